@@ -1,0 +1,166 @@
+"""How one parameter is described: type, default, unit, bounds and meaning, each said once.
+
+A group of parameters is a frozen dataclass whose fields are made with :func:`real`, :func:`flag`, :func:`choice`,
+:func:`text` or :func:`group`. From these fields come the YAML loader, the ROS parameter descriptors and the
+reference page.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+ParameterType = Literal["double", "integer", "bool", "string"]
+Value = float | int | bool | str
+
+_KEY = "vds_gz"
+_PYTHON_TYPE: dict[ParameterType, type] = {"double": float, "integer": int, "bool": bool, "string": str}
+
+
+class ParameterError(ValueError):
+    """A parameter was refused. The message says which one, its value, and what would be right."""
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """Everything that is said of one parameter.
+
+    Attributes:
+        name: Dotted name, e.g. ``model_params.bicycle.wheel_base``.
+        type: ROS type of the value.
+        default: Value where none is given.
+        unit: Unit in SI, empty for numbers without one.
+        doc: One sentence of what it means.
+        minimum, maximum: Bounds of a number, both inclusive.
+        positive: The number must be greater than zero.
+        choices: The only values allowed of a string; empty for any.
+        read_only: Fixed once the node runs.
+        aliases: Last parts of older names that mean the same.
+    """
+
+    name: str
+    type: ParameterType
+    default: Value
+    unit: str = ""
+    doc: str = ""
+    minimum: float = -math.inf
+    maximum: float = math.inf
+    positive: bool = False
+    choices: tuple[str, ...] = ()
+    read_only: bool = True
+    aliases: tuple[str, ...] = ()
+
+    def check(self, value: object, where: str = "") -> Value:
+        """The value in its proper type.
+
+        Args:
+            value: What a file, a command line or a service call gave.
+            where: Its origin, for the message.
+
+        Raises:
+            ParameterError: The value has another type or lies outside the bounds.
+        """
+        place = f" ({where})" if where else ""
+        if self.type == "double" and isinstance(value, int) and not isinstance(value, bool):
+            value = float(value)
+        if not isinstance(value, _PYTHON_TYPE[self.type]) or (self.type == "integer" and isinstance(value, bool)):
+            raise ParameterError(f"parameter '{self.name}' is {value!r}{place}; it must be a {self.type}")
+        if isinstance(value, (float, int)) and not isinstance(value, bool) and not self._within(value):
+            raise ParameterError(
+                f"parameter '{self.name}' is {_number(value)}{place}; it must be {self.bounds()}{self._unit()}"
+            )
+        if self.choices and value not in self.choices:
+            raise ParameterError(
+                f"parameter '{self.name}' is '{value}'{place}; it must be one of {', '.join(self.choices)}"
+            )
+        return value
+
+    def bounds(self) -> str:
+        """The bounds in words, e.g. ``a finite number, at least 0``."""
+        kind = "a whole number" if self.type == "integer" else "a finite number"
+        parts = [kind]
+        if self.positive:
+            parts.append("greater than 0")
+        elif self.minimum > -math.inf:
+            parts.append(f"at least {_number(self.minimum)}")
+        if self.maximum < math.inf:
+            parts.append(f"at most {_number(self.maximum)}")
+        return ", ".join(parts)
+
+    def _within(self, value: float) -> bool:
+        if not math.isfinite(value) or (self.positive and value <= 0.0):
+            return False
+        return self.minimum <= value <= self.maximum
+
+    def _unit(self) -> str:
+        return f" [{self.unit}]" if self.unit else ""
+
+
+def real(
+    default: float,
+    unit: str,
+    doc: str,
+    *,
+    minimum: float = -math.inf,
+    maximum: float = math.inf,
+    positive: bool = False,
+    live: bool = False,
+    aliases: tuple[str, ...] = (),
+) -> Any:
+    """A number. ``live``: it may change while the node runs."""
+    return _field(Description("", "double", default, unit, doc, minimum, maximum, positive, (), not live, aliases))
+
+
+def integer(default: int, doc: str, *, minimum: float = -math.inf, live: bool = False) -> Any:
+    """A whole number."""
+    return _field(Description("", "integer", default, "", doc, minimum, read_only=not live))
+
+
+def flag(default: bool, doc: str, *, live: bool = False) -> Any:
+    """True or false."""
+    return _field(Description("", "bool", default, "", doc, read_only=not live))
+
+
+def choice(default: str, choices: tuple[str, ...], doc: str, *, live: bool = False) -> Any:
+    """One word of several."""
+    return _field(Description("", "string", default, "", doc, choices=choices, read_only=not live))
+
+
+def text(default: str, doc: str, *, live: bool = False) -> Any:
+    """Any text."""
+    return _field(Description("", "string", default, "", doc, read_only=not live))
+
+
+def group(kind: type, **defaults: Value) -> Any:
+    """A nested group of parameters, with other defaults than its own where given."""
+    return field(default_factory=lambda: kind(**defaults))
+
+
+def _field(description: Description) -> Any:
+    return field(default=description.default, metadata={_KEY: description})
+
+
+def describe(parameters: Any, prefix: str = "") -> Iterator[Description]:
+    """The descriptions of a group and all groups below it, with full dotted names.
+
+    Args:
+        parameters: An instance of a parameter group; its values stand as the defaults.
+        prefix: Dotted name of the group itself, empty for the root.
+    """
+    for item in dataclasses.fields(parameters):
+        name = f"{prefix}.{item.name}" if prefix else item.name
+        value = getattr(parameters, item.name)
+        if _KEY in item.metadata:
+            yield dataclasses.replace(item.metadata[_KEY], name=name, default=value)
+        elif dataclasses.is_dataclass(value):
+            yield from describe(value, name)
+        elif isinstance(value, dict):
+            for key, member in value.items():
+                yield from describe(member, f"{name}.{key}")
+
+
+def _number(value: float) -> str:
+    return f"{value:g}" if math.isfinite(value) else str(value)

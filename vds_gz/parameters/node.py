@@ -1,0 +1,72 @@
+"""Parameters of the node: rates, time, frames, localization, and the vehicle that it simulates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from vds_gz.parameters.description import ParameterError, flag, group, integer, real, text
+
+
+@dataclass(frozen=True, slots=True)
+class LocalizationParameters:
+    """Noise of a simulated localization. All of them are variances."""
+
+    odom_walk_velocity_translation: float = real(
+        0.0025, "m^2/m", "drift of the odometry's position per metre driven", minimum=0.0, live=True
+    )
+    odom_walk_velocity_rotation: float = real(
+        0.0076, "rad^2/m", "drift of the odometry's heading per metre driven", minimum=0.0, live=True
+    )
+    map_sample_noise_translation: float = real(
+        0.000025, "m^2 s", "noise density of the position measured in the map", minimum=0.0, live=True
+    )
+    map_sample_noise_rotation: float = real(
+        3.1e-6, "rad^2 s", "noise density of the heading measured in the map", minimum=0.0, live=True
+    )
+    seed: int = integer(0, "seed of the noise; equal seeds give equal runs", minimum=0)
+
+
+@dataclass(frozen=True, slots=True)
+class NodeParameters:
+    """Everything that the simulation node can be told."""
+
+    step_rate: float = real(1000.0, "Hz", "steps of the model per second", positive=True, maximum=100_000.0)
+    pub_rate: float = real(
+        50.0, "Hz", "messages per second on every topic but the clock", positive=True, maximum=10_000.0, live=True
+    )
+    twist_reference_max_oldness: float = real(
+        1.0, "s", "age at which a command is replaced by zero", positive=True, live=True
+    )
+    be_reference_clock: bool = flag(False, "publish /clock; the other nodes set use_sim_time")
+    clock_rate: float = real(100.0, "Hz", "messages per second on /clock", positive=True, maximum=10_000.0)
+    speed_factor: float = real(
+        1.0, "", "simulated seconds per second as reference clock; 0: as fast as possible", minimum=0.0, live=True
+    )
+    use_sim_time: bool = flag(False, "follow /clock instead of the system's time")
+    simulate_localization: bool = flag(False, "odometry drifts and the map pose is noisy, else both are exact")
+    map_frame: str = text("map", "frame of the exact pose")
+    odom_frame: str = text("odom", "frame of the odometry")
+    frame_prefix: str = text("", "put before the names of all frames")
+    model: str = text("bicycle", "the vehicle model")
+    model_params: dict[str, Any] = field(default_factory=dict)
+    localization: LocalizationParameters = group(LocalizationParameters)
+
+    def __post_init__(self) -> None:
+        if self.use_sim_time and self.be_reference_clock:
+            raise ParameterError(
+                "parameters 'use_sim_time' and 'be_reference_clock' are both true; a node follows a clock or gives it"
+            )
+        if self.pub_rate > self.step_rate:
+            raise ParameterError(
+                f"parameter 'pub_rate' is {self.pub_rate:g}; it must be at most step_rate, {self.step_rate:g} [Hz]"
+            )
+        if self.clock_rate > self.step_rate:
+            raise ParameterError(
+                f"parameter 'clock_rate' is {self.clock_rate:g}; it must be at most step_rate, {self.step_rate:g} [Hz]"
+            )
+
+    @property
+    def vehicle(self) -> Any:
+        """The parameter group of the vehicle model in use."""
+        return self.model_params[self.model]

@@ -1,0 +1,51 @@
+"""The reference page of all parameters, made from their descriptions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+
+from vds_gz.parameters.description import Description
+
+HEAD = """# Parameters
+
+Every parameter of `sim_node`, by group. SI units, radians. "live" parameters may be changed while the node runs.
+Values outside the bounds, names that are not here and values of another type are refused when the node starts.
+Made by `vds-gz parameters`.
+"""
+
+
+def markdown(descriptions: Iterable[Description]) -> str:
+    """One table a group."""
+    groups: dict[str, list[Description]] = {}
+    for one in descriptions:
+        groups.setdefault(one.name.rpartition(".")[0], []).append(one)
+    return HEAD + "".join(line for name, members in groups.items() for line in _table(name, members))
+
+
+def _table(name: str, members: list[Description]) -> Iterator[str]:
+    yield f"\n## {f'`{name}`' if name else 'Node'}\n\n"
+    yield "| parameter | type | default | unit | allowed | live | meaning |\n| --- | --- | --- | --- | --- | --- | --- |\n"
+    for one in members:
+        last = one.name.rpartition(".")[2]
+        also = f" (also `{'`, `'.join(one.aliases)}`)" if one.aliases else ""
+        live = "" if one.read_only else "yes"
+        yield f"| `{last}` | {one.type} | {_default(one)} | {one.unit} | {_allowed(one)} | {live} | {one.doc}{also} |\n"
+
+
+def _default(one: Description) -> str:
+    if isinstance(one.default, bool):
+        return str(one.default).lower()
+    if isinstance(one.default, float):
+        return f"{one.default:g}"
+    return f"`{one.default}`" if one.default != "" else "(empty)"
+
+
+def _allowed(one: Description) -> str:
+    if one.choices:
+        return ", ".join(f"`{word}`" for word in one.choices)
+    if one.positive:
+        return f"0 < x <= {one.maximum:g}" if one.maximum < math.inf else "> 0"
+    if one.minimum > -math.inf:
+        return f"{one.minimum:g} to {one.maximum:g}" if one.maximum < math.inf else f">= {one.minimum:g}"
+    return ""

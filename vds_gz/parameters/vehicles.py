@@ -1,0 +1,86 @@
+"""Parameters of the vehicle models: geometry, and the actuators that each model has.
+
+The names are those of ``vehicle_dynamics_sim``; what that program draws only (``vis_track_fixed``, ...) is real here, so
+the prefix is gone and stays as an alias.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
+from vds_gz.parameters.description import ParameterError, choice, flag, group, real
+
+#: Least difference of wheel base and track with which rollers in an O still turn an omni vehicle [m].
+MIN_ROTATION_LEVER = 1e-3
+
+
+@dataclass(frozen=True, slots=True)
+class BicycleParameters:
+    """A vehicle with a fixed and a steered axle: cars, forklifts, tricycles."""
+
+    base_link_offset: float = real(0.0, "m", "from the middle of the fixed axle to base_link, along +x")
+    wheel_base: float = real(1.6, "m", "distance between the axles", positive=True)
+    drive_on_steered_wheel: bool = flag(False, "the steered axle is driven, else the fixed one")
+    four_wheel_drive: bool = flag(False, "all wheels are driven, each by its own path; the fixed axle sets the speed")
+    reverse: bool = flag(False, "the steered axle is behind the fixed axle")
+    allow_reverse: bool = flag(True, "negative speeds are obeyed, else taken as 0", live=True)
+    center_at_standstill: bool = flag(False, "the steering goes to 0 when the speed asked for is 0", live=True)
+    parallel_steering: bool = flag(False, "both steered wheels point the same way, else by Ackermann's rule")
+    track_fixed: float = real(
+        1.2, "m", "between the wheels of the fixed axle; 0: one wheel", minimum=0.0, aliases=("vis_track_fixed",)
+    )
+    track_steered: float = real(
+        1.2,
+        "m",
+        "between the wheels of the steered axle; 0: one wheel",
+        minimum=0.0,
+        aliases=("vis_track_steered",),
+    )
+    tire_diameter: float = real(0.5, "m", "diameter of the wheels", positive=True, aliases=("vis_tire_diameter",))
+    drive_actuator: DriveParameters = group(DriveParameters)
+    steering_actuator: SteeringParameters = group(SteeringParameters)
+
+    def __post_init__(self) -> None:
+        limit = self.steering_actuator.max_position
+        if not self.drive_on_steered_wheel and not 0.0 < limit < math.pi / 2:
+            raise ParameterError(
+                f"parameter 'steering_actuator.max_position' is {limit:g}; with the drive on the fixed axle "
+                "(drive_on_steered_wheel: false) it must be greater than 0 and less than pi/2 [rad]"
+            )
+        if self.drive_on_steered_wheel and self.four_wheel_drive:
+            raise ParameterError(
+                "parameters 'drive_on_steered_wheel' and 'four_wheel_drive' are both true; only one of them may be"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class DifferentialParameters:
+    """A vehicle with a left and a right drive."""
+
+    base_link_offset: float = real(0.0, "m", "from the middle of the driven axle to base_link, along +x")
+    track: float = real(1.2, "m", "distance between the left and the right wheel", positive=True)
+    tire_diameter: float = real(0.4, "m", "diameter of the wheels", positive=True, aliases=("vis_tire_diameter",))
+    drive_actuators: DriveParameters = group(DriveParameters)
+
+
+@dataclass(frozen=True, slots=True)
+class OmniParameters:
+    """A vehicle with four mecanum wheels."""
+
+    base_link_offset: float = real(0.0, "m", "from the middle of the wheels to base_link, along +x")
+    wheel_base: float = real(1.4, "m", "distance between the front and the rear wheels", positive=True)
+    track: float = real(1.2, "m", "distance between the left and the right wheels", positive=True)
+    tire_diameter: float = real(0.3, "m", "diameter of the wheels", positive=True, aliases=("vis_wheel_diameter",))
+    roller_pattern: str = choice(
+        "o", ("o", "x"), "what the rollers form seen from above; most robots have x, vehicle_dynamics_sim computes o"
+    )
+    drive_actuators: DriveParameters = group(DriveParameters)
+
+    def __post_init__(self) -> None:
+        if self.roller_pattern == "o" and abs(self.wheel_base - self.track) < MIN_ROTATION_LEVER:
+            raise ParameterError(
+                f"parameters 'wheel_base' and 'track' are both {self.track:g}; with 'roller_pattern: o' such wheels "
+                "cannot turn the vehicle. Most mecanum robots have 'roller_pattern: x'"
+            )

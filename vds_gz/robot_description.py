@@ -1,0 +1,60 @@
+"""The robot description (URDF) of a vehicle, from its parameters.
+
+A model ``foo`` is drawn by ``models/foo.urdf.xacro``. Every parameter of its group reaches the file as an argument of
+the same name, those of a nested group with an underscore: ``steering_actuator.max_position`` is
+``$(arg steering_actuator_max_position)``.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from xml.parsers.expat import ExpatError
+
+import xacro
+
+from vds_gz.parameters.description import Value, describe
+from vds_gz.share import share
+
+_SUFFIX = ".urdf.xacro"
+
+
+def urdf(model: str, parameters: Any, xacro_file: str | Path | None = None) -> str:
+    """The URDF of a vehicle.
+
+    Args:
+        model: Name of the model, e.g. ``bicycle``.
+        parameters: The group of parameters of that model, e.g. a ``BicycleParameters``.
+        xacro_file: The file to draw it with, where it is not one of this package's models.
+
+    Raises:
+        FileNotFoundError: There is no such model or file; the message names those that there are.
+        ValueError: The file is not valid xacro, or asks for an argument that the parameters lack.
+    """
+    path = Path(xacro_file) if xacro_file else _model_file(model)
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no xacro file '{path}'")
+    try:
+        document = xacro.process_file(str(path), mappings=arguments(parameters))
+    except (xacro.XacroException, ExpatError) as error:
+        raise ValueError(f"cannot make a robot description of '{path}': {error}") from error
+    # Only the root element: what stands around it is comments, one with the path of the file on this machine.
+    return '<?xml version="1.0"?>\n' + str(document.documentElement.toprettyxml(indent="  "))
+
+
+def arguments(parameters: Any) -> dict[str, str]:
+    """The xacro arguments of a group of parameters, by name."""
+    return {item.name.replace(".", "_"): _text(item.default) for item in describe(parameters)}
+
+
+def _model_file(model: str) -> Path:
+    folder = share("models")
+    path = folder / f"{model}{_SUFFIX}"
+    if not path.is_file():
+        known = sorted(file.name.removesuffix(_SUFFIX) for file in folder.glob(f"*{_SUFFIX}"))
+        raise FileNotFoundError(f"there is no robot description of model '{model}'; there are {', '.join(known)}")
+    return path
+
+
+def _text(value: Value) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

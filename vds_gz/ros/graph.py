@@ -1,0 +1,107 @@
+"""What a node of ours needs of a ROS 2 graph, whichever library stands behind it.
+
+Two implementations: :mod:`vds_gz.ros.dds` where no ROS is installed, :mod:`vds_gz.ros.rclpy_graph` where it is. Message
+objects have the fields of their ROS definitions in both (``message.header.stamp.sec``); sequences of numbers support
+indexing and ``len`` in both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any, Protocol
+
+from vds_gz.parameters.description import Description, Value
+
+
+@dataclass(frozen=True, slots=True)
+class QoS:
+    """The quality of service of a topic: history is always keep-last.
+
+    Attributes:
+        depth: Messages kept.
+        reliable: Reliable, else best effort.
+        transient_local: Late joiners get the last messages, else volatile.
+    """
+
+    depth: int = 10
+    reliable: bool = True
+    transient_local: bool = False
+
+
+class Severity(IntEnum):
+    """Levels of a log message, as in ``rcl_interfaces/msg/Log``."""
+
+    DEBUG = 10
+    INFO = 20
+    WARN = 30
+    ERROR = 40
+    FATAL = 50
+
+
+class Publisher(Protocol):
+    """One topic that goes out."""
+
+    topic: str
+
+    def publish(self, message: Any) -> None:
+        """Send a message; the object may be filled anew and sent again."""
+
+    def subscription_count(self) -> int:
+        """How many subscriptions there are in the graph now."""
+
+
+class Subscription(Protocol):
+    """One topic that comes in."""
+
+    topic: str
+
+    def publisher_count(self) -> int:
+        """How many publishers there are in the graph now."""
+
+
+class Graph(Protocol):
+    """A node on the graph.
+
+    All callbacks run inside :meth:`wait`, in the thread that calls it; there is never more than one at a time.
+    """
+
+    name: str
+    namespace: str
+
+    def message(self, type_name: str) -> Any:
+        """A new message of a type such as ``nav_msgs/msg/Odometry``, every field at its default."""
+
+    def numbers(self, count: int) -> Any:
+        """A ``float64[]`` of so many zeros, to be assigned to a field and then written in place."""
+
+    def publisher(self, topic: str, type_name: str, qos: QoS) -> Publisher:
+        """Announce a topic. Relative names, ``/absolute`` and ``~/private`` ones; remaps apply."""
+
+    def subscribe(self, topic: str, type_name: str, qos: QoS, callback: Callable[[Any, int], None]) -> Subscription:
+        """Listen to a topic. The callback gets the message and when it arrived (``time.monotonic_ns``)."""
+
+    def service(self, name: str, type_name: str, callback: Callable[[Any, Any], None]) -> None:
+        """Offer a service such as ``std_srvs/srv/Trigger``. The callback gets the request and fills the response."""
+
+    def declare_parameters(
+        self, descriptions: Iterable[Description], change: Callable[[Mapping[str, Value]], str]
+    ) -> None:
+        """Show parameters on the graph; each description's ``default`` is its present value.
+
+        ``change`` is asked with all new values of one request together; it applies them all and answers with an empty
+        text, or applies none and answers why.
+        """
+
+    def wait(self, timeout: float) -> None:
+        """Run the callbacks of whatever has arrived; if nothing has, wait so many seconds for the first."""
+
+    def set_time(self, time_ns: int) -> None:
+        """The node's ROS time, for the stamps of log messages and parameter events."""
+
+    def log(self, severity: Severity, text: str) -> None:
+        """Say something on the terminal and on ``/rosout``."""
+
+    def close(self) -> None:
+        """Leave the graph, after what was published has gone out."""

@@ -1,0 +1,307 @@
+"""A fixed and a steered axle: cars, forklifts, tricycles; either axle driven, or both; one or two wheels on each.
+
+The reference point is the middle of the fixed axle. Kinematics: no wheel slips sideways, so every wheel's path has the
+same turning centre, on the line of the fixed axle.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from vds_gz.parameters.vehicles import BicycleParameters
+from vds_gz.vehicle.actuators import (
+    DriveCoefficients,
+    DriveState,
+    SteeringCoefficients,
+    SteeringState,
+    drive_at_rest,
+    drive_coefficients,
+    newest_reference,
+    resized_line,
+    steering_at_rest,
+    steering_coefficients,
+    step_drive,
+    step_steering,
+    wrap,
+)
+from vds_gz.vehicle.command import ACKERMANN, SPEED, STEERING, TWIST, Command
+from vds_gz.vehicle.model import ActuatorStates, Joint, JointStates, Model, integrate_pose
+
+#: Below this a speed or a yaw rate gives no direction to steer to [m/s, rad/s].
+STANDSTILL = 1e-12
+
+#: A wheel turned sideways cannot move the reference point; this keeps its speed finite.
+SMALLEST_COSINE = 1e-3
+
+
+@dataclass(slots=True)
+class BicycleCoefficients:
+    """The vehicle's geometry and actuators, ready for steps of one length.
+
+    ``lever`` is the position of the steered axle along +x from the fixed axle [m], negative if it is behind; the
+    half tracks are those of the fixed and the steered axle [m].
+    """
+
+    dt: float
+    base_link_offset: float
+    lever: float
+    half_track_fixed: float
+    half_track_steered: float
+    wheel_radius: float
+    drive_on_steered_wheel: bool
+    four_wheel_drive: bool
+    allow_reverse: bool
+    center_at_standstill: bool
+    parallel_steering: bool
+    drive: DriveCoefficients
+    steering: SteeringCoefficients
+
+
+@dataclass(slots=True)
+class BicycleState:
+    """The actuators, the motion of the reference point, and each wheel's rolling speed [m/s] and angle [rad]."""
+
+    drive: DriveState
+    steering: SteeringState
+    x: float = 0.0
+    y: float = 0.0
+    heading: float = 0.0
+    v_x: float = 0.0
+    v_y: float = 0.0
+    yaw_rate: float = 0.0
+    speed_fixed_left: float = 0.0
+    speed_fixed_right: float = 0.0
+    speed_steered_left: float = 0.0
+    speed_steered_right: float = 0.0
+    roll_fixed_left: float = 0.0
+    roll_fixed_right: float = 0.0
+    roll_steered_left: float = 0.0
+    roll_steered_right: float = 0.0
+
+
+def coefficients(p: BicycleParameters, dt: float) -> BicycleCoefficients:
+    """Coefficients for steps of ``dt`` seconds."""
+    return BicycleCoefficients(
+        dt=dt,
+        base_link_offset=p.base_link_offset,
+        lever=-p.wheel_base if p.reverse else p.wheel_base,
+        half_track_fixed=p.track_fixed / 2.0,
+        half_track_steered=p.track_steered / 2.0,
+        wheel_radius=p.tire_diameter / 2.0,
+        drive_on_steered_wheel=p.drive_on_steered_wheel,
+        four_wheel_drive=p.four_wheel_drive,
+        allow_reverse=p.allow_reverse,
+        center_at_standstill=p.center_at_standstill,
+        parallel_steering=p.parallel_steering,
+        drive=drive_coefficients(p.drive_actuator, dt),
+        steering=steering_coefficients(p.steering_actuator, dt),
+    )
+
+
+def at_rest(c: BicycleCoefficients) -> BicycleState:
+    """A vehicle that stands at the origin."""
+    return BicycleState(drive_at_rest(c.drive), steering_at_rest(c.steering))
+
+
+def actuate(c: BicycleCoefficients, s: BicycleState, u: Command) -> None:
+    """Advance both actuators by one step and set wheel speeds and the velocity of the reference point."""
+    speed = u.v_x
+    if not c.allow_reverse and speed < 0.0:
+        speed = 0.0
+    if u.kind == TWIST:
+        across = c.lever * u.yaw_rate
+        drive, angle = twist_references(c, s, speed, across)
+    else:
+        drive = speed
+        angle = u.steering_angle
+        if c.drive_on_steered_wheel:
+            drive = speed / away_from_zero(math.cos(angle))
+    if c.center_at_standstill and speed == 0.0:
+        angle = 0.0
+    step_drive(c.drive, s.drive, drive, u.acceleration)
+    step_steering(c.steering, s.steering, angle, u.steering_rate)
+    set_velocities(c, s)
+
+
+def twist_references(c: BicycleCoefficients, s: BicycleState, along: float, across: float) -> tuple[float, float]:
+    """Drive [m/s] and steering [rad] reference for a velocity of the steered axle's middle (along, across) [m/s].
+
+    A direction can be taken two ways, half a turn apart with the drive reversed. The one within the stops is taken; if
+    both are, the one closer to where the steering stands.
+    """
+    known = abs(along) > STANDSTILL or (c.drive_on_steered_wheel and abs(across) > STANDSTILL)
+    angle = math.atan2(across, along) if known else 0.0
+    opposite = angle - math.pi if angle > 0.0 else angle + math.pi
+    beyond = excess(angle, c.steering.max_position) - excess(opposite, c.steering.max_position)
+    further = abs(wrap(angle - s.steering.angle)) - abs(wrap(opposite - s.steering.angle))
+    turned = beyond > 0.0 or (beyond == 0.0 and further > 0.0)
+    if turned:
+        angle = opposite
+    if not c.drive_on_steered_wheel:
+        return along, angle
+    drive = math.sqrt(along * along + across * across)
+    return -drive if turned else drive, angle
+
+
+def excess(angle: float, limit: float) -> float:
+    """How far an angle lies beyond a limit [rad]."""
+    beyond = abs(angle) - limit
+    return beyond if beyond > 0.0 else 0.0
+
+
+def away_from_zero(cosine: float) -> float:
+    """The cosine, kept so far from zero that one can divide by it."""
+    if abs(cosine) >= SMALLEST_COSINE:
+        return cosine
+    return -SMALLEST_COSINE if cosine < 0.0 else SMALLEST_COSINE
+
+
+def set_velocities(c: BicycleCoefficients, s: BicycleState) -> None:
+    """Body velocity and wheel speeds that the actuators give.
+
+    Each wheel rolls with the speed of its own contact point. Where a driven wheel would exceed the drive's greatest
+    velocity, all slow down by one factor, which keeps the curvature.
+    """
+    cosine = math.cos(s.steering.angle)
+    sine = math.sin(s.steering.angle)
+    if c.drive_on_steered_wheel:
+        v_x = s.drive.velocity * cosine
+        yaw_rate = s.drive.velocity * sine / c.lever
+    else:
+        v_x = s.drive.velocity
+        yaw_rate = v_x * sine / (cosine * c.lever)
+
+    left = steered_wheel_speed(c, v_x, yaw_rate, c.half_track_steered, cosine, sine)
+    right = steered_wheel_speed(c, v_x, yaw_rate, -c.half_track_steered, cosine, sine)
+    bulge = yaw_rate * c.half_track_fixed
+
+    fastest = 0.0
+    if c.drive_on_steered_wheel or c.four_wheel_drive:
+        fastest = max(abs(left), abs(right))
+    if not c.drive_on_steered_wheel:
+        fastest = max(fastest, abs(v_x) + abs(bulge))
+    if fastest > c.drive.max_velocity:
+        scale = c.drive.max_velocity / fastest
+        v_x *= scale
+        yaw_rate *= scale
+        bulge *= scale
+        left *= scale
+        right *= scale
+
+    s.v_x = v_x
+    s.yaw_rate = yaw_rate
+    s.speed_fixed_left = v_x - bulge
+    s.speed_fixed_right = v_x + bulge
+    s.speed_steered_left = left
+    s.speed_steered_right = right
+
+
+def steered_wheel_speed(
+    c: BicycleCoefficients, v_x: float, yaw_rate: float, y: float, cosine: float, sine: float
+) -> float:
+    """Rolling speed [m/s] of the steered wheel that stands ``y`` metres to the left of the middle.
+
+    By Ackermann's rule the wheel points along its own path, so it rolls as fast as it moves. With parallel steering it
+    points like the middle one and rolls with the part of its motion along that direction.
+    """
+    along = v_x - yaw_rate * y
+    across = yaw_rate * c.lever
+    rolling = along * cosine + across * sine
+    if c.parallel_steering:
+        return rolling
+    return math.copysign(math.sqrt(along * along + across * across), rolling)
+
+
+def step(c: BicycleCoefficients, s: BicycleState, u: Command) -> None:
+    """Advance actuators, wheels and pose by one step."""
+    actuate(c, s, u)
+    roll = c.dt / c.wheel_radius
+    s.roll_fixed_left += s.speed_fixed_left * roll
+    s.roll_fixed_right += s.speed_fixed_right * roll
+    s.roll_steered_left += s.speed_steered_left * roll
+    s.roll_steered_right += s.speed_steered_right * roll
+    integrate_pose(s, c.dt)
+
+
+def steered_wheel_angle(c: BicycleCoefficients, angle: float, y: float) -> tuple[float, float]:
+    """Angle [rad] of the steered wheel ``y`` metres to the left of the middle, and its derivative by the middle angle.
+
+    Ackermann's rule, ``tan(wheel) = L tan(angle) / (L - y tan(angle))`` with ``L`` the lever, on the branch nearest to
+    ``angle``, written as a correction so that it holds at all angles.
+    """
+    if c.parallel_steering:
+        return angle, 1.0
+    sine = math.sin(angle)
+    cosine = math.cos(angle)
+    shift = y / c.lever
+    along = 1.0 - shift * sine * cosine
+    across = shift * sine * sine
+    if along < 0.0:
+        along, across = -along, -across
+    return angle + math.atan2(across, along), 1.0 / (along * along + across * across)
+
+
+def joints(p: BicycleParameters) -> tuple[Joint, ...]:
+    """Steering hinges, then fixed wheels, then steered wheels; left before right."""
+    steered = _sides(p.track_steered)
+    fixed = _sides(p.track_fixed)
+    return (
+        *(Joint(f"steering{side}", "steering") for side in steered),
+        *(Joint(f"fixed_wheel{side}_joint", "wheel") for side in fixed),
+        *(Joint(f"steered_wheel{side}_joint", "wheel") for side in steered),
+    )
+
+
+def joint_states(c: BicycleCoefficients, s: BicycleState) -> JointStates:
+    """Where the joints stand and how they move."""
+    angles, rates = [], []
+    for y in (c.half_track_steered, -c.half_track_steered) if c.half_track_steered > 0.0 else (0.0,):
+        angle, slope = steered_wheel_angle(c, s.steering.angle, y)
+        angles.append(angle)
+        rates.append(s.steering.rate * slope)
+    fixed = 2 if c.half_track_fixed > 0.0 else 1
+    steered = 2 if c.half_track_steered > 0.0 else 1
+    speeds = [s.speed_fixed_left, s.speed_fixed_right][:fixed]
+    speeds += [s.speed_steered_left, s.speed_steered_right][:steered]
+    rolls = [s.roll_fixed_left, s.roll_fixed_right][:fixed]
+    rolls += [s.roll_steered_left, s.roll_steered_right][:steered]
+    return JointStates(angles + rolls, rates + [speed / c.wheel_radius for speed in speeds])
+
+
+def actuator_states(c: BicycleCoefficients, s: BicycleState) -> ActuatorStates:
+    """What drive and steering were asked for and do."""
+    return ActuatorStates(
+        (0.0, newest_reference(c.steering, s.steering)),
+        (newest_reference(c.drive, s.drive), 0.0),
+        (0.0, s.steering.angle),
+        (s.drive.velocity, s.steering.rate),
+    )
+
+
+def resize(c: BicycleCoefficients, s: BicycleState) -> None:
+    """Fit the delay lines to new dead times."""
+    for state, steps in ((s.drive, c.drive.delay_steps), (s.steering, c.steering.delay_steps)):
+        state.references = resized_line(state.references, state.head, steps)
+        state.rates = resized_line(state.rates, state.head, steps)
+        state.head = 0
+
+
+def _sides(track: float) -> tuple[str, ...]:
+    return ("_left", "_right") if track > 0.0 else ("",)
+
+
+BICYCLE = Model(
+    name="bicycle",
+    parameters=BicycleParameters,
+    accepts=frozenset((TWIST, ACKERMANN, SPEED, STEERING)),
+    coefficients=coefficients,
+    at_rest=at_rest,
+    actuate=actuate,
+    step=step,
+    resize=resize,
+    joints=joints,
+    joint_states=joint_states,
+    actuators=("drive", "steering"),
+    actuator_states=actuator_states,
+)

@@ -1,0 +1,32 @@
+"""All vehicle models there are: those of this package, and those that other installed packages bring."""
+
+from __future__ import annotations
+
+from importlib.metadata import entry_points
+
+from vds_gz.vehicle.bicycle import BICYCLE
+from vds_gz.vehicle.differential import DIFFERENTIAL
+from vds_gz.vehicle.model import Model
+from vds_gz.vehicle.omni import OMNI
+
+#: Entry point group under which an installed package offers a :class:`~vds_gz.vehicle.model.Model`.
+ENTRY_POINTS = "vds_gz.models"
+
+OWN = (BICYCLE, DIFFERENTIAL, OMNI)
+
+
+def models() -> dict[str, Model]:
+    """Every model by its name.
+
+    Raises:
+        ValueError: A package offers something else than a model, or a name that is taken.
+    """
+    found = {model.name: model for model in OWN}
+    for entry in entry_points(group=ENTRY_POINTS):
+        model = entry.load()
+        if not isinstance(model, Model):
+            raise ValueError(f"entry point '{entry.name}' of {ENTRY_POINTS} is {model!r}; it must be a Model")
+        if model.name in found:
+            raise ValueError(f"entry point '{entry.name}' of {ENTRY_POINTS}: a model '{model.name}' exists already")
+        found[model.name] = model
+    return found

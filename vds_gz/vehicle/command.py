@@ -1,0 +1,140 @@
+"""What a vehicle is asked to do, and until when it holds."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from dataclasses import dataclass, replace
+
+TWIST = 0
+ACKERMANN = 1
+#: Halves of an Ackermann command that come by topics of their own.
+SPEED = 2
+STEERING = 3
+
+NEVER = 2**63 - 1
+LONG_AGO = -(2**63)
+
+
+@dataclass(slots=True)
+class Command:
+    """One command, as the models read it.
+
+    Attributes:
+        kind: ``TWIST`` reads ``v_x``, ``v_y``, ``yaw_rate``; ``ACKERMANN`` reads ``v_x`` and the rest.
+        v_x, v_y: Velocity of base_link [m/s]; for ``ACKERMANN``, ``v_x`` is the speed of the reference point.
+        yaw_rate: [rad/s].
+        steering_angle: Angle of the middle steered wheel [rad].
+        steering_rate: Greatest steering rate [rad/s], infinite for the actuator's own.
+        acceleration: Greatest acceleration [m/s^2], infinite for the actuator's own.
+    """
+
+    kind: int = TWIST
+    v_x: float = 0.0
+    v_y: float = 0.0
+    yaw_rate: float = 0.0
+    steering_angle: float = 0.0
+    steering_rate: float = math.inf
+    acceleration: float = math.inf
+
+
+def twist(v_x: float, v_y: float, yaw_rate: float) -> Command:
+    """A velocity of base_link [m/s, m/s, rad/s]."""
+    return Command(TWIST, v_x, v_y, yaw_rate)
+
+
+def ackermann(speed: float, steering_angle: float, steering_rate: float = 0.0, acceleration: float = 0.0) -> Command:
+    """A speed [m/s] and a steering angle [rad]; a rate or an acceleration of 0 means as fast as possible."""
+    return Command(ACKERMANN, speed, 0.0, 0.0, steering_angle, _limit(steering_rate), _limit(acceleration))
+
+
+def is_finite(command: Command) -> bool:
+    """Whether every number of a command is fit to enter a vehicle. Its limits may be infinite, but not NaN."""
+    numbers = (command.v_x, command.v_y, command.yaw_rate, command.steering_angle)
+    return all(map(math.isfinite, numbers)) and command.steering_rate >= 0.0 and command.acceleration >= 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class TimedCommand:
+    """A command with the time it arrived and the time from which it no longer holds [ns]."""
+
+    command: Command
+    arrived: int
+    expires: int
+
+
+class CommandQueue:
+    """Commands in order of arrival, and the one that holds now.
+
+    The last to arrive wins. Speed and steering angle may come apart; each then has its own time-out. What has timed out
+    is replaced by zero.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: deque[TimedCommand] = deque()
+        self._current = Command()
+        self._speed_until = LONG_AGO
+        self._steering_until = LONG_AGO
+        self._holding = Command()
+
+    def enter(self, timed: TimedCommand) -> None:
+        """Add a command. One that claims to have arrived before its predecessor counts as arriving with it."""
+        if self._waiting and timed.arrived < self._waiting[-1].arrived:
+            timed = replace(timed, arrived=self._waiting[-1].arrived)
+        self._waiting.append(timed)
+
+    def clear(self) -> None:
+        """Forget everything, as when time jumps back."""
+        self.__init__()  # type: ignore[misc]
+
+    def at(self, time: int) -> Command:
+        """The command that holds at ``time`` [ns]; times must not decrease from call to call."""
+        changed = False
+        while self._waiting and self._waiting[0].arrived <= time:
+            self._take(self._waiting.popleft())
+            changed = True
+        if self._speed_until <= time and self._speed_until != LONG_AGO:
+            self._speed_until = LONG_AGO
+            self._current = replace(self._current, v_x=0.0, v_y=0.0, yaw_rate=0.0)
+            changed = True
+        if self._steering_until <= time and self._steering_until != LONG_AGO:
+            self._steering_until = LONG_AGO
+            self._current = replace(self._current, steering_angle=0.0)
+            changed = True
+        if changed:
+            self._holding = self._current
+        return self._holding
+
+    def next_change(self) -> int:
+        """When something will change at the earliest after the last :meth:`at` [ns]."""
+        times = [until for until in (self._speed_until, self._steering_until) if until != LONG_AGO]
+        if self._waiting:
+            times.append(self._waiting[0].arrived)
+        return min(times, default=NEVER)
+
+    def _take(self, timed: TimedCommand) -> None:
+        command = timed.command
+        if command.kind == SPEED:
+            self._current = replace(self._ackermann(), v_x=command.v_x, acceleration=command.acceleration)
+            self._speed_until = timed.expires
+        elif command.kind == STEERING:
+            self._current = replace(
+                self._ackermann(), steering_angle=command.steering_angle, steering_rate=command.steering_rate
+            )
+            self._steering_until = timed.expires
+        else:
+            self._current = command
+            self._speed_until = timed.expires
+            self._steering_until = timed.expires
+
+    def _ackermann(self) -> Command:
+        """The current command as one that a half can be put into."""
+        if self._current.kind == ACKERMANN:
+            return self._current
+        self._speed_until = self._steering_until = LONG_AGO
+        return Command(ACKERMANN)
+
+
+def _limit(value: float) -> float:
+    """A limit of a message: 0 (and, for want of a meaning, less) is none; NaN stays, to be refused."""
+    return math.inf if value <= 0.0 else value

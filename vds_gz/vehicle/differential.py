@@ -1,0 +1,131 @@
+"""A left and a right drive on one axle. The reference point is the middle of that axle."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from vds_gz.parameters.vehicles import DifferentialParameters
+from vds_gz.vehicle.actuators import (
+    DriveCoefficients,
+    DriveState,
+    drive_at_rest,
+    drive_coefficients,
+    newest_reference,
+    resized_line,
+    step_drive,
+)
+from vds_gz.vehicle.command import TWIST, Command
+from vds_gz.vehicle.model import ActuatorStates, Joint, JointStates, Model, integrate_pose
+
+
+@dataclass(slots=True)
+class DifferentialCoefficients:
+    """Geometry [m] and drives, ready for steps of ``dt`` seconds."""
+
+    dt: float
+    base_link_offset: float
+    track: float
+    wheel_radius: float
+    drive: DriveCoefficients
+
+
+@dataclass(slots=True)
+class DifferentialState:
+    """The drives, the motion of the reference point, and how far each wheel has rolled [rad]."""
+
+    left: DriveState
+    right: DriveState
+    x: float = 0.0
+    y: float = 0.0
+    heading: float = 0.0
+    v_x: float = 0.0
+    v_y: float = 0.0
+    yaw_rate: float = 0.0
+    roll_left: float = 0.0
+    roll_right: float = 0.0
+
+
+def coefficients(p: DifferentialParameters, dt: float) -> DifferentialCoefficients:
+    """Coefficients for steps of ``dt`` seconds."""
+    return DifferentialCoefficients(
+        dt, p.base_link_offset, p.track, p.tire_diameter / 2.0, drive_coefficients(p.drive_actuators, dt)
+    )
+
+
+def at_rest(c: DifferentialCoefficients) -> DifferentialState:
+    """A vehicle that stands at the origin."""
+    return DifferentialState(drive_at_rest(c.drive), drive_at_rest(c.drive))
+
+
+def actuate(c: DifferentialCoefficients, s: DifferentialState, u: Command) -> None:
+    """Advance both drives by one step and set the velocity of the reference point.
+
+    Where a wheel would exceed the greatest velocity both slow down by one factor, which keeps the curvature.
+    """
+    half = 0.5 * c.track * u.yaw_rate
+    left = u.v_x - half
+    right = u.v_x + half
+    fastest = max(abs(left), abs(right))
+    if fastest > c.drive.max_velocity:
+        scale = c.drive.max_velocity / fastest
+        left *= scale
+        right *= scale
+    step_drive(c.drive, s.left, left, u.acceleration)
+    step_drive(c.drive, s.right, right, u.acceleration)
+    s.v_x = 0.5 * (s.left.velocity + s.right.velocity)
+    s.yaw_rate = (s.right.velocity - s.left.velocity) / c.track
+
+
+def step(c: DifferentialCoefficients, s: DifferentialState, u: Command) -> None:
+    """Advance drives, wheels and pose by one step."""
+    actuate(c, s, u)
+    roll = c.dt / c.wheel_radius
+    s.roll_left += s.left.velocity * roll
+    s.roll_right += s.right.velocity * roll
+    integrate_pose(s, c.dt)
+
+
+def joints(p: DifferentialParameters) -> tuple[Joint, ...]:
+    """The left and the right wheel."""
+    return Joint("wheel_left_joint", "wheel"), Joint("wheel_right_joint", "wheel")
+
+
+def joint_states(c: DifferentialCoefficients, s: DifferentialState) -> JointStates:
+    """Where the wheels stand and how they roll."""
+    return JointStates(
+        (s.roll_left, s.roll_right), (s.left.velocity / c.wheel_radius, s.right.velocity / c.wheel_radius)
+    )
+
+
+def actuator_states(c: DifferentialCoefficients, s: DifferentialState) -> ActuatorStates:
+    """What the drives were asked for and do."""
+    return ActuatorStates(
+        (0.0, 0.0),
+        (newest_reference(c.drive, s.left), newest_reference(c.drive, s.right)),
+        (0.0, 0.0),
+        (s.left.velocity, s.right.velocity),
+    )
+
+
+def resize(c: DifferentialCoefficients, s: DifferentialState) -> None:
+    """Fit the delay lines to a new dead time."""
+    for drive in (s.left, s.right):
+        drive.references = resized_line(drive.references, drive.head, c.drive.delay_steps)
+        drive.rates = resized_line(drive.rates, drive.head, c.drive.delay_steps)
+        drive.head = 0
+
+
+DIFFERENTIAL = Model(
+    name="differential",
+    parameters=DifferentialParameters,
+    accepts=frozenset((TWIST,)),
+    coefficients=coefficients,
+    at_rest=at_rest,
+    actuate=actuate,
+    step=step,
+    resize=resize,
+    joints=joints,
+    joint_states=joint_states,
+    actuators=("drive_left", "drive_right"),
+    actuator_states=actuator_states,
+)

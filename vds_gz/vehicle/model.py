@@ -1,0 +1,106 @@
+"""What every vehicle model gives: its parameters, its step, its joints."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+from vds_gz.vehicle.command import Command
+
+
+class MotionState(Protocol):
+    """What the state of every model has besides its actuators: the motion of its reference point.
+
+    Attributes:
+        x, y, heading: Pose [m, m, rad]; the heading counts full turns.
+        v_x, v_y, yaw_rate: Velocity in the vehicle's own axes [m/s, m/s, rad/s].
+    """
+
+    x: float
+    y: float
+    heading: float
+    v_x: float
+    v_y: float
+    yaw_rate: float
+
+
+def integrate_pose(s: Any, dt: float) -> None:
+    """Move the reference point for ``dt`` seconds with its present velocity, along the heading at mid-step."""
+    turn = s.yaw_rate * dt
+    middle = s.heading + 0.5 * turn
+    cosine = math.cos(middle)
+    sine = math.sin(middle)
+    s.x += (s.v_x * cosine - s.v_y * sine) * dt
+    s.y += (s.v_x * sine + s.v_y * cosine) * dt
+    s.heading += turn
+
+
+JointKind = Literal["steering", "wheel"]
+
+
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """A joint of the vehicle as the graph and Gazebo know it: a steering hinge (rad) or a rolling wheel (rad)."""
+
+    name: str
+    kind: JointKind
+
+
+@dataclass(frozen=True, slots=True)
+class JointStates:
+    """Positions [rad] and velocities [rad/s] of all joints, in the model's order."""
+
+    positions: Sequence[float]
+    velocities: Sequence[float]
+
+
+@dataclass(frozen=True, slots=True)
+class ActuatorStates:
+    """What each actuator was asked for and what it does, in the model's order.
+
+    A steering actuator has a position [rad] and a velocity [rad/s]; a drive has a position of 0 and a velocity [m/s].
+    """
+
+    reference_positions: Sequence[float]
+    reference_velocities: Sequence[float]
+    positions: Sequence[float]
+    velocities: Sequence[float]
+
+
+@dataclass(frozen=True)
+class Model:
+    """A vehicle model: a description and pure functions, no state of its own.
+
+    Attributes:
+        name: What ``model:`` selects.
+        parameters: The parameter group under ``model_params.<name>``.
+        accepts: Kinds of commands that it understands.
+        coefficients: (parameters, dt [s]) -> the object ``c`` of the other functions, with fields ``dt`` [s] and
+            ``base_link_offset`` [m].
+        at_rest: (c) -> a new state ``s``: standing still at the origin, nothing asked for.
+        actuate: (c, s, u) advances the actuators by one step and sets wheel speeds and body velocity.
+        step: (c, s, u) is ``actuate`` and then the motion over the step, when no Gazebo moves the vehicle.
+        resize: (c, s) fits the delay lines of a state to new coefficients.
+        joints: (parameters) -> all joints.
+        joint_states: (c, s) -> where the joints stand.
+        actuators: Names of the actuators.
+        actuator_states: (c, s) -> what they were asked for and do.
+        xacro: File that draws it, for models that do not come with this package.
+    """
+
+    name: str
+    parameters: type
+    accepts: frozenset[int]
+    coefficients: Callable[[Any, float], Any]
+    at_rest: Callable[[Any], Any]
+    actuate: Callable[[Any, Any, Command], None]
+    step: Callable[[Any, Any, Command], None]
+    resize: Callable[[Any, Any], None]
+    joints: Callable[[Any], tuple[Joint, ...]]
+    joint_states: Callable[[Any, Any], JointStates]
+    actuators: tuple[str, ...]
+    actuator_states: Callable[[Any, Any], ActuatorStates]
+    xacro: Path | None = None

@@ -1,0 +1,175 @@
+"""Four mecanum wheels, each with a drive of its own. The reference point is the middle of the wheels.
+
+Wheels in this order: front left, rear left, rear right, front right. A wheel with rollers at 45 degrees rolls with
+``v_x + a v_y`` of its hub, ``a`` being +1 or -1 by the direction of its rollers; its actuator does ``a`` times
+that.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from vds_gz.parameters.vehicles import OmniParameters
+from vds_gz.vehicle.actuators import (
+    DriveCoefficients,
+    DriveState,
+    drive_at_rest,
+    drive_coefficients,
+    newest_reference,
+    resized_line,
+    step_drive,
+)
+from vds_gz.vehicle.command import TWIST, Command
+from vds_gz.vehicle.model import ActuatorStates, Joint, JointStates, Model, integrate_pose
+
+
+@dataclass(slots=True)
+class OmniCoefficients:
+    """Geometry and drives, ready for steps of ``dt`` seconds.
+
+    Attributes:
+        sign: Roller direction of the front left wheel, +1 (rollers in an O seen from above) or -1 (in an X).
+        lever: What a yaw rate contributes to the front left actuator's speed [m].
+    """
+
+    dt: float
+    base_link_offset: float
+    sign: float
+    lever: float
+    wheel_radius: float
+    drive: DriveCoefficients
+
+
+@dataclass(slots=True)
+class OmniState:
+    """The drives, the motion of the reference point, and how far each wheel has rolled [rad]."""
+
+    front_left: DriveState
+    rear_left: DriveState
+    rear_right: DriveState
+    front_right: DriveState
+    x: float = 0.0
+    y: float = 0.0
+    heading: float = 0.0
+    v_x: float = 0.0
+    v_y: float = 0.0
+    yaw_rate: float = 0.0
+    roll_front_left: float = 0.0
+    roll_rear_left: float = 0.0
+    roll_rear_right: float = 0.0
+    roll_front_right: float = 0.0
+
+
+def coefficients(p: OmniParameters, dt: float) -> OmniCoefficients:
+    """Coefficients for steps of ``dt`` seconds."""
+    sign = 1.0 if p.roller_pattern == "o" else -1.0
+    lever = 0.5 * (p.wheel_base - sign * p.track)
+    return OmniCoefficients(
+        dt, p.base_link_offset, sign, lever, p.tire_diameter / 2.0, drive_coefficients(p.drive_actuators, dt)
+    )
+
+
+def at_rest(c: OmniCoefficients) -> OmniState:
+    """A vehicle that stands at the origin."""
+    return OmniState(*(drive_at_rest(c.drive) for _ in range(4)))
+
+
+def actuate(c: OmniCoefficients, s: OmniState, u: Command) -> None:
+    """Advance all drives by one step and set the velocity of the reference point.
+
+    Where a wheel would exceed the greatest velocity all slow down by one factor, which keeps the direction.
+    """
+    along = c.sign * u.v_x
+    across = u.v_y - c.base_link_offset * u.yaw_rate
+    turn = c.lever * u.yaw_rate
+    front_left = across + along + turn
+    rear_left = across - along - turn
+    rear_right = across + along - turn
+    front_right = across - along + turn
+    fastest = max(abs(front_left), abs(rear_left), abs(rear_right), abs(front_right))
+    scale = c.drive.max_velocity / fastest if fastest > c.drive.max_velocity else 1.0
+    step_drive(c.drive, s.front_left, front_left * scale, u.acceleration)
+    step_drive(c.drive, s.rear_left, rear_left * scale, u.acceleration)
+    step_drive(c.drive, s.rear_right, rear_right * scale, u.acceleration)
+    step_drive(c.drive, s.front_right, front_right * scale, u.acceleration)
+    set_velocities(c, s)
+
+
+def set_velocities(c: OmniCoefficients, s: OmniState) -> None:
+    """The body velocity that fits the four wheel speeds best in the sense of least squares.
+
+    The columns of the 4x3 system are orthogonal, so each component is a projection.
+    """
+    front_left = s.front_left.velocity
+    rear_left = s.rear_left.velocity
+    rear_right = s.rear_right.velocity
+    front_right = s.front_right.velocity
+    s.v_x = 0.25 * c.sign * (front_left - rear_left + rear_right - front_right)
+    s.v_y = 0.25 * (front_left + rear_left + rear_right + front_right)
+    s.yaw_rate = 0.25 * (front_left - rear_left - rear_right + front_right) / c.lever
+
+
+def step(c: OmniCoefficients, s: OmniState, u: Command) -> None:
+    """Advance drives, wheels and pose by one step."""
+    actuate(c, s, u)
+    roll = c.sign * c.dt / c.wheel_radius
+    s.roll_front_left += s.front_left.velocity * roll
+    s.roll_rear_left -= s.rear_left.velocity * roll
+    s.roll_rear_right += s.rear_right.velocity * roll
+    s.roll_front_right -= s.front_right.velocity * roll
+    integrate_pose(s, c.dt)
+
+
+def joints(p: OmniParameters) -> tuple[Joint, ...]:
+    """The four wheels."""
+    return tuple(
+        Joint(f"wheel_{place}_joint", "wheel") for place in ("front_left", "rear_left", "rear_right", "front_right")
+    )
+
+
+def joint_states(c: OmniCoefficients, s: OmniState) -> JointStates:
+    """Where the wheels stand and how they roll."""
+    signs = (c.sign, -c.sign, c.sign, -c.sign)
+    return JointStates(
+        (s.roll_front_left, s.roll_rear_left, s.roll_rear_right, s.roll_front_right),
+        tuple(sign * drive.velocity / c.wheel_radius for sign, drive in zip(signs, _drives(s), strict=True)),
+    )
+
+
+def actuator_states(c: OmniCoefficients, s: OmniState) -> ActuatorStates:
+    """What the drives were asked for and do."""
+    none = (0.0,) * 4
+    return ActuatorStates(
+        none,
+        tuple(newest_reference(c.drive, drive) for drive in _drives(s)),
+        none,
+        tuple(drive.velocity for drive in _drives(s)),
+    )
+
+
+def resize(c: OmniCoefficients, s: OmniState) -> None:
+    """Fit the delay lines to a new dead time."""
+    for drive in _drives(s):
+        drive.references = resized_line(drive.references, drive.head, c.drive.delay_steps)
+        drive.rates = resized_line(drive.rates, drive.head, c.drive.delay_steps)
+        drive.head = 0
+
+
+def _drives(s: OmniState) -> tuple[DriveState, ...]:
+    return s.front_left, s.rear_left, s.rear_right, s.front_right
+
+
+OMNI = Model(
+    name="omni",
+    parameters=OmniParameters,
+    accepts=frozenset((TWIST,)),
+    coefficients=coefficients,
+    at_rest=at_rest,
+    actuate=actuate,
+    step=step,
+    resize=resize,
+    joints=joints,
+    joint_states=joint_states,
+    actuators=("drive_front_left", "drive_rear_left", "drive_rear_right", "drive_front_right"),
+    actuator_states=actuator_states,
+)

@@ -1,0 +1,164 @@
+"""A vehicle that is advanced to points in time in steps of one fixed length."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from vds_gz.vehicle.command import LONG_AGO, Command, CommandQueue, TimedCommand
+from vds_gz.vehicle.model import Model
+
+NANOSECONDS = 1_000_000_000
+
+Advance = Callable[[Any, Any, Command, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Motion:
+    """Pose [m, m, rad] and velocity in the vehicle's own axes [m/s, m/s, rad/s] of base_link."""
+
+    x: float
+    y: float
+    heading: float
+    v_x: float
+    v_y: float
+    yaw_rate: float
+
+
+class Vehicle:
+    """A model with its state, its commands and its time.
+
+    The state changes in whole steps only, and a command acts from the first step that begins when it has arrived. So
+    the result depends on when commands arrived and on nothing else: not on how often :meth:`advance` is called.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        parameters: Any,
+        *,
+        step_rate: float = 1000.0,
+        max_command_age: float = 1.0,
+        start: int = 0,
+        moves: bool = True,
+        advance: Advance | None = None,
+    ) -> None:
+        """Put a vehicle at rest at the origin.
+
+        Args:
+            model: The vehicle model.
+            parameters: Its parameter group.
+            step_rate: Steps per second of simulated time [Hz].
+            max_command_age: Age at which a command is replaced by zero [s].
+            start: Time of the beginning [ns].
+            moves: The model moves the vehicle; false where Gazebo does and only actuators and wheels are wanted.
+            advance: Does ``n`` steps, (c, s, u, n); the interpreted model where none is given.
+        """
+        self.model = model
+        self.parameters = parameters
+        self.step_rate = step_rate
+        self.max_command_age = max_command_age
+        self.coefficients = model.coefficients(parameters, 1.0 / step_rate)
+        self.state = model.at_rest(self.coefficients)
+        self.start = start
+        self.steps = 0
+        self._queue = CommandQueue()
+        self._advance = advance or interpreted(model.step if moves else model.actuate)
+
+    @property
+    def time(self) -> int:
+        """The present of the vehicle [ns]: the end of its last step."""
+        return self.time_of(self.steps)
+
+    @property
+    def command(self) -> Command:
+        """The command that holds now."""
+        return self._queue.at(self.time)
+
+    def time_of(self, steps: int) -> int:
+        """Time [ns] at which so many steps since the start are done."""
+        return self.start + round(steps * NANOSECONDS / self.step_rate)
+
+    def steps_until(self, time: int) -> int:
+        """Steps since the start that are done at ``time`` [ns]."""
+        steps = math.floor((time - self.start) * self.step_rate / NANOSECONDS)
+        return steps + 1 if self.time_of(steps + 1) <= time else steps
+
+    def enter(self, command: Command, time: int, stamp: int | None = None) -> None:
+        """Give the vehicle a command.
+
+        Args:
+            command: What to do; its numbers must be finite.
+            time: When it arrived [ns]; one that lies in the past acts from the next step.
+            stamp: When it was made [ns], from which it ages; its arrival where there is no stamp.
+        """
+        made = time if stamp is None else min(stamp, time)
+        self._queue.enter(TimedCommand(command, time, made + round(self.max_command_age * NANOSECONDS)))
+
+    def advance(self, time: int) -> int:
+        """Advance in whole steps, up to ``time`` [ns] at most, and return how many steps that took."""
+        before = self.steps
+        end = self.steps_until(time)
+        while self.steps < end:
+            command = self._queue.at(self.time)
+            steps = min(end, self._first_step_at(self._queue.next_change())) - self.steps
+            self._advance(self.coefficients, self.state, command, steps)
+            self.steps += steps
+        return self.steps - before
+
+    def skip_to(self, time: int) -> None:
+        """Let time pass without the vehicle: it is held as it is."""
+        self.start = time
+        self.steps = 0
+
+    def place(self, x: float, y: float, heading: float) -> None:
+        """Put base_link there [m, m, rad]; velocities and actuators stay as they are."""
+        offset = self.coefficients.base_link_offset
+        self.state.x = x - offset * math.cos(heading)
+        self.state.y = y - offset * math.sin(heading)
+        self.state.heading = heading
+
+    def reset(self, time: int | None = None) -> None:
+        """Start anew at rest at the origin, every queue empty, at ``time`` [ns] or the present."""
+        self.start = self.time if time is None else time
+        self.steps = 0
+        self.state = self.model.at_rest(self.coefficients)
+        self._queue.clear()
+
+    def configure(self, parameters: Any) -> None:
+        """Go on with other parameters from the next step, without a jump of any state."""
+        self.parameters = parameters
+        self.coefficients = self.model.coefficients(parameters, 1.0 / self.step_rate)
+        self.model.resize(self.coefficients, self.state)
+
+    def motion(self) -> Motion:
+        """Where base_link is and how it moves."""
+        s = self.state
+        offset = self.coefficients.base_link_offset
+        return Motion(
+            s.x + offset * math.cos(s.heading),
+            s.y + offset * math.sin(s.heading),
+            s.heading,
+            s.v_x,
+            s.v_y + offset * s.yaw_rate,
+            s.yaw_rate,
+        )
+
+    def _first_step_at(self, time: int) -> int:
+        """The first step that begins at or after ``time``, but the next one at the earliest."""
+        if time == LONG_AGO or time <= self.time:
+            return self.steps + 1
+        steps = self.steps_until(time)
+        return steps if self.time_of(steps) >= time else steps + 1
+
+
+def interpreted(step: Callable[[Any, Any, Command], None]) -> Advance:
+    """Do steps by calling the model's own Python."""
+
+    def advance(c: Any, s: Any, u: Command, n: int) -> None:
+        for _ in range(n):
+            step(c, s, u)
+
+    return advance
