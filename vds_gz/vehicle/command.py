@@ -12,6 +12,9 @@ ACKERMANN = 1
 SPEED = 2
 STEERING = 3
 
+#: No velocity [m/s], yaw rate [rad/s] or angle [rad] beyond this is meant, and none overflows below it.
+GREATEST = 1e6
+
 NEVER = 2**63 - 1
 LONG_AGO = -(2**63)
 
@@ -48,10 +51,17 @@ def ackermann(speed: float, steering_angle: float, steering_rate: float = 0.0, a
     return Command(ACKERMANN, speed, 0.0, 0.0, steering_angle, _limit(steering_rate), _limit(acceleration))
 
 
-def is_finite(command: Command) -> bool:
-    """Whether every number of a command is fit to enter a vehicle. Its limits may be infinite, but not NaN."""
-    numbers = (command.v_x, command.v_y, command.yaw_rate, command.steering_angle)
-    return all(map(math.isfinite, numbers)) and command.steering_rate >= 0.0 and command.acceleration >= 0.0
+def fault(command: Command) -> str:
+    """Why a command is not fit to enter a vehicle, in words; empty if it is."""
+    for name in ("v_x", "v_y", "yaw_rate", "steering_angle"):
+        value = getattr(command, name)
+        if not abs(value) <= GREATEST:
+            return f"{name} is {value:g}; it must be a finite number within +-{GREATEST:g}"
+    for name in ("steering_rate", "acceleration"):
+        value = getattr(command, name)
+        if not value >= 0.0:
+            return f"{name} is {value:g}; it must be a number"
+    return ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from vds_gz.vehicle.command import LONG_AGO, Command, CommandQueue, TimedCommand
+from vds_gz.vehicle.command import LONG_AGO, Command, CommandQueue, TimedCommand, fault
 from vds_gz.vehicle.model import Model
 
 NANOSECONDS = 1_000_000_000
@@ -90,10 +90,16 @@ class Vehicle:
         """Give the vehicle a command.
 
         Args:
-            command: What to do; its numbers must be finite.
+            command: What to do.
             time: When it arrived [ns]; one that lies in the past acts from the next step.
             stamp: When it was made [ns], from which it ages; its arrival where there is no stamp.
+
+        Raises:
+            ValueError: A number of the command is not finite or beyond all measure.
         """
+        wrong = fault(command)
+        if wrong:
+            raise ValueError(wrong)
         made = time if stamp is None else min(stamp, time)
         self._queue.enter(TimedCommand(command, time, made + round(self.max_command_age * NANOSECONDS)))
 
@@ -107,6 +113,12 @@ class Vehicle:
             self._advance(self.coefficients, self.state, command, steps)
             self.steps += steps
         return self.steps - before
+
+    def stand_still(self, time: int) -> None:
+        """Forget all commands and all motion but stay in place; go on from ``time`` [ns], be it in the past."""
+        x, y, heading = self.state.x, self.state.y, self.state.heading
+        self.reset(time)
+        self.state.x, self.state.y, self.state.heading = x, y, heading
 
     def skip_to(self, time: int) -> None:
         """Let time pass without the vehicle: it is held as it is."""

@@ -1,0 +1,104 @@
+"""Once a second, how the node is: what a person would ask when the vehicle does not do as told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from vds_gz.ros import topics
+from vds_gz.ros.conversions import set_stamp
+from vds_gz.ros.graph import Graph
+
+#: Levels of ``diagnostic_msgs/DiagnosticStatus``; rclpy wants them as bytes, see :meth:`Diagnostics.publish`.
+OK, WARN, ERROR = 0, 1, 2
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """What is known of the node's health.
+
+    Attributes:
+        command_age: Since the last command [s]; None if there has been none.
+        timed_out: The last command is too old and was replaced by zero.
+        publishers: Publishers by command topic.
+        refused: Refused messages by topic.
+        lateness: Greatest lateness of an output in the last second [s].
+        skipped: Outputs left out because they were overdue, in all.
+        real_time_factor: Simulated seconds per second, over the last second.
+        paused: The vehicle is held.
+        waiting: There is no time yet, because no ``/clock`` has come.
+        plant: Its name, and what is wrong with it if anything.
+    """
+
+    command_age: float | None
+    timed_out: bool
+    publishers: Mapping[str, int]
+    refused: Mapping[str, int]
+    lateness: float
+    skipped: int
+    real_time_factor: float
+    paused: bool
+    waiting: bool
+    plant: tuple[str, str]
+
+    def verdict(self) -> tuple[int, str]:
+        """Level and message of the status."""
+        name, wrong = self.plant
+        driving = [topic for topic, count in self.publishers.items() if count]
+        if wrong:
+            return ERROR, f"{name} plant: {wrong}"
+        if self.waiting:
+            return WARN, "waiting for /clock"
+        if self.paused:
+            return WARN, "paused"
+        if sum(self.publishers.values()) > 1:
+            return WARN, f"{sum(self.publishers.values())} publishers send commands, on {', '.join(driving)}"
+        if self.command_age is None:
+            return OK, "no command yet"
+        if self.timed_out:
+            return OK, "the last command has timed out"
+        return OK, "driving"
+
+    def values(self) -> list[tuple[str, str]]:
+        """Keys and values of the status."""
+        age = "none" if self.command_age is None else f"{self.command_age:.3f}"
+        return [
+            ("plant", self.plant[0]),
+            ("command age [s]", age),
+            ("command publishers", str(sum(self.publishers.values()))),
+            ("refused messages", str(sum(self.refused.values()))),
+            *((f"refused on {topic}", str(count)) for topic, count in sorted(self.refused.items())),
+            ("greatest lateness [s]", f"{self.lateness:.4f}"),
+            ("outputs left out", str(self.skipped)),
+            ("real-time factor", f"{self.real_time_factor:.3f}"),
+        ]
+
+
+class Diagnostics:
+    """The ``/diagnostics`` topic."""
+
+    def __init__(self, graph: Graph, hardware: str) -> None:
+        """Announce it; ``hardware`` names the vehicle model."""
+        topic = topics.DIAGNOSTICS
+        self._graph = graph
+        self._publisher = graph.publisher(topic.name, topic.type, topic.qos)
+        self._message = graph.message(topic.type)
+        self._status = graph.message("diagnostic_msgs/msg/DiagnosticStatus")
+        self._status.name = f"{graph.name}: vehicle"
+        self._status.hardware_id = hardware
+        self._message.status = [self._status]
+        self._byte = type(self._status.level)
+
+    def publish(self, time: int, health: Health) -> None:
+        """Say how the node is at a simulated time [ns]."""
+        level, text = health.verdict()
+        set_stamp(self._message.header.stamp, time)
+        self._status.level = bytes([level]) if self._byte is bytes else level
+        self._status.message = text
+        self._status.values = [self._pair(key, value) for key, value in health.values()]
+        self._publisher.publish(self._message)
+
+    def _pair(self, key: str, value: str) -> object:
+        pair = self._graph.message("diagnostic_msgs/msg/KeyValue")
+        pair.key, pair.value = key, value
+        return pair

@@ -1,0 +1,141 @@
+"""What comes in: commands and initial poses. What is not fit is refused, counted and reported."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from vds_gz.ros import topics
+from vds_gz.ros.conversions import (
+    command_from_ackermann,
+    command_from_twist,
+    speed_command,
+    stamp_ns,
+    steering_command,
+    yaw_of,
+)
+from vds_gz.ros.graph import Graph, Severity, Subscription
+from vds_gz.sensing.localization import Pose
+from vds_gz.vehicle.command import ACKERMANN, SPEED, STEERING, TWIST, Command, fault
+from vds_gz.vehicle.vehicle import NANOSECONDS
+
+#: Command topics, the kind of command each carries, how it is read, and whether it has a header.
+COMMANDS: tuple[tuple[topics.Topic, int, Callable[[Any], Command], bool], ...] = (
+    (topics.TWIST_REFERENCE, TWIST, command_from_twist, False),
+    (topics.TWIST_STAMPED_REFERENCE, TWIST, lambda message: command_from_twist(message.twist), True),
+    (topics.ACKERMANN_CMD, ACKERMANN, lambda message: command_from_ackermann(message.drive), True),
+    (topics.VELOCITY, SPEED, speed_command, False),
+    (topics.STEERING_ANGLE, STEERING, steering_command, False),
+)
+
+#: A refusal of the same kind is logged again after this time [s].
+LOG_AGAIN = 5.0
+
+#: No pose farther from the origin is meant [m].
+FARTHEST = 1e9
+
+
+class Refusals:
+    """Counts what was refused, by topic, and says so without flooding the log."""
+
+    def __init__(self, graph: Graph) -> None:
+        """Log through this graph."""
+        self._graph = graph
+        self._logged: dict[str, float] = {}
+        self.counts: Counter[str] = Counter()
+
+    def add(self, topic: str, reason: str) -> None:
+        """A message on ``topic`` was refused."""
+        self.counts[topic] += 1
+        now = time.monotonic()
+        if now - self._logged.get(topic, -math.inf) >= LOG_AGAIN:
+            self._logged[topic] = now
+            self._graph.log(Severity.WARN, f"message on '{topic}' refused ({self.counts[topic]} so far): {reason}")
+
+
+class CommandInputs:
+    """The command topics that a vehicle model understands."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        accepts: frozenset[int],
+        refusals: Refusals,
+        now: Callable[[int], int | None],
+        accept: Callable[[Command, int, int | None], None],
+    ) -> None:
+        """Listen.
+
+        Args:
+            graph: Where to listen.
+            accepts: Kinds of commands that the model understands.
+            refusals: Where refused messages go.
+            now: Simulated time at a reading of the monotonic clock.
+            accept: Takes a command, its arrival and its stamp [ns], the stamp None where it has none.
+        """
+        self.max_age = NANOSECONDS
+        self.last_arrival: int | None = None
+        self._refusals = refusals
+        self._now = now
+        self._accept = accept
+        self.subscriptions: list[Subscription] = [
+            graph.subscribe(topic.name, topic.type, topic.qos, self._reader(topic.name, read, stamped))
+            for topic, kind, read, stamped in COMMANDS
+            if kind in accepts
+        ]
+
+    def _reader(self, topic: str, read: Callable[[Any], Command], stamped: bool) -> Callable[[Any, int], None]:
+        def receive(message: Any, arrival: int) -> None:
+            now = self._now(arrival)
+            if now is None:
+                self._refusals.add(topic, "no /clock has been received yet; is something publishing it?")
+                return
+            command = read(message)
+            stamp = stamp_ns(message.header.stamp) if stamped else 0
+            reason = fault(command) or (self._stamp_fault(now - stamp) if stamp else "")
+            if reason:
+                self._refusals.add(topic, reason)
+                return
+            self.last_arrival = now
+            self._accept(command, now, stamp or None)
+
+        return receive
+
+    def _stamp_fault(self, age: int) -> str:
+        limit = self.max_age * 1e-9
+        if age > self.max_age:
+            return f"its stamp is {age * 1e-9:.3f} s old; it must be at most {limit:g} s. Is use_sim_time the same?"
+        if age < -self.max_age:
+            return f"its stamp is {-age * 1e-9:.3f} s in the future; at most {limit:g} s. Is use_sim_time the same?"
+        return ""
+
+
+class InitialPoseInput:
+    """The topic that puts the vehicle somewhere, as RViz's «2D Pose Estimate» does."""
+
+    def __init__(self, graph: Graph, frame: str, refusals: Refusals, accept: Callable[[Pose], None]) -> None:
+        """Listen for poses in ``frame``."""
+        self._frame = frame
+        self._refusals = refusals
+        self._accept = accept
+        topic = topics.INITIALPOSE
+        graph.subscribe(topic.name, topic.type, topic.qos, self._receive)
+
+    def _receive(self, message: Any, arrival: int) -> None:
+        position = message.pose.pose.position
+        heading = yaw_of(message.pose.pose.orientation)
+        frame = message.header.frame_id
+        if frame not in ("", self._frame):
+            self._refuse(f"its frame_id is '{frame}'; it must be '{self._frame}'")
+        elif not math.isfinite(heading):
+            self._refuse("its orientation is no rotation; it must be a quaternion of length 1")
+        elif not max(abs(position.x), abs(position.y)) <= FARTHEST:
+            self._refuse(f"its position is ({position.x:g}, {position.y:g}); it must be within +-{FARTHEST:g} m")
+        else:
+            self._accept(Pose(position.x, position.y, heading))
+
+    def _refuse(self, reason: str) -> None:
+        self._refusals.add(topics.INITIALPOSE.name, reason)

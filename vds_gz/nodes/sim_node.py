@@ -1,0 +1,381 @@
+"""The simulation node: commands in, the vehicle's answer out."""
+
+from __future__ import annotations
+
+import math
+import signal
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from types import FrameType
+
+from vds_gz.nodes.beat import Beat
+from vds_gz.nodes.clock import Clock, FollowedClock, ReferenceClock, SystemClock
+from vds_gz.nodes.diagnostics import Diagnostics, Health
+from vds_gz.nodes.inputs import CommandInputs, InitialPoseInput, Refusals
+from vds_gz.nodes.outputs import ClockOutput, Frames, Outputs, Snapshot
+from vds_gz.parameters.description import ParameterError, Value, describe
+from vds_gz.parameters.load import load, replaced
+from vds_gz.parameters.node import NodeParameters
+from vds_gz.plant.kinematic import KinematicPlant
+from vds_gz.plant.plant import Plant
+from vds_gz.robot_description import urdf
+from vds_gz.ros import topics
+from vds_gz.ros.arguments import ArgumentError, parse
+from vds_gz.ros.conversions import stamp_ns
+from vds_gz.ros.errors import GraphError
+from vds_gz.ros.graph import Graph, Severity
+from vds_gz.ros.open_graph import open_graph
+from vds_gz.sensing.localization import Localization, Pose
+from vds_gz.vehicle.catalogue import models
+from vds_gz.vehicle.command import Command
+from vds_gz.vehicle.model import Model
+from vds_gz.vehicle.vehicle import NANOSECONDS, Motion, Vehicle
+
+NODE_NAME = "sim_node"
+
+#: Simulated time may jump ahead by so much and the vehicle still lives through it [ns]; beyond, time just passes.
+LONGEST_CATCH_UP = 60 * NANOSECONDS
+
+#: Outputs overdue by more than this in real time are left out [ns].
+OVERDUE = NANOSECONDS
+
+#: Real time after which messages are looked at, however much there is to catch up [ns].
+LONGEST_WORK = 50_000_000
+
+#: Longest sleep, so that a signal is never kept waiting [s].
+LONGEST_SLEEP = 0.1
+
+#: Between two diagnostics, in real time [ns].
+DIAGNOSTICS_PERIOD = NANOSECONDS
+
+
+class SimNode:
+    """A vehicle on the graph.
+
+    Everything happens in the thread that calls :meth:`run`: it sleeps until the next output is due or a message comes,
+    and then advances the vehicle to the instants at which something goes out.
+    """
+
+    def __init__(self, graph: Graph, parameters: NodeParameters, model: Model) -> None:
+        """Announce everything on the graph.
+
+        Args:
+            graph: The node's place on the graph.
+            parameters: What the node was told.
+            model: The vehicle model that they select.
+        """
+        self.graph = graph
+        self.parameters = parameters
+        self.clock = self._make_clock()
+        self.plant: Plant = KinematicPlant(
+            Vehicle(
+                model,
+                parameters.vehicle,
+                step_rate=parameters.step_rate,
+                max_command_age=parameters.twist_reference_max_oldness,
+            )
+        )
+        self.paused = False
+        self._stopping = False
+        self._last_now: int | None = None
+        self._lateness = 0
+        self._skipped = 0
+        self._measured = (0, time.monotonic_ns())
+        self._next_diagnostics = time.monotonic_ns() + DIAGNOSTICS_PERIOD
+        self._localization = Localization(parameters.localization, Pose()) if parameters.simulate_localization else None
+        self._refusals = Refusals(graph)
+        self._announce(model)
+
+    def _announce(self, model: Model) -> None:
+        graph, parameters = self.graph, self.parameters
+        frames = Frames.of(parameters)
+        joints = [joint.name for joint in model.joints(parameters.vehicle)]
+        self._outputs = Outputs(graph, frames, joints, model.actuators, self._localization is None)
+        self._clock_output = ClockOutput(graph) if parameters.be_reference_clock else None
+        self._diagnostics = Diagnostics(graph, model.name)
+        if isinstance(self.clock, FollowedClock):
+            topic = topics.CLOCK_IN
+            graph.subscribe(topic.name, topic.type, topic.qos, self._on_clock)
+        self._commands = CommandInputs(graph, model.accepts, self._refusals, self._now, self._on_command)
+        self._commands.max_age = round(parameters.twist_reference_max_oldness * NANOSECONDS)
+        InitialPoseInput(graph, frames.map, self._refusals, self._on_initial_pose)
+        graph.service(*topics.RESET, self._on_reset)
+        graph.service(*topics.PAUSE, self._on_pause)
+        graph.declare_parameters(describe(parameters), self._on_parameters)
+
+    def _make_clock(self) -> Clock:
+        if self.parameters.use_sim_time:
+            return FollowedClock()
+        if self.parameters.be_reference_clock:
+            return ReferenceClock(self.parameters.speed_factor)
+        return SystemClock()
+
+    # ------------------------------------------------------------------ the loop
+
+    def run(self) -> None:
+        """Run until :meth:`stop`; then send the last messages and leave the graph."""
+        try:
+            description = urdf(self.parameters.model, self.parameters.vehicle, self.plant.vehicle.model.xacro)
+            self._outputs.publish_latched(self._now(time.monotonic_ns()) or 0, description)
+            while not self._stopping:
+                self.graph.wait(self._idle_time())
+                self._catch_up()
+                self._diagnose()
+            self._finish()
+        finally:
+            self.graph.close()
+
+    def stop(self) -> None:
+        """Let :meth:`run` return soon. Safe to call from a signal handler."""
+        self._stopping = True
+
+    def _idle_time(self) -> float:
+        """How long there will be nothing to do unless a message comes [s]."""
+        monotonic = time.monotonic_ns()
+        idle = LONGEST_SLEEP
+        if self._last_now is not None and not self._holding_time:
+            idle = min(idle, self.clock.seconds_until(self._next_instant(), monotonic))
+        return max(0.0, min(idle, (self._next_diagnostics - monotonic) * 1e-9))
+
+    def _catch_up(self) -> None:
+        """Advance the vehicle to everything that is due by now."""
+        monotonic = time.monotonic_ns()
+        now = self._now(monotonic)
+        if now is None or self._holding_time:
+            return
+        if self._last_now is None:
+            self._begin(now)
+        elif now < self._last_now:
+            self._jump_back(now)
+        elif now - self._last_now > LONGEST_CATCH_UP:
+            self._jump_ahead(now)
+        clock = self.clock
+        flat_out = isinstance(clock, ReferenceClock) and clock.speed_factor == 0.0
+        if flat_out:
+            now = self._next_instant()
+        elif isinstance(clock, SystemClock) and now - self._output_beat.next > OVERDUE:
+            self._skipped += self._output_beat.skip(now)
+        self._last_now = now
+        while self._next_instant() <= now:
+            if time.monotonic_ns() - monotonic > LONGEST_WORK:
+                break
+            self._serve(self._next_instant(), now)
+        if isinstance(clock, ReferenceClock) and (flat_out or now - self._next_instant() > OVERDUE):
+            self._last_now = min(now, self._next_instant())
+            clock.put(self._last_now, time.monotonic_ns())
+
+    @property
+    def _holding_time(self) -> bool:
+        """Paused, and time is ours, so it stands still too."""
+        return self.paused and isinstance(self.clock, ReferenceClock)
+
+    def _next_instant(self) -> int:
+        if self._clock_output is None:
+            return self._output_beat.next
+        return min(self._output_beat.next, self._clock_beat.next)
+
+    def _serve(self, moment: int, now: int) -> None:
+        """Advance to a moment and send what is due then; the clock first, so that nothing comes before its time."""
+        if self.paused:
+            self.plant.vehicle.skip_to(moment)
+        else:
+            self.plant.advance(moment)
+        self.graph.set_time(moment)
+        if self._clock_output is not None and self._clock_beat.next == moment:
+            self._clock_output.publish(moment)
+            self._clock_beat.done()
+        if self._output_beat.next == moment:
+            self._lateness = max(self._lateness, now - moment)
+            self._publish()
+            self._output_beat.done()
+
+    def _publish(self) -> None:
+        plant = self.plant
+        vehicle = plant.vehicle
+        motion = plant.motion()
+        truth = Pose(motion.x, motion.y, motion.heading)
+        odom, variance, map_to_odom = truth, (0.0, 0.0), None
+        if self._localization is not None:
+            self._localization.update(truth, 1.0 / self._output_beat.rate)
+            odom = self._localization.odom
+            variance = self._localization.odom_variance
+            map_to_odom = self._localization.map_to_odom
+        if self.paused:
+            motion = Motion(motion.x, motion.y, motion.heading, 0.0, 0.0, 0.0)
+        self._outputs.publish(
+            Snapshot(
+                vehicle.time,
+                motion,
+                truth,
+                odom,
+                variance,
+                map_to_odom,
+                plant.joint_states(),
+                vehicle.model.actuator_states(vehicle.coefficients, vehicle.state),
+            )
+        )
+
+    # ------------------------------------------------------------------ time
+
+    def _now(self, monotonic: int) -> int | None:
+        return self.clock.now(monotonic)
+
+    def _begin(self, now: int) -> None:
+        """Start the vehicle's time, on whole steps and publish periods of absolute time."""
+        parameters = self.parameters
+        start = now - now % round(NANOSECONDS / parameters.pub_rate)
+        self.plant.vehicle.skip_to(start)
+        self._set_beats(start)
+        self._last_now = now
+        self._measured = (now, time.monotonic_ns())
+
+    def _set_beats(self, start: int) -> None:
+        self._output_beat = Beat(start, self.parameters.pub_rate)
+        self._clock_beat = Beat(start, self.parameters.clock_rate)
+
+    def _jump_back(self, now: int) -> None:
+        assert self._last_now is not None
+        back = (self._last_now - now) * 1e-9
+        self.graph.log(Severity.WARN, f"time jumped back by {back:.3f} s; the vehicle forgets its commands and stands")
+        self.plant.vehicle.stand_still(now)
+        self._commands.last_arrival = None
+        self._begin(now)
+
+    def _jump_ahead(self, now: int) -> None:
+        assert self._last_now is not None
+        ahead = (now - self._last_now) * 1e-9
+        self.graph.log(Severity.WARN, f"time jumped ahead by {ahead:.1f} s; the vehicle stood still meanwhile")
+        self._begin(now)
+
+    def _on_clock(self, message: object, arrival: int) -> None:
+        assert isinstance(self.clock, FollowedClock)
+        self.clock.tell(stamp_ns(message.clock))  # type: ignore[attr-defined]
+        self._catch_up()
+
+    # ------------------------------------------------------------------ what comes in
+
+    def _on_command(self, command: Command, arrived: int, stamp: int | None) -> None:
+        self.plant.vehicle.enter(command, arrived, stamp)
+
+    def _on_initial_pose(self, pose: Pose) -> None:
+        self.plant.place(pose)
+        if self._localization is not None:
+            self._localization.place(pose)
+
+    def _on_reset(self, request: object, response: object) -> None:
+        self.plant.reset()
+        if self._localization is not None:
+            self._localization.reset(Pose())
+        response.success = True  # type: ignore[attr-defined]
+        response.message = "the vehicle stands at the origin"  # type: ignore[attr-defined]
+
+    def _on_pause(self, request: object, response: object) -> None:
+        self.pause(request.data)  # type: ignore[attr-defined]
+        response.success = True  # type: ignore[attr-defined]
+        response.message = "paused" if self.paused else "running"  # type: ignore[attr-defined]
+
+    def pause(self, paused: bool) -> None:
+        """Hold the vehicle, or let it go on. As reference clock, time stands still with it."""
+        if isinstance(self.clock, ReferenceClock) and paused != self.paused:
+            monotonic = time.monotonic_ns()
+            if paused:
+                self.clock.put(self.clock.now(monotonic), monotonic)
+            else:
+                self.clock.put(self._last_now or 0, monotonic)
+        self.paused = paused
+
+    def _on_parameters(self, values: Mapping[str, Value]) -> str:
+        """Take new values all together, or none and say why."""
+        try:
+            parameters = replaced(self.parameters, values)
+        except ParameterError as error:
+            return str(error)
+        self._apply(parameters)
+        return ""
+
+    def _apply(self, parameters: NodeParameters) -> None:
+        before, self.parameters = self.parameters, parameters
+        vehicle = self.plant.vehicle
+        if parameters.vehicle != before.vehicle:
+            vehicle.configure(parameters.vehicle)
+        vehicle.max_command_age = parameters.twist_reference_max_oldness
+        self._commands.max_age = round(parameters.twist_reference_max_oldness * NANOSECONDS)
+        if self._localization is not None:
+            self._localization.parameters = parameters.localization
+        if isinstance(self.clock, ReferenceClock) and parameters.speed_factor != before.speed_factor:
+            self.clock.set_speed(parameters.speed_factor, time.monotonic_ns())
+        if parameters.pub_rate != before.pub_rate and self._last_now is not None:
+            self._output_beat.begin(self._last_now, parameters.pub_rate)
+
+    # ------------------------------------------------------------------ health and end
+
+    def _diagnose(self) -> None:
+        monotonic = time.monotonic_ns()
+        if monotonic < self._next_diagnostics:
+            return
+        self._next_diagnostics = monotonic + DIAGNOSTICS_PERIOD
+        now = self._last_now
+        factor = 0.0
+        if now is not None:
+            factor = (now - self._measured[0]) / max(1, monotonic - self._measured[1])
+            self._measured = (now, monotonic)
+        arrival = self._commands.last_arrival
+        age = None if arrival is None or now is None else max(0.0, (now - arrival) * 1e-9)
+        health = Health(
+            command_age=age,
+            timed_out=age is not None and age > self.parameters.twist_reference_max_oldness,
+            publishers={one.topic: one.publisher_count() for one in self._commands.subscriptions},
+            refused=self._refusals.counts,
+            lateness=self._lateness * 1e-9,
+            skipped=self._skipped,
+            real_time_factor=factor,
+            paused=self.paused,
+            waiting=now is None,
+            plant=(self.plant.name, self.plant.status()),
+        )
+        self._lateness = 0
+        self._diagnostics.publish(now or 0, health)
+
+    def _finish(self) -> None:
+        """Send everything once more as it is at the end."""
+        now = self._now(time.monotonic_ns())
+        if now is None or self._last_now is None:
+            return
+        if not self.paused:
+            self.plant.advance(max(now, self._last_now) if math.isfinite(now) else self._last_now)
+        if self._clock_output is not None:
+            self._clock_output.publish(self.plant.vehicle.time)
+        self._publish()
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the node until it is told to stop.
+
+    Args:
+        argv: The command line without the program's name; ``sys.argv`` where none is given.
+
+    Returns:
+        0 when it was stopped, 2 when it was told something that it cannot do.
+    """
+    try:
+        arguments = parse(sys.argv[1:] if argv is None else argv, NODE_NAME)
+        catalogue = models()
+        parameters = load(arguments.overrides, {name: model.parameters for name, model in catalogue.items()})
+        graph = open_graph(arguments, NODE_NAME)
+    except (ArgumentError, ParameterError, GraphError) as error:
+        print(f"{NODE_NAME}: {error}", file=sys.stderr)
+        return 2
+    node = SimNode(graph, parameters, catalogue[parameters.model])
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        node.stop()
+
+    signal.signal(signal.SIGINT, stop)
+    signal.signal(signal.SIGTERM, stop)
+    node.run()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

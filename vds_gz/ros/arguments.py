@@ -1,0 +1,174 @@
+"""The command line as ROS 2 means it: ``--ros-args -r from:=to -p name:=value --params-file FILE ... --``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from vds_gz.ros.errors import ArgumentError
+from vds_gz.ros.graph import Severity
+from vds_gz.ros.names import (
+    TOKEN,
+    Remap,
+    RuleKind,
+    check_name,
+    check_namespace,
+    check_node_name,
+    full_node_name,
+    node_identity,
+    remap,
+)
+from vds_gz.ros.parameter_yaml import Override, ParameterValue, parse_value, read_parameter_file
+
+__all__ = ["ArgumentError", "Arguments", "Override", "ParameterValue", "Remap", "parse"]
+
+_IGNORED_WITH_VALUE = frozenset(["-e", "--enclave", "--log-config-file", "--log-file-name"])
+_IGNORED = re.compile(r"--(enable|disable)-(rosout|stdout|external-lib)-logs")
+_NODE_PREFIX = re.compile(rf"({TOKEN}):(?!//)")
+_PARAMETER = re.compile(r"[\w/]+(\.[\w/]+)*")
+_URLS: dict[str, RuleKind] = {"rostopic://": "topic", "rosservice://": "service"}
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """What the command line says of a node.
+
+    Attributes:
+        name: The node's name, remapped.
+        namespace: Its absolute namespace, ``/`` for none.
+        remaps: Rules for topics and services, in their order.
+        overrides: Values of parameters in the order they were given; of several for one name the last counts.
+        log_level: The least severity that is said.
+        rest: What was not for ROS.
+        given: The whole command line.
+    """
+
+    name: str
+    namespace: str = "/"
+    remaps: tuple[Remap, ...] = ()
+    overrides: tuple[Override, ...] = ()
+    log_level: Severity = Severity.INFO
+    rest: tuple[str, ...] = ()
+    given: tuple[str, ...] = ()
+
+    @property
+    def full_name(self) -> str:
+        """The node with its namespace, e.g. ``/robot/sim_node``."""
+        return full_node_name(self.name, self.namespace)
+
+    def topic(self, name: str) -> str:
+        """The absolute, remapped name of a topic."""
+        return remap(name, self.name, self.namespace, self.remaps, "topic")
+
+    def service(self, name: str) -> str:
+        """The absolute, remapped name of a service."""
+        return remap(name, self.name, self.namespace, self.remaps, "service")
+
+
+def parse(given: Sequence[str], default_name: str) -> Arguments:
+    """Read a command line, without the program's own name.
+
+    Args:
+        given: The arguments.
+        default_name: The node's name where none is given.
+
+    Raises:
+        ArgumentError: An argument, or a parameter file it names, is wrong.
+    """
+    options, rest = _split(given)
+    rules = [_remap_rule(value) for flag, value in options if flag == "remap"]
+    name, namespace = node_identity(check_node_name(default_name, "in the program"), rules)
+    arguments = Arguments(name, namespace)
+    overrides: list[Override] = []
+    level = Severity.INFO
+    for flag, value in options:
+        if flag == "param":
+            overrides.extend(_parameter(value, name))
+        elif flag == "file":
+            overrides.extend(read_parameter_file(value, arguments.full_name))
+        elif flag == "level":
+            level = _log_level(value, arguments) or level
+    remaps = tuple(rule for rule in rules if rule.kind not in ("node", "namespace"))
+    return Arguments(name, namespace, remaps, tuple(overrides), level, tuple(rest), tuple(given))
+
+
+def _split(given: Sequence[str]) -> tuple[list[tuple[str, str]], list[str]]:
+    """The options for ROS, each with its value, and what is not for ROS."""
+    flags = {"-r": "remap", "--remap": "remap", "-p": "param", "--param": "param", "--params-file": "file",
+             "--log-level": "level", **dict.fromkeys(_IGNORED_WITH_VALUE, "")}
+    options: list[tuple[str, str]] = []
+    rest: list[str] = []
+    for argument, following in _sections(given, rest):
+        if argument in flags:
+            options.append((flags[argument], following(argument)))
+        elif not _IGNORED.fullmatch(argument):
+            raise ArgumentError(f"argument '{argument}' after --ros-args is unknown; "
+                                "-r, -p, --params-file and --log-level are, and '--' ends them")
+    return options, rest
+
+
+def _sections(given: Sequence[str], rest: list[str]) -> Iterator[tuple[str, Callable[[str], str]]]:
+    """The arguments inside ``--ros-args ... --``; the others go to ``rest``."""
+    arguments = iter(given)
+
+    def following(flag: str) -> str:
+        try:
+            return next(arguments)
+        except StopIteration:
+            raise ArgumentError(f"argument '{flag}' is the last one; its value is missing") from None
+
+    for_ros = False
+    for argument in arguments:
+        if argument == "--ros-args":
+            for_ros = True
+        elif not for_ros:
+            rest.append(argument)
+        elif argument == "--":
+            for_ros = False
+        else:
+            yield argument, following
+
+
+def _assignment(text: str, flag: str, example: str) -> tuple[str, str, str]:
+    """Node, name and value of ``[node:]name:=value``."""
+    name, found, value = text.partition(":=")
+    prefix = _NODE_PREFIX.match(name)
+    node = prefix[1] if prefix else ""
+    name = name[prefix.end():] if prefix else name
+    if not (found and name and value):
+        raise ArgumentError(f"argument '{flag} {text}' must have the form '{flag} {example}'")
+    return node, name, value
+
+
+def _remap_rule(text: str) -> Remap:
+    where = f"-r {text}"
+    node, old, new = _assignment(text, "-r", "from:=to")
+    if old in ("__node", "__name"):
+        return Remap("node", "", check_node_name(new, where), node)
+    if old == "__ns":
+        return Remap("namespace", "", check_namespace(new, where), node)
+    for url, kind in _URLS.items():
+        if old.startswith(url):
+            return Remap(kind, check_name(old.removeprefix(url), where), check_name(new, where), node)
+    return Remap("name", check_name(old, where), check_name(new, where), node)
+
+
+def _parameter(text: str, node_name: str) -> Iterator[Override]:
+    node, name, value = _assignment(text, "-p", "name:=value")
+    if not _PARAMETER.fullmatch(name):
+        raise ArgumentError(f"parameter name '{name}' (-p {text}) must be names joined by '.'")
+    if node in ("", node_name):
+        yield Override(name, parse_value(value, f"parameter '{name}' (-p {text})"), "-p")
+
+
+def _log_level(text: str, arguments: Arguments) -> Severity | None:
+    """The level, or None where it is another logger's."""
+    logger, _, level = text.rpartition(":=")
+    try:
+        severity = Severity[level.upper()]
+    except KeyError:
+        raise ArgumentError(f"argument '--log-level {text}': '{level}' must be one of "
+                            f"{', '.join(s.name.lower() for s in Severity)}") from None
+    own = arguments.full_name[1:].replace("/", ".")
+    return severity if logger in ("", own) else None

@@ -1,0 +1,91 @@
+"""Between messages and what they mean. Works on the message objects of either graph."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from vds_gz.sensing.localization import Pose
+from vds_gz.vehicle.command import SPEED, STEERING, Command, ackermann, twist
+from vds_gz.vehicle.vehicle import NANOSECONDS, Motion
+
+#: Diagonal of a covariance for what is known exactly; filters take a 0 for a singular matrix.
+EXACT = 1e-9
+
+
+def stamp_ns(stamp: Any) -> int:
+    """Nanoseconds of a ``builtin_interfaces/Time``."""
+    return int(stamp.sec) * NANOSECONDS + int(stamp.nanosec)
+
+
+def set_stamp(stamp: Any, time: int) -> None:
+    """Write nanoseconds into a ``builtin_interfaces/Time``."""
+    stamp.sec, stamp.nanosec = divmod(time, NANOSECONDS)
+
+
+def command_from_twist(message: Any) -> Command:
+    """A ``Twist`` as a command."""
+    return twist(message.linear.x, message.linear.y, message.angular.z)
+
+
+def command_from_ackermann(message: Any) -> Command:
+    """An ``AckermannDrive`` as a command."""
+    return ackermann(
+        message.speed, message.steering_angle, message.steering_angle_velocity, abs(message.acceleration)
+    )
+
+
+def speed_command(message: Any) -> Command:
+    """A ``Float64`` as the speed of a command."""
+    return Command(SPEED, v_x=message.data)
+
+
+def steering_command(message: Any) -> Command:
+    """A ``Float64`` as the steering angle of a command."""
+    return Command(STEERING, steering_angle=message.data)
+
+
+def yaw_of(orientation: Any) -> float:
+    """Heading [rad] of a ``Quaternion``; NaN if it is none."""
+    x, y, z, w = orientation.x, orientation.y, orientation.z, orientation.w
+    norm = x * x + y * y + z * z + w * w
+    if not 1e-12 < norm < math.inf:
+        return math.nan
+    return math.atan2(2.0 * (w * z + x * y), norm - 2.0 * (y * y + z * z))
+
+
+def set_yaw(orientation: Any, heading: float) -> None:
+    """Write a heading [rad] into a ``Quaternion``."""
+    orientation.z = math.sin(0.5 * heading)
+    orientation.w = math.cos(0.5 * heading)
+
+
+def set_twist(message: Any, motion: Motion) -> None:
+    """Write a motion into a ``Twist``."""
+    message.linear.x = motion.v_x
+    message.linear.y = motion.v_y
+    message.angular.z = motion.yaw_rate
+
+
+def set_transform(message: Any, pose: Pose) -> None:
+    """Write a pose into a ``Transform``."""
+    message.translation.x = pose.x
+    message.translation.y = pose.y
+    set_yaw(message.rotation, pose.heading)
+
+
+def set_odometry(message: Any, pose: Pose, motion: Motion, variance: tuple[float, float]) -> None:
+    """Write pose, velocity and the variances of position and heading [m^2, rad^2] into an ``Odometry``."""
+    message.pose.pose.position.x = pose.x
+    message.pose.pose.position.y = pose.y
+    set_yaw(message.pose.pose.orientation, pose.heading)
+    covariance = message.pose.covariance
+    covariance[0] = covariance[7] = EXACT + variance[0]
+    covariance[35] = EXACT + variance[1]
+    set_twist(message.twist.twist, motion)
+
+
+def exact_covariance(covariance: Any) -> None:
+    """Write into a 6x6 covariance that everything is known."""
+    for i in range(6):
+        covariance[7 * i] = EXACT

@@ -1,0 +1,193 @@
+"""Writers and readers of one DDS topic each, for bytes; their quality of service as ROS's own nodes set it."""
+
+from __future__ import annotations
+
+import ctypes as c
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from vds_gz.ros.dds.library import ANY_STATE, INFINITE, XCDR1, SampleInfo, check, create_topic, take_bytes, write
+from vds_gz.ros.graph import QoS
+
+_UNLIMITED = -1
+_BATCH = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """What an endpoint is made for.
+
+    Attributes:
+        topic: DDS name of the topic, e.g. ``rt/odom``.
+        type_name: ROS name of the type, e.g. ``nav_msgs/msg/Odometry``.
+        qos: Quality of service.
+        user_data: What the endpoint tells its peers, ``key=value;`` each.
+        lifespan: Seconds after which a message is dropped; infinite if None.
+    """
+
+    topic: str
+    type_name: str
+    qos: QoS
+    user_data: Mapping[str, str]
+    lifespan: float | None = None
+
+
+class Writer:
+    """Sends bytes on one topic."""
+
+    def __init__(self, library: Any, participant: int, channel: Channel) -> None:
+        """Announce the topic.
+
+        Raises:
+            GraphError: It cannot be announced.
+        """
+        self.topic = channel.topic
+        self._library = library
+        self._entity = _create(library, library.dds_create_writer, participant, channel)
+        self._kind = c.c_void_p()
+        library.dds_get_entity_sertype(self._entity, c.byref(self._kind))
+        self.gid = _gid(library, self._entity)
+
+    def write(self, data: bytearray) -> None:
+        """Send bytes that begin with the CDR header.
+
+        Raises:
+            GraphError: They were not accepted.
+        """
+        if result := write(self._library, self._entity, self._kind, data):
+            check(self._library, result, f"nothing can be sent on '{self.topic}'")
+
+    def matched(self) -> int:
+        """How many readers there are."""
+        return max(0, self._library.dds_get_matched_subscriptions(self._entity, None, 0))
+
+    def knows_reader(self, key: str, value: str) -> bool:
+        """Whether a reader is matched whose user data holds this value."""
+        handles = (c.c_uint64 * self.matched())()
+        count = self._library.dds_get_matched_subscriptions(self._entity, handles, len(handles))
+        read = self._library.dds_get_matched_subscription_data
+        return any(
+            _user_data(self._library, read(self._entity, handle)).get(key) == value for handle in handles[:count]
+        )
+
+    def wait_for_readers(self, seconds: float) -> None:
+        """Wait until all reliable readers have acknowledged everything, so many seconds at most."""
+        self._library.dds_wait_for_acks(self._entity, int(seconds * 1e9))
+
+
+class Reader:
+    """Receives bytes on one topic."""
+
+    def __init__(self, library: Any, participant: int, channel: Channel) -> None:
+        """Listen to the topic.
+
+        Raises:
+            GraphError: It cannot be listened to.
+        """
+        self.topic = channel.topic
+        self._library = library
+        self._entity = _create(library, library.dds_create_reader, participant, channel)
+        self._samples = (c.c_void_p * _BATCH)()
+        self._infos = (SampleInfo * _BATCH)()
+        self.gid = _gid(library, self._entity)
+        self.condition = check(library, library.dds_create_readcondition(self._entity, ANY_STATE), self.topic)
+
+    def take(self) -> Iterator[tuple[bytearray, int]]:
+        """What has arrived, in order: the bytes, and a handle of the writer they came from."""
+        library, samples, infos = self._library, self._samples, self._infos
+        count = _BATCH
+        while count == _BATCH:
+            count = library.dds_takecdr(self._entity, samples, _BATCH, infos, ANY_STATE)
+            taken = [
+                (take_bytes(library, samples[i]), infos[i].publication_handle, infos[i].valid_data)
+                for i in range(count)
+            ]
+            # An invalid sample has no bytes: it only says that a writer has gone.
+            yield from ((data, writer) for data, writer, valid in taken if valid)
+
+    def matched(self) -> int:
+        """How many writers there are."""
+        return max(0, self._library.dds_get_matched_publications(self._entity, None, 0))
+
+    def writer_user_data(self, writer: int) -> dict[str, str] | None:
+        """The user data of a matched writer; None where it has gone."""
+        endpoint = self._library.dds_get_matched_publication_data(self._entity, writer)
+        return _user_data(self._library, endpoint) if endpoint else None
+
+
+class WaitSet:
+    """Waits until any of several readers has something."""
+
+    def __init__(self, library: Any, participant: int) -> None:
+        """An empty one."""
+        self._library = library
+        self._entity = check(library, library.dds_create_waitset(participant), "no wait set can be made")
+        self._ready = (c.c_ssize_t * 0)()
+
+    def attach(self, reader: Reader) -> None:
+        """Wait for this reader too; it gets the next number, from 0."""
+        number = len(self._ready)
+        result = self._library.dds_waitset_attach(self._entity, reader.condition, number)
+        check(self._library, result, f"nothing can be received on '{reader.topic}'")
+        self._ready = (c.c_ssize_t * (number + 1))()
+
+    def wait(self, seconds: float) -> list[int]:
+        """The numbers of the readers that have something, in order; none when the time is over."""
+        count = self._library.dds_waitset_wait(self._entity, self._ready, len(self._ready), int(seconds * 1e9))
+        return sorted(self._ready[:count]) if count > 0 else []
+
+
+def dds_type_name(name: str) -> str:
+    """The name of a ROS type on the wire: ``nav_msgs/msg/Odometry`` is ``nav_msgs::msg::dds_::Odometry_``."""
+    package, kind, short = name.split("/")
+    return f"{package}::{kind}::dds_::{short}_"
+
+
+def _create(library: Any, create: Any, participant: int, channel: Channel) -> int:
+    """A writer or a reader, with its topic."""
+    with _qos(library, channel) as qos:
+        topic = create_topic(library, participant, channel.topic, dds_type_name(channel.type_name), qos)
+        entity = create(participant, topic, qos, None)
+    return check(library, entity, f"endpoint of topic '{channel.topic}' cannot be made")
+
+
+@contextmanager
+def _qos(library: Any, channel: Channel) -> Iterator[int]:
+    qos = library.dds_create_qos()
+    wanted = channel.qos
+    user_data = "".join(f"{key}={value};" for key, value in channel.user_data.items()).encode()
+    library.dds_qset_data_representation(qos, 1, (c.c_int16 * 1)(XCDR1))
+    library.dds_qset_writer_data_lifecycle(qos, False)
+    library.dds_qset_history(qos, 0, wanted.depth)
+    library.dds_qset_reliability(qos, int(wanted.reliable), INFINITE if wanted.reliable else 0)
+    library.dds_qset_durability(qos, int(wanted.transient_local))
+    if wanted.transient_local:
+        library.dds_qset_durability_service(qos, 0, 0, wanted.depth, _UNLIMITED, _UNLIMITED, _UNLIMITED)
+    if channel.lifespan is not None:
+        library.dds_qset_lifespan(qos, int(channel.lifespan * 1e9))
+    library.dds_qset_userdata(qos, user_data, len(user_data))
+    try:
+        yield qos
+    finally:
+        library.dds_delete_qos(qos)
+
+
+def _gid(library: Any, entity: int) -> bytes:
+    gid = (c.c_ubyte * 16)()
+    check(library, library.dds_get_guid(entity, gid), "an endpoint has no identity")
+    return bytes(gid)
+
+
+def _user_data(library: Any, endpoint: Any) -> dict[str, str]:
+    """The user data of a remote endpoint, which is freed."""
+    if not endpoint:
+        return {}
+    value, size = c.c_void_p(), c.c_size_t()
+    text = ""
+    if library.dds_qget_userdata(endpoint.contents.qos, c.byref(value), c.byref(size)) and value:
+        text = c.string_at(value, size.value).decode("ascii", "replace")
+        library.dds_free(value)
+    library.dds_builtintopic_free_endpoint(endpoint)
+    return dict(part.split("=", 1) for part in text.split(";") if "=" in part)

@@ -1,0 +1,202 @@
+"""Cyclone DDS as a C library: the few functions a node needs, called through ctypes.
+
+The ``cyclonedds`` wheel brings the library. Its Python classes are not used: they want a type description for every
+type, which ROS does not send, cost tens of milliseconds per type to build and check every message once more. Messages
+go in and out as bytes instead, as in ROS's own ``rmw_cyclonedds``.
+"""
+
+from __future__ import annotations
+
+import ctypes as c
+import importlib.util
+import runpy
+from pathlib import Path
+from typing import Any
+
+from vds_gz.ros.errors import GraphError
+
+INFINITE = 2**63 - 1
+ANY_STATE = 127
+XCDR1 = 0
+
+_PRECONDITION_NOT_MET = -4
+_DATA = 2
+
+_entity, _handle, _duration = c.c_int32, c.c_uint64, c.c_int64
+_size, _pointer, _result = c.c_size_t, c.c_void_p, c.c_int32
+
+
+class SampleInfo(c.Structure):
+    """What the library says of a received sample (``dds_sample_info_t``)."""
+
+    _fields_ = (
+        ("sample_state", c.c_uint),
+        ("view_state", c.c_uint),
+        ("instance_state", c.c_uint),
+        ("valid_data", c.c_bool),
+        ("source_timestamp", c.c_int64),
+        ("instance_handle", c.c_uint64),
+        ("publication_handle", c.c_uint64),
+        ("ranks", c.c_uint32 * 5),
+    )
+
+
+class Endpoint(c.Structure):
+    """What discovery says of a remote endpoint (``dds_builtintopic_endpoint_t``)."""
+
+    _fields_ = (
+        ("key", c.c_ubyte * 16),
+        ("participant_key", c.c_ubyte * 16),
+        ("participant_handle", c.c_uint64),
+        ("topic_name", c.c_char_p),
+        ("type_name", c.c_char_p),
+        ("qos", c.c_void_p),
+    )
+
+
+class _Bytes(c.Structure):
+    """A piece of memory (``ddsrt_iovec_t``)."""
+
+    _fields_ = (("base", c.c_void_p), ("length", c.c_size_t))
+
+
+class _TypeDescriptor(c.Structure):
+    """A type as the library knows it (``dds_topic_descriptor_t``)."""
+
+    _fields_ = (
+        ("size", c.c_uint32),
+        ("align", c.c_uint32),
+        ("flags", c.c_uint32),
+        ("key_count", c.c_uint32),
+        ("type_name", c.c_char_p),
+        ("keys", c.c_void_p),
+        ("operation_count", c.c_uint32),
+        ("operations", c.POINTER(c.c_uint32)),
+        ("meta", c.c_char_p),
+        ("type_information", c.c_void_p * 2),
+        ("type_mapping", c.c_void_p * 2),
+        ("representation", c.c_uint32),
+    )
+
+
+# Result and arguments of every function used; `const` pointers to structures are plain pointers here.
+_FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
+    "dds_create_domain": (_entity, (c.c_uint32, c.c_char_p)),
+    "dds_create_participant": (_entity, (c.c_uint32, _pointer, _pointer)),
+    "dds_lookup_participant": (_result, (c.c_uint32, _pointer, _size)),
+    "dds_create_topic": (_entity, (_entity, _pointer, c.c_char_p, _pointer, _pointer)),
+    "dds_create_writer": (_entity, (_entity, _entity, _pointer, _pointer)),
+    "dds_create_reader": (_entity, (_entity, _entity, _pointer, _pointer)),
+    "dds_create_readcondition": (_entity, (_entity, c.c_uint32)),
+    "dds_create_waitset": (_entity, (_entity,)),
+    "dds_waitset_attach": (_result, (_entity, _entity, c.c_ssize_t)),
+    "dds_waitset_wait": (_result, (_entity, _pointer, _size, _duration)),
+    "dds_get_parent": (_entity, (_entity,)),
+    "dds_delete": (_result, (_entity,)),
+    "dds_get_guid": (_result, (_entity, _pointer)),
+    "dds_get_entity_sertype": (_result, (_entity, _pointer)),
+    "dds_get_matched_subscriptions": (_result, (_entity, _pointer, _size)),
+    "dds_get_matched_publications": (_result, (_entity, _pointer, _size)),
+    "dds_get_matched_subscription_data": (c.POINTER(Endpoint), (_entity, _handle)),
+    "dds_get_matched_publication_data": (c.POINTER(Endpoint), (_entity, _handle)),
+    "dds_builtintopic_free_endpoint": (None, (c.POINTER(Endpoint),)),
+    "dds_wait_for_acks": (_result, (_entity, _duration)),
+    "dds_writecdr": (_result, (_entity, _pointer)),
+    "dds_takecdr": (_result, (_entity, _pointer, c.c_uint32, _pointer, c.c_uint32)),
+    "dds_strretcode": (c.c_char_p, (_result,)),
+    "dds_free": (None, (_pointer,)),
+    "dds_create_qos": (_pointer, ()),
+    "dds_delete_qos": (None, (_pointer,)),
+    "dds_qset_history": (None, (_pointer, c.c_int, c.c_int32)),
+    "dds_qset_reliability": (None, (_pointer, c.c_int, _duration)),
+    "dds_qset_durability": (None, (_pointer, c.c_int)),
+    "dds_qset_durability_service": (None, (_pointer, _duration, c.c_int, *(c.c_int32,) * 4)),
+    "dds_qset_lifespan": (None, (_pointer, _duration)),
+    "dds_qset_writer_data_lifecycle": (None, (_pointer, c.c_bool)),
+    "dds_qset_data_representation": (None, (_pointer, c.c_uint32, _pointer)),
+    "dds_qset_userdata": (None, (_pointer, c.c_char_p, _size)),
+    "dds_qget_userdata": (c.c_bool, (_pointer, _pointer, _pointer)),
+    "ddsi_serdata_from_ser_iov": (_pointer, (_pointer, c.c_int, _size, _pointer, _size)),
+    "ddsi_serdata_size": (c.c_uint32, (_pointer,)),
+    "ddsi_serdata_to_ser": (None, (_pointer, _size, _size, _pointer)),
+    "ddsi_serdata_unref": (None, (_pointer,)),
+}
+
+
+def load() -> Any:
+    """The library with its functions declared.
+
+    Raises:
+        GraphError: It is not installed, or is another version than the node was written for.
+    """
+    found = importlib.util.find_spec("cyclonedds")
+    if found is None or found.origin is None:
+        raise GraphError("Cyclone DDS is not installed; pip install 'vds_gz[dds]' brings it")
+    # The package tells in this file where its library is; importing the package itself would load all its classes.
+    path = runpy.run_path(str(Path(found.origin).parent / "__library__.py"))["library_path"]
+    try:
+        library = c.CDLL(str(path))
+        for name, (result, arguments) in _FUNCTIONS.items():
+            function = getattr(library, name)
+            function.restype, function.argtypes = result, arguments
+    except (OSError, AttributeError) as error:
+        raise GraphError(f"Cyclone DDS at {path} cannot be used: {error}; "
+                         "pip install 'cyclonedds>=11,<12' brings one that can") from None
+    return library
+
+
+def check(library: Any, result: int, what: str) -> int:
+    """The result of a call, if it is not an error.
+
+    Raises:
+        GraphError: It is one.
+    """
+    if result < 0:
+        reason = library.dds_strretcode(result).decode()
+        raise GraphError(f"{what}: {reason} (Cyclone DDS, code {result})")
+    return result
+
+
+def already_exists(result: int) -> bool:
+    """Whether the result of creating a domain says that this process has created it already."""
+    return result == _PRECONDITION_NOT_MET
+
+
+def create_topic(library: Any, participant: int, name: str, type_name: str, qos: int) -> int:
+    """A topic whose messages are only bytes to the library.
+
+    It is told that the type is one octet; what follows is not looked at. No type information is announced, as
+    ROS's own nodes announce none, so peers of all vendors go by the type's name.
+    """
+    octet = (c.c_uint32 * 3)(0x01_01_00_00, 0, 0)
+    descriptor = _TypeDescriptor(size=1, align=1, type_name=type_name.encode(), operation_count=3, operations=octet)
+    descriptor.meta = b""
+    topic = library.dds_create_topic(participant, c.byref(descriptor), name.encode(), qos, None)
+    return check(library, topic, f"topic '{name}' of type '{type_name}' cannot be made")
+
+
+def write(library: Any, writer: int, kind: c.c_void_p, data: bytearray) -> int:
+    """Send bytes that begin with the CDR header.
+
+    Args:
+        library: Cyclone DDS.
+        writer: The writer.
+        kind: The writer's type, from ``dds_get_entity_sertype``.
+        data: The bytes; their number is a multiple of four.
+
+    Returns:
+        Zero, or a negative code.
+    """
+    length = len(data)
+    memory = _Bytes(c.addressof(c.c_char.from_buffer(data)), length)
+    sample = library.ddsi_serdata_from_ser_iov(kind, _DATA, 1, c.byref(memory), length)
+    return library.dds_writecdr(writer, sample)
+
+
+def take_bytes(library: Any, sample: int) -> bytearray:
+    """The bytes of a taken sample, which is given back to the library."""
+    length = library.ddsi_serdata_size(sample)
+    data = bytearray(length)
+    library.ddsi_serdata_to_ser(sample, 0, length, c.addressof(c.c_char.from_buffer(data)))
+    library.ddsi_serdata_unref(sample)
+    return data

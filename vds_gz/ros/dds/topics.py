@@ -1,0 +1,76 @@
+"""Topics of a node: messages in and out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from vds_gz.ros.dds.endpoints import Reader, Writer
+from vds_gz.ros.types import Codec, MalformedMessageError
+
+Report = Callable[[str], None]
+
+
+class TopicPublisher:
+    """One topic that goes out."""
+
+    __slots__ = ("_encode", "_write", "_writer", "topic")
+
+    def __init__(self, topic: str, codec: Codec, writer: Writer) -> None:
+        """Made by :meth:`DdsGraph.publisher`."""
+        self.topic = topic
+        self._writer = writer
+        self._encode = codec.encode
+        self._write = writer.write
+
+    def publish(self, message: Any) -> None:
+        """Send a message; the object may be filled anew and sent again.
+
+        Raises:
+            GraphError: It was not accepted.
+        """
+        self._write(self._encode(message))
+
+    def subscription_count(self) -> int:
+        """How many subscriptions there are in the graph now."""
+        return self._writer.matched()
+
+
+class TopicSubscription:
+    """One topic that comes in.
+
+    Attributes:
+        topic: Absolute name.
+        malformed: How many samples were no message of the topic's type.
+    """
+
+    def __init__(
+        self, topic: str, codec: Codec, reader: Reader, callback: Callable[[Any, int], None], report: Report
+    ) -> None:
+        """Made by :meth:`DdsGraph.subscribe`."""
+        self.topic = topic
+        self.reader = reader
+        self.malformed = 0
+        self._decode = codec.decode
+        self._callback = callback
+        self._report = report
+
+    def publisher_count(self) -> int:
+        """How many publishers there are in the graph now."""
+        return self.reader.matched()
+
+    def deliver(self, arrival: int) -> None:
+        """Call back for everything that has arrived.
+
+        Args:
+            arrival: When, by ``time.monotonic_ns``.
+        """
+        for data, _ in self.reader.take():
+            try:
+                message = self._decode(data)
+            except MalformedMessageError as error:
+                self.malformed += 1
+                if self.malformed == 1:
+                    self._report(f"topic '{self.topic}': {error}. Ignored, as any more like it will be")
+                continue
+            self._callback(message, arrival)

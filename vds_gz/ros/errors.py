@@ -1,0 +1,12 @@
+"""What can go wrong before a node is on the graph."""
+
+
+class ArgumentError(ValueError):
+    """Something given by the user is wrong: an argument, a parameter file or an environment variable.
+
+    The message says what, where, the value and what would be right.
+    """
+
+
+class GraphError(RuntimeError):
+    """The graph could not be opened or an endpoint not be made, through no fault of the arguments."""

@@ -1,0 +1,173 @@
+"""Parameter values and parameter files, in the YAML that ROS reads.
+
+ROS has its own rules for what a bare word is: ``1e3`` is a number, ``y`` is true, ``010`` is eight. They are kept
+here, so that a file means the same to this node as to any other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from vds_gz.ros.errors import ArgumentError
+
+Scalar = bool | int | float | str
+ParameterValue = Scalar | list[Scalar]
+
+_SECTION = "ros__parameters"
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_TRUE = frozenset(["Y", "y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"])
+_FALSE = frozenset(["N", "n", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"])
+_INTEGER = re.compile(r"[+-]?(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)")
+_REAL = re.compile(r"[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[iI][nN][fF]([iI][nN][iI][tT][yY])?|[nN][aA][nN])")
+_SPECIAL = re.compile(r"([+-]?)\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
+
+
+@dataclass(frozen=True, slots=True)
+class Override:
+    """A parameter's value as the user gave it.
+
+    Attributes:
+        name: Dotted name.
+        value: The value in the type YAML gives it.
+        origin: Where it was given, e.g. ``file robot.yaml, line 4`` or ``-p``.
+    """
+
+    name: str
+    value: ParameterValue
+    origin: str
+
+
+def parse_value(text: str, where: str) -> ParameterValue:
+    """One value: a boolean, a number, a text, or a list of these, all of one type.
+
+    Raises:
+        ArgumentError: It is nothing, not YAML, a mapping or a mixed list.
+    """
+    return _value(_compose(text, where), where)
+
+
+def read_parameter_file(path: str, full_name: str) -> list[Override]:
+    """What a parameter file says for one node.
+
+    Sections with wildcards come first, so that what is said of the node by name overrides them.
+
+    Args:
+        path: The file.
+        full_name: The node with its namespace, e.g. ``/robot/sim_node``.
+
+    Raises:
+        ArgumentError: The file cannot be read, is not a parameter file or says nothing for this node.
+    """
+    where = f"file {path}"
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise ArgumentError(f"parameter file '{path}' does not exist (looked in {Path.cwd()})") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ArgumentError(f"parameter file '{path}' cannot be read: {error}") from None
+    root = _compose(text, where)
+    if not isinstance(root, yaml.MappingNode):
+        raise ArgumentError(f"{where}: the file must hold '{full_name}:' and under it '{_SECTION}:'")
+    sections = list(_sections(root, "", where))
+    mine = [section for section in sections if _pattern(section[0]).fullmatch(full_name)]
+    if not mine:
+        names = ", ".join(f"'{name}'" for name, _ in sections) or f"no '{_SECTION}' at all"
+        raise ArgumentError(f"{where}: no section for node '{full_name}'; the file has {names}; "
+                            f"'{full_name}:' or '/**:' would be right")
+    mine.sort(key=lambda section: "*" not in section[0])
+    return [override for _, node in mine for override in _parameters(node, "", where)]
+
+
+def _compose(text: str, where: str) -> yaml.Node:
+    try:
+        alias = next((e for e in yaml.parse(text, Loader=_LOADER) if isinstance(e, yaml.AliasEvent)), None)
+        if alias:
+            raise ArgumentError(f"{where}, line {alias.start_mark.line + 1}: ROS parameter files know no aliases ('*')")
+        node = yaml.compose(text, Loader=_LOADER)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f", line {mark.line + 1}" if mark else ""
+        problem = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error)
+        raise ArgumentError(f"{where}{line}: not valid YAML: {problem}") from None
+    if node is None:
+        raise ArgumentError(f"{where}: there is nothing in it")
+    return node
+
+
+def _line(node: yaml.Node, where: str) -> str:
+    return f"{where}, line {node.start_mark.line + 1}"
+
+
+def _sections(node: yaml.MappingNode, path: str, where: str) -> Iterator[tuple[str, yaml.Node]]:
+    """The sections of a file: the node's name or pattern, and the mapping of its parameters."""
+    for key, value in node.value:
+        if key.value == _SECTION:
+            if not path:
+                raise ArgumentError(f"{_line(key, where)}: '{_SECTION}' must stand under the name of a node, or '/**'")
+            yield path, value
+        elif isinstance(value, yaml.MappingNode):
+            yield from _sections(value, f"{path}/{str(key.value).strip('/')}", where)
+        else:
+            raise ArgumentError(f"{_line(key, where)}: '{key.value}' has a value where a node's name is expected; "
+                                f"parameters stand under '{_SECTION}:'")
+
+
+def _parameters(node: yaml.Node, prefix: str, where: str) -> Iterator[Override]:
+    if isinstance(node, yaml.ScalarNode) and not node.value and not prefix:
+        return
+    if not isinstance(node, yaml.MappingNode):
+        raise ArgumentError(f"{_line(node, where)}: '{_SECTION}' must hold 'name: value' pairs")
+    for key, value in node.value:
+        name = f"{prefix}{key.value}"
+        if isinstance(value, yaml.MappingNode):
+            yield from _parameters(value, f"{name}.", where)
+        else:
+            origin = _line(key, where)
+            yield Override(name, _value(value, f"parameter '{name}', {origin}"), origin)
+
+
+def _pattern(name: str) -> re.Pattern[str]:
+    """``/*`` stands for one part of a name, ``/**`` for any number of them."""
+    return re.compile(re.escape(name).replace(r"/\*\*", r"(/\w+)*").replace(r"/\*", r"/\w+"))
+
+
+def _value(node: yaml.Node, where: str) -> ParameterValue:
+    if isinstance(node, yaml.ScalarNode):
+        return _scalar(node, where)
+    if isinstance(node, yaml.MappingNode):
+        raise ArgumentError(f"{where}: a mapping is no value; it must be a single value or a list")
+    items = [_scalar(item, where) for item in node.value]
+    if len({type(item) for item in items}) > 1:
+        raise ArgumentError(f"{where}: {items} mixes types; all values of a list must be of one type, "
+                            "e.g. [1.0, 2.5] and not [1, 2.5]")
+    return items
+
+
+def _scalar(node: yaml.Node, where: str) -> Scalar:
+    if not isinstance(node, yaml.ScalarNode):
+        raise ArgumentError(f"{where}: a list may hold only single values")
+    text = str(node.value)
+    if node.style in ("'", '"') or node.tag == "!!str":
+        return text
+    if not text:
+        raise ArgumentError(f"{where}: there is no value; '' would be an empty text")
+    return _bare(text)
+
+
+def _bare(text: str) -> Scalar:
+    if text in _TRUE or text in _FALSE:
+        return text in _TRUE
+    if _INTEGER.fullmatch(text):
+        octal = re.fullmatch(r"[+-]?0[0-7]+", text)
+        number = int(text, 8) if octal else int(text, 0)
+        if -(2**63) <= number < 2**63:
+            return number
+    if special := _SPECIAL.fullmatch(text):
+        return float((special[1] or "") + (special[2] or special[3]))
+    return float(text) if _REAL.fullmatch(text) else text

@@ -1,0 +1,246 @@
+"""The graph over rclpy, where ROS 2 is installed.
+
+An executor in a thread of its own does nothing but receive. It puts what came into a queue, from which
+:meth:`RclpyGraph.wait` serves it in the node's own thread, so that stepping never waits for the executor and no callback
+runs beside another.
+"""
+
+from __future__ import annotations
+
+import array
+import importlib
+import math
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future
+from queue import Empty, SimpleQueue
+from typing import Any
+
+import rclpy
+from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor, SetParametersResult
+from rclpy.duration import Duration
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.logging import LoggingSeverity
+from rclpy.node import Node
+from rclpy.qos import QoSDurabilityPolicy, QoSProfile, QoSReliabilityPolicy
+from rclpy.qos_overriding_options import QoSOverridingOptions
+from rclpy.signals import SignalHandlerOptions
+
+from vds_gz.parameters.description import Description, ParameterError, Value
+from vds_gz.ros.arguments import Arguments
+from vds_gz.ros.graph import QoS, Severity
+
+#: How long a service call may wait to be served by the node's thread [s].
+SERVED_WITHIN = 5.0
+
+#: How long the last messages may take to be acknowledged [s].
+ACKNOWLEDGED_WITHIN = 0.5
+
+
+def interface(type_name: str) -> Any:
+    """The Python class of a message or service type such as ``nav_msgs/msg/Odometry``.
+
+    Raises:
+        ModuleNotFoundError: The package that brings it is not installed.
+    """
+    package, kind, name = type_name.split("/")
+    return getattr(importlib.import_module(f"{package}.{kind}"), name)
+
+
+class RclpyPublisher:
+    """One topic that goes out."""
+
+    def __init__(self, publisher: Any) -> None:
+        self._publisher = publisher
+        self.topic: str = publisher.topic_name
+        self.publish: Callable[[Any], None] = publisher.publish
+
+    def subscription_count(self) -> int:
+        """How many subscriptions there are in the graph now."""
+        return int(self._publisher.get_subscription_count())
+
+    def flush(self) -> None:
+        """Wait until what was published has arrived, for a while."""
+        self._publisher.wait_for_all_acked(Duration(seconds=ACKNOWLEDGED_WITHIN))
+
+
+class RclpySubscription:
+    """One topic that comes in."""
+
+    def __init__(self, node: Node, subscription: Any) -> None:
+        self._node = node
+        self.topic: str = subscription.topic_name
+
+    def publisher_count(self) -> int:
+        """How many publishers there are in the graph now."""
+        return int(self._node.count_publishers(self.topic))
+
+
+class RclpyGraph:
+    """A node on the graph, made of rclpy."""
+
+    def __init__(self, arguments: Arguments, default_name: str) -> None:
+        """Join the graph as ``arguments`` say."""
+        rclpy.init(args=[sys.argv[0], *arguments.given], signal_handler_options=SignalHandlerOptions.NO)
+        self._node = Node(default_name)
+        self.name: str = self._node.get_name()
+        self.namespace: str = self._node.get_namespace()
+        self._arrived: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        self._publishers: list[RclpyPublisher] = []
+        self._closing = False
+        self._executor = SingleThreadedExecutor()
+        self._executor.add_node(self._node)
+        self._receiver = threading.Thread(target=self._receive, name="receiver", daemon=True)
+        self._receiver.start()
+
+    def message(self, type_name: str) -> Any:
+        """A new message, every field at its default."""
+        return interface(type_name)()
+
+    def numbers(self, count: int) -> Any:
+        """A ``float64[]`` of so many zeros."""
+        return array.array("d", bytes(8 * count))
+
+    def publisher(self, topic: str, type_name: str, qos: QoS) -> RclpyPublisher:
+        """Announce a topic."""
+        publisher = RclpyPublisher(
+            self._node.create_publisher(
+                interface(type_name),
+                topic,
+                _profile(qos),
+                qos_overriding_options=QoSOverridingOptions.with_default_policies(),
+            )
+        )
+        self._publishers.append(publisher)
+        return publisher
+
+    def subscribe(
+        self, topic: str, type_name: str, qos: QoS, callback: Callable[[Any, int], None], raw: bool = False
+    ) -> RclpySubscription:
+        """Listen to a topic."""
+
+        def receive(message: Any) -> None:
+            arrival = time.monotonic_ns()
+            self._arrived.put(lambda: callback(message, arrival))
+
+        subscription = self._node.create_subscription(
+            interface(type_name),
+            topic,
+            receive,
+            _profile(qos),
+            qos_overriding_options=QoSOverridingOptions.with_default_policies(),
+            raw=raw,
+        )
+        return RclpySubscription(self._node, subscription)
+
+    def service(self, name: str, type_name: str, callback: Callable[[Any, Any], None]) -> None:
+        """Offer a service."""
+
+        def serve(request: Any, response: Any) -> Any:
+            self._ask(lambda: callback(request, response))
+            return response
+
+        self._node.create_service(interface(type_name), name, serve)
+
+    def declare_parameters(
+        self, descriptions: Iterable[Description], change: Callable[[Mapping[str, Value]], str]
+    ) -> None:
+        """Show parameters on the graph; their values have been checked already."""
+        known = {one.name: one for one in descriptions}
+        for one in known.values():
+            if not self._node.has_parameter(one.name):
+                self._node.declare_parameter(one.name, one.default, _descriptor(one), ignore_override=True)
+
+        def on_set(parameters: list[Any]) -> SetParametersResult:
+            try:
+                values = {one.name: known[one.name].check(one.value) for one in parameters if one.name in known}
+            except ParameterError as error:
+                return SetParametersResult(successful=False, reason=str(error))
+            reason = self._ask(lambda: change(values)) if values else ""
+            return SetParametersResult(successful=not reason, reason=reason)
+
+        self._node.add_on_set_parameters_callback(on_set)
+
+    def wait(self, timeout: float) -> None:
+        """Run the callbacks of whatever has arrived; if nothing has, wait so many seconds for the first."""
+        try:
+            self._arrived.get(timeout=timeout)() if timeout > 0.0 else self._arrived.get_nowait()()
+            while True:
+                self._arrived.get_nowait()()
+        except Empty:
+            return
+
+    def set_time(self, time_ns: int) -> None:
+        """Rclpy knows the time by itself."""
+
+    def log(self, severity: Severity, text: str) -> None:
+        """Say something on the terminal and on ``/rosout``."""
+        # rclpy wants one place in the source for each severity.
+        self._node.get_logger().log(text, LoggingSeverity(int(severity)), skip_first=False)
+
+    def close(self) -> None:
+        """Leave the graph, after what was published has gone out."""
+        self._closing = True
+        for publisher in self._publishers:
+            publisher.flush()
+        self._executor.shutdown(timeout_sec=ACKNOWLEDGED_WITHIN)
+        self._receiver.join(ACKNOWLEDGED_WITHIN)
+        self._node.destroy_node()
+        rclpy.try_shutdown()
+
+    def _receive(self) -> None:
+        try:
+            self._executor.spin()
+        except ExternalShutdownException:
+            return
+
+    def _ask(self, question: Callable[[], Any]) -> Any:
+        """Let the node's thread answer, and wait for it."""
+        answer: Future[Any] = Future()
+
+        def serve() -> None:
+            try:
+                answer.set_result(question())
+            except Exception as error:
+                answer.set_exception(error)
+
+        if self._closing:
+            return "the node is stopping"
+        self._arrived.put(serve)
+        return answer.result(timeout=SERVED_WITHIN)
+
+
+def _profile(qos: QoS) -> QoSProfile:
+    return QoSProfile(
+        depth=qos.depth,
+        reliability=QoSReliabilityPolicy.RELIABLE if qos.reliable else QoSReliabilityPolicy.BEST_EFFORT,
+        durability=QoSDurabilityPolicy.TRANSIENT_LOCAL if qos.transient_local else QoSDurabilityPolicy.VOLATILE,
+    )
+
+
+def _descriptor(one: Description) -> ParameterDescriptor:
+    descriptor = ParameterDescriptor(name=one.name, description=_doc(one), read_only=one.read_only)
+    bounded = one.minimum > -math.inf or one.maximum < math.inf
+    if one.type == "double" and bounded:
+        largest = sys.float_info.max
+        descriptor.floating_point_range = [
+            FloatingPointRange(from_value=max(one.minimum, -largest), to_value=min(one.maximum, largest))
+        ]
+    elif one.type == "integer" and bounded:
+        largest_integer = 2**63 - 1
+        descriptor.integer_range = [
+            IntegerRange(
+                from_value=int(max(one.minimum, -largest_integer)), to_value=int(min(one.maximum, largest_integer))
+            )
+        ]
+    if one.choices:
+        descriptor.additional_constraints = "one of " + ", ".join(one.choices)
+    elif one.positive:
+        descriptor.additional_constraints = "greater than 0"
+    return descriptor
+
+
+def _doc(one: Description) -> str:
+    return f"{one.doc} [{one.unit}]" if one.unit else one.doc

@@ -1,0 +1,46 @@
+"""Every topic and service of the node: name, type, quality of service."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from vds_gz.ros.graph import QoS
+
+DEFAULT = QoS(depth=10)
+LATCHED = QoS(depth=1, transient_local=True)
+TRANSFORMS = QoS(depth=100)
+#: Clocks are read best effort, as ROS clients do; ours is sent reliably and suits both.
+CLOCK_READER = QoS(depth=1, reliable=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A topic's name, before namespace and remaps, its type and quality of service."""
+
+    name: str
+    type: str
+    qos: QoS = DEFAULT
+
+
+TWIST_REFERENCE = Topic("twist_reference", "geometry_msgs/msg/Twist")
+TWIST_STAMPED_REFERENCE = Topic("twist_stamped_reference", "geometry_msgs/msg/TwistStamped")
+ACKERMANN_CMD = Topic("ackermann_cmd", "ackermann_msgs/msg/AckermannDriveStamped")
+STEERING_ANGLE = Topic("steering_angle", "std_msgs/msg/Float64")
+VELOCITY = Topic("velocity", "std_msgs/msg/Float64")
+INITIALPOSE = Topic("initialpose", "geometry_msgs/msg/PoseWithCovarianceStamped")
+
+TWIST_ACTUAL = Topic("twist_actual", "geometry_msgs/msg/TwistStamped")
+ODOM = Topic("odom", "nav_msgs/msg/Odometry")
+GROUND_TRUTH = Topic("ground_truth", "nav_msgs/msg/Odometry")
+TF = Topic("/tf", "tf2_msgs/msg/TFMessage", TRANSFORMS)
+TF_STATIC = Topic("/tf_static", "tf2_msgs/msg/TFMessage", LATCHED)
+JOINT_STATES = Topic("joint_states", "sensor_msgs/msg/JointState")
+ROBOT_DESCRIPTION = Topic("robot_description", "std_msgs/msg/String", LATCHED)
+ACTUATOR_REFERENCES = Topic("actuator_references", "sensor_msgs/msg/JointState")
+ACTUATOR_STATES = Topic("actuator_states", "sensor_msgs/msg/JointState")
+DIAGNOSTICS = Topic("/diagnostics", "diagnostic_msgs/msg/DiagnosticArray")
+CLOCK = Topic("/clock", "rosgraph_msgs/msg/Clock")
+CLOCK_IN = Topic("/clock", "rosgraph_msgs/msg/Clock", CLOCK_READER)
+
+RESET = ("~/reset", "std_srvs/srv/Trigger")
+PAUSE = ("~/pause", "std_srvs/srv/SetBool")

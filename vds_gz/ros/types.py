@@ -1,0 +1,216 @@
+"""ROS message types where no ROS is installed: definitions, default messages, encoding and type hashes.
+
+The definitions of ROS 2 Jazzy and the CDR encoding come from ``rosbags``. A type it lacks is read from
+``msg/<package>/msg/<Name>.msg`` or ``msg/<package>/srv/<Name>.srv`` beside this file, when it is first asked for: adding
+a type is adding its file. The request and the response of a service are types of their own, ``<Name>_Request`` and
+``<Name>_Response``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from rosbags.interfaces import Nodetype
+from rosbags.serde.cdr import generate_deserialize_cdr, generate_getsize_cdr, generate_serialize_cdr
+from rosbags.typesys import get_types_from_msg
+from rosbags.typesys.base import normalize_fieldname
+from rosbags.typesys.store import Typestore
+
+_DEFINITIONS = Path(__file__).parent / "msg"
+_JAZZY = "rosbags.typesys.stores.ros2_jazzy"
+
+# Defaults that the .msg files of ROS give and rosbags does not keep: of all of Jazzy's common messages, this one.
+_DEFAULTS: dict[str, dict[str, float]] = {"geometry_msgs/msg/Quaternion": {"w": 1.0}}
+
+
+class UnknownTypeError(ValueError):
+    """There is no definition of a message or service type."""
+
+
+class MalformedMessageError(ValueError):
+    """The bytes received are no message of the type expected."""
+
+
+class MessageTypes:
+    """All message types, by names such as ``nav_msgs/msg/Odometry``."""
+
+    def __init__(self) -> None:
+        """Only the definitions are read; everything else is made when it is first asked for."""
+        self._store = _Store()
+        self._makers: dict[str, Callable[[], Any]] = {}
+
+    def new(self, name: str) -> Any:
+        """A message with every field at its default.
+
+        Arrays and sequences of numbers are numpy arrays of the field's type; a fixed-size array has its full length.
+
+        Raises:
+            UnknownTypeError: There is no such type.
+        """
+        maker = self._makers.get(name)
+        if maker is None:
+            maker = self._makers[name] = self._maker(name)
+        return maker()
+
+    def codec(self, name: str) -> Codec:
+        """The encoding of a type.
+
+        Raises:
+            UnknownTypeError: There is no such type.
+        """
+        return Codec(name, self._store)
+
+    def hash(self, name: str) -> str:
+        """The type hash that ROS nodes exchange, ``RIHS01_`` and 64 hexadecimal digits.
+
+        Raises:
+            UnknownTypeError: There is no such type.
+        """
+        self._store.need(name)
+        return self._store.hash_rihs01(name)
+
+    def _maker(self, name: str) -> Callable[[], Any]:
+        self._store.need(name)
+        kind: Callable[..., Any] = self._store.types[name]
+        given = _DEFAULTS.get(name, {})
+        fields = [_constant(given[f]) if f in given else self._field(d) for f, d in self._store.fielddefs[name][1]]
+        return lambda: kind(*[make() for make in fields])
+
+    def _field(self, description: Any) -> Callable[[], Any]:
+        node, detail = description
+        if node == Nodetype.NAME:
+            return self._maker(detail)
+        if node == Nodetype.BASE:
+            return _constant({"string": "", "bool": False, "float32": 0.0, "float64": 0.0}.get(detail[0], 0))
+        item, count = detail
+        length = count if node == Nodetype.ARRAY else 0
+        if item[0] == Nodetype.BASE and item[1][0] != "string":
+            dtype = np.dtype(item[1][0] if item[1][0] != "byte" else "uint8")
+            return lambda: np.zeros(length, dtype)
+        make = self._field(item)
+        return lambda: [make() for _ in range(length)]
+
+
+class Codec:
+    """One message type as bytes: XCDR1, little endian, as every ROS 2 node sends it."""
+
+    __slots__ = ("_kind", "_read", "_size", "_store", "_write", "name")
+
+    def __init__(self, name: str, store: _Store) -> None:
+        """Made by :meth:`MessageTypes.codec`."""
+        definition = store.get_msgdef(name)
+        self.name = name
+        self._store = store
+        self._kind = definition.cls
+        self._size = definition.getsize_cdr
+        self._write = definition.serialize_cdr_le
+        self._read = definition.deserialize_cdr_le
+
+    def encode(self, message: Any, header: bytes = b"") -> bytearray:
+        """The bytes of a message, padded to a multiple of four.
+
+        Args:
+            message: The message.
+            header: Put before the fields; its length must be a multiple of eight, the largest alignment there is.
+        """
+        start = 4 + len(header)
+        data = bytearray(start + self._size(0, message, self._store) + 3 & ~3)
+        data[1] = 1
+        data[4:start] = header
+        self._write(memoryview(data)[start:], 0, message, self._store)
+        return data
+
+    def decode(self, data: bytearray, skip: int = 0) -> Any:
+        """The message in these bytes.
+
+        Args:
+            data: What was received; arrays of numbers in the message are views of it.
+            skip: Length of a header before the fields.
+
+        Raises:
+            MalformedMessageError: They are no message of this type.
+        """
+        start = 4 + skip
+        if len(data) < start or data[0] != 0 or data[1] != 1:
+            raise MalformedMessageError(f"{len(data)} bytes that begin with {data[:4].hex(' ')} are no {self.name}")
+        try:
+            message, end = self._read(memoryview(data)[start:], 0, self._kind, self._store)
+        except Exception as error:  # whatever foreign bytes provoke in the decoder, it means the same
+            raise MalformedMessageError(f"{len(data)} bytes are no {self.name}: {error}") from None
+        if start + end + 3 < len(data):
+            raise MalformedMessageError(f"{len(data)} bytes are no {self.name}: it ends after {start + end}")
+        return message
+
+
+class _Definition(NamedTuple):
+    """What rosbags' generated code asks of a type, as far as CDR in little endian goes."""
+
+    fields: Any
+    cls: Any
+    size_cdr: int
+    getsize_cdr: Any
+    serialize_cdr_le: Any
+    deserialize_cdr_le: Any
+
+
+class _Store(Typestore):
+    """A type store that loads missing definitions, and generates only the code that is used: a tenth of it."""
+
+    def __init__(self) -> None:
+        """The definitions of Jazzy, with ``char`` as what it is in ROS 2, and in its type hashes: ``uint8``."""
+        super().__init__(import_module(_JAZZY))
+        for name, (constants, fields) in self.fielddefs.items():
+            self.fielddefs[name] = (constants, [(field, _char_as_uint8(kind)) for field, kind in fields])
+
+    def need(self, name: str) -> None:
+        """Make sure that a type and all types in it are defined."""
+        if name not in self.fielddefs:
+            self.register(_load(name))
+            for _, (node, detail) in self.fielddefs[name][1]:
+                inner = detail if node in (Nodetype.NAME, Nodetype.BASE) else detail[0][1]
+                if isinstance(inner, str):
+                    self.need(inner)
+
+    def get_msgdef(self, typename: str) -> Any:
+        """The generated code of a type."""
+        cache: dict[str, Any] = self.cache
+        definition = cache.get(typename)
+        if definition is None:
+            self.need(typename)
+            fields = [(normalize_fieldname(name), kind) for name, kind in self.fielddefs[typename][1]]
+            getsize, size = generate_getsize_cdr(fields, self)
+            write, read = generate_serialize_cdr(fields, self, "le"), generate_deserialize_cdr(fields, self, "le")
+            definition = cache[typename] = _Definition(fields, self.types[typename], size, getsize, write, read)
+        return definition
+
+
+def _char_as_uint8(description: Any) -> Any:
+    node, detail = description
+    if node in (Nodetype.ARRAY, Nodetype.SEQUENCE):
+        return node, (_char_as_uint8(detail[0]), detail[1])
+    return (node, ("uint8", 0)) if detail == ("char", 0) else description
+
+
+def _constant(value: Any) -> Callable[[], Any]:
+    return lambda: value
+
+
+def _load(name: str) -> Any:
+    """Definitions read from the file of a type that rosbags does not know."""
+    package, _, rest = name.partition("/")
+    kind, _, short = rest.partition("/")
+    service, _, part = short.rpartition("_")
+    path = _DEFINITIONS / package / (f"srv/{service}.srv" if kind == "srv" else f"{kind}/{short}.msg")
+    if not path.is_file() or (kind == "srv" and part not in ("Request", "Response")):
+        raise UnknownTypeError(f"type '{name}' is not known; its definition would be {path}")
+    text = path.read_text(encoding="utf-8")
+    if kind == "srv":
+        request, _, response = text.partition("---\n")
+        text = request if part == "Request" else response
+    # The parser knows only messages: types named without a package are in <package>/msg, for services too.
+    as_message = f"{package}/msg/{short}"
+    return {name: get_types_from_msg(text, as_message)[as_message]}
