@@ -9,14 +9,14 @@ class Beat:
     """A rate and where in it we are. Each point is computed from the first one, so that none drifts."""
 
     def __init__(self, start: int, rate: float) -> None:
-        """The first point is one period after ``start`` [ns]; ``rate`` in Hz."""
+        """The first point is ``start`` [ns]; ``rate`` in Hz."""
         self.begin(start, rate)
 
     def begin(self, start: int, rate: float) -> None:
         """Start anew."""
         self._start = start
         self._rate = rate
-        self._count = 1
+        self._count = 0
 
     @property
     def rate(self) -> float:

@@ -9,6 +9,8 @@ import math
 import time
 from typing import Protocol
 
+from vds_gz.vehicle.vehicle import NANOSECONDS
+
 #: A system clock that is off by more than this has been set, not slewed [ns].
 SET_CLOCK = 5_000_000
 
@@ -63,7 +65,7 @@ class FollowedClock:
 
 
 class ReferenceClock:
-    """Time that we give ourselves, from 0 on, at any pace."""
+    """Time that we give ourselves, from 1 s on, at any pace. (A time of 0 means none in ROS.)"""
 
     def __init__(self, speed_factor: float) -> None:
         """Begin now.
@@ -72,7 +74,7 @@ class ReferenceClock:
             speed_factor: Simulated seconds per second; 0 for as fast as possible.
         """
         self.speed_factor = speed_factor
-        self._origin = 0
+        self._origin = NANOSECONDS
         self._begun = time.monotonic_ns()
 
     def now(self, monotonic: int) -> int:

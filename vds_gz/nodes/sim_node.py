@@ -306,7 +306,7 @@ class SimNode:
         if isinstance(self.clock, ReferenceClock) and parameters.speed_factor != before.speed_factor:
             self.clock.set_speed(parameters.speed_factor, time.monotonic_ns())
         if parameters.pub_rate != before.pub_rate and self._last_now is not None:
-            self._output_beat.begin(self._last_now, parameters.pub_rate)
+            self._output_beat.begin(self._next_instant(), parameters.pub_rate)
 
     # ------------------------------------------------------------------ health and end
 

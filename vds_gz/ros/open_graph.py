@@ -1,43 +1,49 @@
-"""One graph or the other: rclpy where ROS 2 is installed, else DDS by itself."""
+"""The graph that this machine can offer."""
 
 from __future__ import annotations
 
 import importlib.util
 import os
+from collections.abc import Mapping, Sequence
 
 from vds_gz.ros.arguments import Arguments
 from vds_gz.ros.errors import ArgumentError, GraphError
 from vds_gz.ros.graph import Graph
 
-#: Environment variable that chooses the library.
-CHOICE = "VDS_GZ_GRAPH"
 
+def open_graph(
+    arguments: Arguments | Sequence[str], default_name: str, environment: Mapping[str, str] = os.environ
+) -> Graph:
+    """A node on the graph: over rclpy where ROS is sourced, else over DDS.
 
-def open_graph(arguments: Arguments, default_name: str) -> Graph:
-    """Join the graph.
-
-    The two libraries each bring a DDS of their own, and only one of them is ever loaded into a process.
+    Only one of the two is ever loaded: both bring a Cyclone DDS of their own.
 
     Args:
-        arguments: The command line.
+        arguments: The command line without the program's name, or what was parsed of it.
         default_name: The node's name where the command line gives none.
+        environment: ``VDS_GZ_GRAPH`` forces ``dds`` or ``rclpy``.
 
     Raises:
-        ArgumentError: The environment asks for something that does not exist.
-        GraphError: There is neither library, or the graph cannot be joined.
+        ArgumentError: An argument or an environment variable is wrong.
+        GraphError: There is neither, or the graph cannot be joined.
     """
-    choice = os.environ.get(CHOICE, "")
-    if choice not in ("", "rclpy", "dds"):
-        raise ArgumentError(f"environment variable {CHOICE} is '{choice}'; it must be 'rclpy' or 'dds'")
-    if choice == "rclpy" or (not choice and importlib.util.find_spec("rclpy") is not None):
+    forced = environment.get("VDS_GZ_GRAPH", "")
+    if forced not in ("", "dds", "rclpy"):
+        raise ArgumentError(f"environment variable VDS_GZ_GRAPH is '{forced}'; it must be dds or rclpy, or not set")
+    if forced == "rclpy" or (not forced and _installed("rclpy")):
+        if not _installed("rclpy"):
+            raise GraphError("VDS_GZ_GRAPH is rclpy, but rclpy cannot be imported; source ROS 2's setup.bash")
         from vds_gz.ros.rclpy_graph import RclpyGraph
 
         return RclpyGraph(arguments, default_name)
-    if importlib.util.find_spec("cyclonedds") is None or importlib.util.find_spec("rosbags") is None:
-        raise GraphError(
-            "neither rclpy nor cyclonedds and rosbags can be imported; "
-            "source your ROS 2 installation, or: pip install 'vds_gz[dds]'"
-        )
+    missing = [package for package in ("cyclonedds", "rosbags", "numpy") if not _installed(package)]
+    if missing:
+        raise GraphError(f"no ROS 2 is sourced, and without it {' and '.join(missing)} must be installed: "
+                         "pip install 'vds_gz[dds]'")
     from vds_gz.ros.dds import DdsGraph
 
-    return DdsGraph(arguments, default_name)
+    return DdsGraph(arguments, default_name, environment)
+
+
+def _installed(package: str) -> bool:
+    return importlib.util.find_spec(package) is not None

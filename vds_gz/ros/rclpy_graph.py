@@ -1,8 +1,8 @@
 """The graph over rclpy, where ROS 2 is installed.
 
 An executor in a thread of its own does nothing but receive. It puts what came into a queue, from which
-:meth:`RclpyGraph.wait` serves it in the node's own thread, so that stepping never waits for the executor and no callback
-runs beside another.
+:meth:`RclpyGraph.wait` serves it in the node's own thread, so that stepping never waits for the executor and no
+callback runs beside another.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any
 import rclpy
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor, SetParametersResult
 from rclpy.duration import Duration
-from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.logging import LoggingSeverity
 from rclpy.node import Node
 from rclpy.qos import QoSDurabilityPolicy, QoSProfile, QoSReliabilityPolicy
@@ -185,16 +185,15 @@ class RclpyGraph:
         self._closing = True
         for publisher in self._publishers:
             publisher.flush()
-        self._executor.shutdown(timeout_sec=ACKNOWLEDGED_WITHIN)
-        self._receiver.join(ACKNOWLEDGED_WITHIN)
+        self._executor.wake()
+        self._receiver.join()
+        self._executor.shutdown()
         self._node.destroy_node()
         rclpy.try_shutdown()
 
     def _receive(self) -> None:
-        try:
-            self._executor.spin()
-        except ExternalShutdownException:
-            return
+        while not self._closing:
+            self._executor.spin_once(timeout_sec=1.0)
 
     def _ask(self, question: Callable[[], Any]) -> Any:
         """Let the node's thread answer, and wait for it."""
@@ -222,17 +221,18 @@ def _profile(qos: QoS) -> QoSProfile:
 
 def _descriptor(one: Description) -> ParameterDescriptor:
     descriptor = ParameterDescriptor(name=one.name, description=_doc(one), read_only=one.read_only)
-    bounded = one.minimum > -math.inf or one.maximum < math.inf
+    minimum = 0.0 if one.positive else one.minimum
+    bounded = minimum > -math.inf or one.maximum < math.inf
     if one.type == "double" and bounded:
         largest = sys.float_info.max
         descriptor.floating_point_range = [
-            FloatingPointRange(from_value=max(one.minimum, -largest), to_value=min(one.maximum, largest))
+            FloatingPointRange(from_value=max(minimum, -largest), to_value=min(one.maximum, largest))
         ]
     elif one.type == "integer" and bounded:
         largest_integer = 2**63 - 1
         descriptor.integer_range = [
             IntegerRange(
-                from_value=int(max(one.minimum, -largest_integer)), to_value=int(min(one.maximum, largest_integer))
+                from_value=int(max(minimum, -largest_integer)), to_value=int(min(one.maximum, largest_integer))
             )
         ]
     if one.choices:

@@ -8,7 +8,7 @@ a type is adding its file. The request and the response of a service are types o
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -55,6 +55,11 @@ class MessageTypes:
         if maker is None:
             maker = self._makers[name] = self._maker(name)
         return maker()
+
+    @staticmethod
+    def array(kind: str, values: Iterable[float]) -> Any:
+        """Numbers for a sequence field of type ``kind``, e.g. ``uint8``."""
+        return np.array(list(values), kind)
 
     def codec(self, name: str) -> Codec:
         """The encoding of a type.

@@ -116,8 +116,9 @@ def actuate(c: BicycleCoefficients, s: BicycleState, u: Command) -> None:
         drive = speed
         angle = u.steering_angle
         if c.drive_on_steered_wheel:
-            drive = speed / away_from_zero(math.cos(angle))
-    if c.center_at_standstill and speed == 0.0:
+            reached = max(-c.steering.max_position, min(angle, c.steering.max_position))
+            drive = speed / away_from_zero(math.cos(reached))
+    if c.center_at_standstill and drive == 0.0:
         angle = 0.0
     step_drive(c.drive, s.drive, drive, u.acceleration)
     step_steering(c.steering, s.steering, angle, u.steering_rate)
@@ -134,7 +135,7 @@ def twist_references(c: BicycleCoefficients, s: BicycleState, along: float, acro
     angle = math.atan2(across, along) if known else 0.0
     opposite = angle - math.pi if angle > 0.0 else angle + math.pi
     beyond = excess(angle, c.steering.max_position) - excess(opposite, c.steering.max_position)
-    further = abs(wrap(angle - s.steering.angle)) - abs(wrap(opposite - s.steering.angle))
+    further = travel(c.steering, s.steering.angle, angle) - travel(c.steering, s.steering.angle, opposite)
     turned = beyond > 0.0 or (beyond == 0.0 and further > 0.0)
     if turned:
         angle = opposite
@@ -148,6 +149,12 @@ def excess(angle: float, limit: float) -> float:
     """How far an angle lies beyond a limit [rad]."""
     beyond = abs(angle) - limit
     return beyond if beyond > 0.0 else 0.0
+
+
+def travel(c: SteeringCoefficients, angle: float, target: float) -> float:
+    """How far a steering actuator turns from one angle to another [rad]; only one without stops can go round."""
+    gap = target - angle
+    return abs(wrap(gap)) if c.max_position == math.inf else abs(gap)
 
 
 def away_from_zero(cosine: float) -> float:

@@ -1,0 +1,281 @@
+"""The node as the graph sees it: real processes, real messages."""
+
+from __future__ import annotations
+
+import math
+import signal
+import time
+from typing import Any
+
+import pytest
+
+from vds_gz.ros import topics
+from vds_gz.ros.conversions import stamp_ns, yaw_of
+
+
+def forward(speed: float, yaw_rate: float = 0.0) -> Any:
+    def fill(message: Any) -> None:
+        message.linear.x = speed
+        message.angular.z = yaw_rate
+
+    return fill
+
+
+def values(message: Any) -> dict[str, str]:
+    return {pair.key: pair.value for pair in message.status[0].values}
+
+
+def level(message: Any) -> int:
+    value = message.status[0].level
+    return value[0] if isinstance(value, bytes) else int(value)
+
+
+def test_every_topic_of_the_design_is_there(start, probe):
+    start()
+    probe.listen(
+        topics.TWIST_ACTUAL,
+        topics.ODOM,
+        topics.GROUND_TRUTH,
+        topics.TF,
+        topics.TF_STATIC,
+        topics.JOINT_STATES,
+        topics.ROBOT_DESCRIPTION,
+        topics.ACTUATOR_REFERENCES,
+        topics.ACTUATOR_STATES,
+        topics.DIAGNOSTICS,
+    )
+    probe.until(lambda: len(probe.received) == 10, "a message on each of ten topics")
+    for topic in (
+        topics.TWIST_REFERENCE,
+        topics.TWIST_STAMPED_REFERENCE,
+        topics.ACKERMANN_CMD,
+        topics.STEERING_ANGLE,
+        topics.VELOCITY,
+        topics.INITIALPOSE,
+    ):
+        probe.until_heard(topic)
+
+    odom, truth = probe.next(topics.ODOM), probe.next(topics.GROUND_TRUTH)
+    assert (odom.header.frame_id, odom.child_frame_id) == ("odom", "base_link")
+    assert (truth.header.frame_id, truth.child_frame_id) == ("map", "base_link")
+    assert probe.received[topics.TWIST_ACTUAL.name][-1].header.frame_id == "base_link"
+    (moving,) = probe.received["/tf"][-1].transforms
+    assert (moving.header.frame_id, moving.child_frame_id) == ("odom", "base_link")
+    (fixed,) = probe.received["/tf_static"][-1].transforms
+    assert (fixed.header.frame_id, fixed.child_frame_id) == ("map", "odom")
+    joints = probe.received["joint_states"][-1]
+    assert list(joints.name[:2]) == ["steering_left", "steering_right"]
+    assert len(joints.position) == len(joints.velocity) == len(joints.name) == 6
+    assert list(probe.received["actuator_states"][-1].name) == ["drive", "steering"]
+    assert "steering_left" in probe.received["robot_description"][-1].data
+
+
+def test_stamps_are_exactly_one_publish_period_apart(start, probe):
+    start()
+    probe.listen(topics.ODOM)
+    probe.until(lambda: len(probe.received["odom"]) > 40)
+    stamps = [stamp_ns(message.header.stamp) for message in probe.received["odom"]]
+    assert {b - a for a, b in zip(stamps, stamps[1:], strict=False)} == {20_000_000}
+
+
+def test_the_vehicle_goes_where_it_is_told(start, probe):
+    start("-p", "model:=differential", "-p", "model_params.differential.drive_actuators.dead_time:=0.0")
+    probe.listen(topics.ODOM, topics.TWIST_ACTUAL, topics.JOINT_STATES)
+    probe.send(topics.TWIST_REFERENCE, forward(0.5, 0.2), seconds=4.0)
+    twist = probe.next(topics.TWIST_ACTUAL).twist
+    assert twist.linear.x == pytest.approx(0.5, rel=0.05)
+    assert twist.angular.z == pytest.approx(0.2, rel=0.05)
+    odom = probe.received["odom"]
+    first, last = odom[-10], odom[-1]
+    seconds = (stamp_ns(last.header.stamp) - stamp_ns(first.header.stamp)) * 1e-9
+    turned = yaw_of(last.pose.pose.orientation) - yaw_of(first.pose.pose.orientation)
+    assert turned == pytest.approx(0.2 * seconds, rel=0.05)
+    way = math.dist(
+        (last.pose.pose.position.x, last.pose.pose.position.y),
+        (first.pose.pose.position.x, first.pose.pose.position.y),
+    )
+    assert way == pytest.approx(0.5 * seconds, rel=0.05)
+    assert min(probe.received["joint_states"][-1].velocity) > 0.0
+
+
+def test_late_joiners_get_what_is_said_once(start, probe):
+    start()
+    probe.listen(topics.ODOM)
+    probe.until(lambda: len(probe.received["odom"]) > 5)
+    probe.listen(topics.ROBOT_DESCRIPTION, topics.TF_STATIC)
+    probe.until(lambda: probe.received["robot_description"] and probe.received["/tf_static"])
+
+
+def test_a_command_times_out(start, probe):
+    start("-p", "twist_reference_max_oldness:=0.3", "-p", "model:=omni")
+    probe.listen(topics.TWIST_ACTUAL, topics.DIAGNOSTICS)
+    probe.send(topics.TWIST_REFERENCE, forward(0.5), seconds=1.0)
+    assert probe.next(topics.TWIST_ACTUAL).twist.linear.x > 0.1
+    probe.until(lambda: abs(probe.next(topics.TWIST_ACTUAL).twist.linear.x) < 0.01, "standstill")
+    probe.until(lambda: "timed out" in probe.next(topics.DIAGNOSTICS).status[0].message)
+
+
+def test_speed_and_steering_come_on_topics_of_their_own(start, probe):
+    start()
+    probe.listen(topics.ACTUATOR_STATES)
+    probe.until_heard(topics.VELOCITY)
+    probe.until_heard(topics.STEERING_ANGLE)
+    end = time.monotonic() + 3.0
+    while time.monotonic() < end:
+        probe.send(topics.VELOCITY, lambda message: setattr(message, "data", 1.0))
+        probe.send(topics.STEERING_ANGLE, lambda message: setattr(message, "data", -0.3))
+        probe.serve(0.1)
+    states = probe.next(topics.ACTUATOR_STATES)
+    assert states.velocity[0] == pytest.approx(1.0, rel=0.05)
+    assert states.position[1] == pytest.approx(-0.3, rel=0.05)
+
+
+def test_an_ackermann_command_is_obeyed(start, probe):
+    start()
+    probe.listen(topics.ACTUATOR_STATES)
+
+    def fill(message: Any) -> None:
+        message.drive.speed = -0.5
+        message.drive.steering_angle = 0.25
+
+    probe.send(topics.ACKERMANN_CMD, fill, seconds=2.5)
+    states = probe.next(topics.ACTUATOR_STATES)
+    assert states.velocity[0] == pytest.approx(-0.5, rel=0.05)
+    assert states.position[1] == pytest.approx(0.25, rel=0.05)
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, 1e300])
+def test_what_is_no_command_is_refused_and_counted(start, probe, bad):
+    node = start("-p", "model:=omni")
+    probe.listen(topics.TWIST_ACTUAL, topics.DIAGNOSTICS)
+    probe.send(topics.TWIST_REFERENCE, forward(bad))
+    probe.send(topics.TWIST_REFERENCE, forward(0.0, bad))
+    probe.until(lambda: values(probe.next(topics.DIAGNOSTICS)).get("refused on twist_reference") == "2")
+    assert math.isfinite(probe.next(topics.TWIST_ACTUAL).twist.linear.x)
+    assert node.stop() == 0
+    assert "message on 'twist_reference' refused" in node.output
+
+
+def test_stamps_far_from_now_are_refused(start, probe):
+    node = start("-p", "model:=omni")
+    probe.listen(topics.TWIST_ACTUAL, topics.DIAGNOSTICS)
+    now = stamp_ns(probe.next(topics.TWIST_ACTUAL).header.stamp) // 10**9
+
+    def stamped(seconds: int) -> Any:
+        def fill(message: Any) -> None:
+            message.header.stamp.sec = now + seconds
+            message.twist.linear.x = 0.5
+
+        return fill
+
+    probe.send(topics.TWIST_STAMPED_REFERENCE, stamped(-100))
+    probe.send(topics.TWIST_STAMPED_REFERENCE, stamped(+100))
+    probe.until(lambda: values(probe.next(topics.DIAGNOSTICS)).get("refused on twist_stamped_reference") == "2")
+    assert probe.next(topics.TWIST_ACTUAL).twist.linear.x == 0.0
+    node.stop()
+    assert "s old; it must be at most 1 s" in node.output
+
+
+def test_an_initial_pose_puts_the_vehicle_there(start, probe):
+    node = start()
+    probe.listen(topics.GROUND_TRUTH, topics.DIAGNOSTICS)
+
+    def pose(frame: str, w: float = math.cos(0.5)) -> Any:
+        def fill(message: Any) -> None:
+            message.header.frame_id = frame
+            message.pose.pose.position.x = 3.0
+            message.pose.pose.position.y = -4.0
+            message.pose.pose.orientation.z = math.sin(0.5)
+            message.pose.pose.orientation.w = w
+
+        return fill
+
+    probe.send(topics.INITIALPOSE, pose("odom"))
+    probe.send(topics.INITIALPOSE, pose("map", math.nan))
+    probe.until(lambda: values(probe.next(topics.DIAGNOSTICS)).get("refused on initialpose") == "2")
+    assert probe.next(topics.GROUND_TRUTH).pose.pose.position.x == 0.0
+    probe.send(topics.INITIALPOSE, pose("map"))
+    probe.until(lambda: probe.next(topics.GROUND_TRUTH).pose.pose.position.x == 3.0)
+    truth = probe.next(topics.GROUND_TRUTH).pose.pose
+    assert truth.position.y == -4.0
+    assert yaw_of(truth.orientation) == pytest.approx(1.0)
+    node.stop()
+    assert "its frame_id is 'odom'; it must be 'map'" in node.output
+
+
+def test_localization_noise_moves_the_odometry_frame(start, probe):
+    start("-p", "simulate_localization:=true", "-p", "model:=omni", "-p", "localization.seed:=3")
+    probe.listen(topics.TF, topics.ODOM, topics.GROUND_TRUTH)
+    probe.send(topics.TWIST_REFERENCE, forward(1.0), seconds=2.0)
+    odom, base = probe.next(topics.TF).transforms
+    assert (odom.header.frame_id, odom.child_frame_id) == ("map", "odom")
+    assert (base.header.frame_id, base.child_frame_id) == ("odom", "base_link")
+    assert odom.transform.translation.y != 0.0
+    message = probe.next(topics.ODOM)
+    assert message.pose.covariance[0] > 1e-4
+    assert message.header.frame_id == "odom"
+
+
+def test_two_that_send_commands_are_reported(start, probe):
+    start()
+    probe.listen(topics.DIAGNOSTICS)
+    probe.until_heard(topics.TWIST_REFERENCE)
+    probe.until_heard(topics.ACKERMANN_CMD)
+    probe.until(lambda: level(probe.next(topics.DIAGNOSTICS)) == 1)
+    assert "2 publishers send commands" in probe.received["/diagnostics"][-1].status[0].message
+
+
+def test_a_flood_of_commands_does_not_stop_the_node(start, probe):
+    start("-p", "model:=omni")
+    probe.listen(topics.ODOM)
+    publisher = probe.until_heard(topics.TWIST_REFERENCE)
+    message = probe.graph.message(topics.TWIST_REFERENCE.type)
+    message.linear.x = 0.3
+    probe.next(topics.ODOM)
+    before = len(probe.received["odom"])
+    for _ in range(200):
+        for _ in range(100):
+            publisher.publish(message)
+        probe.graph.wait(0.01)
+    probe.until(lambda: len(probe.received["odom"]) > before + 50)
+    probe.until(lambda: probe.next(topics.ODOM).twist.twist.linear.x > 0.1)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_it_stops_cleanly(start, probe, number):
+    node = start()
+    probe.listen(topics.ODOM)
+    probe.until(lambda: len(probe.received["odom"]) > 5)
+    asked = time.time_ns()
+    assert node.stop(number) == 0
+    probe.serve(0.3)
+    assert "Traceback" not in node.output
+    assert stamp_ns(probe.received["odom"][-1].header.stamp) >= asked - 40_000_000
+
+
+def test_names_are_remapped_and_frames_prefixed(start, probe):
+    start("-r", "__ns:=/robot1", "-r", "odom:=odometry", "-r", "/tf:=tf", "-p", "frame_prefix:=robot1/")
+    probe.listen(topics.ODOM, name="/robot1/odometry")
+    probe.listen(topics.TF, name="/robot1/tf")
+    odom = probe.next(topics.ODOM)
+    assert (odom.header.frame_id, odom.child_frame_id) == ("robot1/odom", "robot1/base_link")
+    assert probe.next(topics.TF).transforms[0].child_frame_id == "robot1/base_link"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("-p", "wheelbase:=1.0"), "nearest valid name"),
+        (("-p", "model:=bycicle"), "one of bicycle"),
+        (("-p", "model_params.bicycle.drive_actuator.dead_time:=-0.1"), "at least 0"),
+        (("-p", "step_rate:=.nan"), "finite"),
+        (("-p", "use_sim_time:=true", "-p", "be_reference_clock:=true"), "both true"),
+        (("--params-file", "/nowhere.yaml"), "/nowhere.yaml"),
+    ],
+)
+def test_wrong_use_is_said_in_one_line_with_exit_code_2(start, arguments, said):
+    node = start(*arguments)
+    assert node.process.wait(timeout=20) == 2
+    node.stop()
+    assert said in node.output
+    assert len(node.output.splitlines()) == 1

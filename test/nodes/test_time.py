@@ -1,0 +1,150 @@
+"""The three sources of time."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+from vds_gz.ros import topics
+from vds_gz.ros.conversions import set_stamp, stamp_ns
+
+CLOCK = topics.CLOCK_IN
+
+
+def twist(speed: float) -> Any:
+    def fill(message: Any) -> None:
+        message.linear.x = speed
+
+    return fill
+
+
+class ClockSource:
+    """Plays a simulator that tells the time."""
+
+    def __init__(self, probe: Any) -> None:
+        self.probe = probe
+        self.publisher = probe.until_heard(topics.CLOCK)
+        self.message = probe.graph.message(topics.CLOCK.type)
+
+    def tell(self, nanoseconds: int) -> None:
+        set_stamp(self.message.clock, nanoseconds)
+        self.publisher.publish(self.message)
+
+    def begin(self, moment: int) -> None:
+        """Tell one time until the node has begun with it."""
+        self.probe.received["odom"].clear()
+        while not self.probe.received["odom"]:
+            self.tell(moment)
+            self.probe.serve(0.05)
+
+    def run(self, begin: int, end: int, step: int = 10_000_000) -> None:
+        """Tell every ``step`` from ``begin`` to ``end``; each only when the node has answered the one before."""
+        for moment in range(begin, end + 1, step):
+            self.tell(moment)
+            if moment % 20_000_000 == 0:
+                self.probe.until(lambda moment=moment: last_stamp(self.probe) >= moment, f"odom at {moment}")
+
+
+def last_stamp(probe: Any) -> int:
+    odom = probe.received["odom"]
+    return stamp_ns(odom[-1].header.stamp) if odom else -1
+
+
+def follow(start: Any, probe: Any, *arguments: str) -> ClockSource:
+    start("-p", "use_sim_time:=true", "-p", "model:=omni", *arguments)
+    probe.listen(topics.ODOM, topics.DIAGNOSTICS)
+    return ClockSource(probe)
+
+
+def test_without_a_clock_the_node_waits_and_says_so(start, probe):
+    start("-p", "use_sim_time:=true")
+    probe.listen(topics.ODOM, topics.DIAGNOSTICS)
+    probe.until(lambda: probe.received["/diagnostics"])
+    assert "waiting for /clock" in probe.received["/diagnostics"][-1].status[0].message
+    assert not probe.received["odom"]
+
+
+def test_the_vehicle_follows_the_clock_and_nothing_else(start, probe):
+    clock = follow(start, probe)
+    clock.begin(5_000_000_000)
+    clock.run(5_020_000_000, 5_500_000_000)
+    probe.send(topics.TWIST_REFERENCE, twist(1.0))
+    probe.serve(0.3)
+    clock.run(5_520_000_000, 6_300_000_000)
+    stamps = [stamp_ns(message.header.stamp) for message in probe.received["odom"]]
+    assert stamps[-1] == 6_300_000_000
+    assert {b - a for a, b in zip(stamps, stamps[1:], strict=False)} == {20_000_000}
+    assert probe.received["odom"][-1].twist.twist.linear.x > 0.1
+
+
+def test_equal_clocks_and_commands_give_equal_bits(start, probe):
+    runs = []
+    clock = follow(start, probe)
+    for begin in (10**10, 10**9):
+        clock.begin(begin)
+        clock.run(begin + 20_000_000, begin + 100_000_000)
+        probe.send(topics.TWIST_REFERENCE, twist(0.7))
+        probe.serve(0.3)
+        clock.run(begin + 120_000_000, begin + 900_000_000)
+        runs.append([message.twist.twist.linear.x for message in probe.received["odom"][-30:]])
+    assert runs[0] == runs[1]
+    assert runs[0][-1] > 0.1
+
+
+def test_time_that_jumps_back_is_lived_through(start, probe):
+    clock = follow(start, probe)
+    clock.begin(100_000_000_000)
+    clock.run(100_020_000_000, 100_200_000_000)
+    probe.send(topics.TWIST_REFERENCE, twist(1.0))
+    probe.serve(0.3)
+    clock.run(100_220_000_000, 100_900_000_000)
+    assert probe.received["odom"][-1].twist.twist.linear.x > 0.05
+    clock.begin(2_000_000_000)
+    clock.run(2_020_000_000, 2_500_000_000)
+    last = probe.received["odom"][-1]
+    assert stamp_ns(last.header.stamp) == 2_500_000_000
+    assert last.twist.twist.linear.x == 0.0
+
+
+def test_time_that_jumps_far_ahead_does_not_hang_the_node(start, probe):
+    clock = follow(start, probe)
+    clock.begin(10**9)
+    clock.run(1_020_000_000, 1_100_000_000)
+    year = 365 * 86400 * 10**9
+    clock.tell(year)
+    clock.tell(year + 40_000_000)
+    probe.until(lambda: last_stamp(probe) >= year)
+
+
+def test_a_reference_clock_gives_time_to_others(start, probe):
+    start("-p", "be_reference_clock:=true", "-p", "speed_factor:=4.0")
+    probe.listen(topics.CLOCK, topics.ODOM)
+    probe.until(lambda: len(probe.received["/clock"]) > 10)
+    begin, at = stamp_ns(probe.received["/clock"][-1].clock), time.monotonic()
+    probe.serve(2.0)
+    told, passed = stamp_ns(probe.received["/clock"][-1].clock) - begin, time.monotonic() - at
+    assert told * 1e-9 / passed == pytest.approx(4.0, rel=0.1)
+    stamps = [stamp_ns(message.clock) for message in probe.received["/clock"]]
+    assert {b - a for a, b in zip(stamps, stamps[1:], strict=False)} == {10_000_000}
+    odom = [stamp_ns(message.header.stamp) for message in probe.received["odom"]]
+    assert {b - a for a, b in zip(odom, odom[1:], strict=False)} == {20_000_000}
+
+
+def test_as_fast_as_possible_is_faster_than_real_time(start, probe):
+    start("-p", "be_reference_clock:=true", "-p", "speed_factor:=0.0", "-p", "model:=omni")
+    probe.listen(topics.CLOCK, topics.TWIST_ACTUAL)
+    probe.until(lambda: probe.received["/clock"] and stamp_ns(probe.received["/clock"][-1].clock) > 20 * 10**9)
+    probe.send(topics.TWIST_REFERENCE, twist(0.5), every=0.005, seconds=1.0)
+    assert any(message.twist.linear.x > 0.1 for message in probe.received["twist_actual"])
+
+
+def test_nodes_on_other_domains_do_not_hear_each_other(start, probe, monkeypatch, domain):
+    monkeypatch.setenv("ROS_DOMAIN_ID", str(domain - 9 if domain > 200 else domain + 9))
+    start("-p", "model:=omni")
+    monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
+    start("-p", "model:=differential")
+    probe.listen(topics.JOINT_STATES)
+    probe.until(lambda: len(probe.received["joint_states"]) > 50)
+    assert {len(message.name) for message in probe.received["joint_states"]} == {2}

@@ -1,0 +1,61 @@
+"""The parameter files that come with the package."""
+
+from __future__ import annotations
+
+import pytest
+
+from vds_gz.parameters.load import load
+from vds_gz.parameters.node import NodeParameters
+from vds_gz.robot_description import urdf
+from vds_gz.ros.parameter_yaml import read_parameter_file
+from vds_gz.share import share
+from vds_gz.vehicle.catalogue import models
+
+PRESETS = ("ackermann_car", "deepracer", "forklift", "indoor_robot", "scaled_car", "vds_defaults")
+
+
+def preset(name: str) -> NodeParameters:
+    values = read_parameter_file(str(share("config", f"{name}.yaml")), "/sim_node")
+    return load(values, {model: one.parameters for model, one in models().items()})
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_loads_and_can_be_drawn(name):
+    parameters = preset(name)
+    assert urdf(parameters.model, parameters.vehicle)
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_every_value_has_its_unit_or_meaning(name):
+    for line in share("config", f"{name}.yaml").read_text().splitlines():
+        key, _, value = line.partition(":")
+        if value.strip() and not key.lstrip().startswith("#") and key.strip() != "model":
+            assert "#" in value, f"{name}: {line}"
+
+
+def test_forklift_steers_behind_with_one_wheel_all_round():
+    vehicle = preset("forklift").vehicle
+    assert vehicle.reverse
+    assert vehicle.drive_on_steered_wheel
+    assert vehicle.track_steered == 0.0
+    assert vehicle.steering_actuator.max_position == 0.0
+
+
+def test_scaled_car_has_the_size_of_its_body_and_wheels():
+    """0.3 m long and 0.18 m wide, wheels of 0.04 m radius and 0.02 m width at its corners."""
+    vehicle = preset("scaled_car").vehicle
+    assert vehicle.wheel_base == pytest.approx(0.3 - 2 * 0.04)
+    assert vehicle.track_fixed == vehicle.track_steered == pytest.approx(0.18 + 0.02)
+    assert vehicle.tire_diameter == pytest.approx(2 * 0.04)
+
+
+def test_deepracer_drives_four_wheels_forwards_only():
+    vehicle = preset("deepracer").vehicle
+    assert vehicle.four_wheel_drive
+    assert vehicle.center_at_standstill
+    assert not vehicle.allow_reverse
+
+
+def test_vds_defaults_name_every_parameter_of_vehicle_dynamics_sim():
+    names = {one.name for one in read_parameter_file(str(share("config", "vds_defaults.yaml")), "/sim_node")}
+    assert len(names) == 6 + (7 + 4 + 4) + (3 + 4) + (4 + 4) + 4

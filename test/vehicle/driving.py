@@ -1,0 +1,131 @@
+"""Vehicles to test with, and ways to drive them."""
+
+import dataclasses
+import math
+
+from hypothesis import strategies as st
+
+from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
+from vds_gz.parameters.vehicles import BicycleParameters, DifferentialParameters, OmniParameters
+from vds_gz.vehicle.bicycle import BICYCLE
+from vds_gz.vehicle.command import Command, ackermann, twist
+from vds_gz.vehicle.differential import DIFFERENTIAL
+from vds_gz.vehicle.omni import OMNI
+from vds_gz.vehicle.vehicle import Vehicle
+
+MILLISECOND = 1_000_000
+SECOND = 1_000_000_000
+
+#: Actuators that do at once what they are asked for.
+IDEAL_DRIVE = DriveParameters(
+    dead_time=0.0, time_constant=0.0, max_velocity=0.0, max_acceleration=0.0, max_deceleration=0.0
+)
+IDEAL_STEERING = SteeringParameters(dead_time=0.0, time_constant=0.0, max_velocity=0.0, max_position=0.0)
+IDEAL_LIMITED_STEERING = dataclasses.replace(IDEAL_STEERING, max_position=1.5)
+
+
+def ideal_bicycle(**changes) -> BicycleParameters:
+    """A bicycle whose actuators do at once what they are asked for."""
+    free = changes.get("drive_on_steered_wheel", False)
+    steering = IDEAL_STEERING if free else IDEAL_LIMITED_STEERING
+    return BicycleParameters(**{"drive_actuator": IDEAL_DRIVE, "steering_actuator": steering} | changes)
+
+
+def driven(model, parameters, command: Command, seconds: float, **options) -> Vehicle:
+    """A vehicle that has done one thing for some time, from rest."""
+    vehicle = Vehicle(model, parameters, **{"max_command_age": 1e6} | options)
+    vehicle.enter(command, 0)
+    vehicle.advance(round(seconds * SECOND))
+    return vehicle
+
+
+def snapshot(vehicle: Vehicle) -> dict:
+    """Everything that a vehicle's state holds."""
+    return dataclasses.asdict(vehicle.state)
+
+
+def joints_of(vehicle: Vehicle) -> dict[str, tuple[float, float]]:
+    """Position and velocity of every joint by its name."""
+    states = vehicle.model.joint_states(vehicle.coefficients, vehicle.state)
+    names = [joint.name for joint in vehicle.model.joints(vehicle.parameters)]
+    return dict(zip(names, zip(states.positions, states.velocities, strict=True), strict=True))
+
+
+def _zero_or(low: float, high: float):
+    return st.one_of(st.just(0.0), st.floats(low, high))
+
+
+drives = st.builds(
+    DriveParameters,
+    dead_time=st.floats(0.0, 0.1),
+    time_constant=_zero_or(1e-3, 1.0),
+    max_velocity=_zero_or(0.1, 5.0),
+    max_acceleration=_zero_or(0.1, 20.0),
+    max_deceleration=_zero_or(0.1, 20.0),
+)
+free_steerings = st.builds(
+    SteeringParameters,
+    dead_time=st.floats(0.0, 0.1),
+    time_constant=_zero_or(1e-3, 0.5),
+    max_velocity=_zero_or(0.1, 10.0),
+    max_position=_zero_or(0.1, 3.5),
+)
+limited_steerings = st.builds(
+    SteeringParameters,
+    dead_time=st.floats(0.0, 0.1),
+    time_constant=_zero_or(1e-3, 0.5),
+    max_velocity=_zero_or(0.1, 10.0),
+    max_position=st.floats(0.1, 1.4),
+)
+_geometry = {
+    "base_link_offset": st.floats(-1.0, 1.0),
+    "wheel_base": st.floats(0.5, 3.0),
+    "reverse": st.booleans(),
+    "allow_reverse": st.booleans(),
+    "center_at_standstill": st.booleans(),
+    "parallel_steering": st.booleans(),
+    "track_fixed": _zero_or(0.2, 2.0),
+    "track_steered": _zero_or(0.2, 2.0),
+    "tire_diameter": st.floats(0.1, 1.0),
+    "drive_actuator": drives,
+}
+fixed_drive_bicycles = st.builds(
+    BicycleParameters, **_geometry, four_wheel_drive=st.booleans(), steering_actuator=limited_steerings
+)
+steered_drive_bicycles = st.builds(
+    BicycleParameters, **_geometry, drive_on_steered_wheel=st.just(True), steering_actuator=free_steerings
+)
+differentials = st.builds(
+    DifferentialParameters,
+    base_link_offset=st.floats(-1.0, 1.0),
+    track=st.floats(0.2, 2.0),
+    tire_diameter=st.floats(0.1, 1.0),
+    drive_actuators=drives,
+)
+omnis = st.builds(
+    OmniParameters,
+    base_link_offset=st.floats(-1.0, 1.0),
+    wheel_base=st.floats(1.1, 2.0),
+    track=st.floats(0.3, 1.0),
+    tire_diameter=st.floats(0.1, 1.0),
+    roller_pattern=st.sampled_from(("o", "x")),
+    drive_actuators=drives,
+)
+#: (model, parameters)
+vehicles = st.one_of(
+    st.tuples(st.just(BICYCLE), fixed_drive_bicycles),
+    st.tuples(st.just(BICYCLE), steered_drive_bicycles),
+    st.tuples(st.just(DIFFERENTIAL), differentials),
+    st.tuples(st.just(OMNI), omnis),
+)
+
+_speed = st.floats(-6.0, 6.0)
+twists = st.builds(twist, _speed, _speed, st.floats(-3.0, 3.0))
+ackermanns = st.builds(
+    ackermann, _speed, st.floats(-math.pi, math.pi), st.floats(0.0, 5.0), st.floats(0.0, 5.0)
+)
+
+
+def commands_for(model):
+    """Commands that a model understands."""
+    return st.one_of(twists, ackermanns) if model is BICYCLE else twists

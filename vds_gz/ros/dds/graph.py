@@ -1,0 +1,205 @@
+"""A ROS node over plain DDS: everything a :class:`vds_gz.ros.graph.Graph` offers, with no ROS installed."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from vds_gz.parameters.description import Description, Value
+from vds_gz.ros.arguments import Arguments, parse
+from vds_gz.ros.dds.discovery import DiscoveryInfo
+from vds_gz.ros.dds.domain import discovery, join, leave, multicast_interface_exists
+from vds_gz.ros.dds.endpoints import Channel, Reader, WaitSet, Writer
+from vds_gz.ros.dds.library import load
+from vds_gz.ros.dds.log import Log
+from vds_gz.ros.dds.parameters import Parameters
+from vds_gz.ros.dds.services import Service
+from vds_gz.ros.dds.topics import TopicPublisher, TopicSubscription
+from vds_gz.ros.graph import QoS, Severity
+from vds_gz.ros.types import MessageTypes
+
+_ROSOUT = QoS(1000, transient_local=True)
+_ROSOUT_LIFESPAN = 10.0
+_PARAMETERS = QoS(1000)
+
+# No wait is longer in one piece, so that Ctrl-C is answered; with a reply on hold it is tried again this often.
+_LONGEST_WAIT = 0.1
+_RETRY_WAIT = 0.005
+_GOODBYE = 0.3
+
+
+class DdsGraph:
+    """A node on the graph.
+
+    Attributes:
+        name: The node's name, remapped.
+        namespace: Its namespace, ``/`` for none.
+        arguments: The command line it was made with.
+    """
+
+    def __init__(
+        self, arguments: Arguments | Sequence[str], default_name: str, environment: Mapping[str, str] = os.environ
+    ) -> None:
+        """Join the graph.
+
+        Args:
+            arguments: The command line, parsed or not.
+            default_name: The node's name where the command line gives none.
+            environment: ROS_DOMAIN_ID and what else tells where the graph is.
+
+        Raises:
+            ArgumentError: An argument or an environment variable is wrong.
+            GraphError: The graph cannot be joined.
+        """
+        self.arguments = arguments if isinstance(arguments, Arguments) else parse(arguments, default_name)
+        self.name, self.namespace = self.arguments.name, self.arguments.namespace
+        how = discovery(environment, multicast_interface_exists())
+        self._types = MessageTypes()
+        self._library = load()
+        self._domain = how.domain
+        self._participant = join(self._library, how)
+        self._time: int | None = None
+        self._writers: list[Writer] = []
+        self._inputs: list[TopicSubscription | Service] = []
+        self._services: list[Service] = []
+        self._waits = WaitSet(self._library, self._participant)
+        gid = (ctypes.c_ubyte * 16)()
+        self._library.dds_get_guid(self._participant, gid)
+        self._gid = bytes(gid)
+        self._info = DiscoveryInfo(
+            self._library, self._participant, self._gid, self._types, self.name, self.namespace
+        )
+        self._logger = self._make_logger()
+        for note in how.notes:
+            self.log(Severity.DEBUG if how.reach == "LOCALHOST" and "multicast" in note else Severity.WARN, note)
+
+    @property
+    def malformed(self) -> int:
+        """How many samples of all topics and services were not of their type."""
+        return sum(source.malformed for source in self._inputs)
+
+    def message(self, type_name: str) -> Any:
+        """A new message of a type such as ``nav_msgs/msg/Odometry``, every field at its default."""
+        return self._types.new(type_name)
+
+    def numbers(self, count: int) -> Any:
+        """A ``float64[]`` of so many zeros, to be assigned to a field and then written in place."""
+        return np.zeros(count)
+
+    def publisher(self, topic: str, type_name: str, qos: QoS) -> TopicPublisher:
+        """Announce a topic. Relative names, ``/absolute`` and ``~/private`` ones; remaps apply."""
+        return self._publisher(topic, type_name, qos)
+
+    def subscribe(
+        self, topic: str, type_name: str, qos: QoS, callback: Callable[[Any, int], None]
+    ) -> TopicSubscription:
+        """Listen to a topic. The callback gets the message and when it arrived (``time.monotonic_ns``)."""
+        name = self.arguments.topic(topic)
+        reader = Reader(self._library, self._participant, self._channel(name, type_name, qos))
+        subscription = TopicSubscription(name, self._types.codec(type_name), reader, callback, self._warn)
+        self._add_input(subscription)
+        self._info.add(reader)
+        return subscription
+
+    def service(self, name: str, type_name: str, callback: Callable[[Any, Any], None]) -> None:
+        """Offer a service such as ``std_srvs/srv/Trigger``. The callback gets the request and fills the response."""
+        self._offer(name, type_name, QoS(), callback)
+
+    def declare_parameters(
+        self, descriptions: Iterable[Description], change: Callable[[Mapping[str, Value]], str]
+    ) -> None:
+        """Show parameters on the graph, once; each description's ``default`` is its present value.
+
+        ``change`` is asked with all new values of one request together; it applies them all and answers with an empty
+        text, or applies none and answers why.
+        """
+        events = self._publisher("/parameter_events", "rcl_interfaces/msg/ParameterEvent", _PARAMETERS)
+
+        def tell(event: Any) -> None:
+            event.node = self.arguments.full_name
+            event.stamp.sec, event.stamp.nanosec = divmod(self._now(), 1_000_000_000)
+            events.publish(event)
+
+        parameters = Parameters(self._types, descriptions, change, tell)
+        for name, type_name, answer in parameters.services:
+            self._offer(f"~/{name}", type_name, _PARAMETERS, answer)
+        tell(parameters.declared())
+
+    def wait(self, timeout: float) -> None:
+        """Run the callbacks of whatever has arrived; if nothing has, wait so many seconds for the first."""
+        end = time.monotonic() + timeout
+        held = any([service.retry() for service in self._services])
+        while True:
+            left = max(end - time.monotonic(), 0.0)
+            ready = self._waits.wait(min(left, _RETRY_WAIT if held else _LONGEST_WAIT))
+            arrival = time.monotonic_ns()
+            for number in ready:
+                self._inputs[number].deliver(arrival)
+            if held:
+                held = any([service.retry() for service in self._services])
+            if ready or arrival * 1e-9 >= end:
+                return
+
+    def set_time(self, time_ns: int) -> None:
+        """The node's ROS time, for the stamps of log messages and parameter events; before, they are wall time."""
+        self._time = time_ns
+
+    def log(self, severity: Severity, text: str) -> None:
+        """Say something on the terminal and on ``/rosout``."""
+        self._logger.say(severity, text)
+
+    def close(self) -> None:
+        """Leave the graph, after what was published has gone out."""
+        if self._participant == 0:
+            return
+        end = time.monotonic() + _GOODBYE
+        for writer in self._writers:
+            if writer.matched():
+                writer.wait_for_readers(max(end - time.monotonic(), 0.0))
+        self._info.remove_node(max(end - time.monotonic(), _GOODBYE / 3))
+        leave(self._library, self._participant, self._domain)
+        self._participant = 0
+
+    def _make_logger(self) -> Log:
+        rosout = self._publisher("/rosout", "rcl_interfaces/msg/Log", _ROSOUT, _ROSOUT_LIFESPAN)
+        name = self.arguments.full_name[1:].replace("/", ".")
+        message = self._types.new("rcl_interfaces/msg/Log")
+        return Log(name, self.arguments.log_level, message, rosout.publish, self._now)
+
+    def _now(self) -> int:
+        return time.time_ns() if self._time is None else self._time
+
+    def _warn(self, text: str) -> None:
+        self.log(Severity.WARN, text)
+
+    def _channel(self, name: str, type_name: str, qos: QoS, lifespan: float | None = None) -> Channel:
+        return Channel(f"rt{name}", type_name, qos, {"typehash": self._types.hash(type_name)}, lifespan)
+
+    def _publisher(self, topic: str, type_name: str, qos: QoS, lifespan: float | None = None) -> TopicPublisher:
+        name = self.arguments.topic(topic)
+        writer = Writer(self._library, self._participant, self._channel(name, type_name, qos, lifespan))
+        self._writers.append(writer)
+        self._info.add(writer)
+        return TopicPublisher(name, self._types.codec(type_name), writer)
+
+    def _offer(self, name: str, type_name: str, qos: QoS, callback: Callable[[Any, Any], None]) -> None:
+        # The participant's identity with a number of its own in place of an endpoint's, as ROS's own nodes make it.
+        number = len(self._services) + 1
+        identity = ".".join(f"{byte:x}" for byte in self._gid[:12] + number.to_bytes(4, "big"))
+        service = Service(
+            self._library, self._participant, self._types, self.arguments.service(name), type_name, qos, identity,
+            callback, self._warn,
+        )
+        self._services.append(service)
+        self._writers.append(service.writer)
+        self._add_input(service)
+        self._info.add(service.writer, service.reader)
+
+    def _add_input(self, source: TopicSubscription | Service) -> None:
+        self._waits.attach(source.reader)
+        self._inputs.append(source)

@@ -1,0 +1,57 @@
+"""What a node says: on the terminal, in the form ROS users know, and on ``/rosout``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any, TextIO
+
+from vds_gz.ros.graph import Severity
+
+_COLOURS = {Severity.DEBUG: "\033[32m", Severity.WARN: "\033[33m", Severity.ERROR: "\033[31m",
+            Severity.FATAL: "\033[31m"}
+_PLAIN = "\033[0m"
+
+
+class Log:
+    """The node's logger."""
+
+    def __init__(
+        self, name: str, least: Severity, message: Any, publish: Callable[[Any], None], now: Callable[[], int]
+    ) -> None:
+        """Make a logger.
+
+        Args:
+            name: Its name, e.g. ``robot.sim_node``.
+            least: Nothing less severe is said.
+            message: A ``rcl_interfaces/msg/Log``, filled anew for each publication.
+            publish: Sends that message.
+            now: The time for the stamps, in ns.
+        """
+        self._least = least
+        self._message = message
+        self._publish = publish
+        self._now = now
+        self._name = message.name = name
+        self._terminal = sys.stderr
+        self._coloured = coloured(os.environ, self._terminal)
+
+    def say(self, severity: Severity, text: str) -> None:
+        """Say something, if it is severe enough."""
+        if severity < self._least:
+            return
+        seconds, nanoseconds = divmod(self._now(), 1_000_000_000)
+        line = f"[{severity.name}] [{seconds}.{nanoseconds:09d}] [{self._name}]: {text}"
+        if self._coloured and severity in _COLOURS:
+            line = f"{_COLOURS[severity]}{line}{_PLAIN}"
+        print(line, file=self._terminal, flush=True)
+        self._message.stamp.sec, self._message.stamp.nanosec = seconds, nanoseconds
+        self._message.level, self._message.msg = int(severity), text
+        self._publish(self._message)
+
+
+def coloured(environment: Mapping[str, str], terminal: TextIO) -> bool:
+    """Whether to colour lines: as RCUTILS_COLORIZED_OUTPUT says, else on terminals only."""
+    forced = environment.get("RCUTILS_COLORIZED_OUTPUT", "")
+    return forced == "1" if forced in ("0", "1") else terminal.isatty()

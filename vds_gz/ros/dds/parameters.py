@@ -1,0 +1,177 @@
+"""Parameters of a node as ROS tools see them: the six services and the events."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from vds_gz.parameters.description import Description, ParameterError, Value
+from vds_gz.ros.types import MessageTypes
+
+Change = Callable[[Mapping[str, Value]], str]
+
+_BOOL, _INTEGER, _DOUBLE, _STRING = 1, 2, 3, 4
+_KINDS = {"bool": _BOOL, "integer": _INTEGER, "double": _DOUBLE, "string": _STRING}
+_FIELDS = {_BOOL: "bool_value", _INTEGER: "integer_value", _DOUBLE: "double_value", _STRING: "string_value",
+           5: "byte_array_value", 6: "bool_array_value", 7: "integer_array_value", 8: "double_array_value",
+           9: "string_array_value"}
+_SMALLEST, _LARGEST = -(2**63), 2**63 - 1
+
+
+class Parameters:
+    """The declared parameters, and the answers to what is asked about them.
+
+    Attributes:
+        services: The six services: last part of the name, type, and what answers.
+    """
+
+    def __init__(
+        self, types: MessageTypes, descriptions: Iterable[Description], change: Change, changed: Callable[[Any], None]
+    ) -> None:
+        """Declare parameters.
+
+        Args:
+            types: Message types.
+            descriptions: The parameters; each ``default`` is the present value.
+            change: Applies new values, or says why not.
+            changed: Told of what has changed, as ``rcl_interfaces/msg/ParameterEvent`` without stamp and node.
+        """
+        self._types = types
+        self._descriptions = {description.name: description for description in descriptions}
+        self._values = {name: description.default for name, description in self._descriptions.items()}
+        self._change = change
+        self._changed = changed
+        self.services = (
+            ("describe_parameters", "rcl_interfaces/srv/DescribeParameters", self._describe),
+            ("get_parameter_types", "rcl_interfaces/srv/GetParameterTypes", self._get_types),
+            ("get_parameters", "rcl_interfaces/srv/GetParameters", self._get),
+            ("list_parameters", "rcl_interfaces/srv/ListParameters", self._list),
+            ("set_parameters", "rcl_interfaces/srv/SetParameters", self._set),
+            ("set_parameters_atomically", "rcl_interfaces/srv/SetParametersAtomically", self._set_atomically),
+        )
+
+    def declared(self) -> Any:
+        """The event that says that all parameters are new."""
+        event = self._types.new("rcl_interfaces/msg/ParameterEvent")
+        event.new_parameters = [self._parameter(name) for name in self._values]
+        return event
+
+    def set(self, wanted: Mapping[str, object]) -> str:
+        """Set several parameters, all or none.
+
+        Returns:
+            Why none was set; empty where all were.
+        """
+        try:
+            values = {name: self._checked(name, value) for name, value in wanted.items()}
+        except ParameterError as error:
+            return str(error)
+        reason = self._change(values)
+        if not reason:
+            self._values.update(values)
+            event = self._types.new("rcl_interfaces/msg/ParameterEvent")
+            event.changed_parameters = [self._parameter(name) for name in values]
+            self._changed(event)
+        return reason
+
+    def _checked(self, name: str, value: object) -> Value:
+        description = self._descriptions.get(name)
+        if description is None:
+            raise ParameterError(f"parameter '{name}' is not declared; 'ros2 param list' shows those that are")
+        if value is None:
+            raise ParameterError(f"parameter '{name}' cannot be deleted")
+        if description.read_only:
+            present = self._values[name]
+            raise ParameterError(f"parameter '{name}' is read-only; it stays {present!r} while the node runs")
+        return description.check(value)
+
+    def _describe(self, request: Any, response: Any) -> None:
+        response.descriptors = [self._descriptor(name) for name in request.names]
+
+    def _get_types(self, request: Any, response: Any) -> None:
+        response.types = self._types.array("uint8", [self._kind(name) for name in request.names])
+
+    def _get(self, request: Any, response: Any) -> None:
+        response.values = [self._value(name) for name in request.names]
+
+    def _list(self, request: Any, response: Any) -> None:
+        names = [name for name in self._values if _listed(name, request.prefixes, request.depth)]
+        response.result.names = names
+        response.result.prefixes = list(dict.fromkeys(name.rpartition(".")[0] for name in names if "." in name))
+
+    def _set(self, request: Any, response: Any) -> None:
+        response.results = [self._result(self.set({p.name: _python_value(p.value)})) for p in request.parameters]
+
+    def _set_atomically(self, request: Any, response: Any) -> None:
+        response.result = self._result(self.set({p.name: _python_value(p.value) for p in request.parameters}))
+
+    def _result(self, reason: str) -> Any:
+        result = self._types.new("rcl_interfaces/msg/SetParametersResult")
+        result.successful, result.reason = not reason, reason
+        return result
+
+    def _kind(self, name: str) -> int:
+        description = self._descriptions.get(name)
+        return _KINDS[description.type] if description else 0
+
+    def _value(self, name: str) -> Any:
+        value = self._types.new("rcl_interfaces/msg/ParameterValue")
+        value.type = self._kind(name)
+        if value.type:
+            setattr(value, _FIELDS[value.type], self._values[name])
+        return value
+
+    def _parameter(self, name: str) -> Any:
+        parameter = self._types.new("rcl_interfaces/msg/Parameter")
+        parameter.name, parameter.value = name, self._value(name)
+        return parameter
+
+    def _descriptor(self, name: str) -> Any:
+        descriptor = self._types.new("rcl_interfaces/msg/ParameterDescriptor")
+        descriptor.name = name
+        description = self._descriptions.get(name)
+        if description is None:
+            return descriptor
+        unit = f" [{description.unit}]" if description.unit else ""
+        descriptor.type = _KINDS[description.type]
+        descriptor.description = f"{description.doc}{unit}"
+        descriptor.read_only = description.read_only
+        descriptor.additional_constraints = _constraints(description)
+        if math.isfinite(description.minimum) or math.isfinite(description.maximum) or description.positive:
+            self._add_range(descriptor, description)
+        return descriptor
+
+    def _add_range(self, descriptor: Any, description: Description) -> None:
+        low = max(description.minimum, 0.0) if description.positive else description.minimum
+        if description.type == "integer":
+            bounds = self._types.new("rcl_interfaces/msg/IntegerRange")
+            bounds.from_value = int(low) if math.isfinite(low) else _SMALLEST
+            bounds.to_value = int(description.maximum) if math.isfinite(description.maximum) else _LARGEST
+            descriptor.integer_range = [bounds]
+        else:
+            bounds = self._types.new("rcl_interfaces/msg/FloatingPointRange")
+            bounds.from_value, bounds.to_value = float(low), float(description.maximum)
+            descriptor.floating_point_range = [bounds]
+
+
+def _constraints(description: Description) -> str:
+    """What a range cannot say."""
+    if description.choices:
+        return f"one of {', '.join(description.choices)}"
+    return "greater than 0" if description.positive else ""
+
+
+def _python_value(value: Any) -> object:
+    """The value in a ``rcl_interfaces/msg/ParameterValue``; None where there is none."""
+    field = _FIELDS.get(value.type)
+    content = getattr(value, field) if field else None
+    return content if value.type <= _STRING else list(content) if content is not None else None
+
+
+def _listed(name: str, prefixes: list[str], depth: int) -> bool:
+    """Whether a name is listed, by the rules of ``rcl_interfaces/srv/ListParameters``; depth 0 is unlimited."""
+    if not prefixes:
+        return depth == 0 or name.count(".") < depth
+    below = [name[len(prefix) + 1:] for prefix in prefixes if name.startswith(f"{prefix}.")]
+    return name in prefixes or any(depth == 0 or rest.count(".") < depth for rest in below)
