@@ -121,9 +121,7 @@ vehicles = st.one_of(
 
 _speed = st.floats(-6.0, 6.0)
 twists = st.builds(twist, _speed, _speed, st.floats(-3.0, 3.0))
-ackermanns = st.builds(
-    ackermann, _speed, st.floats(-math.pi, math.pi), st.floats(0.0, 5.0), st.floats(0.0, 5.0)
-)
+ackermanns = st.builds(ackermann, _speed, st.floats(-math.pi, math.pi), st.floats(0.0, 5.0), st.floats(0.0, 5.0))
 
 
 def commands_for(model):

@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from itertools import pairwise
 
 import pytest
 from driving import IDEAL_DRIVE, IDEAL_STEERING, drives, free_steerings
@@ -184,7 +185,7 @@ def test_the_rate_limit_comes_after_the_lag():
     out = run_drive(ideal_drive(time_constant=0.1, max_acceleration=2.0), [1.0] * 1000)
     assert out[:350] == pytest.approx([2.0 * DT * (k + 1) for k in range(350)], rel=1e-9)
     late = [1.0 - v for v in out[450:]]
-    assert all(b / a == pytest.approx(math.exp(-DT / 0.1), rel=1e-9) for a, b in zip(late[:300], late[1:], strict=False))
+    assert all(b / a == pytest.approx(math.exp(-DT / 0.1), rel=1e-9) for a, b in pairwise(late[:300]))
 
 
 @pytest.mark.parametrize("big", [1e3, -1e3])
@@ -366,7 +367,7 @@ def test_a_drive_keeps_within_its_limits(p, references, own_rate):
     acceleration = min(p.max_acceleration or math.inf, own_rate)
     deceleration = min(p.max_deceleration or p.max_acceleration or math.inf, own_rate)
     dead = math.ceil(p.dead_time / DT - 1e-6)
-    for before, after in list(zip([0.0, *out], out, strict=False))[dead:]:
+    for before, after in list(pairwise([0.0, *out]))[dead:]:
         limit = acceleration if abs(after) > abs(before) and before * after >= 0.0 else max(acceleration, deceleration)
         if before * after >= 0.0 and abs(after) < abs(before):
             limit = deceleration
@@ -381,7 +382,7 @@ def test_a_steering_keeps_within_its_limits(p, references, own_rate):
         assert max(map(abs, out)) <= p.max_position
     rate = min(p.max_velocity or math.inf, own_rate)
     dead = math.ceil(p.dead_time / DT - 1e-6)
-    for before, after in list(zip([0.0, *out], out, strict=False))[dead:]:
+    for before, after in list(pairwise([0.0, *out]))[dead:]:
         assert abs(after - before) <= rate * DT * (1.0 + 1e-9) + 1e-12
 
 

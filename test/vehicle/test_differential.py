@@ -81,7 +81,9 @@ def test_each_side_has_an_actuator_of_its_own():
 @pytest.mark.parametrize("offset", [0.7, -0.3])
 def test_pose_and_twist_are_those_of_base_link(offset):
     plain = driven(DIFFERENTIAL, IDEAL, twist(1.0, 0.0, 0.4), 2.0).motion()
-    moved = driven(DIFFERENTIAL, dataclasses.replace(IDEAL, base_link_offset=offset), twist(1.0, 0.0, 0.4), 2.0).motion()
+    moved = driven(
+        DIFFERENTIAL, dataclasses.replace(IDEAL, base_link_offset=offset), twist(1.0, 0.0, 0.4), 2.0
+    ).motion()
     assert (moved.heading, moved.v_x, moved.yaw_rate) == (plain.heading, plain.v_x, plain.yaw_rate)
     assert moved.v_y == pytest.approx(offset * 0.4)
     assert moved.x == pytest.approx(plain.x + offset * math.cos(plain.heading))

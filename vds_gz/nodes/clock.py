@@ -67,6 +67,8 @@ class FollowedClock:
 class ReferenceClock:
     """Time that we give ourselves, from 1 s on, at any pace. (A time of 0 means none in ROS.)"""
 
+    BEGIN = NANOSECONDS
+
     def __init__(self, speed_factor: float) -> None:
         """Begin now.
 
@@ -74,7 +76,7 @@ class ReferenceClock:
             speed_factor: Simulated seconds per second; 0 for as fast as possible.
         """
         self.speed_factor = speed_factor
-        self._origin = NANOSECONDS
+        self._origin = self.BEGIN
         self._begun = time.monotonic_ns()
 
     def now(self, monotonic: int) -> int:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import signal
 import sys
-import time
 from collections.abc import Mapping, Sequence
+from time import monotonic_ns
 from types import FrameType
 
+from vds_gz.nodes import simulation_services
 from vds_gz.nodes.beat import Beat
 from vds_gz.nodes.clock import Clock, FollowedClock, ReferenceClock, SystemClock
 from vds_gz.nodes.diagnostics import Diagnostics, Health
@@ -21,7 +22,7 @@ from vds_gz.plant.kinematic import KinematicPlant
 from vds_gz.plant.plant import Plant
 from vds_gz.robot_description import urdf
 from vds_gz.ros import topics
-from vds_gz.ros.arguments import ArgumentError, parse
+from vds_gz.ros.arguments import parse
 from vds_gz.ros.conversions import stamp_ns
 from vds_gz.ros.errors import GraphError
 from vds_gz.ros.graph import Graph, Severity
@@ -57,14 +58,16 @@ class SimNode:
     and then advances the vehicle to the instants at which something goes out.
     """
 
-    def __init__(self, graph: Graph, parameters: NodeParameters, model: Model) -> None:
+    def __init__(self, graph: Graph, parameters: NodeParameters, model: Model, description: str) -> None:
         """Announce everything on the graph.
 
         Args:
             graph: The node's place on the graph.
             parameters: What the node was told.
             model: The vehicle model that they select.
+            description: The robot's URDF.
         """
+        self._description = description
         self.graph = graph
         self.parameters = parameters
         self.clock = self._make_clock()
@@ -81,8 +84,8 @@ class SimNode:
         self._last_now: int | None = None
         self._lateness = 0
         self._skipped = 0
-        self._measured = (0, time.monotonic_ns())
-        self._next_diagnostics = time.monotonic_ns() + DIAGNOSTICS_PERIOD
+        self._measured = (0, monotonic_ns())
+        self._next_diagnostics = monotonic_ns() + DIAGNOSTICS_PERIOD
         self._localization = Localization(parameters.localization, Pose()) if parameters.simulate_localization else None
         self._refusals = Refusals(graph)
         self._announce(model)
@@ -99,9 +102,10 @@ class SimNode:
             graph.subscribe(topic.name, topic.type, topic.qos, self._on_clock)
         self._commands = CommandInputs(graph, model.accepts, self._refusals, self._now, self._on_command)
         self._commands.max_age = round(parameters.twist_reference_max_oldness * NANOSECONDS)
-        InitialPoseInput(graph, frames.map, self._refusals, self._on_initial_pose)
+        InitialPoseInput(graph, frames.map, self._refusals, self.place)
         graph.service(*topics.RESET, self._on_reset)
         graph.service(*topics.PAUSE, self._on_pause)
+        simulation_services.offer(graph, self, frames.map)
         graph.declare_parameters(describe(parameters), self._on_parameters)
 
     def _make_clock(self) -> Clock:
@@ -116,8 +120,7 @@ class SimNode:
     def run(self) -> None:
         """Run until :meth:`stop`; then send the last messages and leave the graph."""
         try:
-            description = urdf(self.parameters.model, self.parameters.vehicle, self.plant.vehicle.model.xacro)
-            self._outputs.publish_latched(self._now(time.monotonic_ns()) or 0, description)
+            self._outputs.publish_latched(self._now(monotonic_ns()) or 0, self._description)
             while not self._stopping:
                 self.graph.wait(self._idle_time())
                 self._catch_up()
@@ -132,7 +135,7 @@ class SimNode:
 
     def _idle_time(self) -> float:
         """How long there will be nothing to do unless a message comes [s]."""
-        monotonic = time.monotonic_ns()
+        monotonic = monotonic_ns()
         idle = LONGEST_SLEEP
         if self._last_now is not None and not self._holding_time:
             idle = min(idle, self.clock.seconds_until(self._next_instant(), monotonic))
@@ -140,7 +143,7 @@ class SimNode:
 
     def _catch_up(self) -> None:
         """Advance the vehicle to everything that is due by now."""
-        monotonic = time.monotonic_ns()
+        monotonic = monotonic_ns()
         now = self._now(monotonic)
         if now is None or self._holding_time:
             return
@@ -158,12 +161,12 @@ class SimNode:
             self._skipped += self._output_beat.skip(now)
         self._last_now = now
         while self._next_instant() <= now:
-            if time.monotonic_ns() - monotonic > LONGEST_WORK:
+            if monotonic_ns() - monotonic > LONGEST_WORK:
                 break
-            self._serve(self._next_instant(), now)
+            self._serve(self._next_instant(), now, self.paused)
         if isinstance(clock, ReferenceClock) and (flat_out or now - self._next_instant() > OVERDUE):
             self._last_now = min(now, self._next_instant())
-            clock.put(self._last_now, time.monotonic_ns())
+            clock.put(self._last_now, monotonic_ns())
 
     @property
     def _holding_time(self) -> bool:
@@ -175,9 +178,12 @@ class SimNode:
             return self._output_beat.next
         return min(self._output_beat.next, self._clock_beat.next)
 
-    def _serve(self, moment: int, now: int) -> None:
-        """Advance to a moment and send what is due then; the clock first, so that nothing comes before its time."""
-        if self.paused:
+    def _serve(self, moment: int, now: int, hold: bool) -> None:
+        """Advance to a moment, or hold the vehicle until then, and send what is due.
+
+        The clock goes first, so that nothing comes before its time.
+        """
+        if hold:
             self.plant.vehicle.skip_to(moment)
         else:
             self.plant.advance(moment)
@@ -228,7 +234,7 @@ class SimNode:
         self.plant.vehicle.skip_to(start)
         self._set_beats(start)
         self._last_now = now
-        self._measured = (now, time.monotonic_ns())
+        self._measured = (now, monotonic_ns())
 
     def _set_beats(self, start: int) -> None:
         self._output_beat = Beat(start, self.parameters.pub_rate)
@@ -258,15 +264,49 @@ class SimNode:
     def _on_command(self, command: Command, arrived: int, stamp: int | None) -> None:
         self.plant.vehicle.enter(command, arrived, stamp)
 
-    def _on_initial_pose(self, pose: Pose) -> None:
+    def place(self, pose: Pose) -> None:
+        """Put base_link there."""
         self.plant.place(pose)
         if self._localization is not None:
             self._localization.place(pose)
 
+    def stand_still(self) -> None:
+        """Take all motion and all commands from the vehicle, where it is."""
+        self.plant.vehicle.stand_still(self.plant.vehicle.time)
+
+    def reset(self, *, time: bool, state: bool) -> None:
+        """Start anew: the time, if it is ours, the vehicle, or both."""
+        if state:
+            self.plant.reset()
+            if self._localization is not None:
+                self._localization.reset(Pose())
+        if time and isinstance(self.clock, ReferenceClock):
+            self.clock.put(ReferenceClock.BEGIN, monotonic_ns())
+            self.plant.vehicle.stand_still(ReferenceClock.BEGIN)
+            self._begin(ReferenceClock.BEGIN)
+
+    def step(self, count: int) -> str:
+        """Do so many steps while time, which is ours, stands still; why not, if it cannot be done."""
+        if not self._holding_time or self._last_now is None:
+            return "stepping needs a paused simulation that gives the time; start with be_reference_clock: true, pause"
+        vehicle = self.plant.vehicle
+        end = vehicle.time_of(vehicle.steps + count)
+        while self._next_instant() <= end:
+            self._serve(self._next_instant(), end, hold=False)
+        self.plant.advance(end)
+        self._last_now = end
+        return ""
+
+    def owns_time(self) -> bool:
+        """Whether the node itself gives the time."""
+        return isinstance(self.clock, ReferenceClock)
+
+    def truth(self) -> tuple[int, Motion]:
+        """The present [ns], and where base_link is and how it moves."""
+        return self.plant.vehicle.time, self.plant.motion()
+
     def _on_reset(self, request: object, response: object) -> None:
-        self.plant.reset()
-        if self._localization is not None:
-            self._localization.reset(Pose())
+        self.reset(time=False, state=True)
         response.success = True  # type: ignore[attr-defined]
         response.message = "the vehicle stands at the origin"  # type: ignore[attr-defined]
 
@@ -278,7 +318,7 @@ class SimNode:
     def pause(self, paused: bool) -> None:
         """Hold the vehicle, or let it go on. As reference clock, time stands still with it."""
         if isinstance(self.clock, ReferenceClock) and paused != self.paused:
-            monotonic = time.monotonic_ns()
+            monotonic = monotonic_ns()
             if paused:
                 self.clock.put(self.clock.now(monotonic), monotonic)
             else:
@@ -304,14 +344,14 @@ class SimNode:
         if self._localization is not None:
             self._localization.parameters = parameters.localization
         if isinstance(self.clock, ReferenceClock) and parameters.speed_factor != before.speed_factor:
-            self.clock.set_speed(parameters.speed_factor, time.monotonic_ns())
+            self.clock.set_speed(parameters.speed_factor, monotonic_ns())
         if parameters.pub_rate != before.pub_rate and self._last_now is not None:
             self._output_beat.begin(self._next_instant(), parameters.pub_rate)
 
     # ------------------------------------------------------------------ health and end
 
     def _diagnose(self) -> None:
-        monotonic = time.monotonic_ns()
+        monotonic = monotonic_ns()
         if monotonic < self._next_diagnostics:
             return
         self._next_diagnostics = monotonic + DIAGNOSTICS_PERIOD
@@ -339,7 +379,7 @@ class SimNode:
 
     def _finish(self) -> None:
         """Send everything once more as it is at the end."""
-        now = self._now(time.monotonic_ns())
+        now = self._now(monotonic_ns())
         if now is None or self._last_now is None:
             return
         if not self.paused:
@@ -362,11 +402,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         arguments = parse(sys.argv[1:] if argv is None else argv, NODE_NAME)
         catalogue = models()
         parameters = load(arguments.overrides, {name: model.parameters for name, model in catalogue.items()})
+        model = catalogue[parameters.model]
+        description = urdf(model.name, parameters.vehicle, model.xacro)
         graph = open_graph(arguments, NODE_NAME)
-    except (ArgumentError, ParameterError, GraphError) as error:
+    except (ValueError, GraphError, FileNotFoundError) as error:
         print(f"{NODE_NAME}: {error}", file=sys.stderr)
         return 2
-    node = SimNode(graph, parameters, catalogue[parameters.model])
+    node = SimNode(graph, parameters, model, description)
 
     def stop(number: int, frame: FrameType | None) -> None:
         node.stop()

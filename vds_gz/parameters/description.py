@@ -64,10 +64,13 @@ class Description:
             ParameterError: The value has another type or lies outside the bounds.
         """
         place = f" ({where})" if where else ""
+        if isinstance(value, int) and not -(2**63) <= value < 2**63:
+            raise ParameterError(f"parameter '{self.name}' is {value}{place}; it must fit into 64 bits")
         if self.type == "double" and isinstance(value, int) and not isinstance(value, bool):
             value = float(value)
         if not isinstance(value, _PYTHON_TYPE[self.type]) or (self.type == "integer" and isinstance(value, bool)):
-            raise ParameterError(f"parameter '{self.name}' is {value!r}{place}; it must be a {self.type}")
+            article = "an" if self.type == "integer" else "a"
+            raise ParameterError(f"parameter '{self.name}' is {value!r}{place}; it must be {article} {self.type}")
         if isinstance(value, (float, int)) and not isinstance(value, bool) and not self._within(value):
             raise ParameterError(
                 f"parameter '{self.name}' is {_number(value)}{place}; it must be {self.bounds()}{self._unit()}"

@@ -10,3 +10,7 @@ class ArgumentError(ValueError):
 
 class GraphError(RuntimeError):
     """The graph could not be opened or an endpoint not be made, through no fault of the arguments."""
+
+
+class UnknownTypeError(ValueError):
+    """There is no definition of a message, service or action type: the package that brings it is not installed."""

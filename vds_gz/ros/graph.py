@@ -7,7 +7,7 @@ indexing and ``len`` in both.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, Protocol
@@ -79,11 +79,23 @@ class Graph(Protocol):
     def publisher(self, topic: str, type_name: str, qos: QoS) -> Publisher:
         """Announce a topic. Relative names, ``/absolute`` and ``~/private`` ones; remaps apply."""
 
-    def subscribe(self, topic: str, type_name: str, qos: QoS, callback: Callable[[Any, int], None]) -> Subscription:
-        """Listen to a topic. The callback gets the message and when it arrived (``time.monotonic_ns``)."""
+    def subscribe(
+        self, topic: str, type_name: str, qos: QoS, callback: Callable[[Any, int], None], raw: bool = False
+    ) -> Subscription:
+        """Listen to a topic. The callback gets the message and when it arrived (``time.monotonic_ns``).
+
+        ``raw``: it gets the serialized message (CDR with its header) as bytes.
+        """
 
     def service(self, name: str, type_name: str, callback: Callable[[Any, Any], None]) -> None:
         """Offer a service such as ``std_srvs/srv/Trigger``. The callback gets the request and fills the response."""
+
+    def action(self, name: str, type_name: str, execute: Callable[[Any, Any, Any], Iterator[None]]) -> bool:
+        """Offer an action, if this graph can; whether it can.
+
+        ``execute`` gets the goal, a feedback and a result. It does its work in portions and yields after each; what it
+        then has written into the feedback goes out. Like all callbacks it runs inside :meth:`wait`.
+        """
 
     def declare_parameters(
         self, descriptions: Iterable[Description], change: Callable[[Mapping[str, Value]], str]

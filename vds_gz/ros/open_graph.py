@@ -6,7 +6,7 @@ import importlib.util
 import os
 from collections.abc import Mapping, Sequence
 
-from vds_gz.ros.arguments import Arguments
+from vds_gz.ros.arguments import Arguments, parse
 from vds_gz.ros.errors import ArgumentError, GraphError
 from vds_gz.ros.graph import Graph
 
@@ -30,6 +30,8 @@ def open_graph(
     forced = environment.get("VDS_GZ_GRAPH", "")
     if forced not in ("", "dds", "rclpy"):
         raise ArgumentError(f"environment variable VDS_GZ_GRAPH is '{forced}'; it must be dds or rclpy, or not set")
+    if not isinstance(arguments, Arguments):
+        arguments = parse(arguments, default_name)
     if forced == "rclpy" or (not forced and _installed("rclpy")):
         if not _installed("rclpy"):
             raise GraphError("VDS_GZ_GRAPH is rclpy, but rclpy cannot be imported; source ROS 2's setup.bash")
@@ -42,7 +44,7 @@ def open_graph(
                          "pip install 'vds_gz[dds]'")
     from vds_gz.ros.dds import DdsGraph
 
-    return DdsGraph(arguments, default_name, environment)
+    return DdsGraph(arguments, environment)
 
 
 def _installed(package: str) -> bool:

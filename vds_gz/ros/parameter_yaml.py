@@ -20,12 +20,20 @@ Scalar = bool | int | float | str
 ParameterValue = Scalar | list[Scalar]
 
 _SECTION = "ros__parameters"
-_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_FASTEST: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _TRUE = frozenset(["Y", "y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"])
 _FALSE = frozenset(["N", "n", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"])
 _INTEGER = re.compile(r"[+-]?(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)")
 _REAL = re.compile(r"[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[iI][nN][fF]([iI][nN][iI][tT][yY])?|[nN][aA][nN])")
 _SPECIAL = re.compile(r"([+-]?)\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
+
+
+class _Loader(_FASTEST):
+    """Leaves open what a bare word is; only a tag that was written stays."""
+
+    def resolve(self, kind: Any, value: Any, implicit: Any) -> str:
+        """The tag of a node that has none."""
+        return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +94,9 @@ def read_parameter_file(path: str, full_name: str) -> list[Override]:
 
 def _compose(text: str, where: str) -> yaml.Node:
     try:
-        alias = next((e for e in yaml.parse(text, Loader=_LOADER) if isinstance(e, yaml.AliasEvent)), None)
-        if alias:
-            raise ArgumentError(f"{where}, line {alias.start_mark.line + 1}: ROS parameter files know no aliases ('*')")
-        node = yaml.compose(text, Loader=_LOADER)
+        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, Loader=_Loader)):
+            raise ArgumentError(f"{where}: it has aliases ('*name'), which ROS parameter files do not know")
+        node = yaml.compose(text, Loader=_Loader)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark else ""
@@ -153,7 +160,7 @@ def _scalar(node: yaml.Node, where: str) -> Scalar:
     if not isinstance(node, yaml.ScalarNode):
         raise ArgumentError(f"{where}: a list may hold only single values")
     text = str(node.value)
-    if node.style in ("'", '"') or node.tag == "!!str":
+    if node.style in ("'", '"') or node.tag == "tag:yaml.org,2002:str":
         return text
     if not text:
         raise ArgumentError(f"{where}: there is no value; '' would be an empty text")

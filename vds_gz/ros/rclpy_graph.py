@@ -13,13 +13,14 @@ import math
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from queue import Empty, SimpleQueue
 from typing import Any
 
 import rclpy
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor, SetParametersResult
+from rclpy.action import ActionServer
 from rclpy.duration import Duration
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.logging import LoggingSeverity
@@ -30,7 +31,10 @@ from rclpy.signals import SignalHandlerOptions
 
 from vds_gz.parameters.description import Description, ParameterError, Value
 from vds_gz.ros.arguments import Arguments
+from vds_gz.ros.errors import UnknownTypeError
 from vds_gz.ros.graph import QoS, Severity
+
+_DONE = object()
 
 #: How long a service call may wait to be served by the node's thread [s].
 SERVED_WITHIN = 5.0
@@ -43,10 +47,13 @@ def interface(type_name: str) -> Any:
     """The Python class of a message or service type such as ``nav_msgs/msg/Odometry``.
 
     Raises:
-        ModuleNotFoundError: The package that brings it is not installed.
+        UnknownTypeError: The package that brings it is not installed.
     """
     package, kind, name = type_name.split("/")
-    return getattr(importlib.import_module(f"{package}.{kind}"), name)
+    try:
+        return getattr(importlib.import_module(f"{package}.{kind}"), name)
+    except (ImportError, AttributeError) as error:
+        raise UnknownTypeError(f"type '{type_name}' is not known; install the package '{package}'") from error
 
 
 class RclpyPublisher:
@@ -143,6 +150,21 @@ class RclpyGraph:
             return response
 
         self._node.create_service(interface(type_name), name, serve)
+
+    def action(self, name: str, type_name: str, execute: Callable[[Any, Any, Any], Iterator[None]]) -> bool:
+        """Offer an action; goals are carried out one at a time."""
+        kind = interface(type_name)
+
+        def carry_out(handle: Any) -> Any:
+            feedback, result = kind.Feedback(), kind.Result()
+            work = execute(handle.request, feedback, result)
+            while self._ask(lambda: next(work, _DONE)) is not _DONE:
+                handle.publish_feedback(feedback)
+            handle.succeed()
+            return result
+
+        ActionServer(self._node, kind, name, carry_out)
+        return True
 
     def declare_parameters(
         self, descriptions: Iterable[Description], change: Callable[[Mapping[str, Value]], str]

@@ -1,9 +1,9 @@
 """ROS message types where no ROS is installed: definitions, default messages, encoding and type hashes.
 
 The definitions of ROS 2 Jazzy and the CDR encoding come from ``rosbags``. A type it lacks is read from
-``msg/<package>/msg/<Name>.msg`` or ``msg/<package>/srv/<Name>.srv`` beside this file, when it is first asked for: adding
-a type is adding its file. The request and the response of a service are types of their own, ``<Name>_Request`` and
-``<Name>_Response``.
+``msg/<package>/msg/<Name>.msg`` or ``msg/<package>/srv/<Name>.srv`` beside this file, when it is first asked for:
+adding a type is adding its file. The request and the response of a service are types of their own,
+``<Name>_Request`` and ``<Name>_Response``.
 """
 
 from __future__ import annotations
@@ -20,15 +20,13 @@ from rosbags.typesys import get_types_from_msg
 from rosbags.typesys.base import normalize_fieldname
 from rosbags.typesys.store import Typestore
 
+from vds_gz.ros.errors import UnknownTypeError
+
 _DEFINITIONS = Path(__file__).parent / "msg"
 _JAZZY = "rosbags.typesys.stores.ros2_jazzy"
 
 # Defaults that the .msg files of ROS give and rosbags does not keep: of all of Jazzy's common messages, this one.
 _DEFAULTS: dict[str, dict[str, float]] = {"geometry_msgs/msg/Quaternion": {"w": 1.0}}
-
-
-class UnknownTypeError(ValueError):
-    """There is no definition of a message or service type."""
 
 
 class MalformedMessageError(ValueError):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Protocol
 
 from vds_gz.parameters.vehicles import BicycleParameters
 from vds_gz.vehicle.actuators import (
@@ -33,6 +34,41 @@ STANDSTILL = 1e-12
 
 #: A wheel turned sideways cannot move the reference point; this keeps its speed finite.
 SMALLEST_COSINE = 1e-3
+
+
+class Axles(Protocol):
+    """What any vehicle with a fixed and a steered axle has in its coefficients; see :class:`BicycleCoefficients`."""
+
+    lever: float
+    half_track_fixed: float
+    half_track_steered: float
+    wheel_radius: float
+    parallel_steering: bool
+
+
+class Wheels(Protocol):
+    """What any vehicle with a fixed and a steered axle has in its state: rolling speeds [m/s] and angles [rad]."""
+
+    speed_fixed_left: float
+    speed_fixed_right: float
+    speed_steered_left: float
+    speed_steered_right: float
+    roll_fixed_left: float
+    roll_fixed_right: float
+    roll_steered_left: float
+    roll_steered_right: float
+
+
+class Tracks(Protocol):
+    """What any vehicle with a fixed and a steered axle has in its parameters [m]."""
+
+    @property
+    def track_fixed(self) -> float:
+        """Of the fixed axle."""
+
+    @property
+    def track_steered(self) -> float:
+        """Of the steered axle."""
 
 
 @dataclass(slots=True)
@@ -168,7 +204,8 @@ def set_velocities(c: BicycleCoefficients, s: BicycleState) -> None:
     """Body velocity and wheel speeds that the actuators give.
 
     Each wheel rolls with the speed of its own contact point. Where a driven wheel would exceed the drive's greatest
-    velocity, all slow down by one factor, which keeps the curvature.
+    velocity, all slow down by one factor, which keeps the curvature. A drive that is still faster
+    than a limit just lowered slows down in its own time.
     """
     cosine = math.cos(s.steering.angle)
     sine = math.sin(s.steering.angle)
@@ -188,8 +225,9 @@ def set_velocities(c: BicycleCoefficients, s: BicycleState) -> None:
         fastest = max(abs(left), abs(right))
     if not c.drive_on_steered_wheel:
         fastest = max(fastest, abs(v_x) + abs(bulge))
-    if fastest > c.drive.max_velocity:
-        scale = c.drive.max_velocity / fastest
+    limit = max(c.drive.max_velocity, abs(s.drive.velocity))
+    if fastest > limit:
+        scale = limit / fastest
         v_x *= scale
         yaw_rate *= scale
         bulge *= scale
@@ -204,9 +242,7 @@ def set_velocities(c: BicycleCoefficients, s: BicycleState) -> None:
     s.speed_steered_right = right
 
 
-def steered_wheel_speed(
-    c: BicycleCoefficients, v_x: float, yaw_rate: float, y: float, cosine: float, sine: float
-) -> float:
+def steered_wheel_speed(c: Axles, v_x: float, yaw_rate: float, y: float, cosine: float, sine: float) -> float:
     """Rolling speed [m/s] of the steered wheel that stands ``y`` metres to the left of the middle.
 
     By Ackermann's rule the wheel points along its own path, so it rolls as fast as it moves. With parallel steering it
@@ -223,15 +259,20 @@ def steered_wheel_speed(
 def step(c: BicycleCoefficients, s: BicycleState, u: Command) -> None:
     """Advance actuators, wheels and pose by one step."""
     actuate(c, s, u)
-    roll = c.dt / c.wheel_radius
+    roll_wheels(c, s, c.dt)
+    integrate_pose(s, c.dt)
+
+
+def roll_wheels(c: Axles, s: Wheels, dt: float) -> None:
+    """Let every wheel roll for ``dt`` seconds at its present speed."""
+    roll = dt / c.wheel_radius
     s.roll_fixed_left += s.speed_fixed_left * roll
     s.roll_fixed_right += s.speed_fixed_right * roll
     s.roll_steered_left += s.speed_steered_left * roll
     s.roll_steered_right += s.speed_steered_right * roll
-    integrate_pose(s, c.dt)
 
 
-def steered_wheel_angle(c: BicycleCoefficients, angle: float, y: float) -> tuple[float, float]:
+def steered_wheel_angle(c: Axles, angle: float, y: float) -> tuple[float, float]:
     """Angle [rad] of the steered wheel ``y`` metres to the left of the middle, and its derivative by the middle angle.
 
     Ackermann's rule, ``tan(wheel) = L tan(angle) / (L - y tan(angle))`` with ``L`` the lever, on the branch nearest to
@@ -249,7 +290,7 @@ def steered_wheel_angle(c: BicycleCoefficients, angle: float, y: float) -> tuple
     return angle + math.atan2(across, along), 1.0 / (along * along + across * across)
 
 
-def joints(p: BicycleParameters) -> tuple[Joint, ...]:
+def joints(p: Tracks) -> tuple[Joint, ...]:
     """Steering hinges, then fixed wheels, then steered wheels; left before right."""
     steered = _sides(p.track_steered)
     fixed = _sides(p.track_fixed)
@@ -262,11 +303,16 @@ def joints(p: BicycleParameters) -> tuple[Joint, ...]:
 
 def joint_states(c: BicycleCoefficients, s: BicycleState) -> JointStates:
     """Where the joints stand and how they move."""
+    return axle_joint_states(c, s, s.steering.angle, s.steering.rate)
+
+
+def axle_joint_states(c: Axles, s: Wheels, middle: float, middle_rate: float) -> JointStates:
+    """Where the joints stand and how they move, the middle steered wheel at an angle [rad] and a rate [rad/s]."""
     angles, rates = [], []
     for y in (c.half_track_steered, -c.half_track_steered) if c.half_track_steered > 0.0 else (0.0,):
-        angle, slope = steered_wheel_angle(c, s.steering.angle, y)
+        angle, slope = steered_wheel_angle(c, middle, y)
         angles.append(angle)
-        rates.append(s.steering.rate * slope)
+        rates.append(middle_rate * slope)
     fixed = 2 if c.half_track_fixed > 0.0 else 1
     steered = 2 if c.half_track_steered > 0.0 else 1
     speeds = [s.speed_fixed_left, s.speed_fixed_right][:fixed]

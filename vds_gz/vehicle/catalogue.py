@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from importlib.metadata import entry_points
 
+from vds_gz.vehicle.autoware.models import AUTOWARE_MODELS
 from vds_gz.vehicle.bicycle import BICYCLE
 from vds_gz.vehicle.differential import DIFFERENTIAL
 from vds_gz.vehicle.model import Model
@@ -12,7 +13,7 @@ from vds_gz.vehicle.omni import OMNI
 #: Entry point group under which an installed package offers a :class:`~vds_gz.vehicle.model.Model`.
 ENTRY_POINTS = "vds_gz.models"
 
-OWN = (BICYCLE, DIFFERENTIAL, OMNI)
+OWN = (BICYCLE, DIFFERENTIAL, OMNI, *AUTOWARE_MODELS)
 
 
 def models() -> dict[str, Model]:

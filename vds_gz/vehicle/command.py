@@ -11,9 +11,40 @@ ACKERMANN = 1
 #: Halves of an Ackermann command that come by topics of their own.
 SPEED = 2
 STEERING = 3
+#: A driver's accelerator, brake and steering.
+PEDALS = 4
+#: Autoware's Control: velocity, acceleration and tire angle.
+CONTROL = 5
+#: The gear of ``PEDALS`` and ``CONTROL``, which comes by a topic of its own.
+GEAR = 6
+#: A model's own inputs, as a log of Autoware's models holds them: the acceleration is along +x in every gear.
+DIRECT = 7
+#: Nobody drives any more: brake to a standstill, and leave the steering as it is.
+STOP = 8
+
+#: Kinds that have a gear, and that end in ``STOP`` when they time out. Zero would be no pedal, which is to roll on.
+DRIVEN = (PEDALS, CONTROL, DIRECT)
+
+#: Gear codes are those of autoware_vehicle_msgs/GearCommand, 0 to 24; this is the forward gear.
+DRIVE = 2
+GREATEST_GEAR = 24
+#: In a command: the gear stays as it is.
+KEEP_GEAR = -1
 
 #: No velocity [m/s], yaw rate [rad/s] or angle [rad] beyond this is meant, and none overflows below it.
 GREATEST = 1e6
+
+_MEASURES = (
+    "v_x",
+    "v_y",
+    "yaw_rate",
+    "steering_angle",
+    "accel_pedal",
+    "brake_pedal",
+    "steering_command",
+    "target_acceleration",
+    "slope",
+)
 
 NEVER = 2**63 - 1
 LONG_AGO = -(2**63)
@@ -24,12 +55,20 @@ class Command:
     """One command, as the models read it.
 
     Attributes:
-        kind: ``TWIST`` reads ``v_x``, ``v_y``, ``yaw_rate``; ``ACKERMANN`` reads ``v_x`` and the rest.
+        kind: ``TWIST`` reads ``v_x``, ``v_y``, ``yaw_rate``; ``ACKERMANN`` reads ``v_x`` and the three after the yaw
+            rate; ``PEDALS`` reads pedals and steering command, ``CONTROL`` and ``DIRECT`` read ``v_x``, target
+            acceleration and steering angle, and all three read gear and slope.
         v_x, v_y: Velocity of base_link [m/s]; for ``ACKERMANN``, ``v_x`` is the speed of the reference point.
         yaw_rate: [rad/s].
         steering_angle: Angle of the middle steered wheel [rad].
         steering_rate: Greatest steering rate [rad/s], infinite for the actuator's own.
         acceleration: Greatest acceleration [m/s^2], infinite for the actuator's own.
+        accel_pedal, brake_pedal: Positions of the pedals as the model's maps have them, mostly 0 to 1. Of a model
+            without an accelerator map, ``accel_pedal`` is an acceleration [m/s^2].
+        steering_command: What the model's steering takes: a tire angle or a steering wheel's [rad], or a voltage.
+        target_acceleration: Acceleration asked for [m/s^2], positive is faster in the gear's direction.
+        gear: Code of a gear, or ``KEEP_GEAR``.
+        slope: Acceleration along +x that the road's slope gives [m/s^2], uphill negative.
     """
 
     kind: int = TWIST
@@ -39,6 +78,12 @@ class Command:
     steering_angle: float = 0.0
     steering_rate: float = math.inf
     acceleration: float = math.inf
+    accel_pedal: float = 0.0
+    brake_pedal: float = 0.0
+    steering_command: float = 0.0
+    target_acceleration: float = 0.0
+    gear: int = DRIVE
+    slope: float = 0.0
 
 
 def twist(v_x: float, v_y: float, yaw_rate: float) -> Command:
@@ -51,9 +96,28 @@ def ackermann(speed: float, steering_angle: float, steering_rate: float = 0.0, a
     return Command(ACKERMANN, speed, 0.0, 0.0, steering_angle, _limit(steering_rate), _limit(acceleration))
 
 
+def pedals(accel: float, brake: float, steering: float, gear: int = KEEP_GEAR, slope: float = 0.0) -> Command:
+    """Accelerator, brake and steering command, in the model's own units."""
+    return Command(PEDALS, accel_pedal=accel, brake_pedal=brake, steering_command=steering, gear=gear, slope=slope)
+
+
+def control(
+    velocity: float, acceleration: float, steering_angle: float, gear: int = KEEP_GEAR, slope: float = 0.0
+) -> Command:
+    """Autoware's Control: a velocity [m/s], an acceleration [m/s^2], a tire angle [rad]; a model takes what it can."""
+    return Command(
+        CONTROL, velocity, steering_angle=steering_angle, target_acceleration=acceleration, gear=gear, slope=slope
+    )
+
+
+def gear(code: int) -> Command:
+    """A gear, for all commands with ``KEEP_GEAR`` from now on."""
+    return Command(GEAR, gear=code)
+
+
 def fault(command: Command) -> str:
     """Why a command is not fit to enter a vehicle, in words; empty if it is."""
-    for name in ("v_x", "v_y", "yaw_rate", "steering_angle"):
+    for name in _MEASURES:
         value = getattr(command, name)
         if not abs(value) <= GREATEST:
             return f"{name} is {value:g}; it must be a finite number within +-{GREATEST:g}"
@@ -61,6 +125,8 @@ def fault(command: Command) -> str:
         value = getattr(command, name)
         if not value >= 0.0:
             return f"{name} is {value:g}; it must be a number"
+    if not KEEP_GEAR <= command.gear <= GREATEST_GEAR:
+        return f"gear is {command.gear}; it must be a code of autoware_vehicle_msgs/GearCommand, 0 to {GREATEST_GEAR}"
     return ""
 
 
@@ -77,7 +143,8 @@ class CommandQueue:
     """Commands in order of arrival, and the one that holds now.
 
     The last to arrive wins. Speed and steering angle may come apart; each then has its own time-out. What has timed out
-    is replaced by zero.
+    is replaced by zero, as fast as the actuators can; where zero would be to roll on (``DRIVEN``), by ``STOP``. A gear
+    holds until another one comes.
     """
 
     def __init__(self) -> None:
@@ -85,6 +152,7 @@ class CommandQueue:
         self._current = Command()
         self._speed_until = LONG_AGO
         self._steering_until = LONG_AGO
+        self._gear = DRIVE
         self._holding = Command()
 
     def enter(self, timed: TimedCommand) -> None:
@@ -105,11 +173,12 @@ class CommandQueue:
             changed = True
         if self._speed_until <= time and self._speed_until != LONG_AGO:
             self._speed_until = LONG_AGO
-            self._current = replace(self._current, v_x=0.0, v_y=0.0, yaw_rate=0.0)
+            kind = STOP if self._current.kind in DRIVEN else self._current.kind
+            self._current = replace(self._current, kind=kind, v_x=0.0, v_y=0.0, yaw_rate=0.0, acceleration=math.inf)
             changed = True
         if self._steering_until <= time and self._steering_until != LONG_AGO:
             self._steering_until = LONG_AGO
-            self._current = replace(self._current, steering_angle=0.0)
+            self._current = replace(self._current, steering_angle=0.0, steering_rate=math.inf)
             changed = True
         if changed:
             self._holding = self._current
@@ -124,7 +193,10 @@ class CommandQueue:
 
     def _take(self, timed: TimedCommand) -> None:
         command = timed.command
-        if command.kind == SPEED:
+        if command.kind == GEAR:
+            self._gear = command.gear
+            self._current = replace(self._current, gear=self._gear)
+        elif command.kind == SPEED:
             self._current = replace(self._ackermann(), v_x=command.v_x, acceleration=command.acceleration)
             self._speed_until = timed.expires
         elif command.kind == STEERING:
@@ -133,9 +205,17 @@ class CommandQueue:
             )
             self._steering_until = timed.expires
         else:
-            self._current = command
+            self._current = self._in_gear(command)
             self._speed_until = timed.expires
             self._steering_until = timed.expires
+
+    def _in_gear(self, command: Command) -> Command:
+        """The command with the gear that holds, if it has one."""
+        if command.kind not in DRIVEN:
+            return command
+        if command.gear != KEEP_GEAR:
+            self._gear = command.gear
+        return replace(command, gear=self._gear)
 
     def _ackermann(self) -> Command:
         """The current command as one that a half can be put into."""

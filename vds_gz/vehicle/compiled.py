@@ -1,12 +1,13 @@
 """The same source, compiled: one vehicle for long runs, or many at once in parallel. Needs numba.
 
-Nothing is written twice. The functions of a model, and all functions of this package that they call, are handed to
-numba as they are; coefficients, states and commands become records of the same field names.
+Nothing is written twice. The functions of a model, and all functions that they call, are handed to numba as they are;
+coefficients, states and commands become records of the same field names.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import dis
 from collections.abc import Sequence
 from functools import cache
 from operator import attrgetter
@@ -23,7 +24,6 @@ from vds_gz.vehicle.vehicle import Vehicle
 
 Records = NDArray[np.void]
 
-_PACKAGE = "vds_gz."
 _COMMAND_FIELDS = attrgetter(*(field.name for field in dataclasses.fields(Command)))
 
 
@@ -75,12 +75,12 @@ def read_record(record: Any, sample: Any) -> None:
 
 @cache
 def compiled(function: FunctionType) -> Any:
-    """A function of this package, and all functions that it calls, compiled by numba."""
+    """A function, and all functions that it calls by their names, compiled by numba."""
     names = dict(function.__globals__)
-    for name in function.__code__.co_names:
-        called = names.get(name)
-        if isinstance(called, FunctionType) and called.__module__.startswith(_PACKAGE):
-            names[name] = compiled(called)
+    for instruction in dis.get_instructions(function):
+        called = names.get(instruction.argval) if instruction.opname == "LOAD_GLOBAL" else None
+        if isinstance(called, FunctionType):
+            names[instruction.argval] = compiled(called)
     copy = FunctionType(function.__code__, names, function.__name__, function.__defaults__, function.__closure__)
     return numba.njit(copy)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from vds_gz.vehicle.command import LONG_AGO, Command, CommandQueue, TimedCommand, fault
+from vds_gz.vehicle.command import LONG_AGO, NEVER, Command, CommandQueue, TimedCommand, fault
 from vds_gz.vehicle.model import Model
 
 NANOSECONDS = 1_000_000_000
@@ -84,6 +84,8 @@ class Vehicle:
     def steps_until(self, time: int) -> int:
         """Steps since the start that are done at ``time`` [ns]."""
         steps = math.floor((time - self.start) * self.step_rate / NANOSECONDS)
+        if self.time_of(steps) > time:
+            return steps - 1
         return steps + 1 if self.time_of(steps + 1) <= time else steps
 
     def enter(self, command: Command, time: int, stamp: int | None = None) -> None:
@@ -101,7 +103,7 @@ class Vehicle:
         if wrong:
             raise ValueError(wrong)
         made = time if stamp is None else min(stamp, time)
-        self._queue.enter(TimedCommand(command, time, made + round(self.max_command_age * NANOSECONDS)))
+        self._queue.enter(TimedCommand(command, time, made + round(min(self.max_command_age * NANOSECONDS, NEVER))))
 
     def advance(self, time: int) -> int:
         """Advance in whole steps, up to ``time`` [ns] at most, and return how many steps that took."""

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
+from vds_gz.ros.dds.interfaces import Interfaces
 from vds_gz.ros.dds.library import already_exists, check
 from vds_gz.ros.errors import ArgumentError
 
 _RANGES = ("SUBNET", "LOCALHOST", "OFF", "SYSTEM_DEFAULT")
 _LARGEST_ID = 232  # the port numbers of higher domains would exceed 65535
 _FAST_DDS = "1.15"
-_INTERFACES = Path("/sys/class/net")
-_UP, _LOOPBACK, _MULTICAST = 0x1, 0x8, 0x1000
+_MOST_PER_HOST = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,66 +26,76 @@ class Discovery:
         domain: The domain's number.
         reach: SUBNET, LOCALHOST, OFF or SYSTEM_DEFAULT.
         peers: Hosts to ask besides.
+        loopback: Use the loopback interface beside the one that leads elsewhere.
         uri: The user's own configuration of Cyclone DDS, which overrides all.
-        notes: What a user may want to know about the choice.
+        warning: What a user should know; empty for nothing.
+        note: What a user who looks closely may want to know; empty for nothing.
     """
 
     domain: int
-    reach: str
+    reach: str = "SUBNET"
     peers: tuple[str, ...] = ()
+    loopback: bool = False
     uri: str = ""
-    notes: tuple[str, ...] = ()
+    warning: str = ""
+    note: str = ""
 
     def configuration(self) -> str:
         """The configuration of Cyclone DDS that ROS's own node would make, and the user's after it.
 
-        Type information of Fast DDS peers is ignored: theirs never equals ours, and ROS goes by type names.
+        Type information of Fast DDS peers is ignored, as ROS goes by the names of types.
         """
         own = f"<Compatibility><IgnoreTypeInformation>{_FAST_DDS}</IgnoreTypeInformation></Compatibility>"
-        if self.reach in ("LOCALHOST", "OFF"):
-            own += "<General><AllowMulticast>false</AllowMulticast></General>"
-        if self.reach == "OFF":
-            tag = f"ros_discovery_off_{os.getpid()}"
-            own += f"<Discovery><ParticipantIndex>none</ParticipantIndex><Tag>{tag}</Tag></Discovery>"
-        elif self.reach != "SYSTEM_DEFAULT":
-            hosts = ("localhost", *self.peers) if self.reach == "LOCALHOST" else self.peers
-            peers = "".join(f"<Peer address={quoteattr(host)}/>" for host in hosts)
-            peers = f"<Peers>{peers}</Peers>" if peers else ""
-            own += ("<Discovery><ParticipantIndex>auto</ParticipantIndex>"
-                    f"<MaxAutoParticipantIndex>32</MaxAutoParticipantIndex>{peers}</Discovery>")
+        own += f"<General>{self._general()}</General>" if self._general() else ""
+        own += f"<Discovery>{self._discovery()}</Discovery>" if self._discovery() else ""
         return f"<CycloneDDS><Domain>{own}</Domain></CycloneDDS>,{self.uri}"
 
+    def _general(self) -> str:
+        multicast = "<AllowMulticast>false</AllowMulticast>" if self.reach in ("LOCALHOST", "OFF") else ""
+        # Nodes that look only on their own host ask by way of the loopback interface, even where they live on another
+        # one. Cyclone DDS since version 11 ignores them unless it uses that interface, too.
+        both = '<NetworkInterface autodetermine="true"/><NetworkInterface address="127.0.0.1"/>'
+        return multicast + (f"<Interfaces>{both}</Interfaces>" if self.loopback else "")
 
-def discovery(environment: Mapping[str, str], multicast: bool) -> Discovery:
+    def _discovery(self) -> str:
+        if self.reach == "SYSTEM_DEFAULT":
+            return ""
+        if self.reach == "OFF":
+            return f"<ParticipantIndex>none</ParticipantIndex><Tag>ros_discovery_off_{os.getpid()}</Tag>"
+        hosts = ("localhost", *self.peers) if self.reach == "LOCALHOST" else self.peers
+        peers = "".join(f"<Peer address={quoteattr(host)}/>" for host in hosts)
+        # Hosts that do not answer are asked again and again; Cyclone DDS since version 11 would soon give them up.
+        return (f"<ParticipantIndex>auto</ParticipantIndex><MaxAutoParticipantIndex>{_MOST_PER_HOST}"
+                f"</MaxAutoParticipantIndex>{f'<Peers>{peers}</Peers>' if peers else ''}"
+                "<SPDPInterval>5s</SPDPInterval><InitialLocatorPruneDelay>inf</InitialLocatorPruneDelay>")
+
+
+def discovery(environment: Mapping[str, str], interfaces: Interfaces) -> Discovery:
     """What the environment says.
 
     Args:
         environment: ``ROS_DOMAIN_ID``, ``ROS_AUTOMATIC_DISCOVERY_RANGE``, ``ROS_STATIC_PEERS`` ...
-        multicast: Whether any network interface can find other hosts by multicast.
+        interfaces: What the network interfaces can do.
 
     Raises:
         ArgumentError: The domain's number is none.
     """
-    notes = []
+    warning = note = ""
     reach = environment.get("ROS_AUTOMATIC_DISCOVERY_RANGE", "") or "SUBNET"
     if environment.get("ROS_LOCALHOST_ONLY") == "1":
         reach = "LOCALHOST"
     if reach not in _RANGES:
-        notes.append(f"ROS_AUTOMATIC_DISCOVERY_RANGE is '{reach}'; it must be one of {', '.join(_RANGES)}. "
-                     "Taken as LOCALHOST")
+        warning = (f"ROS_AUTOMATIC_DISCOVERY_RANGE is '{reach}'; it must be one of {', '.join(_RANGES)}. "
+                   "Nodes are looked for on this host only")
         reach = "LOCALHOST"
-    if reach == "SUBNET" and not multicast:
-        notes.append("no network interface but the loopback one can do multicast; looking for nodes on this host only")
+    if reach == "SUBNET" and not interfaces.multicast:
+        note = "no network interface but the loopback one can do multicast: nodes are looked for on this host only"
         reach = "LOCALHOST"
+    uri = environment.get("CYCLONEDDS_URI", "")
     peers = tuple(peer for peer in environment.get("ROS_STATIC_PEERS", "").split(";") if peer)
-    return Discovery(_domain_id(environment), reach, peers, environment.get("CYCLONEDDS_URI", ""), tuple(notes))
-
-
-def multicast_interface_exists() -> bool:
-    """Whether any interface that is up, other than loopback, can do multicast. Where that cannot be told, yes."""
-    if sys.platform != "linux":
-        return True
-    return any(_can_multicast(interface) for interface in _INTERFACES.iterdir())
+    # Interfaces the user names would be added to ours, not replace them; so ours are left out.
+    loopback = reach in ("SUBNET", "LOCALHOST") and interfaces.known and interfaces.any and not uri
+    return Discovery(_domain_id(environment), reach, peers, loopback, uri, warning, note)
 
 
 def join(library: Any, how: Discovery) -> int:
@@ -105,7 +113,9 @@ def join(library: Any, how: Discovery) -> int:
     library.dds_qset_userdata(qos, enclave, len(enclave))
     participant = library.dds_create_participant(how.domain, qos, None)
     library.dds_delete_qos(qos)
-    return check(library, participant, f"DDS domain {how.domain} cannot be joined; 33 nodes on one host are the most")
+    return check(library, participant,
+                 f"DDS domain {how.domain} cannot be joined; "
+                 f"at most {_MOST_PER_HOST + 1} processes on one host can")
 
 
 def leave(library: Any, participant: int, domain: int) -> None:
@@ -122,11 +132,3 @@ def _domain_id(environment: Mapping[str, str]) -> int:
         raise ArgumentError(f"environment variable ROS_DOMAIN_ID is '{text}'; "
                             f"it must be a whole number from 0 to {_LARGEST_ID}")
     return int(text)
-
-
-def _can_multicast(interface: Path) -> bool:
-    try:
-        flags = int((interface / "flags").read_text(), 16)
-    except (OSError, ValueError):
-        return False
-    return flags & (_UP | _MULTICAST | _LOOPBACK) == (_UP | _MULTICAST)

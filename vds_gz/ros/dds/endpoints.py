@@ -8,7 +8,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from vds_gz.ros.dds.library import ANY_STATE, INFINITE, XCDR1, SampleInfo, check, create_topic, take_bytes, write
+from vds_gz.ros.dds.library import (
+    ANY_STATE,
+    INFINITE,
+    SampleInfo,
+    check,
+    create_topic,
+    give_back,
+    set_representation,
+    write,
+)
 from vds_gz.ros.graph import QoS
 
 _UNLIMITED = -1
@@ -100,12 +109,12 @@ class Reader:
         count = _BATCH
         while count == _BATCH:
             count = library.dds_takecdr(self._entity, samples, _BATCH, infos, ANY_STATE)
-            taken = [
-                (take_bytes(library, samples[i]), infos[i].publication_handle, infos[i].valid_data)
-                for i in range(count)
+            # A sample that is not valid has no bytes: it only says that a writer has gone.
+            yield from [
+                (data, info.publication_handle)
+                for sample, info in zip(samples[:max(count, 0)], infos, strict=False)
+                if (data := give_back(library, sample, info.valid_data)) is not None
             ]
-            # An invalid sample has no bytes: it only says that a writer has gone.
-            yield from ((data, writer) for data, writer, valid in taken if valid)
 
     def matched(self) -> int:
         """How many writers there are."""
@@ -147,8 +156,8 @@ def dds_type_name(name: str) -> str:
 
 def _create(library: Any, create: Any, participant: int, channel: Channel) -> int:
     """A writer or a reader, with its topic."""
+    topic = create_topic(library, participant, channel.topic, dds_type_name(channel.type_name))
     with _qos(library, channel) as qos:
-        topic = create_topic(library, participant, channel.topic, dds_type_name(channel.type_name), qos)
         entity = create(participant, topic, qos, None)
     return check(library, entity, f"endpoint of topic '{channel.topic}' cannot be made")
 
@@ -158,7 +167,7 @@ def _qos(library: Any, channel: Channel) -> Iterator[int]:
     qos = library.dds_create_qos()
     wanted = channel.qos
     user_data = "".join(f"{key}={value};" for key, value in channel.user_data.items()).encode()
-    library.dds_qset_data_representation(qos, 1, (c.c_int16 * 1)(XCDR1))
+    set_representation(library, qos)
     library.dds_qset_writer_data_lifecycle(qos, False)
     library.dds_qset_history(qos, 0, wanted.depth)
     library.dds_qset_reliability(qos, int(wanted.reliable), INFINITE if wanted.reliable else 0)

@@ -5,16 +5,17 @@ from __future__ import annotations
 import ctypes
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from vds_gz.parameters.description import Description, Value
-from vds_gz.ros.arguments import Arguments, parse
+from vds_gz.ros.arguments import Arguments
 from vds_gz.ros.dds.discovery import DiscoveryInfo
-from vds_gz.ros.dds.domain import discovery, join, leave, multicast_interface_exists
+from vds_gz.ros.dds.domain import discovery, join, leave
 from vds_gz.ros.dds.endpoints import Channel, Reader, WaitSet, Writer
+from vds_gz.ros.dds.interfaces import interfaces
 from vds_gz.ros.dds.library import load
 from vds_gz.ros.dds.log import Log
 from vds_gz.ros.dds.parameters import Parameters
@@ -42,23 +43,20 @@ class DdsGraph:
         arguments: The command line it was made with.
     """
 
-    def __init__(
-        self, arguments: Arguments | Sequence[str], default_name: str, environment: Mapping[str, str] = os.environ
-    ) -> None:
+    def __init__(self, arguments: Arguments, environment: Mapping[str, str] = os.environ) -> None:
         """Join the graph.
 
         Args:
-            arguments: The command line, parsed or not.
-            default_name: The node's name where the command line gives none.
+            arguments: The command line.
             environment: ROS_DOMAIN_ID and what else tells where the graph is.
 
         Raises:
-            ArgumentError: An argument or an environment variable is wrong.
+            ArgumentError: An environment variable is wrong.
             GraphError: The graph cannot be joined.
         """
-        self.arguments = arguments if isinstance(arguments, Arguments) else parse(arguments, default_name)
-        self.name, self.namespace = self.arguments.name, self.arguments.namespace
-        how = discovery(environment, multicast_interface_exists())
+        self.arguments = arguments
+        self.name, self.namespace = arguments.name, arguments.namespace
+        how = discovery(environment, interfaces())
         self._types = MessageTypes()
         self._library = load()
         self._domain = how.domain
@@ -75,8 +73,9 @@ class DdsGraph:
             self._library, self._participant, self._gid, self._types, self.name, self.namespace
         )
         self._logger = self._make_logger()
-        for note in how.notes:
-            self.log(Severity.DEBUG if how.reach == "LOCALHOST" and "multicast" in note else Severity.WARN, note)
+        for severity, text in ((Severity.WARN, how.warning), (Severity.DEBUG, how.note)):
+            if text:
+                self.log(severity, text)
 
     @property
     def malformed(self) -> int:
@@ -96,12 +95,16 @@ class DdsGraph:
         return self._publisher(topic, type_name, qos)
 
     def subscribe(
-        self, topic: str, type_name: str, qos: QoS, callback: Callable[[Any, int], None]
+        self, topic: str, type_name: str, qos: QoS, callback: Callable[[Any, int], None], raw: bool = False
     ) -> TopicSubscription:
-        """Listen to a topic. The callback gets the message and when it arrived (``time.monotonic_ns``)."""
+        """Listen to a topic. The callback gets the message and when it arrived (``time.monotonic_ns``).
+
+        ``raw``: it gets the serialized message (CDR with its header) as bytes, whatever they are.
+        """
         name = self.arguments.topic(topic)
         reader = Reader(self._library, self._participant, self._channel(name, type_name, qos))
-        subscription = TopicSubscription(name, self._types.codec(type_name), reader, callback, self._warn)
+        decode: Callable[[bytearray], Any] = bytes if raw else self._types.codec(type_name).decode
+        subscription = TopicSubscription(name, decode, reader, callback, self._warn)
         self._add_input(subscription)
         self._info.add(reader)
         return subscription
@@ -109,6 +112,10 @@ class DdsGraph:
     def service(self, name: str, type_name: str, callback: Callable[[Any, Any], None]) -> None:
         """Offer a service such as ``std_srvs/srv/Trigger``. The callback gets the request and fills the response."""
         self._offer(name, type_name, QoS(), callback)
+
+    def action(self, name: str, type_name: str, execute: Callable[[Any, Any, Any], Iterator[None]]) -> bool:
+        """No action is offered over plain DDS."""
+        return False
 
     def declare_parameters(
         self, descriptions: Iterable[Description], change: Callable[[Mapping[str, Value]], str]
@@ -133,7 +140,7 @@ class DdsGraph:
     def wait(self, timeout: float) -> None:
         """Run the callbacks of whatever has arrived; if nothing has, wait so many seconds for the first."""
         end = time.monotonic() + timeout
-        held = any([service.retry() for service in self._services])
+        held = self._retry_replies()
         while True:
             left = max(end - time.monotonic(), 0.0)
             ready = self._waits.wait(min(left, _RETRY_WAIT if held else _LONGEST_WAIT))
@@ -141,7 +148,7 @@ class DdsGraph:
             for number in ready:
                 self._inputs[number].deliver(arrival)
             if held:
-                held = any([service.retry() for service in self._services])
+                held = self._retry_replies()
             if ready or arrival * 1e-9 >= end:
                 return
 
@@ -199,6 +206,12 @@ class DdsGraph:
         self._writers.append(service.writer)
         self._add_input(service)
         self._info.add(service.writer, service.reader)
+
+    def _retry_replies(self) -> bool:
+        """Whether any reply still waits for its client to be known."""
+        for service in self._services:
+            service.retry()
+        return any(service.waits for service in self._services)
 
     def _add_input(self, source: TopicSubscription | Service) -> None:
         self._waits.attach(source.reader)

@@ -17,10 +17,10 @@ from vds_gz.ros.errors import GraphError
 
 INFINITE = 2**63 - 1
 ANY_STATE = 127
-XCDR1 = 0
 
 _PRECONDITION_NOT_MET = -4
 _DATA = 2
+_XCDR1 = 0
 
 _entity, _handle, _duration = c.c_int32, c.c_uint64, c.c_int64
 _size, _pointer, _result = c.c_size_t, c.c_void_p, c.c_int32
@@ -162,16 +162,29 @@ def already_exists(result: int) -> bool:
     return result == _PRECONDITION_NOT_MET
 
 
-def create_topic(library: Any, participant: int, name: str, type_name: str, qos: int) -> int:
+def set_representation(library: Any, qos: int) -> None:
+    """Say that messages are in XCDR1, the only representation ROS has."""
+    library.dds_qset_data_representation(qos, 1, (c.c_int16 * 1)(_XCDR1))
+
+
+def create_topic(library: Any, participant: int, name: str, type_name: str) -> int:
     """A topic whose messages are only bytes to the library.
 
     It is told that the type is one octet; what follows is not looked at. No type information is announced, as
     ROS's own nodes announce none, so peers of all vendors go by the type's name.
+
+    All endpoints of a participant on one topic share it, so their quality of service is not the topic's.
+
+    Raises:
+        GraphError: There is such a topic already, of another type.
     """
     octet = (c.c_uint32 * 3)(0x01_01_00_00, 0, 0)
     descriptor = _TypeDescriptor(size=1, align=1, type_name=type_name.encode(), operation_count=3, operations=octet)
     descriptor.meta = b""
+    qos = library.dds_create_qos()
+    set_representation(library, qos)
     topic = library.dds_create_topic(participant, c.byref(descriptor), name.encode(), qos, None)
+    library.dds_delete_qos(qos)
     return check(library, topic, f"topic '{name}' of type '{type_name}' cannot be made")
 
 
@@ -193,10 +206,16 @@ def write(library: Any, writer: int, kind: c.c_void_p, data: bytearray) -> int:
     return library.dds_writecdr(writer, sample)
 
 
-def take_bytes(library: Any, sample: int) -> bytearray:
-    """The bytes of a taken sample, which is given back to the library."""
-    length = library.ddsi_serdata_size(sample)
-    data = bytearray(length)
-    library.ddsi_serdata_to_ser(sample, 0, length, c.addressof(c.c_char.from_buffer(data)))
+def give_back(library: Any, sample: int | None, valid: bool) -> bytearray | None:
+    """Give a taken sample back to the library.
+
+    Returns:
+        Its bytes, if it is valid.
+    """
+    data = None
+    if valid:
+        length = library.ddsi_serdata_size(sample)
+        data = bytearray(length)
+        library.ddsi_serdata_to_ser(sample, 0, length, c.addressof(c.c_char.from_buffer(data)))
     library.ddsi_serdata_unref(sample)
     return data

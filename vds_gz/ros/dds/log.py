@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any, TextIO
 
 from vds_gz.ros.graph import Severity
@@ -41,11 +42,13 @@ class Log:
         """Say something, if it is severe enough."""
         if severity < self._least:
             return
+        text = text.encode("utf-8", "backslashreplace").decode()
         seconds, nanoseconds = divmod(self._now(), 1_000_000_000)
         line = f"[{severity.name}] [{seconds}.{nanoseconds:09d}] [{self._name}]: {text}"
         if self._coloured and severity in _COLOURS:
             line = f"{_COLOURS[severity]}{line}{_PLAIN}"
-        print(line, file=self._terminal, flush=True)
+        with suppress(OSError, ValueError):  # a terminal that is gone is no reason to stop
+            print(line, file=self._terminal, flush=True)
         self._message.stamp.sec, self._message.stamp.nanosec = seconds, nanoseconds
         self._message.level, self._message.msg = int(severity), text
         self._publish(self._message)

@@ -87,12 +87,13 @@ class Service:
             self._callback(request, response)
             self._reply(self._response.encode(response, bytes(data[4:4 + _HEADER])), client)
 
-    def retry(self) -> bool:
-        """Send what waits for its client to be known.
+    @property
+    def waits(self) -> bool:
+        """Whether a reply waits for its client to be known."""
+        return bool(self._waiting)
 
-        Returns:
-            Whether anything still waits.
-        """
+    def retry(self) -> None:
+        """Send the replies whose clients are known by now."""
         now = time.monotonic_ns()
         waiting, self._waiting = self._waiting, []
         for reply in waiting:
@@ -100,7 +101,6 @@ class Service:
                 self.writer.write(reply.data)
             elif now < reply.given_up_at:
                 self._waiting.append(reply)
-        return bool(self._waiting)
 
     def _reply(self, data: bytearray, client: int) -> None:
         """Send a reply, now or when it can reach the client.

@@ -45,13 +45,18 @@ class TopicSubscription:
     """
 
     def __init__(
-        self, topic: str, codec: Codec, reader: Reader, callback: Callable[[Any, int], None], report: Report
+        self,
+        topic: str,
+        decode: Callable[[bytearray], Any],
+        reader: Reader,
+        callback: Callable[[Any, int], None],
+        report: Report,
     ) -> None:
         """Made by :meth:`DdsGraph.subscribe`."""
         self.topic = topic
         self.reader = reader
         self.malformed = 0
-        self._decode = codec.decode
+        self._decode = decode
         self._callback = callback
         self._report = report
 

@@ -1,0 +1,256 @@
+"""One description of a parameter: what it accepts, what it refuses and how it says so."""
+
+import dataclasses
+import math
+from dataclasses import dataclass
+
+import pytest
+
+from vds_gz.parameters import reference
+from vds_gz.parameters.description import (
+    Description,
+    ParameterError,
+    choice,
+    describe,
+    flag,
+    group,
+    integer,
+    real,
+    text,
+)
+from vds_gz.parameters.node import NodeParameters
+from vds_gz.vehicle.catalogue import OWN
+
+
+@dataclass(frozen=True)
+class Wheel:
+    """A group below a group."""
+
+    radius: float = real(0.25, "m", "half the diameter", positive=True, maximum=2.0, aliases=("vis_radius",))
+    spokes: int = integer(5, "how many spokes", minimum=3)
+
+
+@dataclass(frozen=True)
+class Cart:
+    """A group of every kind of parameter."""
+
+    length: float = real(1.5, "m", "from front to rear", minimum=0.5, live=True)
+    lit: bool = flag(True, "the lamp is on")
+    colour: str = choice("red", ("red", "green"), "colour of the paint")
+    name: str = text("", "what it is called", live=True)
+    front: Wheel = group(Wheel)
+    rear: Wheel = group(Wheel, radius=0.5)
+
+
+KNOWN = {one.name: one for one in describe(Cart())}
+
+
+def refusal(name: str, value: object, where: str = "") -> str:
+    """The message with which a value is refused."""
+    with pytest.raises(ParameterError) as caught:
+        KNOWN[name].check(value, where)
+    return str(caught.value)
+
+
+# What is said of a parameter
+
+
+def test_every_parameter_of_all_groups_is_described_once_by_its_dotted_name():
+    assert list(KNOWN) == [
+        "length",
+        "lit",
+        "colour",
+        "name",
+        "front.radius",
+        "front.spokes",
+        "rear.radius",
+        "rear.spokes",
+    ]
+
+
+def test_a_description_tells_type_unit_bounds_and_meaning():
+    assert KNOWN["front.radius"] == Description(
+        "front.radius", "double", 0.25, "m", "half the diameter", maximum=2.0, positive=True, aliases=("vis_radius",)
+    )
+    assert [KNOWN[name].type for name in ("length", "lit", "colour", "name", "front.spokes")] == [
+        "double",
+        "bool",
+        "string",
+        "string",
+        "integer",
+    ]
+
+
+def test_only_live_parameters_can_be_written_while_the_node_runs():
+    assert [name for name, one in KNOWN.items() if not one.read_only] == ["length", "name"]
+
+
+def test_a_nested_group_may_have_other_defaults():
+    assert KNOWN["front.radius"].default == 0.25
+    assert KNOWN["rear.radius"].default == 0.5
+    assert KNOWN["rear.spokes"].default == 5
+
+
+def test_a_prefix_stands_before_every_name():
+    assert all(one.name.startswith("carts.first.") for one in describe(Cart(), "carts.first"))
+
+
+def test_the_values_of_an_instance_stand_as_defaults():
+    cart = Cart(length=3.0, rear=Wheel(radius=1.0))
+    described = {one.name: one.default for one in describe(cart)}
+    assert (described["length"], described["rear.radius"]) == (3.0, 1.0)
+
+
+def test_the_groups_of_a_dict_are_described_by_their_keys():
+    names = [one.name for one in describe(NodeParameters(model_params={"cart": Cart()}))]
+    assert "model_params.cart.rear.radius" in names
+
+
+# What is accepted
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "kept"),
+    [
+        ("length", 2.5, 2.5),
+        ("length", 0.5, 0.5),
+        ("length", 3, 3.0),
+        ("front.radius", 2, 2.0),
+        ("lit", False, False),
+        ("colour", "green", "green"),
+        ("name", "anything at all", "anything at all"),
+        ("front.spokes", 3, 3),
+        ("front.spokes", 10**9, 10**9),
+    ],
+)
+def test_a_value_within_its_bounds_is_kept_in_its_proper_type(name, value, kept):
+    checked = KNOWN[name].check(value)
+    assert checked == kept
+    assert type(checked) is type(kept)
+
+
+# What is refused
+
+
+@pytest.mark.parametrize("value", ["2.5", "fast", True, False, None, [1.0], {"a": 1.0}])
+def test_a_number_must_be_a_number(value):
+    assert refusal("length", value) == f"parameter 'length' is {value!r}; it must be a double"
+
+
+@pytest.mark.parametrize("value", [1, 0, 1.0, "true", "yes", None])
+def test_a_flag_must_be_true_or_false_and_no_number(value):
+    assert refusal("lit", value) == f"parameter 'lit' is {value!r}; it must be a bool"
+
+
+@pytest.mark.parametrize("value", [True, 4.0, "4", None])
+def test_a_whole_number_must_be_one(value):
+    assert refusal("front.spokes", value) == f"parameter 'front.spokes' is {value!r}; it must be an integer"
+
+
+@pytest.mark.parametrize("value", [1, 1.0, True, None])
+def test_a_text_must_be_a_text(value):
+    assert refusal("name", value) == f"parameter 'name' is {value!r}; it must be a string"
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_a_number_must_be_finite(value):
+    assert refusal("length", value) == f"parameter 'length' is {value}; it must be a finite number, at least 0.5 [m]"
+
+
+@pytest.mark.parametrize("name", ["length", "front.spokes"])
+@pytest.mark.parametrize("value", [2**63, -(2**63) - 1, 10**400])
+def test_a_whole_number_that_ros_cannot_hold_is_refused(name, value):
+    assert refusal(name, value) == f"parameter '{name}' is {value}; it must fit into 64 bits"
+
+
+def test_a_number_below_its_bound_is_refused_with_the_bound_and_the_unit():
+    assert refusal("length", 0.4) == "parameter 'length' is 0.4; it must be a finite number, at least 0.5 [m]"
+    assert refusal("front.spokes", 2) == "parameter 'front.spokes' is 2; it must be a whole number, at least 3"
+
+
+@pytest.mark.parametrize("value", [0, 0.0, -1.0, 2.1])
+def test_a_positive_number_with_a_maximum_tells_both_bounds(value):
+    message = refusal("front.radius", value)
+    assert message.endswith("it must be a finite number, greater than 0, at most 2 [m]")
+
+
+def test_a_word_must_be_one_of_the_choices():
+    assert refusal("colour", "blue") == "parameter 'colour' is 'blue'; it must be one of red, green"
+
+
+@pytest.mark.parametrize(("name", "value"), [("length", "x"), ("length", -1.0), ("colour", "blue")])
+def test_a_refusal_tells_where_the_value_came_from(name, value):
+    assert "(file cart.yaml)" in refusal(name, value, "file cart.yaml")
+    assert "(" not in refusal(name, value)
+
+
+# Our own parameters
+
+
+def every_parameter() -> dict[str, Description]:
+    node = NodeParameters(model_params={model.name: model.parameters() for model in OWN})
+    return {one.name: one for one in describe(node)}
+
+
+def test_every_default_lies_within_its_own_bounds():
+    for one in every_parameter().values():
+        assert one.check(one.default) == one.default
+
+
+def test_every_parameter_has_a_meaning_and_every_number_a_unit():
+    without_unit = {"speed_factor"}
+    for one in every_parameter().values():
+        assert len(one.doc) > 5
+        assert not one.doc.endswith(".")
+        assert one.unit or one.type != "double" or one.name in without_unit
+
+
+def test_no_limit_of_an_actuator_may_be_negative():
+    limits = [one for one in every_parameter().values() if "actuator" in one.name]
+    assert len(limits) == 5 + 4 + 5 + 5
+    for one in limits:
+        assert one.minimum == 0.0
+        assert not one.read_only
+
+
+def test_groups_cannot_be_changed_in_place():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        NodeParameters().step_rate = 5.0
+
+
+# The reference page
+
+
+def test_the_reference_page_covers_every_parameter_with_its_default_unit_and_meaning():
+    page = reference.markdown(every_parameter().values())
+    tables = {}
+    for section in page.split("\n## ")[1:]:
+        title, _, body = section.partition("\n")
+        tables["" if title == "Node" else title.strip("`")] = body.splitlines()
+    for name, one in every_parameter().items():
+        prefix, _, last = name.rpartition(".")
+        (row,) = [row for row in tables[prefix] if row.startswith(f"| `{last}` ")]
+        cells = [cell.strip() for cell in row.strip("|").split("|")]
+        assert cells[1] == one.type
+        assert cells[3] == one.unit
+        assert cells[5] == ("" if one.read_only else "yes")
+        assert one.doc in cells[6]
+        assert all(f"`{alias}`" in cells[6] for alias in one.aliases)
+    rows = [row for row in page.splitlines() if row.startswith("| `")]
+    assert len(rows) == len(every_parameter())
+
+
+def test_every_table_of_the_reference_page_is_a_table():
+    for row in reference.markdown(every_parameter().values()).splitlines():
+        if row.startswith("|"):
+            assert row.count("|") == 8
+
+
+def test_the_reference_page_writes_defaults_and_bounds_as_one_would_in_a_file():
+    page = reference.markdown(describe(Cart()))
+    assert "| `length` | double | 1.5 | m | >= 0.5 | yes | from front to rear |" in page
+    assert "| `lit` | bool | true |  |  |  | the lamp is on |" in page
+    assert "| `colour` | string | `red` |  | `red`, `green` |  | colour of the paint |" in page
+    assert "| `name` | string | (empty) |  |  | yes | what it is called |" in page
+    assert "| `radius` | double | 0.25 | m | 0 < x <= 2 |  | half the diameter (also `vis_radius`) |" in page
+    assert "| `spokes` | integer | `5` |  | >= 3 |  | how many spokes |" in page

@@ -1,0 +1,52 @@
+import os
+from collections.abc import Callable, Iterator, Mapping
+from itertools import count
+from typing import Any
+
+import pytest
+from dds_support import Peer
+
+#: Every test has a domain of its own; processes that test at the same time begin elsewhere.
+DOMAINS = count(os.getpid() * 17)
+
+
+@pytest.fixture
+def domain(monkeypatch: pytest.MonkeyPatch) -> int:
+    """A ROS domain that nobody else uses, and an environment that says nothing else."""
+    number = next(DOMAINS) % 200 + 20
+    for name in ("ROS_AUTOMATIC_DISCOVERY_RANGE", "ROS_LOCALHOST_ONLY", "ROS_STATIC_PEERS", "CYCLONEDDS_URI"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("ROS_DOMAIN_ID", str(number))
+    return number
+
+
+@pytest.fixture
+def start(domain: int) -> Iterator[Callable[..., Peer]]:
+    """Starts peers and stops them at the end."""
+    started: list[Peer] = []
+
+    def start_peer(role: str, *arguments: str, **environment: str) -> Peer:
+        started.append(Peer(role, *arguments, **environment))
+        return started[-1]
+
+    yield start_peer
+    for peer in started:
+        peer.stop()
+
+
+@pytest.fixture
+def join(domain: int) -> Iterator[Callable[..., Any]]:
+    """Makes graphs in this process and closes them at the end."""
+    from vds_gz.ros.arguments import parse
+    from vds_gz.ros.dds import DdsGraph
+
+    joined = []
+
+    def join_graph(*arguments: str, name: str = "probe", **environment: str) -> Any:
+        known: Mapping[str, str] = {**os.environ, **environment}
+        joined.append(DdsGraph(parse(["--ros-args", *arguments] if arguments else [], name), known))
+        return joined[-1]
+
+    yield join_graph
+    for graph in joined:
+        graph.close()

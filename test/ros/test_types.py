@@ -1,0 +1,145 @@
+import contextlib
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vds_gz.ros import types as types_module
+from vds_gz.ros.types import MalformedMessageError, MessageTypes, UnknownTypeError
+
+# As an installed ROS 2 Jazzy has them, in share/<package>/{msg,srv}/<Name>.json.
+HASHES = {
+    "nav_msgs/msg/Odometry": "RIHS01_3cc97dc7fb7502f8714462c526d369e35b603cfc34d946e3f2eda2766dfec6e0",
+    "ackermann_msgs/msg/AckermannDriveStamped":
+        "RIHS01_48ca7612a08d3bb72744fd98b71b7cf2ea24c6ad50fa4e1aa0bbad963c90d8cf",
+    "rcl_interfaces/srv/GetParameters_Request":
+        "RIHS01_135a9e1c3d7cebef792f6687d7ddf99949b21a0bd9a320d863a9110a3f5cf4d6",
+    "rcl_interfaces/srv/GetParameters_Response":
+        "RIHS01_9fa773b46e39cc5d02db6224d8fd520bb9caeeffc2b27c96c1e59431baba9f2a",
+    "std_srvs/srv/Empty_Request": "RIHS01_458eaf200a3f63d9cc53d19436edebc0c140ef4c93ca75d5bd4ce19fd7759e35",
+    "std_srvs/srv/Empty_Response": "RIHS01_0a2858b3f60df644a61d0fa44cfc923a3d3628e0ad9c8ad8534b1a2c92a413dc",
+    "service_msgs/msg/ServiceEventInfo": "RIHS01_41bcbbe07a75c9b52bc96bfd5c24d7f0fc0a08c0cb7921b3373c5732345a6f45",
+    "rmw_dds_common/msg/ParticipantEntitiesInfo":
+        "RIHS01_91a0593bacdcc50ea9bdcf849a938b128412cc1ea821245c663bcd26f83c295e",
+}
+TYPES = MessageTypes()
+numbers = st.floats(allow_nan=False)
+texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20)
+
+
+def own_types() -> list[str]:
+    """Every type that is defined by a file beside the module."""
+    root = Path(types_module.__file__).parent / "msg"
+    messages = [f"{path.relative_to(root).with_suffix('')}" for path in root.rglob("*.msg")]
+    services = [f"{path.relative_to(root).with_suffix('')}" for path in root.rglob("*.srv")]
+    return sorted(messages + [f"{name}_{part}" for name in services for part in ("Request", "Response")])
+
+
+def test_defaults_are_those_of_the_definition() -> None:
+    odometry = TYPES.new("nav_msgs/msg/Odometry")
+    assert odometry.pose.pose.orientation.w == 1.0
+    assert odometry.pose.pose.orientation.x == 0.0
+    assert odometry.header.frame_id == ""
+    assert odometry.pose.covariance.dtype == np.float64
+    assert odometry.pose.covariance.shape == (36,)
+    assert TYPES.new("geometry_msgs/msg/TransformStamped").transform.rotation.w == 1.0
+
+
+def test_sequences_begin_empty_and_of_their_type() -> None:
+    scan = TYPES.new("sensor_msgs/msg/LaserScan")
+    assert scan.ranges.dtype == np.float32
+    assert len(scan.ranges) == 0
+    assert TYPES.new("sensor_msgs/msg/JointState").name == []
+    assert TYPES.new("tf2_msgs/msg/TFMessage").transforms == []
+    assert TYPES.new("rmw_dds_common/msg/Gid").data.dtype == np.uint8
+
+
+def test_new_messages_share_nothing() -> None:
+    first, second = TYPES.new("nav_msgs/msg/Odometry"), TYPES.new("nav_msgs/msg/Odometry")
+    first.pose.covariance[0] = first.pose.pose.position.x = 5.0
+    assert second.pose.covariance[0] == second.pose.pose.position.x == 0.0
+
+
+@pytest.mark.parametrize("name", HASHES)
+def test_type_hashes_are_those_of_jazzy(name: str) -> None:
+    assert MessageTypes().hash(name) == HASHES[name]
+
+
+@pytest.mark.parametrize("name", own_types())
+def test_own_definitions_are_whole(name: str) -> None:
+    codec = TYPES.codec(name)
+    data = codec.encode(TYPES.new(name))
+    assert codec.encode(codec.decode(data)) == data
+    assert TYPES.hash(name).startswith("RIHS01_")
+
+
+@pytest.mark.parametrize("name", ["nav_msgs/msg/Odometri", "std_srvs/srv/Trigger", "x_msgs/msg/Y", "nonsense"])
+def test_unknown_types_say_where_they_belong(name: str) -> None:
+    with pytest.raises(UnknownTypeError, match=r"its definition would be .*msg"):
+        MessageTypes().new(name)
+
+
+def test_encoding_is_little_endian_cdr() -> None:
+    twist = TYPES.new("geometry_msgs/msg/Twist")
+    twist.linear.x, twist.angular.z = 1.5, -0.25
+    data = TYPES.codec("geometry_msgs/msg/Twist").encode(twist)
+    assert data == b"\0\1\0\0" + struct.pack("<6d", 1.5, 0, 0, 0, 0, -0.25)
+
+
+def test_a_header_goes_before_the_fields() -> None:
+    codec = TYPES.codec("std_srvs/srv/SetBool_Request")
+    request = TYPES.new("std_srvs/srv/SetBool_Request")
+    request.data = True
+    data = codec.encode(request, b"0123456789abcdef")
+    assert data == b"\0\1\0\0" + b"0123456789abcdef" + b"\1\0\0\0"
+    assert codec.decode(data, 16).data is True
+
+
+@given(st.lists(texts), st.lists(numbers), st.lists(numbers), texts, st.integers(-(2**31), 2**31 - 1))
+def test_joint_states_survive(
+    names: list[str], position: list[float], effort: list[float], frame: str, sec: int
+) -> None:
+    message = TYPES.new("sensor_msgs/msg/JointState")
+    message.header.frame_id, message.header.stamp.sec = frame, sec
+    message.name, message.position, message.effort = names, np.array(position), np.array(effort)
+    codec = TYPES.codec("sensor_msgs/msg/JointState")
+    data = codec.encode(message)
+    read = codec.decode(data)
+    assert len(data) % 4 == 0
+    assert (read.name, list(read.position), list(read.effort)) == (names, position, effort)
+    assert (read.header.frame_id, read.header.stamp.sec) == (frame, sec)
+
+
+@given(st.lists(st.tuples(texts, texts, numbers), max_size=5))
+def test_transforms_survive(transforms: list[tuple[str, str, float]]) -> None:
+    message = TYPES.new("tf2_msgs/msg/TFMessage")
+    for parent, child, x in transforms:
+        transform = TYPES.new("geometry_msgs/msg/TransformStamped")
+        transform.header.frame_id, transform.child_frame_id, transform.transform.translation.x = parent, child, x
+        message.transforms.append(transform)
+    codec = TYPES.codec("tf2_msgs/msg/TFMessage")
+    read = codec.decode(codec.encode(message))
+    assert [(t.header.frame_id, t.child_frame_id, t.transform.translation.x) for t in read.transforms] == transforms
+
+
+@given(st.binary(max_size=200), st.sampled_from(["tf2_msgs/msg/TFMessage", "sensor_msgs/msg/JointState",
+                                                 "rcl_interfaces/srv/SetParameters_Request", "std_msgs/msg/Float64"]))
+def test_any_bytes_are_a_message_or_malformed(payload: bytes, name: str) -> None:
+    for data in (payload, b"\0\1\0\0" + payload):
+        with contextlib.suppress(MalformedMessageError):
+            TYPES.codec(name).decode(bytearray(data))
+
+
+def test_every_cut_message_is_malformed() -> None:
+    codec = TYPES.codec("sensor_msgs/msg/JointState")
+    message = TYPES.new("sensor_msgs/msg/JointState")
+    message.name, message.position = ["left", "right"], np.ones(2)
+    data = codec.encode(message)
+    for length in range(len(data) - 4):
+        with pytest.raises(MalformedMessageError):
+            codec.decode(data[:length])
+    with pytest.raises(MalformedMessageError, match="it ends after"):
+        codec.decode(data + bytes(8))

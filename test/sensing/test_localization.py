@@ -1,0 +1,242 @@
+"""The simulated localization: its variances, its frames, its repeatability."""
+
+import dataclasses
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vds_gz.parameters.node import LocalizationParameters
+from vds_gz.sensing.localization import Localization, Pose
+
+EXACT = LocalizationParameters(
+    odom_walk_velocity_translation=0.0,
+    odom_walk_velocity_rotation=0.0,
+    map_sample_noise_translation=0.0,
+    map_sample_noise_rotation=0.0,
+)
+#: Between two updates [s].
+INTERVAL = 0.02
+#: The spread of a variance estimated from so many samples is sqrt(2 / SAMPLES); four of them are allowed.
+SAMPLES = 8000
+SPREAD = 4.0 * math.sqrt(2.0 / SAMPLES)
+
+
+def close(pose: Pose, other: Pose, tolerance: float = 1e-9) -> bool:
+    return dataclasses.astuple(pose) == pytest.approx(dataclasses.astuple(other), abs=tolerance)
+
+
+def along_a_curve(steps: int, distance: float = 0.02, turn: float = 0.01) -> list[Pose]:
+    """Poses one after another, the same step each."""
+    poses = [Pose(1.0, -2.0, 0.5)]
+    for _ in range(steps):
+        poses.append(poses[-1].then(Pose(distance, 0.0, turn)))
+    return poses
+
+
+def columns(poses: list[Pose]) -> np.ndarray:
+    return np.array([dataclasses.astuple(pose) for pose in poses]).T
+
+
+def drifts(parameters, distance: float) -> np.ndarray:
+    """What the odometry added to each true step: x, y, heading, one column a step."""
+    poses = along_a_curve(SAMPLES, distance)
+    localization = Localization(parameters, poses[0])
+    found = []
+    for before, pose in pairwise(poses):
+        odom = localization.odom
+        localization.update(pose, INTERVAL)
+        found.append(localization.odom.seen_from(odom).seen_from(pose.seen_from(before)))
+    return columns(found)
+
+
+def map_errors(parameters, interval: float) -> np.ndarray:
+    """How far the pose that map -> odom -> base_link gives lies from the true one, seen from that."""
+    poses = along_a_curve(SAMPLES)
+    localization = Localization(parameters, poses[0])
+    found = []
+    for pose in poses[1:]:
+        localization.update(pose, interval)
+        found.append(localization.map_to_odom.then(localization.odom).seen_from(pose))
+    return columns(found)
+
+
+# Transforms
+
+poses = st.builds(Pose, st.floats(-50.0, 50.0), st.floats(-50.0, 50.0), st.floats(-10.0, 10.0))
+
+
+@given(poses, poses)
+def test_a_pose_seen_from_another_one_leads_back_to_it(pose, origin):
+    assert close(origin.then(pose.seen_from(origin)), pose)
+
+
+@given(poses)
+def test_a_transform_and_its_inverse_cancel_out(pose):
+    assert close(pose.then(pose.inverse()), Pose())
+    assert close(pose.inverse().then(pose), Pose())
+
+
+@given(poses, poses, poses)
+def test_transforms_may_be_grouped_either_way(a, b, c):
+    assert close(a.then(b).then(c), a.then(b.then(c)))
+
+
+def test_a_step_is_taken_in_the_frame_of_the_pose_before_it():
+    assert close(Pose(1.0, 2.0, math.pi / 2).then(Pose(3.0, 0.5, 0.1)), Pose(0.5, 5.0, math.pi / 2 + 0.1))
+
+
+# Without noise
+
+
+def test_without_noise_odometry_is_the_way_since_the_beginning():
+    path = along_a_curve(500)
+    localization = Localization(EXACT, path[0])
+    for pose in path[1:]:
+        localization.update(pose, INTERVAL)
+        assert close(localization.odom, pose.seen_from(path[0]))
+
+
+def test_without_noise_map_to_odom_times_odom_is_the_true_pose():
+    path = along_a_curve(500)
+    localization = Localization(EXACT, path[0])
+    for pose in path[1:]:
+        localization.update(pose, INTERVAL)
+        assert close(localization.map_to_odom.then(localization.odom), pose)
+        assert close(localization.map_to_odom, path[0])
+
+
+def test_the_heading_counts_full_turns():
+    path = along_a_curve(1000, turn=0.05)
+    localization = Localization(EXACT, path[0])
+    for pose in path[1:]:
+        localization.update(pose, INTERVAL)
+    assert localization.odom.heading == pytest.approx(50.0)
+
+
+# Variances
+
+
+@pytest.mark.parametrize("distance", [0.005, 0.02, 0.08])
+def test_odometry_drifts_with_the_variances_of_the_way_driven(distance):
+    p = LocalizationParameters(odom_walk_velocity_translation=0.0025, odom_walk_velocity_rotation=0.0076)
+    x, y, heading = drifts(p, distance)
+    # The chord is what counts as driven; on this curve it is the step.
+    assert np.var(x) == pytest.approx(0.0025 * distance, rel=SPREAD)
+    assert np.var(y) == pytest.approx(0.0025 * distance, rel=SPREAD)
+    assert np.var(heading) == pytest.approx(0.0076 * distance, rel=SPREAD)
+
+
+def test_odometry_drifts_without_a_bias_and_each_way_on_its_own():
+    found = drifts(LocalizationParameters(), 0.02)
+    scaled = found / found.std(axis=1, keepdims=True)
+    limit = 4.0 / math.sqrt(SAMPLES)
+    assert np.abs(scaled.mean(axis=1)).max() < limit
+    assert np.abs(np.corrcoef(scaled) - np.eye(3)).max() < limit
+    after_one_another = [np.corrcoef(row[:-1], row[1:])[0, 1] for row in scaled]
+    assert np.abs(after_one_another).max() < limit
+
+
+@pytest.mark.parametrize("interval", [0.005, 0.02, 0.1])
+def test_the_pose_in_the_map_is_off_by_the_noise_density_over_the_interval(interval):
+    p = dataclasses.replace(EXACT, map_sample_noise_translation=2.5e-5, map_sample_noise_rotation=3.1e-6)
+    x, y, heading = map_errors(p, interval)
+    assert np.var(x) == pytest.approx(2.5e-5 / interval, rel=SPREAD)
+    assert np.var(y) == pytest.approx(2.5e-5 / interval, rel=SPREAD)
+    assert np.var(heading) == pytest.approx(3.1e-6 / interval, rel=SPREAD)
+
+
+def test_the_pose_in_the_map_does_not_drift_with_the_odometry():
+    p = LocalizationParameters(odom_walk_velocity_translation=1.0, odom_walk_velocity_rotation=0.5)
+    errors = map_errors(p, INTERVAL)
+    assert np.abs(errors[:2]).max() < 6.0 * math.sqrt(p.map_sample_noise_translation / INTERVAL)
+
+
+@pytest.mark.parametrize(
+    ("changed", "moves"),
+    [("odom_walk_velocity_translation", (True, True, False)), ("odom_walk_velocity_rotation", (False, False, True))],
+)
+def test_each_parameter_has_its_own_effect_on_the_odometry(changed, moves):
+    found = drifts(dataclasses.replace(EXACT, **{changed: 0.01}), 0.02)
+    assert tuple(spread > 1e-6 for spread in found.std(axis=1)) == moves
+
+
+def test_a_vehicle_that_stands_does_not_drift_but_its_pose_in_the_map_still_shakes():
+    localization = Localization(LocalizationParameters(), Pose(3.0, 4.0, 1.0))
+    seen = set()
+    for _ in range(100):
+        localization.update(Pose(3.0, 4.0, 1.0), INTERVAL)
+        assert close(localization.odom, Pose(), 1e-12)
+        seen.add(localization.map_to_odom)
+    assert len(seen) == 100
+
+
+def test_no_drift_of_a_step_turns_further_than_half_way_round():
+    p = dataclasses.replace(EXACT, odom_walk_velocity_rotation=1e6)
+    _, _, heading = drifts(p, 0.02)
+    assert np.abs(heading).max() == pytest.approx(math.pi)
+
+
+def test_the_variances_gathered_are_those_of_the_way_driven():
+    path = along_a_curve(100)
+    localization = Localization(LocalizationParameters(), path[0])
+    assert localization.odom_variance == (0.0, 0.0)
+    for pose in path[1:]:
+        localization.update(pose, INTERVAL)
+    assert localization.odom_variance == pytest.approx((0.0025 * 2.0, 0.0076 * 2.0))
+
+
+# Repeatability
+
+
+def trace(localization: Localization, path: list[Pose]) -> list:
+    out = []
+    for pose in path[1:]:
+        localization.update(pose, INTERVAL)
+        out.append((localization.odom, localization.map_to_odom, localization.odom_variance))
+    return out
+
+
+def test_equal_seeds_give_equal_runs_and_other_seeds_give_others():
+    path = along_a_curve(50)
+    runs = [trace(Localization(LocalizationParameters(seed=seed), path[0]), path) for seed in (3, 3, 4)]
+    assert runs[0] == runs[1]
+    assert runs[0] != runs[2]
+
+
+def test_after_a_reset_the_same_noise_comes_again():
+    path = along_a_curve(50)
+    localization = Localization(LocalizationParameters(), path[0])
+    first = trace(localization, path)
+    localization.reset(path[0])
+    assert (localization.odom, localization.map_to_odom, localization.odom_variance) == (Pose(), path[0], (0.0, 0.0))
+    assert trace(localization, path) == first
+
+
+def test_a_vehicle_that_is_put_elsewhere_is_there_in_the_map_and_its_odometry_does_not_notice():
+    path = along_a_curve(50)
+    localization = Localization(LocalizationParameters(), path[0])
+    trace(localization, path)
+    odom, variance = localization.odom, localization.odom_variance
+    there = Pose(-30.0, 7.0, -2.0)
+    localization.place(there)
+    assert localization.odom == odom
+    assert close(localization.map_to_odom.then(localization.odom), there)
+    localization.update(there, INTERVAL)
+    assert close(localization.odom, odom, 1e-12)
+    assert localization.odom_variance == variance
+
+
+def test_after_being_put_elsewhere_the_odometry_goes_on_from_where_it_was():
+    path = along_a_curve(50)
+    localization = Localization(EXACT, path[0])
+    trace(localization, path)
+    odom = localization.odom
+    localization.place(Pose(-30.0, 7.0, -2.0))
+    step = Pose(0.02, 0.0, 0.01)
+    localization.update(Pose(-30.0, 7.0, -2.0).then(step), INTERVAL)
+    assert close(localization.odom, odom.then(step))
+    assert close(localization.map_to_odom.then(localization.odom), Pose(-30.0, 7.0, -2.0).then(step))

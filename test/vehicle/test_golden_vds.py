@@ -1,0 +1,141 @@
+"""Against recorded runs of vehicle_dynamics_sim, whose parameters and meaning ours are.
+
+That program runs on the wall clock, about a millisecond restless and one step late, so the comparison allows for a
+shift of a few milliseconds.
+"""
+
+import csv
+import dataclasses
+import gzip
+import math
+import shlex
+
+import numpy as np
+import pytest
+import yaml
+from driving import MILLISECOND, SECOND, joints_of
+
+from vds_gz.parameters.load import Override, load
+from vds_gz.vehicle.catalogue import OWN
+from vds_gz.vehicle.command import twist
+from vds_gz.vehicle.vehicle import Vehicle
+
+MODELS = {model.name: model for model in OWN}
+#: What that program takes where nothing is given; our defaults are those of its parameter file. The track, by which it
+#: draws the steered wheels, is that of the recorded joints: tan(left), tan(right) = L tan(d) / (L -+ T/2 tan(d)).
+CODE_DEFAULTS = {
+    "model_params.bicycle.track_steered": 1.12,
+    "model_params.bicycle.wheel_base": 2.0,
+    "model_params.omni.wheel_base": 1.4,
+    "model_params.omni.track": 1.2,
+}
+#: Shifts to try [s].
+SHIFTS = np.arange(-0.010, 0.0101, 0.0005)
+TOLERANCE = 0.006
+
+
+def parameters_of(run: str, folder):
+    """The parameters of a run, as that program got them."""
+    line = next(line for line in (folder / "params.txt").read_text().splitlines() if line.startswith(run))
+    given = (word.split(":=", 1) for word in shlex.split(line) if ":=" in word)
+    values = CODE_DEFAULTS | {name: yaml.safe_load(value) for name, value in given}
+    overrides = [Override(name, value, "reference run") for name, value in values.items()]
+    return load(overrides, {name: model.parameters for name, model in MODELS.items()})
+
+
+def rows_of(run: str, folder) -> dict[str, list[list[str]]]:
+    with gzip.open(folder / f"{run}.csv.gz", "rt") as file:
+        rows: dict[str, list[list[str]]] = {}
+        for kind, *values in csv.reader(file):
+            rows.setdefault(kind, []).append(values)
+    return rows
+
+
+@dataclasses.dataclass
+class Trace:
+    """Time [s] and columns of values."""
+
+    time: np.ndarray
+    values: dict[str, np.ndarray]
+
+
+def recorded(rows, origin: float) -> Trace:
+    """What the program did: twist and steering joints, on one time base."""
+    time = np.array([float(row[0]) for row in rows["twist"]]) - origin
+    twists = np.array([[float(value) for value in row[1:]] for row in rows["twist"]]).T
+    values = dict(zip(("v_x", "v_y", "yaw_rate"), twists, strict=True))
+    joints: dict[str, list[float]] = {}
+    for row in rows.get("joint", []):
+        for entry in row[1:]:
+            name, _, value = entry.partition("=")
+            joints.setdefault(name, []).append(float(value))
+    for name, series in joints.items():
+        stamps = np.array([float(row[0]) for row in rows["joint"]]) - origin
+        values[name] = np.interp(time, stamps, series)
+    return Trace(time, values)
+
+
+def simulated(node, rows, origin: float, end: float) -> Trace:
+    """What ours does with the same commands at the same times."""
+    model = MODELS[node.model]
+    vehicle = Vehicle(model, node.vehicle)
+    for stamp, *command in rows["cmd"]:
+        vehicle.enter(twist(*map(float, command)), round((float(stamp) - origin) * SECOND))
+    time, columns = [], []
+    while vehicle.time < end * SECOND:
+        vehicle.advance(vehicle.time + MILLISECOND)
+        motion = vehicle.motion()
+        joints = {name: position for name, (position, _) in joints_of(vehicle).items() if "steering" in name}
+        time.append(vehicle.time / SECOND)
+        columns.append({"v_x": motion.v_x, "v_y": motion.v_y, "yaw_rate": motion.yaw_rate} | joints)
+    return Trace(np.array(time), {name: np.array([one[name] for one in columns]) for name in columns[0]})
+
+
+def errors(ours: Trace, theirs: Trace) -> dict[str, float]:
+    """RMS over peak of every quantity, at the one shift that suits all of them best."""
+    inside = (theirs.time > 0.05) & (theirs.time < ours.time[-1] - 0.05)
+    peaks = {name: np.abs(series).max() for name, series in theirs.values.items()}
+    best: dict[str, float] = {}
+    for shift in SHIFTS:
+        found = {}
+        for name, series in theirs.values.items():
+            if peaks[name] > 0.0:
+                expected = np.interp(theirs.time[inside] + shift, ours.time, ours.values[name])
+                found[name] = float(np.sqrt(np.mean((series[inside] - expected) ** 2)) / peaks[name])
+        if not best or sum(found.values()) < sum(best.values()):
+            best = found
+    return best
+
+
+@pytest.fixture(scope="module", params=["bicycle_fs_rd_steps", "omni_omni"])
+def comparison(request, golden):
+    """(ours, theirs) of one run."""
+    folder = golden / "vds"
+    if not folder.is_dir():
+        pytest.skip("the reference runs here hold none of vehicle_dynamics_sim")
+    rows = rows_of(request.param, folder)
+    origin = min(float(rows["cmd"][0][0]), float(rows["twist"][0][0]))
+    theirs = recorded(rows, origin)
+    ours = simulated(parameters_of(request.param, folder), rows, origin, float(theirs.time[-1]))
+    return ours, theirs
+
+
+def test_our_run_answers_as_the_reference_does(comparison):
+    ours, theirs = comparison
+    found = errors(ours, theirs)
+    print({name: f"{100.0 * error:.3f} %" for name, error in found.items()})
+    assert {"v_x", "yaw_rate"} <= set(found)
+    assert {name: error for name, error in found.items() if not error < TOLERANCE} == {}
+
+
+def test_the_comparison_notices_a_dead_time_that_is_off_by_a_twentieth_of_a_second(comparison):
+    ours, theirs = comparison
+    late = Trace(ours.time + 0.05, ours.values)
+    assert min(errors(late, theirs).values()) > 1.5 * TOLERANCE
+
+
+def test_the_reference_run_is_one_in_which_the_vehicle_moves_and_turns(comparison):
+    _, theirs = comparison
+    assert np.abs(theirs.values["v_x"]).max() > 0.5
+    assert np.abs(theirs.values["yaw_rate"]).max() > 0.2
+    assert all(math.isfinite(series.sum()) for series in theirs.values.values())

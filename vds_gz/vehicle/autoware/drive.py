@@ -1,0 +1,217 @@
+"""How speed follows its command: five ways, each a derivative of the speed and of a state that lags behind."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from vds_gz.vehicle.autoware.arithmetic import limited, sign
+from vds_gz.vehicle.autoware.delay import DelayLine, empty_line
+from vds_gz.vehicle.autoware.gears import DRIVE, NEUTRAL, NONE, PARK, against_gear, is_reverse
+from vds_gz.vehicle.autoware.maps import Map, look
+
+#: Speed is what was asked for; acceleration is.
+IDEAL_SPEED = 0
+IDEAL_ACCELERATION = 1
+#: Speed follows with a first-order lag; acceleration does, maybe by a map of what the vehicle makes of it.
+LAGGING_SPEED = 2
+LAGGING_ACCELERATION = 3
+MAPPED_ACCELERATION = 4
+#: The drive's own acceleration lags, the slope acts at once, and brakes act against the motion.
+ROLLING_ACCELERATION = 5
+#: Two pedals, each with a map, a dead time and a time constant.
+PEDAL_MAPS = 6
+
+
+@dataclass(slots=True)
+class DriveCoefficients:
+    """A drive's parameters, ready for steps of one length.
+
+    Attributes:
+        kind: Which of the ways above.
+        physical: The defects of Autoware's models are mended.
+        speed_limit, acceleration_limit: Saturations [m/s, m/s^2].
+        delay_steps, brake_delay_steps: Dead times in steps; the first one is also that of a speed or an acceleration.
+        time_constant, brake_time_constant: Of the lags [s].
+        scale: What becomes of an acceleration asked for, as a factor.
+        uses_map, uses_brake_map: A pedal's position goes through its map; else it is an acceleration [m/s^2].
+        map: Acceleration [m/s^2] by the accelerator, or by the acceleration asked for, and speed [m/s].
+        brake_map: Acceleration [m/s^2] by brake pedal and speed.
+        free_in_neutral: In neutral the vehicle rolls; else neutral holds it.
+    """
+
+    kind: int
+    physical: bool
+    speed_limit: float = math.inf
+    acceleration_limit: float = math.inf
+    delay_steps: int = 0
+    brake_delay_steps: int = 0
+    time_constant: float = 0.0
+    brake_time_constant: float = 0.0
+    scale: float = 1.0
+    uses_map: bool = False
+    uses_brake_map: bool = False
+    map: Map = field(default_factory=Map)
+    brake_map: Map = field(default_factory=Map)
+    free_in_neutral: bool = False
+
+
+@dataclass(slots=True)
+class DriveState:
+    """What acts on the drive now, and what has been entered and does not yet act.
+
+    Attributes:
+        line, brake_line: Dead times.
+        input, brake: What comes out of them: a speed [m/s], an acceleration [m/s^2] or an accelerator; a brake pedal.
+        gear: Code of the gear.
+        slope: Acceleration that the road's slope gives [m/s^2], uphill negative.
+        resisted: +1 or -1 where the gear does not allow the motion in this direction and brakes it; else 0.
+        braking: The brake is pressed.
+        brake_force: What the brake does in neutral, as an acceleration [m/s^2], at most 0.
+        target: What a lagging acceleration tends to [m/s^2].
+        lag: The time constant that holds [s].
+    """
+
+    line: DelayLine
+    brake_line: DelayLine
+    input: float = 0.0
+    brake: float = 0.0
+    gear: int = DRIVE
+    slope: float = 0.0
+    resisted: float = 0.0
+    braking: bool = False
+    brake_force: float = 0.0
+    target: float = 0.0
+    lag: float = 0.0
+
+
+def drive_at_rest(c: DriveCoefficients) -> DriveState:
+    """A drive that was never asked for anything."""
+    return DriveState(empty_line(c.delay_steps), empty_line(c.brake_delay_steps))
+
+
+def prepare_drive(c: DriveCoefficients, s: DriveState, speed: float) -> None:
+    """Find out what holds during a whole step that begins with a speed [m/s].
+
+    Mended (gear change): a gear that does not allow the motion brakes it as hard as the limit allows.
+    """
+    rolls = c.free_in_neutral and s.gear == NEUTRAL
+    s.resisted = sign(speed) if c.physical and not rolls and against_gear(s.gear, speed) else 0.0
+    s.braking = s.input < 0.0 or (c.uses_brake_map and s.brake > 0.0)
+    s.brake_force = brake_force(c, s, speed) if rolls else 0.0
+    s.lag = pedal_lag(c, s) if c.kind == PEDAL_MAPS else c.time_constant
+    s.target = within_reach(c, limited(s.input, c.acceleration_limit) * c.scale)
+    if s.resisted != 0.0:
+        s.target = -s.resisted * c.acceleration_limit
+
+
+def brake_force(c: DriveCoefficients, s: DriveState, speed: float) -> float:
+    """What the brake does against a motion, as an acceleration [m/s^2], at most 0."""
+    if not s.braking:
+        return 0.0
+    return min(0.0, look(c.brake_map, s.brake, abs(speed)) if c.uses_brake_map else s.input)
+
+
+def pedal_lag(c: DriveCoefficients, s: DriveState) -> float:
+    """The time constant that holds [s].
+
+    Mended (time constants): that of the brake is the brake's; else it holds whenever the accelerator is not pressed.
+    """
+    if s.input > 0.0:
+        return c.time_constant
+    if c.physical and not s.braking and s.resisted == 0.0:
+        return c.time_constant
+    return c.brake_time_constant
+
+
+def within_reach(c: DriveCoefficients, acceleration: float) -> float:
+    """Mended (bounded acceleration): what the lag follows is within the limit, so that it cannot run away."""
+    return limited(acceleration, c.acceleration_limit) if c.physical else acceleration
+
+
+def drive_derivative(c: DriveCoefficients, s: DriveState, v: float, lagging: float) -> tuple[float, float]:
+    """Derivatives of the speed and of the acceleration that lags.
+
+    Args:
+        c, s: Coefficients and state.
+        v: Speed [m/s], within its limit.
+        lagging: The acceleration that lags [m/s^2].
+    """
+    if c.kind == IDEAL_SPEED:
+        return 0.0, 0.0
+    if c.kind == IDEAL_ACCELERATION:
+        return s.input, 0.0
+    if c.kind == LAGGING_SPEED:
+        return limited(-(v - limited(s.input, c.speed_limit)) / s.lag, c.acceleration_limit), 0.0
+    a = limited(lagging, c.acceleration_limit)
+    if c.kind == ROLLING_ACCELERATION:
+        return rolling(s, v, a), -(a - s.target) / s.lag
+    target = s.target
+    if s.resisted == 0.0:
+        if c.kind == PEDAL_MAPS:
+            target = geared(c, s, v, pedal_acceleration(c, s, v))
+        elif c.kind == MAPPED_ACCELERATION:
+            target = within_reach(c, mapped_acceleration(c, s, v))
+    return a, -(a - target) / s.lag
+
+
+def mapped_acceleration(c: DriveCoefficients, s: DriveState, v: float) -> float:
+    """What the vehicle makes of the acceleration asked for [m/s^2].
+
+    Mended (maps in reverse): the map is read with speed and acceleration backwards, else at standstill.
+    """
+    asked = limited(s.input, c.acceleration_limit)
+    if c.physical and is_reverse(s.gear):
+        return -look(c.map, -asked, -v)
+    return look(c.map, asked, v)
+
+
+def pedal_acceleration(c: DriveCoefficients, s: DriveState, v: float) -> float:
+    """What the pedals give in the gear's direction [m/s^2].
+
+    Mended (maps in reverse): the maps are read at the speed in either direction, else at standstill.
+    Mended (coasting): a car with no pedal pressed does what its accelerator's map says of that, else nothing.
+    """
+    speed = abs(v) if c.physical else v
+    if c.uses_map and s.input > 0.0:
+        given = look(c.map, s.input, speed)
+    elif c.uses_brake_map and s.brake > 0.0:
+        given = look(c.brake_map, s.brake, speed)
+    elif c.uses_map and c.physical and s.input == 0.0:
+        given = look(c.map, 0.0, speed)
+    else:
+        given = s.input
+    return limited(given, c.acceleration_limit)
+
+
+def geared(c: DriveCoefficients, s: DriveState, v: float, given: float) -> float:
+    """Acceleration along +x that drive, gear and slope give together [m/s^2].
+
+    Mended (neutral): in neutral the engine does not act and the car rolls; else neutral is as drive.
+    """
+    if c.free_in_neutral and s.gear == NEUTRAL:
+        return within_reach(c, rolling(s, v, s.brake_force))
+    if s.gear in (NONE, PARK):
+        return 0.0
+    return within_reach(c, (-given if is_reverse(s.gear) else given) + s.slope)
+
+
+def rolling(s: DriveState, v: float, p: float) -> float:
+    """Acceleration along +x of a vehicle whose brakes act against its motion and hold it at rest [m/s^2].
+
+    Args:
+        s: The drive's state.
+        v: Speed [m/s].
+        p: What the drive does [m/s^2], negative where it brakes.
+    """
+    if p >= 0.0:
+        if s.gear in (NONE, PARK):
+            return 0.0
+        if s.gear == NEUTRAL:
+            return s.slope
+        return (-p if is_reverse(s.gear) else p) + s.slope
+    if v > 0.0:
+        return p + s.slope
+    if v < 0.0:
+        return -p + s.slope
+    return 0.0 if -p >= abs(s.slope) else s.slope

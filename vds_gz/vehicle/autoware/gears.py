@@ -1,0 +1,63 @@
+"""What the gears allow, and what becomes of a motion that they do not.
+
+Codes are those of autoware_vehicle_msgs/GearCommand.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from vds_gz.vehicle.command import DRIVE as DRIVE
+
+if TYPE_CHECKING:
+    from vds_gz.vehicle.autoware.state import AutowareCoefficients, AutowareState
+
+NONE = 0
+NEUTRAL = 1
+REVERSE = 20
+REVERSE_2 = 21
+PARK = 22
+LOW = 23
+LOW_2 = 24
+
+#: Rules of the gears: none; motion against the gear stands still; a car that may roll either way.
+NO_RULE = 0
+NO_FALL = 1
+ROLLING = 2
+
+#: Steps shorter than this do not count in the acceleration of a stop [s].
+SHORTEST_STEP = 1e-5
+
+
+def is_reverse(gear: int) -> bool:
+    """The gear drives backwards."""
+    return gear in (REVERSE, REVERSE_2)
+
+
+def forbidden(gear: int, speed: float) -> bool:
+    """The gear does not allow to move with this speed [m/s]; the gears that hold allow none, not even 0."""
+    if is_reverse(gear):
+        return speed > 0.0
+    if DRIVE <= gear <= LOW_2 and gear != PARK:
+        return speed < 0.0
+    return True
+
+
+def against_gear(gear: int, speed: float) -> bool:
+    """The vehicle moves, and its gear does not allow it."""
+    return speed != 0.0 and forbidden(gear, speed)
+
+
+def stops(c: AutowareCoefficients, s: AutowareState, v_before: float) -> bool:
+    """The rule ends the motion in this step, in which the speed changed from ``v_before`` to ``s.v_x``.
+
+    Autoware ends every motion against the gear, be it ever so fast. Mended (no velocity jump on a gear change): the
+    drive brakes such a motion, and it ends when it comes to a standstill or turns round.
+    """
+    if not c.physical:
+        return forbidden(s.drive.gear, s.v_x)
+    if v_before * s.v_x > 0.0:
+        return False
+    if c.drive.free_in_neutral and s.drive.gear == NEUTRAL:
+        return s.drive.braking and abs(s.drive.brake_force) >= abs(s.drive.slope)
+    return forbidden(s.drive.gear, v_before) or forbidden(s.drive.gear, s.v_x)

@@ -1,0 +1,132 @@
+"""Maps: what an actuation (a pedal, a steering command) does at a vehicle's state (a speed, a tire angle).
+
+Between the points of the grid a map is linear in both directions; beyond the grid it is as at its edge.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from vds_gz.parameters.maps import ActuationMap
+
+
+@dataclass(slots=True)
+class Map:
+    """A grid of values, row by row.
+
+    Attributes:
+        columns, rows: Size of the grid.
+        states: Key of every column, rising.
+        actuations: Key of every row, rising.
+        values: The value at (row, column) is ``values[row * columns + column]``.
+    """
+
+    columns: int = 2
+    rows: int = 2
+    states: list[float] = field(default_factory=lambda: [0.0, 1.0])
+    actuations: list[float] = field(default_factory=lambda: [0.0, 1.0])
+    values: list[float] = field(default_factory=lambda: [0.0, 0.0, 0.0, 0.0])
+
+
+def map_of(table: ActuationMap) -> Map:
+    """A map that was read from a file."""
+    return Map(
+        len(table.states),
+        len(table.actuations),
+        list(table.states),
+        list(table.actuations),
+        [value for row in table.values for value in row],
+    )
+
+
+def look(m: Map, actuation: float, state: float) -> float:
+    """The value of a map."""
+    column, share = place(m, state)
+    actuation = cropped(actuation, m.actuations[0], m.actuations[m.rows - 1])
+    row = interval(m.actuations, actuation)
+    low = across(m, row, column, share)
+    high = across(m, row + 1, column, share)
+    return low + (high - low) * ((actuation - m.actuations[row]) / (m.actuations[row + 1] - m.actuations[row]))
+
+
+def place(m: Map, state: float) -> tuple[int, float]:
+    """Where a state lies: the column before it, and its share of the way to the next one."""
+    state = cropped(state, m.states[0], m.states[m.columns - 1])
+    column = interval(m.states, state)
+    return column, (state - m.states[column]) / (m.states[column + 1] - m.states[column])
+
+
+def across(m: Map, row: int, column: int, share: float) -> float:
+    """The value in a row, at a share of the way from a column to the next one."""
+    left = m.values[row * m.columns + column]
+    return left + (m.values[row * m.columns + column + 1] - left) * share
+
+
+def interval(keys: list[float], key: float) -> int:
+    """The first interval of rising keys that reaches up to ``key``, which must not be beyond the last."""
+    i = 0
+    while keys[i + 1] < key:
+        i += 1
+    return i
+
+
+def cropped(value: float, lowest: float, highest: float) -> float:
+    """The value, kept between two bounds."""
+    if value > highest:
+        return highest
+    if value < lowest:
+        return lowest
+    return value
+
+
+def share_between(before: float, after: float, value: float) -> float:
+    """The share of the way from one value to another at which a third one lies."""
+    return (value - before) / (after - before) if after != before else 0.0
+
+
+def rising_inverse(m: Map, state: float, wanted: float) -> float:
+    """The actuation that gives a value, at a state where more actuation gives more; the nearest one where none does."""
+    column, share = place(m, state)
+    if wanted < across(m, 0, column, share):
+        return m.actuations[0]
+    if wanted > across(m, m.rows - 1, column, share):
+        return m.actuations[m.rows - 1]
+    row = 0
+    before = across(m, 0, column, share)
+    after = across(m, 1, column, share)
+    while after < wanted:
+        row += 1
+        before = after
+        after = across(m, row + 1, column, share)
+    start = m.actuations[row]
+    return start + (m.actuations[row + 1] - start) * share_between(before, after, wanted)
+
+
+def falling_inverse(m: Map, state: float, wanted: float, mirrored: bool) -> float:
+    """The actuation that gives a value, at a state where more actuation gives less; the nearest one where none does.
+
+    Args:
+        m: The map.
+        state: The state.
+        wanted: The value.
+        mirrored: Within the range of values, read the actuation from the wrong end of its axis.
+    """
+    column, share = place(m, state)
+    last = m.rows - 1
+    if wanted < across(m, last, column, share):
+        return m.actuations[last]
+    if wanted > across(m, 0, column, share):
+        return m.actuations[0]
+    row = last
+    before = across(m, last, column, share)
+    after = across(m, last - 1, column, share)
+    while after < wanted:
+        row -= 1
+        before = after
+        after = across(m, row - 1, column, share)
+    part = share_between(before, after, wanted)
+    if mirrored:
+        start = m.actuations[last - row]
+        return start + (m.actuations[last - row + 1] - start) * part
+    start = m.actuations[row]
+    return start + (m.actuations[row - 1] - start) * part

@@ -1,0 +1,242 @@
+"""A mechanical steering: limits and a PID controller ask for a torque, power steering forms it, inertia answers.
+
+    J w' = T - D w - K angle - F sign(w),    angle' = w
+
+with a dead zone: a torque that is small and opposes the motion turns nothing, until it is great enough again. The
+model is identified from a vehicle (Autoware's ACTUATION_CMD_MECHANICAL), so torques are in the unit of its parameters.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from vds_gz.vehicle.autoware.arithmetic import limited, sign
+from vds_gz.vehicle.autoware.delay import DelayLine, clear_line, delayed, empty_line
+
+#: Below this a step is too short for a difference quotient [s].
+SHORTEST_STEP = 1e-6
+
+
+@dataclass(slots=True)
+class MechanismCoefficients:
+    """A mechanical steering's parameters; the names are those of its parameters, ``a`` to ``h`` the polynomial's.
+
+    ``torque_delay_steps`` is the torque's dead time in steps, ``stamps`` the room for the times of torques.
+    """
+
+    physical: bool = True
+    kp: float = 0.0
+    ki: float = 0.0
+    kd: float = 0.0
+    ff_gain: float = 0.0
+    angle_limit: float = math.inf
+    rate_limit: float = math.inf
+    dead_zone_threshold: float = 0.0
+    a: float = 0.0
+    b: float = 0.0
+    c: float = 0.0
+    d: float = 0.0
+    e: float = 0.0
+    f: float = 0.0
+    g: float = 0.0
+    h: float = 0.0
+    inertia: float = 1.0
+    damping: float = 0.0
+    stiffness: float = 0.0
+    friction: float = 0.0
+    torque_limit: float = math.inf
+    torque_delay: float = 0.0
+    torque_delay_steps: int = 0
+    stamps: int = 1
+
+
+@dataclass(slots=True)
+class MechanismState:
+    """The memory of mechanism and controller.
+
+    Attributes:
+        torques: Dead time of the torque; ``torque`` is what comes out of it.
+        rate: Steering rate [rad/s].
+        in_dead_zone: The torque turns nothing.
+        integral, error: Of the controller: integral of its error [rad s], last error [rad].
+        previous: What the command's rate limit starts from [rad].
+        times: When each torque still waiting was asked for [s], a ring of ``count`` entries from ``first`` on.
+    """
+
+    torques: DelayLine = field(default_factory=lambda: empty_line(0))
+    torque: float = 0.0
+    rate: float = 0.0
+    in_dead_zone: bool = False
+    integral: float = 0.0
+    error: float = 0.0
+    previous: float = 0.0
+    times: list[float] = field(default_factory=lambda: [0.0])
+    first: int = 0
+    count: int = 0
+
+
+def mechanism_at_rest(c: MechanismCoefficients) -> MechanismState:
+    """A mechanism that stands still."""
+    return MechanismState(empty_line(max(0, c.torque_delay_steps - 1)), times=[0.0] * c.stamps)
+
+
+def restart(c: MechanismCoefficients, m: MechanismState) -> None:
+    """Stand still and forget; without ``physical``, the last target of the command's rate limit stays known."""
+    m.rate = m.integral = m.error = m.torque = 0.0
+    m.in_dead_zone = False
+    m.first = m.count = 0
+    clear_line(m.torques)
+    if c.physical:
+        m.previous = 0.0
+
+
+def step_mechanism(
+    c: MechanismCoefficients, m: MechanismState, target: float, v: float, angle: float, dt: float
+) -> float:
+    """Advance by one step, and return the new tire angle [rad].
+
+    Args:
+        c, m: Coefficients and memory; the memory changes in place.
+        target: Tire angle asked for [rad].
+        v: Speed [m/s].
+        angle: Tire angle [rad].
+        dt: Length of the step [s].
+    """
+    command = limit_command(c, m, target, dt)
+    now = stamp(c, m, dt)
+    moves = c.physical or (m.count > 0 and now - m.times[m.first] >= c.torque_delay)
+    speed = abs(v)
+    turn1, push1, error1, torque1 = stage(c, m, command, speed, dt, moves, angle, m.rate)
+    turn2, push2, error2, torque2 = stage(
+        c, m, command, speed, dt, moves, angle + (turn1 * 0.5) * dt, m.rate + (push1 * 0.5) * dt
+    )
+    turn3, push3, error3, torque3 = stage(
+        c, m, command, speed, dt, moves, angle + (turn2 * 0.5) * dt, m.rate + (push2 * 0.5) * dt
+    )
+    turn4, push4, error4, torque4 = stage(c, m, command, speed, dt, moves, angle + turn3 * dt, m.rate + push3 * dt)
+    before = m.rate
+    m.rate = limited(before + mean(push1, push2, push3, push4) * dt, c.rate_limit)
+    m.error = mean(error1, error2, error3, error4)
+    m.integral = m.integral + m.error * dt
+    torque = mean(torque1, torque2, torque3, torque4)
+    come_to_rest(c, m, before, torque)
+    remember(c, m, torque, now)
+    return limited(angle + mean(turn1, turn2, turn3, turn4) * dt, c.angle_limit)
+
+
+def mean(k1: float, k2: float, k3: float, k4: float) -> float:
+    """The derivative that four stages give together."""
+    return (((k1 + 2.0 * k2) + 2.0 * k3) + k4) / 6.0
+
+
+def limit_command(c: MechanismCoefficients, m: MechanismState, target: float, dt: float) -> float:
+    """The angle that the controller follows [rad].
+
+    Mended (command rate): the limit starts from the command as it was limited before; else from the target, so that it
+    holds for one step only.
+    """
+    change = limited(limited(target, c.angle_limit) - m.previous, c.rate_limit * dt)
+    command = limited(m.previous + change, c.angle_limit)
+    m.previous = command if c.physical else target
+    return command
+
+
+def stage(
+    c: MechanismCoefficients,
+    m: MechanismState,
+    command: float,
+    speed: float,
+    dt: float,
+    moves: bool,
+    angle: float,
+    rate: float,
+) -> tuple[float, float, float, float]:
+    """Derivatives of angle and rate [rad/s, rad/s^2], the controller's error [rad], the torque asked for.
+
+    Mended (torque delay): the torque that acts is the one that was asked for before the delay; else the present one,
+    and the delay holds the steering still once, at the beginning.
+    """
+    error = command - angle
+    change = 0.0 if dt < SHORTEST_STEP else (c.kd * (error - m.error)) / dt
+    asked = c.ff_gain * command + ((c.kp * error + c.ki * (m.integral + error * dt)) + change)
+    torque = limited(power_steering(c, asked, speed), c.torque_limit)
+    acting = m.torque if c.physical and c.torque_delay_steps > 0 else torque
+    if not moves or dead_zone(c, rate, m.in_dead_zone, acting):
+        return 0.0, 0.0, error, torque
+    return rate, angular_acceleration(c, angle, rate, acting), error, torque
+
+
+def power_steering(c: MechanismCoefficients, asked: float, w: float) -> float:
+    """The torque that power steering makes of the one asked for, at a speed ``w`` [m/s]."""
+    return (
+        c.a * asked * asked * asked
+        + c.b * asked * asked
+        + c.c * asked
+        + c.d * w * w * w
+        + c.e * w * w
+        + c.f * w
+        + c.g * asked * w
+        + c.h
+    )
+
+
+def angular_acceleration(c: MechanismCoefficients, angle: float, rate: float, torque: float) -> float:
+    """What inertia, damping, stiffness and friction make of a torque [rad/s^2].
+
+    Mended (friction at rest): friction holds what rests, up to its own size; else it pushes to the right.
+    """
+    free = torque - c.damping * rate - c.stiffness * angle
+    if c.physical and rate == 0.0:
+        if abs(free) <= c.friction:
+            return 0.0
+        return (free - c.friction * sign(free)) / c.inertia
+    return (((torque - c.damping * rate) - c.stiffness * angle) - c.friction * sign(rate)) / c.inertia
+
+
+def dead_zone(c: MechanismCoefficients, rate: float, was_in: bool, torque: float) -> bool:
+    """The torque turns nothing.
+
+    Mended (dead zone at rest): what rests needs the threshold in either direction; else a torque to the left is free.
+    """
+    small = abs(torque) < c.dead_zone_threshold
+    if c.physical and rate == 0.0:
+        return small
+    if sign(torque) != sign(rate) and small:
+        return True
+    return small if was_in else False
+
+
+def come_to_rest(c: MechanismCoefficients, m: MechanismState, before: float, torque: float) -> None:
+    """Find out whether the steering is in the dead zone now.
+
+    Mended (dead zone): a steering in the dead zone stands; else it goes on at its old rate when it leaves it.
+    Mended (friction at rest): a steering that turns round comes to rest on the way.
+    """
+    if not c.physical:
+        m.in_dead_zone = dead_zone(c, m.rate, m.in_dead_zone, torque)
+        return
+    acting = m.torque if c.torque_delay_steps > 0 else torque
+    m.in_dead_zone = dead_zone(c, m.rate, m.in_dead_zone, acting)
+    if m.in_dead_zone or before * m.rate < 0.0:
+        m.rate = 0.0
+
+
+def stamp(c: MechanismCoefficients, m: MechanismState, dt: float) -> float:
+    """Time of the present step [s], counted from the oldest torque that waits."""
+    if m.count == 0:
+        return dt
+    return m.times[(m.first + m.count - 1) % c.stamps] + dt
+
+
+def remember(c: MechanismCoefficients, m: MechanismState, torque: float, now: float) -> None:
+    """Let a torque wait; the oldest has waited if the delay is over."""
+    m.torque = delayed(m.torques, max(0, c.torque_delay_steps - 1), torque)
+    if c.physical:
+        return
+    waited = m.count > 0 and now - m.times[m.first] >= c.torque_delay
+    m.times[(m.first + m.count) % c.stamps] = now
+    m.count += 1
+    if waited or m.count == c.stamps:
+        m.first = (m.first + 1) % c.stamps
+        m.count -= 1

@@ -1,0 +1,338 @@
+"""The models: which drive, which steering, which rule of the gears."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from vds_gz.parameters import autoware as parameters
+from vds_gz.vehicle.autoware import drive, steering
+from vds_gz.vehicle.autoware.delay import resize_line, steps_of
+from vds_gz.vehicle.autoware.drive import DriveCoefficients
+from vds_gz.vehicle.autoware.gears import NO_FALL, NO_RULE, ROLLING
+from vds_gz.vehicle.autoware.maps import map_of
+from vds_gz.vehicle.autoware.mechanism import MechanismCoefficients, mechanism_at_rest
+from vds_gz.vehicle.autoware.state import AutowareCoefficients, AutowareState, at_rest
+from vds_gz.vehicle.autoware.steering import SteeringCoefficients
+from vds_gz.vehicle.autoware.step import actuate, step
+from vds_gz.vehicle.bicycle import axle_joint_states, joints
+from vds_gz.vehicle.command import ACKERMANN, CONTROL, DIRECT, GEAR, PEDALS, SPEED, STEERING, TWIST
+from vds_gz.vehicle.model import ActuatorStates, JointStates, Model
+
+#: No time constant is shorter [s].
+SHORTEST_TIME_CONSTANT = 0.03
+
+#: The file that draws them all, among this package's models.
+XACRO = Path("autoware/car.urdf.xacro")
+
+COMMON = frozenset((TWIST, ACKERMANN, SPEED, STEERING, CONTROL, GEAR))
+
+
+def time_constant(seconds: float) -> float:
+    """A time constant as the models take it [s]."""
+    return max(seconds, SHORTEST_TIME_CONSTANT)
+
+
+# ---------------------------------------------------------------------- drives
+
+
+def ideal_speed(p: Any, dt: float) -> DriveCoefficients:
+    """The speed is what was asked for."""
+    return DriveCoefficients(drive.IDEAL_SPEED, False)
+
+
+def ideal_acceleration(p: Any, dt: float) -> DriveCoefficients:
+    """The acceleration is what was asked for."""
+    return DriveCoefficients(drive.IDEAL_ACCELERATION, False)
+
+
+def lagging_speed(p: parameters.DelaySteerVelParameters, dt: float) -> DriveCoefficients:
+    """The speed lags."""
+    return DriveCoefficients(
+        drive.LAGGING_SPEED,
+        p.physical,
+        p.vel_lim,
+        p.vel_rate_lim,
+        steps_of(p.vel_time_delay, dt),
+        time_constant=time_constant(p.vel_time_constant),
+    )
+
+
+def lagging_acceleration(p: parameters.DelaySteerAccParameters, dt: float) -> DriveCoefficients:
+    """The acceleration lags."""
+    return DriveCoefficients(
+        drive.LAGGING_ACCELERATION,
+        p.physical,
+        p.vel_lim,
+        p.vel_rate_lim,
+        steps_of(p.acc_time_delay, dt),
+        time_constant=time_constant(p.acc_time_constant),
+        scale=max(p.debug_acc_scaling_factor, 0.0),
+    )
+
+
+def rolling_acceleration(p: parameters.DelaySteerAccGearedWoFallGuardParameters, dt: float) -> DriveCoefficients:
+    """The acceleration of the drive lags, and the car may roll."""
+    c = lagging_acceleration(p, dt)
+    c.kind = drive.ROLLING_ACCELERATION
+    return c
+
+
+def mapped_acceleration(p: parameters.DelaySteerMapAccGearedParameters, dt: float) -> DriveCoefficients:
+    """The acceleration lags behind what a map makes of it."""
+    return DriveCoefficients(
+        drive.MAPPED_ACCELERATION,
+        p.physical,
+        p.vel_lim,
+        p.vel_rate_lim,
+        steps_of(p.acc_time_delay, dt),
+        time_constant=time_constant(p.acc_time_constant),
+        map=map_of(p.acceleration_map),
+    )
+
+
+def pedal_maps(p: parameters.ActuationCmdParameters, dt: float) -> DriveCoefficients:
+    """Pedals make an acceleration, which lags."""
+    c = DriveCoefficients(
+        drive.PEDAL_MAPS,
+        p.physical,
+        p.vel_lim,
+        p.vel_rate_lim,
+        steps_of(p.accel_time_delay, dt),
+        steps_of(p.brake_time_delay, dt),
+        time_constant(p.accel_time_constant),
+        time_constant(p.brake_time_constant),
+        uses_map=p.convert_accel_cmd,
+        uses_brake_map=p.convert_brake_cmd,
+        free_in_neutral=p.physical,
+    )
+    if p.convert_accel_cmd:
+        c.map = map_of(p.accel_map)
+    if p.convert_brake_cmd:
+        c.brake_map = map_of(p.brake_map)
+    return c
+
+
+# ---------------------------------------------------------------------- steerings
+
+
+def ideal_angle(p: Any, dt: float) -> SteeringCoefficients:
+    """The tire angle is what was asked for."""
+    return SteeringCoefficients(steering.IDEAL_ANGLE, False)
+
+
+def lagging_angle(p: parameters.LaggingSteeringParameters, dt: float) -> SteeringCoefficients:
+    """The tire angle lags."""
+    return SteeringCoefficients(
+        steering.LAGGING_ANGLE,
+        p.physical,
+        steps_of(p.steer_time_delay, dt),
+        command_limit=p.steer_lim,
+        angle_limit=p.steer_lim,
+        rate_limit=p.steer_rate_lim,
+        time_constant=time_constant(p.steer_time_constant),
+        bias=p.steer_bias,
+    )
+
+
+def lagging_angle_with_band(p: parameters.DelaySteerVelParameters, dt: float) -> SteeringCoefficients:
+    """It does, and it does not heed small deviations."""
+    c = lagging_angle(p, dt)
+    c.dead_band = p.steer_dead_band
+    return c
+
+
+def lagging_scaled_angle(p: parameters.DelaySteerAccParameters, dt: float) -> SteeringCoefficients:
+    """It does, behind a multiple of what was asked for."""
+    c = lagging_angle(p, dt)
+    c.dead_band = p.steer_dead_band
+    c.scale = max(p.debug_steer_scaling_factor, 0.0)
+    return c
+
+
+def lagging_unlimited_angle(p: parameters.ActuationCmdParameters, dt: float) -> SteeringCoefficients:
+    """The tire angle lags behind any angle, up to its end stops."""
+    c = lagging_angle(p, dt)
+    c.command_limit = math.inf
+    return c
+
+
+def mapped_rate(p: parameters.ActuationCmdSteerMapParameters, dt: float) -> SteeringCoefficients:
+    """The command is one for a steering rate."""
+    c = lagging_unlimited_angle(p, dt)
+    c.kind = steering.RATE_MAP
+    c.map = map_of(p.steer_map)
+    return c
+
+
+def variable_ratio(p: parameters.ActuationCmdVgrParameters, dt: float) -> SteeringCoefficients:
+    """The command is the angle of the steering wheel."""
+    c = lagging_unlimited_angle(p, dt)
+    c.kind = steering.VARIABLE_RATIO
+    c.ratio = p.vgr_coef_a
+    c.ratio_by_speed = p.vgr_coef_b
+    c.ratio_by_angle = p.vgr_coef_c
+    return c
+
+
+def mechanism(p: parameters.ActuationCmdMechanicalParameters, dt: float) -> SteeringCoefficients:
+    """It is, and a mechanism turns the tires."""
+    c = variable_ratio(p, dt)
+    c.kind = steering.MECHANISM
+    m = p.mechanical_params
+    c.mechanism = MechanismCoefficients(
+        physical=p.physical,
+        kp=m.kp,
+        ki=m.ki,
+        kd=m.kd,
+        ff_gain=m.ff_gain,
+        angle_limit=m.angle_limit,
+        rate_limit=m.rate_limit,
+        dead_zone_threshold=m.dead_zone_threshold,
+        a=m.poly_a,
+        b=m.poly_b,
+        c=m.poly_c,
+        d=m.poly_d,
+        e=m.poly_e,
+        f=m.poly_f,
+        g=m.poly_g,
+        h=m.poly_h,
+        inertia=m.inertia,
+        damping=m.damping,
+        stiffness=m.stiffness,
+        friction=m.friction,
+        torque_limit=m.steering_torque_limit,
+        torque_delay=m.torque_delay_time,
+        torque_delay_steps=steps_of(m.torque_delay_time, dt) if p.physical else 0,
+        # One for each step of the delay, one for its end, and two for the rounding of summed times.
+        stamps=1 if p.physical else math.ceil(m.torque_delay_time / dt) + 3,
+    )
+    return c
+
+
+# ---------------------------------------------------------------------- models
+
+
+def model(
+    name: str,
+    group: type,
+    make_drive: Callable[[Any, float], DriveCoefficients],
+    make_steering: Callable[[Any, float], SteeringCoefficients],
+    rule: int = NO_RULE,
+) -> Model:
+    """A model, put together."""
+
+    def coefficients(p: Any, dt: float) -> AutowareCoefficients:
+        """Coefficients for steps of ``dt`` seconds."""
+        return assembled(p, dt, make_drive(p, dt), make_steering(p, dt), rule)
+
+    pedals = make_drive is pedal_maps
+    return Model(
+        name=name,
+        parameters=group,
+        accepts=COMMON | {PEDALS if pedals else DIRECT},
+        coefficients=coefficients,
+        at_rest=at_rest,
+        actuate=actuate,
+        step=step,
+        resize=resize,
+        joints=joints,
+        joint_states=joint_states,
+        actuators=("drive", "steering"),
+        actuator_states=actuator_states,
+        xacro=XACRO,
+    )
+
+
+def assembled(
+    p: parameters.CarParameters, dt: float, d: DriveCoefficients, s: SteeringCoefficients, rule: int
+) -> AutowareCoefficients:
+    """The coefficients of a model with this drive and this steering."""
+    ideal = s.kind == steering.IDEAL_ANGLE
+    mechanical = s.kind == steering.MECHANISM
+    stops_at_ends = d.kind == drive.PEDAL_MAPS or (p.physical and not ideal)
+    unlimited_speed = d.kind in (drive.IDEAL_SPEED, drive.IDEAL_ACCELERATION, drive.LAGGING_SPEED)
+    return AutowareCoefficients(
+        dt=dt,
+        base_link_offset=p.base_link_offset,
+        physical=p.physical and not ideal,
+        lever=p.wheel_base,
+        half_track_fixed=p.track_fixed / 2.0,
+        half_track_steered=p.track_steered / 2.0,
+        wheel_radius=p.tire_diameter / 2.0,
+        parallel_steering=False,
+        rule=rule,
+        turning_limit=s.angle_limit if d.kind == drive.LAGGING_SPEED else math.inf,
+        speed_kept=math.inf if unlimited_speed else d.speed_limit,
+        angle_kept=s.angle_limit if stops_at_ends else math.inf,
+        acceleration_kept=d.acceleration_limit if p.physical and not unlimited_speed else math.inf,
+        weight=dt / 6.0 if mechanical else 1.0 / 6.0,
+        weight_of_sum=1.0 if mechanical else dt,
+        road_slope=parameters.slope_acceleration(p.road_pitch),
+        slopes=p.enable_road_slope_simulation,
+        speed_gain=p.speed_gain,
+        steering_gain=getattr(p, "steering_gain", 0.0),
+        drive=d,
+        steering=s,
+    )
+
+
+def joint_states(c: AutowareCoefficients, s: AutowareState) -> JointStates:
+    """Where the joints stand and how they move."""
+    return axle_joint_states(c, s, s.steering.angle, s.steering.rate)
+
+
+def actuator_states(c: AutowareCoefficients, s: AutowareState) -> ActuatorStates:
+    """What drive and steering were asked for and do; pedals ask for no speed, so that the present one stands there."""
+    return ActuatorStates(
+        (0.0, s.angle_reference), (s.speed_reference, 0.0), (0.0, s.steering.angle), (s.v_x, s.steering.rate)
+    )
+
+
+def resize(c: AutowareCoefficients, s: AutowareState) -> None:
+    """Fit the dead times to new ones, and take over the parameter of the slope."""
+    s.road_slope = c.road_slope
+    resize_line(s.drive.line, c.drive.delay_steps)
+    resize_line(s.drive.brake_line, c.drive.brake_delay_steps)
+    resize_line(s.steering.line, c.steering.delay_steps)
+    memory = s.steering.mechanism
+    fresh = mechanism_at_rest(c.steering.mechanism)
+    resize_line(memory.torques, len(fresh.torques.values) - 1)
+    if len(memory.times) != len(fresh.times):
+        memory.times, memory.first, memory.count = fresh.times, 0, 0
+
+
+AUTOWARE_MODELS = (
+    model("ideal_steer_vel", parameters.IdealSteerVelParameters, ideal_speed, ideal_angle),
+    model("ideal_steer_acc", parameters.IdealSteerAccParameters, ideal_acceleration, ideal_angle),
+    model("ideal_steer_acc_geared", parameters.IdealSteerAccGearedParameters, ideal_acceleration, ideal_angle, NO_FALL),
+    model("delay_steer_vel", parameters.DelaySteerVelParameters, lagging_speed, lagging_angle_with_band),
+    model("delay_steer_acc", parameters.DelaySteerAccParameters, lagging_acceleration, lagging_scaled_angle),
+    model(
+        "delay_steer_acc_geared",
+        parameters.DelaySteerAccGearedParameters,
+        lagging_acceleration,
+        lagging_scaled_angle,
+        NO_FALL,
+    ),
+    model(
+        "delay_steer_acc_geared_wo_fall_guard",
+        parameters.DelaySteerAccGearedWoFallGuardParameters,
+        rolling_acceleration,
+        lagging_scaled_angle,
+        ROLLING,
+    ),
+    model(
+        "delay_steer_map_acc_geared",
+        parameters.DelaySteerMapAccGearedParameters,
+        mapped_acceleration,
+        lagging_angle,
+        NO_FALL,
+    ),
+    model("actuation_cmd", parameters.ActuationCmdParameters, pedal_maps, lagging_unlimited_angle, NO_FALL),
+    model("actuation_cmd_steer_map", parameters.ActuationCmdSteerMapParameters, pedal_maps, mapped_rate, NO_FALL),
+    model("actuation_cmd_vgr", parameters.ActuationCmdVgrParameters, pedal_maps, variable_ratio, NO_FALL),
+    model("actuation_cmd_mechanical", parameters.ActuationCmdMechanicalParameters, pedal_maps, mechanism, NO_FALL),
+)

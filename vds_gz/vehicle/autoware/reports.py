@@ -1,0 +1,85 @@
+"""What a vehicle says of itself, as Autoware's messages have it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from vds_gz.vehicle.autoware.arithmetic import limited
+from vds_gz.vehicle.autoware.gears import is_reverse
+from vds_gz.vehicle.autoware.maps import across, falling_inverse, place, rising_inverse
+from vds_gz.vehicle.autoware.state import AutowareCoefficients, AutowareState
+from vds_gz.vehicle.autoware.steering import MECHANISM, RATE_MAP, VARIABLE_RATIO, wheel_angle
+
+
+class VelocityReport(NamedTuple):
+    """autoware_vehicle_msgs/VelocityReport: [m/s, m/s, rad/s] at the rear axle."""
+
+    longitudinal_velocity: float
+    lateral_velocity: float
+    heading_rate: float
+
+
+class ActuationStatus(NamedTuple):
+    """ActuationStatusStamped: the pedals that go with the present acceleration, and the steering command."""
+
+    accel: float
+    brake: float
+    steer: float
+
+
+def velocity_report(s: AutowareState) -> VelocityReport:
+    """How the rear axle moves."""
+    return VelocityReport(s.v_x, 0.0, s.yaw_rate)
+
+
+def steering_report(c: AutowareCoefficients, s: AutowareState) -> float:
+    """The tire angle that a sensor reads [rad]."""
+    return s.steering.angle + c.steering.bias
+
+
+def gear_report(s: AutowareState) -> int:
+    """The gear that is in."""
+    return int(s.drive.gear)
+
+
+def acceleration_report(s: AutowareState) -> tuple[float, float]:
+    """Acceleration along and across [m/s^2]."""
+    return s.acceleration, s.yaw_rate * s.v_x
+
+
+def has_actuation_status(c: AutowareCoefficients) -> bool:
+    """There are pedals with maps to read an actuation status from."""
+    return c.drive.uses_map or c.drive.uses_brake_map
+
+
+def actuation_status(c: AutowareCoefficients, s: AutowareState) -> ActuationStatus:
+    """The pedals that the maps give for the present acceleration; 0 where there is no map, or none for so little.
+
+    Mended (brake status): the brake map is read the right way round; else an answer within the map is mirrored.
+    Mended (maps in reverse): what the slope does is no pedal's, and in reverse the maps are read for reverse; else the
+    acceleration along +x counts in every gear. Mended: the steering command is reported; else 0 is.
+    """
+    drive = c.drive
+    a = limited(s.acceleration, drive.acceleration_limit)
+    v = limited(s.v_x, drive.speed_limit)
+    if c.physical:
+        a -= s.drive.slope
+        if is_reverse(s.drive.gear):
+            a = -a
+        v = abs(v)
+    accel = brake = 0.0
+    if drive.uses_map:
+        column, share = place(drive.map, v)
+        if a >= across(drive.map, 0, column, share):
+            accel = rising_inverse(drive.map, v, a)
+    if drive.uses_brake_map:
+        brake = falling_inverse(drive.brake_map, v, a, not c.physical)
+    return ActuationStatus(accel, brake, steering_position(c, s) if c.physical else 0.0)
+
+
+def steering_position(c: AutowareCoefficients, s: AutowareState) -> float:
+    """Where the steering stands, in the unit of its command; a command for a rate is reported as it acts."""
+    steering = c.steering
+    if steering.kind in (VARIABLE_RATIO, MECHANISM):
+        return wheel_angle(steering, s.v_x, s.steering.angle)
+    return s.steering.command if steering.kind == RATE_MAP else s.steering.angle

@@ -1,0 +1,136 @@
+"""What a model of Autoware's simulator knows, and what it remembers.
+
+The reference point is the middle of the rear axle. Both classes have the fields of a bicycle's wheels, so that wheels
+and joints are those of :mod:`vds_gz.vehicle.bicycle`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from vds_gz.vehicle.autoware.delay import clear_line
+from vds_gz.vehicle.autoware.drive import DriveCoefficients, DriveState, drive_at_rest
+from vds_gz.vehicle.autoware.mechanism import restart
+from vds_gz.vehicle.autoware.steering import SteeringCoefficients, SteeringState, steering_at_rest
+
+
+@dataclass(slots=True)
+class AutowareCoefficients:
+    """A model's parameters, ready for steps of one length.
+
+    Attributes:
+        dt: Length of a step [s].
+        base_link_offset: From the rear axle to base_link, along +x [m].
+        physical: The defects of Autoware's models are mended.
+        lever: Wheel base [m].
+        half_track_fixed, half_track_steered: Of the rear and the front axle [m].
+        wheel_radius: [m].
+        parallel_steering: Never; both front wheels follow Ackermann's rule.
+        rule: The rule of the gears.
+        turning_limit: Tire angle beyond which the vehicle turns no faster [rad].
+        speed_kept: The speed stays within this after a step [m/s].
+        angle_kept: The tire angle does [rad].
+        acceleration_kept: The acceleration does [m/s^2].
+        weight, weight_of_sum: Factors of the derivatives' sum, taken one after the other; their product is dt / 6.
+        road_slope: Acceleration that the road's slope gives at the beginning [m/s^2].
+        slopes: Slopes act.
+        speed_gain: Of the loop that turns a speed asked for into an acceleration [1/s].
+        steering_gain: Of the loop that turns a tire angle asked for into a steering rate [1/s].
+    """
+
+    dt: float
+    base_link_offset: float
+    physical: bool
+    lever: float
+    half_track_fixed: float
+    half_track_steered: float
+    wheel_radius: float
+    parallel_steering: bool
+    rule: int
+    turning_limit: float
+    speed_kept: float
+    angle_kept: float
+    acceleration_kept: float
+    weight: float
+    weight_of_sum: float
+    road_slope: float
+    slopes: bool
+    speed_gain: float
+    steering_gain: float
+    drive: DriveCoefficients
+    steering: SteeringCoefficients
+
+
+@dataclass(slots=True)
+class AutowareState:
+    """Drive and steering, the motion of the reference point, and each wheel's rolling speed [m/s] and angle [rad].
+
+    Attributes:
+        acceleration: What the model says of its acceleration [m/s^2]; for most it lags and makes the speed.
+        drive_acceleration: The acceleration of the drive alone, where the model tells it from the slope's [m/s^2].
+        road_slope: Acceleration along +x that the road's slope gives [m/s^2]; whoever knows the road sets it.
+        speed_reference: Speed that was asked for [m/s].
+        angle_reference: Tire angle that was asked for [rad].
+    """
+
+    drive: DriveState
+    steering: SteeringState
+    x: float = 0.0
+    y: float = 0.0
+    heading: float = 0.0
+    v_x: float = 0.0
+    v_y: float = 0.0
+    yaw_rate: float = 0.0
+    acceleration: float = 0.0
+    drive_acceleration: float = 0.0
+    road_slope: float = 0.0
+    speed_reference: float = 0.0
+    angle_reference: float = 0.0
+    speed_fixed_left: float = 0.0
+    speed_fixed_right: float = 0.0
+    speed_steered_left: float = 0.0
+    speed_steered_right: float = 0.0
+    roll_fixed_left: float = 0.0
+    roll_fixed_right: float = 0.0
+    roll_steered_left: float = 0.0
+    roll_steered_right: float = 0.0
+
+
+def at_rest(c: AutowareCoefficients) -> AutowareState:
+    """A vehicle that stands at the origin."""
+    return AutowareState(drive_at_rest(c.drive), steering_at_rest(c.steering), road_slope=c.road_slope)
+
+
+def put(
+    c: AutowareCoefficients,
+    s: AutowareState,
+    x: float,
+    y: float,
+    heading: float,
+    speed: float = 0.0,
+    angle: float = 0.0,
+    acceleration: float = 0.0,
+) -> None:
+    """Put the vehicle somewhere, as an initial pose does, in a motion of one's choice.
+
+    Mended (reset): dead times and all memory are emptied; else what was asked for before still comes out of them.
+
+    Args:
+        c, s: Coefficients and state; the state changes in place.
+        x, y, heading: Pose of the rear axle [m, m, rad].
+        speed: [m/s].
+        angle: Tire angle [rad].
+        acceleration: [m/s^2].
+    """
+    s.x, s.y, s.heading = x, y, heading
+    s.v_x = speed
+    s.acceleration = acceleration
+    s.drive_acceleration = 0.0
+    s.steering.angle = angle
+    s.steering.rate = 0.0
+    s.yaw_rate = speed * math.tan(angle) / c.lever
+    restart(c.steering.mechanism, s.steering.mechanism)
+    if c.physical:
+        for line in (s.drive.line, s.drive.brake_line, s.steering.line):
+            clear_line(line)

@@ -1,0 +1,149 @@
+"""How the tire angle follows its command: four ways, each a derivative of the angle. The fifth is a mechanism.
+
+Angles are those of the middle steered wheel [rad], left positive.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from vds_gz.vehicle.autoware.arithmetic import limited, outside
+from vds_gz.vehicle.autoware.delay import DelayLine, empty_line
+from vds_gz.vehicle.autoware.maps import Map, look
+from vds_gz.vehicle.autoware.mechanism import (
+    MechanismCoefficients,
+    MechanismState,
+    mechanism_at_rest,
+)
+
+#: The angle is what was asked for.
+IDEAL_ANGLE = 0
+#: The angle follows with a first-order lag.
+LAGGING_ANGLE = 1
+#: The command is anything, such as a voltage; a map says how fast the tires turn for it.
+RATE_MAP = 2
+#: The command is the angle of the steering wheel, geared to the tires by a ratio that varies.
+VARIABLE_RATIO = 3
+#: As before, but the tires are turned by a controller, a motor, and friction.
+MECHANISM = 4
+
+#: No gear ratio is smaller.
+LEAST_RATIO = 1e-5
+
+
+@dataclass(slots=True)
+class SteeringCoefficients:
+    """A steering's parameters, ready for steps of one length.
+
+    Attributes:
+        kind: Which of the ways above.
+        physical: The defects of Autoware's models are mended.
+        delay_steps: Dead time in steps.
+        command_limit: Saturation of an angle that is asked for [rad].
+        angle_limit: End stops [rad].
+        rate_limit: Greatest steering rate [rad/s].
+        time_constant: Of the lag [s].
+        bias: What a sensor reads too much [rad].
+        dead_band: Least deviation that is acted on [rad].
+        scale: What becomes of an angle that is asked for, as a factor.
+        map: Steering rate [rad/s] by the command and the tire angle [rad].
+        ratio, ratio_by_speed, ratio_by_angle: Coefficients of the gear ratio [-, s^2/m^2, 1/rad].
+        mechanism: The mechanical steering.
+    """
+
+    kind: int
+    physical: bool
+    delay_steps: int = 0
+    command_limit: float = math.inf
+    angle_limit: float = math.inf
+    rate_limit: float = math.inf
+    time_constant: float = 0.0
+    bias: float = 0.0
+    dead_band: float = 0.0
+    scale: float = 1.0
+    map: Map = field(default_factory=Map)
+    ratio: float = 1.0
+    ratio_by_speed: float = 0.0
+    ratio_by_angle: float = 0.0
+    mechanism: MechanismCoefficients = field(default_factory=MechanismCoefficients)
+
+
+@dataclass(slots=True)
+class SteeringState:
+    """Where the steering stands, and what has been entered and does not yet act.
+
+    Attributes:
+        line: Dead time.
+        mechanism: The mechanical steering.
+        angle, rate: Of the tires [rad, rad/s].
+        command: What comes out of the dead time.
+        target: The angle that a lagging one follows [rad].
+    """
+
+    line: DelayLine
+    mechanism: MechanismState
+    angle: float = 0.0
+    rate: float = 0.0
+    command: float = 0.0
+    target: float = 0.0
+
+
+def steering_at_rest(c: SteeringCoefficients) -> SteeringState:
+    """A steering that points ahead and was never asked for anything."""
+    return SteeringState(empty_line(c.delay_steps), mechanism_at_rest(c.mechanism))
+
+
+def prepare_steering(c: SteeringCoefficients, s: SteeringState) -> None:
+    """Find out what holds during a whole step."""
+    s.target = limited(s.command, c.command_limit) * c.scale
+    if c.kind == IDEAL_ANGLE:
+        s.angle = s.command
+
+
+def steering_derivative(c: SteeringCoefficients, s: SteeringState, v: float, angle: float) -> float:
+    """Derivative of the tire angle [rad/s].
+
+    Mended (feedback): the angle that is fed back is the present one, also between two steps; else it is held over a
+    step, and long steps overshoot.
+
+    Args:
+        c, s: Coefficients and state; ``s.angle`` is the tire angle at the beginning of the step.
+        v: Speed [m/s].
+        angle: Tire angle [rad].
+    """
+    measured = (angle if c.physical else s.angle) + c.bias
+    if c.kind == LAGGING_ANGLE:
+        return limited(-outside(measured - s.target, c.dead_band) / c.time_constant, c.rate_limit)
+    if c.kind == VARIABLE_RATIO:
+        return limited(-(measured - geared_angle(c, s.command, v, angle)) / c.time_constant, c.rate_limit)
+    if c.kind == RATE_MAP:
+        return limited(mapped_rate(c, s.command, v, angle), c.rate_limit)
+    return 0.0
+
+
+def mapped_rate(c: SteeringCoefficients, command: float, v: float, angle: float) -> float:
+    """Steering rate that a command gives [rad/s].
+
+    Mended (steering map): the map is read at its own axis, the tire angle, and gives a rate; else it is read at the
+    speed, and what it gives is divided by the time constant.
+    """
+    if c.physical:
+        return look(c.map, command, angle)
+    return look(c.map, command, v) / c.time_constant
+
+
+def geared_angle(c: SteeringCoefficients, wheel: float, v: float, angle: float) -> float:
+    """The tire angle [rad] that the steering wheel's angle [rad] asks for, at a speed [m/s] and a tire angle [rad]."""
+    return wheel / gear_ratio(c, v, wheel_angle(c, v, angle))
+
+
+def gear_ratio(c: SteeringCoefficients, v: float, wheel: float) -> float:
+    """Angle of the steering wheel over tire angle: more with speed, less with the wheel turned [rad]."""
+    ratio = c.ratio + c.ratio_by_speed * v * v - c.ratio_by_angle * abs(wheel)
+    return ratio if ratio > LEAST_RATIO else LEAST_RATIO
+
+
+def wheel_angle(c: SteeringCoefficients, v: float, angle: float) -> float:
+    """Angle of the steering wheel [rad] that belongs to a tire angle [rad], for which the ratio is solved."""
+    return ((c.ratio + c.ratio_by_speed * v * v) * angle) / (1.0 + c.ratio_by_angle * abs(angle))

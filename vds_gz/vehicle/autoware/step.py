@@ -1,0 +1,96 @@
+"""One step of any of the models: command, drive, steering, limits, gear, wheels."""
+
+from __future__ import annotations
+
+import math
+
+from vds_gz.vehicle.autoware.arithmetic import limited
+from vds_gz.vehicle.autoware.drive import (
+    IDEAL_ACCELERATION,
+    IDEAL_SPEED,
+    LAGGING_SPEED,
+    ROLLING_ACCELERATION,
+    prepare_drive,
+)
+from vds_gz.vehicle.autoware.gears import NO_FALL, NO_RULE, ROLLING, SHORTEST_STEP, stops
+from vds_gz.vehicle.autoware.inputs import take_command
+from vds_gz.vehicle.autoware.integrators import integrate
+from vds_gz.vehicle.autoware.mechanism import step_mechanism
+from vds_gz.vehicle.autoware.state import AutowareCoefficients, AutowareState
+from vds_gz.vehicle.autoware.steering import MECHANISM, geared_angle, prepare_steering
+from vds_gz.vehicle.bicycle import roll_wheels, steered_wheel_speed
+from vds_gz.vehicle.command import Command
+
+
+def step(c: AutowareCoefficients, s: AutowareState, u: Command) -> None:
+    """Advance everything by one step."""
+    advance(c, s, u)
+    roll_wheels(c, s, c.dt)
+
+
+def actuate(c: AutowareCoefficients, s: AutowareState, u: Command) -> None:
+    """Advance drive and steering by one step, and set velocity and wheel speeds; the vehicle stays where it is."""
+    x, y, heading = s.x, s.y, s.heading
+    advance(c, s, u)
+    s.x, s.y, s.heading = x, y, heading
+
+
+def advance(c: AutowareCoefficients, s: AutowareState, u: Command) -> None:
+    """Advance drive, steering and motion by one step, and set the wheels' speeds."""
+    x, y, heading, v, angle = s.x, s.y, s.heading, s.v_x, s.steering.angle
+    take_command(c, s, u)
+    prepare_drive(c.drive, s.drive, v)
+    prepare_steering(c.steering, s.steering)
+    if c.drive.kind == IDEAL_SPEED:
+        s.v_x = s.drive.input
+    integrate(c, s)
+    if c.steering.kind == MECHANISM:
+        target = geared_angle(c.steering, s.steering.command, s.v_x, angle)
+        s.steering.angle = step_mechanism(c.steering.mechanism, s.steering.mechanism, target, s.v_x, angle, c.dt)
+    keep_limits(c, s)
+    if c.rule == NO_FALL:
+        if stops(c, s, v):
+            s.x, s.y, s.heading, s.v_x = x, y, heading, 0.0
+            s.acceleration = 0.0 if c.physical else (0.0 - v) / max(c.dt, SHORTEST_STEP)
+    elif c.rule == ROLLING and v * s.v_x <= 0.0 and -s.drive_acceleration >= abs(s.drive.slope):
+        s.v_x = 0.0
+    report_acceleration(c, s, v)
+    s.steering.rate = (s.steering.angle - angle) / c.dt
+    set_wheel_speeds(c, s)
+
+
+def keep_limits(c: AutowareCoefficients, s: AutowareState) -> None:
+    """Keep the state within its limits.
+
+    Mended (bounded acceleration): that is one of them. Mended (end stops): for every model the tire angle is.
+    """
+    s.v_x = limited(s.v_x, c.speed_kept)
+    s.steering.angle = limited(s.steering.angle, c.angle_kept)
+    s.acceleration = limited(s.acceleration, c.acceleration_kept)
+    s.drive_acceleration = limited(s.drive_acceleration, c.acceleration_kept)
+
+
+def report_acceleration(c: AutowareCoefficients, s: AutowareState, v_before: float) -> None:
+    """Set the acceleration of models that do not have it in their state."""
+    kind = c.drive.kind
+    if kind == IDEAL_ACCELERATION:
+        s.acceleration = s.drive.input
+        if c.rule != NO_RULE:
+            s.acceleration = (s.v_x - v_before) / max(c.dt, SHORTEST_STEP)
+    elif kind in (IDEAL_SPEED, LAGGING_SPEED, ROLLING_ACCELERATION):
+        s.acceleration = (s.v_x - v_before) / c.dt
+
+
+def set_wheel_speeds(c: AutowareCoefficients, s: AutowareState) -> None:
+    """Yaw rate and wheel speeds that belong to the speed and the tire angle."""
+    v_x = s.v_x
+    angle = s.steering.angle
+    yaw_rate = (v_x * math.tan(angle)) / c.lever
+    cosine = math.cos(angle)
+    sine = math.sin(angle)
+    bulge = yaw_rate * c.half_track_fixed
+    s.yaw_rate = yaw_rate
+    s.speed_fixed_left = v_x - bulge
+    s.speed_fixed_right = v_x + bulge
+    s.speed_steered_left = steered_wheel_speed(c, v_x, yaw_rate, c.half_track_steered, cosine, sine)
+    s.speed_steered_right = steered_wheel_speed(c, v_x, yaw_rate, -c.half_track_steered, cosine, sine)
