@@ -1,0 +1,266 @@
+"""Parameters of Autoware's vehicle models, under Autoware's names and with Autoware's defaults.
+
+Geometry has the names of the other models, so that wheels and drawing are shared. What is in no file of Autoware's is
+``compatibility``, ``speed_gain``, ``steering_gain`` and ``road_pitch``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from vds_gz.parameters.actuators import MAX_DEAD_TIME
+from vds_gz.parameters.description import choice, flag, group, integer, real, text
+from vds_gz.parameters.maps import ActuationMap, own_map, read_map
+
+#: Acceleration of gravity, as Autoware has it [m/s^2].
+GRAVITY = 9.81
+
+#: A tire angle at which a wheel stands nearly across [rad].
+MAX_STEER_LIM = 1.5
+
+
+def slope_acceleration(pitch: float) -> float:
+    """Acceleration along +x that a slope gives [m/s^2], by the vehicle's pitch [rad], nose down positive."""
+    return GRAVITY * math.sin(pitch)
+
+
+def _dead_time(default: float, doc: str) -> float:
+    number: float = real(default, "s", doc, minimum=0.0, maximum=MAX_DEAD_TIME, live=True)
+    return number
+
+
+def _time_constant(default: float, doc: str) -> float:
+    number: float = real(default, "s", f"{doc}; at least 0.03 acts", minimum=0.0, live=True)
+    return number
+
+
+def _map(doc: str) -> str:
+    path: str = text("", f"CSV file of {doc}; empty: the one in config/maps")
+    return path
+
+
+@dataclass(frozen=True, slots=True)
+class CarParameters:
+    """A car as all of these models have it: driven behind, steered in front."""
+
+    base_link_offset: float = real(0.0, "m", "from the middle of the rear axle to base_link, along +x")
+    wheel_base: float = real(2.74, "m", "distance between the axles", positive=True)
+    track_fixed: float = real(1.63, "m", "between the rear wheels; 0: one wheel", minimum=0.0)
+    track_steered: float = real(1.63, "m", "between the front wheels; 0: one wheel", minimum=0.0)
+    tire_diameter: float = real(0.78, "m", "diameter of the wheels", positive=True)
+    compatibility: str = choice(
+        "physical",
+        ("autoware", "physical"),
+        "autoware: exactly what Autoware's simulator computes; physical: its defects are mended",
+    )
+    speed_gain: float = real(
+        2.0, "1/s", "of the loop that follows a speed where a command has no acceleration", positive=True, live=True
+    )
+    enable_road_slope_simulation: bool = flag(True, "slopes act: of commands, of Gazebo, and road_pitch", live=True)
+    road_pitch: float = real(0.0, "rad", "pitch of the road, nose down positive", minimum=-1.5, maximum=1.5, live=True)
+    enable_pub_steer: bool = flag(True, "the tire angle is reported")
+
+    @property
+    def physical(self) -> bool:
+        """The defects of Autoware's models are mended."""
+        return self.compatibility == "physical"
+
+
+@dataclass(frozen=True, slots=True)
+class IdealSteerVelParameters(CarParameters):
+    """Speed and tire angle are what was asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class IdealSteerAccParameters(CarParameters):
+    """Acceleration and tire angle are what was asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class IdealSteerAccGearedParameters(CarParameters):
+    """They are, and the gear allows one direction."""
+
+
+@dataclass(frozen=True, slots=True)
+class LaggingSteeringParameters(CarParameters):
+    """Limits of speed and steering, and a steering that lags."""
+
+    vel_lim: float = real(50.0, "m/s", "greatest speed", positive=True, live=True)
+    vel_rate_lim: float = real(7.0, "m/s^2", "greatest acceleration and deceleration", positive=True, live=True)
+    steer_lim: float = real(1.0, "rad", "greatest tire angle", positive=True, maximum=MAX_STEER_LIM, live=True)
+    steer_rate_lim: float = real(5.0, "rad/s", "greatest steering rate", positive=True, live=True)
+    steer_time_delay: float = _dead_time(0.24, "dead time of the steering")
+    steer_time_constant: float = _time_constant(0.27, "lag of the steering")
+    steer_bias: float = real(0.0, "rad", "what the steering's sensor reads too much", live=True)
+
+
+@dataclass(frozen=True, slots=True)
+class DelaySteerVelParameters(LaggingSteeringParameters):
+    """Speed and tire angle lag."""
+
+    vel_time_delay: float = _dead_time(0.25, "dead time of the speed")
+    vel_time_constant: float = _time_constant(0.5, "lag of the speed")
+    steer_dead_band: float = real(0.0, "rad", "deviation that the steering does not heed", minimum=0.0, live=True)
+
+
+@dataclass(frozen=True, slots=True)
+class DelaySteerAccParameters(LaggingSteeringParameters):
+    """Acceleration and tire angle lag."""
+
+    acc_time_delay: float = _dead_time(0.1, "dead time of the acceleration")
+    acc_time_constant: float = _time_constant(0.1, "lag of the acceleration")
+    steer_dead_band: float = real(0.0, "rad", "deviation that the steering does not heed", minimum=0.0, live=True)
+    debug_acc_scaling_factor: float = real(1.0, "", "of the acceleration asked for", live=True)
+    debug_steer_scaling_factor: float = real(1.0, "", "of the tire angle asked for", live=True)
+
+
+@dataclass(frozen=True, slots=True)
+class DelaySteerAccGearedParameters(DelaySteerAccParameters):
+    """They do, and the gear allows one direction."""
+
+
+@dataclass(frozen=True, slots=True)
+class DelaySteerAccGearedWoFallGuardParameters(DelaySteerAccParameters):
+    """They do, and the car may roll against its gear."""
+
+
+@dataclass(frozen=True, slots=True)
+class DelaySteerMapAccGearedParameters(LaggingSteeringParameters):
+    """They do, the acceleration behind what a map makes of it, and the gear allows one direction."""
+
+    acc_time_delay: float = _dead_time(0.1, "dead time of the acceleration")
+    acc_time_constant: float = _time_constant(0.1, "lag of the acceleration")
+    acceleration_map_path: str = _map("the acceleration by speed (columns) and acceleration asked for (rows)")
+
+    def __post_init__(self) -> None:
+        if self.acceleration_map_path:
+            read_map(self.acceleration_map_path)
+
+    @property
+    def acceleration_map(self) -> ActuationMap:
+        """Acceleration [m/s^2] by speed [m/s] and acceleration asked for [m/s^2]."""
+        return _given_or_own(self.acceleration_map_path, "acceleration_map.csv")
+
+
+@dataclass(frozen=True, slots=True)
+class ActuationCmdParameters(LaggingSteeringParameters):
+    """Pedals with maps; the steering command is a tire angle."""
+
+    accel_time_delay: float = _dead_time(0.1, "dead time of the accelerator")
+    accel_time_constant: float = _time_constant(0.1, "lag of the acceleration")
+    brake_time_delay: float = _dead_time(0.1, "dead time of the brake")
+    brake_time_constant: float = _time_constant(0.1, "lag of the deceleration")
+    convert_accel_cmd: bool = flag(True, "the accelerator goes through its map, else it is an acceleration [m/s^2]")
+    convert_brake_cmd: bool = flag(True, "the brake goes through its map, else it does nothing")
+    accel_map_path: str = _map("the acceleration by speed (columns) and accelerator (rows)")
+    brake_map_path: str = _map("the acceleration by speed (columns) and brake pedal (rows)")
+
+    def __post_init__(self) -> None:
+        self.check_pedal_maps()
+
+    def check_pedal_maps(self) -> None:
+        """Read the maps that a path was given of, so that a bad one is refused at once."""
+        for path, used in (
+            (self.accel_map_path, self.convert_accel_cmd),
+            (self.brake_map_path, self.convert_brake_cmd),
+        ):
+            if path and used:
+                read_map(path)
+
+    @property
+    def accel_map(self) -> ActuationMap:
+        """Acceleration [m/s^2] by speed [m/s] and accelerator."""
+        return _given_or_own(self.accel_map_path, "accel_map.csv")
+
+    @property
+    def brake_map(self) -> ActuationMap:
+        """Acceleration [m/s^2] by speed [m/s] and brake pedal."""
+        return _given_or_own(self.brake_map_path, "brake_map.csv")
+
+
+@dataclass(frozen=True, slots=True)
+class ActuationCmdSteerMapParameters(ActuationCmdParameters):
+    """Pedals with maps; the steering command is anything that a map turns into a steering rate."""
+
+    steer_map_path: str = _map("the steering rate by tire angle (columns) and steering command (rows)")
+    steering_gain: float = real(
+        2.0, "1/s", "of the loop that follows a tire angle where a command has one", positive=True, live=True
+    )
+
+    def __post_init__(self) -> None:
+        self.check_pedal_maps()
+        if self.steer_map_path:
+            read_map(self.steer_map_path)
+
+    @property
+    def steer_map(self) -> ActuationMap:
+        """Steering rate [rad/s] by tire angle [rad] and steering command."""
+        return _given_or_own(self.steer_map_path, "steer_map.csv")
+
+
+@dataclass(frozen=True, slots=True)
+class ActuationCmdVgrParameters(ActuationCmdParameters):
+    """Pedals with maps; the steering command is the steering wheel's angle, geared by a ratio that varies."""
+
+    vgr_coef_a: float = real(
+        15.713, "", "gear ratio of the steering, standing, straight", positive=True, live=True
+    )
+    vgr_coef_b: float = real(0.053, "s^2/m^2", "its gain with the square of the speed", minimum=0.0, live=True)
+    vgr_coef_c: float = real(0.042, "1/rad", "its loss with the steering wheel's angle", minimum=0.0, live=True)
+
+
+@dataclass(frozen=True, slots=True)
+class MechanicalParameters:
+    """A steering's controller, power steering and mechanics; defaults are Autoware's, identified from a vehicle."""
+
+    kp: float = real(386.9151820510161, "1/rad", "proportional gain of the controller", live=True)
+    ki: float = real(5.460970982628869, "1/(rad s)", "integral gain", live=True)
+    kd: float = real(0.03550834077602694, "s/rad", "derivative gain", live=True)
+    ff_gain: float = real(0.03051963576179274, "1/rad", "gain of the command itself", live=True)
+    angle_limit: float = real(10.0, "rad", "greatest tire angle", positive=True, live=True)
+    rate_limit: float = real(3.0, "rad/s", "greatest rate of the command and of the tires", positive=True, live=True)
+    dead_zone_threshold: float = real(
+        0.00708241866710033, "N m", "torque against the motion that turns nothing", minimum=0.0, live=True
+    )
+    poly_a: float = real(0.15251276182076065, "", "power steering: of the torque's cube", live=True)
+    poly_b: float = real(-0.17301900674117585, "", "of the torque's square", live=True)
+    poly_c: float = real(1.5896528355739639, "", "of the torque", live=True)
+    poly_d: float = real(0.002300899817071436, "", "of the speed's cube", live=True)
+    poly_e: float = real(-0.0418928856764797, "", "of the speed's square", live=True)
+    poly_f: float = real(0.18449047960081838, "", "of the speed", live=True)
+    poly_g: float = real(-0.06320887302605509, "", "of torque times speed", live=True)
+    poly_h: float = real(0.18696796150634806, "", "constant part", live=True)
+    inertia: float = real(25.17844747941984, "kg m^2", "of what turns, seen from the tires", positive=True, live=True)
+    damping: float = real(117.00653795106054, "N m s/rad", "of what turns", minimum=0.0, live=True)
+    stiffness: float = real(0.17526182368541224, "N m/rad", "that centres the tires", minimum=0.0, live=True)
+    friction: float = real(0.6596571248682918, "N m", "torque of dry friction", minimum=0.0, live=True)
+    steering_torque_limit: float = real(30.0, "N m", "greatest torque", positive=True, live=True)
+    torque_delay_time: float = real(
+        0.0007641271506616108, "s", "dead time of the torque", minimum=0.0, maximum=MAX_DEAD_TIME, live=True
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ActuationCmdMechanicalParameters(ActuationCmdVgrParameters):
+    """Pedals with maps; a mechanism turns the tires after the steering wheel."""
+
+    steer_time_delay: float = _dead_time(0.0, "dead time of the steering")
+    steer_time_constant: float = real(0.001, "s", "does not act", minimum=0.0, live=True)
+    mechanical_params: MechanicalParameters = group(MechanicalParameters)
+
+
+@dataclass(frozen=True, slots=True)
+class MeasurementNoiseParameters:
+    """Noise of what is measured, as Autoware's simulator has it. All of them are standard deviations."""
+
+    add_measurement_noise: bool = flag(False, "pose, speed and tire angle are noisy")
+    pos_noise_stddev: float = real(0.01, "m", "of x and of y", minimum=0.0, live=True)
+    vel_noise_stddev: float = real(0.01, "m/s", "of the speed", minimum=0.0, live=True)
+    rpy_noise_stddev: float = real(1e-4, "rad", "of the heading", minimum=0.0, live=True)
+    steer_noise_stddev: float = real(1e-4, "rad", "of the tire angle", minimum=0.0, live=True)
+    seed: int = integer(0, "seed of the noise; equal seeds give equal runs", minimum=0)
+
+
+def _given_or_own(path: str, name: str) -> ActuationMap:
+    return read_map(path) if path else own_map(name)

@@ -1,0 +1,136 @@
+"""Maps of actuation, read from CSV files as Autoware has them, and checked.
+
+The first row holds a label and the keys of the columns (a speed, a tire angle), the first column the keys of the rows
+(a pedal, a steering command), the rest what that actuation does in that state. Empty lines do not count.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import os
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from pathlib import Path
+
+from vds_gz.parameters.description import ParameterError
+from vds_gz.share import share
+
+PACKAGE_PREFIX = "package://"
+_OURS = "vds_gz"
+
+
+@dataclass(frozen=True, slots=True)
+class ActuationMap:
+    """A map.
+
+    Attributes:
+        label: What the file's first cell says.
+        states: Keys of the columns, rising.
+        actuations: Keys of the rows, rising.
+        values: One tuple a row.
+    """
+
+    label: str
+    states: tuple[float, ...]
+    actuations: tuple[float, ...]
+    values: tuple[tuple[float, ...], ...]
+
+
+def own_map(name: str) -> ActuationMap:
+    """A map that comes with this package, e.g. ``accel_map.csv``."""
+    return _read(share("config", "maps", name), 0)
+
+
+def read_map(path: str) -> ActuationMap:
+    """A map from a file.
+
+    Args:
+        path: Path of the file, or ``package://name/path`` of one that a ROS package brings.
+
+    Raises:
+        ParameterError: The file cannot be read or is no map. The message names file, row and column, both from 1.
+    """
+    file = _located(path)
+    try:
+        changed = file.stat().st_mtime_ns
+    except OSError:
+        raise ParameterError(f"map '{path}' does not exist (looked in {Path.cwd()})") from None
+    return _read(file, changed)
+
+
+def parse_map(text: str, where: str) -> ActuationMap:
+    """A map from the text of a file.
+
+    Args:
+        text: The text.
+        where: Name of the file, for messages.
+
+    Raises:
+        ParameterError: The text is no map.
+    """
+    rows = [
+        (number, [cell.strip() for cell in cells])
+        for number, cells in enumerate(csv.reader(io.StringIO(text)), start=1)
+        if any(cell.strip() for cell in cells)
+    ]
+    if len(rows) < 3:
+        raise ParameterError(f"map {where}: it must have a row of column keys and at least 2 rows of values")
+    width = len(rows[0][1])
+    if width < 3:
+        raise ParameterError(f"map {where}, row {rows[0][0]}: it must have a label and at least 2 column keys")
+    for number, cells in rows:
+        if len(cells) != width:
+            raise ParameterError(f"map {where}, row {number}: it has {len(cells)} cells; the first row has {width}")
+    head, *body = rows
+    states = tuple(_number(cell, where, head[0], column) for column, cell in enumerate(head[1][1:], start=2))
+    grid = [tuple(_number(cell, where, number, i) for i, cell in enumerate(cells, start=1)) for number, cells in body]
+    actuations = tuple(row[0] for row in grid)
+    for i, (before, after) in enumerate(pairwise(states), start=3):
+        if after <= before:
+            raise ParameterError(_not_rising("column", where, head[0], i, before, after))
+    for (number, _), (before, after) in zip(body[1:], pairwise(actuations), strict=True):
+        if after <= before:
+            raise ParameterError(_not_rising("row", where, number, 1, before, after))
+    return ActuationMap(head[1][0], states, actuations, tuple(row[1:] for row in grid))
+
+
+def _located(path: str) -> Path:
+    if not path.startswith(PACKAGE_PREFIX):
+        return Path(path).expanduser()
+    package, _, rest = path.removeprefix(PACKAGE_PREFIX).partition("/")
+    if package == _OURS:
+        return share(*rest.split("/"))
+    places = [Path(prefix) / "share" / package for prefix in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep)]
+    for place in places:
+        if place.is_dir():
+            return place / rest
+    raise ParameterError(f"map '{path}': there is no package '{package}' in AMENT_PREFIX_PATH; give the path of a file")
+
+
+@lru_cache(maxsize=32)
+def _read(file: Path, changed: int) -> ActuationMap:
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ParameterError(f"map '{file}' cannot be read: {error}") from None
+    return parse_map(text, f"'{file}'")
+
+
+def _number(cell: str, where: str, row: int, column: int) -> float:
+    try:
+        number = float(cell)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise ParameterError(f"map {where}, row {row}, column {column}: '{cell}' is not a finite number")
+    return number
+
+
+def _not_rising(keys: str, where: str, row: int, column: int, before: float, after: float) -> str:
+    return (
+        f"map {where}, row {row}, column {column}: the {keys} key {after:g} follows {before:g}; keys must rise from "
+        f"{keys} to {keys}"
+    )
