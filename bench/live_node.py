@@ -24,17 +24,27 @@ from vds_gz.ros.open_graph import open_graph
 
 NODE = [sys.executable, "-m", "vds_gz.nodes.sim_node", "--ros-args"]
 DOMAINS = count(120 + os.getpid() % 50)
+LISTENED = (
+    topics.GROUND_TRUTH,
+    topics.TWIST_ACTUAL,
+    topics.TF,
+    topics.JOINT_STATES,
+    topics.ACTUATOR_REFERENCES,
+    topics.ACTUATOR_STATES,
+)
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class Measured:
     """A simulator's process with a listener beside it that sends commands at 10 Hz."""
 
-    def __init__(self, command: list[str]) -> None:
+    def __init__(self, command: list[str], everything: bool) -> None:
         os.environ["ROS_DOMAIN_ID"] = str(next(DOMAINS))
         self.graph: Graph = open_graph(parse([], "bench"), "bench")
         self.stamps: list[int] = []
         self.graph.subscribe(topics.ODOM.name, topics.ODOM.type, topics.ODOM.qos, self._on_odom)
+        for topic in LISTENED if everything else ():
+            self.graph.subscribe(topic.name, topic.type, topic.qos, lambda message, arrival: None)
         reference = topics.TWIST_REFERENCE
         self.publisher = self.graph.publisher(reference.name, reference.type, reference.qos)
         self.twist = self.graph.message(reference.type)
@@ -92,8 +102,8 @@ class Row:
         )
 
 
-def measure(name: str, command: list[str], seconds: float) -> Row:
-    node = Measured(command)
+def measure(name: str, command: list[str], seconds: float, everything: bool = True) -> Row:
+    node = Measured(command, everything)
     node.drive(2.0)
     used, first, heard = node.processor_seconds(), node.stamps[-1], len(node.stamps)
     passed = node.drive(seconds)
@@ -114,13 +124,13 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=20.0, help="length of each measurement")
     parser.add_argument("--peer", help="command line of another simulator")
     options = parser.parse_args()
-    library = "rclpy" if "rclpy" in sys.modules else os.environ.get("VDS_GZ_GRAPH", "")
     print("| node | first odom [s] | core [%] | memory [MB] | odom [Hz] | real-time factor |")
     print("| --- | --- | --- | --- | --- | --- |")
     rates = ["-p", "step_rate:=1000.0", "-p", "pub_rate:=50.0"]
-    print(measure(f"sim_node {library}".strip(), [*NODE, *rates], options.seconds), flush=True)
-    if options.peer:
-        print(measure("peer", [*shlex.split(options.peer)], options.seconds), flush=True)
+    for heard, everything in (("all topics heard", True), ("odom heard", False)):
+        print(measure(f"sim_node, {heard}", [*NODE, *rates], options.seconds, everything), flush=True)
+        if options.peer:
+            print(measure(f"peer, {heard}", shlex.split(options.peer), options.seconds, everything), flush=True)
     flat_out = [*NODE, *rates, "-p", "be_reference_clock:=true", "-p", "speed_factor:=0.0"]
     print(measure("sim_node, speed_factor 0", flat_out, options.seconds), flush=True)
 

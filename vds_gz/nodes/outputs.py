@@ -1,4 +1,4 @@
-"""What goes out at every publish instant. Messages are made once and filled anew."""
+"""What goes out at every publish instant, where somebody listens. Messages are made once and filled anew."""
 
 from __future__ import annotations
 
@@ -63,6 +63,8 @@ class _Joints:
         self._velocities = graph.numbers(len(names))
 
     def publish(self, time: int, positions: Sequence[float], velocities: Sequence[float]) -> None:
+        if not self._publisher.subscription_count():
+            return
         set_stamp(self._message.header.stamp, time)
         for i, value in enumerate(positions):
             self._positions[i] = value
@@ -120,24 +122,32 @@ class Outputs:
 
     def publish(self, snapshot: Snapshot) -> None:
         """Publish everything of one instant."""
-        time = snapshot.time
-        for message in (self._twist_message, self._odom_message, self._truth_message, self._base_transform):
-            set_stamp(message.header.stamp, time)
-        set_transform(self._base_transform.transform, snapshot.odom)
-        if snapshot.map_to_odom is not None:
-            set_stamp(self._odom_transform.header.stamp, time)
-            set_transform(self._odom_transform.transform, snapshot.map_to_odom)
-        self._tf.publish(self._tf_message)
-        set_odometry(self._odom_message, snapshot.odom, snapshot.motion, snapshot.odom_variance)
-        self._odom.publish(self._odom_message)
-        set_odometry(self._truth_message, snapshot.truth, snapshot.motion, (0.0, 0.0))
-        self._truth.publish(self._truth_message)
-        set_twist(self._twist_message.twist, snapshot.motion)
-        self._twist.publish(self._twist_message)
-        actuators = snapshot.actuators
+        time, motion, actuators = snapshot.time, snapshot.motion, snapshot.actuators
+        if self._tf.subscription_count():
+            self._publish_transforms(snapshot)
+        if self._odom.subscription_count():
+            set_stamp(self._odom_message.header.stamp, time)
+            set_odometry(self._odom_message, snapshot.odom, motion, snapshot.odom_variance)
+            self._odom.publish(self._odom_message)
+        if self._truth.subscription_count():
+            set_stamp(self._truth_message.header.stamp, time)
+            set_odometry(self._truth_message, snapshot.truth, motion, (0.0, 0.0))
+            self._truth.publish(self._truth_message)
+        if self._twist.subscription_count():
+            set_stamp(self._twist_message.header.stamp, time)
+            set_twist(self._twist_message.twist, motion)
+            self._twist.publish(self._twist_message)
         self._joints.publish(time, snapshot.joints.positions, snapshot.joints.velocities)
         self._references.publish(time, actuators.reference_positions, actuators.reference_velocities)
         self._actuators.publish(time, actuators.positions, actuators.velocities)
+
+    def _publish_transforms(self, snapshot: Snapshot) -> None:
+        set_stamp(self._base_transform.header.stamp, snapshot.time)
+        set_transform(self._base_transform.transform, snapshot.odom)
+        if snapshot.map_to_odom is not None:
+            set_stamp(self._odom_transform.header.stamp, snapshot.time)
+            set_transform(self._odom_transform.transform, snapshot.map_to_odom)
+        self._tf.publish(self._tf_message)
 
     def _announce(self, topic: topics.Topic) -> tuple[Publisher, Any]:
         return self._graph.publisher(topic.name, topic.type, topic.qos), self._graph.message(topic.type)
