@@ -3,12 +3,17 @@
 A model ``foo`` is drawn by ``models/foo.urdf.xacro``. Every parameter of its group reaches the file as an argument of
 the same name, those of a nested group with an underscore: ``steering_actuator.max_position`` is
 ``$(arg steering_actuator_max_position)``.
+
+A sensor of type ``bar`` is drawn by the macro ``bar`` in ``models/sensors/bar.xacro``, which takes the sensor's
+parameters, its name and the link it is fixed to.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from xml.dom.minidom import Document, getDOMImplementation
 from xml.parsers.expat import ExpatError
 
 import xacro
@@ -17,15 +22,19 @@ from vds_gz.parameters.description import Value, describe
 from vds_gz.share import share
 
 _SUFFIX = ".urdf.xacro"
+_NAMESPACE = "http://www.ros.org/wiki/xacro"
 
 
-def urdf(model: str, parameters: Any, xacro_file: str | Path | None = None) -> str:
+def urdf(
+    model: str, parameters: Any, xacro_file: str | Path | None = None, sensors: Mapping[str, Any] | None = None
+) -> str:
     """The URDF of a vehicle.
 
     Args:
         model: Name of the model, e.g. ``bicycle``.
         parameters: The group of parameters of that model, e.g. a ``BicycleParameters``.
         xacro_file: The file to draw it with, where it is not one of this package's models.
+        sensors: The parameter groups of the sensors that it carries, by their names.
 
     Raises:
         FileNotFoundError: There is no such model or file; the message names those that there are.
@@ -34,17 +43,39 @@ def urdf(model: str, parameters: Any, xacro_file: str | Path | None = None) -> s
     path = Path(xacro_file) if xacro_file else _model_file(model)
     if not path.is_file():
         raise FileNotFoundError(f"there is no xacro file '{path}'")
+    document = _assembly(model, path, sensors or {})
     try:
-        document = xacro.process_file(str(path), mappings=arguments(parameters))
+        xacro.process_doc(document, mappings=arguments(parameters))
     except (xacro.XacroException, ExpatError) as error:
         raise ValueError(f"cannot make a robot description of '{path}': {error}") from error
-    # Only the root element: what stands around it is comments, one with the path of the file on this machine.
     return '<?xml version="1.0"?>\n' + str(document.documentElement.toprettyxml(indent="  "))
 
 
 def arguments(parameters: Any) -> dict[str, str]:
     """The xacro arguments of a group of parameters, by name."""
     return {item.name.replace(".", "_"): _text(item.default) for item in describe(parameters)}
+
+
+def _assembly(model: str, path: Path, sensors: Mapping[str, Any]) -> Document:
+    """A xacro document that includes the vehicle and calls one macro for each sensor."""
+    document = getDOMImplementation().createDocument(None, "robot", None)
+    root = document.documentElement
+    root.setAttribute("name", model)
+    root.setAttribute("xmlns:xacro", _NAMESPACE)
+
+    def call(what: str, **attributes: str) -> None:
+        element = document.createElementNS(_NAMESPACE, f"xacro:{what}")
+        for key, value in attributes.items():
+            element.setAttribute(key, value)
+        root.appendChild(element)
+
+    call("include", filename=str(path))
+    for kind in dict.fromkeys(sensor.type for sensor in sensors.values()):
+        call("include", filename=str(share("models", "sensors", f"{kind}.xacro")))
+    for name, sensor in sensors.items():
+        given = arguments(sensor)
+        call(given.pop("type"), name=name, parent="base_link", **given)
+    return document
 
 
 def _model_file(model: str) -> Path:
@@ -57,4 +88,6 @@ def _model_file(model: str) -> Path:
 
 
 def _text(value: Value) -> str:
+    if isinstance(value, tuple):
+        return " ".join(map(str, value))
     return str(value).lower() if isinstance(value, bool) else str(value)

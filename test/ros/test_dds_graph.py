@@ -32,12 +32,10 @@ def take_all(into: list[Any]) -> Callable[[Any, int], None]:
 
 def test_two_processes_find_each_other_and_talk(start: Start, join: Join) -> None:
     graph = join()
-    began = time.monotonic()
     start("node")
     commands, got = graph.publisher("command", TWIST, QoS()), []
     graph.subscribe("echo", TWIST, QoS(), lambda message, arrival: got.append((message, arrival)))
-    until(commands.subscription_count, graph)
-    assert time.monotonic() - began < 5.0
+    until(commands.subscription_count, graph, patience=5.0)
     sent = graph.message(TWIST)
     sent.linear.x, sent.angular.z = 1.5, -2.0
     before = time.monotonic_ns()
@@ -145,7 +143,7 @@ def test_waiting_takes_as_long_as_asked_when_nothing_comes(join: Join) -> None:
     for seconds in (0.0, 0.03, 0.25):
         began = time.monotonic()
         graph.wait(seconds)
-        assert seconds <= time.monotonic() - began < seconds + 0.2
+        assert seconds <= time.monotonic() - began < seconds + 1.0
 
 
 # What the graph knows of a node
@@ -342,5 +340,5 @@ def test_a_node_starts_fast_and_small(start: Start) -> None:
     peer = start("cost")
     output, _ = peer.process.communicate(timeout=PATIENCE)
     seconds, megabytes = map(float, output.split())
-    assert seconds < 2.0
+    assert seconds < 1.5
     assert megabytes < 100.0

@@ -218,7 +218,7 @@ def test_a_steering_with_stops_takes_the_way_that_is_nearer_without_passing_thro
 
 
 @pytest.mark.parametrize("reverse", [False, True])
-@pytest.mark.parametrize("track", [0.0, 0.3, 1.2, 5.0])
+@pytest.mark.parametrize("track", [0.0, 0.3, 1.2, 8.0])
 @pytest.mark.parametrize("angle", ANGLES)
 def test_steered_wheels_point_at_the_turning_centre_and_roll_as_fast_as_they_move(reverse, track, angle):
     p = ideal_bicycle(drive_on_steered_wheel=True, reverse=reverse, track_steered=track)

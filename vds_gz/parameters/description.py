@@ -11,7 +11,7 @@ import dataclasses
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 ParameterType = Literal["double", "integer", "bool", "string"]
 Value = float | int | bool | str
@@ -79,7 +79,7 @@ class Description:
             raise ParameterError(
                 f"parameter '{self.name}' is '{value}'{place}; it must be one of {', '.join(self.choices)}"
             )
-        return value
+        return cast(Value, value)
 
     def bounds(self) -> str:
         """The bounds in words, e.g. ``a finite number, at least 0``."""

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from vds_gz.parameters.load import Override
 from vds_gz.ros.errors import ArgumentError
 
 Scalar = bool | int | float | str
@@ -34,21 +34,6 @@ class _Loader(_FASTEST):
     def resolve(self, kind: Any, value: Any, implicit: Any) -> str:
         """The tag of a node that has none."""
         return ""
-
-
-@dataclass(frozen=True, slots=True)
-class Override:
-    """A parameter's value as the user gave it.
-
-    Attributes:
-        name: Dotted name.
-        value: The value in the type YAML gives it.
-        origin: Where it was given, e.g. ``file robot.yaml, line 4`` or ``-p``.
-    """
-
-    name: str
-    value: ParameterValue
-    origin: str
 
 
 def parse_value(text: str, where: str) -> ParameterValue:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import chain, combinations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,7 +21,7 @@ Array = NDArray[np.float64]
 PIECE = 2.5
 
 #: A limit counts as met if leaving it out makes the error greater by this part of the response's range.
-DECISIVE = 0.002
+DECISIVE = 0.001
 
 #: A number is given if its standard deviation is at most this part of it, or one sample for a time.
 CERTAIN = 0.1
@@ -28,10 +29,14 @@ CERTAIN = 0.1
 #: Nothing is known of the response more exactly than this part of its range.
 RESOLUTION = 0.001
 
-ITERATIONS = 10
-_DAMPINGS = (1e-4, 1e-2, 1.0)
+#: A command is seen in the next sample if it comes by this part of the interval before it.
+COMMAND_LEAD = 0.05
+
+ITERATIONS = 15
+_DAMPINGS = (1e-3, 0.1, 10.0, 300.0)
 _LOWEST_TIME_CONSTANT = 1e-6
 _NO_LIMIT = 1e9
+_LEAST_LIMIT = 1e-9
 
 # Places in a vector of parameters; the limits are kept as logarithms.
 _DEAD_TIME, _TIME_CONSTANT, _RISE, _FALL, _VALUE = range(5)
@@ -46,7 +51,7 @@ class Response:
         time_constant: Of the first-order lag [s].
         max_rise, max_fall: Limit of the rate of change away from and towards zero, where one was met.
         max_value: Limit of the value, where one was met.
-        reached_rate, reached_value: The greatest magnitudes there were, be they limits or not.
+        reached_rise, reached_fall, reached_value: The greatest magnitudes there were, be they limits or not.
         error: Root mean square of what these numbers leave unexplained.
     """
 
@@ -55,13 +60,14 @@ class Response:
     max_rise: float | None
     max_fall: float | None
     max_value: float | None
-    reached_rate: float
+    reached_rise: float
+    reached_fall: float
     reached_value: float
     error: float
 
 
 def measure(
-    time: ArrayLike, reference: ArrayLike, response: ArrayLike, *, changed: ArrayLike | None = None, angle: bool = False
+    time: ArrayLike, reference: ArrayLike, response: ArrayLike, *, commands: ArrayLike = (), angle: bool = False
 ) -> Response:
     """Measure an actuator.
 
@@ -69,53 +75,56 @@ def measure(
         time: Times of the samples [s], increasing.
         reference: What the actuator was asked for at these times, in its own unit.
         response: What it did.
-        changed: When the reference took each sample's value, where that is known better than the time of the sample;
-            NaN where it is not. It then lies within the interval before the sample, most likely in its middle.
+        commands: When commands came [s]. Where one lies in the interval in which the reference changed, it changed
+            then; else most likely in the middle.
         angle: The values are angles [rad], with one rate limit for both directions, and without stops they wrap.
     """
-    record = _Record(np.asarray(time, float), np.asarray(reference, float), np.asarray(response, float), changed, angle)
+    samples = (np.asarray(values, float) for values in (time, reference, response, commands))
+    record = _Record(*samples, angle=angle)
     if record.span <= 0.0:
-        return Response(None, None, None, None, None, record.reached_rate, record.reached_value, 0.0)
+        return Response(None, None, None, None, None, *record.reached, 0.0)
     start = _coarse(record)
     fits = _fit(record, _variants(record, start))
     best = _simplest(fits, record.span)
     known = _known(record, best)
-    value = [float(v) if k else None for v, k in zip(_physical(best.parameters), known, strict=True)]
-    if angle:
-        value[_FALL] = value[_RISE]
-    return Response(*value, record.reached_rate, record.reached_value, best.error)
+    dead_time, time_constant, rise, fall, value = (
+        float(number) if is_known else None
+        for number, is_known in zip(_physical(best.parameters), known, strict=True)
+    )
+    return Response(dead_time, time_constant, rise, rise if angle else fall, value, *record.reached, best.error)
 
 
 class _Record:
     """A recording on an even grid, cut into pieces that are simulated side by side."""
 
-    def __init__(self, time: Array, reference: Array, response: Array, changed: ArrayLike | None, angle: bool) -> None:
+    def __init__(self, time: Array, reference: Array, response: Array, commands: Array, *, angle: bool) -> None:
         """Bring the samples into shape; arguments as of :func:`measure`."""
         if not len(time) == len(reference) == len(response):
             raise ValueError(f"{len(time)} times, {len(reference)} references and {len(response)} responses")
-        self.reached_value = float(np.max(np.abs(response), initial=0.0))
-        self.reached_rate = 0.0
+        self.angle = angle
         self.span = 0.0
+        self._set_reached(time, np.unwrap(response) if angle else response)
         if len(time) < 10 or np.ptp(reference) < 1e-9 or np.ptp(response) < 1e-9:
             return
-        self.angle = angle
-        self.wraps = angle and self.reached_value > math.pi / 2
+        self.wraps = angle and self.reached[2] > math.pi / 2
         self.span = float(np.ptp(response))
         self.interval = float(np.median(np.diff(time)))
         self.start, self.end = float(time[0]), float(time[-1])
-        self._set_reference(time, np.unwrap(reference) if self.wraps else reference, changed)
+        self._set_reference(time, np.unwrap(reference) if self.wraps else reference, commands)
         self._set_response(time, np.unwrap(response) if self.wraps else response)
 
-    def _set_reference(self, time: Array, reference: Array, changed: ArrayLike | None) -> None:
+    def _set_reference(self, time: Array, reference: Array, commands: Array) -> None:
         """The integral of the reference, which changes in jumps: its differences are the exact means."""
         jumps = np.flatnonzero(np.diff(reference) != 0.0) + 1
-        middle = 0.5 * (time[jumps - 1] + time[jumps])
-        told = np.full(len(jumps), np.nan) if changed is None else np.asarray(changed, float)[jumps]
-        moments = np.where(np.isfinite(told), np.clip(told, time[jumps - 1], time[jumps]), middle)
-        long_ago, long_after = self.start - 1e4, self.end + 1e4
-        self._edges = np.concatenate(([long_ago], moments, [long_after]))
-        values = np.concatenate((reference[:1], reference[jumps]))
-        self._integral = np.concatenate(([0.0], np.cumsum(values * np.diff(self._edges))))
+        begin, end = time[jumps - 1], time[jumps]
+        # A command acts from the next step of the vehicle, so one just before a sample shows in the next.
+        late = COMMAND_LEAD * self.interval
+        latest = np.searchsorted(commands, end - late, side="right") - 1
+        moments = np.append(commands, -np.inf)[latest]
+        moments = np.where(moments > begin - late, np.maximum(moments, begin), 0.5 * (begin + end))
+        self._values = np.concatenate((reference[:1], reference[jumps]))
+        self._edges = np.concatenate(([self.start - 1e4], moments, [self.end + 1e4]))
+        self._integral = np.concatenate(([0.0], np.cumsum(self._values * np.diff(self._edges))))
         self.reference_value = float(np.max(np.abs(reference)))
 
     def _set_response(self, time: Array, response: Array) -> None:
@@ -127,41 +136,60 @@ class _Record:
         self.begins = even[:-1].reshape(self.pieces, self.samples)[:, 0]
         self.answers = even[1:].reshape(self.pieces, self.samples).T
         self.weights = (grid[1:] <= time[-1] + 1e-6).astype(float).reshape(self.pieces, self.samples).T
+
+    def _set_reached(self, time: Array, response: Array) -> None:
+        """The greatest rates away from and towards zero, and the greatest value."""
         rates = np.abs(response[2:] - response[:-2]) / (time[2:] - time[:-2])
         away = np.abs(response[2:]) >= np.abs(response[:-2])
-        self.reached_rise = float(np.max(rates[away], initial=1e-9))
-        self.reached_fall = float(np.max(rates[~away], initial=1e-9))
-        self.reached_rate = max(self.reached_rise, self.reached_fall)
+        same_side = response[2:] * response[:-2] >= 0.0
+        rise = float(np.max(rates[same_side & away], initial=0.0))
+        fall = float(np.max(rates[same_side & ~away], initial=0.0))
+        if self.angle:
+            rise = fall = max(rise, fall)
+        self.reached = rise, fall, float(np.max(np.abs(response), initial=0.0))
 
-    def inputs(self, dead_times: Array) -> Array:
-        """Mean of the delayed reference in half sample intervals, (half intervals, pieces, dead times)."""
-        half = 0.5 * self.interval
-        edges = self.start + half * np.arange(2 * self.pieces * self.samples + 1)
-        integral = np.interp(edges[:, None] - dead_times, self._edges, self._integral)
-        means: Array = np.diff(integral, axis=0) / half
-        return means.reshape(self.pieces, 2 * self.samples, len(dead_times)).swapaxes(0, 1)
+    def inputs(self, dead_times: Array) -> tuple[Array, Array, Array]:
+        """The delayed reference in every sample interval: at its begin, at its end, and when it changed in between [s].
+
+        Each is (samples, pieces, dead times). Of several changes in one interval one is made that has the same mean.
+        """
+        grid = self.start + self.interval * np.arange(self.pieces * self.samples + 1)
+        times = grid[:, None] - dead_times
+        values = self._values[np.searchsorted(self._edges, times, side="right") - 1]
+        before, after = values[:-1], values[1:]
+        mean = np.diff(np.interp(times, self._edges, self._integral), axis=0) / self.interval
+        change = before - after
+        part = np.divide(mean - after, change, out=np.zeros_like(mean), where=change != 0.0)
+        shape = (self.pieces, self.samples, len(dead_times))
+        before, after, part = (x.reshape(shape).swapaxes(0, 1) for x in (before, after, np.clip(part, 0.0, 1.0)))
+        return before, after, part * self.interval
 
 
 def _simulate(record: _Record, parameters: Array) -> Array:
     """Responses for several parameter vectors, minus the recorded one: (samples, pieces, vectors)."""
     dead_time, time_constant, rise, fall, limit = _physical(parameters.T)
     time_constant = np.maximum(time_constant, _LOWEST_TIME_CONSTANT)
-    inputs = np.clip(record.inputs(dead_time), -limit, limit)
-    step = 0.5 * record.interval
-    y = np.repeat(record.begins[:, None], len(parameters), axis=1)
-    answers = np.empty((record.samples, *y.shape))
-    for i, u in enumerate(inputs):
+
+    def advance(y: Array, u: Array, duration: Array) -> Array:
         error = u - y
         if record.wraps:
             error -= 2.0 * math.pi * np.round(error / (2.0 * math.pi))
+        # At the rate limit, the distance shrinks evenly; below, it decays. Both have a closed form.
         rate = np.where(error * y >= 0.0, rise, fall)
         distance = np.abs(error)
-        # At the limit, the rate is constant; below, the distance decays. Both have a closed form.
-        limited = np.clip(distance / rate - time_constant, 0.0, step)
-        left = (distance - rate * limited) * np.exp((limited - step) / time_constant)
-        y = y + np.copysign(distance - left, error)
-        if i % 2:
-            answers[i // 2] = y
+        limited = np.clip(distance / rate - time_constant, 0.0, duration)
+        left = (distance - rate * limited) * np.exp((limited - duration) / time_constant)
+        new = y + np.copysign(distance - left, error)
+        # What lies beyond zero is no longer on the way towards it, but away from it.
+        return np.where(new * y < 0.0, new * np.minimum(1.0, rise * duration / (np.abs(new - y) + 1e-30)), new)
+
+    before, after, change = record.inputs(dead_time)
+    before, after = np.clip(before, -limit, limit), np.clip(after, -limit, limit)
+    y = np.repeat(record.begins[:, None], len(parameters), axis=1)
+    answers = np.empty((record.samples, *y.shape))
+    for i in range(record.samples):
+        y = advance(y, before[i], change[i])
+        answers[i] = y = advance(y, after[i], record.interval - change[i])
     return (answers - record.answers[:, :, None]) * record.weights[:, :, None]
 
 
@@ -181,8 +209,8 @@ def _coarse(record: _Record) -> Array:
     while True:
         dead_times = np.linspace(0.0, longest, 31)
         time_constants = np.array([0.0, 0.02, 0.05, 0.1, 0.2, 0.35, 0.6, 1.0, 2.0])
-        rates = [(math.log(record.reached_rise), math.log(record.reached_fall)), (math.log(_NO_LIMIT),) * 2]
-        value = math.log(record.reached_value)
+        reached = np.log(np.maximum(record.reached, _LEAST_LIMIT))
+        rates, value = [tuple(reached[:2]), (math.log(_NO_LIMIT),) * 2], reached[2]
         grid = np.array([[d, t, *r, value] for d in dead_times for t in time_constants for r in rates])
         errors = np.sum(_simulate(record, grid) ** 2, axis=(0, 1))
         best: Array = grid[np.argmin(errors)]
@@ -192,18 +220,20 @@ def _coarse(record: _Record) -> Array:
 
 
 def _variants(record: _Record, start: Array) -> list[tuple[Array, NDArray[np.bool_]]]:
-    """Starting points and free parameters, the simplest first: no limit, limited value, limited rate, both."""
-    saturating = record.reference_value > record.reached_value * (1.0 + DECISIVE)
+    """Starting points and free parameters for every set of limits that may have been met, the smallest sets first."""
+    reached = dict(zip((_RISE, _FALL, _VALUE), record.reached, strict=True))
+    possible = [_RISE] if record.angle else [_RISE, _FALL]
+    if record.reference_value > record.reached[2] * (1.0 + DECISIVE):
+        possible.append(_VALUE)
     found = []
-    for limits_rate in (False, True):
-        for limits_value in (False, True) if saturating else (False,):
-            point = start.copy()
-            point[_RISE] = math.log(record.reached_rise if limits_rate else _NO_LIMIT)
-            point[_FALL] = math.log(record.reached_fall if limits_rate else _NO_LIMIT)
-            if record.angle:
-                point[_RISE] = point[_FALL] = max(point[_RISE], point[_FALL])
-            point[_VALUE] = math.log(record.reached_value if limits_value else _NO_LIMIT)
-            found.append((point, np.array([True, True, limits_rate, limits_rate and not record.angle, limits_value])))
+    for met in chain.from_iterable(combinations(possible, count) for count in range(len(possible) + 1)):
+        point, free = start.copy(), np.array([True, True, False, False, False])
+        # From nothing there is no way up: less than a sample changes nothing.
+        point[_TIME_CONSTANT] = max(point[_TIME_CONSTANT], record.interval)
+        for limit in (_RISE, _FALL, _VALUE):
+            point[limit] = math.log(max(reached[limit], _LEAST_LIMIT) if limit in met else _NO_LIMIT)
+            free[limit] = limit in met
+        found.append((point, free))
     return found
 
 
@@ -212,9 +242,9 @@ def _fit(record: _Record, variants: list[tuple[Array, NDArray[np.bool_]]]) -> li
     points = np.array([point for point, _ in variants])
     free = np.array([mask for _, mask in variants])
     for _ in range(ITERATIONS):
-        residuals, jacobians = _derivatives(record, points, free)
+        residuals, jacobians = _derivatives(record, points, free, 0.05 * record.interval)
         trials = np.array([
-            _bounded(record, point + _step(residual, jacobian, damping))
+            _bounded(point + _step(residual, jacobian, damping))
             for point, residual, jacobian in zip(points, residuals, jacobians, strict=True)
             for damping in _DAMPINGS
         ])
@@ -225,7 +255,8 @@ def _fit(record: _Record, variants: list[tuple[Array, NDArray[np.bool_]]]) -> li
         points = np.where(better[:, None], chosen, points)
         if not better.any():
             break
-    residuals, jacobians = _derivatives(record, points, free)
+    # What one sample more changes tells how certain the times are; less may fall between two samples.
+    residuals, jacobians = _derivatives(record, points, free, record.interval)
     count = float(np.sum(record.weights))
     return [
         _Fit(point, mask, math.sqrt(float(residual @ residual) / count), jacobian)
@@ -235,16 +266,15 @@ def _fit(record: _Record, variants: list[tuple[Array, NDArray[np.bool_]]]) -> li
     ]
 
 
-def _derivatives(record: _Record, points: Array, free: NDArray[np.bool_]) -> tuple[Array, Array]:
+def _derivatives(
+    record: _Record, points: Array, free: NDArray[np.bool_], time_step: float
+) -> tuple[Array, Array]:
     """Residuals (variants, samples) and their derivatives (variants, samples, parameters).
 
-    By differences upwards: where a limit is not met, raising it changes nothing and the derivative is zero.
+    By differences upwards: where a limit is not met, raising it changes nothing and the derivative is zero. Times are
+    raised by ``time_step`` [s], limits by half a percent.
     """
-    steps = np.stack([
-        np.full(len(points), 0.05 * record.interval),
-        np.maximum(0.01 * points[:, _TIME_CONSTANT], 0.02 * record.interval),
-        *np.full((3, len(points)), 0.005),
-    ], axis=1)
+    steps = np.broadcast_to([time_step, time_step, 0.005, 0.005, 0.005], points.shape)
     shifted = points[:, None, :] + np.concatenate([np.zeros((len(points), 1, 5)), _diagonal(steps * free)], axis=1)
     answers = _simulate(record, _tied(record, shifted.reshape(-1, 5)))
     answers = answers.reshape(-1, len(points), 6).transpose(1, 0, 2)
@@ -263,11 +293,9 @@ def _step(residual: Array, jacobian: Array, damping: float) -> Array:
     return np.clip(step, -0.5, 0.5)
 
 
-def _bounded(record: _Record, point: Array) -> Array:
-    """Times cannot be negative, and no limit can lie below what was reached but for noise."""
-    point = point.copy()
-    point[:2] = np.maximum(point[:2], 0.0)
-    return point
+def _bounded(point: Array) -> Array:
+    """The same, with no time below zero."""
+    return np.concatenate([np.maximum(point[:2], 0.0), point[2:]])
 
 
 def _tied(record: _Record, points: Array) -> Array:
@@ -282,7 +310,7 @@ def _simplest(fits: list[_Fit], span: float) -> _Fit:
     """The first fit to which no later, richer one is decisively better."""
     best = fits[0]
     for fit in fits[1:]:
-        if fit.error < 0.7 * best.error and best.error - fit.error > DECISIVE * span:
+        if fit.error < 0.6 * best.error and best.error - fit.error > DECISIVE * span:
             best = fit
     return best
 
@@ -294,7 +322,8 @@ def _known(record: _Record, fit: _Fit) -> NDArray[np.bool_]:
     noise = max(fit.error, RESOLUTION * record.span)
     deviations = noise * np.sqrt(np.diag(np.linalg.pinv(used.T @ used)))
     physical = _physical(fit.parameters)[known]
-    allowed = np.where(np.flatnonzero(known) <= _TIME_CONSTANT, np.maximum(CERTAIN * physical, record.interval), CERTAIN)
+    of_times = np.maximum(CERTAIN * physical, record.interval)
+    allowed = np.where(np.flatnonzero(known) <= _TIME_CONSTANT, of_times, CERTAIN)
     known[known] = deviations <= allowed
     return known
 

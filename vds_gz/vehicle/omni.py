@@ -71,7 +71,8 @@ def coefficients(p: OmniParameters, dt: float) -> OmniCoefficients:
 
 def at_rest(c: OmniCoefficients) -> OmniState:
     """A vehicle that stands at the origin."""
-    return OmniState(*(drive_at_rest(c.drive) for _ in range(4)))
+    at = drive_at_rest
+    return OmniState(at(c.drive), at(c.drive), at(c.drive), at(c.drive))
 
 
 def actuate(c: OmniCoefficients, s: OmniState, u: Command) -> None:

@@ -143,7 +143,7 @@ def _read(file: Path) -> Run:
 
 def parameters_of(model: Model, values: dict, folder: Path, **more):
     """The parameter group that a JSON means."""
-    mechanical = {key: values[key] for key in values if key in MechanicalParameters.__dataclass_fields__}
+    mechanical = {key: float(values[key]) for key in values if key in MechanicalParameters.__dataclass_fields__}
     given = {"compatibility": "autoware", **more}
     for key, value in values.items():
         if key in mechanical:
@@ -152,6 +152,8 @@ def parameters_of(model: Model, values: dict, folder: Path, **more):
             value = str(folder / value) if value else ""
         elif key.startswith("convert_"):
             value = bool(value)
+        else:
+            value = float(value)
         given["wheel_base" if key == "wheelbase" else key] = value
     if mechanical:
         given["mechanical_params"] = MechanicalParameters(**mechanical)

@@ -57,7 +57,7 @@ class Writer:
         self._entity = _create(library, library.dds_create_writer, participant, channel)
         self._kind = c.c_void_p()
         library.dds_get_entity_sertype(self._entity, c.byref(self._kind))
-        self.gid = _gid(library, self._entity)
+        self.gid = identity(library, self._entity)
 
     def write(self, data: bytearray) -> None:
         """Send bytes that begin with the CDR header.
@@ -100,7 +100,7 @@ class Reader:
         self._entity = _create(library, library.dds_create_reader, participant, channel)
         self._samples = (c.c_void_p * _BATCH)()
         self._infos = (SampleInfo * _BATCH)()
-        self.gid = _gid(library, self._entity)
+        self.gid = identity(library, self._entity)
         self.condition = check(library, library.dds_create_readcondition(self._entity, ANY_STATE), self.topic)
 
     def take(self) -> Iterator[tuple[bytearray, int]]:
@@ -154,6 +154,13 @@ def dds_type_name(name: str) -> str:
     return f"{package}::{kind}::dds_::{short}_"
 
 
+def identity(library: Any, entity: int) -> bytes:
+    """The 16 bytes by which all know an entity of the graph."""
+    gid = (c.c_ubyte * 16)()
+    check(library, library.dds_get_guid(entity, gid), "an entity has no identity")
+    return bytes(gid)
+
+
 def _create(library: Any, create: Any, participant: int, channel: Channel) -> int:
     """A writer or a reader, with its topic."""
     topic = create_topic(library, participant, channel.topic, dds_type_name(channel.type_name))
@@ -181,12 +188,6 @@ def _qos(library: Any, channel: Channel) -> Iterator[int]:
         yield qos
     finally:
         library.dds_delete_qos(qos)
-
-
-def _gid(library: Any, entity: int) -> bytes:
-    gid = (c.c_ubyte * 16)()
-    check(library, library.dds_get_guid(entity, gid), "an endpoint has no identity")
-    return bytes(gid)
 
 
 def _user_data(library: Any, endpoint: Any) -> dict[str, str]:

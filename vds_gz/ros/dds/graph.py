@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -14,7 +13,7 @@ from vds_gz.parameters.description import Description, Value
 from vds_gz.ros.arguments import Arguments
 from vds_gz.ros.dds.discovery import DiscoveryInfo
 from vds_gz.ros.dds.domain import discovery, join, leave
-from vds_gz.ros.dds.endpoints import Channel, Reader, WaitSet, Writer
+from vds_gz.ros.dds.endpoints import Channel, Reader, WaitSet, Writer, identity
 from vds_gz.ros.dds.interfaces import interfaces
 from vds_gz.ros.dds.library import load
 from vds_gz.ros.dds.log import Log
@@ -66,9 +65,7 @@ class DdsGraph:
         self._inputs: list[TopicSubscription | Service] = []
         self._services: list[Service] = []
         self._waits = WaitSet(self._library, self._participant)
-        gid = (ctypes.c_ubyte * 16)()
-        self._library.dds_get_guid(self._participant, gid)
-        self._gid = bytes(gid)
+        self._gid = identity(self._library, self._participant)
         self._info = DiscoveryInfo(
             self._library, self._participant, self._gid, self._types, self.name, self.namespace
         )

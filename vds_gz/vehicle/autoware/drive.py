@@ -38,6 +38,7 @@ class DriveCoefficients:
         map: Acceleration [m/s^2] by the accelerator, or by the acceleration asked for, and speed [m/s].
         brake_map: Acceleration [m/s^2] by brake pedal and speed.
         free_in_neutral: In neutral the vehicle rolls; else neutral holds it.
+        resists: A gear that does not allow the motion brakes it.
     """
 
     kind: int
@@ -54,6 +55,7 @@ class DriveCoefficients:
     map: Map = field(default_factory=Map)
     brake_map: Map = field(default_factory=Map)
     free_in_neutral: bool = False
+    resists: bool = False
 
 
 @dataclass(slots=True)
@@ -96,7 +98,7 @@ def prepare_drive(c: DriveCoefficients, s: DriveState, speed: float) -> None:
     Mended (gear change): a gear that does not allow the motion brakes it as hard as the limit allows.
     """
     rolls = c.free_in_neutral and s.gear == NEUTRAL
-    s.resisted = sign(speed) if c.physical and not rolls and against_gear(s.gear, speed) else 0.0
+    s.resisted = sign(speed) if c.resists and not rolls and against_gear(s.gear, speed) else 0.0
     s.braking = s.input < 0.0 or (c.uses_brake_map and s.brake > 0.0)
     s.brake_force = brake_force(c, s, speed) if rolls else 0.0
     s.lag = pedal_lag(c, s) if c.kind == PEDAL_MAPS else c.time_constant

@@ -138,15 +138,12 @@ def pedals_for(c: DriveCoefficients, wanted: float, speed: float) -> tuple[float
 
 
 def wanted_angle(c: AutowareCoefficients, s: AutowareState, u: Command) -> float:
-    """The tire angle that a command asks for [rad]."""
-    if u.kind in (STOP, PEDALS):
-        angle = s.steering.angle + c.steering.bias
-    elif u.kind == TWIST:
-        angle = math.atan(c.lever * u.yaw_rate / u.v_x) if abs(u.v_x) > STANDSTILL else 0.0
-    else:
-        angle = u.steering_angle
-    s.angle_reference = angle
-    return angle
+    """The tire angle that a command asks for [rad]; who stops keeps the last one."""
+    if u.kind == TWIST:
+        s.angle_reference = math.atan(c.lever * u.yaw_rate / u.v_x) if abs(u.v_x) > STANDSTILL else 0.0
+    elif u.kind != STOP and u.kind != PEDALS:
+        s.angle_reference = u.steering_angle
+    return s.angle_reference
 
 
 def steering_command_for(c: AutowareCoefficients, s: AutowareState, angle: float) -> float:

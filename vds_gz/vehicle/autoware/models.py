@@ -251,6 +251,7 @@ def assembled(
 ) -> AutowareCoefficients:
     """The coefficients of a model with this drive and this steering."""
     ideal = s.kind == steering.IDEAL_ANGLE
+    d.resists = p.physical and not ideal and rule == NO_FALL
     mechanical = s.kind == steering.MECHANISM
     stops_at_ends = d.kind == drive.PEDAL_MAPS or (p.physical and not ideal)
     unlimited_speed = d.kind in (drive.IDEAL_SPEED, drive.IDEAL_ACCELERATION, drive.LAGGING_SPEED)

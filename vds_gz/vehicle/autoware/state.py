@@ -123,11 +123,11 @@ def put(
         angle: Tire angle [rad].
         acceleration: [m/s^2].
     """
-    s.x, s.y, s.heading = x, y, heading
-    s.v_x = speed
-    s.acceleration = acceleration
+    s.x, s.y, s.heading = float(x), float(y), float(heading)
+    s.v_x = float(speed)
+    s.acceleration = float(acceleration)
     s.drive_acceleration = 0.0
-    s.steering.angle = angle
+    s.steering.angle = float(angle)
     s.steering.rate = 0.0
     s.yaw_rate = speed * math.tan(angle) / c.lever
     restart(c.steering.mechanism, s.steering.mechanism)

@@ -1,0 +1,105 @@
+"""A simulated vehicle without Gazebo: sim_node, robot_state_publisher and, if wanted, RViz."""
+
+from __future__ import annotations
+
+from launch.actions import DeclareLaunchArgument, OpaqueFunction
+
+from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
+from vds_gz.launching import BOOLEANS, Vehicle, boolean, given, number, presets
+from vds_gz.share import share
+
+#: Arguments that set the parameter of the same name.
+PARAMETERS = ("use_sim_time", "be_reference_clock", "speed_factor", "frame_prefix", "simulate_localization")
+
+OPTIONAL_BOOLEAN = [*BOOLEANS, ""]
+
+
+def generate_launch_description() -> LaunchDescription:
+    """The arguments, and what they start."""
+    arguments = [
+        DeclareLaunchArgument(
+            "preset",
+            default_value="ackermann_car",
+            choices=presets(),
+            description="The vehicle: a parameter file of this package's config folder.",
+        ),
+        DeclareLaunchArgument(
+            "params_file", default_value="", description="A parameter file of your own, instead of the preset."
+        ),
+        DeclareLaunchArgument("namespace", default_value="", description="Namespace of the nodes and their topics."),
+        DeclareLaunchArgument(
+            "use_sim_time",
+            default_value="",
+            choices=OPTIONAL_BOOLEAN,
+            description="Follow /clock. Empty, here and below: as the parameter file says.",
+        ),
+        DeclareLaunchArgument(
+            "reference_clock",
+            default_value="",
+            choices=OPTIONAL_BOOLEAN,
+            description="Publish /clock; the other nodes set use_sim_time.",
+        ),
+        DeclareLaunchArgument(
+            "speed_factor",
+            default_value="",
+            description="As reference clock: simulated seconds per second; 0: as fast as possible.",
+        ),
+        DeclareLaunchArgument(
+            "simulate_localization",
+            default_value="",
+            choices=OPTIONAL_BOOLEAN,
+            description="Let the odometry drift and the pose in the map be noisy.",
+        ),
+        DeclareLaunchArgument(
+            "frame_prefix", default_value="", description="Put before the name of every frame, e.g. car1/."
+        ),
+        DeclareLaunchArgument(
+            "tf",
+            default_value="/tf",
+            description="Topic of the transforms, /tf_static likewise; tf (relative) puts them into the namespace.",
+        ),
+        DeclareLaunchArgument("x", default_value="0.0", description="Where the vehicle starts in the map [m]."),
+        DeclareLaunchArgument("y", default_value="0.0", description="Where the vehicle starts in the map [m]."),
+        DeclareLaunchArgument("yaw", default_value="0.0", description="Its heading there [rad]."),
+        DeclareLaunchArgument(
+            "robot_state_publisher",
+            default_value="true",
+            choices=[*BOOLEANS],
+            description="Publish the transforms base_link -> wheels.",
+        ),
+        DeclareLaunchArgument(
+            "robot_description",
+            default_value="auto",
+            choices=["auto", "topic", "parameter"],
+            description="How robot_state_publisher gets the robot description; auto: on the topic where it can.",
+        ),
+        DeclareLaunchArgument("rviz", default_value="false", choices=[*BOOLEANS], description="Start RViz."),
+        DeclareLaunchArgument(
+            "log_level",
+            default_value="info",
+            choices=["debug", "info", "warn", "error", "fatal"],
+            description="The least severity that is logged.",
+        ),
+    ]
+    return LaunchDescription([*arguments, OpaqueFunction(function=start)])
+
+
+def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
+    """Everything that the arguments ask for."""
+    arguments = dict(context.launch_configurations)
+    arguments["be_reference_clock"] = arguments["reference_clock"]
+    vehicle = Vehicle(
+        params_file=arguments["params_file"] or str(share("config", f"{arguments['preset']}.yaml")),
+        namespace=arguments["namespace"],
+        overrides=given(arguments, PARAMETERS),
+        tf=arguments["tf"],
+        pose=(number(arguments["x"], "x"), number(arguments["y"], "y"), number(arguments["yaw"], "yaw")),
+        log_level=arguments["log_level"],
+    )
+    actions = vehicle.actions(
+        robot_state_publisher=boolean(arguments["robot_state_publisher"], "robot_state_publisher"),
+        description=arguments["robot_description"],
+    )
+    if boolean(arguments["rviz"], "rviz"):
+        actions.append(vehicle.rviz())
+    return actions

@@ -1,0 +1,77 @@
+"""An ideal and a realistic robot beside each other, driven by the same commands.
+
+Both listen to the same topics, /twist_reference and the others, so that whatever drives one drives the other: the
+recorded drive that is started here, a joystick, `ros2 topic pub`. Each has its own frames, hung up in a common map at
+places beside each other.
+"""
+
+from __future__ import annotations
+
+from launch.actions import DeclareLaunchArgument, OpaqueFunction
+
+from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
+from vds_gz.launching import (
+    BOOLEANS,
+    COMMANDS,
+    Vehicle,
+    boolean,
+    common_map,
+    drive,
+    given,
+    number,
+    on_simulation_time,
+    require,
+    rviz,
+)
+from vds_gz.share import share
+
+#: Arguments that set the parameter of the same name.
+PARAMETERS = ("use_sim_time",)
+
+
+def generate_launch_description() -> LaunchDescription:
+    """The arguments, and what they start."""
+    arguments = [
+        DeclareLaunchArgument(
+            "ideal",
+            default_value=str(share("config", "side_by_side", "ideal.yaml")),
+            description="Parameter file of the robot on the right, in the namespace /ideal.",
+        ),
+        DeclareLaunchArgument(
+            "realistic",
+            default_value=str(share("config", "side_by_side", "realistic.yaml")),
+            description="Parameter file of the robot on the left, in the namespace /realistic.",
+        ),
+        DeclareLaunchArgument("spacing", default_value="3.0", description="Distance between their starts [m]."),
+        DeclareLaunchArgument(
+            "drive",
+            default_value=str(share("config", "drives", "hall.csv")),
+            description="A log of commands to send, as `vds-gz drive` takes it; empty: you drive.",
+        ),
+        DeclareLaunchArgument("loop", default_value="false", choices=[*BOOLEANS], description="Repeat the drive."),
+        DeclareLaunchArgument("use_sim_time", default_value="false", choices=[*BOOLEANS], description="Follow /clock."),
+        DeclareLaunchArgument("rviz", default_value="false", choices=[*BOOLEANS], description="Start RViz."),
+    ]
+    return LaunchDescription([*arguments, OpaqueFunction(function=start)])
+
+
+def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
+    """Everything that the arguments ask for."""
+    arguments = context.launch_configurations
+    require("the common map of both robots", "tf2_ros")
+    side = number(arguments["spacing"], "spacing") / 2.0
+    actions = []
+    for name, y in (("ideal", -side), ("realistic", side)):
+        vehicle = Vehicle(
+            params_file=arguments[name],
+            namespace=name,
+            overrides={"frame_prefix": f"{name}/", **given(arguments, PARAMETERS)},
+            remaps=[(command.name, f"/{command.name}") for command in COMMANDS],
+        )
+        actions += [*vehicle.actions(), common_map(vehicle, y)]
+    simulation_time = on_simulation_time(vehicle.parameters())
+    if arguments["drive"]:
+        actions.append(drive(arguments["drive"], simulation_time, loop=boolean(arguments["loop"], "loop")))
+    if boolean(arguments["rviz"], "rviz"):
+        actions.append(rviz("side_by_side.rviz", simulation_time))
+    return actions

@@ -1,0 +1,63 @@
+"""Every vehicle configuration answers every command it can follow, within 5 % after four seconds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from vds_gz.ros import topics
+
+SETTLING = 4.0
+
+#: Limits that no command of this test reaches, so that only the kinematics decide.
+UNLIMITED = ("-p", "model_params.bicycle.steering_actuator.max_position:=1.2")
+
+BICYCLES = {
+    f"{'rear' if reverse else 'front'} steering, drive on the {'steered' if steered else 'fixed'} axle": (
+        "-p",
+        f"model_params.bicycle.reverse:={str(reverse).lower()}",
+        "-p",
+        f"model_params.bicycle.drive_on_steered_wheel:={str(steered).lower()}",
+        *UNLIMITED,
+    )
+    for reverse in (False, True)
+    for steered in (False, True)
+}
+CONFIGURATIONS: dict[str, tuple[tuple[str, ...], dict[str, tuple[float, float, float]]]] = {
+    **{
+        name: (arguments, {"forward": (1.0, 0.0, 0.0), "curve": (0.8, 0.0, 0.3), "backward": (-0.6, 0.0, 0.2)})
+        for name, arguments in BICYCLES.items()
+    },
+    "differential": (
+        ("-p", "model:=differential"),
+        {"forward": (1.0, 0.0, 0.0), "curve": (0.8, 0.0, 0.3), "in place": (0.0, 0.0, 0.8)},
+    ),
+    "omni": (
+        ("-p", "model:=omni"),
+        {
+            "forward": (1.0, 0.0, 0.0),
+            "curve": (0.8, 0.0, 0.3),
+            "in place": (0.0, 0.0, 0.8),
+            "lateral": (0.0, 0.7, 0.0),
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CONFIGURATIONS)
+def test_steady_state_follows_the_command(start, probe, name):
+    arguments, commands = CONFIGURATIONS[name]
+    # Time of our own at a fast pace: seconds of the vehicle, not of the test.
+    start(*arguments, "-p", "be_reference_clock:=true", "-p", "speed_factor:=4.0")
+    probe.listen(topics.TWIST_ACTUAL)
+    for what, (v_x, v_y, yaw_rate) in commands.items():
+
+        def fill(message: Any, v_x: float = v_x, v_y: float = v_y, yaw_rate: float = yaw_rate) -> None:
+            message.linear.x, message.linear.y, message.angular.z = v_x, v_y, yaw_rate
+
+        probe.send(topics.TWIST_REFERENCE, fill, every=0.05, seconds=SETTLING / 4.0 + 0.5)
+        twist = probe.next(topics.TWIST_ACTUAL).twist
+        assert (twist.linear.x, twist.linear.y, twist.angular.z) == pytest.approx(
+            (v_x, v_y, yaw_rate), rel=0.05, abs=0.005
+        ), what

@@ -1,0 +1,189 @@
+"""What is measured of a simulated actuator is what it was given."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
+from vds_gz.parameters.vehicles import BicycleParameters
+from vds_gz.study.response import measure
+from vds_gz.vehicle.bicycle import BICYCLE
+from vds_gz.vehicle.command import ackermann
+from vds_gz.vehicle.vehicle import Vehicle
+
+SAMPLE = 0.02
+DURATION = 20.0
+#: Steps so far apart that each is seen to its end.
+FIRST, STEPS = 0.513, [1.0, -0.4, 0.7, 0.25, -1.0, 0.0, 0.5, -0.2]
+
+
+def sampled(drive, steering, commands):
+    """Time, reference and response of drive and steering, sampled like a recording."""
+    vehicle = Vehicle(BICYCLE, BicycleParameters(drive_actuator=drive, steering_actuator=steering), max_command_age=1e6)
+    for time, speed, angle in commands:
+        vehicle.enter(ackermann(speed, angle), round(time * 1e9))
+    rows = []
+    for k in range(1, round(DURATION / SAMPLE) + 1):
+        vehicle.advance(round(k * SAMPLE * 1e9))
+        states = BICYCLE.actuator_states(vehicle.coefficients, vehicle.state)
+        rows.append(
+            (
+                states.reference_velocities[0],
+                states.velocities[0],
+                states.reference_positions[1],
+                states.positions[1],
+            )
+        )
+    return SAMPLE * np.arange(1, len(rows) + 1), *np.array(rows).T
+
+
+def staircase(height, angle):
+    """Commands in steps, at times that do not fall on samples."""
+    return [(FIRST + 2.3371 * i, height * step, angle * step) for i, step in enumerate(STEPS)]
+
+
+def measured(drive, steering, commands):
+    time, drive_reference, speed, steering_reference, angle = sampled(drive, steering, commands)
+    at = [command[0] for command in commands]
+    return (
+        measure(time, drive_reference, speed, commands=at),
+        measure(time, steering_reference, angle, commands=at, angle=True),
+    )
+
+
+def assert_times(response, parameters):
+    assert response.dead_time == pytest.approx(parameters.dead_time, rel=0.05, abs=SAMPLE)
+    assert response.time_constant == pytest.approx(parameters.time_constant, rel=0.05, abs=0.1 * SAMPLE)
+
+
+dead_times = st.floats(0.0, 0.8)
+#: Each example takes a while, so a failure is shown as it was found.
+QUICK = settings(max_examples=20, phases=(Phase.explicit, Phase.generate))
+
+
+@QUICK
+@given(
+    drive=st.builds(
+        DriveParameters,
+        dead_time=dead_times,
+        time_constant=st.floats(0.05, 0.35),
+        max_velocity=st.floats(1.0, 1.6),
+        max_acceleration=st.floats(0.8, 1.5),
+        max_deceleration=st.floats(0.8, 1.5),
+    ),
+    steering=st.builds(
+        SteeringParameters,
+        dead_time=dead_times,
+        time_constant=st.floats(0.03, 0.2),
+        max_velocity=st.floats(0.3, 1.0),
+        max_position=st.floats(0.3, 0.5),
+    ),
+)
+def test_everything_that_was_met_is_found(drive, steering):
+    of_drive, of_steering = measured(drive, steering, staircase(2.5, 0.7))
+    assert_times(of_drive, drive)
+    assert_times(of_steering, steering)
+    assert of_drive.max_rise == pytest.approx(drive.max_acceleration, rel=0.02)
+    assert of_drive.max_fall == pytest.approx(drive.max_deceleration, rel=0.02)
+    assert of_drive.max_value == pytest.approx(drive.max_velocity, rel=0.02)
+    assert of_steering.max_rise == of_steering.max_fall == pytest.approx(steering.max_velocity, rel=0.02)
+    assert of_steering.max_value == pytest.approx(steering.max_position, rel=0.02)
+
+
+@QUICK
+@given(dead_time=dead_times, time_constant=st.floats(0.05, 0.6))
+def test_limits_that_were_not_met_are_not_found(dead_time, time_constant):
+    drive = DriveParameters(dead_time, time_constant, max_velocity=5.0, max_acceleration=100.0)
+    steering = SteeringParameters(dead_time, time_constant, max_velocity=100.0, max_position=1.2)
+    for response, parameters in zip(measured(drive, steering, staircase(2.0, 0.5)), (drive, steering), strict=True):
+        assert_times(response, parameters)
+        assert response.max_rise is response.max_fall is response.max_value is None
+        assert 0.0 < response.reached_rise < 100.0
+        assert response.reached_value > 0.4
+
+
+@pytest.mark.parametrize("commands", [[], [(1.0, 0.0, 0.0)]], ids=["no commands", "nothing asked for"])
+def test_of_a_standing_vehicle_nothing_is_known(commands):
+    for response in measured(DriveParameters(), SteeringParameters(), commands):
+        assert (response.dead_time, response.time_constant, response.max_rise, response.max_value) == (None,) * 4
+        assert response.reached_value == 0.0
+
+
+def test_of_the_actuator_that_was_left_alone_nothing_is_known():
+    drive, steering = measured(DriveParameters(), SteeringParameters(), [(t, v, 0.0) for t, v, _ in staircase(1.0, 0.0)])
+    assert drive.dead_time == pytest.approx(0.2, abs=SAMPLE)
+    assert steering.dead_time is None
+    assert steering.time_constant is None
+
+
+def test_an_ideal_actuator_has_no_dead_time_and_no_lag_within_a_sample():
+    ideal = DriveParameters(0.0, 0.0, 0.0, 0.0)
+    drive, _ = measured(ideal, SteeringParameters(), staircase(2.0, 0.5))
+    assert drive.dead_time == pytest.approx(0.0, abs=SAMPLE)
+    assert drive.time_constant == pytest.approx(0.0, abs=SAMPLE)
+    assert drive.max_rise is None
+
+
+def test_without_the_commands_times_it_is_still_within_a_sample():
+    parameters = DriveParameters(0.3, 0.25, max_velocity=5.0, max_acceleration=100.0)
+    time, reference, speed, _, _ = sampled(parameters, SteeringParameters(), staircase(2.0, 0.5))
+    response = measure(time, reference, speed)
+    assert response.dead_time == pytest.approx(0.3, abs=SAMPLE)
+    assert response.time_constant == pytest.approx(0.25, rel=0.05)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_noise(seed):
+    parameters = DriveParameters(0.25, 0.3, max_velocity=5.0, max_acceleration=2.0)
+    commands = staircase(2.0, 0.5)
+    time, reference, speed, _, _ = sampled(parameters, SteeringParameters(), commands)
+    noisy = speed + np.random.default_rng(seed).normal(0.0, 0.02, len(speed))
+    response = measure(time, reference, noisy, commands=[command[0] for command in commands])
+    assert response.dead_time == pytest.approx(0.25, abs=SAMPLE)
+    assert response.time_constant == pytest.approx(0.3, rel=0.1)
+    assert response.max_rise == pytest.approx(2.0, rel=0.05)
+
+
+@pytest.mark.parametrize("lost", [0.1, 0.3])
+def test_lost_samples(lost):
+    parameters = DriveParameters(0.25, 0.3, max_velocity=5.0, max_acceleration=100.0)
+    commands = staircase(2.0, 0.5)
+    time, reference, speed, _, _ = sampled(parameters, SteeringParameters(), commands)
+    kept = np.random.default_rng(1).random(len(time)) > lost
+    response = measure(time[kept], reference[kept], speed[kept], commands=[command[0] for command in commands])
+    assert response.dead_time == pytest.approx(0.25, abs=SAMPLE)
+    assert response.time_constant == pytest.approx(0.3, rel=0.05)
+
+
+def test_a_long_dead_time():
+    drive = DriveParameters(4.0, 0.3, max_velocity=5.0, max_acceleration=100.0)
+    commands = staircase(2.0, 0.5)[:6]
+    assert_times(measured(drive, SteeringParameters(), commands)[0], drive)
+
+
+def test_a_steering_that_turns_all_the_way_round_goes_the_short_way():
+    steering = SteeringParameters(0.2, 0.1, max_velocity=2.0, max_position=0.0)
+    parameters = BicycleParameters(drive_on_steered_wheel=True, steering_actuator=steering)
+    vehicle = Vehicle(BICYCLE, parameters, max_command_age=1e6)
+    angles = [2.5, -2.5, 3.1, -3.0, 1.0, -1.2]
+    at = [0.513 + 2.7 * i for i in range(len(angles))]
+    for time, angle in zip(at, angles, strict=True):
+        vehicle.enter(ackermann(0.0, angle), round(time * 1e9))
+    rows = []
+    for k in range(1, 900):
+        vehicle.advance(round(k * SAMPLE * 1e9))
+        states = BICYCLE.actuator_states(vehicle.coefficients, vehicle.state)
+        rows.append((k * SAMPLE, states.reference_positions[1], states.positions[1]))
+    response = measure(*np.array(rows).T, commands=at, angle=True)
+    assert_times(response, steering)
+    assert response.max_rise == pytest.approx(2.0, rel=0.02)
+    assert response.max_value is None
+    assert response.reached_value > math.pi / 2
+
+
+def test_series_of_different_lengths():
+    with pytest.raises(ValueError, match="3 times, 2 references and 3 responses"):
+        measure([0, 1, 2], [0, 1], [0, 1, 2])

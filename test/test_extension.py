@@ -1,0 +1,301 @@
+"""A vehicle model from somebody else's package: found, configured, run and compiled like those that come with this one.
+
+The package is a wheel loader of two parameters' worth: an own parameter group, an own second-order hydraulic steering
+with dead time, and this package's drive.
+"""
+
+import dataclasses
+import math
+import sys
+
+import pytest
+
+from vds_gz.parameters.description import ParameterError, describe
+from vds_gz.parameters.load import Override, load
+from vds_gz.vehicle import catalogue
+from vds_gz.vehicle.command import ACKERMANN, ackermann
+from vds_gz.vehicle.model import Model
+from vds_gz.vehicle.vehicle import Vehicle
+
+HYDRAULICS = '''
+"""A hydraulic cylinder: dead time, then a spring, a mass and a damper."""
+
+import math
+from dataclasses import dataclass
+
+from vds_gz.parameters.description import real
+from vds_gz.vehicle.actuators import delay_steps
+
+
+@dataclass(frozen=True, slots=True)
+class HydraulicParameters:
+    dead_time: float = real(0.1, "s", "time until the valve opens", minimum=0.0, maximum=2.0, live=True)
+    frequency: float = real(8.0, "rad/s", "natural frequency of cylinder and frame", positive=True, live=True)
+    damping: float = real(0.4, "", "share of critical damping", minimum=0.0, live=True)
+
+
+@dataclass(slots=True)
+class HydraulicCoefficients:
+    delay_steps: int
+    stiffness: float
+    friction: float
+    dt: float
+
+
+@dataclass(slots=True)
+class HydraulicState:
+    angle: float
+    rate: float
+    head: int
+    references: list[float]
+
+
+def coefficients(p, dt):
+    return HydraulicCoefficients(
+        delay_steps(p.dead_time, dt), p.frequency**2, 2.0 * p.damping * p.frequency, dt
+    )
+
+
+def at_rest(c):
+    return HydraulicState(0.0, 0.0, 0, [0.0] * (c.delay_steps + 1))
+
+
+def acceleration(c, angle, rate, target):
+    return c.stiffness * (target - angle) - c.friction * rate
+
+
+def step_hydraulic(c, s, reference):
+    s.references[s.head] = reference
+    s.head = s.head + 1 if s.head < c.delay_steps else 0
+    s.rate += acceleration(c, s.angle, s.rate, s.references[s.head]) * c.dt
+    s.angle += s.rate * c.dt
+'''
+
+LOADER = '''
+"""An articulated wheel loader."""
+
+import math
+from dataclasses import dataclass
+
+from heavy_machines import hydraulics
+from heavy_machines.hydraulics import HydraulicParameters, HydraulicState, HydraulicCoefficients, step_hydraulic
+from vds_gz.parameters.actuators import DriveParameters
+from vds_gz.parameters.description import ParameterError, group, real
+from vds_gz.vehicle.actuators import (
+    DriveCoefficients, DriveState, drive_at_rest, drive_coefficients, newest_reference, resized_line, step_drive,
+)
+from vds_gz.vehicle.command import ACKERMANN
+from vds_gz.vehicle.model import ActuatorStates, Joint, JointStates, Model, integrate_pose
+
+
+@dataclass(frozen=True, slots=True)
+class LoaderParameters:
+    base_link_offset: float = real(0.0, "m", "from the rear axle to base_link")
+    length: float = real(3.0, "m", "between the axles", positive=True)
+    drive: DriveParameters = group(DriveParameters, max_velocity=10.0)
+    cylinder: HydraulicParameters = group(HydraulicParameters)
+
+    def __post_init__(self):
+        if self.length < 1.0 and self.drive.max_velocity > 5.0:
+            raise ParameterError("a short loader must be a slow one")
+
+
+@dataclass(slots=True)
+class LoaderCoefficients:
+    dt: float
+    base_link_offset: float
+    length: float
+    drive: DriveCoefficients
+    cylinder: HydraulicCoefficients
+
+
+@dataclass(slots=True)
+class LoaderState:
+    drive: DriveState
+    cylinder: HydraulicState
+    x: float = 0.0
+    y: float = 0.0
+    heading: float = 0.0
+    v_x: float = 0.0
+    v_y: float = 0.0
+    yaw_rate: float = 0.0
+
+
+def coefficients(p, dt):
+    return LoaderCoefficients(
+        dt, p.base_link_offset, p.length, drive_coefficients(p.drive, dt), hydraulics.coefficients(p.cylinder, dt)
+    )
+
+
+def at_rest(c):
+    return LoaderState(drive_at_rest(c.drive), hydraulics.at_rest(c.cylinder))
+
+
+def actuate(c, s, u):
+    step_drive(c.drive, s.drive, u.v_x, u.acceleration)
+    step_hydraulic(c.cylinder, s.cylinder, u.steering_angle)
+    s.v_x = s.drive.velocity
+    s.yaw_rate = s.v_x * math.tan(s.cylinder.angle) / c.length
+
+
+def step(c, s, u):
+    actuate(c, s, u)
+    integrate_pose(s, c.dt)
+
+
+def resize(c, s):
+    s.drive.references = resized_line(s.drive.references, s.drive.head, c.drive.delay_steps)
+    s.drive.rates = resized_line(s.drive.rates, s.drive.head, c.drive.delay_steps)
+    s.drive.head = 0
+    s.cylinder.references = resized_line(s.cylinder.references, s.cylinder.head, c.cylinder.delay_steps)
+    s.cylinder.head = 0
+
+
+def joints(p):
+    return (Joint("articulation", "steering"),)
+
+
+def joint_states(c, s):
+    return JointStates((s.cylinder.angle,), (s.cylinder.rate,))
+
+
+def actuator_states(c, s):
+    return ActuatorStates(
+        (0.0, newest_reference(c.cylinder, s.cylinder)),
+        (newest_reference(c.drive, s.drive), 0.0),
+        (0.0, s.cylinder.angle),
+        (s.drive.velocity, s.cylinder.rate),
+    )
+
+
+LOADER = Model(
+    name="loader",
+    parameters=LoaderParameters,
+    accepts=frozenset((ACKERMANN,)),
+    coefficients=coefficients,
+    at_rest=at_rest,
+    actuate=actuate,
+    step=step,
+    resize=resize,
+    joints=joints,
+    joint_states=joint_states,
+    actuators=("drive", "cylinder"),
+    actuator_states=actuator_states,
+)
+'''
+
+
+def install(folder, entry_points: str) -> None:
+    """Put a package there the way pip does."""
+    package = folder / "heavy_machines"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "hydraulics.py").write_text(HYDRAULICS)
+    (package / "loader.py").write_text(LOADER)
+    info = folder / "heavy_machines-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: heavy-machines\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(f"[vds_gz.models]\n{entry_points}\n")
+
+
+@pytest.fixture
+def site(tmp_path, monkeypatch):
+    """A folder to install into, searched for packages during the test."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield tmp_path
+    for name in [name for name in sys.modules if name.split(".")[0] == "heavy_machines"]:
+        del sys.modules[name]
+
+
+@pytest.fixture
+def loader(site) -> Model:
+    install(site, "loader = heavy_machines.loader:LOADER")
+    return catalogue.models()["loader"]
+
+
+def parameters(loader, **values):
+    """The parameters of a loader, from a file that names it."""
+    overrides = [Override("model", "loader")]
+    overrides += [Override(f"model_params.loader.{name.replace('__', '.')}", value) for name, value in values.items()]
+    return load(overrides, {name: model.parameters for name, model in catalogue.models().items()}).vehicle
+
+
+def test_an_installed_package_brings_a_model_beside_our_own(loader):
+    assert list(catalogue.models()) == ["bicycle", "differential", "omni", "loader"]
+    assert loader.accepts == {ACKERMANN}
+
+
+def test_its_parameters_are_loaded_checked_and_described_like_ours(loader):
+    p = parameters(loader, length=4.5, cylinder__damping=0.7)
+    assert (p.length, p.cylinder.damping, p.cylinder.frequency, p.drive.max_velocity) == (4.5, 0.7, 8.0, 10.0)
+    with pytest.raises(
+        ParameterError, match=r"'model_params.loader.cylinder.frequency' is 0; .* greater than 0 \[rad/s\]"
+    ):
+        parameters(loader, cylinder__frequency=0.0)
+    with pytest.raises(ParameterError, match=r"nearest valid name is 'model_params.loader.cylinder.damping'"):
+        parameters(loader, cylinder__dampin=0.5)
+    with pytest.raises(ParameterError, match=r"^model_params.loader: a short loader must be a slow one"):
+        parameters(loader, length=0.5)
+    described = {one.name: one for one in describe(p, "model_params.loader")}
+    assert described["model_params.loader.cylinder.frequency"].unit == "rad/s"
+
+
+def test_its_own_actuator_swings_with_its_frequency_and_damping_after_its_dead_time(loader):
+    p = parameters(loader, cylinder__dead_time=0.1, cylinder__damping=0.4)
+    vehicle = Vehicle(loader, p, step_rate=10_000.0, max_command_age=1e6)
+    vehicle.enter(ackermann(0.0, 0.2), 0)
+    vehicle.advance(100_000_000)
+    assert vehicle.state.cylinder.angle == 0.0
+    damped = 8.0 * math.sqrt(1.0 - 0.4**2)
+    peak = 0.1 + math.pi / damped
+    vehicle.advance(round(peak * 1e9))
+    overshoot = math.exp(-0.4 * 8.0 * math.pi / damped)
+    assert vehicle.state.cylinder.angle == pytest.approx(0.2 * (1.0 + overshoot), rel=1e-3)
+    vehicle.advance(5_000_000_000)
+    assert vehicle.state.cylinder.angle == pytest.approx(0.2, rel=1e-3)
+
+
+def drive(vehicle):
+    for k in range(8):
+        vehicle.enter(ackermann(math.cos(k), 0.3 * math.sin(3 * k)), k * 250_000_000)
+    vehicle.advance(900_000_000)
+    slower = dataclasses.replace(vehicle.parameters.cylinder, dead_time=0.3)
+    vehicle.configure(dataclasses.replace(vehicle.parameters, cylinder=slower))
+    vehicle.advance(2_000_000_000)
+    return vehicle.motion(), vehicle.model.joint_states(vehicle.coefficients, vehicle.state)
+
+
+def test_it_runs_interpreted_and_compiled_to_the_same_bits(loader):
+    pytest.importorskip("numba")
+    from vds_gz.vehicle.compiled import CompiledVehicle, Fleet
+
+    p = parameters(loader)
+    interpreted = drive(Vehicle(loader, p))
+    assert drive(CompiledVehicle(loader, p)) == interpreted
+    assert interpreted[0].x != 0.0
+    assert interpreted[0].heading != 0.0
+
+    dead_times = (0.0, 0.05, 0.2)
+    every = [parameters(loader, cylinder__dead_time=dead) for dead in dead_times]
+    fleet = Fleet(loader, every)
+    fleet.commands.kind = ACKERMANN
+    fleet.commands.v_x = 1.0
+    fleet.commands.steering_angle = 0.3
+    fleet.advance(700)
+    for state, one in zip(fleet.states, every, strict=True):
+        vehicle = Vehicle(loader, one)
+        vehicle.enter(ackermann(1.0, 0.3), 0)
+        vehicle.advance(700_000_000)
+        assert (state.x, state.y, state.heading) == (vehicle.state.x, vehicle.state.y, vehicle.state.heading)
+
+
+def test_an_entry_point_that_is_no_model_is_refused_by_name(site):
+    install(site, "loader = heavy_machines.loader:LoaderParameters")
+    with pytest.raises(ValueError, match=r"entry point 'loader' of vds_gz.models is .*; it must be a Model"):
+        catalogue.models()
+
+
+def test_a_model_cannot_take_a_name_that_is_taken(site):
+    install(site, "one = heavy_machines.loader:LOADER\ntwo = heavy_machines.loader:LOADER")
+    with pytest.raises(ValueError, match=r"entry point 'two' of vds_gz.models: a model 'loader' exists already"):
+        catalogue.models()

@@ -1,0 +1,76 @@
+"""``vds-gz check`` and ``vds-gz parameters``: parameter files looked over, and the reference of all parameters."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+
+from vds_gz.parameters.description import ParameterError, Value, describe
+from vds_gz.parameters.load import load
+from vds_gz.parameters.node import NodeParameters
+from vds_gz.parameters.reference import markdown
+from vds_gz.ros.arguments import parse
+from vds_gz.ros.errors import ArgumentError
+from vds_gz.vehicle.catalogue import models
+
+NODE_NAME = "sim_node"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Look over parameter files.
+
+    Returns:
+        0 if all are right, 1 if one is not.
+    """
+    parser = argparse.ArgumentParser(
+        "vds-gz check",
+        description="Load parameter files as the node would, and tell what is wrong or which values differ from the "
+        "defaults.",
+        epilog="exit code: 0 all are right, 1 one is not, 2 wrong use",
+    )
+    parser.add_argument("files", nargs="+", metavar="FILE", help="a ROS 2 parameter file (YAML) for sim_node")
+    options = parser.parse_args(argv)
+    return max([_check(file) for file in options.files])
+
+
+def reference(argv: Sequence[str] | None = None) -> int:
+    """Print the reference of all parameters in Markdown."""
+    parser = argparse.ArgumentParser("vds-gz parameters", description="Print all parameters of sim_node as Markdown.")
+    parser.parse_args(argv)
+    print(markdown(describe(_defaults())), end="")
+    return 0
+
+
+def _check(file: str) -> int:
+    """Look over one file, and return the exit code."""
+    try:
+        overrides = parse(["--ros-args", "--params-file", file], NODE_NAME).overrides
+        parameters = load(overrides, {name: model.parameters for name, model in models().items()})
+    except (ArgumentError, ParameterError) as error:
+        print(f"{file}: {error}" if file not in str(error) else error, file=sys.stderr)
+        return 1
+    print(f"{file}: OK, model {parameters.model}")
+    for name, value, default in _differences(parameters):
+        print(f"  {name}: {value}  (default {default})")
+    return 0
+
+
+def _differences(parameters: NodeParameters) -> Iterator[tuple[str, str, str]]:
+    """Names and values that differ from their defaults."""
+    defaults = {one.name: one for one in describe(_defaults())}
+    for one in describe(parameters):
+        default = defaults[one.name]
+        if _text(one.default) != _text(default.default) and one.name != "model":
+            yield one.name, f"{_text(one.default)} {one.unit}".rstrip(), _text(default.default)
+
+
+def _defaults() -> NodeParameters:
+    """The defaults of everything, with the parameters of all models."""
+    return NodeParameters(model_params={name: model.parameters() for name, model in models().items()})
+
+
+def _text(value: Value) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:g}" if isinstance(value, float) else f"'{value}'" if isinstance(value, str) else str(value)

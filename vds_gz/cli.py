@@ -1,0 +1,69 @@
+"""``vds-gz``: everything from one command line.
+
+A subcommand is a line in :data:`COMMANDS`: its module is imported when it is called and not before, and has a
+``main(argv)`` that returns the exit code.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+import vds_gz
+
+#: Module, function and what it does, by the name of the subcommand.
+COMMANDS = {
+    "run": ("vds_gz.study.run", "main", "start a vehicle, drive it, record it and show its response"),
+    "drive": ("vds_gz.study.drive", "main", "send a command log to a vehicle"),
+    "node": ("vds_gz.nodes.sim_node", "main", "the vehicle alone, as `ros2 run vds_gz sim_node`"),
+    "check": ("vds_gz.check", "main", "look over parameter files"),
+    "parameters": ("vds_gz.check", "reference", "print the reference of all parameters"),
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Call a subcommand.
+
+    Returns:
+        Its exit code; 1 if a package that it needs is not installed, 2 for wrong use.
+    """
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if not arguments:
+        _parser().print_help(sys.stderr)
+        return 2
+    name = _parser().parse_args(arguments[:1]).command
+    module, function, _ = COMMANDS[name]
+    try:
+        return int(getattr(import_module(module), function)(arguments[1:]))
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] == "vds_gz":
+            raise
+        print(f"vds-gz {name}: needs the Python package '{error.name}'; pip install 'vds_gz[all]'", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:  # as with `| head`; what is left goes nowhere
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    width = max(map(len, COMMANDS))
+    commands = "\n".join(f"  {name:{width}}  {what}" for name, (_, _, what) in COMMANDS.items())
+    parser = argparse.ArgumentParser(
+        "vds-gz",
+        usage="vds-gz COMMAND ...",
+        description="Realistic actuation for wheeled robots in ROS 2.",
+        epilog=f"commands:\n{commands}\n\n`vds-gz COMMAND --help` tells more of each.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"vds_gz {vds_gz.__version__}")
+    parser.add_argument("command", choices=COMMANDS, metavar="COMMAND", help=argparse.SUPPRESS)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,92 @@
+"""The node ``joystick_teleop``: messages of a joystick in, commands for a vehicle out."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from vds_gz.parameters.description import describe
+from vds_gz.ros.arguments import Arguments, parse
+from vds_gz.ros.errors import ArgumentError, GraphError
+from vds_gz.ros.graph import Graph
+from vds_gz.ros.open_graph import open_graph
+from vds_gz.teleop.outputs import JOY
+from vds_gz.teleop.parameters import JoystickParameters, load
+from vds_gz.teleop.program import LONGEST_SLEEP, on_signals
+from vds_gz.teleop.ros_time import RosTime
+from vds_gz.teleop.teleop import Teleop
+
+NODE_NAME = "joystick_teleop"
+
+DESCRIPTION = """
+Make commands for a vehicle of what a joystick says on the topic `joy` (sensor_msgs/Joy). Axes, buttons and scales are
+ROS parameters; config/joystick has a file for each of several controllers.
+"""
+
+EXAMPLE = "example: joystick_teleop --ros-args --params-file config/joystick/xbox.yaml -p output:=twist"
+
+
+class JoystickTeleop:
+    """The node. Everything happens in the thread that calls :meth:`run`."""
+
+    def __init__(self, graph: Graph, parameters: JoystickParameters) -> None:
+        """Announce everything on the graph."""
+        self._graph = graph
+        self._stopping = False
+        self._teleop = Teleop(graph, parameters, RosTime(graph, parameters.use_sim_time))
+        graph.subscribe(JOY.name, JOY.type, JOY.qos, self._on_joy)
+        graph.declare_parameters(describe(parameters), self._teleop.change)
+
+    def run(self) -> None:
+        """Run until :meth:`stop`; then stop the vehicle and leave the graph."""
+        try:
+            while not self._stopping:
+                self._graph.wait(min(self._teleop.idle_time(), LONGEST_SLEEP))
+                self._teleop.serve()
+            self._teleop.finish()
+        finally:
+            self._graph.close()
+
+    def stop(self) -> None:
+        """Let :meth:`run` return soon. Safe to call from a signal handler."""
+        self._stopping = True
+
+    def _on_joy(self, message: Any, arrival: int) -> None:
+        self._teleop.joy(message.axes, message.buttons, arrival)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the node until it is told to stop.
+
+    Args:
+        argv: The command line without the program's name; ``sys.argv`` where none is given.
+
+    Returns:
+        0 when it was stopped, 2 when it was told something that it cannot do.
+    """
+    try:
+        arguments = _arguments(sys.argv[1:] if argv is None else argv)
+        parameters = load(arguments.overrides, JoystickParameters())
+        graph = open_graph(arguments, NODE_NAME)
+    except (ValueError, GraphError) as error:
+        print(f"{NODE_NAME}: {error}", file=sys.stderr)
+        return 2
+    node = JoystickTeleop(graph, parameters)
+    on_signals(node.stop)
+    node.run()
+    return 0
+
+
+def _arguments(argv: Sequence[str]) -> Arguments:
+    arguments = parse(argv, NODE_NAME)
+    parser = argparse.ArgumentParser(NODE_NAME, description=DESCRIPTION, epilog=EXAMPLE, allow_abbrev=False)
+    _, unknown = parser.parse_known_args(arguments.rest)
+    if unknown:
+        raise ArgumentError(f"argument '{unknown[0]}' is unknown; parameters stand after --ros-args, as in: {EXAMPLE}")
+    return arguments
+
+
+if __name__ == "__main__":
+    sys.exit(main())

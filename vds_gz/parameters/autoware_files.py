@@ -1,0 +1,145 @@
+"""Parameter files that were written for Autoware's simple_planning_simulator, as our own parameters.
+
+Autoware spreads them over files: of the simulator, of the vehicle's size, of the mechanical steering. Their values may
+be given together, in any order.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from vds_gz.parameters.autoware import MeasurementNoiseParameters
+from vds_gz.parameters.description import ParameterError, describe
+from vds_gz.parameters.load import Override
+
+#: The parameter by which these files are known.
+MODEL_TYPE = "vehicle_model_type"
+
+#: Names that mean something for the node, and what they are here.
+TIMER = "timer_sampling_time_ms"
+
+#: Names that have no meaning here: what they say comes from elsewhere, or is not simulated.
+WITHOUT_MEANING = frozenset(
+    (
+        "simulated_frame_id",
+        "origin_frame_id",
+        "initialize_source",
+        "initial_engage_state",
+        "x_stddev",
+        "y_stddev",
+        "convert_steer_cmd_method",
+        "model_module_paths",
+        "model_param_paths",
+        "model_class_names",
+        "wheel_width",
+        "front_overhang",
+        "rear_overhang",
+        "left_overhang",
+        "right_overhang",
+        "vehicle_height",
+        "max_steer_angle",
+    )
+)
+
+_FIND_SHARE = re.compile(r"\$\(find-pkg-share\s+([\w-]+)\)")
+
+
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """What Autoware's files mean here.
+
+    Attributes:
+        overrides: Values for our own parameters.
+        unused: Values that say nothing to this model or have no meaning here.
+        unknown: Values under names that Autoware's simulator is not known to have.
+    """
+
+    overrides: list[Override]
+    unused: list[Override]
+    unknown: list[Override]
+
+
+def is_autoware(values: Iterable[Override]) -> bool:
+    """These values were written for Autoware's simulator."""
+    return any(value.name == MODEL_TYPE for value in values)
+
+
+def translated(values: Iterable[Override], models: Mapping[str, type]) -> Translation:
+    """Values under Autoware's names as values under ours.
+
+    Args:
+        values: Names and values, as they stand below ``ros__parameters``; of several for one name the last counts.
+        models: Parameter group of every vehicle model by the model's name.
+
+    Raises:
+        ParameterError: No model is named, or one that there is not.
+    """
+    by_name = {value.name: value for value in values}
+    model = _model_of(by_name, models)
+    prefix = f"model_params.{model}"
+    ours = _names_of(models[model])
+    noise = _names_of(MeasurementNoiseParameters)
+    theirs = {name for group in models.values() for name in _names_of(group)} | WITHOUT_MEANING
+    result = Translation([Override("model", model, by_name[MODEL_TYPE].origin)], [], [])
+    for name, value in by_name.items():
+        if name == MODEL_TYPE:
+            continue
+        if name in noise:
+            result.overrides.append(Override(f"measurement_noise.{name}", value.value, value.origin))
+        elif name in ours:
+            result.overrides.append(Override(f"{prefix}.{name}", _path(value.value), value.origin))
+        elif name in _DERIVED:
+            for our_name, number in _DERIVED[name](prefix, _number(value)):
+                result.overrides.append(Override(our_name, number, value.origin))
+        elif name in theirs or name.startswith("mechanical_params."):
+            result.unused.append(value)
+        else:
+            result.unknown.append(value)
+    return result
+
+
+def _model_of(by_name: Mapping[str, Override], models: Mapping[str, type]) -> str:
+    if MODEL_TYPE not in by_name:
+        raise ParameterError(f"there is no parameter '{MODEL_TYPE}'; a file of Autoware's simulator has one")
+    asked = by_name[MODEL_TYPE]
+    model = str(asked.value).lower()
+    if model not in models:
+        place = f" ({asked.origin})" if asked.origin else ""
+        known = ", ".join(name.upper() for name in models if "steer" in name or "actuation" in name)
+        raise ParameterError(f"parameter '{MODEL_TYPE}' is '{asked.value}'{place}; it must be one of {known}")
+    return model
+
+
+def _names_of(group: type) -> set[str]:
+    return {one.name for one in describe(group())} if dataclasses.is_dataclass(group) else set()
+
+
+def _path(value: object) -> object:
+    """A launch file's ``$(find-pkg-share name)`` as ``package://name``."""
+    return _FIND_SHARE.sub(r"package://\1", value) if isinstance(value, str) else value
+
+
+def _number(value: Override) -> float:
+    if isinstance(value.value, bool) or not isinstance(value.value, (int, float)) or not value.value > 0.0:
+        raise ParameterError(
+            f"parameter '{value.name}' is {value.value!r} ({value.origin}); it must be a number greater than 0"
+        )
+    return float(value.value)
+
+
+def _from_timer(prefix: str, milliseconds: float) -> list[tuple[str, float]]:
+    return [("pub_rate", 1000.0 / milliseconds)]
+
+
+def _from_radius(prefix: str, radius: float) -> list[tuple[str, float]]:
+    return [(f"{prefix}.tire_diameter", 2.0 * radius)]
+
+
+def _from_tread(prefix: str, tread: float) -> list[tuple[str, float]]:
+    return [(f"{prefix}.track_fixed", tread), (f"{prefix}.track_steered", tread)]
+
+
+_DERIVED = {TIMER: _from_timer, "wheel_radius": _from_radius, "wheel_tread": _from_tread}

@@ -1,0 +1,21 @@
+"""Names of a vehicle's topics in Gazebo, and of those in ROS that lead there."""
+
+from __future__ import annotations
+
+
+def actuators(name: str) -> str:
+    """Commands to all joints of the vehicle ``name`` (``gz.msgs.Actuators``).
+
+    ``velocity[]`` holds the wheel joints and ``position[]`` the steering joints, each in the order of ``Model.joints``.
+    """
+    return f"/model/{name}/actuators"
+
+
+def joint_state(name: str) -> str:
+    """Positions and velocities of all joints, by the joint's name (``gz.msgs.Model``)."""
+    return f"/model/{name}/joint_state"
+
+
+def odometry(name: str) -> str:
+    """True pose in the world and velocity of base_link (``gz.msgs.Odometry``)."""
+    return f"/model/{name}/odometry"

@@ -1,0 +1,50 @@
+"""Noise of what a vehicle measures of itself, as Autoware's simulator adds it: independent normal draws.
+
+The generator is seeded, so equal runs give equal noise. The vehicle itself does not notice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from vds_gz.parameters.autoware import MeasurementNoiseParameters
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """What is measured: pose [m, m, rad], speed [m/s], tire angle [rad]."""
+
+    x: float
+    y: float
+    heading: float
+    speed: float
+    steering: float
+
+
+class MeasurementNoise:
+    """Makes measurements noisy, if its parameters say so."""
+
+    def __init__(self, parameters: MeasurementNoiseParameters) -> None:
+        """Start the generator."""
+        self.parameters = parameters
+        self.reset()
+
+    def reset(self) -> None:
+        """Start anew, with the same noise again."""
+        self._random = np.random.default_rng(self.parameters.seed)
+
+    def of(self, true: Measurement) -> Measurement:
+        """A measurement: draws in Autoware's order, one speed for odometry and velocity report alike."""
+        p = self.parameters
+        if not p.add_measurement_noise:
+            return true
+        x, y, speed, heading, steering = self._random.standard_normal(5).tolist()
+        return Measurement(
+            true.x + p.pos_noise_stddev * x,
+            true.y + p.pos_noise_stddev * y,
+            true.heading + float(np.float32(p.rpy_noise_stddev * heading)),
+            true.speed + p.vel_noise_stddev * speed,
+            true.steering + p.steer_noise_stddev * steering,
+        )

@@ -1,0 +1,91 @@
+"""The model (SDF) of a vehicle for Gazebo, from its parameters: what the URDF says, and the plugins that move and report.
+
+The actuators' dynamics are ours, so Gazebo's joints have none: wheels take on a velocity and steering hinges reach an
+angle within one step of the physics. All joints listen to one topic, so that one message moves them in one step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+from xml.etree.ElementTree import Element, SubElement, indent, register_namespace, tostring
+
+from vds_gz.plant.gazebo import topics
+from vds_gz.robot_description import urdf
+from vds_gz.urdf_to_sdf import model as sdf_model
+from vds_gz.vehicle.model import Joint, Model
+
+#: Of the releases from Harmonic on the oldest, Fortress, knows this version of the format.
+SDF_VERSION = "1.9"
+
+register_namespace("gz", "http://gazebosim.org/schema")
+
+
+def sdf(
+    model: Model,
+    parameters: Any,
+    name: str = "vehicle",
+    sensors: Mapping[str, Any] | None = None,
+    rate: float = 200.0,
+) -> str:
+    """The SDF of a vehicle, complete in itself. Its frame is base_link, on the ground between or at the wheels.
+
+    Args:
+        model: The vehicle model.
+        parameters: The model's parameter group, e.g. a ``BicycleParameters``.
+        name: Name of the model in Gazebo, and of its topics.
+        sensors: The sensors that it carries, by their names.
+        rate: Messages per second of joint states and odometry [Hz].
+
+    Raises:
+        FileNotFoundError: Nothing draws this model; the message names those that can be drawn.
+        ValueError: The drawing is not valid.
+    """
+    vehicle = sdf_model(urdf(model.name, parameters, model.xacro, sensors), name)
+    vehicle.extend(joint_plugins(model.joints(parameters), name))
+    vehicle.extend(state_plugins(name, rate))
+    root = Element("sdf", version=SDF_VERSION)
+    root.append(vehicle)
+    indent(root)
+    return '<?xml version="1.0"?>\n' + tostring(root, encoding="unicode") + "\n"
+
+
+def joint_plugins(joints: Iterable[Joint], name: str) -> Iterable[Element]:
+    """One controller for each joint; the n-th of its kind obeys the n-th number of its kind in the message."""
+    numbers = {"wheel": 0, "steering": 0}
+    for joint in joints:
+        number = numbers[joint.kind]
+        numbers[joint.kind] += 1
+        settings = {
+            "joint_name": joint.name,
+            "topic": topics.actuators(name),
+            "use_actuator_msg": "true",
+            "actuator_number": str(number),
+        }
+        if joint.kind == "steering":
+            yield plugin("JointPositionController", use_velocity_commands="true", **settings)
+        else:
+            yield plugin("JointController", **settings)
+
+
+def state_plugins(name: str, rate: float) -> Iterable[Element]:
+    """What the vehicle tells of itself: joint states, and its true pose in the world."""
+    yield plugin("JointStatePublisher", topic=topics.joint_state(name), update_rate=f"{rate:g}")
+    yield plugin(
+        "OdometryPublisher",
+        # Three, for slopes: with two, speeds are those on the map, not those along the vehicle.
+        dimensions="3",
+        odom_topic=topics.odometry(name),
+        odom_publish_frequency=f"{rate:g}",
+        odom_frame="map",
+        robot_base_frame="base_link",
+    )
+
+
+def plugin(kind: str, **settings: str) -> Element:
+    """A system of Gazebo's own, e.g. ``JointController``."""
+    words = "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in kind)
+    element = Element("plugin", filename=f"gz-sim{words}-system", name=f"gz::sim::systems::{kind}")
+    for key, value in settings.items():
+        SubElement(element, key).text = value
+    return element

@@ -1,0 +1,246 @@
+"""The picture of a run: what was asked of the vehicle, what it did, and what was measured of its actuators."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.patches import Polygon
+from matplotlib.patheffects import withStroke
+from matplotlib.transforms import Bbox
+from numpy.typing import NDArray
+
+from vds_gz.parameters.node import NodeParameters
+from vds_gz.parameters.vehicles import BicycleParameters
+from vds_gz.study.recording import Recording
+from vds_gz.study.summary import Row
+
+Array = NDArray[np.float64]
+
+ASKED, ACTUAL, INK, PALE, BODY = "#e07b39", "#2a6f97", "#22303c", "#d9e0e6", "#a9c6d9"
+STYLE: Any = {
+    "font.size": 9.5,
+    "axes.edgecolor": "#8a97a3",
+    "axes.labelcolor": INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.color": "#e8edf1",
+    "grid.linewidth": 0.8,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "text.color": INK,
+    "axes.titlesize": 10.5,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "legend.frameon": False,
+}
+
+#: Seconds shown before the first command, and seconds between two outlines of the vehicle.
+LEAD, OUTLINES = 0.5, 2.0
+
+
+def draw(recording: Recording, rows: Sequence[Row], parameters: NodeParameters, title: str, path: Path) -> None:
+    """Draw a run.
+
+    Args:
+        recording: The run.
+        rows: What was measured of it.
+        parameters: What the vehicle was told.
+        title: What ran.
+        path: The PNG file.
+    """
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(15.0, 9.2), dpi=110, layout="constrained")
+        FigureCanvasAgg(figure)
+        figure.suptitle(title, x=0.01, ha="left", fontsize=14, weight="bold")
+        halves: Any = figure.subfigures(1, 2, width_ratios=(1.12, 1.0), wspace=0.03)
+        left, right = halves
+        panels = list(_panels(recording, parameters.vehicle))
+        axes = left.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
+        begin = _begin(recording)
+        for axis, panel in zip(axes, panels, strict=True):
+            panel(axis, begin)
+        axes[0].legend(loc="lower left", bbox_to_anchor=(0.45, 1.0), ncols=2, borderaxespad=0.2)
+        axes[-1].set_xlabel("time [s]")
+        axes[-1].set_xlim(0.0, recording.motion.time[-1] - begin)
+        lines = len(rows) + 1
+        above, below = right.subfigures(2, 1, height_ratios=(1.0, min(1.2, 0.042 * lines + 0.1)))
+        _draw_path(above.subplots(), recording, parameters, begin)
+        _draw_table(below.subplots(), rows)
+        figure.savefig(path)
+
+
+def _begin(recording: Recording) -> float:
+    """Where the time axis begins, in the recording's time [s]."""
+    first = recording.commands.time[0] if len(recording.commands.time) else recording.motion.time[0]
+    return max(float(recording.motion.time[0]), float(first) - LEAD)
+
+
+# ---------------------------------------------------------------------- over time
+
+Panel = Callable[[Axes, float], None]
+
+
+def _panels(recording: Recording, vehicle: Any) -> Iterator[Panel]:
+    """What is drawn over time, from top to bottom."""
+    motion, commands = recording.motion, recording.commands
+    yield _panel("speed", "m/s", commands.time, commands.speed, motion.time, motion.v_x)
+    if np.nanmax(np.abs(commands.v_y), initial=0.0) > 0.0 or np.max(np.abs(motion.v_y)) > 1e-6:
+        yield _panel("sideways speed", "m/s", commands.time, commands.v_y, motion.time, motion.v_y)
+    yield _panel("yaw rate", "rad/s", commands.time, _yaw_rate(recording, vehicle), motion.time, motion.yaw_rate)
+    steerings = [actuator for actuator in recording.actuators if actuator.kind == "steering"]
+    for actuator in steerings or recording.actuators[:2]:
+        label, unit = actuator.name.replace("_", " "), "rad" if actuator.kind == "steering" else "m/s"
+        yield _panel(label, unit, actuator.time, actuator.reference, actuator.time, actuator.response)
+
+
+def _panel(label: str, unit: str, asked_at: Array, asked: Array, at: Array, actual: Array) -> Panel:
+    def draw(axis: Axes, begin: float) -> None:
+        axis.axhline(0.0, color=PALE, linewidth=1.0, zorder=1)
+        known = np.isfinite(asked)
+        axis.step(asked_at[known] - begin, asked[known], where="post", color=ASKED, linewidth=1.3, label="asked for")
+        axis.plot(at - begin, actual, color=ACTUAL, linewidth=1.8, label="actual")
+        axis.set_title(label)
+        axis.set_ylabel(unit)
+        axis.margins(y=0.08)
+
+    return draw
+
+
+def _yaw_rate(recording: Recording, vehicle: Any) -> Array:
+    """Yaw rate asked for; of speed and steering angle, by the geometry."""
+    commands = recording.commands
+    if not isinstance(vehicle, BicycleParameters):
+        return commands.yaw_rate
+    lever = -vehicle.wheel_base if vehicle.reverse else vehicle.wheel_base
+    by_geometry = commands.speed * np.tan(commands.steering_angle) / lever
+    return np.where(np.isfinite(commands.steering_angle), by_geometry, commands.yaw_rate)
+
+
+# ---------------------------------------------------------------------- in the plane
+
+
+def _draw_path(axis: Axes, recording: Recording, parameters: NodeParameters, begin: float) -> None:
+    motion = recording.motion
+    axis.plot(motion.x, motion.y, color=ACTUAL, linewidth=1.6, zorder=3)
+    axis.set_aspect("equal", adjustable="datalim")
+    axis.set_title("path")
+    axis.set_xlabel("x [m]")
+    axis.set_ylabel("y [m]", labelpad=2)
+    for moment in _moments(recording, parameters, begin):
+        i = int(np.searchsorted(motion.time, moment))
+        pose = motion.x[i], motion.y[i], motion.heading[i]
+        body, *wheels = _outline(parameters, _steering(recording, moment))
+        axis.add_patch(Polygon(_placed(body, pose), facecolor=BODY, edgecolor=ACTUAL, alpha=0.4, zorder=2))
+        for wheel in wheels:
+            axis.add_patch(Polygon(_placed(wheel, pose), facecolor=INK, alpha=0.85, zorder=2))
+        label = axis.annotate(
+            f"{moment - begin:.0f} s", pose[:2], xytext=(0, 8), textcoords="offset points", ha="center", fontsize=8.5
+        )
+        label.set_path_effects([withStroke(linewidth=2.5, foreground="white")])
+        label.set_zorder(5)
+        axis.plot(*pose[:2], "o", color=ACTUAL, markersize=3.5, zorder=4)
+    axis.autoscale_view()
+
+
+def _moments(recording: Recording, parameters: NodeParameters, begin: float) -> Iterator[float]:
+    """When the vehicle is drawn [s]: regularly, but not where it was drawn just before."""
+    motion = recording.motion
+    length = float(np.ptp(next(_outline(parameters, 0.0))[:, 0]))
+    drawn: tuple[float, float] | None = None
+    for moment in np.arange(begin, motion.time[-1], OUTLINES):
+        here = float(np.interp(moment, motion.time, motion.x)), float(np.interp(moment, motion.time, motion.y))
+        if drawn is None or math.dist(here, drawn) > 0.5 * length:
+            drawn = here
+            yield float(moment)
+
+
+def _steering(recording: Recording, moment: float) -> float:
+    """Steering angle at a time [rad], 0 for a vehicle without."""
+    for actuator in recording.actuators:
+        if actuator.kind == "steering":
+            return float(np.interp(moment, actuator.time, actuator.response))
+    return 0.0
+
+
+def _outline(parameters: NodeParameters, steering: float) -> Iterator[Array]:
+    """Body and wheels around base_link [m], the body first."""
+    vehicle = parameters.vehicle
+    diameter = getattr(vehicle, "tire_diameter", 0.3)
+    wheels = list(_wheels(vehicle, steering))
+    x = [wheel[0] for wheel in wheels]
+    y = [abs(wheel[1]) for wheel in wheels]
+    half_width = max(*y, 0.3 * (max(x) - min(x)), 0.25 * diameter)
+    yield _rectangle((min(x) + max(x)) / 2.0, 0.0, max(x) - min(x) + 1.3 * diameter, 2.0 * half_width, 0.0)
+    for wheel_x, wheel_y, angle in wheels:
+        yield _rectangle(wheel_x, wheel_y, diameter, 0.35 * diameter, angle)
+
+
+def _wheels(vehicle: Any, steering: float) -> Iterator[tuple[float, float, float]]:
+    """Position [m] and angle [rad] of every wheel."""
+    offset = -getattr(vehicle, "base_link_offset", 0.0)
+    if isinstance(vehicle, BicycleParameters):
+        lever = -vehicle.wheel_base if vehicle.reverse else vehicle.wheel_base
+        for y in _sides(vehicle.track_fixed):
+            yield offset, y, 0.0
+        for y in _sides(vehicle.track_steered):
+            yield offset + lever, y, steering
+    else:
+        half_base = getattr(vehicle, "wheel_base", 0.0) / 2.0
+        for x in (half_base, -half_base) if half_base else (0.0,):
+            for y in _sides(getattr(vehicle, "track", 0.5)):
+                yield offset + x, y, 0.0
+
+
+def _sides(track: float) -> tuple[float, ...]:
+    return (track / 2.0, -track / 2.0) if track > 0.0 else (0.0,)
+
+
+def _rectangle(x: float, y: float, length: float, width: float, angle: float) -> Array:
+    corners = np.array([(1, 1), (-1, 1), (-1, -1), (1, -1)]) * (length / 2.0, width / 2.0)
+    return _placed(corners, (x, y, angle))
+
+
+def _placed(points: Array, pose: tuple[float, float, float]) -> Array:
+    """Points of a body in the axes in which its pose is given."""
+    x, y, angle = pose
+    turn = np.array([(math.cos(angle), math.sin(angle)), (-math.sin(angle), math.cos(angle))])
+    return points @ turn + (x, y)
+
+
+# ---------------------------------------------------------------------- in numbers
+
+
+def _draw_table(axis: Axes, rows: Sequence[Row]) -> None:
+    axis.axis("off")
+    axis.set_title("measured from the recording, beside the parameters")
+    cells, last = [], ""
+    for row in rows:
+        name = row.actuator.replace("_", " ")
+        cells.append([name if name != last else "", row.quantity, *row.texts()])
+        last = name
+    table = axis.table(
+        cells,
+        colLabels=["actuator", "", "configured", "measured"],
+        colWidths=[0.2, 0.25, 0.22, 0.33],
+        cellLoc="left",
+        colLoc="left",
+        bbox=Bbox.unit(),
+    )
+    table.auto_set_font_size(False)
+    table.set_fontsize(9.5 if len(rows) < 14 else 7.5)
+    for (line, column), cell in table.get_celld().items():
+        cell.set_edgecolor(PALE)
+        cell.visible_edges = "B" if line == 0 else ("T" if line and cells[line - 1][0] else "")
+        if line == 0 or column == 0:
+            cell.set_text_props(weight="bold")
+        elif column == 3:
+            cell.set_text_props(color=ACTUAL if rows[line - 1].measured is not None else "#8a97a3")

@@ -1,0 +1,259 @@
+"""``vds-gz run``: a vehicle, a driver, a recording and a picture of the response, all at once."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from importlib import import_module
+from itertools import pairwise
+from pathlib import Path
+from types import FrameType
+
+from vds_gz.parameters.description import ParameterError
+from vds_gz.parameters.load import load
+from vds_gz.parameters.node import NodeParameters
+from vds_gz.ros.arguments import Arguments, parse
+from vds_gz.ros.errors import ArgumentError, GraphError
+from vds_gz.share import share
+from vds_gz.study import command_log
+from vds_gz.study.command_log import CommandLogError
+from vds_gz.study.recording import Recording, RecordingError, read
+from vds_gz.study.session import NODE_NAME, RunError, Session
+from vds_gz.study.summary import Row, summarize
+from vds_gz.vehicle.catalogue import models
+
+#: Logs that come with the package, by model; the others drive the one of the hall.
+DRIVES = {"bicycle": "parking_lot.csv", "omni": "omni.csv"}
+DEFAULT_DRIVE = "hall.csv"
+
+DEFAULT_PRESET = "ackermann_car"
+
+#: Imported late, and only by those who draw.
+PLOTS = "vds_gz.study.plots"
+
+DESCRIPTION = """
+Start a vehicle, drive it with a command log from a second process, record all topics and show the response, live and
+as a picture. Without options a car is driven over a parking lot for 20 seconds.
+
+The vehicle is an ordinary ROS 2 node: while this runs, `ros2 topic echo` and all else that is on the network with the
+same ROS_DOMAIN_ID sees it, and may send commands too.
+
+A folder for the run is made with
+  recording.mcap   every topic, for ros2 bag, Foxglove, PlotJuggler, rosbags
+  response.png     commanded and actual motion, and what was measured of each actuator beside its parameters
+  response.json    the same numbers for programs
+  vehicle.log, driver.log   what the two processes said
+"""
+
+EPILOG = """
+examples:
+  vds-gz run --preset forklift
+  vds-gz run --params my_robot.yaml --log my_bag/ --topic /cmd_vel
+  vds-gz run --forever             then publish to ackermann_cmd or twist_reference; Ctrl-C ends it
+  vds-gz run --preset vds_defaults --ros-args -p model:=omni -r __ns:=/robot1
+
+exit code: 0 done, 1 the run failed, 2 wrong use
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to run.
+
+    Attributes:
+        name: The preset's or the parameter file's.
+        parameters: What the vehicle is told.
+        node: Arguments of the vehicle's node.
+        driver: Arguments of the driver; None for no driver.
+        graph: Our own place on the graph.
+    """
+
+    name: str
+    parameters: NodeParameters
+    node: list[str]
+    driver: list[str] | None
+    graph: Arguments
+
+    @property
+    def title(self) -> str:
+        """What runs, for people."""
+        return f"{self.name} ({self.parameters.model})"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a vehicle.
+
+    Returns:
+        0 when all went well, 1 if the run failed, 2 if something is wrong with what was given.
+    """
+    options, for_ros = _options(list(sys.argv[1:] if argv is None else argv))
+    if options.domain is not None:
+        os.environ["ROS_DOMAIN_ID"] = str(options.domain)
+    try:
+        plan = _plan(options, for_ros)
+        folder = _new_folder(Path(options.out), plan.name)
+    except (ArgumentError, ParameterError, CommandLogError, OSError) as error:
+        print(f"vds-gz run: {error}", file=sys.stderr)
+        return 2
+    try:
+        _execute(plan, folder, show=not options.no_view)
+        _evaluate(plan, folder)
+    except (RunError, GraphError, ArgumentError, RecordingError) as error:
+        print(f"vds-gz run: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+# ---------------------------------------------------------------------- before
+
+
+def presets() -> list[str]:
+    """Names of the vehicles that come with the package."""
+    files = share("config").glob("*.yaml")
+    return sorted(file.stem for file in files if "\nsim_node:" in "\n" + file.read_text(encoding="utf-8"))
+
+
+def _options(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
+    """Our options, and what follows --ros-args."""
+    end = arguments.index("--ros-args") if "--ros-args" in arguments else len(arguments)
+    return _parser().parse_args(arguments[:end]), arguments[end + 1 :]
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "vds-gz run", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    vehicle = parser.add_mutually_exclusive_group()
+    vehicle.add_argument("--preset", metavar="NAME", help=f"a vehicle: {', '.join(presets())} ({DEFAULT_PRESET})")
+    vehicle.add_argument("--params", metavar="FILE", help="your own parameter file; `vds-gz check FILE` looks it over")
+    driver = parser.add_mutually_exclusive_group()
+    driver.add_argument("--log", metavar="FILE", help="commands, a CSV file or a bag (one that fits the model)")
+    driver.add_argument("--forever", action="store_true", help="no driver: commands are yours to send, until Ctrl-C")
+    parser.add_argument("--topic", metavar="NAME", help="the topic of the bag, where several have commands")
+    parser.add_argument("--out", metavar="DIR", default="runs", help="where the folder for the run is made (runs)")
+    parser.add_argument("--no-view", action="store_true", help="show nothing while it runs")
+    parser.add_argument("--domain", type=_domain, metavar="ID", help="ROS_DOMAIN_ID (that of the environment, else 0)")
+    parser.add_argument(
+        "--ros-args", action="store_true", help="last: parameters (-p) and remaps (-r) as for any ROS 2 node"
+    )
+    return parser
+
+
+def _domain(text: str) -> int:
+    if not text.isdecimal() or int(text) > 232:
+        raise argparse.ArgumentTypeError(f"'{text}' must be a whole number from 0 to 232")
+    return int(text)
+
+
+def _plan(options: argparse.Namespace, for_ros: list[str]) -> Plan:
+    file = _parameter_file(options)
+    node = ["--ros-args", "--params-file", str(file), *for_ros]
+    known = {name: model.parameters for name, model in models().items()}
+    parameters = load(parse(node, "sim_node").overrides, known)
+    remaps = ["--ros-args", *_remaps(for_ros)]
+    driver = None
+    if not options.forever:
+        log = options.log or str(share("config", "drives", DRIVES.get(parameters.model, DEFAULT_DRIVE)))
+        command_log.read(log, options.topic)
+        driver = [log, *(["--topic", options.topic] if options.topic else []), *remaps]
+        if parameters.use_sim_time or parameters.be_reference_clock:
+            driver += ["-p", "use_sim_time:=true"]
+    return Plan(file.stem, parameters, node, driver, parse(remaps, NODE_NAME))
+
+
+def _parameter_file(options: argparse.Namespace) -> Path:
+    if options.params:
+        return Path(options.params)
+    name = options.preset or DEFAULT_PRESET
+    if name not in presets():
+        raise ArgumentError(f"there is no preset '{name}'; there are {', '.join(presets())}")
+    return share("config", f"{name}.yaml")
+
+
+def _remaps(for_ros: list[str]) -> list[str]:
+    """The remaps among ROS arguments; a node's new name is for the vehicle alone."""
+    pairs = pairwise(for_ros)
+    chosen = [pair for pair in pairs if pair[0] in ("-r", "--remap") and not pair[1].startswith(("__node", "__name"))]
+    return [argument for pair in chosen for argument in pair]
+
+
+def _new_folder(parent: Path, name: str) -> Path:
+    """A folder for the run that was not there before."""
+    wanted = parent / f"{datetime.now():%Y-%m-%d_%H-%M-%S}_{name}"
+    folder, count = wanted, 1
+    while folder.exists():
+        count += 1
+        folder = wanted.with_name(f"{wanted.name}_{count}")
+    folder.mkdir(parents=True)
+    return folder
+
+
+# ---------------------------------------------------------------------- during and after
+
+
+def _execute(plan: Plan, folder: Path, *, show: bool) -> None:
+    """Run vehicle, driver and recorder."""
+    if plan.driver is None:
+        print(f"vds-gz run: {plan.title} runs until Ctrl-C", flush=True)
+    # Importing the plots takes a second; meanwhile the vehicle starts.
+    threading.Thread(target=import_module, args=(PLOTS,), daemon=True).start()
+    with Session(plan.title, plan.node, plan.graph, folder, show=show) as session:
+        for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+            if hasattr(signal, name):
+                signal.signal(getattr(signal, name), _stopper(session))
+        if plan.driver is None:
+            session.watch()
+        else:
+            session.drive(plan.driver)
+
+
+def _stopper(session: Session) -> Callable[[int, FrameType | None], None]:
+    return lambda number, frame: session.stop()
+
+
+def _evaluate(plan: Plan, folder: Path) -> None:
+    """Measure, draw, write and tell."""
+    recording = read(folder / "recording.mcap")
+    rows = summarize(recording, plan.parameters.vehicle)
+    (folder / "response.json").write_text(_json(plan, recording, rows), encoding="utf-8")
+    plots = import_module(PLOTS)
+    driven = f" driven by {Path(plan.driver[0]).name}" if plan.driver else ""
+    plots.draw(recording, rows, plan.parameters, f"{plan.title}{driven}", folder / "response.png")
+    _tell(rows)
+    print(f"\nrecording  {folder / 'recording.mcap'}  ({recording.counts.total()} messages)")
+    print(f"picture    {folder / 'response.png'}")
+    print(f"numbers    {folder / 'response.json'}")
+
+
+def _json(plan: Plan, recording: Recording, rows: Sequence[Row]) -> str:
+    content = {
+        "vehicle": plan.name,
+        "model": plan.parameters.model,
+        "log": plan.driver[0] if plan.driver else None,
+        "duration": float(recording.motion.time[-1]),
+        "messages": dict(sorted(recording.counts.items())),
+        "actuators": [dataclasses.asdict(row) for row in rows],
+    }
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+
+
+def _tell(rows: Sequence[Row]) -> None:
+    """The table of what was measured beside what was configured."""
+    cells = [("actuator", "", "configured", "measured")]
+    cells += [(row.actuator, row.quantity, *row.texts()) for row in rows]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    print()
+    for line in cells:
+        print("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

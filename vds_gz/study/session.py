@@ -1,0 +1,199 @@
+"""One run: a vehicle and a driver in processes of their own, recorded and watched over the graph."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from vds_gz.ros import topics
+from vds_gz.ros.arguments import Arguments
+from vds_gz.ros.open_graph import open_graph
+from vds_gz.study.record import Recorder
+from vds_gz.study.telemetry import Telemetry
+from vds_gz.study.view import View, open_view
+
+NODE_NAME = "run"
+
+#: Recorded: all that the vehicle hears and says.
+TOPICS = (
+    topics.TWIST_REFERENCE,
+    topics.TWIST_STAMPED_REFERENCE,
+    topics.ACKERMANN_CMD,
+    topics.STEERING_ANGLE,
+    topics.VELOCITY,
+    topics.INITIALPOSE,
+    topics.TWIST_ACTUAL,
+    topics.ODOM,
+    topics.GROUND_TRUTH,
+    topics.TF,
+    topics.TF_STATIC,
+    topics.JOINT_STATES,
+    topics.ROBOT_DESCRIPTION,
+    topics.ACTUATOR_REFERENCES,
+    topics.ACTUATOR_STATES,
+    topics.DIAGNOSTICS,
+)
+
+#: After the driver's end, the vehicle may take so long to come to rest [s]; below this it rests [m/s, rad/s, rad].
+SETTLE, REST = 3.0, 1e-3
+
+#: A process that is told to end has so long [s]; the vehicle has so long to appear [s].
+LONGEST_GOODBYE, LONGEST_START = 5.0, 15.0
+
+#: Longest sleep, so that the view and the file are kept up to date [s].
+LONGEST_SLEEP = 0.05
+
+#: Lines of what a failed process said last.
+LAST_LINES = 12
+
+
+class RunError(RuntimeError):
+    """The run failed."""
+
+
+class Process:
+    """A Python module that runs in a process of its own; what it says goes into a file."""
+
+    def __init__(self, what: str, command: Sequence[str], output: Path) -> None:
+        """Start it.
+
+        Args:
+            what: Its name for messages.
+            command: The module and its arguments.
+            output: The file.
+        """
+        self._what = what
+        self._output = output
+        with output.open("wb") as file:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", *command],
+                stdin=subprocess.DEVNULL,
+                stdout=file,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,  # Ctrl-C is for us; the others are told when it is time
+            )
+
+    def ended(self) -> bool:
+        """It has ended, and well.
+
+        Raises:
+            RunError: It has ended with an error; the message has what it said last.
+        """
+        code = self._process.poll()
+        if code:
+            said = self._output.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-LAST_LINES:]
+            head = f"the {self._what} ended with exit code {code}; the last that it said:"
+            raise RunError("\n  ".join([head, *said]))
+        return code is not None
+
+    def stop(self) -> None:
+        """Tell it to end, and see that it does."""
+        if self._process.poll() is None:
+            self._process.send_signal(signal.SIGINT)
+            try:
+                self._process.wait(LONGEST_GOODBYE)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+
+
+class Session:
+    """A run from its begin to its end. Used with ``with``, which stops everything whatever happens."""
+
+    def __init__(self, title: str, node: Sequence[str], graph: Arguments, folder: Path, *, show: bool) -> None:
+        """Start the vehicle, join the graph and open the recording.
+
+        Args:
+            title: Of the live view and in the recording.
+            node: Arguments of the vehicle's node.
+            graph: What the command line says of our own place on the graph.
+            folder: Where the recording goes, and what the processes say.
+            show: There is a live view.
+        """
+        self._stopping = False
+        self._folder = folder
+        self._telemetry = Telemetry()
+        self._view: View | None = None
+        with ExitStack() as stack:
+            self._node = Process("vehicle", ["vds_gz.nodes.sim_node", *node], folder / "vehicle.log")
+            stack.callback(self._node.stop)
+            self._graph = open_graph(graph, NODE_NAME)
+            stack.callback(self._graph.close)
+            self._recorder = Recorder(
+                self._graph,
+                folder / "recording.mcap",
+                (*TOPICS, topics.CLOCK),
+                metadata={"vehicle": title},
+                listen=self._telemetry.take,
+            )
+            stack.callback(self._recorder.close)
+            if show:
+                self._view = open_view(self._telemetry, title)
+                stack.callback(self._view.close)
+            self._stack = stack.pop_all()
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def stop(self) -> None:
+        """Let :meth:`drive` or :meth:`watch` return soon. Safe to call from a signal handler."""
+        self._stopping = True
+
+    def drive(self, driver: Sequence[str]) -> None:
+        """Let a driver with these arguments drive, until it has ended and the vehicle rests.
+
+        Raises:
+            RunError: Vehicle or driver failed.
+        """
+        process = Process("driver", ["vds_gz.study.drive", *driver], self._folder / "driver.log")
+        self._stack.callback(process.stop)
+        while not self._stopping and not process.ended():
+            self._turn()
+        end = time.monotonic() + SETTLE
+        while not self._stopping and time.monotonic() < end and not self._at_rest():
+            self._turn()
+
+    def watch(self) -> None:
+        """Go on until told to stop.
+
+        Raises:
+            RunError: The vehicle failed.
+        """
+        while not self._stopping:
+            self._turn()
+
+    def wait_for_vehicle(self) -> None:
+        """Wait for the vehicle's first message.
+
+        Raises:
+            RunError: It does not come.
+        """
+        end = time.monotonic() + LONGEST_START
+        while not self._stopping and not self._recorder.counts[topics.GROUND_TRUTH.name]:
+            self._turn()
+            if time.monotonic() > end:
+                raise RunError(f"nothing was heard of the vehicle for {LONGEST_START:g} s; the last it said is in "
+                               f"{self._folder / 'vehicle.log'}")
+
+    def _turn(self) -> None:
+        """Take what has come, and keep file and view up to date."""
+        self._graph.wait(LONGEST_SLEEP)
+        self._recorder.tick()
+        if self._view is not None:
+            self._view.refresh()
+        if self._node.ended():
+            raise RunError("the vehicle ended before its time, without an error")
+
+    def _at_rest(self) -> bool:
+        """Nothing moves, and every actuator is where it was asked to be."""
+        self._telemetry.update()
+        pairs = self._telemetry.pairs()
+        return all(abs((pair.actual or 0.0) - (pair.asked or 0.0)) < REST for pair in pairs)

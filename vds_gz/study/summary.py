@@ -1,0 +1,88 @@
+"""What was measured of each actuator, beside what was configured."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
+from vds_gz.study.recording import Recording
+from vds_gz.study.response import Response, measure
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One number of one actuator.
+
+    Attributes:
+        actuator, quantity, unit: What it is.
+        configured: The parameter; None where the model has no such parameter group.
+        measured: What the recording shows; None if it does not.
+        reached: Of a limit, the greatest magnitude there was.
+    """
+
+    actuator: str
+    quantity: str
+    unit: str
+    configured: float | None
+    measured: float | None
+    reached: float | None = None
+
+    def texts(self) -> tuple[str, str]:
+        """Configured and measured value in words."""
+        configured = "-" if self.configured is None else f"{self.configured:.3f} {self.unit}"
+        if self.reached is not None and self.configured == 0.0:
+            configured = "unlimited"
+        if self.measured is not None:
+            return configured, f"{self.measured:.3f} {self.unit}"
+        if self.reached is not None:
+            return configured, f"not met; {self.reached:.3f} reached"
+        return configured, "not excited"
+
+
+def summarize(recording: Recording, vehicle: Any) -> list[Row]:
+    """Measure all actuators of a recording.
+
+    Args:
+        recording: The run.
+        vehicle: Parameter group of the vehicle model that ran.
+    """
+    rows: list[Row] = []
+    for actuator in recording.actuators:
+        response = measure(
+            actuator.time,
+            actuator.reference,
+            actuator.response,
+            commands=recording.commands.time,
+            angle=actuator.kind == "steering",
+        )
+        rows += _rows(actuator.name, actuator.kind, response, vehicle)
+    return rows
+
+
+def _rows(name: str, kind: str, response: Response, vehicle: Any) -> Iterator[Row]:
+    group = _group(vehicle, SteeringParameters if kind == "steering" else DriveParameters)
+
+    def configured(parameter: str) -> float | None:
+        return None if group is None else float(getattr(group, parameter))
+
+    yield Row(name, "dead time", "s", configured("dead_time"), response.dead_time)
+    yield Row(name, "time constant", "s", configured("time_constant"), response.time_constant)
+    value = response.reached_value
+    if kind == "steering":
+        yield Row(name, "greatest rate", "rad/s", configured("max_velocity"), response.max_rise, response.reached_rise)
+        yield Row(name, "greatest angle", "rad", configured("max_position"), response.max_value, value)
+    else:
+        rise = configured("max_acceleration")
+        fall = configured("max_deceleration") or rise
+        yield Row(name, "acceleration", "m/s²", rise, response.max_rise, response.reached_rise)
+        yield Row(name, "deceleration", "m/s²", fall, response.max_fall, response.reached_fall)
+        yield Row(name, "greatest speed", "m/s", configured("max_velocity"), response.max_value, value)
+
+
+def _group(vehicle: Any, kind: type) -> Any:
+    """The parameters of the vehicle's actuators of a kind; None if it has none."""
+    values = (getattr(vehicle, item.name) for item in dataclasses.fields(vehicle))
+    return next((value for value in values if isinstance(value, kind)), None)

@@ -1,0 +1,159 @@
+"""The newest of everything that a vehicle sends, for eyes: decoded when it is looked at and not before."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import Counter, deque
+from dataclasses import dataclass
+from typing import Any
+
+from vds_gz.ros import topics
+from vds_gz.ros.conversions import stamp_ns, yaw_of
+from vds_gz.ros.types import MessageTypes
+
+#: Rates and the real-time factor are means over this time [s].
+WINDOW = 1.0
+
+#: A point of the path is kept every so many metres, and so many of them.
+PATH_STEP, PATH_LENGTH = 0.05, 4000
+
+_TYPES = {topic.name: topic.type for topic in vars(topics).values() if isinstance(topic, topics.Topic)}
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One quantity: what was asked for and what is; None where there is no such thing."""
+
+    label: str
+    unit: str
+    asked: float | None
+    actual: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Pose:
+    """Where base_link is in the map [m, m, rad]."""
+
+    x: float = 0.0
+    y: float = 0.0
+    heading: float = 0.0
+
+
+class Telemetry:
+    """Takes raw messages and tells what they say now.
+
+    Attributes:
+        pose: The vehicle's.
+        path: Where it has been [m].
+        rates: Messages per second by topic.
+        real_time_factor: The vehicle's seconds per second; NaN while unknown.
+        refused: Messages that the vehicle refused, in all.
+        verdict: What its diagnostics say.
+    """
+
+    def __init__(self) -> None:
+        """Nothing is known yet."""
+        self.pose = Pose()
+        self.path: deque[tuple[float, float]] = deque(maxlen=PATH_LENGTH)
+        self.rates: dict[str, float] = {}
+        self.real_time_factor = math.nan
+        self.refused = 0
+        self.verdict = ""
+        self._types = MessageTypes()
+        self._raw: dict[str, bytes] = {}
+        self._messages: dict[str, Any] = {}
+        self._command = ""
+        self._counts: Counter[str] = Counter()
+        self._window: tuple[float, int] | None = None
+        self._first_stamp: int | None = None
+        self._stamp = 0
+
+    def take(self, topic: str, data: bytes, arrival: int) -> None:
+        """A message came; cheap enough for every one of them."""
+        self._raw[topic] = data
+        self._counts[topic] += 1
+        if topic in (topics.TWIST_REFERENCE.name, topics.TWIST_STAMPED_REFERENCE.name, topics.ACKERMANN_CMD.name):
+            self._command = topic
+
+    def update(self) -> None:
+        """Look at what came since the last time."""
+        for topic, data in self._raw.items():
+            self._messages[topic] = self._types.codec(_TYPES[topic]).decode(bytearray(data))
+        fresh, self._raw = set(self._raw), {}
+        if topics.GROUND_TRUTH.name in fresh:
+            self._update_pose()
+        if topics.DIAGNOSTICS.name in fresh:
+            self._update_diagnostics()
+        self._update_rates()
+
+    @property
+    def elapsed(self) -> float:
+        """The vehicle's time since its first message [s]."""
+        return 0.0 if self._first_stamp is None else (self._stamp - self._first_stamp) * 1e-9
+
+    def pairs(self) -> list[Pair]:
+        """Speeds of the vehicle, then its actuators."""
+        truth = self._messages.get(topics.GROUND_TRUTH.name)
+        if truth is None:
+            return []
+        v_x, v_y, yaw_rate = self._asked()
+        twist = truth.twist.twist
+        found = [Pair("speed", "m/s", v_x, twist.linear.x)]
+        if v_y or abs(twist.linear.y) > 1e-6:
+            found.append(Pair("sideways", "m/s", v_y, twist.linear.y))
+        found.append(Pair("yaw rate", "rad/s", yaw_rate, twist.angular.z))
+        return found + self._actuators()
+
+    def _asked(self) -> tuple[float | None, float | None, float | None]:
+        message = self._messages.get(self._command)
+        if message is None:
+            return None, None, None
+        if self._command == topics.ACKERMANN_CMD.name:
+            return message.drive.speed, None, None
+        twist = message if self._command == topics.TWIST_REFERENCE.name else message.twist
+        return twist.linear.x, twist.linear.y, twist.angular.z
+
+    def _actuators(self) -> list[Pair]:
+        asked = self._messages.get(topics.ACTUATOR_REFERENCES.name)
+        actual = self._messages.get(topics.ACTUATOR_STATES.name)
+        if asked is None or actual is None:
+            return []
+        found = []
+        for i, name in enumerate(actual.name):
+            label = name.replace("_", " ")
+            if "steering" in name:
+                found.append(Pair(label, "rad", asked.position[i], actual.position[i]))
+            else:
+                found.append(Pair(label, "m/s", asked.velocity[i], actual.velocity[i]))
+        return found
+
+    def _update_pose(self) -> None:
+        message = self._messages[topics.GROUND_TRUTH.name]
+        pose = message.pose.pose
+        self.pose = Pose(pose.position.x, pose.position.y, yaw_of(pose.orientation))
+        self._stamp = stamp_ns(message.header.stamp)
+        if self._first_stamp is None:
+            self._first_stamp = self._stamp
+        here = self.pose.x, self.pose.y
+        if not self.path or math.dist(here, self.path[-1]) > PATH_STEP:
+            self.path.append(here)
+
+    def _update_diagnostics(self) -> None:
+        for status in self._messages[topics.DIAGNOSTICS.name].status:
+            values = {pair.key: pair.value for pair in status.values}
+            if "refused messages" in values:
+                self.refused = int(values["refused messages"])
+                self.verdict = status.message
+
+    def _update_rates(self) -> None:
+        now = time.monotonic()
+        if self._window is None:
+            self._window = now, self._stamp
+            self._counts.clear()
+        begin, stamp = self._window
+        if now - begin >= WINDOW:
+            self.rates = {topic: count / (now - begin) for topic, count in self._counts.items()}
+            self.real_time_factor = (self._stamp - stamp) * 1e-9 / (now - begin) if stamp else math.nan
+            self._window = now, self._stamp
+            self._counts.clear()

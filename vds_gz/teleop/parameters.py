@@ -1,0 +1,151 @@
+"""Parameters of driving by hand. Those of the joystick have the names of teleop_twist_joy wherever both have them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from vds_gz.parameters.description import Description, ParameterError, choice, describe, flag, group, integer, real, text
+from vds_gz.parameters.load import Group, checked, replaced
+from vds_gz.ros.parameter_yaml import Override
+
+OUTPUTS = ("ackermann", "twist", "twist_stamped", "steering_and_velocity")
+_OUTPUT = (
+    "what goes out: ackermann (ackermann_cmd), twist (twist_reference), twist_stamped (twist_stamped_reference) or "
+    "steering_and_velocity (two numbers, steering_angle and velocity)"
+)
+
+#: No scale is meant to be greater [m/s, rad/s].
+GREATEST = 1e3
+
+
+def _speed(default: float, doc: str) -> float:
+    return real(default, "m/s", f"{doc}; negative: turned round", minimum=-GREATEST, maximum=GREATEST, live=True)
+
+
+def _yaw_rate(default: float, doc: str) -> float:
+    return real(default, "rad/s", f"{doc}; negative: turned round", minimum=-GREATEST, maximum=GREATEST, live=True)
+
+
+def _angle(default: float, doc: str) -> float:
+    return real(default, "rad", f"{doc}; negative: turned round", minimum=-math.pi, maximum=math.pi, live=True)
+
+
+def _rate(default: float, doc: str) -> float:
+    return real(default, "Hz", doc, positive=True, maximum=1000.0, live=True)
+
+
+@dataclass(frozen=True, slots=True)
+class LinearAxes:
+    """Numbers of the axes that give a speed."""
+
+    x: int = integer(3, "axis of the speed, forwards positive", minimum=0, live=True)
+    y: int = integer(-1, "axis of the speed sideways, left positive; twists only; -1: none", minimum=-1, live=True)
+
+
+@dataclass(frozen=True, slots=True)
+class AngularAxes:
+    """Number of the axis that turns the vehicle."""
+
+    yaw: int = integer(0, "axis of the steering, left positive", minimum=0, live=True)
+
+
+@dataclass(frozen=True, slots=True)
+class LinearScales:
+    """Speeds with the sticks at their ends."""
+
+    x: float = _speed(1.0, "speed with the stick at its end")
+    y: float = _speed(0.5, "speed sideways with the stick at its end; twists only")
+
+
+@dataclass(frozen=True, slots=True)
+class AngularScales:
+    """Yaw rate with the stick at its end."""
+
+    yaw: float = _yaw_rate(1.0, "yaw rate with the stick at its end; twists only")
+
+
+@dataclass(frozen=True, slots=True)
+class JoystickParameters:
+    """Everything that driving with a joystick can be told."""
+
+    output: str = choice("ackermann", OUTPUTS, _OUTPUT)
+    frame: str = text("base_link", "frame_id of messages that have one")
+    use_sim_time: bool = flag(False, "stamp with the time of /clock instead of the system's")
+    publish_rate: float = _rate(50.0, "commands per second")
+    joy_timeout: float = real(
+        0.5, "s", "without a message for so long, the joystick is lost and the vehicle stops", positive=True, live=True
+    )
+    dead_zone: float = real(
+        0.1, "", "part of an axis around its middle that does nothing", minimum=0.0, maximum=0.9, live=True
+    )
+    axis_linear: LinearAxes = group(LinearAxes)
+    axis_angular: AngularAxes = group(AngularAxes)
+    scale_linear: LinearScales = group(LinearScales)
+    scale_linear_turbo: LinearScales = group(LinearScales, x=2.0, y=1.0)
+    scale_angular: AngularScales = group(AngularScales)
+    scale_angular_turbo: AngularScales = group(AngularScales)
+    scale_steering: float = _angle(0.5, "steering angle with the stick at its end; not for twists")
+    scale_steering_turbo: float = _angle(0.5, "the same while the turbo button is held; less is calmer")
+    scale_reverse: float = real(
+        1.0, "", "speed backwards as a part of that forwards; 0: never backwards", minimum=0.0, maximum=1.0, live=True
+    )
+    inverted_reverse: bool = flag(
+        False, "twists only: backwards, the stick points where the wheels would, as in a car", live=True
+    )
+    require_enable_button: bool = flag(True, "nothing moves unless a button is held", live=True)
+    enable_button: int = integer(0, "button to be held; needless without require_enable_button", minimum=-1, live=True)
+    enable_turbo_button: int = integer(-1, "button that enables and takes the turbo scales; -1: none", minimum=-1,
+                                       live=True)
+
+    def __post_init__(self) -> None:
+        if self.require_enable_button and self.enable_button < 0:
+            raise ParameterError(
+                f"parameter 'enable_button' is {self.enable_button}; it must be a button, 0 or more, unless "
+                "require_enable_button is false"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class GamepadParameters:
+    """Everything that reading a gamepad can be told, named as in joy's ``joy_node``."""
+
+    device_id: int = integer(0, "which of several, as --list numbers them", minimum=0)
+    device_name: str = text("", "the one with this in its name, whatever its number")
+    deadzone: float = real(0.05, "", "part of an axis around its middle that is 0", minimum=0.0, maximum=0.9)
+    autorepeat_rate: float = _rate(20.0, "messages per second while nothing changes")
+    use_sim_time: bool = flag(False, "stamp with the time of /clock instead of the system's")
+
+
+@dataclass(frozen=True, slots=True)
+class KeyParameters:
+    """Everything that driving with keys can be told."""
+
+    output: str = choice("ackermann", OUTPUTS, _OUTPUT)
+    frame: str = text("base_link", "frame_id of messages that have one")
+    use_sim_time: bool = flag(False, "stamp with the time of /clock instead of the system's")
+    publish_rate: float = _rate(30.0, "commands per second")
+    max_speed: float = real(1.0, "m/s", "greatest speed", positive=True, maximum=GREATEST)
+    acceleration: float = real(1.0, "m/s^2", "change of speed while a key is held", positive=True)
+    deceleration: float = real(2.0, "m/s^2", "change of speed when it is let go, or against the motion", positive=True)
+    max_steering_angle: float = real(0.5, "rad", "greatest steering angle; not for twists", positive=True,
+                                     maximum=math.pi)
+    max_yaw_rate: float = real(1.0, "rad/s", "greatest yaw rate; twists only", positive=True, maximum=GREATEST)
+    steering_time: float = real(0.5, "s", "from the middle to the greatest angle or yaw rate", positive=True)
+    centering_time: float = real(0.25, "s", "from there back when the key is let go", positive=True)
+
+
+def load(overrides: Iterable[Override], group: Group, also: Iterable[Description] = ()) -> Group:
+    """The group with these values.
+
+    Args:
+        overrides: Names and values.
+        group: The parameters before.
+        also: Parameters of somebody else that are among the overrides.
+
+    Raises:
+        ParameterError: A name is unknown, or a value is not allowed.
+    """
+    known = {one.name: one for one in (*also, *describe(group))}
+    return replaced(group, checked(overrides, known))  # type: ignore[arg-type]

@@ -1,0 +1,88 @@
+"""A joystick's pilot on the graph: its commands are sent, and it says why when it stops."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from time import monotonic_ns
+
+from vds_gz.parameters.description import ParameterError, Value
+from vds_gz.parameters.load import replaced
+from vds_gz.ros.graph import Graph, Severity
+from vds_gz.teleop.drive import STANDSTILL
+from vds_gz.teleop.outputs import CommandOutput
+from vds_gz.teleop.parameters import JoystickParameters
+from vds_gz.teleop.pilot import Mode, Pilot
+
+#: The same is said again after this time only [ns].
+SAY_AGAIN = 5_000_000_000
+
+#: Modes that something is wrong in.
+TROUBLE = (Mode.REFUSED, Mode.LOST)
+
+
+class Teleop:
+    """Drives a vehicle by a joystick, wherever its axes and buttons come from."""
+
+    def __init__(self, graph: Graph, parameters: JoystickParameters, now: Callable[[], int]) -> None:
+        """Announce the commands; ``now`` gives ROS time [ns]."""
+        self._graph = graph
+        self._pilot = Pilot(parameters)
+        self._output = CommandOutput(graph, parameters.output, parameters.frame, now)
+        self._said: dict[str, int] = {}
+        self._mode = self._pilot.mode
+        graph.log(Severity.INFO, f"commands go to '{self._output.topic}'; {_holding(parameters)}")
+
+    def joy(self, axes: Sequence[float], buttons: Sequence[int], arrival: int) -> None:
+        """The joystick said something, at a reading of the monotonic clock [ns]."""
+        self._pilot.joy(axes, buttons, arrival)
+        self.serve()
+
+    def lost(self, reason: str) -> None:
+        """The joystick is gone."""
+        self._pilot.stop(Mode.LOST, reason, monotonic_ns())
+        self.serve()
+
+    def serve(self) -> None:
+        """Send what is due."""
+        now = monotonic_ns()
+        command = self._pilot.due(now)
+        if command is not None:
+            self._output.send(command)
+        self._say(now)
+
+    def idle_time(self) -> float:
+        """How long nothing will be due unless a message comes [s]."""
+        return max(0.0, self._pilot.seconds_until_due(monotonic_ns()))
+
+    def finish(self) -> None:
+        """Stop the vehicle, if it is us who move it."""
+        if self._pilot.moving:
+            self._output.send(STANDSTILL)
+
+    def change(self, values: Mapping[str, Value]) -> str:
+        """Take new parameters all together, or none and say why."""
+        try:
+            self._pilot.parameters = replaced(self._pilot.parameters, values)
+        except ParameterError as error:
+            return str(error)
+        return ""
+
+    def _say(self, now: int) -> None:
+        mode, before = self._pilot.mode, self._mode
+        self._mode = mode
+        if mode in TROUBLE and (mode is not before or mode is Mode.REFUSED):
+            what = "message on 'joy' refused" if mode is Mode.REFUSED else "the joystick is lost"
+            text = f"{what}: {self._pilot.reason}. The vehicle is stopped"
+            key = self._pilot.reason if mode is Mode.REFUSED else what
+            if now - self._said.get(key, -math.inf) >= SAY_AGAIN:
+                self._said = {key: now}
+                self._graph.log(Severity.WARN, text)
+        elif before in TROUBLE and mode not in TROUBLE:
+            self._graph.log(Severity.INFO, "the joystick is back")
+
+
+def _holding(parameters: JoystickParameters) -> str:
+    if not parameters.require_enable_button:
+        return "the sticks act without a button held (require_enable_button is false)"
+    return f"hold button {parameters.enable_button} to drive"
