@@ -139,6 +139,6 @@ def test_only_the_ros_part_and_what_stands_above_it_know_ros(part):
     assert found == []
 
 
-def test_parameters_import_nothing_of_ours():
-    ours = [one for one in IMPORTS if part_of_file(one.file) == "parameters" and part_of(one.module)]
-    assert [str(one) for one in ours if part_of(one.module) != "parameters"] == []
+def test_parameters_import_no_other_level():
+    ours = [one for one in IMPORTS if part_of_file(one.file) == "parameters"]
+    assert [str(one) for one in ours if part_of(one.module) in LEVEL.keys() - {"parameters"}] == []

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from vds_gz.nodes.sim_node import NODE_NAME
 from vds_gz.parameters.description import ParameterError, Value, describe
 from vds_gz.parameters.load import Override, load
 from vds_gz.parameters.node import NodeParameters
@@ -24,6 +23,9 @@ from vds_gz.ros.names import check_namespace
 from vds_gz.ros.parameter_yaml import read_parameter_file
 from vds_gz.share import PACKAGE, share
 from vds_gz.vehicle.catalogue import models
+
+#: The program, the node and its section in parameter files.
+NODE_NAME = "sim_node"
 
 #: Every topic that commands come in on.
 COMMANDS = (

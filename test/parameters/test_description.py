@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import pytest
 
 from vds_gz.parameters import reference
+from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
 from vds_gz.parameters.description import (
     Description,
     ParameterError,
@@ -19,7 +20,10 @@ from vds_gz.parameters.description import (
     text,
 )
 from vds_gz.parameters.node import NodeParameters
+from vds_gz.vehicle.bicycle import BICYCLE
 from vds_gz.vehicle.catalogue import OWN
+from vds_gz.vehicle.differential import DIFFERENTIAL
+from vds_gz.vehicle.omni import OMNI
 
 
 @dataclass(frozen=True)
@@ -197,17 +201,21 @@ def test_every_default_lies_within_its_own_bounds():
         assert one.check(one.default) == one.default
 
 
-def test_every_parameter_has_a_meaning_and_every_number_a_unit():
-    without_unit = {"speed_factor"}
+def test_every_parameter_has_a_meaning():
     for one in every_parameter().values():
         assert len(one.doc) > 5
         assert not one.doc.endswith(".")
-        assert one.unit or one.type != "double" or one.name in without_unit
+
+
+@pytest.mark.parametrize("model", [BICYCLE, DIFFERENTIAL, OMNI], ids=lambda model: model.name)
+def test_every_number_of_a_wheeled_vehicle_has_a_unit(model):
+    assert [one.name for one in describe(model.parameters()) if one.type == "double" and not one.unit] == []
 
 
 def test_no_limit_of_an_actuator_may_be_negative():
-    limits = [one for one in every_parameter().values() if "actuator" in one.name]
-    assert len(limits) == 5 + 4 + 5 + 5
+    groups = (DriveParameters(), SteeringParameters())
+    limits = [one for group in groups for one in describe(group)]
+    assert len(limits) == 5 + 4
     for one in limits:
         assert one.minimum == 0.0
         assert not one.read_only

@@ -9,9 +9,9 @@ import yaml
 from vds_gz.parameters.description import ParameterError
 from vds_gz.parameters.load import Override, load
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.vehicle.catalogue import OWN
+from vds_gz.parameters.vehicles import BicycleParameters, DifferentialParameters, OmniParameters
 
-MODELS = {model.name: model.parameters for model in OWN}
+MODELS = {"bicycle": BicycleParameters, "differential": DifferentialParameters, "omni": OmniParameters}
 
 #: Every parameter that a parameter file of vehicle_dynamics_sim names.
 VDS_FILE = """

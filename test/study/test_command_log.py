@@ -5,10 +5,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rosbags.rosbag2 import StoragePlugin, Writer
 
 from vds_gz.ros.types import MessageTypes
 from vds_gz.share import share
 from vds_gz.study.command_log import Ackermann, CommandLog, CommandLogError, Velocity, read, write_csv
+from vds_gz.study.record import definition
 
 ACKERMANN = "ackermann_msgs/msg/AckermannDriveStamped"
 TWIST = "geometry_msgs/msg/Twist"
@@ -108,7 +110,7 @@ def test_the_logs_of_the_package(name):
     assert len(log.times) == 401
     assert all(abs(command[0]) <= 2.0 for command in log.commands)
     assert any(command[0] < -0.2 for command in log.commands), "it reverses"
-    assert not any(log.commands[0]) and not any(log.commands[-1]), "it begins and ends at rest"
+    assert not any((*log.commands[0], *log.commands[-1])), "it begins and ends at rest"
     if log.kind == "ackermann":
         assert all(abs(command.steering_angle) <= 0.5 for command in log.commands)
 
@@ -120,17 +122,13 @@ Messages = list[tuple[str, str, float, tuple[float, float, float]]]
 
 def bag(folder: Path, messages: Messages, plugin: str = "mcap", empty: tuple[tuple[str, str], ...] = ()) -> Path:
     """A rosbag2 folder of (topic, type, time [s], values)."""
-    rosbag2 = pytest.importorskip("rosbags.rosbag2")
     types = MessageTypes()
     path = folder / f"bag_{plugin}"
-    storage = rosbag2.StoragePlugin.MCAP if plugin == "mcap" else rosbag2.StoragePlugin.SQLITE3
-    with rosbag2.Writer(path, version=9, storage_plugin=storage) as writer:
+    storage = StoragePlugin.MCAP if plugin == "mcap" else StoragePlugin.SQLITE3
+    with Writer(path, version=9, storage_plugin=storage) as writer:
         connections = {}
         for topic, kind in [*((m[0], m[1]) for m in messages), *empty]:
             if topic not in connections:
-                # The recorder's definitions also have what rosbags lacks.
-                from vds_gz.study.record import definition
-
                 connections[topic] = writer.add_connection(
                     topic, kind, msgdef=definition(kind), rihs01=types.hash(kind)
                 )
@@ -200,7 +198,9 @@ def test_not_a_number_in_a_bag(tmp_path):
 @pytest.mark.parametrize("plugin", ["mcap", "sqlite3"])
 @pytest.mark.parametrize("part", [0.0, 0.3, 0.9])
 def test_a_file_cut_short(tmp_path, plugin, part):
-    file = next(bag(tmp_path, DRIVE * 1 + [(*DRIVE[1][:2], 1 + i, DRIVE[1][3]) for i in range(200)], plugin).glob("bag*"))
+    file = next(
+        bag(tmp_path, DRIVE * 1 + [(*DRIVE[1][:2], 1 + i, DRIVE[1][3]) for i in range(200)], plugin).glob("bag*")
+    )
     data = file.read_bytes()
     file.write_bytes(data[: int(part * len(data))])
     with pytest.raises(CommandLogError, match=r"cannot be read.*complete"):

@@ -22,7 +22,8 @@ FIRST, STEPS = 0.513, [1.0, -0.4, 0.7, 0.25, -1.0, 0.0, 0.5, -0.2]
 
 def sampled(drive, steering, commands):
     """Time, reference and response of drive and steering, sampled like a recording."""
-    vehicle = Vehicle(BICYCLE, BicycleParameters(drive_actuator=drive, steering_actuator=steering), max_command_age=1e6)
+    parameters = BicycleParameters(drive_actuator=drive, steering_actuator=steering)
+    vehicle = Vehicle(BICYCLE, parameters, max_command_age=1e6)
     for time, speed, angle in commands:
         vehicle.enter(ackermann(speed, angle), round(time * 1e9))
     rows = []
@@ -61,7 +62,7 @@ def assert_times(response, parameters):
 
 dead_times = st.floats(0.0, 0.8)
 #: Each example takes a while, so a failure is shown as it was found.
-QUICK = settings(max_examples=20, phases=(Phase.explicit, Phase.generate))
+QUICK = settings(max_examples=10, phases=(Phase.explicit, Phase.generate))
 
 
 @QUICK
@@ -69,7 +70,7 @@ QUICK = settings(max_examples=20, phases=(Phase.explicit, Phase.generate))
     drive=st.builds(
         DriveParameters,
         dead_time=dead_times,
-        time_constant=st.floats(0.05, 0.35),
+        time_constant=st.floats(0.1, 0.35),
         max_velocity=st.floats(1.0, 1.6),
         max_acceleration=st.floats(0.8, 1.5),
         max_deceleration=st.floats(0.8, 1.5),
@@ -77,7 +78,7 @@ QUICK = settings(max_examples=20, phases=(Phase.explicit, Phase.generate))
     steering=st.builds(
         SteeringParameters,
         dead_time=dead_times,
-        time_constant=st.floats(0.03, 0.2),
+        time_constant=st.floats(0.05, 0.2),
         max_velocity=st.floats(0.3, 1.0),
         max_position=st.floats(0.3, 0.5),
     ),
@@ -113,7 +114,9 @@ def test_of_a_standing_vehicle_nothing_is_known(commands):
 
 
 def test_of_the_actuator_that_was_left_alone_nothing_is_known():
-    drive, steering = measured(DriveParameters(), SteeringParameters(), [(t, v, 0.0) for t, v, _ in staircase(1.0, 0.0)])
+    drive, steering = measured(
+        DriveParameters(), SteeringParameters(), [(t, v, 0.0) for t, v, _ in staircase(1.0, 0.0)]
+    )
     assert drive.dead_time == pytest.approx(0.2, abs=SAMPLE)
     assert steering.dead_time is None
     assert steering.time_constant is None
@@ -156,6 +159,21 @@ def test_lost_samples(lost):
     response = measure(time[kept], reference[kept], speed[kept], commands=[command[0] for command in commands])
     assert response.dead_time == pytest.approx(0.25, abs=SAMPLE)
     assert response.time_constant == pytest.approx(0.3, rel=0.05)
+
+
+def test_a_long_record_costs_no_more():
+    parameters = DriveParameters(0.25, 0.3, max_velocity=5.0, max_acceleration=100.0)
+    commands = staircase(2.0, 0.5)
+    time, reference, speed, _, _ = sampled(parameters, SteeringParameters(), commands)
+    idle = np.zeros(50 * 3600)
+    at = 1.0e4 + SAMPLE * np.arange(2 * len(idle) + len(time))
+    response = measure(
+        at,
+        np.concatenate([idle, reference, idle]),
+        np.concatenate([idle, speed, idle]),
+        commands=[at[len(idle)] - time[0] + command[0] for command in commands],
+    )
+    assert_times(response, parameters)
 
 
 def test_a_long_dead_time():

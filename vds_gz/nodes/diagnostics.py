@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from vds_gz.plant.plant import Level, Status
 from vds_gz.ros import topics
 from vds_gz.ros.conversions import set_stamp
 from vds_gz.ros.graph import Graph
-
-#: Levels of ``diagnostic_msgs/DiagnosticStatus``; rclpy wants them as bytes, see :meth:`Diagnostics.publish`.
-OK, WARN, ERROR = 0, 1, 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +25,8 @@ class Health:
         real_time_factor: Simulated seconds per second, over the last second.
         paused: The vehicle is held.
         waiting: There is no time yet, because no ``/clock`` has come.
-        plant: Its name, and what is wrong with it if anything.
+        plant: Name of what moves the vehicle.
+        plant_status: How it is.
     """
 
     command_age: float | None
@@ -39,31 +38,34 @@ class Health:
     real_time_factor: float
     paused: bool
     waiting: bool
-    plant: tuple[str, str]
+    plant: str
+    plant_status: Status
 
     def verdict(self) -> tuple[int, str]:
-        """Level and message of the status."""
-        name, wrong = self.plant
+        """Level and message of the status. Levels go out as bytes with rclpy, see :meth:`Diagnostics.publish`."""
+        plant = self.plant_status
         driving = [topic for topic, count in self.publishers.items() if count]
-        if wrong:
-            return ERROR, f"{name} plant: {wrong}"
+        if plant.level == Level.ERROR:
+            return Level.ERROR, f"{self.plant} plant: {plant.text}"
+        if plant.level == Level.WARN:
+            return Level.WARN, f"{self.plant} plant: {plant.text}"
         if self.waiting:
-            return WARN, "waiting for /clock"
+            return Level.WARN, "waiting for /clock"
         if self.paused:
-            return WARN, "paused"
+            return Level.WARN, "paused"
         if sum(self.publishers.values()) > 1:
-            return WARN, f"{sum(self.publishers.values())} publishers send commands, on {', '.join(driving)}"
+            return Level.WARN, f"{sum(self.publishers.values())} publishers send commands, on {', '.join(driving)}"
         if self.command_age is None:
-            return OK, "no command yet"
+            return Level.OK, "no command yet"
         if self.timed_out:
-            return OK, "the last command has timed out"
-        return OK, "driving"
+            return Level.OK, "the last command has timed out"
+        return Level.OK, "driving"
 
     def values(self) -> list[tuple[str, str]]:
         """Keys and values of the status."""
         age = "none" if self.command_age is None else f"{self.command_age:.3f}"
         return [
-            ("plant", self.plant[0]),
+            ("plant", self.plant),
             ("command age [s]", age),
             ("command publishers", str(sum(self.publishers.values()))),
             ("refused messages", str(sum(self.refused.values()))),
@@ -71,6 +73,7 @@ class Health:
             ("greatest lateness [s]", f"{self.lateness:.4f}"),
             ("outputs left out", str(self.skipped)),
             ("real-time factor", f"{self.real_time_factor:.3f}"),
+            *self.plant_status.values,
         ]
 
 
@@ -93,7 +96,7 @@ class Diagnostics:
         """Say how the node is at a simulated time [ns]."""
         level, text = health.verdict()
         set_stamp(self._message.header.stamp, time)
-        self._status.level = bytes([level]) if self._byte is bytes else level
+        self._status.level = bytes([level]) if self._byte is bytes else int(level)
         self._status.message = text
         self._status.values = [self._pair(key, value) for key, value in health.values()]
         self._publisher.publish(self._message)

@@ -45,8 +45,8 @@ class JoystickTeleop:
             while not self._stopping:
                 self._graph.wait(min(self._teleop.idle_time(), LONGEST_SLEEP))
                 self._teleop.serve()
-            self._teleop.finish()
         finally:
+            self._teleop.finish()
             self._graph.close()
 
     def stop(self) -> None:

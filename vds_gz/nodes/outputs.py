@@ -1,14 +1,16 @@
-"""What goes out at every publish instant, where somebody listens. Messages are made once and filled anew."""
+"""What goes out at every publish instant, where somebody listens."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from vds_gz.ros import topics
-from vds_gz.ros.conversions import exact_covariance, set_odometry, set_stamp, set_transform, set_twist
-from vds_gz.ros.graph import Graph, Publisher
+from vds_gz.ros.conversions import EXACT, exact_covariance, set_stamp
+from vds_gz.ros.graph import Graph
+from vds_gz.ros.packed import PackedMessage, Place
 from vds_gz.sensing.localization import Pose
 from vds_gz.vehicle.model import ActuatorStates, JointStates
 from vds_gz.vehicle.vehicle import Motion
@@ -52,27 +54,19 @@ class Snapshot:
     actuators: ActuatorStates
 
 
-class _Joints:
-    """A topic of joint states whose names never change."""
+class _Output:
+    """A topic whose messages differ in their stamps and some numbers only."""
 
-    def __init__(self, graph: Graph, topic: topics.Topic, names: Sequence[str]) -> None:
+    def __init__(
+        self, graph: Graph, topic: topics.Topic, message: Any, stamps: Sequence[Any], numbers: Sequence[Place]
+    ) -> None:
         self._publisher = graph.publisher(topic.name, topic.type, topic.qos)
-        self._message = graph.message(topic.type)
-        self._message.name = list(names)
-        self._positions = graph.numbers(len(names))
-        self._velocities = graph.numbers(len(names))
+        self._message = PackedMessage(graph, topic.type, message, stamps, numbers)
+        self.heard = self._publisher.subscription_count
 
-    def publish(self, time: int, positions: Sequence[float], velocities: Sequence[float]) -> None:
-        if not self._publisher.subscription_count():
-            return
-        set_stamp(self._message.header.stamp, time)
-        for i, value in enumerate(positions):
-            self._positions[i] = value
-        for i, value in enumerate(velocities):
-            self._velocities[i] = value
-        self._message.position = self._positions
-        self._message.velocity = self._velocities
-        self._publisher.publish(self._message)
+    def send(self, time: int, values: Sequence[float]) -> None:
+        self._message.write(time, values)
+        self._publisher.publish_raw(self._message.data)
 
 
 class Outputs:
@@ -93,21 +87,15 @@ class Outputs:
         self._graph = graph
         self._frames = frames
         self._fixed_odom = fixed_odom
-        self._twist, self._twist_message = self._announce(topics.TWIST_ACTUAL)
-        self._twist_message.header.frame_id = frames.base_link
-        self._odom, self._odom_message = self._odometry(topics.ODOM, frames.odom)
-        self._truth, self._truth_message = self._odometry(topics.GROUND_TRUTH, frames.map)
-        self._joints = _Joints(graph, topics.JOINT_STATES, joints)
-        self._references = _Joints(graph, topics.ACTUATOR_REFERENCES, actuators)
-        self._actuators = _Joints(graph, topics.ACTUATOR_STATES, actuators)
-        self._description, _ = self._announce(topics.ROBOT_DESCRIPTION)
-        self._tf_static, _ = self._announce(topics.TF_STATIC)
-        self._tf, self._tf_message = self._announce(topics.TF)
-        self._base_transform = self._transform(frames.odom, frames.base_link)
-        self._odom_transform = self._transform(frames.map, frames.odom)
-        self._tf_message.transforms = [self._base_transform]
-        if not fixed_odom:
-            self._tf_message.transforms = [self._odom_transform, self._base_transform]
+        self._twist = self._make_twist()
+        self._odom = self._make_odometry(topics.ODOM, frames.odom)
+        self._truth = self._make_odometry(topics.GROUND_TRUTH, frames.map)
+        self._joints = self._make_joints(topics.JOINT_STATES, joints)
+        self._references = self._make_joints(topics.ACTUATOR_REFERENCES, actuators)
+        self._actuators = self._make_joints(topics.ACTUATOR_STATES, actuators)
+        self._tf = self._make_transforms()
+        self._description = self._publisher(topics.ROBOT_DESCRIPTION)
+        self._tf_static = self._publisher(topics.TF_STATIC)
 
     def publish_latched(self, time: int, description: str) -> None:
         """Publish what is said once: the robot's description and the fixed transform."""
@@ -116,56 +104,101 @@ class Outputs:
         self._description.publish(message)
         if self._fixed_odom:
             static = self._graph.message(topics.TF_STATIC.type)
-            set_stamp(self._odom_transform.header.stamp, time)
-            static.transforms = [self._odom_transform]
+            static.transforms = [self._transform(self._frames.map, self._frames.odom)]
+            set_stamp(static.transforms[0].header.stamp, time)
             self._tf_static.publish(static)
 
     def publish(self, snapshot: Snapshot) -> None:
         """Publish everything of one instant."""
-        time, motion, actuators = snapshot.time, snapshot.motion, snapshot.actuators
-        if self._tf.subscription_count():
-            self._publish_transforms(snapshot)
-        if self._odom.subscription_count():
-            set_stamp(self._odom_message.header.stamp, time)
-            set_odometry(self._odom_message, snapshot.odom, motion, snapshot.odom_variance)
-            self._odom.publish(self._odom_message)
-        if self._truth.subscription_count():
-            set_stamp(self._truth_message.header.stamp, time)
-            set_odometry(self._truth_message, snapshot.truth, motion, (0.0, 0.0))
-            self._truth.publish(self._truth_message)
-        if self._twist.subscription_count():
-            set_stamp(self._twist_message.header.stamp, time)
-            set_twist(self._twist_message.twist, motion)
-            self._twist.publish(self._twist_message)
-        self._joints.publish(time, snapshot.joints.positions, snapshot.joints.velocities)
-        self._references.publish(time, actuators.reference_positions, actuators.reference_velocities)
-        self._actuators.publish(time, actuators.positions, actuators.velocities)
+        time, motion, joints, actuators = snapshot.time, snapshot.motion, snapshot.joints, snapshot.actuators
+        if self._tf.heard():
+            self._tf.send(time, _transform_values(snapshot.odom, snapshot.map_to_odom))
+        if self._odom.heard():
+            self._odom.send(time, _odometry_values(snapshot.odom, motion, snapshot.odom_variance))
+        if self._truth.heard():
+            self._truth.send(time, _odometry_values(snapshot.truth, motion, (0.0, 0.0)))
+        if self._twist.heard():
+            self._twist.send(time, (motion.v_x, motion.v_y, motion.yaw_rate))
+        if self._joints.heard():
+            self._joints.send(time, (*joints.positions, *joints.velocities))
+        if self._references.heard():
+            self._references.send(time, (*actuators.reference_positions, *actuators.reference_velocities))
+        if self._actuators.heard():
+            self._actuators.send(time, (*actuators.positions, *actuators.velocities))
 
-    def _publish_transforms(self, snapshot: Snapshot) -> None:
-        set_stamp(self._base_transform.header.stamp, snapshot.time)
-        set_transform(self._base_transform.transform, snapshot.odom)
-        if snapshot.map_to_odom is not None:
-            set_stamp(self._odom_transform.header.stamp, snapshot.time)
-            set_transform(self._odom_transform.transform, snapshot.map_to_odom)
-        self._tf.publish(self._tf_message)
+    def _publisher(self, topic: topics.Topic) -> Any:
+        return self._graph.publisher(topic.name, topic.type, topic.qos)
 
-    def _announce(self, topic: topics.Topic) -> tuple[Publisher, Any]:
-        return self._graph.publisher(topic.name, topic.type, topic.qos), self._graph.message(topic.type)
+    def _make_twist(self) -> _Output:
+        topic = topics.TWIST_ACTUAL
+        message = self._graph.message(topic.type)
+        message.header.frame_id = self._frames.base_link
+        return _Output(self._graph, topic, message, [message.header.stamp], _twist_places(message.twist))
 
-    def _odometry(self, topic: topics.Topic, frame: str) -> tuple[Publisher, Any]:
-        publisher, message = self._announce(topic)
+    def _make_odometry(self, topic: topics.Topic, frame: str) -> _Output:
+        message = self._graph.message(topic.type)
         message.header.frame_id = frame
         message.child_frame_id = self._frames.base_link
         exact_covariance(message.pose.covariance)
         exact_covariance(message.twist.covariance)
-        return publisher, message
+        pose = message.pose.pose
+        places: list[Place] = [
+            (pose.position, "x"),
+            (pose.position, "y"),
+            (pose.orientation, "z"),
+            (pose.orientation, "w"),
+            *((message.pose.covariance, index) for index in (0, 7, 35)),
+            *_twist_places(message.twist.twist),
+        ]
+        return _Output(self._graph, topic, message, [message.header.stamp], places)
+
+    def _make_joints(self, topic: topics.Topic, names: Sequence[str]) -> _Output:
+        message = self._graph.message(topic.type)
+        message.name = list(names)
+        message.position, message.velocity = self._graph.numbers(len(names)), self._graph.numbers(len(names))
+        places: list[Place] = [
+            (values, i) for values in (message.position, message.velocity) for i in range(len(names))
+        ]
+        return _Output(self._graph, topic, message, [message.header.stamp], places)
+
+    def _make_transforms(self) -> _Output:
+        frames, topic = self._frames, topics.TF
+        message = self._graph.message(topic.type)
+        message.transforms = [self._transform(frames.odom, frames.base_link)]
+        if not self._fixed_odom:
+            message.transforms = [self._transform(frames.map, frames.odom), *message.transforms]
+        places: list[Place] = []
+        for moving in message.transforms:
+            transform = moving.transform
+            places += [(transform.translation, "x"), (transform.translation, "y")]
+            places += [(transform.rotation, "z"), (transform.rotation, "w")]
+        return _Output(self._graph, topic, message, [one.header.stamp for one in message.transforms], places)
 
     def _transform(self, parent: str, child: str) -> Any:
         message = self._graph.message("geometry_msgs/msg/TransformStamped")
         message.header.frame_id = parent
         message.child_frame_id = child
-        set_transform(message.transform, Pose())
         return message
+
+
+def _twist_places(twist: Any) -> list[Place]:
+    return [(twist.linear, "x"), (twist.linear, "y"), (twist.angular, "z")]
+
+
+def _odometry_values(pose: Pose, motion: Motion, variance: tuple[float, float]) -> tuple[float, ...]:
+    position, heading = EXACT + variance[0], EXACT + variance[1]
+    return (*_pose_values(pose), position, position, heading, motion.v_x, motion.v_y, motion.yaw_rate)
+
+
+def _transform_values(odom: Pose, map_to_odom: Pose | None) -> tuple[float, ...]:
+    if map_to_odom is None:
+        return _pose_values(odom)
+    return *_pose_values(map_to_odom), *_pose_values(odom)
+
+
+def _pose_values(pose: Pose) -> tuple[float, float, float, float]:
+    """Position, and z and w of the quaternion."""
+    return pose.x, pose.y, math.sin(0.5 * pose.heading), math.cos(0.5 * pose.heading)
 
 
 class ClockOutput:
@@ -173,11 +206,9 @@ class ClockOutput:
 
     def __init__(self, graph: Graph) -> None:
         """Announce the topic."""
-        topic = topics.CLOCK
-        self._publisher = graph.publisher(topic.name, topic.type, topic.qos)
-        self._message = graph.message(topic.type)
+        message = graph.message(topics.CLOCK.type)
+        self._output = _Output(graph, topics.CLOCK, message, [message.clock], [])
 
     def publish(self, time: int) -> None:
         """Tell the time [ns]."""
-        set_stamp(self._message.clock, time)
-        self._publisher.publish(self._message)
+        self._output.send(time, ())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import signal
 import sys
+from collections import deque
 from collections.abc import Mapping, Sequence
 from time import monotonic_ns
 from types import FrameType
@@ -15,10 +16,11 @@ from vds_gz.nodes.clock import Clock, FollowedClock, ReferenceClock, SystemClock
 from vds_gz.nodes.diagnostics import Diagnostics, Health
 from vds_gz.nodes.inputs import CommandInputs, InitialPoseInput, Refusals
 from vds_gz.nodes.outputs import ClockOutput, Frames, Outputs, Snapshot
+from vds_gz.nodes.plants import make_plant
 from vds_gz.parameters.description import ParameterError, Value, describe
 from vds_gz.parameters.load import load, replaced
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.plant.kinematic import KinematicPlant
+from vds_gz.plant.gazebo.link import LinkError
 from vds_gz.plant.plant import Plant
 from vds_gz.robot_description import urdf
 from vds_gz.ros import topics
@@ -29,9 +31,9 @@ from vds_gz.ros.graph import Graph, Severity
 from vds_gz.ros.open_graph import open_graph
 from vds_gz.sensing.localization import Localization, Pose
 from vds_gz.vehicle.catalogue import models
-from vds_gz.vehicle.command import Command
-from vds_gz.vehicle.model import Model
-from vds_gz.vehicle.vehicle import NANOSECONDS, Motion, Vehicle
+from vds_gz.vehicle.command import STOP, TWIST, Command
+from vds_gz.vehicle.model import ActuatorStates, Model
+from vds_gz.vehicle.vehicle import NANOSECONDS, Motion
 
 NODE_NAME = "sim_node"
 
@@ -50,6 +52,9 @@ LONGEST_SLEEP = 0.1
 #: Between two diagnostics, in real time [ns].
 DIAGNOSTICS_PERIOD = NANOSECONDS
 
+#: Outputs that may wait for what moves the vehicle; older ones are left out.
+WAITING_OUTPUTS = 50
+
 
 class SimNode:
     """A vehicle on the graph.
@@ -58,7 +63,9 @@ class SimNode:
     and then advances the vehicle to the instants at which something goes out.
     """
 
-    def __init__(self, graph: Graph, parameters: NodeParameters, model: Model, description: str) -> None:
+    def __init__(
+        self, graph: Graph, parameters: NodeParameters, model: Model, description: str, plant: Plant | None = None
+    ) -> None:
         """Announce everything on the graph.
 
         Args:
@@ -66,24 +73,23 @@ class SimNode:
             parameters: What the node was told.
             model: The vehicle model that they select.
             description: The robot's URDF.
+            plant: What moves the vehicle; what the parameters say where none is given.
+
+        Raises:
+            LinkError: What the parameters say cannot be had here.
         """
         self._description = description
         self.graph = graph
         self.parameters = parameters
+        self.plant = make_plant(graph, parameters, model) if plant is None else plant
         self.clock = self._make_clock()
-        self.plant: Plant = KinematicPlant(
-            Vehicle(
-                model,
-                parameters.vehicle,
-                step_rate=parameters.step_rate,
-                max_command_age=parameters.twist_reference_max_oldness,
-            )
-        )
         self.paused = False
         self._stopping = False
         self._last_now: int | None = None
         self._lateness = 0
         self._skipped = 0
+        self._time_moved = self._commanded = monotonic_ns()
+        self._awaiting: deque[tuple[int, ActuatorStates]] = deque()
         self._measured = (0, monotonic_ns())
         self._next_diagnostics = monotonic_ns() + DIAGNOSTICS_PERIOD
         self._localization = Localization(parameters.localization, Pose()) if parameters.simulate_localization else None
@@ -97,7 +103,7 @@ class SimNode:
         self._outputs = Outputs(graph, frames, joints, model.actuators, self._localization is None)
         self._clock_output = ClockOutput(graph) if parameters.be_reference_clock else None
         self._diagnostics = Diagnostics(graph, model.name)
-        if isinstance(self.clock, FollowedClock):
+        if isinstance(self.clock, FollowedClock) and not self.plant.gives_time:
             topic = topics.CLOCK_IN
             graph.subscribe(topic.name, topic.type, topic.qos, self._on_clock)
         self._commands = CommandInputs(graph, model.accepts, self._refusals, self._now, self._on_command)
@@ -109,7 +115,7 @@ class SimNode:
         graph.declare_parameters(describe(parameters), self._on_parameters)
 
     def _make_clock(self) -> Clock:
-        if self.parameters.use_sim_time:
+        if self.parameters.use_sim_time or self.plant.gives_time:
             return FollowedClock()
         if self.parameters.be_reference_clock:
             return ReferenceClock(self.parameters.speed_factor)
@@ -122,12 +128,18 @@ class SimNode:
         try:
             self._outputs.publish_latched(self._now(monotonic_ns()) or 0, self._description)
             while not self._stopping:
-                self.graph.wait(self._idle_time())
-                self._catch_up()
-                self._diagnose()
+                self.turn(self._idle_time())
             self._finish()
         finally:
+            self.plant.close()
             self.graph.close()
+
+    def turn(self, seconds: float) -> None:
+        """Do what is due; if nothing comes, wait so many seconds for it."""
+        self.graph.wait(seconds)
+        self._observe()
+        self._catch_up()
+        self._diagnose()
 
     def stop(self) -> None:
         """Let :meth:`run` return soon. Safe to call from a signal handler."""
@@ -140,6 +152,23 @@ class SimNode:
         if self._last_now is not None and not self._holding_time:
             idle = min(idle, self.clock.seconds_until(self._next_instant(), monotonic))
         return max(0.0, min(idle, (self._next_diagnostics - monotonic) * 1e-9))
+
+    def _observe(self) -> None:
+        """Take in what was seen of the vehicle, and send the outputs that waited for it."""
+        time = self.plant.observe()
+        if time is not None and isinstance(self.clock, FollowedClock):
+            if time != self._last_now:
+                self._end_standstill()
+            self.clock.tell(time)
+        self._publish_seen()
+
+    def _end_standstill(self) -> None:
+        """Time goes on. Where it stood still for long, as in a pause, the last command is too old, though not by it."""
+        monotonic = monotonic_ns()
+        stood, self._time_moved = monotonic - self._time_moved, monotonic
+        if min(stood, monotonic - self._commanded) > self._commands.max_age:
+            vehicle = self.plant.vehicle
+            vehicle.enter(Command(TWIST if TWIST in vehicle.model.accepts else STOP), vehicle.time)
 
     def _catch_up(self) -> None:
         """Advance the vehicle to everything that is due by now."""
@@ -164,6 +193,8 @@ class SimNode:
             if monotonic_ns() - monotonic > LONGEST_WORK:
                 break
             self._serve(self._next_instant(), now, self.paused)
+        else:
+            self.plant.command(now)
         if isinstance(clock, ReferenceClock) and (flat_out or now - self._next_instant() > OVERDUE):
             self._last_now = min(now, self._next_instant())
             clock.put(self._last_now, monotonic_ns())
@@ -193,13 +224,22 @@ class SimNode:
             self._clock_beat.done()
         if self._output_beat.next == moment:
             self._lateness = max(self._lateness, now - moment)
-            self._publish()
+            vehicle = self.plant.vehicle
+            self._awaiting.append((moment, vehicle.model.actuator_states(vehicle.coefficients, vehicle.state)))
             self._output_beat.done()
+            self._publish_seen()
 
-    def _publish(self) -> None:
+    def _publish_seen(self) -> None:
+        """Send all outputs for whose moment it is known where the vehicle was."""
+        while self._awaiting and self.plant.seen(self._awaiting[0][0]):
+            self._publish(*self._awaiting.popleft())
+        while len(self._awaiting) > WAITING_OUTPUTS:
+            self._awaiting.popleft()
+            self._skipped += 1
+
+    def _publish(self, time: int, actuators: ActuatorStates) -> None:
         plant = self.plant
-        vehicle = plant.vehicle
-        motion = plant.motion()
+        motion = plant.motion(time)
         truth = Pose(motion.x, motion.y, motion.heading)
         odom, variance, map_to_odom = truth, (0.0, 0.0), None
         if self._localization is not None:
@@ -211,14 +251,14 @@ class SimNode:
             motion = Motion(motion.x, motion.y, motion.heading, 0.0, 0.0, 0.0)
         self._outputs.publish(
             Snapshot(
-                vehicle.time,
+                time,
                 motion,
                 truth,
                 odom,
                 variance,
                 map_to_odom,
-                plant.joint_states(),
-                vehicle.model.actuator_states(vehicle.coefficients, vehicle.state),
+                plant.joint_states(time),
+                actuators,
             )
         )
 
@@ -235,6 +275,7 @@ class SimNode:
         self._set_beats(start)
         self._last_now = now
         self._measured = (now, monotonic_ns())
+        self._awaiting.clear()
 
     def _set_beats(self, start: int) -> None:
         self._output_beat = Beat(start, self.parameters.pub_rate)
@@ -244,7 +285,7 @@ class SimNode:
         assert self._last_now is not None
         back = (self._last_now - now) * 1e-9
         self.graph.log(Severity.WARN, f"time jumped back by {back:.3f} s; the vehicle forgets its commands and stands")
-        self.plant.vehicle.stand_still(now)
+        self.plant.stand_still(now)
         self._commands.last_arrival = None
         self._begin(now)
 
@@ -262,6 +303,7 @@ class SimNode:
     # ------------------------------------------------------------------ what comes in
 
     def _on_command(self, command: Command, arrived: int, stamp: int | None) -> None:
+        self._commanded = monotonic_ns()
         self.plant.vehicle.enter(command, arrived, stamp)
 
     def place(self, pose: Pose) -> None:
@@ -272,14 +314,14 @@ class SimNode:
 
     def stand_still(self) -> None:
         """Take all motion and all commands from the vehicle, where it is."""
-        self.plant.vehicle.stand_still(self.plant.vehicle.time)
+        self.plant.stand_still(self.plant.vehicle.time)
 
     def reset(self, *, time: bool, state: bool) -> None:
         """Start anew: the time, if it is ours, the vehicle, or both."""
         if state:
-            self.plant.reset()
-            if self._localization is not None:
-                self._localization.reset(Pose())
+            pose = self.plant.reset()
+            if self._localization is not None and pose is not None:
+                self._localization.reset(pose)
         if time and isinstance(self.clock, ReferenceClock):
             self.clock.put(ReferenceClock.BEGIN, monotonic_ns())
             self.plant.vehicle.stand_still(ReferenceClock.BEGIN)
@@ -303,20 +345,23 @@ class SimNode:
 
     def truth(self) -> tuple[int, Motion]:
         """The present [ns], and where base_link is and how it moves."""
-        return self.plant.vehicle.time, self.plant.motion()
+        time = self.plant.vehicle.time
+        return time, self.plant.motion(time)
 
     def _on_reset(self, request: object, response: object) -> None:
         self.reset(time=False, state=True)
         response.success = True  # type: ignore[attr-defined]
-        response.message = "the vehicle stands at the origin"  # type: ignore[attr-defined]
+        response.message = "the vehicle stands where it began"  # type: ignore[attr-defined]
 
     def _on_pause(self, request: object, response: object) -> None:
         self.pause(request.data)  # type: ignore[attr-defined]
         response.success = True  # type: ignore[attr-defined]
-        response.message = "paused" if self.paused else "running"  # type: ignore[attr-defined]
+        response.message = "paused" if request.data else "running"  # type: ignore[attr-defined]
 
     def pause(self, paused: bool) -> None:
-        """Hold the vehicle, or let it go on. As reference clock, time stands still with it."""
+        """Hold the vehicle, or let it go on. As reference clock, and with Gazebo, time stands still with it."""
+        if self.plant.pause(paused):
+            return
         if isinstance(self.clock, ReferenceClock) and paused != self.paused:
             monotonic = monotonic_ns()
             if paused:
@@ -372,7 +417,8 @@ class SimNode:
             real_time_factor=factor,
             paused=self.paused,
             waiting=now is None,
-            plant=(self.plant.name, self.plant.status()),
+            plant=self.plant.name,
+            plant_status=self.plant.status(),
         )
         self._lateness = 0
         self._diagnostics.publish(now or 0, health)
@@ -386,7 +432,9 @@ class SimNode:
             self.plant.advance(max(now, self._last_now) if math.isfinite(now) else self._last_now)
         if self._clock_output is not None:
             self._clock_output.publish(self.plant.vehicle.time)
-        self._publish()
+        vehicle = self.plant.vehicle
+        self._awaiting.append((vehicle.time, vehicle.model.actuator_states(vehicle.coefficients, vehicle.state)))
+        self._publish_seen()
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -408,7 +456,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (ValueError, GraphError, FileNotFoundError) as error:
         print(f"{NODE_NAME}: {error}", file=sys.stderr)
         return 2
-    node = SimNode(graph, parameters, model, description)
+    try:
+        node = SimNode(graph, parameters, model, description)
+    except LinkError as error:
+        graph.close()
+        print(f"{NODE_NAME}: {error}", file=sys.stderr)
+        return 2
 
     def stop(number: int, frame: FrameType | None) -> None:
         node.stop()

@@ -203,9 +203,7 @@ class ActuationCmdSteerMapParameters(ActuationCmdParameters):
 class ActuationCmdVgrParameters(ActuationCmdParameters):
     """Pedals with maps; the steering command is the steering wheel's angle, geared by a ratio that varies."""
 
-    vgr_coef_a: float = real(
-        15.713, "", "gear ratio of the steering, standing, straight", positive=True, live=True
-    )
+    vgr_coef_a: float = real(15.713, "", "gear ratio of the steering, standing, straight", positive=True, live=True)
     vgr_coef_b: float = real(0.053, "s^2/m^2", "its gain with the square of the speed", minimum=0.0, live=True)
     vgr_coef_c: float = real(0.042, "1/rad", "its loss with the steering wheel's angle", minimum=0.0, live=True)
 

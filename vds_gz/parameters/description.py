@@ -1,20 +1,20 @@
 """How one parameter is described: type, default, unit, bounds and meaning, each said once.
 
 A group of parameters is a frozen dataclass whose fields are made with :func:`real`, :func:`flag`, :func:`choice`,
-:func:`text` or :func:`group`. From these fields come the YAML loader, the ROS parameter descriptors and the
-reference page.
+:func:`text`, :func:`reals` or :func:`group`. From these fields come the YAML loader, the ROS parameter descriptors and
+the reference page.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
-ParameterType = Literal["double", "integer", "bool", "string"]
-Value = float | int | bool | str
+ParameterType = Literal["double", "integer", "bool", "string", "double_array"]
+Value = float | int | bool | str | tuple[float, ...]
 
 _KEY = "vds_gz"
 _PYTHON_TYPE: dict[ParameterType, type] = {"double": float, "integer": int, "bool": bool, "string": str}
@@ -64,6 +64,8 @@ class Description:
             ParameterError: The value has another type or lies outside the bounds.
         """
         place = f" ({where})" if where else ""
+        if self.type == "double_array":
+            return self._array(value, place)
         if isinstance(value, int) and not -(2**63) <= value < 2**63:
             raise ParameterError(f"parameter '{self.name}' is {value}{place}; it must fit into 64 bits")
         if self.type == "double" and isinstance(value, int) and not isinstance(value, bool):
@@ -83,6 +85,8 @@ class Description:
 
     def bounds(self) -> str:
         """The bounds in words, e.g. ``a finite number, at least 0``."""
+        if isinstance(self.default, tuple):
+            return f"a list of {len(self.default)} finite numbers"
         kind = "a whole number" if self.type == "integer" else "a finite number"
         parts = [kind]
         if self.positive:
@@ -92,6 +96,15 @@ class Description:
         if self.maximum < math.inf:
             parts.append(f"at most {_number(self.maximum)}")
         return ", ".join(parts)
+
+    def _array(self, value: object, place: str) -> tuple[float, ...]:
+        """As many numbers as the default has."""
+        items = value if isinstance(value, Sequence) and not isinstance(value, str) else ()
+        numbers = tuple(float(item) for item in items if isinstance(item, (float, int)) and not isinstance(item, bool))
+        length = len(self.default) if isinstance(self.default, tuple) else 0
+        if not len(items) == len(numbers) == length or not all(map(math.isfinite, numbers)):
+            raise ParameterError(f"parameter '{self.name}' is {value!r}{place}; it must be {self.bounds()}{self._unit()}")
+        return numbers
 
     def _within(self, value: float) -> bool:
         if not math.isfinite(value) or (self.positive and value <= 0.0):
@@ -135,6 +148,11 @@ def choice(default: str, choices: tuple[str, ...], doc: str, *, live: bool = Fal
 def text(default: str, doc: str, *, live: bool = False) -> Any:
     """Any text."""
     return _field(Description("", "string", default, "", doc, read_only=not live))
+
+
+def reals(default: tuple[float, ...], unit: str, doc: str) -> Any:
+    """As many numbers as the default has."""
+    return _field(Description("", "double_array", default, unit, doc))
 
 
 def group(kind: type, **defaults: Value) -> Any:

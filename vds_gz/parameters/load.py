@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from vds_gz.parameters.description import Description, ParameterError, Value, describe
 from vds_gz.parameters.node import NodeParameters
+from vds_gz.parameters.sensors import sensors_of
 
 Group = TypeVar("Group")
 
@@ -41,7 +42,10 @@ def load(overrides: Iterable[Override], models: Mapping[str, type]) -> NodeParam
     Raises:
         ParameterError: A name is unknown, or a value is not allowed.
     """
-    every = NodeParameters(model_params={name: kind() for name, kind in models.items()})
+    overrides = list(overrides)
+    every = NodeParameters(
+        model_params={name: kind() for name, kind in models.items()}, sensors=sensors_of(overrides)
+    )
     known = {one.name: one for one in describe(every)}
     values = checked(overrides, known)
     model = values.get("model", every.model)

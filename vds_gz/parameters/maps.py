@@ -6,8 +6,6 @@ The first row holds a label and the keys of the columns (a speed, a tire angle),
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 import os
 from dataclasses import dataclass
@@ -72,9 +70,9 @@ def parse_map(text: str, where: str) -> ActuationMap:
         ParameterError: The text is no map.
     """
     rows = [
-        (number, [cell.strip() for cell in cells])
-        for number, cells in enumerate(csv.reader(io.StringIO(text)), start=1)
-        if any(cell.strip() for cell in cells)
+        (number, [cell.strip() for cell in line.split(",")])
+        for number, line in enumerate(text.splitlines(), start=1)
+        if line.strip()
     ]
     if len(rows) < 3:
         raise ParameterError(f"map {where}: it must have a row of column keys and at least 2 rows of values")

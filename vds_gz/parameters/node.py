@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from vds_gz.parameters.description import ParameterError, flag, group, integer, real, text
+from vds_gz.parameters.description import ParameterError, choice, flag, group, integer, real, text
+from vds_gz.parameters.gazebo import GazeboParameters
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +49,15 @@ class NodeParameters:
     map_frame: str = text("map", "frame of the exact pose")
     odom_frame: str = text("odom", "frame of the odometry")
     frame_prefix: str = text("", "put before the names of all frames")
+    backend: str = choice(
+        "kinematic",
+        ("kinematic", "gazebo", "auto"),
+        "what moves the vehicle; auto: Gazebo if a server answers within a second, else its kinematics",
+    )
+    gazebo: GazeboParameters = group(GazeboParameters)
     model: str = text("bicycle", "the vehicle model")
     model_params: dict[str, Any] = field(default_factory=dict)
+    sensors: dict[str, Any] = field(default_factory=dict)
     localization: LocalizationParameters = group(LocalizationParameters)
 
     def __post_init__(self) -> None:

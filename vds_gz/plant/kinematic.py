@@ -2,29 +2,42 @@
 
 from __future__ import annotations
 
+from vds_gz.plant.plant import Status
 from vds_gz.sensing.localization import Pose
 from vds_gz.vehicle.model import JointStates
 from vds_gz.vehicle.vehicle import Motion, Vehicle
 
 
 class KinematicPlant:
-    """Wheels that never slip on a plane that never ends."""
+    """Wheels that never slip on a plane that never ends. All is known up to the vehicle's present, and only there."""
 
     name = "kinematic"
+    gives_time = False
 
     def __init__(self, vehicle: Vehicle) -> None:
         """Move this vehicle."""
         self.vehicle = vehicle
 
+    def observe(self) -> int | None:
+        """The time comes from elsewhere."""
+        return None
+
     def advance(self, time: int) -> None:
         """Advance everything to a point in simulated time [ns]."""
         self.vehicle.advance(time)
 
-    def motion(self) -> Motion:
+    def command(self, now: int) -> None:
+        """The joints are the vehicle's own."""
+
+    def seen(self, time: int) -> bool:
+        """Everything is known at once."""
+        return True
+
+    def motion(self, time: int) -> Motion:
         """Where base_link truly is and how it moves."""
         return self.vehicle.motion()
 
-    def joint_states(self) -> JointStates:
+    def joint_states(self, time: int) -> JointStates:
         """Where the joints stand."""
         return self.vehicle.model.joint_states(self.vehicle.coefficients, self.vehicle.state)
 
@@ -32,10 +45,22 @@ class KinematicPlant:
         """Put base_link there."""
         self.vehicle.place(pose.x, pose.y, pose.heading)
 
-    def reset(self) -> None:
+    def stand_still(self, time: int) -> None:
+        """Forget all commands and all motion but stay in place; go on from ``time`` [ns]."""
+        self.vehicle.stand_still(time)
+
+    def reset(self) -> Pose:
         """Start anew at rest at the origin."""
         self.vehicle.reset()
+        return Pose()
 
-    def status(self) -> str:
-        """The state of the link to what moves, in words; empty if all is well."""
-        return ""
+    def pause(self, paused: bool) -> bool:
+        """It moves only when it is advanced."""
+        return False
+
+    def status(self) -> Status:
+        """Always well."""
+        return Status()
+
+    def close(self) -> None:
+        """Nothing moves by itself."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from enum import IntEnum
 from typing import Protocol
 
 from vds_gz.sensing.localization import Pose
@@ -9,26 +11,74 @@ from vds_gz.vehicle.model import JointStates
 from vds_gz.vehicle.vehicle import Motion, Vehicle
 
 
+class Level(IntEnum):
+    """How well something is, as in ``diagnostic_msgs/DiagnosticStatus``."""
+
+    OK = 0
+    WARN = 1
+    ERROR = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """The state of what moves the vehicle, in words.
+
+    Attributes:
+        level: How well it is.
+        text: What is wrong or unusual, and what would be right; empty if nothing is.
+        values: What else is worth to be known: names and values.
+    """
+
+    level: Level = Level.OK
+    text: str = ""
+    values: tuple[tuple[str, str], ...] = ()
+
+
 class Plant(Protocol):
-    """A vehicle's actuators and what their wheels move."""
+    """A vehicle's actuators and what their wheels move.
+
+    Attributes:
+        name: What it is called.
+        gives_time: Simulated time is the plant's; :meth:`observe` tells it.
+        vehicle: The vehicle with its actuators.
+    """
 
     name: str
+    gives_time: bool
     vehicle: Vehicle
 
+    def observe(self) -> int | None:
+        """Take in what was seen since the last call. The present [ns], if the plant gives it and knows it."""
+
     def advance(self, time: int) -> None:
-        """Advance everything to a point in simulated time [ns]."""
+        """Advance the actuators, and what else is ours, to a point in simulated time [ns]."""
 
-    def motion(self) -> Motion:
-        """Where base_link truly is and how it moves."""
+    def command(self, now: int) -> None:
+        """Tell the joints what to do at the present [ns], if somebody else moves them."""
 
-    def joint_states(self) -> JointStates:
-        """Where the joints stand."""
+    def seen(self, time: int) -> bool:
+        """Whether motion and joint states of a point in time [ns] are known."""
+
+    def motion(self, time: int) -> Motion:
+        """Where base_link truly is at a point in time [ns], and how it moves."""
+
+    def joint_states(self, time: int) -> JointStates:
+        """Where the joints stand at a point in time [ns]."""
 
     def place(self, pose: Pose) -> None:
         """Put base_link there."""
 
-    def reset(self) -> None:
-        """Start anew at rest at the origin."""
+    def stand_still(self, time: int) -> None:
+        """Forget all commands and all motion but stay in place; go on from ``time`` [ns], be it in the past."""
 
-    def status(self) -> str:
-        """The state of the link to what moves, in words; empty if all is well."""
+    def reset(self) -> Pose | None:
+        """Start anew at rest, where the vehicle began. Where that is; none if it has not been seen yet."""
+
+    def pause(self, paused: bool) -> bool:
+        """Let what moves the vehicle pause or go on. Whether it can; else the node itself must hold the vehicle."""
+
+    def status(self) -> Status:
+        """The state of the link to what moves."""
+
+    def close(self) -> None:
+        """Leave no joint moving."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from vds_gz.sensing.localization import Pose
 from vds_gz.vehicle.command import SPEED, STEERING, Command, ackermann, twist
-from vds_gz.vehicle.vehicle import NANOSECONDS, Motion
+from vds_gz.vehicle.vehicle import NANOSECONDS
 
 #: Diagonal of a covariance for what is known exactly; filters take a 0 for a singular matrix.
 EXACT = 1e-9
@@ -58,31 +57,6 @@ def set_yaw(orientation: Any, heading: float) -> None:
     """Write a heading [rad] into a ``Quaternion``."""
     orientation.z = math.sin(0.5 * heading)
     orientation.w = math.cos(0.5 * heading)
-
-
-def set_twist(message: Any, motion: Motion) -> None:
-    """Write a motion into a ``Twist``."""
-    message.linear.x = motion.v_x
-    message.linear.y = motion.v_y
-    message.angular.z = motion.yaw_rate
-
-
-def set_transform(message: Any, pose: Pose) -> None:
-    """Write a pose into a ``Transform``."""
-    message.translation.x = pose.x
-    message.translation.y = pose.y
-    set_yaw(message.rotation, pose.heading)
-
-
-def set_odometry(message: Any, pose: Pose, motion: Motion, variance: tuple[float, float]) -> None:
-    """Write pose, velocity and the variances of position and heading [m^2, rad^2] into an ``Odometry``."""
-    message.pose.pose.position.x = pose.x
-    message.pose.pose.position.y = pose.y
-    set_yaw(message.pose.pose.orientation, pose.heading)
-    covariance = message.pose.covariance
-    covariance[0] = covariance[7] = EXACT + variance[0]
-    covariance[35] = EXACT + variance[1]
-    set_twist(message.twist.twist, motion)
 
 
 def exact_covariance(covariance: Any) -> None:

@@ -48,6 +48,9 @@ class Publisher(Protocol):
     def publish(self, message: Any) -> None:
         """Send a message; the object may be filled anew and sent again."""
 
+    def publish_raw(self, data: bytearray) -> None:
+        """Send a serialized message (CDR with its header); the bytes may be changed and sent again."""
+
     def subscription_count(self) -> int:
         """How many subscriptions there are in the graph now."""
 
@@ -72,6 +75,9 @@ class Graph(Protocol):
 
     def message(self, type_name: str) -> Any:
         """A new message of a type such as ``nav_msgs/msg/Odometry``, every field at its default."""
+
+    def serialize(self, message: Any, type_name: str) -> bytes | bytearray:
+        """A message as CDR with its header, little endian."""
 
     def numbers(self, count: int) -> Any:
         """A ``float64[]`` of so many zeros, to be assigned to a field and then written in place."""
@@ -108,6 +114,9 @@ class Graph(Protocol):
 
     def wait(self, timeout: float) -> None:
         """Run the callbacks of whatever has arrived; if nothing has, wait so many seconds for the first."""
+
+    def wake(self) -> None:
+        """Let :meth:`wait` return now. Safe to call from any thread."""
 
     def set_time(self, time_ns: int) -> None:
         """The node's ROS time, for the stamps of log messages and parameter events."""

@@ -27,6 +27,7 @@ from rclpy.logging import LoggingSeverity
 from rclpy.node import Node
 from rclpy.qos import QoSDurabilityPolicy, QoSProfile, QoSReliabilityPolicy
 from rclpy.qos_overriding_options import QoSOverridingOptions
+from rclpy.serialization import serialize_message
 from rclpy.signals import SignalHandlerOptions
 
 from vds_gz.parameters.description import Description, ParameterError, Value
@@ -63,6 +64,10 @@ class RclpyPublisher:
         self._publisher = publisher
         self.topic: str = publisher.topic_name
         self.publish: Callable[[Any], None] = publisher.publish
+
+    def publish_raw(self, data: bytearray) -> None:
+        """Send a serialized message."""
+        self._publisher.publish(bytes(data))
 
     def subscription_count(self) -> int:
         """How many subscriptions there are in the graph now."""
@@ -105,6 +110,10 @@ class RclpyGraph:
     def message(self, type_name: str) -> Any:
         """A new message, every field at its default."""
         return interface(type_name)()
+
+    def serialize(self, message: Any, type_name: str) -> bytes:
+        """A message as CDR with its header."""
+        return bytes(serialize_message(message))
 
     def numbers(self, count: int) -> Any:
         """A ``float64[]`` of so many zeros."""
@@ -194,6 +203,10 @@ class RclpyGraph:
         except Empty:
             return
 
+    def wake(self) -> None:
+        """Let :meth:`wait` return now. Safe to call from any thread."""
+        self._arrived.put(_nothing)
+
     def set_time(self, time_ns: int) -> None:
         """Rclpy knows the time by itself."""
 
@@ -231,6 +244,10 @@ class RclpyGraph:
             return "the node is stopping"
         self._arrived.put(serve)
         return answer.result(timeout=SERVED_WITHIN)
+
+
+def _nothing() -> None:
+    """What :meth:`RclpyGraph.wake` leaves to be done."""
 
 
 def _profile(qos: QoS) -> QoSProfile:

@@ -189,11 +189,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         missing = driver.wait_for_vehicle(options.wait)
         if missing:
-            print(f"{NODE_NAME}: {missing} after {options.wait:g} s of waiting; start the vehicle first (vds-gz node) "
-                  "and check that ROS_DOMAIN_ID is the same", file=sys.stderr)
+            print(
+                f"{NODE_NAME}: {missing} after {options.wait:g} s of waiting; start the vehicle first (vds-gz node) "
+                "and check that ROS_DOMAIN_ID is the same",
+                file=sys.stderr,
+            )
             return 1
-        print(f"{NODE_NAME}: {len(log.times)} commands, {log.duration / options.rate:.1f} s, to "
-              f"'{driver.publisher.topic}'", flush=True)
+        print(
+            f"{NODE_NAME}: {len(log.times)} commands, {log.duration / options.rate:.1f} s, to "
+            f"'{driver.publisher.topic}'",
+            flush=True,
+        )
         driver.run(loop=options.loop, progress=Progress(log.duration))
     finally:
         graph.close()

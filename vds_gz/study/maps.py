@@ -7,8 +7,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import matplotlib as mpl
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
 from vds_gz.parameters.description import ParameterError
 from vds_gz.parameters.maps import ActuationMap, read_map
+from vds_gz.study.plots import STYLE
 
 
 def draw(table: ActuationMap, title: str, path: Path) -> None:
@@ -19,12 +24,6 @@ def draw(table: ActuationMap, title: str, path: Path) -> None:
         title: What it is.
         path: The PNG file.
     """
-    import matplotlib as mpl
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    from vds_gz.study.plots import STYLE
-
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(8.0, 5.0), layout="constrained")
         FigureCanvasAgg(figure)
@@ -60,9 +59,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         draw(table, table.label if table.label not in ("", "default") else Path(arguments.file).name, output)
     except (ParameterError, OSError) as error:
         print(f"vds-gz maps: {error}", file=sys.stderr)
-        return 2
-    except ModuleNotFoundError as error:
-        print(f"vds-gz maps: {error.name} is not installed; `pip install vds_gz[plots]` brings it", file=sys.stderr)
         return 2
     print(f"{output}: {len(table.actuations)} actuations by {len(table.states)} states")
     return 0

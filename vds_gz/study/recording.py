@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
@@ -84,7 +85,7 @@ def read(path: str | Path) -> Recording:
     counts: Counter[str] = Counter()
     rows: dict[str, list[Any]] = {name: [] for name in ("motion", "reference", "state", "command")}
     names: list[str] = []
-    for topic, type_name, log_time, message in _messages(Path(path)):
+    for topic, type_name, log_time, message in messages(Path(path)):
         counts[topic] += 1
         last = topic.rpartition("/")[2]
         if last == topics.GROUND_TRUTH.name and type_name == topics.GROUND_TRUTH.type:
@@ -112,7 +113,7 @@ def read(path: str | Path) -> Recording:
     )
 
 
-def _messages(path: Path) -> Iterator[tuple[str, str, int, Any]]:
+def messages(path: Path) -> Iterator[tuple[str, str, int, Any]]:
     """Topic, type, log time [ns] and message of all that can be read of the topics needed; others with None."""
     types = MessageTypes()
     known = {topic.type for topic in vars(topics).values() if isinstance(topic, topics.Topic)}
@@ -167,9 +168,12 @@ def _commands(rows: list[Any], log_times: NDArray[np.int64], stamps: NDArray[np.
 
 
 def _actuators(names: list[str], references: list[Any], states: list[Any], begin: int) -> Iterator[Actuator]:
-    """Samples that have both a reference and a state, by stamp."""
+    """Samples that have both a reference and a state, by stamp; those after the last time that the clock went back."""
     asked = {row[0]: row[1:] for row in references}
-    pairs = [(row[0], asked[row[0]], row[1:]) for row in states if row[0] in asked]
+    found = {row[0]: row[1:] for row in states}
+    pairs = [(stamp, asked[stamp], values) for stamp, values in found.items() if stamp in asked]
+    back = [i for i, (one, other) in enumerate(pairwise(pairs), start=1) if other[0] < one[0]]
+    pairs = pairs[back[-1] :] if back else pairs
     if not pairs:
         return
     time = np.array([stamp - begin for stamp, _, _ in pairs]) * 1e-9

@@ -20,6 +20,9 @@ Array = NDArray[np.float64]
 #: The record is cut into pieces of this length, which are simulated side by side [s].
 PIECE = 2.5
 
+#: Of a longer record, the part of this length is looked at in which the reference moves most [s].
+LONGEST = 60.0
+
 #: A limit counts as met if leaving it out makes the error greater by this part of the response's range.
 DECISIVE = 0.001
 
@@ -88,8 +91,7 @@ def measure(
     best = _simplest(fits, record.span)
     known = _known(record, best)
     dead_time, time_constant, rise, fall, value = (
-        float(number) if is_known else None
-        for number, is_known in zip(_physical(best.parameters), known, strict=True)
+        float(number) if is_known else None for number, is_known in zip(_physical(best.parameters), known, strict=True)
     )
     return Response(dead_time, time_constant, rise, rise if angle else fall, value, *record.reached, best.error)
 
@@ -104,6 +106,8 @@ class _Record:
         self.angle = angle
         self.span = 0.0
         self._set_reached(time, np.unwrap(response) if angle else response)
+        part = _part(time, reference)
+        time, reference, response = time[part], reference[part], response[part]
         if len(time) < 10 or np.ptp(reference) < 1e-9 or np.ptp(response) < 1e-9:
             return
         self.wraps = angle and self.reached[2] > math.pi / 2
@@ -163,6 +167,14 @@ class _Record:
         shape = (self.pieces, self.samples, len(dead_times))
         before, after, part = (x.reshape(shape).swapaxes(0, 1) for x in (before, after, np.clip(part, 0.0, 1.0)))
         return before, after, part * self.interval
+
+
+def _part(time: Array, reference: Array) -> slice:
+    """The part of the record that tells most."""
+    moved = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(reference)))])
+    ends = np.searchsorted(time, time + LONGEST, side="right")
+    begin = int(np.argmax(moved[ends - 1] - moved)) if len(time) else 0
+    return slice(begin, int(ends[begin]) if len(time) else 0)
 
 
 def _simulate(record: _Record, parameters: Array) -> Array:
@@ -243,11 +255,13 @@ def _fit(record: _Record, variants: list[tuple[Array, NDArray[np.bool_]]]) -> li
     free = np.array([mask for _, mask in variants])
     for _ in range(ITERATIONS):
         residuals, jacobians = _derivatives(record, points, free, 0.05 * record.interval)
-        trials = np.array([
-            _bounded(point + _step(residual, jacobian, damping))
-            for point, residual, jacobian in zip(points, residuals, jacobians, strict=True)
-            for damping in _DAMPINGS
-        ])
+        trials = np.array(
+            [
+                _bounded(point + _step(residual, jacobian, damping))
+                for point, residual, jacobian in zip(points, residuals, jacobians, strict=True)
+                for damping in _DAMPINGS
+            ]
+        )
         errors = np.sum(_simulate(record, _tied(record, trials)) ** 2, axis=(0, 1)).reshape(len(points), -1)
         choice = np.argmin(errors, axis=1)
         better = errors[np.arange(len(points)), choice] < np.sum(residuals**2, axis=1)
@@ -260,15 +274,11 @@ def _fit(record: _Record, variants: list[tuple[Array, NDArray[np.bool_]]]) -> li
     count = float(np.sum(record.weights))
     return [
         _Fit(point, mask, math.sqrt(float(residual @ residual) / count), jacobian)
-        for point, mask, residual, jacobian in zip(
-            _tied(record, points), free, residuals, jacobians, strict=True
-        )
+        for point, mask, residual, jacobian in zip(_tied(record, points), free, residuals, jacobians, strict=True)
     ]
 
 
-def _derivatives(
-    record: _Record, points: Array, free: NDArray[np.bool_], time_step: float
-) -> tuple[Array, Array]:
+def _derivatives(record: _Record, points: Array, free: NDArray[np.bool_], time_step: float) -> tuple[Array, Array]:
     """Residuals (variants, samples) and their derivatives (variants, samples, parameters).
 
     By differences upwards: where a limit is not met, raising it changes nothing and the derivative is zero. Times are

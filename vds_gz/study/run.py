@@ -17,11 +17,14 @@ from itertools import pairwise
 from pathlib import Path
 from types import FrameType
 
+import yaml
+
 from vds_gz.parameters.description import ParameterError
 from vds_gz.parameters.load import load
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.ros.arguments import Arguments, parse
 from vds_gz.ros.errors import ArgumentError, GraphError
+from vds_gz.ros.parameter_yaml import Override
 from vds_gz.share import share
 from vds_gz.study import command_log
 from vds_gz.study.command_log import CommandLogError
@@ -35,6 +38,9 @@ DRIVES = {"bicycle": "parking_lot.csv", "omni": "omni.csv"}
 DEFAULT_DRIVE = "hall.csv"
 
 DEFAULT_PRESET = "ackermann_car"
+
+#: The vehicle's node, as parameter files name it.
+NODE = "sim_node"
 
 #: Imported late, and only by those who draw.
 PLOTS = "vds_gz.study.plots"
@@ -50,6 +56,7 @@ A folder for the run is made with
   recording.mcap   every topic, for ros2 bag, Foxglove, PlotJuggler, rosbags
   response.png     commanded and actual motion, and what was measured of each actuator beside its parameters
   response.json    the same numbers for programs
+  parameters.yaml  what the vehicle was told
   vehicle.log, driver.log   what the two processes said
 """
 
@@ -71,14 +78,16 @@ class Plan:
     Attributes:
         name: The preset's or the parameter file's.
         parameters: What the vehicle is told.
-        node: Arguments of the vehicle's node.
+        overrides: The parameter file's part of it.
+        for_ros: The user's own ROS arguments, for the vehicle.
         driver: Arguments of the driver; None for no driver.
         graph: Our own place on the graph.
     """
 
     name: str
     parameters: NodeParameters
-    node: list[str]
+    overrides: tuple[Override, ...]
+    for_ros: list[str]
     driver: list[str] | None
     graph: Arguments
 
@@ -155,9 +164,9 @@ def _domain(text: str) -> int:
 
 def _plan(options: argparse.Namespace, for_ros: list[str]) -> Plan:
     file = _parameter_file(options)
-    node = ["--ros-args", "--params-file", str(file), *for_ros]
-    known = {name: model.parameters for name, model in models().items()}
-    parameters = load(parse(node, "sim_node").overrides, known)
+    overrides = parse(["--ros-args", "--params-file", str(file)], NODE).overrides
+    own = parse(["--ros-args", *for_ros], NODE).overrides
+    parameters = load([*overrides, *own], {name: model.parameters for name, model in models().items()})
     remaps = ["--ros-args", *_remaps(for_ros)]
     driver = None
     if not options.forever:
@@ -166,7 +175,7 @@ def _plan(options: argparse.Namespace, for_ros: list[str]) -> Plan:
         driver = [log, *(["--topic", options.topic] if options.topic else []), *remaps]
         if parameters.use_sim_time or parameters.be_reference_clock:
             driver += ["-p", "use_sim_time:=true"]
-    return Plan(file.stem, parameters, node, driver, parse(remaps, NODE_NAME))
+    return Plan(file.stem, parameters, overrides, for_ros, driver, parse(remaps, NODE_NAME))
 
 
 def _parameter_file(options: argparse.Namespace) -> Path:
@@ -205,7 +214,8 @@ def _execute(plan: Plan, folder: Path, *, show: bool) -> None:
         print(f"vds-gz run: {plan.title} runs until Ctrl-C", flush=True)
     # Importing the plots takes a second; meanwhile the vehicle starts.
     threading.Thread(target=import_module, args=(PLOTS,), daemon=True).start()
-    with Session(plan.title, plan.node, plan.graph, folder, show=show) as session:
+    node = ["--ros-args", "--params-file", str(_write_parameters(plan, folder)), *plan.for_ros]
+    with Session(plan.title, node, plan.graph, folder, show=show) as session:
         for name in ("SIGINT", "SIGTERM", "SIGHUP"):
             if hasattr(signal, name):
                 signal.signal(getattr(signal, name), _stopper(session))
@@ -213,6 +223,14 @@ def _execute(plan: Plan, folder: Path, *, show: bool) -> None:
             session.watch()
         else:
             session.drive(plan.driver)
+
+
+def _write_parameters(plan: Plan, folder: Path) -> Path:
+    """The parameter file once more, for a vehicle in whatever namespace."""
+    path = folder / "parameters.yaml"
+    values = {override.name: override.value for override in plan.overrides}
+    path.write_text(yaml.safe_dump({"/**": {"ros__parameters": values}}, sort_keys=False), encoding="utf-8")
+    return path
 
 
 def _stopper(session: Session) -> Callable[[int, FrameType | None], None]:

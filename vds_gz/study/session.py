@@ -37,13 +37,14 @@ TOPICS = (
     topics.ACTUATOR_REFERENCES,
     topics.ACTUATOR_STATES,
     topics.DIAGNOSTICS,
+    topics.CLOCK_IN,
 )
 
 #: After the driver's end, the vehicle may take so long to come to rest [s]; below this it rests [m/s, rad/s, rad].
 SETTLE, REST = 3.0, 1e-3
 
-#: A process that is told to end has so long [s]; the vehicle has so long to appear [s].
-LONGEST_GOODBYE, LONGEST_START = 5.0, 15.0
+#: A process that is told to end has so long [s].
+LONGEST_GOODBYE = 5.0
 
 #: Longest sleep, so that the view and the file are kept up to date [s].
 LONGEST_SLEEP = 0.05
@@ -127,7 +128,7 @@ class Session:
             self._recorder = Recorder(
                 self._graph,
                 folder / "recording.mcap",
-                (*TOPICS, topics.CLOCK),
+                TOPICS,
                 metadata={"vehicle": title},
                 listen=self._telemetry.take,
             )
@@ -169,19 +170,6 @@ class Session:
         """
         while not self._stopping:
             self._turn()
-
-    def wait_for_vehicle(self) -> None:
-        """Wait for the vehicle's first message.
-
-        Raises:
-            RunError: It does not come.
-        """
-        end = time.monotonic() + LONGEST_START
-        while not self._stopping and not self._recorder.counts[topics.GROUND_TRUTH.name]:
-            self._turn()
-            if time.monotonic() > end:
-                raise RunError(f"nothing was heard of the vehicle for {LONGEST_START:g} s; the last it said is in "
-                               f"{self._folder / 'vehicle.log'}")
 
     def _turn(self) -> None:
         """Take what has come, and keep file and view up to date."""

@@ -16,7 +16,7 @@ from vds_gz.ros.types import MessageTypes
 WINDOW = 1.0
 
 #: A point of the path is kept every so many metres, and so many of them.
-PATH_STEP, PATH_LENGTH = 0.05, 4000
+PATH_STEP, PATH_LENGTH = 0.03, 4000
 
 _TYPES = {topic.name: topic.type for topic in vars(topics).values() if isinstance(topic, topics.Topic)}
 

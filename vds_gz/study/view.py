@@ -153,9 +153,7 @@ def bar(value: float | None, scale: float) -> str:
     middle = BAR // 2
     length = 0 if value is None else min(middle, round(abs(value) / scale * middle))
     left = value is not None and value < 0.0
-    return (
-        ("█" * length if left else "").rjust(middle) + "│" + ("" if left else "█" * length).ljust(middle)
-    )
+    return ("█" * length if left else "").rjust(middle) + "│" + ("" if left else "█" * length).ljust(middle)
 
 
 def chart(path: Sequence[tuple[float, float]], pose: Pose) -> tuple[list[str], float]:
@@ -182,4 +180,4 @@ def chart(path: Sequence[tuple[float, float]], pose: Pose) -> tuple[list[str], f
 
 
 def _number(value: float | None) -> str:
-    return "    - " if value is None else f"{value:6.2f}"
+    return "    - " if value is None else f"{round(value, 2) + 0.0:6.2f}"

@@ -11,7 +11,7 @@ from vds_gz.teleop.parameters import JoystickParameters
 ROUNDING = 0.01
 
 
-class JoyFault(ValueError):
+class JoyError(ValueError):
     """A message of the joystick cannot be used. The text says what is wrong and what would be right."""
 
 
@@ -24,7 +24,7 @@ def drive(parameters: JoystickParameters, axes: Sequence[float], buttons: Sequen
         buttons: 0 if not pressed.
 
     Raises:
-        JoyFault: There are too few axes or buttons, or a value is no position of an axis.
+        JoyError: There are too few axes or buttons, or a value is no position of an axis.
     """
     p = parameters
     forwards = _axis(p, axes, "axis_linear.x", p.axis_linear.x)
@@ -58,10 +58,10 @@ def _axis(parameters: JoystickParameters, axes: Sequence[float], name: str, numb
     if number < 0:
         return 0.0
     if number >= len(axes):
-        raise JoyFault(f"it has {len(axes)} axes, but {name} is {number}, so {number + 1} are needed")
+        raise JoyError(f"it has {len(axes)} axes, but {name} is {number}, so {number + 1} are needed")
     value = float(axes[number])
     if not abs(value) <= 1.0 + ROUNDING:
-        raise JoyFault(f"axis {number} ({name}) is {value:g}; it must be within -1 and 1")
+        raise JoyError(f"axis {number} ({name}) is {value:g}; it must be within -1 and 1")
     return without_dead_zone(value, parameters.dead_zone)
 
 
@@ -69,5 +69,5 @@ def _pressed(buttons: Sequence[int], name: str, number: int) -> bool:
     if number < 0:
         return False
     if number >= len(buttons):
-        raise JoyFault(f"it has {len(buttons)} buttons, but {name} is {number}, so {number + 1} are needed")
+        raise JoyError(f"it has {len(buttons)} buttons, but {name} is {number}, so {number + 1} are needed")
     return bool(buttons[number])

@@ -6,9 +6,18 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from vds_gz.parameters.description import Description, ParameterError, choice, describe, flag, group, integer, real, text
-from vds_gz.parameters.load import Group, checked, replaced
-from vds_gz.ros.parameter_yaml import Override
+from vds_gz.parameters.description import (
+    Description,
+    ParameterError,
+    choice,
+    describe,
+    flag,
+    group,
+    integer,
+    real,
+    text,
+)
+from vds_gz.parameters.load import Group, Override, checked, replaced
 
 OUTPUTS = ("ackermann", "twist", "twist_stamped", "steering_and_velocity")
 _OUTPUT = (
@@ -148,4 +157,4 @@ def load(overrides: Iterable[Override], group: Group, also: Iterable[Description
         ParameterError: A name is unknown, or a value is not allowed.
     """
     known = {one.name: one for one in (*also, *describe(group))}
-    return replaced(group, checked(overrides, known))  # type: ignore[arg-type]
+    return replaced(group, checked(overrides, known))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from enum import Enum
 
 from vds_gz.teleop.drive import STANDSTILL, STOPS, Drive
-from vds_gz.teleop.mapping import JoyFault, drive
+from vds_gz.teleop.mapping import JoyError, drive
 from vds_gz.teleop.parameters import JoystickParameters
-
-NEVER = 2**63 - 1
 
 
 class Mode(Enum):
@@ -46,8 +45,8 @@ class Pilot:
         self._heard = now
         try:
             wanted = drive(self.parameters, axes, buttons)
-        except JoyFault as fault:
-            self.stop(Mode.REFUSED, str(fault), now)
+        except JoyError as error:
+            self.stop(Mode.REFUSED, str(error), now)
             return
         if wanted is None:
             self.stop(Mode.RELEASED, Mode.RELEASED.value, now)
@@ -84,4 +83,4 @@ class Pilot:
 
     def seconds_until_due(self, now: int) -> float:
         """How long :meth:`due` will have nothing [s]; infinite if only a message can change that."""
-        return (self._next - now) * 1e-9 if self.moving else float("inf")
+        return (self._next - now) * 1e-9 if self.moving else math.inf

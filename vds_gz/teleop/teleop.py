@@ -14,11 +14,11 @@ from vds_gz.teleop.outputs import CommandOutput
 from vds_gz.teleop.parameters import JoystickParameters
 from vds_gz.teleop.pilot import Mode, Pilot
 
-#: The same is said again after this time only [ns].
-SAY_AGAIN = 5_000_000_000
+#: Modes that something is wrong in, and what is said of it.
+TROUBLE = {Mode.REFUSED: "message on 'joy' refused", Mode.LOST: "the joystick is lost"}
 
-#: Modes that something is wrong in.
-TROUBLE = (Mode.REFUSED, Mode.LOST)
+#: The same trouble is told again after this time only [ns].
+SAY_AGAIN = 5_000_000_000
 
 
 class Teleop:
@@ -29,8 +29,9 @@ class Teleop:
         self._graph = graph
         self._pilot = Pilot(parameters)
         self._output = CommandOutput(graph, parameters.output, parameters.frame, now)
-        self._said: dict[str, int] = {}
         self._mode = self._pilot.mode
+        self._troubled = False
+        self._complained: dict[Mode, int] = {}
         graph.log(Severity.INFO, f"commands go to '{self._output.topic}'; {_holding(parameters)}")
 
     def joy(self, axes: Sequence[float], buttons: Sequence[int], arrival: int) -> None:
@@ -69,16 +70,17 @@ class Teleop:
         return ""
 
     def _say(self, now: int) -> None:
+        """Say what is wrong when it begins, though not all the time, and that it is over."""
         mode, before = self._pilot.mode, self._mode
         self._mode = mode
-        if mode in TROUBLE and (mode is not before or mode is Mode.REFUSED):
-            what = "message on 'joy' refused" if mode is Mode.REFUSED else "the joystick is lost"
-            text = f"{what}: {self._pilot.reason}. The vehicle is stopped"
-            key = self._pilot.reason if mode is Mode.REFUSED else what
-            if now - self._said.get(key, -math.inf) >= SAY_AGAIN:
-                self._said = {key: now}
-                self._graph.log(Severity.WARN, text)
-        elif before in TROUBLE and mode not in TROUBLE:
+        if mode is before:
+            return
+        if mode in TROUBLE and now - self._complained.get(mode, -math.inf) >= SAY_AGAIN:
+            self._complained[mode] = now
+            self._troubled = True
+            self._graph.log(Severity.WARN, f"{TROUBLE[mode]}: {self._pilot.reason}. The vehicle is stopped")
+        elif mode not in TROUBLE and self._troubled:
+            self._troubled = False
             self._graph.log(Severity.INFO, "the joystick is back")
 
 

@@ -29,13 +29,13 @@ def look(table, act, state):
 
 def rk4(f, s, dt, mechanical=False):
     k1 = f(s)
-    k2 = f([x + (k * 0.5) * dt for x, k in zip(s, k1)])
-    k3 = f([x + (k * 0.5) * dt for x, k in zip(s, k2)])
-    k4 = f([x + k * dt for x, k in zip(s, k3)])
-    total = [((a + 2 * b) + 2 * c) + d for a, b, c, d in zip(k1, k2, k3, k4)]
+    k2 = f([x + (k * 0.5) * dt for x, k in zip(s, k1, strict=True)])
+    k3 = f([x + (k * 0.5) * dt for x, k in zip(s, k2, strict=True)])
+    k4 = f([x + k * dt for x, k in zip(s, k3, strict=True)])
+    total = [((a + 2 * b) + 2 * c) + d for a, b, c, d in zip(k1, k2, k3, k4, strict=True)]
     if mechanical:
-        return [x + (dt / 6) * k for x, k in zip(s, total)]
-    return [x + ((1 / 6) * k) * dt for x, k in zip(s, total)]
+        return [x + (dt / 6) * k for x, k in zip(s, total, strict=True)]
+    return [x + ((1 / 6) * k) * dt for x, k in zip(s, total, strict=True)]
 
 
 class Queue:
@@ -134,7 +134,7 @@ class Plain:
                 dv = a + q if v > 0 else -a + q if v < 0 else 0.0 if -a >= abs(q) else q
             k = [*self.motion(self.s, v, self.s[4]), dv, dd, 0.0, -(a - u * scale) / tau]
             before = self.s[3]
-            self.s = [x + one * dt for x, one in zip(self.s, k)]
+            self.s = [x + one * dt for x, one in zip(self.s, k, strict=True)]
             self.s[3] = sat(self.s[3], p.vel_lim)
             if before * self.s[3] <= 0 and -self.s[6] >= abs(q):
                 self.s[3] = 0.0
@@ -220,10 +220,10 @@ class Plain:
 
         s = [theta, self.om]
         k1 = f(s)
-        k2 = f([x + (k * 0.5) * dt for x, k in zip(s, k1)])
-        k3 = f([x + (k * 0.5) * dt for x, k in zip(s, k2)])
-        k4 = f([x + k * dt for x, k in zip(s, k3)])
-        mean = [(((a + 2 * b) + 2 * c_) + d) / 6 for a, b, c_, d in zip(k1, k2, k3, k4)]
+        k2 = f([x + (k * 0.5) * dt for x, k in zip(s, k1, strict=True)])
+        k3 = f([x + (k * 0.5) * dt for x, k in zip(s, k2, strict=True)])
+        k4 = f([x + k * dt for x, k in zip(s, k3, strict=True)])
+        mean = [(((a + 2 * b) + 2 * c_) + d) / 6 for a, b, c_, d in zip(k1, k2, k3, k4, strict=True)]
         theta = sat(theta + mean[0] * dt, m.angle_limit)
         self.om = sat(self.om + mean[1] * dt, m.rate_limit)
         self.e0 = (((errors[0] + 2 * errors[1]) + 2 * errors[2]) + errors[3]) / 6

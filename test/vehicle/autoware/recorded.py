@@ -1,7 +1,7 @@
 """Runs recorded from Autoware's own program, and how to drive our models through them.
 
-Section 10 of their description says what the files hold: a JSON with all parameters beside a CSV with inputs, states and
-outputs, one row every ``row_decimation`` updates.
+A run is a JSON with all parameters beside a CSV with inputs, states and outputs, one row every ``row_decimation``
+updates; what stands in a row holds at the end of the updates that its inputs were held for.
 """
 
 from __future__ import annotations

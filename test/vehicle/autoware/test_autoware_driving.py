@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 
 import pytest
@@ -177,7 +178,8 @@ def test_gear_comes_by_itself_and_holds():
 @pytest.mark.parametrize("model", WITH_PEDALS, ids=lambda model: model.name)
 def test_dead_times_are_exact(model):
     """Nothing moves until a dead time is over, and then it does."""
-    car = Car(model.name, accel_time_delay=0.05, steer_time_delay=0.08, convert_accel_cmd=False, convert_brake_cmd=False)
+    raw = {"convert_accel_cmd": False, "convert_brake_cmd": False}
+    car = Car(model.name, accel_time_delay=0.05, steer_time_delay=0.08, **raw)
     car.go(0.05, accel=2.0, steer=5.0)
     assert (car.v, car.angle) == (0.0, 0.0)
     car.go(0.01, accel=2.0, steer=5.0)
@@ -303,19 +305,17 @@ def test_mechanical_steering_sticks_and_is_slow():
     """A command that asks for less than the friction does nothing; a great one is limited by the motor's torque."""
     assert steered("actuation_cmd_mechanical", 0.01, 0.0, 0.3)[-1] == 0.0
     angles = steered("actuation_cmd_mechanical", 8.0, 0.0)
-    rates = [(b - a) / 0.01 for a, b in zip(angles, angles[1:], strict=False)]
+    rates = [(b - a) / 0.01 for a, b in itertools.pairwise(angles)]
     assert max(rates) == pytest.approx((30.0 - 0.66) / 117.0, rel=0.02)
     assert max(angles) == pytest.approx(8.0 / 15.4, rel=0.05)
 
 
 def test_mechanical_steering_has_a_dead_zone():
     """Turning back, it waits until the torque leaves the dead zone."""
-    car = Car(
-        "actuation_cmd_mechanical", mechanical_params=dataclasses.replace(MechanicalParameters(), dead_zone_threshold=1.5)
-    )
+    wide = dataclasses.replace(MechanicalParameters(), dead_zone_threshold=1.5)
+    car = Car("actuation_cmd_mechanical", mechanical_params=wide)
     car.go(4.0, steer=3.0)
     rest = car.angle
     car.go(0.05, steer=2.99)
     assert car.s.steering.mechanism.in_dead_zone
     assert car.angle == rest
-

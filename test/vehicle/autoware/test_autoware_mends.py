@@ -17,6 +17,8 @@ from vds_gz.vehicle.autoware.state import put
 #: In half of the tests an example is sure to fail, and need not be the simplest.
 QUICK = settings(max_examples=20, phases=[Phase.generate], report_multiple_bugs=False)
 
+ACCELERATED = [model for model in LAGGING if not model.name.endswith("vel")]
+
 STEERABLE = dataclasses.replace(MechanicalParameters(), poly_d=0.0, poly_e=0.0, poly_f=0.0)
 
 manoeuvres = st.lists(
@@ -67,7 +69,7 @@ def test_gear_change_brakes_and_then_reverses(model, compatibility):
 
 @MENDED
 @pytest.mark.parametrize("slope", [10.0, -10.0])
-@pytest.mark.parametrize("model", [one for one in LAGGING if not one.name.endswith("vel")], ids=lambda model: model.name)
+@pytest.mark.parametrize("model", ACCELERATED, ids=lambda model: model.name)
 def test_acceleration_is_bounded(model, compatibility, slope):
     """Neither a slope nor a factor drives the acceleration, the drive's or the car's, beyond its limit."""
     scale = {"debug_acc_scaling_factor": 3.0} if hasattr(model.parameters, "debug_acc_scaling_factor") else {}
@@ -171,8 +173,7 @@ def test_left_is_as_right(compatibility, command):
     """From rest, a steering whose power steering knows no side answers to both sides alike."""
     even = dataclasses.replace(STEERABLE, poly_b=0.0, poly_h=0.0, dead_zone_threshold=0.05)
     pair = [
-        Car("actuation_cmd_mechanical", compatibility=compatibility, mechanical_params=even, dt=0.005)
-        for _ in range(2)
+        Car("actuation_cmd_mechanical", compatibility=compatibility, mechanical_params=even, dt=0.005) for _ in range(2)
     ]
     pair[0].go(0.3, steer=command)
     pair[1].go(0.3, steer=-command)
@@ -261,9 +262,7 @@ def test_end_stops_hold(compatibility, name):
 @pytest.mark.parametrize("model", LAGGING, ids=lambda model: model.name)
 def test_put_forgets_what_was_asked_for(model, compatibility):
     """A car that is put somewhere stands there as if it had never been driven."""
-    delays = {
-        one.name: 0.2 for one in dataclasses.fields(model.parameters) if one.name.endswith("_time_delay")
-    }
+    delays = {one.name: 0.2 for one in dataclasses.fields(model.parameters) if one.name.endswith("_time_delay")}
     car = Car(model.name, compatibility=compatibility, **delays)
     car.go(1.0, accel=1.0, steer=0.5)
     put(car.c, car.s, 1.0, 2.0, 0.0)

@@ -34,7 +34,8 @@ def odd_parameters(model, chance: random.Random):
         elif isinstance(default, float):
             values[item.name] = default * chance.uniform(0.3, 1.5)
     if "mechanical_params" in model.parameters.__dataclass_fields__:
-        mechanical = {one.name: one.default * chance.uniform(0.7, 1.4) for one in dataclasses.fields(MechanicalParameters)}
+        every = dataclasses.fields(MechanicalParameters)
+        mechanical = {one.name: one.default * chance.uniform(0.7, 1.4) for one in every}
         mechanical["torque_delay_time"] = chance.choice((0.0, 0.0007, 0.05, 0.1))
         mechanical["dead_zone_threshold"] = chance.choice((0.007, 0.3))
         values["mechanical_params"] = MechanicalParameters(**mechanical)
@@ -69,9 +70,7 @@ def test_agrees(model, seed):
         if pedals:
             u = Command(PEDALS, accel_pedal=first, brake_pedal=brake, steering_command=steer, gear=gear, slope=slope)
         else:
-            u = Command(
-                DIRECT, v_x=first, target_acceleration=first, steering_angle=steer, gear=gear, slope=slope
-            )
+            u = Command(DIRECT, v_x=first, target_acceleration=first, steering_angle=steer, gear=gear, slope=slope)
         model.step(c, s, u)
         plain.update(first, brake, steer, gear, slope)
         ours = [s.x, s.y, s.heading, s.v_x, s.steering.angle, s.acceleration, s.drive_acceleration]

@@ -22,6 +22,7 @@ from vds_gz.ros.graph import QoS
 
 _UNLIMITED = -1
 _BATCH = 32
+_WOKEN = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,19 +134,32 @@ class WaitSet:
         """An empty one."""
         self._library = library
         self._entity = check(library, library.dds_create_waitset(participant), "no wait set can be made")
-        self._ready = (c.c_ssize_t * 0)()
+        self._guard = check(library, library.dds_create_guardcondition(participant), "no guard can be made")
+        check(library, library.dds_waitset_attach(self._entity, self._guard, _WOKEN), "nobody can wake the node")
+        self._ready = (c.c_ssize_t * 1)()
 
     def attach(self, reader: Reader) -> None:
         """Wait for this reader too; it gets the next number, from 0."""
-        number = len(self._ready)
+        number = len(self._ready) - 1
         result = self._library.dds_waitset_attach(self._entity, reader.condition, number)
         check(self._library, result, f"nothing can be received on '{reader.topic}'")
-        self._ready = (c.c_ssize_t * (number + 1))()
+        self._ready = (c.c_ssize_t * (number + 2))()
 
-    def wait(self, seconds: float) -> list[int]:
-        """The numbers of the readers that have something, in order; none when the time is over."""
+    def wake(self) -> None:
+        """Let :meth:`wait` return now. Safe to call from any thread."""
+        self._library.dds_set_guardcondition(self._guard, True)
+
+    def wait(self, seconds: float) -> tuple[list[int], bool]:
+        """The numbers of the readers that have something, in order, and whether :meth:`wake` was called.
+
+        None and false when the time is over.
+        """
         count = self._library.dds_waitset_wait(self._entity, self._ready, len(self._ready), int(seconds * 1e9))
-        return sorted(self._ready[:count]) if count > 0 else []
+        ready = sorted(self._ready[:max(count, 0)])
+        if not ready or ready[0] != _WOKEN:
+            return ready, False
+        self._library.dds_take_guardcondition(self._guard, c.byref(c.c_bool()))
+        return ready[1:], True
 
 
 def dds_type_name(name: str) -> str:

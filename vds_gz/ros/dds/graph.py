@@ -83,6 +83,10 @@ class DdsGraph:
         """A new message of a type such as ``nav_msgs/msg/Odometry``, every field at its default."""
         return self._types.new(type_name)
 
+    def serialize(self, message: Any, type_name: str) -> bytearray:
+        """A message as CDR with its header, little endian."""
+        return self._types.codec(type_name).encode(message)
+
     def numbers(self, count: int) -> Any:
         """A ``float64[]`` of so many zeros, to be assigned to a field and then written in place."""
         return np.zeros(count)
@@ -140,14 +144,18 @@ class DdsGraph:
         held = self._retry_replies()
         while True:
             left = max(end - time.monotonic(), 0.0)
-            ready = self._waits.wait(min(left, _RETRY_WAIT if held else _LONGEST_WAIT))
+            ready, woken = self._waits.wait(min(left, _RETRY_WAIT if held else _LONGEST_WAIT))
             arrival = time.monotonic_ns()
             for number in ready:
                 self._inputs[number].deliver(arrival)
             if held:
                 held = self._retry_replies()
-            if ready or arrival * 1e-9 >= end:
+            if ready or woken or arrival * 1e-9 >= end:
                 return
+
+    def wake(self) -> None:
+        """Let :meth:`wait` return now. Safe to call from any thread."""
+        self._waits.wake()
 
     def set_time(self, time_ns: int) -> None:
         """The node's ROS time, for the stamps of log messages and parameter events; before, they are wall time."""

@@ -14,7 +14,7 @@ Report = Callable[[str], None]
 class TopicPublisher:
     """One topic that goes out."""
 
-    __slots__ = ("_encode", "_write", "_writer", "topic")
+    __slots__ = ("_encode", "_write", "_writer", "publish_raw", "topic")
 
     def __init__(self, topic: str, codec: Codec, writer: Writer) -> None:
         """Made by :meth:`DdsGraph.publisher`."""
@@ -22,6 +22,8 @@ class TopicPublisher:
         self._writer = writer
         self._encode = codec.encode
         self._write = writer.write
+        #: Send a serialized message.
+        self.publish_raw = writer.write
 
     def publish(self, message: Any) -> None:
         """Send a message; the object may be filled anew and sent again.

@@ -1,0 +1,193 @@
+"""The node joystick_teleop in a process of its own; the test is the joystick, and sim_node the vehicle."""
+
+from __future__ import annotations
+
+import math
+import signal
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from vds_gz.nodes.joystick_teleop import main
+from vds_gz.ros import topics
+from vds_gz.ros.conversions import set_stamp, stamp_ns
+from vds_gz.share import share
+from vds_gz.teleop.outputs import JOY, fill_joy
+
+MODULE = "vds_gz.nodes.joystick_teleop"
+XBOX = str(share("config", "joystick", "xbox.yaml"))
+#: The enabling and the turbo button, the axes of steering and speed of an Xbox controller.
+ENABLE, TURBO, STEERING, SPEED = 6, 7, 0, 3
+
+
+class Stick:
+    """Says what a joystick would, 20 times a second, while the probe is served."""
+
+    def __init__(self, probe: Any) -> None:
+        self._probe = probe
+        self._publisher = probe.until_heard(JOY)
+        self._message = probe.graph.message(JOY.type)
+
+    def say(self, axes: list[float], buttons: list[int]) -> None:
+        fill_joy(self._message, axes, buttons)
+        self._publisher.publish(self._message)
+
+    def hold(
+        self,
+        until: Callable[[], Any],
+        *,
+        speed: float = 0.0,
+        steering: float = 0.0,
+        buttons: tuple[int, ...] = (),
+        what: str = "what the joystick wants",
+    ) -> None:
+        axes = [0.0] * 8
+        axes[STEERING], axes[SPEED] = steering, speed
+        pressed = [int(i in buttons) for i in range(15)]
+        end = time.monotonic() + 15.0
+        while not until():
+            assert time.monotonic() < end, f"{what} did not come about"
+            self.say(axes, pressed)
+            self._probe.serve(0.05)
+
+
+@pytest.fixture
+def teleop(run, probe):
+    """The node with an Xbox layout, and a stick for it."""
+
+    def start_teleop(*arguments: str) -> tuple[Any, Stick]:
+        node = run(MODULE, "--ros-args", "--params-file", XBOX, *arguments)
+        return node, Stick(probe)
+
+    return start_teleop
+
+
+def speeds(probe: Any) -> list[float]:
+    return [message.drive.speed for message in probe.received["ackermann_cmd"]]
+
+
+def assert_stopped(probe: Any) -> None:
+    """The last commands were to stop, a few, and then there is silence."""
+    probe.until(lambda: speeds(probe)[-1] == 0.0, "a command to stop")
+    probe.until_quiet(topics.ACKERMANN_CMD)
+    assert speeds(probe)[-5:] == [0.0] * 5
+    assert probe.received["ackermann_cmd"][-1].drive.steering_angle == 0.0
+
+
+def test_the_vehicle_goes_where_the_sticks_point_and_stops_when_the_button_is_let_go(start, teleop, probe):
+    start("-p", "model_params.bicycle.drive_actuator.max_acceleration:=4.0")
+    node, stick = teleop("-p", "scale_linear.x:=0.8")
+    probe.listen(topics.TWIST_ACTUAL, topics.ACKERMANN_CMD)
+    twist = probe.received["twist_actual"]
+    stick.hold(lambda: twist and twist[-1].twist.linear.x > 0.75 and twist[-1].twist.angular.z > 0.1,
+               speed=1.0, steering=1.0, buttons=(ENABLE,), what="driving to the left")
+    command = probe.received["ackermann_cmd"][-1]
+    assert command.drive.speed == pytest.approx(0.8)
+    assert command.drive.steering_angle == pytest.approx(0.5)
+    assert command.header.frame_id == "base_link"
+    assert abs(stamp_ns(command.header.stamp) - time.time_ns()) < 5e9
+    stick.hold(lambda: speeds(probe)[-1] == 0.0, speed=1.0, what="a stop")
+    assert_stopped(probe)
+    probe.until(lambda: abs(twist[-1].twist.linear.x) < 0.05, "standstill")
+    assert node.stop() == 0
+
+
+def test_a_held_stick_goes_on_commanding_at_the_publish_rate(teleop, probe):
+    _, stick = teleop("-p", "publish_rate:=100.0", "-p", "joy_timeout:=2.0")
+    probe.listen(topics.ACKERMANN_CMD)
+    stick.hold(lambda: speeds(probe), speed=1.0, buttons=(TURBO,))
+    begin, before = time.monotonic(), len(speeds(probe))
+    probe.serve(1.0)
+    rate = (len(speeds(probe)) - before) / (time.monotonic() - begin)
+    assert 60.0 < rate < 110.0
+    assert set(speeds(probe)) == {2.0}
+
+
+def test_a_lost_joystick_stops_the_vehicle_and_may_come_back(teleop, probe):
+    node, stick = teleop("-p", "joy_timeout:=0.3")
+    probe.listen(topics.ACKERMANN_CMD)
+    stick.hold(lambda: speeds(probe), speed=0.5, buttons=(ENABLE,))
+    assert speeds(probe)[-1] > 0.0
+    assert_stopped(probe)
+    stick.hold(lambda: speeds(probe)[-1] > 0.0, speed=0.5, buttons=(ENABLE,))
+    assert node.stop() == 0
+    assert "the joystick is lost: no message has come for 0.3" in node.output
+    assert "the joystick is back" in node.output
+
+
+@pytest.mark.parametrize(
+    ("axes", "buttons", "reason"),
+    [
+        ([0.0, 1.0], [0] * 15, "it has 2 axes, but axis_linear.x is 3, so 4 are needed"),
+        ([1.0] * 8, [1] * 6, "it has 6 buttons, but enable_turbo_button is 7, so 8 are needed"),
+        ([1.0, 0.0, 0.0, math.nan], [1] * 15, "axis 3 (axis_linear.x) is nan; it must be within -1 and 1"),
+    ],
+)
+def test_a_message_that_does_not_fit_stops_the_vehicle(teleop, probe, axes, buttons, reason):
+    node, stick = teleop()
+    probe.listen(topics.ACKERMANN_CMD)
+    stick.hold(lambda: speeds(probe), speed=1.0, buttons=(ENABLE,))
+    stick.say(axes, buttons)
+    assert_stopped(probe)
+    assert node.stop() == 0
+    assert f"message on 'joy' refused: {reason}. The vehicle is stopped" in node.output
+
+
+@pytest.mark.parametrize(
+    ("output", "wanted", "read"),
+    [
+        ("twist", (topics.TWIST_REFERENCE,), lambda m: (m.linear.x, m.angular.z)),
+        ("twist_stamped", (topics.TWIST_STAMPED_REFERENCE,), lambda m: (m.twist.linear.x, m.twist.angular.z)),
+        ("steering_and_velocity", (topics.VELOCITY, topics.STEERING_ANGLE), lambda m: (m.data,)),
+    ],
+)
+def test_every_output(teleop, probe, output, wanted, read):
+    _, stick = teleop("-p", f"output:={output}", "-p", "inverted_reverse:=true")
+    probe.listen(*wanted)
+    stick.hold(lambda: all(probe.received[one.name] for one in wanted), speed=-1.0, steering=1.0, buttons=(ENABLE,))
+    values = [value for one in wanted for value in read(probe.received[one.name][-1])]
+    assert values == pytest.approx([-0.5, 0.5] if len(wanted) == 2 else [-0.5, -1.0])
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_whoever_ends_it_the_last_command_is_to_stop(teleop, probe, number):
+    node, stick = teleop()
+    probe.listen(topics.ACKERMANN_CMD)
+    stick.hold(lambda: speeds(probe), speed=1.0, buttons=(ENABLE,))
+    assert node.stop(number) == 0
+    probe.until(lambda: speeds(probe)[-1] == 0.0, "a command to stop")
+
+
+def test_stamps_are_those_of_the_clock_that_is_followed(teleop, probe):
+    _, stick = teleop("-p", "use_sim_time:=true")
+    probe.listen(topics.ACKERMANN_CMD)
+    probe.send(topics.CLOCK, lambda message: set_stamp(message.clock, 100 * 10**9), seconds=0.2)
+    stick.hold(lambda: speeds(probe), speed=1.0, buttons=(ENABLE,))
+    assert stamp_ns(probe.received["ackermann_cmd"][-1].header.stamp) == 100 * 10**9
+
+
+def test_without_a_joystick_it_says_nothing(teleop, probe):
+    teleop()
+    probe.listen(topics.ACKERMANN_CMD)
+    probe.serve(0.8)
+    assert speeds(probe) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["-p", "output:=pedals"], "parameter 'output' is 'pedals' (-p); it must be one of ackermann, twist"),
+        (["-p", "axis_linear.z:=1"], "unknown parameter 'axis_linear.z' (-p); the nearest valid name is 'axis_linear"),
+        (["-p", "dead_zone:=1.5"], "parameter 'dead_zone' is 1.5 (-p); it must be a finite number, at least 0"),
+        (["-p", "enable_button:=-1"], "parameter 'enable_button' is -1; it must be a button, 0 or more"),
+        (["--params-file", "nowhere.yaml"], "parameter file 'nowhere.yaml' does not exist"),
+        (["--", "--fast"], "argument '--fast' is unknown; parameters stand after --ros-args"),
+    ],
+)
+def test_wrong_use_is_named_in_one_line(capsys, arguments, message):
+    assert main(["--ros-args", *arguments]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"joystick_teleop: {message}")
+    assert said.count("\n") == 1

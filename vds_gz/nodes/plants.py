@@ -1,0 +1,91 @@
+"""What moves the vehicle: as the parameters say, or whichever is there."""
+
+from __future__ import annotations
+
+from vds_gz.parameters.node import NodeParameters
+from vds_gz.plant.gazebo.bindings import bindings_fault
+from vds_gz.plant.gazebo.link import GazeboLink, LinkError
+from vds_gz.plant.gazebo.plant import GazeboPlant
+from vds_gz.plant.kinematic import KinematicPlant
+from vds_gz.plant.plant import Plant
+from vds_gz.ros.graph import Graph, Severity
+from vds_gz.vehicle.model import Model
+from vds_gz.vehicle.vehicle import Vehicle
+
+#: How long `backend: auto` waits for a server [s].
+ANSWER_WITHIN = 1.0
+
+
+def make_plant(graph: Graph, parameters: NodeParameters, model: Model) -> Plant:
+    """The plant that the parameters ask for.
+
+    Raises:
+        LinkError: The link that they ask for cannot be had here.
+    """
+    backend = parameters.backend
+    if backend == "auto":
+        backend, why = choose(parameters)
+        graph.log(Severity.INFO, f"backend: {backend}, because {why}")
+    if backend == "kinematic":
+        return KinematicPlant(vehicle_of(parameters, model, moves=True))
+    return gazebo_plant(graph, parameters, model, make_link(graph, parameters))
+
+
+def vehicle_of(parameters: NodeParameters, model: Model, *, moves: bool) -> Vehicle:
+    """The vehicle of a node's parameters; ``moves``: its own kinematics moves it."""
+    return Vehicle(
+        model,
+        parameters.vehicle,
+        step_rate=parameters.step_rate,
+        max_command_age=parameters.twist_reference_max_oldness,
+        moves=moves,
+    )
+
+
+def gazebo_plant(graph: Graph, parameters: NodeParameters, model: Model, link: GazeboLink) -> GazeboPlant:
+    """The vehicle in Gazebo, over this link."""
+    vehicle = vehicle_of(parameters, model, moves=False)
+    return GazeboPlant(vehicle, parameters.gazebo, link, graph.wake, lambda text: graph.log(Severity.WARN, text))
+
+
+def choose(parameters: NodeParameters) -> tuple[str, str]:
+    """The backend that ``auto`` stands for now, and why."""
+    fault = bindings_fault()
+    if fault:
+        return "kinematic", f"{fault}; for the links over ROS set backend: gazebo"
+    from vds_gz.plant.gazebo.transport import answering_world
+
+    world = answering_world(parameters.gazebo, ANSWER_WITHIN)
+    if world is None:
+        return "kinematic", f"no Gazebo answered within {ANSWER_WITHIN:g} s"
+    return "gazebo", f"the world '{world}' answered"
+
+
+def make_link(graph: Graph, parameters: NodeParameters) -> GazeboLink:
+    """The link that ``gazebo.link`` names.
+
+    Raises:
+        LinkError: It cannot be had here.
+    """
+    name, fault = parameters.gazebo.link, bindings_fault()
+    if name == "auto":
+        name = "bridge" if fault else "transport"
+        graph.log(Severity.INFO, f"gazebo.link: {name}, because {fault or 'the Python bindings of Gazebo are here'}")
+    if name == "transport":
+        if fault:
+            raise LinkError(f"parameter 'gazebo.link' is 'transport', but {fault}; install them or set it to bridge")
+        from vds_gz.plant.gazebo.transport import TransportLink
+
+        return TransportLink(parameters.gazebo)
+    if name == "bridge":
+        from vds_gz.plant.gazebo.bridge import BridgeLink
+
+        return BridgeLink(graph, parameters.gazebo)
+    if name == "ros2_control":
+        from vds_gz.plant.gazebo.ros2_control import Ros2ControlLink
+
+        return Ros2ControlLink(graph, parameters.gazebo)
+    raise LinkError(
+        "parameter 'gazebo.link' is 'system', which runs inside Gazebo: load vds_gz.nodes.gazebo_system into the "
+        "model with PythonSystemLoader, as `vds-gz gazebo --link system` does; a node of its own takes another link"
+    )

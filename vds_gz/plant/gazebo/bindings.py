@@ -1,0 +1,83 @@
+"""Gazebo's Python bindings, of whichever release is installed; the newest comes first.
+
+Transport and messages must be of one release: messages of another one are registered twice or not understood.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any, NamedTuple
+
+
+class Release(NamedTuple):
+    """Names of the Python packages of one Gazebo release."""
+
+    name: str
+    transport: str
+    messages: str
+    sim: str
+    math: str
+
+
+RELEASES = (
+    Release("Jetty", "gz.transport", "gz.msgs", "gz.sim", "gz.math"),
+    Release("Ionic", "gz.transport14", "gz.msgs11", "gz.sim9", "gz.math8"),
+    Release("Harmonic", "gz.transport13", "gz.msgs10", "gz.sim8", "gz.math7"),
+)
+
+
+def transport() -> Any:
+    """The transport module of the newest release that is installed.
+
+    Raises:
+        ModuleNotFoundError: None is.
+    """
+    return importlib.import_module(_release().transport)
+
+
+def message(file: str, name: str) -> Any:
+    """A message class of the same release, e.g. ``message("clock", "Clock")``.
+
+    Raises:
+        ModuleNotFoundError: No release is installed.
+    """
+    return getattr(importlib.import_module(f"{_release().messages}.{file}_pb2"), name)
+
+
+def sim() -> Any:
+    """The module with which code inside a server looks at the world; it needs that of the mathematics.
+
+    Raises:
+        ModuleNotFoundError: None is installed.
+    """
+    for release in RELEASES:
+        try:
+            importlib.import_module(release.math)
+            return importlib.import_module(release.sim)
+        except ModuleNotFoundError:
+            continue
+    raise ModuleNotFoundError("Gazebo's Python bindings (gz.sim) are not installed", name="gz")
+
+
+def bindings_fault() -> str:
+    """Why transport cannot be used, in words; empty if it can."""
+    try:
+        transport()
+        message("clock", "Clock")
+    except ModuleNotFoundError:
+        return "the Python bindings of gz-transport are not installed"
+    except Exception as error:  # protobuf of another version, libraries that are missing
+        return f"the Python bindings of gz-transport cannot be used ({error})"
+    return ""
+
+
+def _release() -> Release:
+    """The newest release whose transport and messages are both there."""
+    for release in RELEASES:
+        try:
+            importlib.import_module(release.transport)
+            importlib.import_module(f"{release.messages}.clock_pb2")
+        except ModuleNotFoundError:
+            continue
+        return release
+    raise ModuleNotFoundError("Gazebo's Python bindings (gz.transport) are not installed", name="gz")

@@ -1,0 +1,81 @@
+"""How late joints follow their commands, from both as they go."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from vds_gz.parameters.description import describe
+
+#: What was seen this long ago counts 1/e of what is seen now [s].
+MEMORY = 5.0
+
+#: A lag below this is never worth a warning [s]: it is what sampling at the usual rates takes.
+SMALLEST = 0.010
+
+#: A lag below this part of what was configured is small.
+SMALL = 0.1
+
+_DYNAMICS = ("dead_time", "time_constant", "time_delay", "delay_time")
+
+
+class LagEstimator:
+    """The lag of some joints, dead time or time constant, whichever it is.
+
+    A joint that follows ``w`` with a lag of the first order has ``T x' = w - x``; one that is late by ``T`` has the same
+    to first order. So ``T`` is the slope of ``w - x`` over ``x'``, here by least squares over what was seen lately.
+    """
+
+    def __init__(self, excitation: float) -> None:
+        """Nothing was seen yet.
+
+        Args:
+            excitation: What ``x'`` squared, integrated over the memory, must reach until the lag is known.
+        """
+        self._excitation = excitation
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin anew, as after a jump; the last estimate is kept."""
+        self._last: tuple[Sequence[float], Sequence[float]] | None = None
+        self._errors = 0.0
+        self._squares = 0.0
+
+    def add(self, interval: float, wanted: Sequence[float], got: Sequence[float]) -> None:
+        """What was wanted of each joint and what it did, an interval [s] after the last call."""
+        if self._last is not None and interval > 0.0:
+            keep = math.exp(-interval / MEMORY)
+            self._errors *= keep
+            self._squares *= keep
+            for w0, x0, w1, x1 in zip(*self._last, wanted, got, strict=True):
+                rate = (x1 - x0) / interval
+                self._errors += 0.5 * ((w0 - x0) + (w1 - x1)) * rate * interval
+                self._squares += rate * rate * interval
+        self._last = (wanted, got)
+
+    def lag(self) -> float | None:
+        """The lag [s], negative where the joints lead; none while they have not moved enough."""
+        return self._errors / self._squares if self._squares > self._excitation else None
+
+
+def configured(parameters: Any, steering: bool) -> float:
+    """Dead time and time constant together that a vehicle's parameters give its steering, or its drive [s]."""
+    by_group: dict[str, float] = {}
+    for one in describe(parameters):
+        if one.name.endswith(_DYNAMICS) and ("steer" in one.name) == steering and "torque" not in one.name:
+            group = one.name.rpartition(".")[0] or one.name.partition("_")[0]
+            by_group[group] = by_group.get(group, 0.0) + float(one.default)
+    return min(by_group.values(), default=0.0)
+
+
+def allowed(dynamics: float) -> float:
+    """The lag that is small against dead time and time constant together [s]."""
+    return max(SMALL * dynamics, SMALLEST)
+
+
+def summary(lags: Iterable[tuple[str, float | None]]) -> tuple[tuple[str, str], ...]:
+    """Names and values for a report."""
+    return tuple(
+        (f"lag of the {name} joints [s]", "not known yet" if lag is None else f"{lag:.4f}") for name, lag in lags
+    )

@@ -1,0 +1,113 @@
+"""What is there in Gazebo and what is not: the server, its clock, the model, the joints."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from vds_gz.parameters.gazebo import GazeboParameters
+from vds_gz.plant.gazebo.link import Alive, JointReadings, Placement, Seen, Tick
+from vds_gz.plant.plant import Level
+
+#: Nothing heard for so long, and it is not there [s].
+SILENCE = 1.0
+
+NEVER = float("-inf")
+
+
+class Life:
+    """When what was heard last, by the monotonic clock [s]."""
+
+    def __init__(self, parameters: GazeboParameters, link: str, joints: Sequence[str]) -> None:
+        """Nothing was heard yet.
+
+        Args:
+            parameters: Where the vehicle is in Gazebo.
+            link: How it is reached.
+            joints: Names that its joints have there.
+        """
+        self._parameters = parameters
+        self._link = link
+        self._joints = list(joints)
+        self._heard = self._tick = self._placed = self._read = NEVER
+        self._missing: list[str] = []
+        self._others: list[str] = []
+        self._there = False
+        self._paused = False
+
+    def add(self, seen: Seen, now: float) -> None:
+        """Something was seen."""
+        self._heard = now
+        self._there = True
+        if isinstance(seen, Tick):
+            self._tick = now
+        elif isinstance(seen, Placement):
+            self._placed = now
+        elif isinstance(seen, JointReadings):
+            self._read = now
+            self._missing = [name for name in self._joints if name not in seen.positions]
+            self._others = sorted(set(seen.positions) - set(self._joints))
+        elif isinstance(seen, Alive):
+            self._paused = seen.paused
+
+    def lost(self, now: float) -> bool:
+        """Whether Gazebo has gone; said once, until it is back."""
+        if not self._there or now - self._heard < SILENCE:
+            return False
+        self._there = self._paused = False
+        return True
+
+    @property
+    def joints_complete(self) -> bool:
+        """Whether Gazebo tells of all our joints."""
+        return self._read > NEVER and not self._missing
+
+    def verdict(self, now: float, fault: str) -> tuple[Level, str]:
+        """How it is, and what would be right.
+
+        Args:
+            now: The present.
+            fault: What is wrong with the link itself.
+        """
+        model = f"model '{self._parameters.model}'"
+        if not self._there:
+            return self._absent(now, fault)
+        if self._paused:
+            return Level.WARN, "Gazebo is paused"
+        if fault:
+            return Level.ERROR, fault
+        if now - self._placed > SILENCE:
+            return Level.ERROR, (
+                f"{self._world()} runs, but nothing tells where {model} is; is it spawned under this name, with an "
+                "OdometryPublisher on the topic of gazebo.odometry_topic?"
+            )
+        if now - self._read > SILENCE:
+            return Level.ERROR, (
+                f"nothing tells the joints of {model}; it needs a JointStatePublisher on the topic of "
+                "gazebo.joint_states_topic"
+            )
+        if self._missing:
+            return Level.ERROR, (
+                f"{model} has no joint {_list(self._missing)}; besides ours it has {_list(self._others)}. "
+                "Name them in gazebo.joint_names as ours=theirs"
+            )
+        return Level.OK, ""
+
+    def _absent(self, now: float, fault: str) -> tuple[Level, str]:
+        if self._heard > NEVER:
+            return Level.ERROR, f"Gazebo has gone, {now - self._heard:.0f} s ago; the vehicle stands until it is back"
+        partition = self._parameters.partition or os.environ.get("GZ_PARTITION", "")
+        where = f" in partition '{partition}'" if partition and self._link == "transport" else ""
+        return Level.WARN, fault or f"waiting for Gazebo: {self._world()}{where} has not been heard of"
+
+    def values(self) -> tuple[tuple[str, str], ...]:
+        """Names and values for a report."""
+        state = "absent" if not self._there else "paused" if self._paused else "running"
+        return (("Gazebo", state), ("model in Gazebo", self._parameters.model))
+
+    def _world(self) -> str:
+        return f"world '{self._parameters.world}'" if self._parameters.world else "any world"
+
+
+def _list(names: Sequence[str]) -> str:
+    return ", ".join(f"'{name}'" for name in names) if names else "none"

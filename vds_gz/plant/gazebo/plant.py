@@ -1,0 +1,217 @@
+"""The plant in Gazebo: our actuators move Gazebo's joints, and Gazebo tells where that leads."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from time import monotonic
+
+from vds_gz.parameters.gazebo import GazeboParameters, joint_map
+from vds_gz.plant.gazebo.history import History
+from vds_gz.plant.gazebo.lag import LagEstimator, allowed, configured, summary
+from vds_gz.plant.gazebo.life import Life
+from vds_gz.plant.gazebo.link import GazeboLink, Inbox, JointReadings, Placement, Tick
+from vds_gz.plant.gazebo.rotation import Vector, heading
+from vds_gz.plant.plant import Level, Status
+from vds_gz.sensing.localization import Pose
+from vds_gz.vehicle.model import JointStates
+from vds_gz.vehicle.vehicle import NANOSECONDS, Motion, Vehicle
+
+#: Commands kept to compare joint states with.
+SENT = 400
+
+#: Least excitation for a lag, see LagEstimator: a steering joint that swings by 0.05 rad within 0.25 s,
+STEERING_EXCITATION = 0.01
+#: and a wheel that gains 1 rad/s within 2 s.
+DRIVE_EXCITATION = 0.5
+
+
+class GazeboPlant:
+    """A vehicle whose actuators are ours and whose wheels roll in Gazebo.
+
+    Simulated time is Gazebo's, and the actuators run a little ahead of it, by as much as a command takes to arrive.
+    """
+
+    name = "gazebo"
+    gives_time = True
+
+    def __init__(
+        self,
+        vehicle: Vehicle,
+        parameters: GazeboParameters,
+        link: GazeboLink,
+        wake: Callable[[], None],
+        warn: Callable[[str], None],
+    ) -> None:
+        """Begin to look for the vehicle in Gazebo.
+
+        Args:
+            vehicle: The vehicle, which must not move by itself.
+            parameters: Where it is in Gazebo.
+            link: How to reach it.
+            wake: Lets the node's thread look; called from any thread.
+            warn: Says something to the user.
+        """
+        self.vehicle = vehicle
+        self._link = link
+        self._warn = warn
+        self._lead = round(parameters.lead * NANOSECONDS)
+        self._period = round(NANOSECONDS / parameters.command_rate)
+        joints = vehicle.model.joints(vehicle.parameters)
+        renamed = joint_map(parameters.joint_names)
+        self._names = [renamed.get(joint.name, joint.name) for joint in joints]
+        self._wheels = [i for i, joint in enumerate(joints) if joint.kind == "wheel"]
+        self._steering = [i for i, joint in enumerate(joints) if joint.kind == "steering"]
+        self._inbox: Inbox = deque()
+        self._time: int | None = None
+        self._next_send = 0
+        self._history = History()
+        self._began: Placement | None = None
+        self._readings: JointReadings | None = None
+        self._sent: deque[tuple[int, JointStates]] = deque(maxlen=SENT)
+        self._lags = {"steering": LagEstimator(STEERING_EXCITATION), "wheel": LagEstimator(DRIVE_EXCITATION)}
+        self._life = Life(parameters, link.name, self._names)
+        link.start(self._inbox, wake)
+
+    # ------------------------------------------------------------------ what is seen
+
+    def observe(self) -> int | None:
+        """Take in what was seen since the last call. The present [ns]; none before Gazebo's clock ticked."""
+        self._link.poll()
+        now = monotonic()
+        while self._inbox:
+            seen = self._inbox.popleft()
+            self._life.add(seen, now)
+            if isinstance(seen, Tick):
+                self._time = seen.time + self._lead
+            elif isinstance(seen, Placement):
+                self._history.add(seen)
+                self._began = self._began or seen
+            elif isinstance(seen, JointReadings):
+                self._compare(seen)
+        if self._life.lost(now):
+            self._warn("Gazebo has gone; the vehicle forgets its commands and stands until it is back")
+            self.stand_still(self.vehicle.time)
+            self._history.clear()
+        return self._time
+
+    def _compare(self, readings: JointReadings) -> None:
+        """Take new joint states, and see how late the joints are."""
+        before, self._readings = self._readings, readings
+        if before is None or not self._life.joints_complete:
+            return
+        interval = (readings.time - before.time) * 1e-9
+        wanted = self._wanted(readings.time)
+        if wanted is None or not 0.0 < interval < 1.0:
+            for lag in self._lags.values():
+                lag.forget()
+            return
+        steering = [readings.positions[self._names[i]] for i in self._steering]
+        wheels = [readings.velocities[self._names[i]] for i in self._wheels]
+        self._lags["steering"].add(interval, [wanted.positions[i] for i in self._steering], steering)
+        self._lags["wheel"].add(interval, [wanted.velocities[i] for i in self._wheels], wheels)
+
+    def _wanted(self, time: int) -> JointStates | None:
+        """Where our joints stood at a time [ns]."""
+        for sent, states in reversed(self._sent):
+            if sent <= time:
+                return states if time - sent < 2 * self._period else None
+        return None
+
+    # ------------------------------------------------------------------ what is done
+
+    def advance(self, time: int) -> None:
+        """Advance the actuators to a point in simulated time [ns]."""
+        self.vehicle.advance(time)
+
+    def command(self, now: int) -> None:
+        """Tell the joints what to do at the present [ns]."""
+        self.vehicle.advance(now)
+        if now < self._next_send and self._next_send - now <= self._period:
+            return
+        self._next_send = now + self._period - now % self._period
+        self._send()
+
+    def _send(self) -> None:
+        states = self._own_states()
+        self._sent.append((self.vehicle.time, states))
+        self._link.send(
+            [states.velocities[i] for i in self._wheels], [states.positions[i] for i in self._steering]
+        )
+
+    def place(self, pose: Pose) -> None:
+        """Put base_link there; it stays as high as it is."""
+        last = self._history.last
+        self._put((pose.x, pose.y, last.position[2] if last else 0.0), pose.heading)
+
+    def _put(self, position: Vector, direction: float) -> None:
+        self._history.expect(position)
+        self._link.place(position, direction)
+
+    def stand_still(self, time: int) -> None:
+        """Forget all commands and all motion but stay in place; go on from ``time`` [ns], be it in the past."""
+        self.vehicle.stand_still(time)
+        self._sent.clear()
+        self._next_send = 0
+        self._send()
+
+    def reset(self) -> Pose | None:
+        """Start anew at rest, where the vehicle was first seen."""
+        self.stand_still(self.vehicle.time)
+        if self._began is None:
+            return None
+        direction = heading(self._began.orientation)
+        self._put(self._began.position, direction)
+        return Pose(self._began.position[0], self._began.position[1], direction)
+
+    def pause(self, paused: bool) -> bool:
+        """Let the world pause or go on, with everything in it."""
+        self._link.pause(paused)
+        return True
+
+    def close(self) -> None:
+        """Let the wheels stand, with the steering as it is."""
+        if self._time is not None:
+            positions = self._own_states().positions
+            self._link.send([0.0] * len(self._wheels), [positions[i] for i in self._steering])
+        self._link.close()
+
+    # ------------------------------------------------------------------ what is known
+
+    def seen(self, time: int) -> bool:
+        """Whether Gazebo has told where the vehicle was then [ns]."""
+        return self._history.reaches(time)
+
+    def motion(self, time: int) -> Motion:
+        """Where base_link truly was at a time [ns], and how it moved."""
+        return self._history.motion(time)
+
+    def joint_states(self, time: int) -> JointStates:
+        """Where the joints stood; our own where Gazebo does not tell."""
+        if self._readings is None or not self._life.joints_complete:
+            return self._own_states()
+        readings = self._readings
+        return JointStates(
+            [readings.positions[name] for name in self._names], [readings.velocities[name] for name in self._names]
+        )
+
+    def status(self) -> Status:
+        """The state of the link, and whether the joints follow."""
+        level, text = self._life.verdict(monotonic(), self._link.fault())
+        lags = [(name, lag.lag()) for name, lag in self._lags.items() if name == "wheel" or self._steering]
+        if level == Level.OK:
+            level, text = self._lag_verdict(lags)
+        return Status(level, text, (("link", self._link.name), *self._life.values(), *summary(lags)))
+
+    def _lag_verdict(self, lags: Sequence[tuple[str, float | None]]) -> tuple[Level, str]:
+        for name, lag in lags:
+            dynamics = configured(self.vehicle.parameters, name == "steering")
+            if lag is not None and lag > allowed(dynamics):
+                return Level.WARN, (
+                    f"the {name} joints follow {lag:.3f} s late, which adds to the {dynamics:g} s configured; at most "
+                    f"{allowed(dynamics):.3f} s is small. Likely cause: {self._link.lag_cause}"
+                )
+        return Level.OK, ""
+
+    def _own_states(self) -> JointStates:
+        return self.vehicle.model.joint_states(self.vehicle.coefficients, self.vehicle.state)

@@ -1,0 +1,143 @@
+"""A Gazebo server of our own: a world with vehicles in it, started and stopped."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element, SubElement
+
+from vds_gz.plant.gazebo.link import LinkError
+
+#: How long a server may take to end by itself [s].
+GOODBYE = 5.0
+
+ElementTree.register_namespace("gz", "http://gazebosim.org/schema")
+
+
+@dataclass(frozen=True, slots=True)
+class Spawn:
+    """A model for a world.
+
+    Attributes:
+        sdf: Its SDF, with one model.
+        pose: Where: x, y, z [m], roll, pitch, yaw [rad].
+    """
+
+    sdf: str
+    pose: tuple[float, float, float, float, float, float] = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+
+
+def populated(world: Path, spawns: Iterable[Spawn], real_time_factor: float | None = None) -> tuple[str, str]:
+    """A world's name, and its SDF with models added.
+
+    They belong to the file so that they are there from the first step on, and after Gazebo has reset its world: that
+    removes whatever was spawned into it.
+
+    Args:
+        world: The file.
+        spawns: The models.
+        real_time_factor: The pace to aim at; 0: as fast as possible; none: as the file says.
+
+    Raises:
+        LinkError: The file is not there, or holds no world.
+    """
+    try:
+        root = ElementTree.parse(world).getroot()
+    except (OSError, ElementTree.ParseError) as error:
+        raise LinkError(f"world file '{world}' cannot be read: {error}") from None
+    element = root.find("world")
+    if element is None:
+        raise LinkError(f"file '{world}' holds no <world>; it must be an SDF world")
+    for spawn in spawns:
+        element.append(_model(spawn))
+    if real_time_factor is not None:
+        _set(_child(element, "physics"), "real_time_factor", f"{real_time_factor:g}")
+    return element.get("name", "default"), ElementTree.tostring(root, encoding="unicode")
+
+
+def _model(spawn: Spawn) -> Element:
+    root = ElementTree.fromstring(spawn.sdf)
+    model = root if root.tag == "model" else root.find("model")
+    if model is None:
+        raise LinkError("an SDF to be spawned holds no <model>")
+    _set(model, "pose", " ".join(f"{number:.9g}" for number in spawn.pose))
+    return model
+
+
+def _child(parent: Element, tag: str) -> Element:
+    found = parent.find(tag)
+    return SubElement(parent, tag) if found is None else found
+
+
+def _set(parent: Element, tag: str, text: str) -> None:
+    child = _child(parent, tag)
+    child.text = text
+
+
+class Server:
+    """A ``gz sim`` process, or two with a window."""
+
+    def __init__(
+        self,
+        sdf: str,
+        *,
+        headless: bool = True,
+        run: bool = True,
+        rendering: bool = False,
+        folder: Path | None = None,
+        environment: Mapping[str, str] = os.environ,
+    ) -> None:
+        """Start it.
+
+        Args:
+            sdf: The world.
+            headless: Without a window.
+            run: Time goes on at once; else it begins paused.
+            rendering: Cameras and lidars draw without a display.
+            folder: Where the world's file lay, for models that it names relative to that.
+            environment: For the server; ``GZ_PARTITION`` keeps it apart from others.
+
+        Raises:
+            LinkError: Gazebo is not installed.
+        """
+        program = shutil.which("gz", path=environment.get("PATH"))
+        if program is None:
+            raise LinkError(
+                "the program 'gz' is not in the PATH; install Gazebo (https://gazebosim.org/docs), or use the "
+                "kinematic backend, which needs none"
+            )
+        self._file = tempfile.NamedTemporaryFile("w", suffix=".sdf", prefix="vds_gz_", encoding="utf-8")  # noqa: SIM115
+        self._file.write(sdf)
+        self._file.flush()
+        options = [option for option, wanted in (("-s", headless), ("-r", run)) if wanted]
+        options += ["--headless-rendering"] if rendering else []
+        variables = dict(environment)
+        if folder is not None:
+            paths = [str(folder), variables.get("GZ_SIM_RESOURCE_PATH", "")]
+            variables["GZ_SIM_RESOURCE_PATH"] = os.pathsep.join(filter(None, paths))
+        # A group of its own: with a window there are two processes, and both must end.
+        self.process = subprocess.Popen([program, "sim", *options, self._file.name], env=variables,
+                                        start_new_session=True)
+
+    def running(self) -> bool:
+        """Whether it has not ended."""
+        return self.process.poll() is None
+
+    def stop(self) -> None:
+        """End it and everything that it started."""
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+            if not self.running():
+                break
+            os.killpg(self.process.pid, number)
+            try:
+                self.process.wait(timeout=GOODBYE)
+            except subprocess.TimeoutExpired:
+                continue
+        self._file.close()

@@ -1,0 +1,165 @@
+"""The link over gz-transport, Gazebo's own way between processes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from threading import Event
+from typing import Any
+
+from vds_gz.parameters.gazebo import GazeboParameters
+from vds_gz.plant.gazebo import bindings, topics
+from vds_gz.plant.gazebo.helper import Helper
+from vds_gz.plant.gazebo.link import Alive, Inbox, JointReadings, Placement, Tick
+from vds_gz.vehicle.vehicle import NANOSECONDS
+
+#: How long callbacks may still run after the last subscription has ended [s]; leaving earlier can crash the process.
+SETTLING = 0.2
+
+
+class TransportLink:
+    """Subscriptions and one publisher of our own; what would block is asked by a helper process."""
+
+    name = "transport"
+    lag_cause = (
+        "a JointPositionController without <use_velocity_commands>, a joint's effort or velocity limit, or a server "
+        "slower than real time"
+    )
+
+    def __init__(self, parameters: GazeboParameters) -> None:
+        """Nothing is reached for yet.
+
+        Raises:
+            ModuleNotFoundError: Gazebo's Python bindings are not installed.
+        """
+        self._parameters = parameters
+        self._period = round(0.75 * NANOSECONDS / parameters.command_rate)
+        self._world = ""
+        self._last_tick = 0
+        self._steering: Sequence[float] = ()
+        self._message = bindings.message("actuators", "Actuators")()
+        # The helper comes first: a process with Gazebo's threads is no good parent.
+        self._actuators = parameters.actuators_topic or topics.actuators(parameters.model)
+        self._helper = Helper(parameters.partition, self._actuators)
+        self._node = node(parameters.partition)
+        self._publisher = self._node.advertise(self._actuators, type(self._message))
+
+    def start(self, inbox: Inbox, wake: Callable[[], None]) -> None:
+        """Begin to listen."""
+        self._inbox = inbox
+        self._wake = wake
+        p = self._parameters
+        odometry = p.odometry_topic or topics.odometry(p.model)
+        joint_states = p.joint_states_topic or topics.joint_state(p.model)
+        self._node.subscribe(bindings.message("odometry", "Odometry"), odometry, self._on_odometry)
+        self._node.subscribe(bindings.message("model", "Model"), joint_states, self._on_joints)
+        if p.world:
+            self._follow(p.world)
+
+    def poll(self) -> None:
+        """Where no world was named, follow the one there is."""
+        worlds = self._helper.worlds()
+        if not self._parameters.world and len(worlds) == 1 and worlds[0] != self._world:
+            self._follow(worlds[0])
+
+    def _follow(self, world: str) -> None:
+        """Live by this world's clock."""
+        if self._world:
+            for name in ("clock", "stats"):
+                self._node.unsubscribe(f"/world/{self._world}/{name}")
+        self._world = world
+        self._node.subscribe(bindings.message("clock", "Clock"), f"/world/{world}/clock", self._on_clock)
+        statistics = bindings.message("world_stats", "WorldStatistics")
+        self._node.subscribe(statistics, f"/world/{world}/stats", self._on_statistics)
+
+    def send(self, velocities: Sequence[float], positions: Sequence[float]) -> None:
+        """All joints in one message, which Gazebo obeys in one step."""
+        message = self._message
+        message.velocity[:] = velocities
+        message.position[:] = positions
+        self._publisher.publish(message)
+        self._helper.remember(len(velocities), positions)
+
+    def place(self, position: tuple[float, float, float], heading: float) -> None:
+        """Put the vehicle there [m, rad], level."""
+        self._helper.ask({"do": "place", "world": self._world, "name": self._parameters.model,
+                          "position": position, "heading": heading})
+
+    def pause(self, paused: bool) -> None:
+        """Let the world pause or go on."""
+        self._helper.ask({"do": "pause", "world": self._world, "paused": paused})
+
+    def fault(self) -> str:
+        """What is wrong with the link itself."""
+        worlds = self._helper.worlds()
+        if not self._parameters.world and len(worlds) > 1:
+            return f"there are the worlds {', '.join(worlds)}; gazebo.world must name one"
+        if self._world and not self._publisher.has_connections():
+            return (
+                f"nobody listens to '{self._actuators}'; the joints need controllers with <use_actuator_msg> and "
+                "<topic>, as `vds-gz model` writes them"
+            )
+        return self._helper.fault
+
+    def close(self) -> None:
+        """Leave."""
+        for topic in self._node.subscribed_topics():
+            self._node.unsubscribe(topic)
+        time.sleep(SETTLING)
+        self._helper.close()
+
+    # ------------------------------------------------------------------ in Gazebo's thread
+
+    def _on_clock(self, message: Any) -> None:
+        now = _nanoseconds(message.sim)
+        if 0 <= now - self._last_tick < self._period:
+            return
+        self._last_tick = now
+        self._inbox.append(Tick(now))
+        self._wake()
+
+    def _on_statistics(self, message: Any) -> None:
+        self._inbox.append(Alive(message.paused))
+
+    def _on_odometry(self, message: Any) -> None:
+        at, turn = message.pose.position, message.pose.orientation
+        self._inbox.append(
+            Placement(_nanoseconds(message.header.stamp), (at.x, at.y, at.z), (turn.x, turn.y, turn.z, turn.w))
+        )
+
+    def _on_joints(self, message: Any) -> None:
+        axes = [(joint.name, joint.axis1) for joint in message.joint]
+        self._inbox.append(
+            JointReadings(
+                _nanoseconds(message.header.stamp),
+                {name: axis.position for name, axis in axes},
+                {name: axis.velocity for name, axis in axes},
+            )
+        )
+
+
+def node(partition: str) -> Any:
+    """A node of gz-transport in a partition; empty for that of the environment."""
+    transport = bindings.transport()
+    options = transport.NodeOptions()
+    if partition:
+        options.partition = partition
+    return transport.Node(options)
+
+
+def answering_world(parameters: GazeboParameters, seconds: float) -> str | None:
+    """The world that answers within so many seconds; none if nothing does.
+
+    It listens to the statistics of the world named, else to those of the first world of the partition.
+    """
+    heard = Event()
+    listener = node(parameters.partition)
+    topic = f"/world/{parameters.world}/stats" if parameters.world else "/stats"
+    listener.subscribe(bindings.message("world_stats", "WorldStatistics"), topic, lambda message: heard.set())
+    found = heard.wait(seconds)
+    listener.unsubscribe(topic)
+    return (parameters.world or "the first one") if found else None
+
+
+def _nanoseconds(stamp: Any) -> int:
+    return int(stamp.sec) * NANOSECONDS + int(stamp.nsec)

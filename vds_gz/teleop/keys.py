@@ -1,0 +1,218 @@
+"""``vds-gz keys``: drives a vehicle from the terminal."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import shutil
+import sys
+from collections.abc import Sequence
+from time import monotonic_ns
+from typing import TYPE_CHECKING, Any
+
+from vds_gz.parameters.description import Description, describe
+from vds_gz.parameters.load import Override
+from vds_gz.ros import topics
+from vds_gz.ros.arguments import Arguments, parse
+from vds_gz.ros.errors import ArgumentError, GraphError
+from vds_gz.ros.graph import Graph
+from vds_gz.ros.open_graph import open_graph
+from vds_gz.ros.parameter_yaml import parse_value
+from vds_gz.teleop.drive import STANDSTILL, STOPS, Drive
+from vds_gz.teleop.outputs import CommandOutput
+from vds_gz.teleop.parameters import KeyParameters, load
+from vds_gz.teleop.program import on_signals
+from vds_gz.teleop.ramp import Ramp
+from vds_gz.teleop.ros_time import RosTime
+
+if TYPE_CHECKING:
+    from vds_gz.teleop.terminal import Terminal
+
+NODE_NAME = "keys"
+
+SPEED = {"w": 1, "\x1b[A": 1, "\x1bOA": 1, "s": -1, "\x1b[B": -1, "\x1bOB": -1}
+STEERING = {"a": 1, "\x1b[D": 1, "\x1bOD": 1, "d": -1, "\x1b[C": -1, "\x1bOC": -1}
+STOP = " "
+QUIT = ("q", "\x04")
+
+#: A vehicle that says nothing for so long is silent [ns].
+SILENT = 1_000_000_000
+
+DESCRIPTION = """
+Drive a vehicle from this terminal. W or up: forwards; S or down: backwards, or brake; A, D or left, right: steer;
+space: stop at once; Q or Ctrl-C: end. What is let go falls back to 0. While you steer, the speed is held.
+"""
+
+EPILOG = """
+examples:
+  vds-gz keys
+  vds-gz keys --max-speed 3 --output twist
+  vds-gz keys --ros-args -r __ns:=/car
+"""
+
+HELP = "W/S speed   A/D steer   (or arrows)   space stop   Q end"
+
+
+class Keyboard:
+    """Speed and direction from keys."""
+
+    def __init__(self, parameters: KeyParameters) -> None:
+        """At a standstill."""
+        p = self._parameters = parameters
+        self._speed = Ramp(p.max_speed / p.acceleration, p.max_speed / p.deceleration)
+        self._steering = Ramp(p.steering_time, p.centering_time)
+
+    def press(self, key: str, now: int) -> None:
+        """A key has come, at a reading of the monotonic clock [ns]."""
+        key = key.lower() if len(key) == 1 else key
+        if key in SPEED:
+            self._speed.press(SPEED[key], now)
+        elif key in STEERING:
+            self._steering.press(STEERING[key], now)
+            self._speed.keep(now)
+        elif key == STOP:
+            self._speed.stop()
+            self._steering.stop()
+
+    def drive(self, now: int) -> Drive:
+        """What the driver wants now."""
+        p = self._parameters
+        speed, steering = self._speed.advance(now), self._steering.advance(now)
+        return Drive(speed * p.max_speed, 0.0, steering * p.max_yaw_rate, steering * p.max_steering_angle)
+
+
+class KeyDriver:
+    """A keyboard on the graph. Everything happens in the thread that calls :meth:`run`."""
+
+    def __init__(self, graph: Graph, parameters: KeyParameters, terminal: Terminal) -> None:
+        """Announce everything on the graph."""
+        self._graph = graph
+        self._terminal = terminal
+        self._keyboard = Keyboard(parameters)
+        self._turns = "twist" in parameters.output
+        self._period = 1.0 / parameters.publish_rate
+        self._stopping = False
+        self._stops = 0
+        self._actual: tuple[int, float, float] = (0, 0.0, 0.0)
+        self._output = CommandOutput(graph, parameters.output, parameters.frame,
+                                     RosTime(graph, parameters.use_sim_time))
+        actual = topics.TWIST_ACTUAL
+        graph.subscribe(actual.name, actual.type, actual.qos, self._on_actual)
+        graph.declare_parameters(describe(parameters), lambda values: "")
+
+    def run(self) -> None:
+        """Drive until the user ends it or :meth:`stop` is called; then stop the vehicle and leave the graph."""
+        due = monotonic_ns()
+        try:
+            while not self._stopping:
+                self._graph.wait(max(0.0, (due - monotonic_ns()) * 1e-9))
+                now = monotonic_ns()
+                for key in self._terminal.read():
+                    self._stopping |= key.lower() in QUIT
+                    self._keyboard.press(key, now)
+                if now >= due and not self._stopping:
+                    due = now + round(self._period * 1e9)
+                    self._send(self._keyboard.drive(now), now)
+        finally:
+            if self._stops:
+                self._output.send(STANDSTILL)
+            self._graph.close()
+
+    def stop(self) -> None:
+        """Let :meth:`run` return soon. Safe to call from a signal handler."""
+        self._stopping = True
+
+    def _send(self, drive: Drive, now: int) -> None:
+        """Send a command; of a standstill only the first few, so that somebody else can drive."""
+        if drive != STANDSTILL:
+            self._stops = STOPS
+        if self._stops:
+            self._output.send(drive)
+            self._stops -= drive == STANDSTILL
+        self._show(f"{self._command(drive)}   {self._feedback(now)}")
+
+    def _command(self, drive: Drive) -> str:
+        turn = f"{drive.yaw_rate:+.2f} rad/s" if self._turns else f"{math.degrees(drive.steering_angle):+6.1f} deg"
+        return f"speed {drive.v_x:+.2f} m/s   steering {turn}"
+
+    def _feedback(self, now: int) -> str:
+        heard, speed, yaw_rate = self._actual
+        if heard and now - heard < SILENT:
+            return f"vehicle {speed:+.2f} m/s {yaw_rate:+.2f} rad/s"
+        if not self._output.heard():
+            return f"nobody listens to '{self._output.topic}'"
+        return "the vehicle says nothing on 'twist_actual'"
+
+    def _show(self, line: str) -> None:
+        if sys.stdout.isatty():
+            width = shutil.get_terminal_size().columns - 1
+            print(f"\r{line[:width]}\x1b[K", end="", flush=True)
+
+    def _on_actual(self, message: Any, arrival: int) -> None:
+        self._actual = (arrival, message.twist.linear.x, message.twist.angular.z)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Drive until the user ends it.
+
+    Returns:
+        0 when it was ended, 2 for wrong use or where there is no terminal.
+    """
+    try:
+        arguments = parse(sys.argv[1:] if argv is None else argv, NODE_NAME)
+        parameters = _parameters(arguments)
+        terminal = _terminal()
+        graph = open_graph(arguments, NODE_NAME)
+    except (ValueError, GraphError) as error:
+        print(f"{NODE_NAME}: {error}", file=sys.stderr)
+        return 2
+    print(HELP, flush=True)
+    with terminal:
+        driver = KeyDriver(graph, parameters, terminal)
+        on_signals(driver.stop)
+        driver.run()
+    if sys.stdout.isatty():
+        print()
+    return 0
+
+
+def _terminal() -> Terminal:
+    try:
+        from vds_gz.teleop.terminal import Terminal
+    except ImportError:
+        raise ArgumentError("driving with keys needs a terminal as Linux and macOS have it") from None
+    if not sys.stdin.isatty():
+        raise ArgumentError("standard input is no terminal, and only a terminal gives keys; start it in one, not in a "
+                            "pipe, in the background or from a launch file")
+    return Terminal(sys.stdin.fileno())
+
+
+def _parameters(arguments: Arguments) -> KeyParameters:
+    """Every parameter is an option too: ``--max-speed 2`` means ``-p max_speed:=2``."""
+    parser = argparse.ArgumentParser(
+        "vds-gz keys",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    flags = {_flag(one): one for one in describe(KeyParameters())}
+    for option, one in flags.items():
+        unit = f" [{one.unit}]" if one.unit else ""
+        default = str(one.default).lower() if isinstance(one.default, bool) else one.default
+        parser.add_argument(option, dest=one.name, metavar="X", help=f"{one.doc}{unit} ({default})")
+    options = vars(parser.parse_args(arguments.rest))
+    given = [
+        Override(one.name, parse_value(options[one.name], option), option)
+        for option, one in flags.items()
+        if options[one.name] is not None
+    ]
+    return load([*arguments.overrides, *given], KeyParameters())
+
+
+def _flag(one: Description) -> str:
+    return "--" + one.name.replace("_", "-")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
