@@ -112,14 +112,14 @@ def manoeuvres(parameters: NodeParameters) -> list[tuple[str, list[tuple[float, 
         """A command each 0.1 s, so that none times out."""
         filled = []
         for (start, command), stop in zip(phases, [*(s for s, _ in phases[1:]), end], strict=True):
-            filled += [(start + 0.1 * i, command) for i in range(max(1, math.ceil((stop - start - 1e-9) / 0.1)))]
+            filled += [(start + 0.1 * i, command) for i in range(max(1, math.ceil((stop - start) / 0.1 - 1e-6)))]
         return filled
 
     back = -speed if getattr(p, "allow_reverse", True) else 0.3 * speed
     plans = {
         "step": ([(0.5, go(speed)), (4.5, go(0.0))], 8.0),
         "turn": ([(0.5, go(speed, 1.0)), (4.5, go(0.0))], 8.0),
-        "slalom": ([(0.5 + i, go(speed, (-1.0) ** i)) for i in range(5)] + [(5.5, go(0.0))], 8.0),
+        "slalom": ([(0.5 + 0.02 * i, go(speed, math.sin(0.05 * i))) for i in range(250)] + [(5.5, go(0.0))], 8.0),
         "reversal": ([(0.5, go(speed, 0.5)), (3.5, go(back, 0.5)), (6.0, go(0.0))], 8.5),
     }
     return [(name, repeated(phases, end), end) for name, (phases, end) in plans.items()]

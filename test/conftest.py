@@ -1,6 +1,7 @@
 """What all tests share: how hard hypothesis searches, and where recorded reference runs lie."""
 
 import os
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,26 @@ from hypothesis import settings
 settings.register_profile("ci", deadline=None, max_examples=100, derandomize=True, database=None)
 settings.register_profile("explore", deadline=None, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+#: Tests of what only works where a pip package is, which an installation of ROS alone does not bring.
+NEED = {
+    "ros/test_types.py": "rosbags",
+    "ros/test_dds_graph.py": "cyclonedds",
+    "ros/test_dds_parameters.py": "cyclonedds",
+    "integration": "mcap",
+    "study": "mcap",
+    "vehicle/test_compiled.py": "numba",
+    "vehicle/autoware/test_autoware_recorded.py": "numba",
+}
+MISSING = {path: module for path, module in NEED.items() if find_spec(module) is None}
+collect_ignore = list(MISSING)
+
+
+def pytest_report_header() -> list[str]:
+    """Say what is left out, and why."""
+    return [
+        f"left out: test/{path}, because the Python package '{module}' is not here" for path, module in MISSING.items()
+    ]
 
 
 @pytest.fixture(scope="session")

@@ -113,7 +113,7 @@ class Probe:
         received = self.received[topic.name]
         def quiet() -> bool:
             before = len(received)
-            self.serve(0.4)
+            self.serve(0.3)
             return len(received) == before
 
         self.until(quiet, f"silence on {topic.name}")

@@ -19,6 +19,11 @@ COMMANDS = {
     "run": ("vds_gz.study.run", "main", "start a vehicle, drive it, record it and show its response"),
     "drive": ("vds_gz.study.drive", "main", "send a command log to a vehicle"),
     "node": ("vds_gz.nodes.sim_node", "main", "the vehicle alone, as `ros2 run vds_gz sim_node`"),
+    "joy": ("vds_gz.teleop.joy", "main", "read a gamepad where there is no ROS, as the package joy does"),
+    "keys": ("vds_gz.teleop.keys", "main", "drive from the keyboard of this terminal"),
+    "gazebo": ("vds_gz.nodes.gazebo", "main", "start a Gazebo world, a vehicle in it and its node"),
+    "model": ("vds_gz.model_command", "main", "write a vehicle's URDF or SDF"),
+    "maps": ("vds_gz.study.maps", "main", "check and draw a map of actuation"),
     "check": ("vds_gz.check", "main", "look over parameter files"),
     "parameters": ("vds_gz.check", "reference", "print the reference of all parameters"),
 }

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from xml.dom.minidom import Document, getDOMImplementation
+from xml.dom.minidom import getDOMImplementation
 from xml.parsers.expat import ExpatError
 
 import xacro
@@ -33,21 +33,25 @@ def urdf(
     Args:
         model: Name of the model, e.g. ``bicycle``.
         parameters: The group of parameters of that model, e.g. a ``BicycleParameters``.
-        xacro_file: The file to draw it with, where it is not one of this package's models.
+        xacro_file: The file to draw it with, where it is not ``<model>.urdf.xacro``; a relative path begins in this
+            package's folder of models.
         sensors: The parameter groups of the sensors that it carries, by their names.
 
     Raises:
         FileNotFoundError: There is no such model or file; the message names those that there are.
         ValueError: The file is not valid xacro, or asks for an argument that the parameters lack.
     """
-    path = Path(xacro_file) if xacro_file else _model_file(model)
+    path = share("models") / xacro_file if xacro_file else _model_file(model)
     if not path.is_file():
         raise FileNotFoundError(f"there is no xacro file '{path}'")
-    document = _assembly(model, path, sensors or {})
+    document: Any = _assembly(model, path, sensors or {})
     try:
         xacro.process_doc(document, mappings=arguments(parameters))
     except (xacro.XacroException, ExpatError) as error:
         raise ValueError(f"cannot make a robot description of '{path}': {error}") from error
+    links = [link.getAttribute("name") for link in document.getElementsByTagName("link")]
+    if twice := {link for link in links if links.count(link) > 1} & set(sensors or ()):
+        raise ValueError(f"sensor '{min(twice)}' has the name of a part of '{path}'; another name would be right")
     return '<?xml version="1.0"?>\n' + str(document.documentElement.toprettyxml(indent="  "))
 
 
@@ -56,9 +60,9 @@ def arguments(parameters: Any) -> dict[str, str]:
     return {item.name.replace(".", "_"): _text(item.default) for item in describe(parameters)}
 
 
-def _assembly(model: str, path: Path, sensors: Mapping[str, Any]) -> Document:
+def _assembly(model: str, path: Path, sensors: Mapping[str, Any]) -> Any:
     """A xacro document that includes the vehicle and calls one macro for each sensor."""
-    document = getDOMImplementation().createDocument(None, "robot", None)
+    document: Any = getDOMImplementation().createDocument(None, "robot", None)
     root = document.documentElement
     root.setAttribute("name", model)
     root.setAttribute("xmlns:xacro", _NAMESPACE)

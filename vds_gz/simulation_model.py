@@ -1,4 +1,4 @@
-"""The model (SDF) of a vehicle for Gazebo, from its parameters: what the URDF says, and the plugins that move and report.
+"""The model (SDF) of a vehicle for Gazebo, from its parameters: its URDF, and the plugins that move and report.
 
 The actuators' dynamics are ours, so Gazebo's joints have none: wheels take on a velocity and steering hinges reach an
 angle within one step of the physics. All joints listen to one topic, so that one message moves them in one step.
@@ -42,6 +42,8 @@ def sdf(
         ValueError: The drawing is not valid.
     """
     vehicle = sdf_model(urdf(model.name, parameters, model.xacro, sensors), name)
+    for topic in vehicle.iterfind("link/sensor/topic"):
+        topic.text = topics.of_sensor(name, topic.text or "")
     vehicle.extend(joint_plugins(model.joints(parameters), name))
     vehicle.extend(state_plugins(name, rate))
     root = Element("sdf", version=SDF_VERSION)

@@ -127,9 +127,7 @@ def _inertial(name: str, members: list[Part]) -> Element:
 
 def _tensor(inertial: Element) -> Matrix:
     inertia = inertial.find("inertia")
-    return np.array(
-        [[_float(inertia, f"i{min(row, column)}{max(row, column)}") for column in "xyz"] for row in "xyz"]
-    )
+    return np.array([[_float(inertia, f"i{min(row, column)}{max(row, column)}") for column in "xyz"] for row in "xyz"])
 
 
 def _shapes(part: Part, robot: Element) -> Iterator[Element]:
@@ -148,7 +146,9 @@ def _shapes(part: Part, robot: Element) -> Iterator[Element]:
         yield element
     for sensor in sensors:
         if name != part.body:
-            SubElement(sensor, "pose", relative_to=name).text = "0 0 0 0 0 0"
+            place = Element("pose", relative_to=name)
+            place.text = "0 0 0 0 0 0"
+            sensor.insert(0, place)
         yield sensor
 
 
@@ -213,7 +213,7 @@ def _joint(source: Element, parts: dict[str, Part]) -> Element:
     lower, upper = _stops(source)
     SubElement(limit, "lower").text = number_text(lower)
     SubElement(limit, "upper").text = number_text(upper)
-    if (effort := _attribute(source, "limit", "effort")):
+    if effort := _attribute(source, "limit", "effort"):
         SubElement(limit, "effort").text = number_text(float(effort))
     return joint
 

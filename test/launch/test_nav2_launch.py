@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import subprocess
 import sys
 
@@ -116,6 +117,92 @@ def nav2_is_installed() -> bool:
     from vds_gz.launching import installed
 
     return installed("nav2_bt_navigator")
+
+
+STAND_IN = """#!{python}
+import sys
+import rclpy
+
+rclpy.init(args=sys.argv)
+node = rclpy.create_node("{name}", automatically_declare_parameters_from_overrides=True)
+try:
+    rclpy.spin(node)
+except (KeyboardInterrupt, rclpy.executors.ExternalShutdownException):
+    pass
+"""
+
+SERVERS = {
+    "map_server": "nav2_map_server",
+    "planner_server": "nav2_planner",
+    "controller_server": "nav2_controller",
+    "behavior_server": "nav2_behaviors",
+    "bt_navigator": "nav2_bt_navigator",
+    "lifecycle_manager": "nav2_lifecycle_manager",
+}
+PLUGINS = (
+    "nav2_costmap_2d",
+    "nav2_mppi_controller",
+    "nav2_navfn_planner",
+    "nav2_regulated_pure_pursuit_controller",
+    "nav2_smac_planner",
+)
+
+
+@pytest.fixture
+def stand_ins(tmp_path, monkeypatch):
+    """Nodes that have the names of Nav2's and take the parameters of Nav2's, and do nothing."""
+    pytest.importorskip("rclpy", reason="needs ROS 2 (rclpy)")
+    index = tmp_path / "share" / "ament_index" / "resource_index" / "packages"
+    index.mkdir(parents=True)
+    for package in (*SERVERS.values(), *PLUGINS):
+        (index / package).touch()
+        (tmp_path / "share" / package).mkdir()
+    for name, package in SERVERS.items():
+        program = tmp_path / "lib" / package / name
+        program.parent.mkdir(parents=True)
+        program.write_text(STAND_IN.format(python=sys.executable, name=name), encoding="utf-8")
+        program.chmod(0o755)
+    monkeypatch.setenv("AMENT_PREFIX_PATH", f"{tmp_path}{os.pathsep}{os.environ['AMENT_PREFIX_PATH']}")
+
+
+def parameters_of(node: str) -> dict:
+    """What a running node was told, as `ros2 param dump` has it."""
+    dump = subprocess.run(["ros2", "param", "dump", node], capture_output=True, text=True, timeout=60, check=True)
+    return yaml.safe_load(dump.stdout)[node]["ros__parameters"]
+
+
+@pytest.mark.ros
+@pytest.mark.parametrize(("name", "model"), [("differential", "DiffDrive"), ("ackermann", "Ackermann")])
+def test_all_nodes_get_their_parameters_and_the_vehicle_its_commands(stand_ins, domain, ears, name, model):
+    """ROS reads our files for Nav2, and what goes to cmd_vel reaches the vehicle, in the type that both were told."""
+    from geometry_msgs.msg import TwistStamped
+    from nav_msgs.msg import Odometry
+
+    listener = ears()
+    command = ["ros2", "launch", "vds_gz", "nav2.launch.py", f"vehicle:={name}", "cmd_vel:=twist_stamped"]
+    launched = subprocess.Popen([*command, "reference_clock:=true"], stdout=subprocess.PIPE, text=True)
+    try:
+        everybody = {*SERVERS, "sim_node", "robot_state_publisher"}
+        listener.until(lambda: everybody <= set(listener.node.get_node_names()), "all nodes")
+        told = parameters_of("/controller_server")
+        assert told["use_sim_time"]
+        assert told["enable_stamped_cmd_vel"]
+        assert told["FollowPath"]["motion_model"] == model
+        assert parameters_of("/map_server")["yaml_filename"].endswith("config/nav2/hall.yaml")
+        assert parameters_of("/lifecycle_manager")["node_names"] == [*SERVERS][:-1]
+        if name == "ackermann":
+            tree = parameters_of("/bt_navigator")["default_nav_to_pose_bt_xml"]
+            assert tree.endswith("nav2_bt_navigator/behavior_trees/navigate_w_replanning_time.xml")
+
+        message = TwistStamped()
+        message.twist.linear.x = 0.3
+        moving = lambda: listener.hear(Odometry, "/odom").twist.twist.linear.x > 0.2  # noqa: E731
+        listener.say(message, "/cmd_vel", moving, "moving")
+    finally:
+        launched.send_signal(2)
+        output, _ = launched.communicate(timeout=60)
+    assert launched.returncode == 0
+    assert output.count("process has finished cleanly") == len(everybody), output
 
 
 @pytest.mark.ros

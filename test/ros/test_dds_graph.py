@@ -334,11 +334,3 @@ def test_with_neither_it_says_what_to_install(tmp_path: Path) -> None:
                          env={"PYTHONPATH": f"{ROOT}:{tmp_path}"}, timeout=PATIENCE)
     assert "GraphError: no ROS 2 is sourced" in run.stderr
     assert "pip install 'vds_gz[dds]'" in run.stderr
-
-
-def test_a_node_starts_fast_and_small(start: Start) -> None:
-    peer = start("cost")
-    output, _ = peer.process.communicate(timeout=PATIENCE)
-    seconds, megabytes = map(float, output.split())
-    assert seconds < 1.5
-    assert megabytes < 100.0

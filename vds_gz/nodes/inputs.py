@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from vds_gz.ros import topics
@@ -17,18 +17,26 @@ from vds_gz.ros.conversions import (
     steering_command,
     yaw_of,
 )
+from vds_gz.ros.errors import UnknownTypeError
 from vds_gz.ros.graph import Graph, Severity, Subscription
 from vds_gz.sensing.localization import Pose
 from vds_gz.vehicle.command import ACKERMANN, SPEED, STEERING, TWIST, Command, fault
 from vds_gz.vehicle.vehicle import NANOSECONDS
 
-#: Command topics, the kind of command each carries, how it is read, and whether it has a header.
-COMMANDS: tuple[tuple[topics.Topic, int, Callable[[Any], Command], bool], ...] = (
-    (topics.TWIST_REFERENCE, TWIST, command_from_twist, False),
-    (topics.TWIST_STAMPED_REFERENCE, TWIST, lambda message: command_from_twist(message.twist), True),
-    (topics.ACKERMANN_CMD, ACKERMANN, lambda message: command_from_ackermann(message.drive), True),
-    (topics.VELOCITY, SPEED, speed_command, False),
-    (topics.STEERING_ANGLE, STEERING, steering_command, False),
+CommandTopic = tuple[topics.Topic, int, Callable[[Any], Command], Callable[[Any], Any] | None]
+
+
+def _header_stamp(message: Any) -> Any:
+    return message.header.stamp
+
+
+#: Command topics, the kind of command each carries, how it is read, and where its stamp is if it has one.
+COMMANDS: tuple[CommandTopic, ...] = (
+    (topics.TWIST_REFERENCE, TWIST, command_from_twist, None),
+    (topics.TWIST_STAMPED_REFERENCE, TWIST, lambda message: command_from_twist(message.twist), _header_stamp),
+    (topics.ACKERMANN_CMD, ACKERMANN, lambda message: command_from_ackermann(message.drive), _header_stamp),
+    (topics.VELOCITY, SPEED, speed_command, None),
+    (topics.STEERING_ANGLE, STEERING, steering_command, None),
 )
 
 #: A refusal of the same kind is logged again after this time [s].
@@ -66,6 +74,7 @@ class CommandInputs:
         refusals: Refusals,
         now: Callable[[int], int | None],
         accept: Callable[[Command, int, int | None], None],
+        more: Sequence[CommandTopic] = (),
     ) -> None:
         """Listen.
 
@@ -75,26 +84,34 @@ class CommandInputs:
             refusals: Where refused messages go.
             now: Simulated time at a reading of the monotonic clock.
             accept: Takes a command, its arrival and its stamp [ns], the stamp None where it has none.
+            more: Further command topics. Those whose message package is not installed are left out.
         """
         self.max_age = NANOSECONDS
         self.last_arrival: int | None = None
         self._refusals = refusals
         self._now = now
         self._accept = accept
-        self.subscriptions: list[Subscription] = [
-            graph.subscribe(topic.name, topic.type, topic.qos, self._reader(topic.name, read, stamped))
-            for topic, kind, read, stamped in COMMANDS
-            if kind in accepts
-        ]
+        self.subscriptions: list[Subscription] = []
+        for topic, kind, read, stamp_of in (*COMMANDS, *more):
+            if kind in accepts:
+                self._listen(graph, topic, self._reader(topic.name, read, stamp_of))
 
-    def _reader(self, topic: str, read: Callable[[Any], Command], stamped: bool) -> Callable[[Any, int], None]:
+    def _listen(self, graph: Graph, topic: topics.Topic, receive: Callable[[Any, int], None]) -> None:
+        try:
+            self.subscriptions.append(graph.subscribe(topic.name, topic.type, topic.qos, receive))
+        except UnknownTypeError as error:
+            graph.log(Severity.INFO, f"no topic '{topic.name}': {error}")
+
+    def _reader(
+        self, topic: str, read: Callable[[Any], Command], stamp_of: Callable[[Any], Any] | None
+    ) -> Callable[[Any, int], None]:
         def receive(message: Any, arrival: int) -> None:
             now = self._now(arrival)
             if now is None:
                 self._refusals.add(topic, "no /clock has been received yet; is something publishing it?")
                 return
             command = read(message)
-            stamp = stamp_ns(message.header.stamp) if stamped else 0
+            stamp = stamp_ns(stamp_of(message)) if stamp_of else 0
             reason = fault(command) or (self._stamp_fault(now - stamp) if stamp else "")
             if reason:
                 self._refusals.add(topic, reason)

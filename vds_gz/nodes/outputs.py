@@ -39,6 +39,7 @@ class Snapshot:
 
     Attributes:
         time: Simulated time [ns].
+        motion: Where base_link truly is and how it moves; ``odom_motion``: how it is measured to move.
         truth: Pose of base_link in the map.
         odom: Pose of base_link in the odometry's frame, with the variances of position and heading [m^2, rad^2].
         map_to_odom: The odometry's frame in the map; None where it is fixed.
@@ -46,6 +47,7 @@ class Snapshot:
 
     time: int
     motion: Motion
+    odom_motion: Motion
     truth: Pose
     odom: Pose
     odom_variance: tuple[float, float]
@@ -114,7 +116,7 @@ class Outputs:
         if self._tf.heard():
             self._tf.send(time, _transform_values(snapshot.odom, snapshot.map_to_odom))
         if self._odom.heard():
-            self._odom.send(time, _odometry_values(snapshot.odom, motion, snapshot.odom_variance))
+            self._odom.send(time, _odometry_values(snapshot.odom, snapshot.odom_motion, snapshot.odom_variance))
         if self._truth.heard():
             self._truth.send(time, _odometry_values(snapshot.truth, motion, (0.0, 0.0)))
         if self._twist.heard():

@@ -7,10 +7,12 @@ import signal
 import sys
 from collections import deque
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from time import monotonic_ns
 from types import FrameType
 
 from vds_gz.nodes import simulation_services
+from vds_gz.nodes.autoware import Reports, command_topics
 from vds_gz.nodes.beat import Beat
 from vds_gz.nodes.clock import Clock, FollowedClock, ReferenceClock, SystemClock
 from vds_gz.nodes.diagnostics import Diagnostics, Health
@@ -30,8 +32,10 @@ from vds_gz.ros.errors import GraphError
 from vds_gz.ros.graph import Graph, Severity
 from vds_gz.ros.open_graph import open_graph
 from vds_gz.sensing.localization import Localization, Pose
+from vds_gz.sensing.measurement_noise import Measurement, MeasurementNoise
+from vds_gz.vehicle.autoware.reports import steering_report
 from vds_gz.vehicle.catalogue import models
-from vds_gz.vehicle.command import STOP, TWIST, Command
+from vds_gz.vehicle.command import CONTROL, STOP, TWIST, Command
 from vds_gz.vehicle.model import ActuatorStates, Model
 from vds_gz.vehicle.vehicle import NANOSECONDS, Motion
 
@@ -106,7 +110,18 @@ class SimNode:
         if isinstance(self.clock, FollowedClock) and not self.plant.gives_time:
             topic = topics.CLOCK_IN
             graph.subscribe(topic.name, topic.type, topic.qos, self._on_clock)
-        self._commands = CommandInputs(graph, model.accepts, self._refusals, self._now, self._on_command)
+        self._commands = CommandInputs(
+            graph,
+            model.accepts,
+            self._refusals,
+            self._now,
+            self._on_command,
+            command_topics(parameters.actuation_messages),
+        )
+        self._reports = self._noise = None
+        if CONTROL in model.accepts:
+            self._reports = Reports(graph, self.plant.vehicle, frames.base_link, parameters.actuation_messages)
+            self._noise = MeasurementNoise(parameters.measurement_noise)
         self._commands.max_age = round(parameters.twist_reference_max_oldness * NANOSECONDS)
         InitialPoseInput(graph, frames.map, self._refusals, self.place)
         graph.service(*topics.RESET, self._on_reset)
@@ -126,13 +141,17 @@ class SimNode:
     def run(self) -> None:
         """Run until :meth:`stop`; then send the last messages and leave the graph."""
         try:
-            self._outputs.publish_latched(self._now(monotonic_ns()) or 0, self._description)
+            self.begin()
             while not self._stopping:
                 self.turn(self._idle_time())
             self._finish()
         finally:
             self.plant.close()
             self.graph.close()
+
+    def begin(self) -> None:
+        """Send what is said once."""
+        self._outputs.publish_latched(self._now(monotonic_ns()) or 0, self._description)
 
     def turn(self, seconds: float) -> None:
         """Do what is due; if nothing comes, wait so many seconds for it."""
@@ -249,10 +268,17 @@ class SimNode:
             map_to_odom = self._localization.map_to_odom
         if self.paused:
             motion = Motion(motion.x, motion.y, motion.heading, 0.0, 0.0, 0.0)
+        odom_motion = motion
+        if self._reports is not None:
+            measured = self._measure(odom, motion)
+            odom = Pose(measured.x, measured.y, measured.heading)
+            odom_motion = replace(motion, v_x=measured.speed)
+            self._reports.publish(time, plant.vehicle, measured)
         self._outputs.publish(
             Snapshot(
                 time,
                 motion,
+                odom_motion,
                 truth,
                 odom,
                 variance,
@@ -261,6 +287,13 @@ class SimNode:
                 actuators,
             )
         )
+
+    def _measure(self, odom: Pose, motion: Motion) -> Measurement:
+        """What one of Autoware's vehicles measures of itself."""
+        vehicle = self.plant.vehicle
+        steering = steering_report(vehicle.coefficients, vehicle.state)
+        true = Measurement(odom.x, odom.y, odom.heading, motion.v_x, steering)
+        return true if self._noise is None else self._noise.of(true)
 
     # ------------------------------------------------------------------ time
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from vds_gz.parameters.autoware import MeasurementNoiseParameters
 from vds_gz.parameters.description import ParameterError, describe
-from vds_gz.parameters.load import Override
+from vds_gz.parameters.override import Override
 
 #: The parameter by which these files are known.
 MODEL_TYPE = "vehicle_model_type"

@@ -103,7 +103,8 @@ class Description:
         numbers = tuple(float(item) for item in items if isinstance(item, (float, int)) and not isinstance(item, bool))
         length = len(self.default) if isinstance(self.default, tuple) else 0
         if not len(items) == len(numbers) == length or not all(map(math.isfinite, numbers)):
-            raise ParameterError(f"parameter '{self.name}' is {value!r}{place}; it must be {self.bounds()}{self._unit()}")
+            bounds = self.bounds() + self._unit()
+            raise ParameterError(f"parameter '{self.name}' is {value!r}{place}; it must be {bounds}")
         return numbers
 
     def _within(self, value: float) -> bool:

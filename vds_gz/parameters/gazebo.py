@@ -23,7 +23,7 @@ class GazeboParameters:
         500.0, "Hz", "joint commands per second of simulated time", positive=True, maximum=10_000.0
     )
     lead: float = real(
-        0.002,
+        0.001,
         "s",
         "how far the actuators run ahead of Gazebo's clock; what a command needs until it moves a joint",
         minimum=0.0,

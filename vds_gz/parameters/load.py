@@ -5,30 +5,18 @@ from __future__ import annotations
 import dataclasses
 import difflib
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
+from vds_gz.parameters.autoware_files import is_autoware, translated
 from vds_gz.parameters.description import Description, ParameterError, Value, describe
 from vds_gz.parameters.node import NodeParameters
+from vds_gz.parameters.override import Override as Override
 from vds_gz.parameters.sensors import sensors_of
 
 Group = TypeVar("Group")
 
 #: Parameters that every ROS node may be given and that are none of ours.
 FOREIGN = ("qos_overrides.", "start_type_description_service", "diagnostic_updater.")
-
-
-class Override(NamedTuple):
-    """A value given to a parameter.
-
-    Attributes:
-        name: Dotted name.
-        value: The value as it was read.
-        origin: Where it stood, for messages, e.g. ``file car.yaml``.
-    """
-
-    name: str
-    value: object
-    origin: str = ""
 
 
 def load(overrides: Iterable[Override], models: Mapping[str, type]) -> NodeParameters:
@@ -43,9 +31,10 @@ def load(overrides: Iterable[Override], models: Mapping[str, type]) -> NodeParam
         ParameterError: A name is unknown, or a value is not allowed.
     """
     overrides = list(overrides)
-    every = NodeParameters(
-        model_params={name: kind() for name, kind in models.items()}, sensors=sensors_of(overrides)
-    )
+    if is_autoware(overrides):
+        translation = translated(overrides, models)
+        overrides = [*translation.overrides, *translation.unknown]
+    every = NodeParameters(model_params={name: kind() for name, kind in models.items()}, sensors=sensors_of(overrides))
     known = {one.name: one for one in describe(every)}
     values = checked(overrides, known)
     model = values.get("model", every.model)

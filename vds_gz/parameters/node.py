@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from vds_gz.parameters.autoware import MeasurementNoiseParameters
 from vds_gz.parameters.description import ParameterError, choice, flag, group, integer, real, text
 from vds_gz.parameters.gazebo import GazeboParameters
 
@@ -59,6 +60,12 @@ class NodeParameters:
     model_params: dict[str, Any] = field(default_factory=dict)
     sensors: dict[str, Any] = field(default_factory=dict)
     localization: LocalizationParameters = group(LocalizationParameters)
+    measurement_noise: MeasurementNoiseParameters = group(MeasurementNoiseParameters)
+    actuation_messages: str = choice(
+        "tier4",
+        ("tier4", "autoware"),
+        "package of the pedal messages: tier4_vehicle_msgs, or, in newer Autoware, autoware_vehicle_msgs",
+    )
 
     def __post_init__(self) -> None:
         if self.use_sim_time and self.be_reference_clock:

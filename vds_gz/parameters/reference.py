@@ -25,7 +25,8 @@ def markdown(descriptions: Iterable[Description]) -> str:
 
 def _table(name: str, members: list[Description]) -> Iterator[str]:
     yield f"\n## {f'`{name}`' if name else 'Node'}\n\n"
-    yield "| parameter | type | default | unit | allowed | live | meaning |\n| --- | --- | --- | --- | --- | --- | --- |\n"
+    yield "| parameter | type | default | unit | allowed | live | meaning |\n"
+    yield "| --- | --- | --- | --- | --- | --- | --- |\n"
     for one in members:
         last = one.name.rpartition(".")[2]
         also = f" (also `{'`, `'.join(one.aliases)}`)" if one.aliases else ""

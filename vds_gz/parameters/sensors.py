@@ -14,17 +14,13 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, Protocol
+from typing import Any
 
 from vds_gz.parameters.description import ParameterError, choice, flag, integer, real, reals
+from vds_gz.parameters.override import Override
 
+#: The parameter that they are members of.
 GROUP = "sensors"
-
-#: Time between two firings [s].
-HELIOS_FIRING = 55.296e-6
-RPLIDAR_FIRING = 125e-6
-
-Triple = tuple[float, float, float]
 
 
 def kind(name: str) -> Any:
@@ -32,9 +28,14 @@ def kind(name: str) -> Any:
     return choice(name, (name,), "what it is")
 
 
-def xyz(x: float, y: float, z: float) -> Any:
+def place(x: float, y: float, z: float) -> Any:
     """Where a sensor is."""
     return reals((x, y, z), "m", "place in base_link")
+
+
+def straight() -> Any:
+    """Which way a sensor looks."""
+    return reals((0.0, 0.0, 0.0), "rad", "roll, pitch and yaw in base_link")
 
 
 def rate(default: float) -> Any:
@@ -56,8 +57,8 @@ def _rising(low_name: str, low: float, high_name: str, high: float) -> None:
 class Lidar:
     """What all range finders have."""
 
-    xyz: Triple = xyz(0.5, 0.0, 0.7)
-    rpy: Triple = reals((0.0, 0.0, 0.0), "rad", "roll, pitch and yaw in base_link")
+    xyz: tuple[float, float, float] = place(0.5, 0.0, 0.7)
+    rpy: tuple[float, float, float] = straight()
     rate: float = rate(10.0)
     std_noise: float = noise(0.005)
     min_range: float = real(0.2, "m", "what is nearer is not seen", positive=True)
@@ -119,7 +120,7 @@ class VelodyneVlp16(Lidar):
 class Lidar2d(Lidar):
     """A laser scanner in one plane."""
 
-    xyz: Triple = xyz(1.8, 0.0, 0.7)
+    xyz: tuple[float, float, float] = place(1.8, 0.0, 0.7)
     rate: float = rate(20.0)
     std_noise: float = noise(0.01)
     min_range: float = real(0.05, "m", "what is nearer is not seen", positive=True)
@@ -133,7 +134,7 @@ class Lidar2d(Lidar):
 class RplidarA2(Lidar):
     """An RPLIDAR A2, which looks all around in one plane."""
 
-    xyz: Triple = xyz(1.8, 0.0, 0.7)
+    xyz: tuple[float, float, float] = place(1.8, 0.0, 0.7)
     std_noise: float = noise(0.01)
     min_range: float = real(0.05, "m", "what is nearer is not seen", positive=True)
     max_range: float = real(16.0, "m", "what is farther is not seen", positive=True)
@@ -146,8 +147,8 @@ class Imu:
     """An inertial measurement unit: white noise, and biases that walk at random."""
 
     type: str = kind("imu")
-    xyz: Triple = xyz(0.0, 0.0, 0.0)
-    rpy: Triple = reals((0.0, 0.0, 0.0), "rad", "roll, pitch and yaw in base_link")
+    xyz: tuple[float, float, float] = place(0.0, 0.0, 0.0)
+    rpy: tuple[float, float, float] = straight()
     rate: float = rate(20.0)
     angular_velocity_white_noise: float = real(2e-4, "rad/s", "standard deviation of a sample", minimum=0.0)
     linear_acceleration_white_noise: float = real(0.017, "m/s^2", "standard deviation of a sample", minimum=0.0)
@@ -161,8 +162,8 @@ class Camera:
     """A colour camera without distortion; it looks along the x axis."""
 
     type: str = kind("camera")
-    xyz: Triple = xyz(0.65, 0.0, 1.0)
-    rpy: Triple = reals((0.0, 0.0, 0.0), "rad", "roll, pitch and yaw in base_link")
+    xyz: tuple[float, float, float] = place(0.65, 0.0, 1.0)
+    rpy: tuple[float, float, float] = straight()
     rate: float = rate(10.0)
     columns: int = integer(640, "width of the image in pixels", minimum=1)
     rows: int = integer(480, "height of the image in pixels", minimum=1)
@@ -195,8 +196,8 @@ class Gnss:
     """A satellite navigation receiver. The world says where on Earth it is."""
 
     type: str = kind("gnss")
-    xyz: Triple = xyz(0.0, 0.0, 0.0)
-    rpy: Triple = reals((0.0, 0.0, 0.0), "rad", "roll, pitch and yaw in base_link")
+    xyz: tuple[float, float, float] = place(0.0, 0.0, 0.0)
+    rpy: tuple[float, float, float] = straight()
     rate: float = rate(1.0)
     horizontal_std_noise: float = real(2.0, "m", "standard deviation to the north and to the east", minimum=0.0)
     vertical_std_noise: float = real(4.0, "m", "standard deviation of the height", minimum=0.0)
@@ -210,22 +211,6 @@ TYPES: dict[str, type] = {
         *(Imu, Camera, RgbdCamera, Gnss),
     )
 }
-
-
-class Override(Protocol):
-    """A value given to a parameter, and where it was given."""
-
-    @property
-    def name(self) -> str:
-        """Dotted name."""
-
-    @property
-    def value(self) -> Any:
-        """The value as it was read."""
-
-    @property
-    def origin(self) -> str:
-        """Where it stood."""
 
 
 def sensors_of(overrides: Iterable[Override]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Parameters of the vehicle models: geometry, and the actuators that each model has.
 
-The names are those of ``vehicle_dynamics_sim``; what that program draws only (``vis_track_fixed``, ...) is real here, so
-the prefix is gone and stays as an alias.
+The names are those of ``vehicle_dynamics_sim``; what that program draws only (``vis_track_fixed``, ...) is real here,
+so the prefix is gone and stays as an alias.
 """
 
 from __future__ import annotations

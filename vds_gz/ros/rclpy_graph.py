@@ -23,7 +23,6 @@ from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescri
 from rclpy.action import ActionServer
 from rclpy.duration import Duration
 from rclpy.executors import SingleThreadedExecutor
-from rclpy.logging import LoggingSeverity
 from rclpy.node import Node
 from rclpy.qos import QoSDurabilityPolicy, QoSProfile, QoSReliabilityPolicy
 from rclpy.qos_overriding_options import QoSOverridingOptions
@@ -212,8 +211,18 @@ class RclpyGraph:
 
     def log(self, severity: Severity, text: str) -> None:
         """Say something on the terminal and on ``/rosout``."""
+        logger = self._node.get_logger()
         # rclpy wants one place in the source for each severity.
-        self._node.get_logger().log(text, LoggingSeverity(int(severity)), skip_first=False)
+        if severity is Severity.DEBUG:
+            logger.debug(text)
+        elif severity is Severity.INFO:
+            logger.info(text)
+        elif severity is Severity.WARN:
+            logger.warning(text)
+        elif severity is Severity.ERROR:
+            logger.error(text)
+        else:
+            logger.fatal(text)
 
     def close(self) -> None:
         """Leave the graph, after what was published has gone out."""

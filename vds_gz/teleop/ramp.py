@@ -6,6 +6,8 @@ after a delay. Times are readings of the monotonic clock [ns].
 
 from __future__ import annotations
 
+import math
+
 #: A key pushes for so long after each time it came; terminals repeat every 30 to 100 ms [ns].
 PUSH = 150_000_000
 
@@ -59,6 +61,6 @@ class Ramp:
                 1.0, self._direction * self.value + seconds / (self._back if against else self._push)
             )
         elif now >= self._kept_until:
-            left = max(0.0, abs(self.value) - seconds / self._back)
-            self.value = left if self.value > 0.0 else -left
+            left = abs(self.value) - seconds / self._back
+            self.value = math.copysign(left, self.value) if left > 0.0 else 0.0
         return self.value

@@ -99,6 +99,27 @@ def compiled_run(step: FunctionType) -> Any:
 
 
 @cache
+def compiled_schedule(step: FunctionType) -> Any:
+    """``run(c, s, u, which, steps, ends, samples)`` follows a schedule, and notes the state now and then.
+
+    Segment ``j`` is ``steps[j]`` steps with command ``u[which[j]]``; sample ``k`` is taken after ``ends[k]`` segments.
+    """
+    step_once = compiled(step)
+
+    @numba.njit
+    def run(c: Records, s: Records, u: Records, which: Any, steps: Any, ends: Any, samples: Records) -> None:
+        done = 0
+        for k in range(ends.size):
+            for j in range(done, ends[k]):
+                for _ in range(steps[j]):
+                    step_once(c[0], s[0], u[which[j]])
+            done = ends[k]
+            samples[k] = s[0]
+
+    return run
+
+
+@cache
 def compiled_fleet_run(step: FunctionType) -> Any:
     """``run(c, s, u, n)`` does ``n`` steps of every vehicle, on all cores."""
     step_once = compiled(step)
@@ -117,7 +138,9 @@ class CompiledVehicle(Vehicle):
 
     def __init__(self, model: Model, parameters: Any, *, moves: bool = True, **options: Any) -> None:
         """As :class:`~vds_gz.vehicle.vehicle.Vehicle`; the first advance compiles."""
-        self._run = compiled_run(model.step if moves else model.actuate)
+        step = model.step if moves else model.actuate
+        self._run = compiled_run(step)
+        self._run_schedule = compiled_schedule(step)
         super().__init__(model, parameters, advance=self._advance_records, **options)
         self._command = np.zeros(1, record_type([Command()]))
         self._copied: Command | None = None
@@ -135,6 +158,23 @@ class CompiledVehicle(Vehicle):
         self.state = plain
         super().configure(parameters)
         self._to_records()
+
+    def sample(self, times: Sequence[int]) -> Records:
+        """Advance to each of these times [ns], which increase; the state at each, all in one compiled call."""
+        commands: list[Command] = []
+        which, steps, ends = [], [], []
+        for time in times:
+            for command, count in self._segments(time):
+                if not commands or command is not commands[-1]:
+                    commands.append(command)
+                which.append(len(commands) - 1)
+                steps.append(count)
+            ends.append(len(steps))
+        samples = np.empty(len(ends), self._states.dtype)
+        numbers = np.array([_COMMAND_FIELDS(command) for command in commands or [Command()]], self._command.dtype)
+        schedule = (np.array(items, np.int64) for items in (which, steps, ends))
+        self._run_schedule(self._coefficients, self._states, numbers, *schedule, samples)
+        return samples
 
     def _to_records(self) -> None:
         self._coefficients = records([self.coefficients]).view(np.ndarray)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +25,19 @@ class Motion:
     v_x: float
     v_y: float
     yaw_rate: float
+
+
+def motion_of(c: Any, s: Any) -> Motion:
+    """Where base_link is and how it moves, of a model's coefficients and state."""
+    offset = c.base_link_offset
+    return Motion(
+        s.x + offset * math.cos(s.heading),
+        s.y + offset * math.sin(s.heading),
+        s.heading,
+        s.v_x,
+        s.v_y + offset * s.yaw_rate,
+        s.yaw_rate,
+    )
 
 
 class Vehicle:
@@ -108,13 +121,18 @@ class Vehicle:
     def advance(self, time: int) -> int:
         """Advance in whole steps, up to ``time`` [ns] at most, and return how many steps that took."""
         before = self.steps
+        for command, steps in self._segments(time):
+            self._advance(self.coefficients, self.state, command, steps)
+        return self.steps - before
+
+    def _segments(self, time: int) -> Iterator[tuple[Command, int]]:
+        """Up to a point in time [ns], each command with the steps that it holds; they count as done when asked on."""
         end = self.steps_until(time)
         while self.steps < end:
             command = self._queue.at(self.time)
             steps = min(end, self._first_step_at(self._queue.next_change())) - self.steps
-            self._advance(self.coefficients, self.state, command, steps)
+            yield command, steps
             self.steps += steps
-        return self.steps - before
 
     def stand_still(self, time: int) -> None:
         """Forget all commands and all motion but stay in place; go on from ``time`` [ns], be it in the past."""
@@ -149,16 +167,7 @@ class Vehicle:
 
     def motion(self) -> Motion:
         """Where base_link is and how it moves."""
-        s = self.state
-        offset = self.coefficients.base_link_offset
-        return Motion(
-            s.x + offset * math.cos(s.heading),
-            s.y + offset * math.sin(s.heading),
-            s.heading,
-            s.v_x,
-            s.v_y + offset * s.yaw_rate,
-            s.yaw_rate,
-        )
+        return motion_of(self.coefficients, self.state)
 
     def _first_step_at(self, time: int) -> int:
         """The first step that begins at or after ``time``, but the next one at the earliest."""

@@ -50,13 +50,16 @@ def sim() -> Any:
     Raises:
         ModuleNotFoundError: None is installed.
     """
-    for release in RELEASES:
-        try:
-            importlib.import_module(release.math)
-            return importlib.import_module(release.sim)
-        except ModuleNotFoundError:
-            continue
-    raise ModuleNotFoundError("Gazebo's Python bindings (gz.sim) are not installed", name="gz")
+    return _with_math()[0]
+
+
+def math() -> Any:
+    """The module of poses and vectors that goes with :func:`sim`.
+
+    Raises:
+        ModuleNotFoundError: None is installed.
+    """
+    return _with_math()[1]
 
 
 def bindings_fault() -> str:
@@ -69,6 +72,16 @@ def bindings_fault() -> str:
     except Exception as error:  # protobuf of another version, libraries that are missing
         return f"the Python bindings of gz-transport cannot be used ({error})"
     return ""
+
+
+def _with_math() -> tuple[Any, Any]:
+    for release in RELEASES:
+        try:
+            mathematics = importlib.import_module(release.math)
+            return importlib.import_module(release.sim), mathematics
+        except ModuleNotFoundError:
+            continue
+    raise ModuleNotFoundError("Gazebo's Python bindings (gz.sim) are not installed", name="gz")
 
 
 def _release() -> Release:

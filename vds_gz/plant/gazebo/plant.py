@@ -20,6 +20,9 @@ from vds_gz.vehicle.vehicle import NANOSECONDS, Motion, Vehicle
 #: Commands kept to compare joint states with.
 SENT = 400
 
+#: Joint states further apart say nothing of how late joints are [s].
+LONGEST_INTERVAL = 0.5
+
 #: Least excitation for a lag, see LagEstimator: a steering joint that swings by 0.05 rad within 0.25 s,
 STEERING_EXCITATION = 0.01
 #: and a wheel that gains 1 rad/s within 2 s.
@@ -68,6 +71,8 @@ class GazeboPlant:
         self._history = History()
         self._began: Placement | None = None
         self._readings: JointReadings | None = None
+        self._uncompared: deque[JointReadings] = deque(maxlen=SENT)
+        self._compared = 0
         self._sent: deque[tuple[int, JointStates]] = deque(maxlen=SENT)
         self._lags = {"steering": LagEstimator(STEERING_EXCITATION), "wheel": LagEstimator(DRIVE_EXCITATION)}
         self._life = Life(parameters, link.name, self._names)
@@ -88,21 +93,25 @@ class GazeboPlant:
                 self._history.add(seen)
                 self._began = self._began or seen
             elif isinstance(seen, JointReadings):
-                self._compare(seen)
+                self._readings = seen
+                self._uncompared.append(seen)
         if self._life.lost(now):
             self._warn("Gazebo has gone; the vehicle forgets its commands and stands until it is back")
             self.stand_still(self.vehicle.time)
             self._history.clear()
         return self._time
 
-    def _compare(self, readings: JointReadings) -> None:
-        """Take new joint states, and see how late the joints are."""
-        before, self._readings = self._readings, readings
-        if before is None or not self._life.joints_complete:
-            return
-        interval = (readings.time - before.time) * 1e-9
-        wanted = self._wanted(readings.time)
-        if wanted is None or not 0.0 < interval < 1.0:
+    def _compare(self) -> None:
+        """See how late the joints are, up to what was sent."""
+        while self._uncompared and self._uncompared[0].time <= self.vehicle.time:
+            readings = self._uncompared.popleft()
+            wanted = self._wanted(readings.time)
+            if wanted is not None and self._life.joints_complete:
+                self._measure_lag(readings, wanted)
+
+    def _measure_lag(self, readings: JointReadings, wanted: JointStates) -> None:
+        interval, self._compared = (readings.time - self._compared) * 1e-9, readings.time
+        if not 0.0 < interval < LONGEST_INTERVAL:
             for lag in self._lags.values():
                 lag.forget()
             return
@@ -113,9 +122,11 @@ class GazeboPlant:
 
     def _wanted(self, time: int) -> JointStates | None:
         """Where our joints stood at a time [ns]."""
-        for sent, states in reversed(self._sent):
-            if sent <= time:
-                return states if time - sent < 2 * self._period else None
+        after = None
+        for sent in reversed(self._sent):
+            if sent[0] <= time:
+                return _between(sent, after, time) if after else None
+            after = sent
         return None
 
     # ------------------------------------------------------------------ what is done
@@ -135,6 +146,7 @@ class GazeboPlant:
     def _send(self) -> None:
         states = self._own_states()
         self._sent.append((self.vehicle.time, states))
+        self._compare()
         self._link.send(
             [states.velocities[i] for i in self._wheels], [states.positions[i] for i in self._steering]
         )
@@ -215,3 +227,10 @@ class GazeboPlant:
 
     def _own_states(self) -> JointStates:
         return self.vehicle.model.joint_states(self.vehicle.coefficients, self.vehicle.state)
+
+
+def _between(before: tuple[int, JointStates], after: tuple[int, JointStates], time: int) -> JointStates:
+    """Joint states at a time between two others [ns]."""
+    part = (time - before[0]) / (after[0] - before[0])
+    pairs = ((before[1].positions, after[1].positions), (before[1].velocities, after[1].velocities))
+    return JointStates(*([a + part * (b - a) for a, b in zip(x, y, strict=True)] for x, y in pairs))

@@ -1,4 +1,4 @@
-"""Names of a vehicle's topics in Gazebo, and of those in ROS that lead there."""
+"""Names of a vehicle's topics in Gazebo."""
 
 from __future__ import annotations
 
@@ -19,3 +19,8 @@ def joint_state(name: str) -> str:
 def odometry(name: str) -> str:
     """True pose in the world and velocity of base_link (``gz.msgs.Odometry``)."""
     return f"/model/{name}/odometry"
+
+
+def of_sensor(name: str, topic: str) -> str:
+    """A topic of a sensor of the vehicle ``name``, e.g. ``lidar1/points``; one with a slash before it stays."""
+    return topic if topic.startswith("/") else f"/model/{name}/{topic}"

@@ -1,0 +1,85 @@
+"""``vds-gz model``: a vehicle as URDF, as SDF for Gazebo, or its topics for ros_gz_bridge."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from vds_gz.parameters.description import ParameterError
+from vds_gz.parameters.load import load
+from vds_gz.parameters.node import NodeParameters
+from vds_gz.plant.gazebo.bridge_yaml import vehicle_bridge
+from vds_gz.robot_description import urdf
+from vds_gz.ros.errors import ArgumentError
+from vds_gz.ros.parameter_yaml import read_parameter_file
+from vds_gz.share import share
+from vds_gz.simulation_model import sdf
+from vds_gz.vehicle.catalogue import models
+
+FORMATS = ("urdf", "sdf", "bridge")
+NODE = "/sim_node"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Write a vehicle.
+
+    Returns:
+        0 if it was written, 2 if the parameters are wrong or the file cannot be written.
+    """
+    options = _parser().parse_args(argv)
+    try:
+        text = written(vehicle_parameters(options.vehicle), options.format, options.name)
+        if options.output:
+            Path(options.output).write_text(text, encoding="utf-8")
+        else:
+            print(text, end="")
+    except (ArgumentError, ParameterError, OSError, ValueError) as error:
+        print(f"vds-gz model: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def vehicle_parameters(preset_or_file: str) -> NodeParameters:
+    """The parameters of a preset of this package, e.g. ``deepracer``, or of a parameter file.
+
+    Raises:
+        ArgumentError: There is no such preset or file; the message names the presets.
+        ParameterError: A value in it is wrong.
+    """
+    path = Path(preset_or_file)
+    if not path.is_file():
+        path = share("config") / f"{preset_or_file}.yaml"
+    if not path.is_file():
+        raise ArgumentError(f"there is no preset or file '{preset_or_file}'; presets are {', '.join(presets())}")
+    return load(read_parameter_file(str(path), NODE), {name: model.parameters for name, model in models().items()})
+
+
+def presets() -> list[str]:
+    """The parameter files of this package, by name."""
+    return sorted(file.stem for file in share("config").glob("*.yaml"))
+
+
+def written(parameters: NodeParameters, form: str, name: str) -> str:
+    """The vehicle in one of the :data:`FORMATS`."""
+    model = models()[parameters.model]
+    if form == "sdf":
+        return sdf(model, parameters.vehicle, name, parameters.sensors)
+    if form == "bridge":
+        return vehicle_bridge(name, parameters.sensors, parameters.frame_prefix)
+    return urdf(model.name, parameters.vehicle, model.xacro, parameters.sensors)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "vds-gz model",
+        description="Write a vehicle and its sensors: as URDF; as SDF, complete for Gazebo; or its topics as "
+        "configuration of ros_gz_bridge.",
+        epilog=f"presets: {', '.join(presets())}. Exit code: 0 written, 2 wrong use or parameters",
+    )
+    parser.add_argument("vehicle", metavar="PRESET|FILE", help="a preset, or a ROS 2 parameter file for sim_node")
+    parser.add_argument("--format", choices=FORMATS, default="sdf", help="default: %(default)s")
+    parser.add_argument("--name", default="vehicle", help="name of the model in Gazebo (default: %(default)s)")
+    parser.add_argument("-o", "--output", metavar="FILE", help="file to write; default: standard output")
+    return parser

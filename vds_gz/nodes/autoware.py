@@ -1,0 +1,146 @@
+"""What Autoware sends to a vehicle and hears of it: commands in, reports out.
+
+The names are those of the simulator that comes with Autoware, without its ``input/`` and ``output/``. Message packages
+that are not installed switch their topics off, with a line in the log that says which package brings them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from vds_gz.ros.conversions import set_stamp
+from vds_gz.ros.errors import UnknownTypeError
+from vds_gz.ros.graph import Graph, Publisher, QoS, Severity
+from vds_gz.ros.topics import Topic
+from vds_gz.sensing.measurement_noise import Measurement
+from vds_gz.vehicle.autoware.reports import (
+    actuation_status,
+    gear_report,
+    has_actuation_status,
+    velocity_report,
+)
+from vds_gz.vehicle.command import CONTROL, GEAR, PEDALS, Command, control, gear, pedals
+from vds_gz.vehicle.vehicle import Vehicle
+
+#: Autoware's endpoints keep the last message only.
+LAST = QoS(depth=1)
+
+GEAR_CMD = Topic("gear_cmd", "autoware_vehicle_msgs/msg/GearCommand", LAST)
+CONTROL_CMD = Topic("control_cmd", "autoware_control_msgs/msg/Control", LAST)
+#: The pedals' messages stood in one package and have moved to another; a topic can only have one type.
+ACTUATION_CMD = {
+    "tier4": Topic("actuation_cmd", "tier4_vehicle_msgs/msg/ActuationCommandStamped", LAST),
+    "autoware": Topic("actuation_cmd", "autoware_vehicle_msgs/msg/ActuationCommandStamped", LAST),
+}
+
+VELOCITY_STATUS = Topic("velocity_status", "autoware_vehicle_msgs/msg/VelocityReport", LAST)
+STEERING_STATUS = Topic("steering_status", "autoware_vehicle_msgs/msg/SteeringReport", LAST)
+GEAR_STATUS = Topic("gear_status", "autoware_vehicle_msgs/msg/GearReport", LAST)
+ACTUATION_STATUS = {
+    "tier4": Topic("actuation_status", "tier4_vehicle_msgs/msg/ActuationStatusStamped", LAST),
+    "autoware": Topic("actuation_status", "autoware_vehicle_msgs/msg/ActuationReportStamped", LAST),
+}
+
+
+def command_topics(
+    messages: str,
+) -> tuple[tuple[Topic, int, Callable[[Any], Command], Callable[[Any], Any] | None], ...]:
+    """Autoware's command topics, the kind of each, how it is read, and where its stamp is.
+
+    Args:
+        messages: Package of the pedals' messages, ``tier4`` or ``autoware``.
+    """
+    return (
+        (ACTUATION_CMD[messages], PEDALS, _PEDALS[messages], lambda message: message.header.stamp),
+        (CONTROL_CMD, CONTROL, _from_control, lambda message: message.stamp),
+        (GEAR_CMD, GEAR, lambda message: gear(int(message.command)), None),
+    )
+
+
+def _from_pedals(actuation: Any) -> Command:
+    return pedals(actuation.accel_cmd, actuation.brake_cmd, actuation.steer_cmd)
+
+
+def _from_control(message: Any) -> Command:
+    along, across = message.longitudinal, message.lateral
+    return control(float(along.velocity), float(along.acceleration), float(across.steering_tire_angle))
+
+
+_PEDALS: dict[str, Callable[[Any], Command]] = {
+    "tier4": lambda message: _from_pedals(message.actuation),
+    "autoware": lambda message: _from_pedals(message.actuation_command),
+}
+
+
+class Reports:
+    """The reports of a vehicle, at every publish instant, where somebody listens."""
+
+    def __init__(self, graph: Graph, vehicle: Vehicle, frame: str, messages: str) -> None:
+        """Announce the topics.
+
+        Args:
+            graph: Where to publish.
+            vehicle: One of Autoware's models.
+            frame: Frame of the vehicle.
+            messages: Package of the pedals' messages, ``tier4`` or ``autoware``.
+        """
+        self._graph = graph
+        self._frame = frame
+        self._outputs: list[tuple[Publisher, Any, Callable[[Any, int, Vehicle, Measurement], None]]] = []
+        self._announce(VELOCITY_STATUS, self._velocity)
+        if vehicle.parameters.enable_pub_steer:
+            self._announce(STEERING_STATUS, _steering)
+        self._announce(GEAR_STATUS, _gear)
+        if has_actuation_status(vehicle.coefficients):
+            fill = _tier4_status if messages == "tier4" else _autoware_status
+            self._announce(ACTUATION_STATUS[messages], fill)
+
+    def publish(self, time: int, vehicle: Vehicle, measured: Measurement) -> None:
+        """Publish all reports.
+
+        Args:
+            time: Simulated time [ns].
+            vehicle: The vehicle.
+            measured: What it measures of itself.
+        """
+        for publisher, message, fill in self._outputs:
+            if publisher.subscription_count():
+                fill(message, time, vehicle, measured)
+                publisher.publish(message)
+
+    def _announce(self, topic: Topic, fill: Callable[[Any, int, Vehicle, Measurement], None]) -> None:
+        try:
+            message = self._graph.message(topic.type)
+            self._outputs.append((self._graph.publisher(topic.name, topic.type, topic.qos), message, fill))
+        except UnknownTypeError as error:
+            self._graph.log(Severity.INFO, f"no topic '{topic.name}': {error}")
+
+    def _velocity(self, message: Any, time: int, vehicle: Vehicle, measured: Measurement) -> None:
+        set_stamp(message.header.stamp, time)
+        message.header.frame_id = self._frame
+        message.longitudinal_velocity = measured.speed
+        message.heading_rate = velocity_report(vehicle.state).heading_rate
+
+
+def _steering(message: Any, time: int, vehicle: Vehicle, measured: Measurement) -> None:
+    set_stamp(message.stamp, time)
+    message.steering_tire_angle = measured.steering
+
+
+def _gear(message: Any, time: int, vehicle: Vehicle, measured: Measurement) -> None:
+    set_stamp(message.stamp, time)
+    message.report = gear_report(vehicle.state)
+
+
+def _tier4_status(message: Any, time: int, vehicle: Vehicle, measured: Measurement) -> None:
+    status = actuation_status(vehicle.coefficients, vehicle.state)
+    set_stamp(message.header.stamp, time)
+    message.status.accel_status, message.status.brake_status, message.status.steer_status = status
+
+
+def _autoware_status(message: Any, time: int, vehicle: Vehicle, measured: Measurement) -> None:
+    status = actuation_status(vehicle.coefficients, vehicle.state)
+    set_stamp(message.header.stamp, time)
+    report = message.actuation_report
+    report.accel_report, report.brake_report, report.steer_report = status

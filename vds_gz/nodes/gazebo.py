@@ -1,0 +1,180 @@
+"""``vds-gz gazebo``: a Gazebo server with a vehicle in a world, and the node that drives it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element, SubElement
+
+from vds_gz.nodes.sim_node import NODE_NAME
+from vds_gz.parameters.description import ParameterError
+from vds_gz.parameters.gazebo import LINKS
+from vds_gz.parameters.load import load
+from vds_gz.parameters.node import NodeParameters
+from vds_gz.plant.gazebo.link import LinkError
+from vds_gz.plant.gazebo.server import Server, Spawn, populated
+from vds_gz.ros.arguments import parse
+from vds_gz.ros.errors import ArgumentError
+from vds_gz.share import share
+from vds_gz.simulation_model import sdf
+from vds_gz.vehicle.catalogue import models
+
+#: How long the node may take to stop the joints and end [s].
+GOODBYE = 5.0
+
+SYSTEM = "gz::sim::systems::PythonSystemLoader"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run server and node until one of them ends or both are told to.
+
+    Returns:
+        0 when they were stopped, 1 if one of them failed, 2 for wrong use or where there is no Gazebo.
+    """
+    options, ros = _parser().parse_known_args(argv)
+    try:
+        arguments = node_arguments(options, ros)
+        parameters = parameters_of(arguments)
+        world = world_file(options.world)
+        name, text = populated(world, [spawned(parameters, options, arguments)], options.pace)
+        arguments += ["-p", f"gazebo.world:={name}"]
+        server = Server(text, headless=options.headless, run=not options.paused, rendering=_renders(parameters),
+                        folder=world.parent, environment=environment())
+    except (ArgumentError, ParameterError, LinkError, FileNotFoundError, ValueError) as error:
+        print(f"vds-gz gazebo: {error}", file=sys.stderr)
+        return 2
+    return together(server, None if options.link == "system" else arguments)
+
+
+def node_arguments(options: argparse.Namespace, ros: Sequence[str]) -> list[str]:
+    """The node's command line."""
+    file = options.params or str(share("config", f"{options.preset}.yaml"))
+    extra = [one for one in ros if one != "--ros-args"]
+    if strangers := [one for one in ros[: ros.index("--ros-args") if "--ros-args" in ros else None]]:
+        raise ArgumentError(f"unknown argument '{strangers[0]}'; the node's own come after --ros-args")
+    own = {"backend": "gazebo", "gazebo.link": options.link, "gazebo.model": options.name}
+    given = [part for key, value in own.items() for part in ("-p", f"{key}:={value}")]
+    return ["--ros-args", "--params-file", str(Path(file).resolve()), *given, *extra]
+
+
+def parameters_of(arguments: Sequence[str]) -> NodeParameters:
+    """What the node will be told.
+
+    Raises:
+        ArgumentError: The command line is wrong.
+        ParameterError: A parameter is.
+    """
+    return load(parse(arguments, NODE_NAME).overrides, {name: model.parameters for name, model in models().items()})
+
+
+def world_file(name: str) -> Path:
+    """The file of a world of ours, or one's own.
+
+    Raises:
+        LinkError: There is neither.
+    """
+    if Path(name).is_file():
+        return Path(name).resolve()
+    own = sorted(file.stem for file in share("worlds").glob("*.sdf"))
+    if name not in own:
+        raise LinkError(f"there is no world '{name}'; it must be a file or one of {', '.join(own)}")
+    return share("worlds", f"{name}.sdf")
+
+
+def spawned(parameters: NodeParameters, options: argparse.Namespace, arguments: Sequence[str]) -> Spawn:
+    """The vehicle for the world."""
+    text = sdf(models()[parameters.model], parameters.vehicle, options.name, parameters.sensors)
+    if options.link == "system":
+        text = in_step(text, arguments)
+    return Spawn(text, (options.x, options.y, options.z, options.roll, options.pitch, options.yaw))
+
+
+def in_step(text: str, arguments: Sequence[str], **settings: str) -> str:
+    """The SDF of a vehicle with the node inside Gazebo, in place of controllers that listen.
+
+    Args:
+        text: The vehicle.
+        arguments: The node's command line.
+        settings: What else vds_gz.nodes.gazebo_system takes.
+    """
+    root = ElementTree.fromstring(text)
+    model = root.find("model")
+    assert model is not None
+    for plugin in model.findall("plugin"):
+        if plugin.get("name", "").endswith(("::JointController", "::JointPositionController")):
+            model.remove(plugin)
+    plugin = SubElement(model, "plugin", filename="gz-sim-python-system-loader-system", name=SYSTEM)
+    ours = {"module_name": "vds_gz.nodes.gazebo_system", "arguments": shlex.join(arguments), **settings}
+    for key, value in ours.items():
+        element: Element = SubElement(plugin, key)
+        element.text = value
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def environment() -> dict[str, str]:
+    """Variables for the server: Python inside it finds what this one finds."""
+    variables = dict(os.environ)
+    variables["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
+    return variables
+
+
+def together(server: Server, arguments: Sequence[str] | None) -> int:
+    """Run the server, and the node if it is not inside, until one ends or a signal comes; then end both, node first."""
+    stopping: list[int] = []
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda number, frame: stopping.append(number))
+    node = None
+    if arguments is not None:
+        node = subprocess.Popen([sys.executable, "-m", "vds_gz.nodes.sim_node", *arguments], start_new_session=True)
+    while not stopping and server.running() and (node is None or node.poll() is None):
+        time.sleep(0.1)
+    codes = [process.returncode for process in (node, server.process) if process is not None and process.returncode]
+    if node is not None:
+        _end(node)
+    server.stop()
+    return 1 if codes and not stopping else 0
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.send_signal(signal.SIGINT)
+    try:
+        process.wait(GOODBYE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+
+
+def _renders(parameters: NodeParameters) -> bool:
+    """Whether a sensor must draw."""
+    return any(sensor.type not in ("imu", "gnss") for sensor in parameters.sensors.values())
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "vds-gz gazebo", description="Start Gazebo with a vehicle in a world, and the node that drives its joints."
+    )
+    vehicle = parser.add_mutually_exclusive_group()
+    vehicle.add_argument("--preset", metavar="NAME", default="ackermann_car", help="a vehicle (ackermann_car)")
+    vehicle.add_argument("--params", metavar="FILE", help="your own parameter file; `vds-gz check FILE` looks it over")
+    parser.add_argument("--world", metavar="NAME|FILE", default="empty", help="a world of ours, or an SDF file (empty)")
+    parser.add_argument("--name", default="vehicle", help="the model's name in Gazebo (vehicle)")
+    parser.add_argument("--headless", action="store_true", help="without a window")
+    parser.add_argument("--paused", action="store_true", help="begin paused")
+    parser.add_argument("--pace", type=float, metavar="FACTOR", help="real-time factor; 0: as fast as possible (1)")
+    parser.add_argument("--link", choices=[link for link in LINKS if link != "ros2_control"], default="auto",
+                        help="the way to the joints; system: the node runs inside Gazebo (auto)")
+    for axis, what in (("x", "m"), ("y", "m"), ("z", "m"), ("roll", "rad"), ("pitch", "rad"), ("yaw", "rad")):
+        parser.add_argument(f"--{axis}", type=float, default=0.0, metavar=what.upper(), help=f"where it begins [{what}]")
+    parser.epilog = "Last, after --ros-args: parameters (-p) and remaps (-r) as for any ROS 2 node."
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,129 @@
+"""The node inside Gazebo, as a Python system of a model: in step with the physics, nothing late by even one step.
+
+In the model's SDF::
+
+    <plugin filename="gz-sim-python-system-loader-system" name="gz::sim::systems::PythonSystemLoader">
+      <module_name>vds_gz.nodes.gazebo_system</module_name>
+      <arguments>--ros-args --params-file /path/to/car.yaml</arguments>
+      <commands>drive.csv</commands>  <!-- optional: a command log, the same in every run -->
+      <record>joints.csv</record>     <!-- optional: what the joints were told, step by step -->
+    </plugin>
+
+No other controller may move the joints. Gazebo disables a Python system for good after one exception, and says so in one
+line that nobody reads. So none leaves this one: it is logged, the wheels stand, and the next step is tried again.
+"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import traceback
+from collections.abc import Callable
+from dataclasses import replace
+from functools import wraps
+from time import monotonic
+from typing import Any, TextIO
+from xml.etree import ElementTree
+
+from vds_gz.nodes.plants import gazebo_plant
+from vds_gz.nodes.sim_node import NODE_NAME, SimNode
+from vds_gz.parameters.gazebo import joint_map
+from vds_gz.parameters.load import load
+from vds_gz.plant.gazebo.system import SystemLink
+from vds_gz.robot_description import urdf
+from vds_gz.ros.arguments import parse
+from vds_gz.ros.graph import Severity
+from vds_gz.ros.open_graph import open_graph
+from vds_gz.study.command_log import read
+from vds_gz.vehicle.catalogue import models
+from vds_gz.vehicle.command import Command, ackermann, twist
+from vds_gz.vehicle.vehicle import NANOSECONDS
+
+#: The same failure is logged again after this time [s].
+LOG_AGAIN = 5.0
+
+
+def guarded(callback: Callable[..., None]) -> Callable[..., None]:
+    """A callback that logs its exceptions and stops the vehicle instead of raising them."""
+
+    @wraps(callback)
+    def call(self: VehicleSystem, *arguments: Any) -> None:
+        try:
+            callback(self, *arguments)
+        except Exception:
+            self.failed(traceback.format_exc())
+
+    return call
+
+
+class VehicleSystem:
+    """What Gazebo calls."""
+
+    def __init__(self) -> None:
+        self._node: SimNode | None = None
+        self._link: SystemLink | None = None
+        self._record: TextIO | None = None
+        self._log = ""
+        self._failed = float("-inf")
+
+    @guarded
+    def configure(self, entity: int, sdf: Any, ecm: Any, events: Any) -> None:
+        """Start the node for a model."""
+        settings = ElementTree.fromstring(sdf.to_string(""))
+        arguments = parse(shlex.split(settings.findtext("arguments", "")), NODE_NAME)
+        catalogue = models()
+        parameters = load(arguments.overrides, {name: model.parameters for name, model in catalogue.items()})
+        # Every step gets its own command, and nothing takes time on the way.
+        parameters = replace(parameters, gazebo=replace(parameters.gazebo, lead=0.0, command_rate=10_000.0))
+        model = catalogue[parameters.model]
+        joints = model.joints(parameters.vehicle)
+        renamed = joint_map(parameters.gazebo.joint_names)
+        self._link = SystemLink(joints, [renamed.get(joint.name, joint.name) for joint in joints])
+        self._link.attach(entity, ecm)
+        graph = open_graph(arguments, NODE_NAME)
+        plant = gazebo_plant(graph, parameters, model, self._link)
+        self._node = SimNode(graph, parameters, model, urdf(model.name, parameters.vehicle, model.xacro), plant)
+        self._node.begin()
+        self._log = settings.findtext("commands", "")
+        if path := settings.findtext("record", ""):
+            self._record = open(path, "w", encoding="utf-8")  # noqa: SIM115 - it lives as long as the system
+
+    @guarded
+    def pre_update(self, info: Any, ecm: Any) -> None:
+        """Before a step: have the node see, decide and tell the joints."""
+        if self._node is None or self._link is None:
+            return
+        self._link.look(info, ecm)
+        if self._log and not info.paused:
+            self._enter_log(self._link.step_begins(info))
+        self._node.turn(0.0)
+        self._link.act(info, ecm)
+        if self._record is not None and not info.paused:
+            print(self._link.told(info), file=self._record, flush=True)
+
+    def _enter_log(self, begin: int) -> None:
+        """Give the vehicle the whole log, its first command now [ns]."""
+        assert self._node is not None
+        log, self._log = read(self._log), ""
+        vehicle = self._node.plant.vehicle
+        vehicle.skip_to(begin)
+        for time, numbers in zip(log.times, log.commands, strict=True):
+            make: Callable[..., Command] = ackermann if log.kind == "ackermann" else twist
+            vehicle.enter(make(*numbers), begin + round(time * NANOSECONDS))
+
+    def failed(self, trace: str) -> None:
+        """Something went wrong: let the wheels stand, and say so."""
+        if self._link is not None:
+            self._link.stand()
+        if monotonic() - self._failed < LOG_AGAIN:
+            return
+        self._failed = monotonic()
+        if self._node is None:
+            print(f"vds_gz: no vehicle is simulated\n{trace}", file=sys.stderr, flush=True)
+        else:
+            self._node.graph.log(Severity.ERROR, f"a step failed, and the wheels stand\n{trace}")
+
+
+def get_system() -> VehicleSystem:
+    """What Gazebo's PythonSystemLoader asks for."""
+    return VehicleSystem()

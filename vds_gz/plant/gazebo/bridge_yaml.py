@@ -1,0 +1,77 @@
+"""Configuration files for ``ros_gz_bridge``, made from a vehicle and its sensors.
+
+The clock has a file of its own, for a bridge of its own: beside images and point clouds it would come late.
+
+The keys ``frame_id`` and ``qos_profile`` are known to bridges of 2026; older ones pass over them. So the frames stand
+in the model too, and the quality of service is the bridge's own but for the clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import yaml
+
+from vds_gz.plant.gazebo import topics
+from vds_gz.sensing.catalogue import STREAMS, Stream
+
+Direction = Literal["ROS_TO_GZ", "GZ_TO_ROS"]
+Entry = dict[str, str | int]
+
+
+def vehicle_bridge(name: str = "vehicle", sensors: Mapping[str, Any] | None = None, frame_prefix: str = "") -> str:
+    """The bridge of a vehicle: joint commands into Gazebo; joint states, true pose and sensors out of it.
+
+    Joint commands, joint states and pose have the same names in ROS as in Gazebo. Names of sensors' topics are
+    relative, so that they lie in the bridge's namespace.
+
+    Args:
+        name: Name of the vehicle's model in Gazebo.
+        sensors: The parameter groups of its sensors, by their names.
+        frame_prefix: Put before the names of the sensors' frames.
+    """
+    entries = [
+        entry(topics.actuators(name), "actuator_msgs/msg/Actuators", "gz.msgs.Actuators", "ROS_TO_GZ", depth=1),
+        entry(topics.joint_state(name), "sensor_msgs/msg/JointState", "gz.msgs.Model"),
+        entry(topics.odometry(name), "nav_msgs/msg/Odometry", "gz.msgs.Odometry"),
+        *(
+            sensor_entry(name, sensor, stream, frame_prefix)
+            for sensor, parameters in (sensors or {}).items()
+            for stream in STREAMS[parameters.type]
+        ),
+    ]
+    return _text(entries)
+
+
+def clock_bridge() -> str:
+    """The bridge of Gazebo's clock."""
+    return _text([entry("/clock", "rosgraph_msgs/msg/Clock", "gz.msgs.Clock", depth=1) | {"qos_profile": "CLOCK"}])
+
+
+def sensor_entry(name: str, sensor: str, stream: Stream, frame_prefix: str) -> Entry:
+    """One topic of a sensor."""
+    there = topics.of_sensor(name, f"{sensor}/{stream.gz}")
+    one = entry(stream.topic(sensor), stream.ros_type, stream.gz_type, gz_topic=there, depth=stream.depth)
+    # Nobody pays for images and points that nobody reads.
+    return one | {"frame_id": frame_prefix + stream.frame(sensor), "lazy": True}
+
+
+def entry(
+    topic: str, ros_type: str, gz_type: str, direction: Direction = "GZ_TO_ROS", *, gz_topic: str = "", depth: int = 10
+) -> Entry:
+    """One topic, as the bridge takes it; its name in Gazebo is the same if it is not given."""
+    return {
+        "ros_topic_name": topic,
+        "gz_topic_name": gz_topic or topic,
+        "ros_type_name": ros_type,
+        "gz_type_name": gz_type,
+        "direction": direction,
+        "publisher_queue": depth,
+        "subscriber_queue": depth,
+    }
+
+
+def _text(entries: list[Entry]) -> str:
+    head = "# For ros_gz_bridge's parameter_bridge, as its parameter config_file. Made by vds_gz."
+    return "\n".join([head, *(yaml.safe_dump([one], sort_keys=False) for one in entries)])

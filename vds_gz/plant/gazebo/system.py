@@ -1,0 +1,157 @@
+"""The link from inside Gazebo: joints and poses are read and set between two steps of the physics."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from typing import Any
+
+from vds_gz.plant.gazebo import bindings
+from vds_gz.plant.gazebo.link import Alive, Inbox, JointReadings, LinkError, Placement, Tick
+from vds_gz.vehicle.model import Joint
+from vds_gz.vehicle.vehicle import NANOSECONDS
+
+#: Steps between two notices that Gazebo is there.
+NOTICES = 100
+
+
+class SystemLink:
+    """Hands of a system of Gazebo's. Before each step it takes in what is, has the node decide, and sets the joints.
+
+    A command acts in the step for which it was computed: nothing is late by even one step.
+    """
+
+    name = "system"
+    lag_cause = "a joint's effort or velocity limit, or another controller on the same joints"
+
+    def __init__(self, joints: Sequence[Joint], names: Sequence[str]) -> None:
+        """Nothing is reached for yet.
+
+        Args:
+            joints: The vehicle's joints.
+            names: Gazebo's names of them, in the same order.
+        """
+        self._names = list(names)
+        self._wheels = [name for name, joint in zip(names, joints, strict=True) if joint.kind == "wheel"]
+        self._steering = [name for name, joint in zip(names, joints, strict=True) if joint.kind == "steering"]
+        self._sim = bindings.sim()
+        self._joints: dict[str, Any] = {}
+        self._velocities: Sequence[float] = [0.0] * len(self._wheels)
+        self._positions: Sequence[float] | None = None
+        self._pose: tuple[tuple[float, float, float], float] | None = None
+        self._count = 0
+        self._fault = ""
+
+    def attach(self, entity: int, ecm: Any) -> None:
+        """Find the joints of a model, and have their state and that of its body computed.
+
+        Raises:
+            LinkError: One is missing; the message lists those there are.
+        """
+        self._model = self._sim.Model(entity)
+        self._body = self._sim.Link(self._model.canonical_link(ecm))
+        present = {joint.name(ecm): joint for joint in map(self._sim.Joint, self._model.joints(ecm))}
+        if missing := [name for name in self._names if name not in present]:
+            raise LinkError(f"model '{self._model.name(ecm)}' has no joint {', '.join(missing)}; it has "
+                            f"{', '.join(sorted(present))}. Name them in gazebo.joint_names as ours=theirs")
+        self._joints = {name: present[name] for name in self._names}
+        for joint in self._joints.values():
+            joint.enable_position_check(ecm)
+            joint.enable_velocity_check(ecm)
+
+    # ------------------------------------------------------------------ between the steps
+
+    def look(self, info: Any, ecm: Any) -> None:
+        """Take in how the last step ended, and the time at which the next one will."""
+        end, length = _nanoseconds(info.sim_time), _nanoseconds(info.dt)
+        self._count += 1
+        if info.paused or self._count % NOTICES == 1:
+            self._inbox.append(Alive(info.paused))
+        if info.paused:
+            return
+        self._look_at_body(end - length, ecm)
+        self._look_at_joints(end - length, ecm)
+        self._inbox.append(Tick(end))
+
+    def _look_at_body(self, time: int, ecm: Any) -> None:
+        pose = self._body.world_pose(ecm)
+        if pose is not None:
+            at, turn = pose.pos(), pose.rot()
+            position = (at.x(), at.y(), at.z())
+            self._inbox.append(Placement(time, position, (turn.x(), turn.y(), turn.z(), turn.w())))
+
+    def _look_at_joints(self, time: int, ecm: Any) -> None:
+        self._where: dict[str, float] = {}
+        speeds: dict[str, float] = {}
+        for name, joint in self._joints.items():
+            position, velocity = joint.position(ecm), joint.velocity(ecm)
+            if position and velocity:
+                self._where[name], speeds[name] = position[0], velocity[0]
+        if self._where:
+            self._inbox.append(JointReadings(time, self._where, speeds))
+
+    def act(self, info: Any, ecm: Any) -> None:
+        """Set the joints for the next step."""
+        if self._pose is not None:
+            (position, direction), self._pose = self._pose, None
+            self._model.set_world_pose_cmd(ecm, _pose(position, direction))
+        length = info.dt.total_seconds()
+        if info.paused or length <= 0.0:
+            return
+        for name, velocity in zip(self._wheels, self._velocities, strict=True):
+            self._joints[name].set_velocity(ecm, [velocity])
+        for name, target in zip(self._steering, self._positions or (), strict=False):
+            if name in self._where:
+                self._joints[name].set_velocity(ecm, [(target - self._where[name]) / length])
+
+    @staticmethod
+    def step_begins(info: Any) -> int:
+        """When the next step begins [ns]."""
+        return _nanoseconds(info.sim_time) - _nanoseconds(info.dt)
+
+    def told(self, info: Any) -> str:
+        """The time at which the step ends [ns] and what the joints were told, with commas."""
+        numbers = [*self._velocities, *(self._positions or ())]
+        return ",".join([str(_nanoseconds(info.sim_time)), *map(repr, numbers)])
+
+    def stand(self) -> None:
+        """Let the wheels stand until something else is told."""
+        self._velocities = [0.0] * len(self._wheels)
+
+    # ------------------------------------------------------------------ the plant's side
+
+    def start(self, inbox: Inbox, wake: Callable[[], None]) -> None:
+        """Begin; there is nobody to wake, because the node runs when Gazebo calls."""
+        self._inbox = inbox
+
+    def poll(self) -> None:
+        """Nothing comes but in :meth:`look`."""
+
+    def send(self, velocities: Sequence[float], positions: Sequence[float]) -> None:
+        """What the joints shall do from the next step on."""
+        self._velocities, self._positions = velocities, positions
+
+    def place(self, position: tuple[float, float, float], heading: float) -> None:
+        """Put the vehicle there before the next step."""
+        self._pose = (position, heading)
+
+    def pause(self, paused: bool) -> None:
+        """A system cannot pause the world that calls it."""
+        self._fault = "the link system cannot pause Gazebo; use Gazebo's own window or its service 'control'"
+
+    def fault(self) -> str:
+        """What is wrong with the link itself."""
+        return self._fault
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+def _pose(position: tuple[float, float, float], heading: float) -> Any:
+    return bindings.math().Pose3d(*position, math.cos(heading / 2), 0.0, 0.0, math.sin(heading / 2))
+
+
+def _nanoseconds(duration: timedelta) -> int:
+    """Of a duration as the bindings give it, which is exact to 1 us."""
+    return round(duration / timedelta(microseconds=1)) * (NANOSECONDS // 1_000_000)
