@@ -1,10 +1,14 @@
+from __future__ import annotations
+
 import os
 from collections.abc import Callable, Iterator, Mapping
 from itertools import count
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from dds_support import Peer
+
+if TYPE_CHECKING:
+    from dds_support import Peer
 
 #: Every test has a domain of its own; processes that test at the same time begin elsewhere.
 DOMAINS = count(os.getpid() * 17)
@@ -23,6 +27,8 @@ def domain(monkeypatch: pytest.MonkeyPatch) -> int:
 @pytest.fixture
 def start(domain: int) -> Iterator[Callable[..., Peer]]:
     """Starts peers and stops them at the end."""
+    from dds_support import Peer  # needs the packages of the DDS graph, which not every test here does
+
     started: list[Peer] = []
 
     def start_peer(role: str, *arguments: str, **environment: str) -> Peer:
