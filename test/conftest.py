@@ -18,6 +18,7 @@ NEED = {
     "ros/test_dds_graph.py": "cyclonedds",
     "ros/test_dds_parameters.py": "cyclonedds",
     "integration": "mcap",
+    "test_cli.py": "mcap",
     "study": "mcap",
     "vehicle/test_compiled.py": "numba",
     "vehicle/autoware/test_autoware_recorded.py": "numba",

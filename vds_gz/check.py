@@ -38,8 +38,13 @@ def reference(argv: Sequence[str] | None = None) -> int:
     """Print the reference of all parameters in Markdown."""
     parser = argparse.ArgumentParser("vds-gz parameters", description="Print all parameters of sim_node as Markdown.")
     parser.parse_args(argv)
-    print(markdown(describe(_defaults())), end="")
+    print(reference_page(), end="")
     return 0
+
+
+def reference_page() -> str:
+    """The reference of all parameters, of the node and of all models."""
+    return markdown(describe(_defaults()))
 
 
 def _check(file: str) -> int:

@@ -170,9 +170,9 @@ def track() -> Element:
 def infield() -> list[Part]:
     """The grass inside the oval, but for the parking box."""
     inner = BEND - LANE - 0.5
-    ends = [pillar(inner, 0.002, x, MIDDLE_Y, GRASS, solid=False) for x in (0.0, STRAIGHT)]
-    middle = box((STRAIGHT, 2 * inner, 0.002), (STRAIGHT / 2, MIDDLE_Y, 0.001), GRASS, solid=False)
-    return [*ends, middle, box((16.0, 12.0, 0.002), (STRAIGHT / 2, MIDDLE_Y, 0.002), ASPHALT, solid=False)]
+    ends = [pillar(inner, 0.004, x, MIDDLE_Y, GRASS, solid=False) for x in (0.0, STRAIGHT)]
+    middle = box((STRAIGHT, 2 * inner, 0.008), (STRAIGHT / 2, MIDDLE_Y, 0.004), GRASS, solid=False)
+    return [*ends, middle, box((16.0, 12.0, 0.012), (STRAIGHT / 2, MIDDLE_Y, 0.006), ASPHALT, solid=False)]
 
 
 def lines() -> Iterator[Part]:

@@ -71,6 +71,11 @@ def make_link(graph: Graph, parameters: NodeParameters) -> GazeboLink:
     if name == "auto":
         name = "bridge" if fault else "transport"
         graph.log(Severity.INFO, f"gazebo.link: {name}, because {fault or 'the Python bindings of Gazebo are here'}")
+    if name in ("bridge", "ros2_control") and parameters.be_reference_clock:
+        raise LinkError(
+            f"parameter 'be_reference_clock' is true with gazebo.link '{name}', where ros_gz_bridge publishes /clock; "
+            "it must be false"
+        )
     if name == "transport":
         if fault:
             raise LinkError(f"parameter 'gazebo.link' is 'transport', but {fault}; install them or set it to bridge")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, NoReturn
 
 from vds_gz.ros import topics
 
@@ -64,6 +65,20 @@ class CommandLog:
         return self.times[-1]
 
 
+@dataclass(frozen=True, slots=True)
+class CommandStream:
+    """A log that is read while it is gone through, so that its length does not matter.
+
+    Attributes:
+        kind: Which messages the commands came in, or should go out in.
+        entries: Time since the first command [s] and command, in the order of time; it raises
+            :class:`CommandLogError` where the log is at fault.
+    """
+
+    kind: Kind
+    entries: Iterator[tuple[float, Velocity | Ackermann]]
+
+
 def read(path: str | Path, topic: str | None = None) -> CommandLog:
     """The log in a CSV file, a rosbag2 folder, an MCAP file or a .db3 file.
 
@@ -74,14 +89,28 @@ def read(path: str | Path, topic: str | None = None) -> CommandLog:
     Raises:
         CommandLogError: There is no such file, or it holds no usable log.
     """
+    return _collected(stream(path, topic))
+
+
+def stream(path: str | Path, topic: str | None = None) -> CommandStream:
+    """As :func:`read`, command by command.
+
+    Raises:
+        CommandLogError: There is no such file, or it holds no usable log.
+    """
     path = Path(path)
     if not path.exists():
         raise CommandLogError(f"command log '{path}' does not exist (looked in {Path.cwd()})")
     if path.is_dir() or path.suffix in BAG_SUFFIXES:
-        return read_bag(path, topic)
+        return stream_bag(path, topic)
     if topic is not None:
         raise CommandLogError(f"command log '{path}' is a CSV file, which has no topics; leave out topic '{topic}'")
-    return read_csv(path)
+    return stream_csv(path)
+
+
+def _collected(log: CommandStream) -> CommandLog:
+    times, commands = zip(*log.entries, strict=True)
+    return CommandLog(log.kind, times, commands)
 
 
 # ---------------------------------------------------------------------- CSV
@@ -96,18 +125,48 @@ def read_csv(path: Path) -> CommandLog:
     Raises:
         CommandLogError: The file holds no usable log.
     """
-    rows = list(_rows(path))
-    if not rows:
+    return _collected(stream_csv(path))
+
+
+def stream_csv(path: Path) -> CommandStream:
+    """As :func:`read_csv`, row by row.
+
+    Raises:
+        CommandLogError: The file holds no usable log.
+    """
+    rows = _rows(path)
+    first = next(rows, None)
+    if first is None:
         raise CommandLogError(f"{path}: the file is empty; {_needed()}")
-    (line, names), data = rows[0], rows[1:]
+    line, names = first
     command = _command_type(names, f"{path}, line {line}")
-    if not data:
+    second = next(rows, None)
+    if second is None:
         raise CommandLogError(f"{path}: there are only the names of the columns; rows with numbers must follow")
-    entries = []
-    for line, cells in data:
-        numbers = _numbers(names, cells, f"{path}, line {line}")
-        entries.append((f"{path}, line {line}", numbers.pop("time"), command(**numbers)))
-    return _log("twist" if command is Velocity else "ackermann", entries)
+    placed = _csv_entries(path, names, command, chain([second], rows))
+    kind: Kind = "twist" if command is Velocity else "ackermann"
+    return CommandStream(kind, _checked(placed, lambda line: f"{path}, line {line}"))
+
+
+def _csv_entries(
+    path: Path, names: Sequence[str], command: type[Velocity] | type[Ackermann], rows: Iterable[tuple[int, list[str]]]
+) -> Iterator[tuple[int, float, Any]]:
+    """Line, time [s] and command of each row."""
+    time = names.index("time")
+    places = [(field, names.index(field)) for field in command._fields if field in names]
+    in_order = [field for field, _ in places] == list(command._fields[: len(places)])
+    columns = [column for _, column in places]
+    for line, cells in rows:
+        try:
+            numbers = list(map(float, cells))
+        except ValueError:
+            numbers = []
+        if len(numbers) != len(names):
+            _explain(names, cells, f"{path}, line {line}")
+        if in_order:
+            yield line, numbers[time], command(*[numbers[column] for column in columns])
+        else:
+            yield line, numbers[time], command(**{field: numbers[column] for field, column in places})
 
 
 def write_csv(log: CommandLog, path: str | Path) -> None:
@@ -120,12 +179,14 @@ def write_csv(log: CommandLog, path: str | Path) -> None:
 def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Line numbers and cells, without comments and empty lines."""
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
+        with path.open(encoding="utf-8-sig") as file:
+            for number, line in enumerate(file, start=1):
+                text = line.strip()
+                if text and text[0] != "#":
+                    cells = next(csv.reader([text])) if '"' in text else text.split(",")
+                    yield number, [cell.strip() for cell in cells]
     except (OSError, UnicodeDecodeError) as error:
         raise CommandLogError(f"command log '{path}' cannot be read as text: {error}") from None
-    for number, line in enumerate(lines, start=1):
-        if line.strip() and not line.lstrip().startswith("#"):
-            yield number, [cell.strip() for cell in next(csv.reader([line]))]
 
 
 def _command_type(names: Sequence[str], where: str) -> type[Velocity] | type[Ackermann]:
@@ -145,14 +206,12 @@ def _command_type(names: Sequence[str], where: str) -> type[Velocity] | type[Ack
     return command
 
 
-def _numbers(names: Sequence[str], cells: Sequence[str], where: str) -> dict[str, float]:
-    """One row."""
+def _explain(names: Sequence[str], cells: Sequence[str], where: str) -> NoReturn:
+    """Say what is wrong with a row."""
     if len(cells) != len(names):
         raise CommandLogError(f"{where}: there are {len(cells)} values for {len(names)} columns ({','.join(names)})")
-    for name, cell in zip(names, cells, strict=True):
-        if not _is_number(cell):
-            raise CommandLogError(f"{where}, column '{name}': '{cell}' must be a number")
-    return {name: float(cell) for name, cell in zip(names, cells, strict=True)}
+    name, cell = next(pair for pair in zip(names, cells, strict=True) if not _is_number(pair[1]))
+    raise CommandLogError(f"{where}, column '{name}': '{cell}' must be a number")
 
 
 def _is_number(text: str) -> bool:
@@ -183,6 +242,24 @@ def read_bag(path: Path, topic: str | None = None) -> CommandLog:
     Raises:
         CommandLogError: The bag cannot be read, or it does not hold one usable log.
     """
+    return _collected(stream_bag(path, topic))
+
+
+def stream_bag(path: Path, topic: str | None = None) -> CommandStream:
+    """As :func:`read_bag`, message by message.
+
+    Raises:
+        CommandLogError: The bag cannot be read, or it does not hold one usable log.
+    """
+    raw = _messages(path, topic)
+    name, type_name = next(raw)
+    where = f"{path}, topic '{name}'"
+    placed = _decoded(where, type_name, raw)
+    return CommandStream(KINDS[type_name], _checked(placed, lambda number: f"{where}, message {number}"))
+
+
+def _messages(path: Path, topic: str | None) -> Iterator[Any]:
+    """Name and type of the topic to read, then time [ns] and bytes of each of its messages."""
     try:
         from rosbags.rosbag2 import Reader
     except ModuleNotFoundError:
@@ -194,8 +271,10 @@ def read_bag(path: Path, topic: str | None = None) -> CommandLog:
                 key = connection.topic, connection.msgtype
                 counts[key] = counts.get(key, 0) + connection.msgcount
             chosen = _choose(path, counts, topic)
+            yield chosen
             sources = [one for one in reader.connections if (one.topic, one.msgtype) == chosen]
-            raw = [(time, bytes(data)) for _, time, data in reader.messages(sources)]
+            for _, time, data in reader.messages(sources):
+                yield time, data
     except CommandLogError:
         raise
     except Exception as error:  # damaged files make the reader, SQLite and zstd raise almost anything
@@ -203,7 +282,6 @@ def read_bag(path: Path, topic: str | None = None) -> CommandLog:
             f"bag '{path}' cannot be read ({error}); it must be a complete rosbag2 folder, .mcap or .db3. If its "
             "recording was cut short, `mcap recover` or `ros2 bag reindex` saves what is in it"
         ) from None
-    return _log(KINDS[chosen[1]], _decoded(f"{path}, topic '{chosen[0]}'", chosen[1], raw))
 
 
 def _choose(path: Path, counts: dict[tuple[str, str], int], topic: str | None) -> tuple[str, str]:
@@ -235,8 +313,8 @@ def _listed(counts: dict[tuple[str, str], int]) -> str:
     return ", ".join(f"{name} ({kind}, {count})" for (name, kind), count in sorted(counts.items())) or "no topics"
 
 
-def _decoded(where: str, type_name: str, raw: Iterable[tuple[int, bytes]]) -> Iterator[tuple[str, float, Any]]:
-    """Place, time [s] and command of each message."""
+def _decoded(where: str, type_name: str, raw: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, float, Any]]:
+    """Number, time [s] and command of each message."""
     from vds_gz.ros.types import MalformedMessageError, MessageTypes
 
     codec = MessageTypes().codec(type_name)
@@ -247,7 +325,7 @@ def _decoded(where: str, type_name: str, raw: Iterable[tuple[int, bytes]]) -> It
         except MalformedMessageError as error:
             raise CommandLogError(f"{where}, message {number}: {error}") from None
         begin = time if begin is None else begin
-        yield f"{where}, message {number}", (time - begin) * 1e-9, _command(KINDS[type_name], message)
+        yield number, (time - begin) * 1e-9, _command(KINDS[type_name], message)
 
 
 def _command(kind: Kind, message: Any) -> Velocity | Ackermann:
@@ -262,20 +340,21 @@ def _command(kind: Kind, message: Any) -> Velocity | Ackermann:
 # ---------------------------------------------------------------------- both
 
 
-def _log(kind: Kind, entries: Iterable[tuple[str, float, Any]]) -> CommandLog:
-    """A log of (place, time, command), checked."""
-    times: list[float] = []
-    commands: list[Any] = []
-    for where, time, command in entries:
-        for name, value in (("time", time), *zip(command._fields, command, strict=True)):
-            if not math.isfinite(value):
-                raise CommandLogError(f"{where}: '{name}' is {value}; it must be a finite number")
-        if times and time < times[-1]:
+def _checked(entries: Iterable[tuple[int, float, Any]], where: Callable[[int], str]) -> Iterator[tuple[float, Any]]:
+    """Time since the first entry and command of every (place, time, command)."""
+    begin = last = None
+    finite = math.isfinite
+    for place, time, command in entries:
+        if not (finite(time) and all(map(finite, command))):
+            named = zip(("time", *command._fields), (time, *command), strict=True)
+            name, value = next(pair for pair in named if not finite(pair[1]))
+            raise CommandLogError(f"{where(place)}: '{name}' is {value}; it must be a finite number")
+        if begin is None or last is None:
+            begin = last = time
+        if time < last:
             raise CommandLogError(
-                f"{where}: time is {time:g} s after {times[-1]:g} s before it; time must not decrease. "
+                f"{where(place)}: time is {time:g} s after {last:g} s before it; time must not decrease. "
                 "Is another column in its place?"
             )
-        times.append(time)
-        commands.append(command)
-    begin = times[0]
-    return CommandLog(kind, tuple(time - begin for time in times), tuple(commands))
+        last = time
+        yield time - begin, command

@@ -29,7 +29,7 @@ class Life:
         self._parameters = parameters
         self._link = link
         self._joints = list(joints)
-        self._heard = self._tick = self._placed = self._read = NEVER
+        self._heard = self._placed = self._read = NEVER
         self._missing: list[str] = []
         self._others: list[str] = []
         self._there = False
@@ -40,7 +40,7 @@ class Life:
         self._heard = now
         self._there = True
         if isinstance(seen, Tick):
-            self._tick = now
+            self._paused = False
         elif isinstance(seen, Placement):
             self._placed = now
         elif isinstance(seen, JointReadings):

@@ -1,0 +1,74 @@
+"""Parameters of the link, and the files of a server."""
+
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+from vds_gz.nodes.gazebo import in_step, main, world_file
+from vds_gz.parameters.description import ParameterError
+from vds_gz.parameters.gazebo import GazeboParameters, joint_map
+from vds_gz.plant.gazebo.link import LinkError
+from vds_gz.plant.gazebo.server import Spawn, populated
+from vds_gz.share import share
+from vds_gz.simulation_model import sdf
+from vds_gz.vehicle.bicycle import BICYCLE
+
+
+def test_joint_names():
+    assert joint_map("") == {}
+    assert joint_map(" a = b,c=d ,") == {"a": "b", "c": "d"}
+
+
+@pytest.mark.parametrize("text", ["a", "a=", "=b", "a=b, a=c", "a=c, b=c", "a=b c=d ,x"])
+def test_joint_names_that_cannot_be_meant_are_refused(text):
+    with pytest.raises(ParameterError, match="joint_names"):
+        GazeboParameters(joint_names=text)
+
+
+def vehicle():
+    return sdf(BICYCLE, BICYCLE.parameters())
+
+
+def test_vehicles_are_put_into_a_world():
+    spawns = [Spawn(vehicle(), (1.0, 2.0, 3.0, 0.0, 0.0, 0.5)), Spawn(vehicle().replace('"vehicle"', '"other"'))]
+    name, text = populated(share("worlds", "empty.sdf"), spawns, 0.0)
+    assert name == "empty"
+    world = ElementTree.fromstring(text).find("world")
+    poses = {model.get("name"): model.findtext("pose") for model in world.findall("model")}
+    assert poses["vehicle"] == "1 2 3 0 0 0.5"
+    assert poses["other"] == "0 0 0 0 0 0"
+    assert world.findtext("physics/real_time_factor") == "0"
+
+
+def test_what_is_no_world_is_refused(tmp_path):
+    for text in ("nothing", "<sdf version='1.9'/>"):
+        (tmp_path / "w.sdf").write_text(text)
+        with pytest.raises(LinkError, match=r"w\.sdf"):
+            populated(tmp_path / "w.sdf", [])
+    with pytest.raises(LinkError, match="there is no world 'emty'"):
+        world_file("emty")
+
+
+def test_the_node_inside_gazebo_is_the_only_one_to_move_the_joints():
+    text = in_step(vehicle(), ["--ros-args", "-p", "gazebo.model:=a b"], commands="log.csv")
+    plugins = ElementTree.fromstring(text).findall("model/plugin")
+    names = [plugin.get("name").rpartition("::")[2] for plugin in plugins]
+    assert "JointController" not in names
+    assert "JointPositionController" not in names
+    assert names[-1] == "PythonSystemLoader"
+    assert plugins[-1].findtext("arguments") == "--ros-args -p 'gazebo.model:=a b'"
+    assert plugins[-1].findtext("commands") == "log.csv"
+
+
+def test_without_gazebo_there_is_one_clear_message(monkeypatch, capsys, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert main(["--headless"]) == 2
+    said = capsys.readouterr().err
+    assert "'gz' is not in the PATH" in said
+    assert len(said.splitlines()) == 1
+
+
+@pytest.mark.parametrize("arguments", [["--world", "moon"], ["-p", "a:=b"], ["--ros-args", "-p", "step_rat:=1.0"]])
+def test_wrong_use_of_the_command_is_refused(arguments, capsys):
+    assert main(["--headless", *arguments]) == 2
+    assert capsys.readouterr().err.startswith("vds-gz gazebo: ")

@@ -1,0 +1,87 @@
+"""Sensors in parameters: found by the names that the user gave, refused with words that help."""
+
+import pytest
+
+from vds_gz.parameters.description import Description, ParameterError, describe
+from vds_gz.parameters.load import load
+from vds_gz.parameters.override import Override
+from vds_gz.parameters.sensors import TYPES, Imu, VelodyneVlp16
+from vds_gz.parameters.vehicles import BicycleParameters
+
+MODELS = {"bicycle": BicycleParameters}
+
+
+def loaded(**values):
+    """Parameters with these of one sensor, ``lidar1``."""
+    overrides = [Override(f"sensors.lidar1.{name}", value, "file a.yaml") for name, value in values.items()]
+    return load(overrides, MODELS).sensors
+
+
+def test_none_by_default():
+    assert load([], MODELS).sensors == {}
+
+
+def test_a_sensor_has_the_defaults_of_its_type():
+    assert loaded(type="velodyne_vlp16") == {"lidar1": VelodyneVlp16()}
+
+
+def test_values_are_taken_wherever_the_type_stands():
+    found = loaded(xyz=[0.1, 0, 0.3], type="velodyne_vlp16", rate=5)["lidar1"]
+    assert found == VelodyneVlp16(xyz=(0.1, 0.0, 0.3), rate=5.0)
+
+
+def test_several_keep_their_order():
+    overrides = [Override(f"sensors.{name}.type", "imu") for name in ("rear", "front")]
+    assert list(load(overrides, MODELS).sensors) == ["rear", "front"]
+
+
+def test_the_last_type_counts():
+    overrides = [Override("sensors.a.type", kind) for kind in ("camera", "imu")]
+    assert load(overrides, MODELS).sensors == {"a": Imu()}
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_every_type_can_be_told_apart_and_described(name):
+    assert loaded(type=name)["lidar1"].type == name
+    for one in describe(TYPES[name]()):
+        assert one.doc
+        assert one.read_only
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"rate": 10.0}, r"sensor 'lidar1' \(file a.yaml\) has no type; 'sensors.lidar1.type' must be one of helios"),
+        ({"type": "velodine"}, r"'sensors.lidar1.type' is 'velodine' \(file a.yaml\); .* nearest is 'velodyne_vlp16'"),
+        (
+            {"type": "imu", "rat": 1.0},
+            "unknown parameter 'sensors.lidar1.rat' .* nearest valid name is 'sensors.lidar1.r",
+        ),
+        ({"type": "imu", "xyz": [1.0, 2.0]}, r"'sensors.lidar1.xyz' is \[1.0, 2.0\] .* list of 3 finite numbers \[m\]"),
+        ({"type": "imu", "xyz": 1.0}, "must be a list of 3 finite numbers"),
+        ({"type": "imu", "xyz": "abc"}, "must be a list of 3 finite numbers"),
+        ({"type": "imu", "xyz": [True, 1.0, 2.0]}, "must be a list of 3 finite numbers"),
+        ({"type": "imu", "xyz": [float("nan"), 1.0, 2.0]}, "must be a list of 3 finite numbers"),
+        ({"type": "imu", "rate": 0.0}, "greater than 0, at most 1000"),
+        ({"type": "lidar2d", "min_range": 40.0}, "'min_range' is 40; it must be less than max_range, 30"),
+        (
+            {"type": "rgbd_camera", "depth_clip_max": 0.001},
+            "'depth_clip_min' is 0.01; it must be less than depth_clip_max",
+        ),
+    ],
+)
+def test_refused(values, words):
+    with pytest.raises(ParameterError, match=words):
+        loaded(**values)
+
+
+@pytest.mark.parametrize("name", ["1st", "", "front-left", "vörne"])
+def test_a_name_must_be_good_for_topics_and_frames(name):
+    with pytest.raises(ParameterError, match="its name must be a letter and then letters, digits or '_'"):
+        load([Override(f"sensors.{name}.type", "imu", "here")], MODELS)
+
+
+def test_a_list_parameter_says_its_length():
+    one = Description("corner", "double_array", (0.0, 0.0), "m")
+    assert one.bounds() == "a list of 2 finite numbers"
+    assert one.check([1, 2.5]) == (1.0, 2.5)

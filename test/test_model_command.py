@@ -1,0 +1,79 @@
+"""``vds-gz model``."""
+
+import re
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+import yaml
+
+from vds_gz.model_command import main, presets
+
+WITH_SENSORS = """
+sim_node:
+  ros__parameters:
+    model: differential
+    frame_prefix: robo/
+    sensors:
+      lidar1: {type: rplidar_a2, xyz: [0.1, 0.0, 0.2], rate: 5.0}
+      imu: {type: imu}
+"""
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "robot.yaml"
+    path.write_text(WITH_SENSORS)
+    return path
+
+
+@pytest.mark.parametrize("preset", presets())
+@pytest.mark.parametrize(("form", "root"), [("urdf", "robot"), ("sdf", "sdf")])
+def test_every_preset(preset, form, root, capsys):
+    assert main([preset, "--format", form]) == 0
+    assert ElementTree.fromstring(capsys.readouterr().out).tag == root
+
+
+def test_a_file_with_sensors(file, tmp_path):
+    out = tmp_path / "robot.sdf"
+    assert main([str(file), "--name", "robo", "-o", str(out)]) == 0
+    robot = ElementTree.parse(out).getroot().find("model")
+    assert robot.get("name") == "robo"
+    assert [sensor.findtext("topic") for sensor in robot.iter("sensor")] == [
+        "/model/robo/lidar1/scan",
+        "/model/robo/imu/imu",
+    ]
+
+
+def test_a_bridge(file, capsys):
+    assert main([str(file), "--format", "bridge"]) == 0
+    entries = yaml.safe_load(capsys.readouterr().out)
+    assert [one["ros_topic_name"] for one in entries][-2:] == ["lidar1/scan", "imu/data"]
+    assert entries[-1]["frame_id"] == "robo/imu"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("sim_node: {ros__parameters: {model: bicycel}}", "'bicycel'"),
+        ("sim_node: {ros__parameters: {sensors: {a: {rate: 1.0}}}}", "sensor 'a' .* has no type"),
+        (
+            "sim_node: {ros__parameters: {sensors: {base_link: {type: imu}}}}",
+            "sensor 'base_link' has the name of a part",
+        ),
+    ],
+)
+def test_wrong_parameters(text, words, tmp_path, capsys):
+    path = tmp_path / "bad.yaml"
+    path.write_text(text)
+    assert main([str(path)]) == 2
+    assert re.search(words, capsys.readouterr().err)
+
+
+def test_unknown_preset(capsys):
+    assert main(["deepraser"]) == 2
+    assert "no preset or file 'deepraser'; presets are ackermann_car" in capsys.readouterr().err
+
+
+def test_nowhere_to_write(tmp_path, capsys):
+    assert main(["deepracer", "-o", str(tmp_path / "no" / "where")]) == 2
+    assert "where" in capsys.readouterr().err

@@ -1,0 +1,74 @@
+"""The link over ROS topics that ``ros_gz_bridge`` carries into Gazebo and out of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from vds_gz.parameters.gazebo import GazeboParameters
+from vds_gz.plant.gazebo import topics
+from vds_gz.plant.gazebo.link import Inbox
+from vds_gz.plant.gazebo.ros_state import RosState
+from vds_gz.plant.gazebo.world_services import WorldServices
+from vds_gz.ros.graph import Graph, QoS
+
+ACTUATORS = "actuator_msgs/msg/Actuators"
+
+
+class BridgeLink:
+    """All joints in one ``actuator_msgs/Actuators``; `vds-gz model PRESET --format bridge` writes the bridge's file."""
+
+    name = "bridge"
+    lag_cause = (
+        "the bridge: give /clock a bridge of its own and cameras another; or a JointPositionController without "
+        "<use_velocity_commands>"
+    )
+
+    def __init__(self, graph: Graph, parameters: GazeboParameters) -> None:
+        """Announce the topic of commands; one command waits at most, since an older one is of no use."""
+        topic = parameters.actuators_topic or topics.actuators(parameters.model)
+        self._graph = graph
+        self._model = parameters.model
+        self._publisher = graph.publisher(topic, ACTUATORS, QoS(depth=1))
+        self._message = graph.message(ACTUATORS)
+        self._state = RosState(graph, parameters, topics.joint_state(parameters.model))
+        self._services = WorldServices(parameters.world)
+
+    def start(self, inbox: Inbox, wake: Callable[[], None]) -> None:
+        """Begin to listen."""
+        self._state.start(inbox, wake)
+
+    def poll(self) -> None:
+        """See to the services."""
+        self._services.poll()
+
+    def send(self, velocities: Sequence[float], positions: Sequence[float]) -> None:
+        """All joints in one message, which Gazebo obeys in one step."""
+        self._message.velocity = filled(self._graph, velocities)
+        self._message.position = filled(self._graph, positions)
+        self._publisher.publish(self._message)
+
+    def place(self, position: tuple[float, float, float], heading: float) -> None:
+        """Put the vehicle there [m, rad], level."""
+        self._services.place(self._model, position, heading)
+
+    def pause(self, paused: bool) -> None:
+        """Let the world pause or go on."""
+        self._services.pause(paused)
+
+    def fault(self) -> str:
+        """What is wrong with the link itself."""
+        if not self._publisher.subscription_count():
+            return f"nobody listens to '{self._publisher.topic}'; does ros_gz_bridge run, with this topic?"
+        return self._services.fault
+
+    def close(self) -> None:
+        """Nothing is held; the graph sends what is left."""
+
+
+def filled(graph: Graph, values: Sequence[float]) -> Any:
+    """A ``float64[]`` with these values."""
+    numbers = graph.numbers(len(values))
+    for i, value in enumerate(values):
+        numbers[i] = value
+    return numbers

@@ -1,0 +1,77 @@
+"""The link to ``ros2_control``: two forward command controllers move the joints, in Gazebo or wherever they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from vds_gz.parameters.gazebo import GazeboParameters
+from vds_gz.plant.gazebo.bridge import filled
+from vds_gz.plant.gazebo.link import Inbox
+from vds_gz.plant.gazebo.ros_state import RosState
+from vds_gz.plant.gazebo.world_services import WorldServices
+from vds_gz.ros.graph import Graph, QoS
+
+NUMBERS = "std_msgs/msg/Float64MultiArray"
+
+#: Where joint_state_broadcaster publishes with use_local_topics; without, it would meet our own joint_states.
+JOINT_STATES = "joint_state_broadcaster/joint_states"
+
+
+class Ros2ControlLink:
+    """Wheels to a velocity controller and steering joints to a position controller, as two messages.
+
+    The controllers list the joints in the order of ``joint_states``. Both messages act in the next cycle of
+    ``controller_manager``; only when that begins between the two, one cycle lies between them.
+    """
+
+    name = "ros2_control"
+    lag_cause = (
+        "gz_ros2_control's position interface, which answers with T = 1/(position_proportional_gain * update_rate), "
+        "0.1 s as shipped: set position_proportional_gain to 1.0 and update_rate to 500 or more"
+    )
+
+    def __init__(self, graph: Graph, parameters: GazeboParameters) -> None:
+        """Announce the topics of commands."""
+        self._graph = graph
+        self._model = parameters.model
+        self._velocities = graph.publisher(parameters.velocity_commands_topic, NUMBERS, QoS(depth=1))
+        self._positions = graph.publisher(parameters.position_commands_topic, NUMBERS, QoS(depth=1))
+        self._message = graph.message(NUMBERS)
+        self._steers = False
+        self._state = RosState(graph, parameters, JOINT_STATES)
+        self._services = WorldServices(parameters.world)
+
+    def start(self, inbox: Inbox, wake: Callable[[], None]) -> None:
+        """Begin to listen."""
+        self._state.start(inbox, wake)
+
+    def poll(self) -> None:
+        """See to the services."""
+        self._services.poll()
+
+    def send(self, velocities: Sequence[float], positions: Sequence[float]) -> None:
+        """Steering first: should a cycle begin between the two, the wheels still turn as they did."""
+        self._steers = bool(positions)
+        for publisher, values in ((self._positions, positions), (self._velocities, velocities)):
+            if values:
+                self._message.data = filled(self._graph, values)
+                publisher.publish(self._message)
+
+    def place(self, position: tuple[float, float, float], heading: float) -> None:
+        """Put the vehicle there [m, rad], level."""
+        self._services.place(self._model, position, heading)
+
+    def pause(self, paused: bool) -> None:
+        """Let the world pause or go on."""
+        self._services.pause(paused)
+
+    def fault(self) -> str:
+        """What is wrong with the link itself."""
+        needed = [self._velocities, self._positions] if self._steers else [self._velocities]
+        for publisher in needed:
+            if not publisher.subscription_count():
+                return f"nobody listens to '{publisher.topic}'; is this forward_command_controller loaded and active?"
+        return self._services.fault
+
+    def close(self) -> None:
+        """Nothing is held; the graph sends what is left."""

@@ -1,0 +1,77 @@
+"""What Gazebo tells over ROS topics, for the links that go that way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import monotonic
+from typing import Any
+
+from vds_gz.parameters.gazebo import GazeboParameters
+from vds_gz.plant.gazebo import topics
+from vds_gz.plant.gazebo.link import Alive, Inbox, JointReadings, Placement, Tick
+from vds_gz.ros.conversions import stamp_ns
+from vds_gz.ros.graph import Graph, QoS
+from vds_gz.ros.topics import CLOCK_IN
+from vds_gz.vehicle.vehicle import NANOSECONDS
+
+#: Gazebo tells its time also while it stands; when it has told the same one for so long, it is paused [s].
+STANDING = 0.2
+
+_STATE = QoS(depth=10)
+
+
+class RosState:
+    """Clock, joint states and odometry out of ROS into the plant's inbox."""
+
+    def __init__(self, graph: Graph, parameters: GazeboParameters, joint_states: str) -> None:
+        """Nothing is listened to yet.
+
+        Args:
+            graph: The node's place on the graph.
+            parameters: Where the vehicle is in Gazebo.
+            joint_states: The topic of joint states, where the parameters name none.
+        """
+        self._graph = graph
+        self._parameters = parameters
+        self._joint_states = parameters.joint_states_topic or joint_states
+        self._odometry = parameters.odometry_topic or topics.odometry(parameters.model)
+        # A tick is told as soon as most of a period has passed, so that a rate like the physics' leaves none out.
+        self._period = round(0.75 * NANOSECONDS / parameters.command_rate)
+        self._last_tick = -1
+        self._moved = self._told = monotonic()
+
+    def start(self, inbox: Inbox, wake: Callable[[], None]) -> None:
+        """Begin to listen. Messages come in the node's own thread, so there is nobody to wake."""
+        self._inbox = inbox
+        graph = self._graph
+        graph.subscribe(self._parameters.clock_topic, CLOCK_IN.type, CLOCK_IN.qos, self._on_clock)
+        graph.subscribe(self._odometry, "nav_msgs/msg/Odometry", _STATE, self._on_odometry)
+        graph.subscribe(self._joint_states, "sensor_msgs/msg/JointState", _STATE, self._on_joints)
+
+    def _on_clock(self, message: Any, arrival: int) -> None:
+        time, now = stamp_ns(message.clock), monotonic()
+        if time == self._last_tick and now - self._moved > STANDING and now - self._told > STANDING / 2:
+            self._told = now
+            self._inbox.append(Alive(paused=True))
+        if 0 <= time - self._last_tick < self._period:
+            return
+        self._last_tick, self._moved = time, now
+        self._inbox.append(Tick(time))
+
+    def _on_odometry(self, message: Any, arrival: int) -> None:
+        at, turn = message.pose.pose.position, message.pose.pose.orientation
+        self._inbox.append(
+            Placement(stamp_ns(message.header.stamp), (at.x, at.y, at.z), (turn.x, turn.y, turn.z, turn.w))
+        )
+
+    def _on_joints(self, message: Any, arrival: int) -> None:
+        count = len(message.name)
+        if not len(message.position) == len(message.velocity) == count:
+            return
+        self._inbox.append(
+            JointReadings(
+                stamp_ns(message.header.stamp),
+                dict(zip(message.name, map(float, message.position), strict=True)),
+                dict(zip(message.name, map(float, message.velocity), strict=True)),
+            )
+        )

@@ -1,0 +1,259 @@
+"""A command log through a model, offline: what the live node would have done, as fast as it can be computed.
+
+The vehicle is the live node's, and so is the meaning of time: a command acts from the first step that begins after it
+came, and one that grows too old is replaced by zero. So the same commands at the same times give the same motion to the
+last bit. Commands are taken and samples given block by block, so that the length of a log does not matter.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import struct
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from vds_gz.parameters.node import NodeParameters
+from vds_gz.ros.conversions import command_from_ackermann
+from vds_gz.sensing.localization import Localization, Pose
+from vds_gz.study.command_log import Ackermann, CommandLogError, CommandStream, Kind, Velocity
+from vds_gz.vehicle.catalogue import models
+from vds_gz.vehicle.command import ACKERMANN, TWIST, Command, twist
+from vds_gz.vehicle.model import ActuatorStates, JointStates, Model
+from vds_gz.vehicle.vehicle import NANOSECONDS, Motion, Vehicle, motion_of
+
+#: Time of the first command [ns]: a reference clock begins there.
+BEGIN = NANOSECONDS
+
+#: Samples of a block.
+BLOCK = 500
+
+_SINGLE = struct.Struct("<4f")
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The vehicle at one instant.
+
+    Attributes:
+        time: Simulated time [ns].
+        motion: Where base_link truly is and how it moves.
+        odom: Pose of base_link in the odometry's frame, with the variances of position and heading [m^2, rad^2].
+        map_to_odom: The odometry's frame in the map; None where it is fixed.
+    """
+
+    time: int
+    motion: Motion
+    odom: Pose
+    odom_variance: tuple[float, float]
+    map_to_odom: Pose | None
+    joints: JointStates
+    actuators: ActuatorStates
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Some seconds of a replay: samples, and the commands up to the last of them with their times [ns]."""
+
+    samples: Sequence[Sample]
+    command_times: Sequence[int]
+    commands: Sequence[Velocity | Ackermann]
+
+
+class Replay:
+    """A vehicle that goes through a command log."""
+
+    def __init__(
+        self,
+        log: CommandStream,
+        parameters: NodeParameters,
+        *,
+        rate: float | None = None,
+        tail: float = 1.0,
+        compiled: bool = True,
+    ) -> None:
+        """Put the vehicle at rest at the origin.
+
+        Args:
+            log: The commands.
+            parameters: What the vehicle is told.
+            rate: Samples per second; the parameters' ``pub_rate`` where none is given.
+            tail: Go on so long after the last command [s].
+            compiled: Compile the model, if numba is there.
+
+        Raises:
+            CommandLogError: The model takes no such commands.
+        """
+        self.model: Model = models()[parameters.model]
+        kind = ACKERMANN if log.kind == "ackermann" else TWIST
+        if kind not in self.model.accepts:
+            raise CommandLogError(f"the model '{self.model.name}' does not take commands of the kind '{log.kind}'")
+        self.vehicle = make_vehicle(self.model, parameters, compiled=compiled)
+        self.compiled = type(self.vehicle) is not Vehicle
+        self._log = log
+        self._rate = rate or parameters.pub_rate
+        self._tail = round(tail * NANOSECONDS)
+        self._localization = Localization(parameters.localization, Pose()) if parameters.simulate_localization else None
+
+    @property
+    def kind(self) -> Kind:
+        """Which messages the commands came in."""
+        return self._log.kind
+
+    def warm_up(self) -> None:
+        """Compile now what else would be compiled on the way."""
+        if self.compiled:
+            self.vehicle.sample([BEGIN])  # type: ignore[attr-defined]
+
+    def blocks(self) -> Iterator[Block]:
+        """Go through the log.
+
+        Raises:
+            CommandLogError: The log is at fault, or a command is beyond all measure.
+        """
+        entries = self._entries()
+        pending: tuple[int, Velocity | Ackermann] | None = next(entries)
+        last, end, count = BEGIN, None, 0
+        while end is None:
+            times = self._instants(count)
+            taken: list[tuple[int, Velocity | Ackermann]] = []
+            while pending is not None and pending[0] <= times[-1]:
+                self._enter(*pending)
+                taken.append(pending)
+                last = pending[0]
+                pending = next(entries, None)
+            if pending is None and last + self._tail < times[-1]:
+                end = last + self._tail
+                times = [time for time in times if time <= end]
+            count += len(times)
+            samples = [self._sample(time, state) for time, state in zip(times, self._states(times), strict=True)]
+            yield Block(samples, [time for time, _ in taken], [command for _, command in taken])
+
+    def _entries(self) -> Iterator[tuple[int, Velocity | Ackermann]]:
+        for time, command in self._log.entries:
+            yield BEGIN + round(time * NANOSECONDS), as_sent(command)
+
+    def _instants(self, count: int) -> list[int]:
+        """Times of the next samples [ns], each computed from the first so that none drifts."""
+        return [BEGIN + round(k * NANOSECONDS / self._rate) for k in range(count, count + BLOCK)]
+
+    def _enter(self, time: int, given: Velocity | Ackermann) -> None:
+        try:
+            self.vehicle.enter(command_of(given), time)
+        except ValueError as error:
+            raise CommandLogError(f"command at {(time - BEGIN) * 1e-9:.3f} s: {error}") from None
+
+    def _states(self, times: Sequence[int]) -> Iterator[Any]:
+        """The state at each of these times; the object may be the same every time."""
+        if not times:
+            return iter(())
+        if not self.compiled:
+            return _advanced(self.vehicle, times)
+        plain = self.model.at_rest(self.vehicle.coefficients)
+        return _unpacked(self.vehicle.sample(times), plain)  # type: ignore[attr-defined]
+
+    def _sample(self, time: int, state: Any) -> Sample:
+        c, model = self.vehicle.coefficients, self.model
+        motion = motion_of(c, state)
+        odom, variance, map_to_odom = Pose(motion.x, motion.y, motion.heading), (0.0, 0.0), None
+        if self._localization is not None:
+            self._localization.update(odom, 1.0 / self._rate)
+            odom, variance = self._localization.odom, self._localization.odom_variance
+            map_to_odom = self._localization.map_to_odom
+        joints, actuators = model.joint_states(c, state), model.actuator_states(c, state)
+        return Sample(time, motion, odom, variance, map_to_odom, joints, actuators)
+
+
+def make_vehicle(model: Model, parameters: NodeParameters, *, compiled: bool = True) -> Vehicle:
+    """The vehicle of the parameters at :data:`BEGIN`, compiled where that is wanted and numba is there."""
+    kind: type[Vehicle] = Vehicle
+    if compiled and find_spec("numba") is not None:
+        from vds_gz.vehicle.compiled import CompiledVehicle
+
+        kind = CompiledVehicle
+    return kind(
+        model,
+        parameters.vehicle,
+        step_rate=parameters.step_rate,
+        max_command_age=parameters.twist_reference_max_oldness,
+        start=BEGIN,
+    )
+
+
+def as_sent(command: Velocity | Ackermann) -> Velocity | Ackermann:
+    """The command as its message carries it: an AckermannDrive has single precision."""
+    if not isinstance(command, Ackermann):
+        return command
+    try:
+        return Ackermann(*_SINGLE.unpack(_SINGLE.pack(*command)))
+    except OverflowError:
+        return command  # beyond all measure, as the vehicle will say
+
+
+def command_of(given: Velocity | Ackermann) -> Command:
+    """What a vehicle makes of a command that came."""
+    return command_from_ackermann(given) if isinstance(given, Ackermann) else twist(*given)
+
+
+def _advanced(vehicle: Vehicle, times: Iterable[int]) -> Iterator[Any]:
+    for time in times:
+        vehicle.advance(time)
+        yield vehicle.state
+
+
+def _unpacked(records: Any, plain: Any) -> Iterator[Any]:
+    """Records one by one as the model's own state object, which is used again and again."""
+    holders, names, columns = zip(*_columns(records, plain), strict=True)
+    for row in zip(*columns, strict=True):
+        deque(map(setattr, holders, names, row), maxlen=0)
+        yield plain
+
+
+def _columns(records: Any, plain: Any) -> Iterator[tuple[Any, str, Any]]:
+    """Of every field of a state its holder, its name and its values."""
+    for field in dataclasses.fields(plain):
+        value, column = getattr(plain, field.name), records[field.name]
+        if dataclasses.is_dataclass(value):
+            yield from _columns(column, value)
+        else:
+            yield plain, field.name, column if isinstance(value, list) else column.tolist()
+
+
+# ---------------------------------------------------------------------- to CSV
+
+
+def write_csv(replay: Replay, path: str | Path, parameters: NodeParameters | None = None) -> int:
+    """Write a replay as a table; how many rows it has.
+
+    Columns: time [s], pose and velocity of base_link in SI units, of each actuator what it was asked for and does.
+    """
+    count = 0
+    with Path(path).open("w", encoding="utf-8", newline="\n") as file:
+        file.write(",".join(csv_columns(replay)) + "\n")
+        for block in replay.blocks():
+            count += len(block.samples)
+            file.writelines(",".join(map(repr, csv_row(replay, sample))) + "\n" for sample in block.samples)
+    return count
+
+
+def csv_columns(replay: Replay) -> list[str]:
+    """Names of the columns of a table."""
+    motion = [field.name for field in dataclasses.fields(Motion)]
+    actuators = chain.from_iterable((f"{name}_reference", f"{name}_actual") for name in replay.model.actuators)
+    return ["time", *motion, *actuators]
+
+
+def csv_row(replay: Replay, sample: Sample) -> list[float]:
+    """One row of a table."""
+    m, states = sample.motion, sample.actuators
+    row = [(sample.time - BEGIN) * 1e-9, m.x, m.y, m.heading, m.v_x, m.v_y, m.yaw_rate]
+    for i, name in enumerate(replay.model.actuators):
+        if "steering" in name:
+            row += [states.reference_positions[i], states.positions[i]]
+        else:
+            row += [states.reference_velocities[i], states.velocities[i]]
+    return row
