@@ -1,8 +1,8 @@
 """The graph over rclpy, where ROS 2 is installed.
 
-An executor in a thread of its own does nothing but receive. It puts what came into a queue, from which
-:meth:`RclpyGraph.wait` serves it in the node's own thread, so that stepping never waits for the executor and no
-callback runs beside another.
+A thread receives messages, and an executor in another one serves requests. Both put what came into a queue, from which
+:meth:`RclpyGraph.wait` takes it in the node's own thread, so that stepping never waits for them and no callback runs
+beside another.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import importlib
 import math
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from queue import Empty, SimpleQueue
@@ -33,6 +32,7 @@ from vds_gz.parameters.description import Description, ParameterError, Value
 from vds_gz.ros.arguments import Arguments
 from vds_gz.ros.errors import UnknownTypeError
 from vds_gz.ros.graph import QoS, Severity
+from vds_gz.ros.rclpy_receiver import Receiver
 
 _DONE = object()
 
@@ -103,8 +103,9 @@ class RclpyGraph:
         self._closing = False
         self._executor = SingleThreadedExecutor()
         self._executor.add_node(self._node)
-        self._receiver = threading.Thread(target=self._receive, name="receiver", daemon=True)
-        self._receiver.start()
+        self._receiver = Receiver(self._node.context)
+        self._server = threading.Thread(target=self._serve, name="server", daemon=True)
+        self._server.start()
 
     def message(self, type_name: str) -> Any:
         """A new message, every field at its default."""
@@ -136,18 +137,19 @@ class RclpyGraph:
     ) -> RclpySubscription:
         """Listen to a topic."""
 
-        def receive(message: Any) -> None:
-            arrival = time.monotonic_ns()
+        def deliver(message: Any, arrival: int) -> None:
             self._arrived.put(lambda: callback(message, arrival))
 
         subscription = self._node.create_subscription(
             interface(type_name),
             topic,
-            receive,
+            lambda message: None,
             _profile(qos),
+            callback_group=self._receiver.group,
             qos_overriding_options=QoSOverridingOptions.with_default_policies(),
             raw=raw,
         )
+        self._receiver.add(subscription, deliver)
         return RclpySubscription(self._node, subscription)
 
     def service(self, name: str, type_name: str, callback: Callable[[Any, Any], None]) -> None:
@@ -229,13 +231,14 @@ class RclpyGraph:
         self._closing = True
         for publisher in self._publishers:
             publisher.flush()
+        self._receiver.close()
         self._executor.wake()
-        self._receiver.join()
+        self._server.join()
         self._executor.shutdown()
         self._node.destroy_node()
         rclpy.try_shutdown()
 
-    def _receive(self) -> None:
+    def _serve(self) -> None:
         while not self._closing:
             self._executor.spin_once(timeout_sec=1.0)
 

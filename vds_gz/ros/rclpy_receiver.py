@@ -1,0 +1,86 @@
+"""Receives the messages of an rclpy node at a fraction of what an executor takes.
+
+An executor collects all that a node has (services, timers, guard conditions, ...) anew for every message, which costs a
+Python node more than the message. Here a thread waits for the subscriptions only, with the wait set that
+``rclpy.wait_for_message`` uses; everything else stays with the executor, which then seldom has anything to do.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from rclpy.callback_groups import CallbackGroup
+from rclpy.guard_condition import GuardCondition
+from rclpy.impl.implementation_singleton import rclpy_implementation
+
+#: Takes a message and when it arrived (``time.monotonic_ns``).
+Deliver = Callable[[Any, int], None]
+
+#: Longest wait in one piece [ns].
+LONGEST_WAIT = 1_000_000_000
+
+
+class NotForExecutors(CallbackGroup):
+    """A group whose members no executor waits for."""
+
+    def can_execute(self, entity: Any) -> bool:
+        """Never."""
+        return False
+
+    def beginning_execution(self, entity: Any) -> bool:
+        """Never."""
+        return False
+
+    def ending_execution(self, entity: Any) -> None:
+        """Nothing was begun."""
+
+
+class Receiver:
+    """A thread that waits for messages and hands them on."""
+
+    def __init__(self, context: Any) -> None:
+        """Start it."""
+        self.group = NotForExecutors()
+        self._context = context
+        self._entries: tuple[tuple[Any, Deliver], ...] = ()
+        self._closing = False
+        self._wake = GuardCondition(None, None, context)
+        self._thread = threading.Thread(target=self._run, name="receiver", daemon=True)
+        self._thread.start()
+
+    def add(self, subscription: Any, deliver: Deliver) -> None:
+        """Wait for this subscription too."""
+        self._entries = (*self._entries, (subscription, deliver))
+        self._wake.trigger()
+
+    def close(self) -> None:
+        """Stop; after this the subscriptions may be destroyed."""
+        self._closing = True
+        self._wake.trigger()
+        self._thread.join()
+        self._wake.destroy()
+
+    def _run(self) -> None:
+        while not self._closing:
+            entries = self._entries
+            with self._context.handle:
+                waiting = rclpy_implementation.WaitSet(len(entries), 1, 0, 0, 0, 0, self._context.handle)
+                while entries is self._entries and not self._closing:
+                    self._wait_once(waiting, entries)
+
+    def _wait_once(self, waiting: Any, entries: tuple[tuple[Any, Deliver], ...]) -> None:
+        waiting.clear_entities()
+        for subscription, _ in entries:
+            waiting.add_subscription(subscription.handle)
+        waiting.add_guard_condition(self._wake.handle)
+        waiting.wait(LONGEST_WAIT)
+        arrival = time.monotonic_ns()
+        ready = waiting.get_ready_entities("subscription")
+        for subscription, deliver in entries:
+            if subscription.handle.pointer in ready:
+                taken = subscription.handle.take_message(subscription.msg_type, subscription.raw)
+                if taken is not None:
+                    deliver(taken[0], arrival)
