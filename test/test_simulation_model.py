@@ -9,7 +9,7 @@ import pytest
 
 from vds_gz.model_command import presets, vehicle_parameters
 from vds_gz.parameters.sensors import TYPES
-from vds_gz.parameters.vehicles import BicycleParameters, DifferentialParameters, OmniParameters
+from vds_gz.parameters.vehicles import BicycleParameters, OmniParameters
 from vds_gz.plant.gazebo import topics
 from vds_gz.robot_description import urdf
 from vds_gz.sensing.catalogue import STREAMS
@@ -89,7 +89,7 @@ def test_rollers_pull_along_their_axles(pattern, sign):
 
 
 def test_complete_in_itself():
-    text = sdf(models()["differential"], DifferentialParameters())
+    text = sdf(models()["omni"], OmniParameters())
     assert "<uri>" not in text
     assert "<include>" not in text
     assert 'xmlns:gz="http://gazebosim.org/schema"' in text

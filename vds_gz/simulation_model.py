@@ -44,8 +44,8 @@ def sdf(
     vehicle = sdf_model(urdf(model.name, parameters, model.xacro, sensors), name)
     for topic in vehicle.iterfind("link/sensor/topic"):
         topic.text = topics.of_sensor(name, topic.text or "")
-    vehicle.extend(joint_plugins(model.joints(parameters), name))
-    vehicle.extend(state_plugins(name, rate))
+    vehicle.extend(list(joint_plugins(model.joints(parameters), name)))
+    vehicle.extend(list(state_plugins(name, rate)))
     root = Element("sdf", version=SDF_VERSION)
     root.append(vehicle)
     indent(root)

@@ -60,8 +60,8 @@ def model(urdf: str, name: str) -> Element:
     result = Element("model", name=name)
     for body in dict.fromkeys(part.body for part in parts.values()):
         members = [part for part in parts.values() if part.body == body]
-        result.extend(_body(members, movers.get(body), robot))
-    result.extend(_joint(joint, parts) for joint in movers.values())
+        result.extend(list(_body(members, movers.get(body), robot)))
+    result.extend([_joint(joint, parts) for joint in movers.values()])
     for extension in robot.findall("gazebo"):
         if extension.get("reference") is None:
             result.extend(extension)
@@ -91,7 +91,7 @@ def _body(members: list[Part], mover: Element | None, robot: Element) -> Iterato
         SubElement(link, "pose", relative_to=mover.get("name", "")).text = "0 0 0 0 0 0"
     link.append(_inertial(name, members))
     for part in members:
-        link.extend(_shapes(part, robot))
+        link.extend(list(_shapes(part, robot)))
     yield link
     for part in members:
         own = part.link.get("name", "")

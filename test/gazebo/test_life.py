@@ -50,6 +50,7 @@ def test_the_node_may_be_there_first_and_gazebo_may_die_and_return(start, serve,
 def test_a_pause_makes_commands_old(start, serve, driver, robot):
     serve(robot)
     start(*NODE)
+    driver.until_says("no command yet")
     driver.drive(0.5, 3.0)
     control("pause: true")
     driver.until_says("Gazebo is paused")
@@ -67,6 +68,7 @@ def test_a_pause_makes_commands_old(start, serve, driver, robot):
 def test_gazebo_goes_back_to_the_beginning(start, serve, driver, robot):
     serve(robot)
     node = start(*NODE)
+    driver.until_says("no command yet")
     driver.drive(0.5, 3.0)
     assert driver.at()[0] > 0.5
     control("reset: {all: true}")
@@ -93,6 +95,7 @@ def test_a_model_that_is_not_there_and_joints_of_other_names(start, serve, drive
 def test_a_node_that_is_killed_leaves_no_wheel_turning(start, serve, driver, robot):
     serve(robot)
     node = start(*NODE)
+    driver.until_says("no command yet")
     driver.drive(0.5, 2.0)
     assert driver.speed() > 0.3
     node.process.kill()
@@ -115,6 +118,7 @@ def test_a_node_that_is_killed_leaves_no_wheel_turning(start, serve, driver, rob
 def test_a_node_that_ends_leaves_no_wheel_turning_and_another_takes_over(start, serve, driver, robot):
     serve(robot)
     node = start(*NODE)
+    driver.until_says("no command yet")
     driver.drive(0.5, 2.0)
     assert node.stop(signal.SIGTERM) == 0
     node = start(*NODE)

@@ -87,6 +87,7 @@ class VehicleSystem:
         self._log = settings.findtext("commands", "")
         if path := settings.findtext("record", ""):
             self._record = open(path, "w", encoding="utf-8")  # noqa: SIM115 - it lives as long as the system
+            print(*self._link.columns(), sep=",", file=self._record)
 
     @guarded
     def pre_update(self, info: Any, ecm: Any) -> None:
@@ -99,7 +100,7 @@ class VehicleSystem:
         self._node.turn(0.0)
         self._link.act(info, ecm)
         if self._record is not None and not info.paused:
-            print(self._link.told(info), file=self._record, flush=True)
+            print(*map(repr, self._link.row(info)), sep=",", file=self._record, flush=True)
 
     def _enter_log(self, begin: int) -> None:
         """Give the vehicle the whole log, its first command now [ns]."""

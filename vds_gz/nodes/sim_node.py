@@ -185,7 +185,7 @@ class SimNode:
         """Time goes on. Where it stood still for long, as in a pause, the last command is too old, though not by it."""
         monotonic = monotonic_ns()
         stood, self._time_moved = monotonic - self._time_moved, monotonic
-        if min(stood, monotonic - self._commanded) > self._commands.max_age:
+        if self._last_now is not None and min(stood, monotonic - self._commanded) > self._commands.max_age:
             vehicle = self.plant.vehicle
             vehicle.enter(Command(TWIST if TWIST in vehicle.model.accepts else STOP), vehicle.time)
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
-from vds_gz.parameters.description import ParameterError, choice, flag, integer, real, reals
+from vds_gz.parameters.description import ParameterError, flag, integer, real, reals, text
 from vds_gz.parameters.override import Override
 
 #: The parameter that they are members of.
@@ -25,7 +25,7 @@ GROUP = "sensors"
 
 def kind(name: str) -> Any:
     """The parameter that says what a sensor is."""
-    return choice(name, (name,), "what it is")
+    return text(name, "what it is")
 
 
 def place(x: float, y: float, z: float) -> Any:

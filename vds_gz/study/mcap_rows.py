@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 import numpy as np
 import zstandard
@@ -196,6 +197,7 @@ class RowWriter:
         self._file.write(builder.end())
         start = self._file.tell()
         offsets = []
+        groups: list[tuple[Opcode, list[Any]]]
         groups = [(Opcode.SCHEMA, list(self._schemas.values())), (Opcode.CHANNEL, self._channels)]
         for opcode, group in (*groups, (Opcode.STATISTICS, [self._statistics()]), (Opcode.CHUNK_INDEX, self._chunks)):
             before = builder.count

@@ -199,6 +199,13 @@ def resized_line(line: list[float], head: int, steps: int) -> list[float]:
     return [entries[0]] * (wanted - len(entries)) + entries[-wanted:]
 
 
+def fit_lines(s: DriveState | SteeringState, steps: int) -> None:
+    """Fit an actuator's delay lines to another dead time [steps] without a jump."""
+    s.references = resized_line(s.references, s.head, steps)
+    s.rates = resized_line(s.rates, s.head, steps)
+    s.head = 0
+
+
 def wrap(angle: float) -> float:
     """The same direction within [-pi, pi] [rad]."""
     if -math.pi <= angle <= math.pi:

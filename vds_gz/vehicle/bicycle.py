@@ -18,8 +18,8 @@ from vds_gz.vehicle.actuators import (
     SteeringState,
     drive_at_rest,
     drive_coefficients,
+    fit_lines,
     newest_reference,
-    resized_line,
     steering_at_rest,
     steering_coefficients,
     step_drive,
@@ -334,10 +334,8 @@ def actuator_states(c: BicycleCoefficients, s: BicycleState) -> ActuatorStates:
 
 def resize(c: BicycleCoefficients, s: BicycleState) -> None:
     """Fit the delay lines to new dead times."""
-    for state, steps in ((s.drive, c.drive.delay_steps), (s.steering, c.steering.delay_steps)):
-        state.references = resized_line(state.references, state.head, steps)
-        state.rates = resized_line(state.rates, state.head, steps)
-        state.head = 0
+    fit_lines(s.drive, c.drive.delay_steps)
+    fit_lines(s.steering, c.steering.delay_steps)
 
 
 def _sides(track: float) -> tuple[str, ...]:

@@ -10,8 +10,8 @@ from vds_gz.vehicle.actuators import (
     DriveState,
     drive_at_rest,
     drive_coefficients,
+    fit_lines,
     newest_reference,
-    resized_line,
     step_drive,
 )
 from vds_gz.vehicle.command import TWIST, Command
@@ -109,10 +109,8 @@ def actuator_states(c: DifferentialCoefficients, s: DifferentialState) -> Actuat
 
 def resize(c: DifferentialCoefficients, s: DifferentialState) -> None:
     """Fit the delay lines to a new dead time."""
-    for drive in (s.left, s.right):
-        drive.references = resized_line(drive.references, drive.head, c.drive.delay_steps)
-        drive.rates = resized_line(drive.rates, drive.head, c.drive.delay_steps)
-        drive.head = 0
+    fit_lines(s.left, c.drive.delay_steps)
+    fit_lines(s.right, c.drive.delay_steps)
 
 
 DIFFERENTIAL = Model(

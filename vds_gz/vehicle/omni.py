@@ -15,8 +15,8 @@ from vds_gz.vehicle.actuators import (
     DriveState,
     drive_at_rest,
     drive_coefficients,
+    fit_lines,
     newest_reference,
-    resized_line,
     step_drive,
 )
 from vds_gz.vehicle.command import TWIST, Command
@@ -151,9 +151,7 @@ def actuator_states(c: OmniCoefficients, s: OmniState) -> ActuatorStates:
 def resize(c: OmniCoefficients, s: OmniState) -> None:
     """Fit the delay lines to a new dead time."""
     for drive in _drives(s):
-        drive.references = resized_line(drive.references, drive.head, c.drive.delay_steps)
-        drive.rates = resized_line(drive.rates, drive.head, c.drive.delay_steps)
-        drive.head = 0
+        fit_lines(drive, c.drive.delay_steps)
 
 
 def _drives(s: OmniState) -> tuple[DriveState, ...]:

@@ -74,8 +74,6 @@ class Life:
             return self._absent(now, fault)
         if self._paused:
             return Level.WARN, "Gazebo is paused"
-        if fault:
-            return Level.ERROR, fault
         if now - self._placed > SILENCE:
             return Level.ERROR, (
                 f"{self._world()} runs, but nothing tells where {model} is; is it spawned under this name, with an "
@@ -91,7 +89,7 @@ class Life:
                 f"{model} has no joint {_list(self._missing)}; besides ours it has {_list(self._others)}. "
                 "Name them in gazebo.joint_names as ours=theirs"
             )
-        return Level.OK, ""
+        return (Level.ERROR, fault) if fault else (Level.OK, "")
 
     def _absent(self, now: float, fault: str) -> tuple[Level, str]:
         if self._heard > NEVER:

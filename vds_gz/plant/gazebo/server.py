@@ -91,6 +91,7 @@ class Server:
         headless: bool = True,
         run: bool = True,
         rendering: bool = False,
+        steps: int = 0,
         folder: Path | None = None,
         environment: Mapping[str, str] = os.environ,
     ) -> None:
@@ -101,6 +102,7 @@ class Server:
             headless: Without a window.
             run: Time goes on at once; else it begins paused.
             rendering: Cameras and lidars draw without a display.
+            steps: Ends after so many; 0: goes on until it is stopped.
             folder: Where the world's file lay, for models that it names relative to that.
             environment: For the server; ``GZ_PARTITION`` keeps it apart from others.
 
@@ -118,6 +120,7 @@ class Server:
         self._file.flush()
         options = [option for option, wanted in (("-s", headless), ("-r", run)) if wanted]
         options += ["--headless-rendering"] if rendering else []
+        options += ["--iterations", str(steps)] if steps else []
         variables = dict(environment)
         if folder is not None:
             paths = [str(folder), variables.get("GZ_SIM_RESOURCE_PATH", "")]

@@ -37,6 +37,8 @@ class SystemLink:
         self._steering = [name for name, joint in zip(names, joints, strict=True) if joint.kind == "steering"]
         self._sim = bindings.sim()
         self._joints: dict[str, Any] = {}
+        self._where: dict[str, float] = {}
+        self._speeds: dict[str, float] = {}
         self._velocities: Sequence[float] = [0.0] * len(self._wheels)
         self._positions: Sequence[float] | None = None
         self._pose: tuple[tuple[float, float, float], float] | None = None
@@ -82,14 +84,13 @@ class SystemLink:
             self._inbox.append(Placement(time, position, (turn.x(), turn.y(), turn.z(), turn.w())))
 
     def _look_at_joints(self, time: int, ecm: Any) -> None:
-        self._where: dict[str, float] = {}
-        speeds: dict[str, float] = {}
+        self._where, self._speeds = {}, {}
         for name, joint in self._joints.items():
             position, velocity = joint.position(ecm), joint.velocity(ecm)
             if position and velocity:
-                self._where[name], speeds[name] = position[0], velocity[0]
+                self._where[name], self._speeds[name] = position[0], velocity[0]
         if self._where:
-            self._inbox.append(JointReadings(time, self._where, speeds))
+            self._inbox.append(JointReadings(time, self._where, self._speeds))
 
     def act(self, info: Any, ecm: Any) -> None:
         """Set the joints for the next step."""
@@ -110,10 +111,20 @@ class SystemLink:
         """When the next step begins [ns]."""
         return _nanoseconds(info.sim_time) - _nanoseconds(info.dt)
 
-    def told(self, info: Any) -> str:
-        """The time at which the step ends [ns] and what the joints were told, with commas."""
-        numbers = [*self._velocities, *(self._positions or ())]
-        return ",".join([str(_nanoseconds(info.sim_time)), *map(repr, numbers)])
+    def columns(self) -> list[str]:
+        """Names of what :meth:`row` has."""
+        joints = [*self._wheels, *self._steering]
+        return ["time [ns]", *(f"{name} told" for name in joints), *(f"{name} was" for name in joints)]
+
+    def row(self, info: Any) -> list[float]:
+        """When the step begins that comes now, what the joints were told for it, and how they were before.
+
+        Velocities of the wheels [rad/s], positions of the steering [rad].
+        """
+        told = [*self._velocities, *(self._positions or [math.nan] * len(self._steering))]
+        was = [self._speeds.get(name, math.nan) for name in self._wheels]
+        was += [self._where.get(name, math.nan) for name in self._steering]
+        return [self.step_begins(info), *told, *was]
 
     def stand(self) -> None:
         """Let the wheels stand until something else is told."""

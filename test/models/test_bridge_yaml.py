@@ -1,0 +1,65 @@
+"""The configuration of ros_gz_bridge."""
+
+import yaml
+
+from vds_gz.parameters.sensors import TYPES
+from vds_gz.plant.gazebo.bridge_yaml import clock_bridge, vehicle_bridge
+from vds_gz.sensing.catalogue import STREAMS
+
+#: What ros_gz_bridge can translate.
+PAIRS = {
+    "actuator_msgs/msg/Actuators": "gz.msgs.Actuators",
+    "nav_msgs/msg/Odometry": "gz.msgs.Odometry",
+    "sensor_msgs/msg/CameraInfo": "gz.msgs.CameraInfo",
+    "sensor_msgs/msg/Image": "gz.msgs.Image",
+    "sensor_msgs/msg/Imu": "gz.msgs.IMU",
+    "sensor_msgs/msg/JointState": "gz.msgs.Model",
+    "sensor_msgs/msg/LaserScan": "gz.msgs.LaserScan",
+    "sensor_msgs/msg/NavSatFix": "gz.msgs.NavSat",
+    "sensor_msgs/msg/PointCloud2": "gz.msgs.PointCloudPacked",
+    "rosgraph_msgs/msg/Clock": "gz.msgs.Clock",
+}
+
+SENSORS = {f"a_{kind}": group() for kind, group in TYPES.items()}
+
+
+def entries(text):
+    return {one["ros_topic_name"]: one for one in yaml.safe_load(text)}
+
+
+def test_joints_go_in_and_everything_else_comes_out():
+    found = entries(vehicle_bridge("robo", SENSORS))
+    assert {name for name, one in found.items() if one["direction"] == "ROS_TO_GZ"} == {"/model/robo/actuators"}
+    assert {"/model/robo/joint_state", "/model/robo/odometry"} < set(found)
+    assert len(found) == 3 + sum(map(len, STREAMS.values()))
+
+
+def test_types_are_those_that_the_bridge_knows():
+    for text in (vehicle_bridge("robo", SENSORS), clock_bridge()):
+        for one in yaml.safe_load(text):
+            assert PAIRS[one["ros_type_name"]] == one["gz_type_name"]
+
+
+def test_only_the_newest_command_counts():
+    one = entries(vehicle_bridge("robo"))["/model/robo/actuators"]
+    assert one["publisher_queue"] == one["subscriber_queue"] == 1
+
+
+def test_sensors_lie_in_the_namespace_and_have_frames():
+    found = entries(vehicle_bridge("robo", {"cam": TYPES["rgbd_camera"](), "gps": TYPES["gnss"]()}, "robo/"))
+    assert found["cam/image_raw"]["gz_topic_name"] == "/model/robo/cam/image"
+    assert found["cam/image_raw"]["frame_id"] == "robo/cam_optical_frame"
+    assert found["cam/points"]["frame_id"] == "robo/cam"
+    assert found["gps/fix"]["frame_id"] == "robo/gps"
+
+
+def test_nobody_pays_for_what_nobody_reads():
+    for name, one in entries(vehicle_bridge("robo", SENSORS)).items():
+        assert one.get("lazy", False) == (not name.startswith("/model"))
+
+
+def test_the_clock_has_a_bridge_of_its_own():
+    (clock,) = yaml.safe_load(clock_bridge())
+    assert clock["ros_topic_name"] == clock["gz_topic_name"] == "/clock"
+    assert clock["qos_profile"] == "CLOCK"
+    assert "/clock" not in entries(vehicle_bridge("robo", SENSORS))

@@ -1,0 +1,50 @@
+"""Profiles stay within their limits, are the same for the same seed, and every vehicle drives them."""
+
+import numpy as np
+import pytest
+
+from vds_gz.cli import main
+from vds_gz.study import command_log
+from vds_gz.study.profile import PROFILES, Limits, make
+from vds_gz.study.vehicle_options import preset_names
+
+LIMITS = Limits(1.7, 0.6, 1.1, 0.35, 1.2)
+
+
+@pytest.mark.parametrize("kind", PROFILES)
+@pytest.mark.parametrize("ackermann", [True, False])
+def test_every_profile_stays_within_its_limits_and_uses_them(kind, ackermann):
+    log = make(kind, LIMITS, ackermann=ackermann, duration=60.0)
+    values = np.abs(np.array(log.commands))
+    limits = [1.7, 0.35, 0.0, 0.0] if ackermann else [1.7, 0.6, 1.1]
+    assert (values.max(axis=0) <= np.array(limits) + 1e-9).all()
+    assert values[:, 0].max() >= 0.5 * 1.7
+    assert values[:, 1 if ackermann else 2].max() >= 0.9 * limits[1 if ackermann else 2]
+    assert log.duration == pytest.approx(60.0)
+    assert not any(log.commands[-1])
+
+
+def test_equal_seeds_give_equal_logs_and_others_do_not():
+    one, same, other = (make("steps", LIMITS, ackermann=True, duration=20.0, seed=seed) for seed in (3, 3, 4))
+    assert one == same
+    assert one != other
+
+
+@pytest.mark.parametrize("preset", preset_names())
+def test_every_preset_has_its_profile(tmp_path, preset):
+    path = tmp_path / "log.csv"
+    assert main(["profile", "steps", "--preset", preset, "--duration", "5", "-o", str(path)]) == 0
+    assert len(command_log.read(path).times) == 251
+
+
+def test_options_come_before_the_vehicle(tmp_path, capsys):
+    path = tmp_path / "log.csv"
+    assert main(["profile", "prbs", "--preset", "ackermann_car", "--speed", "0.5", "-o", str(path)]) == 0
+    assert "up to 0.5 m/s" in capsys.readouterr().out
+
+
+def test_wrong_use_is_said(capsys):
+    assert main(["profile", "steps", "--preset", "indoor_robot", "--as", "ackermann"]) == 2
+    assert "takes no steering angles" in capsys.readouterr().err
+    assert main(["profile", "steps", "--preset", "nothing"]) == 2
+    assert "there is no preset 'nothing'" in capsys.readouterr().err

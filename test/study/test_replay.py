@@ -1,0 +1,121 @@
+"""A replay is what the live node would have done, to the last bit, whatever it is written to."""
+
+import csv
+import math
+
+import numpy as np
+import pytest
+
+from vds_gz.cli import main
+from vds_gz.parameters.node import NodeParameters
+from vds_gz.parameters.vehicles import BicycleParameters, OmniParameters
+from vds_gz.study import command_log, recording
+from vds_gz.study.command_log import Ackermann, CommandLog, CommandLogError, Velocity, write_csv
+from vds_gz.study.replay import BEGIN, Replay, command_of
+from vds_gz.vehicle.catalogue import models
+from vds_gz.vehicle.vehicle import Vehicle
+
+BICYCLE = NodeParameters(model="bicycle", model_params={"bicycle": BicycleParameters()})
+OMNI = NodeParameters(model="omni", model_params={"omni": OmniParameters()}, simulate_localization=True)
+
+
+def log_file(folder, kind="ackermann", seconds=12.0):
+    """Commands at odd times, with a gap in which the last one grows too old."""
+    times = [0.0313 * k for k in range(round(seconds / 0.0313)) if not 5.0 < 0.0313 * k < 7.0]
+    if kind == "ackermann":
+        commands = [Ackermann(1.0 + math.sin(t), 0.4 * math.cos(t), 0.7, 1.1) for t in times]
+    else:
+        commands = [Velocity(math.sin(t), 0.3 * math.cos(t), 0.2 * math.sin(2.0 * t)) for t in times]
+    path = folder / f"{kind}.csv"
+    write_csv(CommandLog(kind, tuple(times), tuple(commands)), path)
+    return path
+
+
+def samples(path, parameters, **options):
+    return [one for block in Replay(command_log.stream(path), parameters, **options).blocks() for one in block.samples]
+
+
+@pytest.mark.parametrize(("kind", "parameters"), [("ackermann", BICYCLE), ("twist", BICYCLE), ("twist", OMNI)])
+def test_compiled_and_interpreted_are_the_same(tmp_path, kind, parameters):
+    path = log_file(tmp_path, kind)
+    interpreted = samples(path, parameters, compiled=False)
+    compiled = samples(path, parameters)
+    assert len(compiled) > 600
+    assert [one.motion for one in compiled] == [one.motion for one in interpreted]
+    assert [tuple(one.joints.positions) for one in compiled] == [tuple(one.joints.positions) for one in interpreted]
+    assert [one.odom for one in compiled] == [one.odom for one in interpreted]
+
+
+def test_it_is_the_vehicle_of_the_node_with_the_same_command_times(tmp_path):
+    log = command_log.read(log_file(tmp_path))
+    vehicle = Vehicle(models()["bicycle"], BICYCLE.vehicle, start=BEGIN)
+    entries = list(zip(log.times, log.commands, strict=True))
+    for one in samples(tmp_path / "ackermann.csv", BICYCLE):
+        while entries and BEGIN + round(entries[0][0] * 1e9) <= one.time:
+            time, command = entries.pop(0)
+            moment = BEGIN + round(time * 1e9)
+            vehicle.advance(moment)
+            single = Ackermann(*np.float32(command).tolist())
+            vehicle.enter(command_of(single), moment)
+        vehicle.advance(one.time)
+        assert one.motion == vehicle.motion()
+
+
+def test_a_recording_is_the_same_every_time_and_readable(tmp_path):
+    path = str(log_file(tmp_path))
+    first, second = tmp_path / "first.mcap", tmp_path / "second.mcap"
+    for output in (first, second):
+        assert main(["replay", path, "--preset", "ackermann_car", "-o", str(output)]) == 0
+    assert first.read_bytes() == second.read_bytes()
+    run = recording.read(first)
+    assert run.counts["/ackermann_cmd"] == len(command_log.read(path).times)
+    assert run.counts["/odom"] == run.counts["/joint_states"] == run.counts["/tf"] == len(run.motion.time)
+    assert {actuator.name for actuator in run.actuators} == {"drive", "steering"}
+    log = command_log.read(first)
+    assert log.kind == "ackermann"
+    assert log.times == pytest.approx(command_log.read(path).times, abs=1e-9)
+
+
+def test_a_replay_of_a_replay_is_the_same(tmp_path):
+    path, first, second = str(log_file(tmp_path)), str(tmp_path / "1.mcap"), str(tmp_path / "2.csv")
+    direct = str(tmp_path / "direct.csv")
+    assert main(["replay", path, "--preset", "ackermann_car", "-o", first]) == 0
+    assert main(["replay", first, "--preset", "ackermann_car", "-o", second]) == 0
+    assert main(["replay", path, "--preset", "ackermann_car", "-o", direct]) == 0
+    with open(second) as one, open(direct) as other:
+        assert list(csv.reader(one)) == list(csv.reader(other))
+
+
+def test_the_table_has_the_numbers_of_the_samples(tmp_path):
+    path, output = log_file(tmp_path), tmp_path / "table.csv"
+    assert main(["replay", str(path), "--preset", "ackermann_car", "--rate", "10", "-o", str(output)]) == 0
+    rows = list(csv.DictReader(output.open()))
+    assert float(rows[1]["time"]) == pytest.approx(0.1)
+    assert {"x", "v_x", "drive_reference", "steering_actual"} <= rows[0].keys()
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "said"),
+    [
+        ("", [], "the file is empty"),
+        ("time,speed,steering_angle\n0,1,nan\n", [], "'steering_angle' is nan"),
+        ("time,speed,steering_angle\n0,1e9,0\n", [], "must be a finite number within"),
+        ("time,speed,steering_angle\n1,1,0\n0,1,0\n", [], "time must not decrease"),
+        ("time,speed,steering_angle\n0,1,0\n", ["-o", "x.txt"], "must end in .mcap or .csv"),
+        ("time,speed,steering_angle\n0,1,0\n", ["--preset", "indoor_robot"], "does not take commands"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(tmp_path, monkeypatch, capsys, text, arguments, said):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "log.csv").write_text(text)
+    preset = [] if "--preset" in arguments else ["--preset", "ackermann_car"]
+    assert main(["replay", "log.csv", *preset, *arguments]) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
+    assert [one.name for one in tmp_path.iterdir()] == ["log.csv"]
+
+
+def test_a_model_refuses_what_it_does_not_understand(tmp_path):
+    with pytest.raises(CommandLogError, match="does not take"):
+        Replay(command_log.stream(log_file(tmp_path)), OMNI)

@@ -1,0 +1,230 @@
+"""``vds-gz compare``: two runs beside each other, as numbers, as a report, as a gate."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import math
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
+from vds_gz.parameters.description import ParameterError
+from vds_gz.ros.errors import ArgumentError
+from vds_gz.study import command_log
+from vds_gz.study.command_log import CommandLog, CommandLogError
+from vds_gz.study.compare import Comparison, Difference, Measured, Signal, compare
+from vds_gz.study.plots import ACTUAL, ASKED, PALE, STYLE
+from vds_gz.study.profile import limits_of, make
+from vds_gz.study.recording import RecordingError
+from vds_gz.study.report import Page, png, text_table
+from vds_gz.study.sources import Source, find, load
+from vds_gz.study.tolerance import Bound, ToleranceError, check
+from vds_gz.vehicle.catalogue import models
+from vds_gz.vehicle.command import ACKERMANN
+
+DESCRIPTION = """
+Compare two runs of a vehicle: by how much speed, yaw rate, path and every actuator differ, by how much later the second
+answers, and which dead times and time constants each has.
+
+A and B are recordings (.mcap of `vds-gz run` or `vds-gz replay`), tables (.csv of `vds-gz replay`), or models:
+parameter files (.yaml) and presets. A model is sent the commands of the recording it is compared with, or --log, or
+else a minute of steps. Runs are aligned at their first command, and put at the same pose there.
+
+Written into a folder: report.html, which needs no other file, report.json and overlay.png.
+"""
+
+EPILOG = """
+A tolerance file makes a gate of it. Quantities are speed, yaw_rate, path and the names of the actuators:
+  speed: {rms: 0.05, peak: 0.3, delay: 0.01}
+  path: {rms: 0.1, peak: 0.2, end: 0.2, beside: 0.1}
+  steering: {rms: 0.01, dead_time: 0.01, time_constant: 0.02}
+
+examples:
+  vds-gz compare runs/*/recording.mcap my_robot.yaml
+  vds-gz compare ackermann_car slow_car.yaml --log drive.csv --tolerance bounds.yaml
+
+exit code: 0 done and within tolerance, 1 a bound is broken, 2 wrong use or input
+"""
+
+HEAD = ("quantity", "rms", "peak", "at", "B later by", "rms without it")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Compare two runs.
+
+    Returns:
+        0 if all is within tolerance, 1 if a bound is broken, 2 if something is wrong with what was given.
+    """
+    options = _parser().parse_args(argv)
+    try:
+        a, b = find(options.a), find(options.b)
+        log = _log(a, b, options)
+        found = compare(load(a, log), load(b, log))
+        bounds = check(options.tolerance, found.numbers()) if options.tolerance else []
+        folder = Path(options.output)
+        folder.mkdir(parents=True, exist_ok=True)
+        _write(folder, (options.a, options.b), found, bounds)
+    except (ArgumentError, ParameterError, CommandLogError, RecordingError, ToleranceError, OSError) as error:
+        print(f"vds-gz compare: {error}", file=sys.stderr)
+        return 2
+    except ValueError as error:
+        print(f"vds-gz compare: '{options.a}' and '{options.b}': {error}", file=sys.stderr)
+        return 2
+    print(f"A  {options.a}\nB  {options.b}\n\n{text_table(HEAD, _rows(found))}\n")
+    print(f"{text_table(*_measured(found))}\n\n{verdict(found)}\n\nreport  {folder / 'report.html'}")
+    broken = [bound for bound in bounds if bound.broken]
+    for bound in broken:
+        print(f"vds-gz compare: out of tolerance: {bound}", file=sys.stderr)
+    if bounds and not broken:
+        print(f"all {len(bounds)} bounds of {options.tolerance} hold")
+    return 1 if broken else 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "vds-gz compare", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("a", metavar="A", help="recording, table, parameter file or preset")
+    parser.add_argument("b", metavar="B", help="another one")
+    parser.add_argument("--log", metavar="FILE", help="commands for models: a CSV file or a bag")
+    parser.add_argument("--topic", metavar="NAME", help="the topic of a bag, where several have commands")
+    parser.add_argument("--tolerance", metavar="FILE", help="bounds that must hold (YAML)")
+    parser.add_argument("-o", "--output", metavar="DIR", default="compare", help="folder for the report (compare)")
+    return parser
+
+
+def _log(a: Source, b: Source, options: argparse.Namespace) -> CommandLog | None:
+    """What models are sent."""
+    model = next((one for one in (a, b) if one.parameters is not None), None)
+    if model is None or model.parameters is None:
+        return None
+    if options.log:
+        return command_log.read(options.log, options.topic)
+    recorded = next((one.path for one in (a, b) if one.path is not None), None)
+    if recorded is not None and recorded.suffix == ".csv":
+        raise ArgumentError(f"the table '{recorded}' has no commands to send to the model; give them with --log FILE")
+    if recorded is not None:
+        return command_log.read(recorded, options.topic)
+    nothing = argparse.Namespace(speed=None, steering=None, yaw_rate=None, sideways=None)
+    ackermann = ACKERMANN in models()[model.parameters.model].accepts
+    return make("steps", limits_of(nothing, model.parameters), ackermann=ackermann, duration=60.0)
+
+
+# ---------------------------------------------------------------------- in words and numbers
+
+
+def verdict(found: Comparison) -> str:
+    """The comparison in a sentence."""
+    if all(one.peak == 0.0 for one in found.differences) and found.path.peak == 0.0:
+        return "The runs are identical."
+    delays = [f"{one.name} {_milliseconds(one)}" for one in found.differences if one.delay and abs(one.delay) > 5e-4]
+    delays += [f"dead time of {one.name} {change * 1e3:+.1f} ms" for one, change in _changes(found)]
+    if not delays:
+        return "Neither run is later than the other by half a millisecond."
+    return f"B against A: {', '.join(delays)}."
+
+
+def _changes(found: Comparison) -> Iterator[tuple[Measured, float]]:
+    """Actuators whose dead times differ [s]."""
+    for one in found.measured:
+        if one.a.dead_time is not None and one.b.dead_time is not None:
+            change = one.b.dead_time - one.a.dead_time
+            if abs(change) > 5e-4:
+                yield one, change
+
+
+def _milliseconds(one: Difference) -> str:
+    assert one.delay is not None
+    return f"{abs(one.delay) * 1e3:.1f} ms {'later' if one.delay > 0.0 else 'earlier'}"
+
+
+def _rows(found: Comparison) -> list[tuple[str, ...]]:
+    rows: list[tuple[str, ...]] = []
+    for one in found.differences:
+        later = "-" if one.delay is None else f"{one.delay * 1e3 + 0.0:.1f} ms"
+        left = "-" if one.rms_aligned is None else f"{one.rms_aligned:.4g} {one.unit}"
+        values = f"{one.rms:.4g} {one.unit}", f"{one.peak:.4g} {one.unit}", f"{one.peak_time:.2f} s"
+        rows.append((one.name, *values, later, left))
+    path = found.path
+    beside = f"at most {path.beside:.4g} m beside A's path"
+    rows.append(("path", f"{path.rms:.4g} m", f"{path.peak:.4g} m", f"end {path.end:.4g} m", "", beside))
+    return rows
+
+
+def _measured(found: Comparison) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """What was measured of the actuators."""
+    rows: list[tuple[str, ...]] = []
+    for one in found.measured:
+        for label, field in (("dead time", "dead_time"), ("time constant", "time_constant")):
+            a, b = getattr(one.a, field), getattr(one.b, field)
+            change = "" if a is None or b is None else f"{(b - a) * 1e3:+.1f} ms"
+            rows.append((one.name, label, _seconds(a), _seconds(b), change))
+    return ("actuator", "measured", "A", "B", "B - A"), rows
+
+
+def _seconds(value: float | None) -> str:
+    return "not excited" if value is None else f"{value:.4f} s"
+
+
+# ---------------------------------------------------------------------- the report
+
+
+def _write(folder: Path, names: tuple[str, str], found: Comparison, bounds: Sequence[Bound]) -> None:
+    picture = png(_figure(found, names))
+    (folder / "overlay.png").write_bytes(picture)
+    content = {
+        "a": names[0],
+        "b": names[1],
+        "verdict": verdict(found),
+        "differences": [dataclasses.asdict(one) for one in found.differences],
+        "path": dataclasses.asdict(found.path),
+        "measured": [dataclasses.asdict(one) for one in found.measured],
+        "bounds": [{**dataclasses.asdict(bound), "broken": bound.broken} for bound in bounds],
+    }
+    (folder / "report.json").write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    page = Page(f"{names[0]} against {names[1]}")
+    page.text(verdict(found))
+    for bound in bounds:
+        page.text(f"{'broken' if bound.broken else 'holds'}: {bound}", bad=bound.broken)
+    page.picture(picture, "both runs over time, and their paths")
+    page.heading("Differences, B minus A")
+    page.table(HEAD, _rows(found))
+    page.heading("Measured of the actuators")
+    page.table(*_measured(found))
+    (folder / "report.html").write_text(page.html(), encoding="utf-8")
+
+
+def _figure(found: Comparison, names: tuple[str, str]) -> Figure:
+    """Every signal of both runs over time, and both paths."""
+    with mpl.rc_context(STYLE):
+        count = len(found.signals) + 1
+        figure = Figure(figsize=(12.0, 2.1 * math.ceil(count / 2) + 0.6), dpi=100, layout="constrained")
+        axes = figure.subplots(math.ceil(count / 2), 2, squeeze=False).ravel()
+        for axis, signal in zip(axes, found.signals, strict=False):
+            _draw(axis, signal, names)
+        axis = axes[len(found.signals)]
+        for points, colour in ((found.path_a, ASKED), (found.path_b, ACTUAL)):
+            axis.plot(*points.T, color=colour, linewidth=1.5)
+        axis.set_aspect("equal", adjustable="datalim")
+        axis.set_title("path [m]")
+        for axis in axes[count:]:
+            axis.axis("off")
+        handles, labels = axes[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside upper right", ncols=2)
+        return figure
+
+
+def _draw(axis: mpl.axes.Axes, signal: Signal, names: tuple[str, str]) -> None:
+    axis.axhline(0.0, color=PALE, linewidth=1.0)
+    axis.plot(signal.time, signal.a, color=ASKED, linewidth=1.5, label=f"A  {names[0]}")
+    axis.plot(signal.time, signal.b, color=ACTUAL, linewidth=1.1, label=f"B  {names[1]}")
+    axis.set_title(f"{signal.name.replace('_', ' ')} [{signal.unit}]")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,66 @@
+"""Bounds on differences, from a YAML file: quantity, measure, greatest value."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+Numbers = Mapping[str, Mapping[str, float | None]]
+
+
+class ToleranceError(ValueError):
+    """A tolerance file cannot be used. The message says where, and what would be right."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """The greatest value that a measure of a quantity may have."""
+
+    quantity: str
+    measure: str
+    limit: float
+    value: float | None
+
+    @property
+    def broken(self) -> bool:
+        """The value is greater, or nothing is known of it."""
+        return self.value is None or self.value > self.limit
+
+    def __str__(self) -> str:
+        value = "unknown, as nothing moved" if self.value is None else f"{self.value:.6g}"
+        return f"{self.quantity} {self.measure} is {value}; it must be at most {self.limit:g}"
+
+
+def check(path: str | Path, numbers: Numbers) -> list[Bound]:
+    """The bounds of a file, each with the value that was found.
+
+    Raises:
+        ToleranceError: The file is no tolerance file for these numbers.
+    """
+    try:
+        content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ToleranceError(f"tolerance file '{path}' cannot be read: {error}") from None
+    if not isinstance(content, dict) or not content:
+        raise ToleranceError(f"{path}: it must hold quantities with bounds, e.g. 'speed: {{rms: 0.05, delay: 0.01}}'")
+    bounds = []
+    for quantity, measures in content.items():
+        _known(path, "quantity", str(quantity), numbers)
+        if not isinstance(measures, dict):
+            raise ToleranceError(f"{path}: '{quantity}' is {measures!r}; it must hold bounds, e.g. '{{rms: 0.05}}'")
+        for measure, limit in measures.items():
+            _known(path, f"measure of {quantity}", str(measure), numbers[quantity])
+            if isinstance(limit, bool) or not isinstance(limit, (int, float)) or not limit >= 0.0:
+                raise ToleranceError(f"{path}: {quantity} {measure} is {limit!r}; it must be a number of at least 0")
+            bounds.append(Bound(quantity, measure, float(limit), numbers[quantity][measure]))
+    return bounds
+
+
+def _known(path: str | Path, what: str, name: str, names: Mapping[str, object]) -> None:
+    if name not in names:
+        nearest = difflib.get_close_matches(name, names, n=1, cutoff=0.0)[0]
+        raise ToleranceError(f"{path}: unknown {what} '{name}'; there are {', '.join(names)}; nearest is '{nearest}'")
