@@ -1,36 +1,40 @@
-"""Figures of the Gazebo backend on a real server: ``python bench/gazebo.py [parity] [delay] [pace]``."""
+"""Figures of the Gazebo backend on a real server: ``python bench/gazebo.py [delay] [pace] [parity]``, or all."""
 
 from __future__ import annotations
 
-import math
 import os
 import statistics
+import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Event
+from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "test" / "gazebo")]
 
-from vds_gz.nodes.plants import vehicle_of
-from vds_gz.parameters.load import Override, load
-from vds_gz.parameters.node import NodeParameters
-from vds_gz.plant.gazebo.plant import GazeboPlant
-from vds_gz.plant.gazebo.server import Server, Spawn, populated
-from vds_gz.plant.gazebo.transport import TransportLink
-from vds_gz.ros.parameter_yaml import read_parameter_file
-from vds_gz.share import share
-from vds_gz.simulation_model import sdf
-from vds_gz.vehicle.catalogue import models
-from vds_gz.vehicle.command import ACKERMANN, TWIST, Command, ackermann, twist
-from vds_gz.vehicle.vehicle import NANOSECONDS, Motion
+from parity import Pair, error, manoeuvres, speed, yaw_rate  # noqa: E402
 
-PRESETS = ("ackermann_car", "deepracer", "forklift", "indoor_robot", "scaled_car", "vds_defaults")
+from vds_gz.nodes.gazebo import environment, in_step  # noqa: E402
+from vds_gz.parameters.load import Override, load  # noqa: E402
+from vds_gz.parameters.node import NodeParameters  # noqa: E402
+from vds_gz.plant.gazebo import bindings, topics  # noqa: E402
+from vds_gz.plant.gazebo.server import Server, Spawn, populated  # noqa: E402
+from vds_gz.ros.parameter_yaml import read_parameter_file  # noqa: E402
+from vds_gz.share import share  # noqa: E402
+from vds_gz.simulation_model import sdf  # noqa: E402
+from vds_gz.vehicle.catalogue import models  # noqa: E402
 
-#: Between two samples, as the node publishes [ns].
-PERIOD = 20_000_000
+VEHICLES = {
+    **{name: (name,) for name in ("ackermann_car", "deepracer", "forklift", "indoor_robot", "scaled_car")},
+    "steered drive": ("vds_defaults",),
+    "differential": ("vds_defaults", ("model", "differential")),
+    "omni": ("vds_defaults", ("model", "omni")),
+}
+
+SECONDS = 10.0
 
 
 def preset(name: str, *overrides: tuple[str, object]) -> NodeParameters:
@@ -40,123 +44,138 @@ def preset(name: str, *overrides: tuple[str, object]) -> NodeParameters:
 
 
 @contextmanager
-def server(parameters: NodeParameters, world: str = "empty", pace: float | None = None):
-    """A world with the vehicle, in a partition of its own."""
+def server(parameters: NodeParameters, world: str = "empty", inside: list[str] | None = None) -> Iterator[Server]:
+    """A world with the vehicle, in a partition of its own; ``inside``: what the node in there is told."""
     os.environ["GZ_PARTITION"] = f"vds_gz_{os.getpid()}_{time.monotonic_ns()}"
-    model = models()[parameters.model]
-    _, text = populated(share("worlds", f"{world}.sdf"), [Spawn(sdf(model, parameters.vehicle))], pace)
-    running = Server(text)
+    text = sdf(models()[parameters.model], parameters.vehicle, sensors=parameters.sensors)
+    if inside is not None:
+        text = in_step(text, inside)
+    running = Server(populated(share("worlds", f"{world}.sdf"), [Spawn(text)])[1], environment=environment())
     try:
         yield running
     finally:
         running.stop()
 
 
-class Pair:
-    """The vehicle in Gazebo, and beside it the same one moved by its kinematics, both told the same at the same time."""
-
-    def __init__(self, parameters: NodeParameters) -> None:
-        model = models()[parameters.model]
-        self.news = Event()
-        self.reference = vehicle_of(parameters, model, moves=True)
-        vehicle = vehicle_of(parameters, model, moves=False)
-        link = TransportLink(parameters.gazebo)
-        self.plant = GazeboPlant(vehicle, parameters.gazebo, link, self.news.set, print)
-
-    def wait(self) -> int | None:
-        self.news.wait(0.1)
-        self.news.clear()
-        return self.plant.observe()
-
-    def drive(self, commands: Sequence[tuple[float, Command]], seconds: float) -> list[tuple[int, Motion, Motion]]:
-        """Commands at times since the beginning [s]; samples of what Gazebo and the kinematics did."""
-        now = None
-        while now is None or self.plant._history.last is None:
-            now = self.wait()
-        begin = now - now % PERIOD + PERIOD
-        for vehicle in (self.plant.vehicle, self.reference):
-            vehicle.skip_to(begin)
-            for at, command in commands:
-                vehicle.enter(command, begin + round(at * NANOSECONDS))
-        wanted: list[tuple[int, Motion]] = []
-        samples: list[tuple[int, Motion, Motion]] = []
-        due = begin + PERIOD
-        while len(samples) < seconds * NANOSECONDS / PERIOD:
-            now = self.wait()
-            if now is None or now < begin:
-                continue
-            while due <= now:
-                self.reference.advance(due)
-                wanted.append((due, self.reference.motion()))
-                due += PERIOD
-            self.plant.command(now)
-            while wanted and self.plant.seen(wanted[0][0]):
-                at, motion = wanted.pop(0)
-                samples.append((at - begin, self.plant.motion(at), motion))
-        return samples
+@contextmanager
+def node(*arguments: str) -> Iterator[subprocess.Popen[bytes]]:
+    process = subprocess.Popen([sys.executable, "-m", "vds_gz.nodes.sim_node", "--ros-args", *arguments])
+    try:
+        yield process
+    finally:
+        process.terminate()
+        process.wait(10.0)
 
 
-def manoeuvres(parameters: NodeParameters) -> list[tuple[str, list[tuple[float, Command]], float]]:
-    """A step, a turn, a slalom and a reversal for a vehicle; each begins and ends at rest."""
-    p = parameters.vehicle
-    drive = getattr(p, "drive_actuator", None) or p.drive_actuators
-    speed = 0.6 * min(drive.max_velocity or 2.0, 5.0)
-    length = getattr(p, "wheel_base", None) or p.track
-    takes_angle = ACKERMANN in models()[parameters.model].accepts
-
-    def go(v: float, curve: float = 0.0) -> Command:
-        angle = 0.6 * curve * min(0.6, getattr(getattr(p, "steering_actuator", None), "max_position", 0.6) or 0.6)
-        return ackermann(v, angle) if takes_angle else twist(v, 0.0, curve * 0.4 * speed / max(length, 0.4))
-
-    def repeated(phases: Sequence[tuple[float, Command]], end: float) -> list[tuple[float, Command]]:
-        """A command each 0.1 s, so that none times out."""
-        filled = []
-        for (start, command), stop in zip(phases, [*(s for s, _ in phases[1:]), end], strict=True):
-            filled += [(start + 0.1 * i, command) for i in range(max(1, math.ceil((stop - start) / 0.1 - 1e-6)))]
-        return filled
-
-    back = -speed if getattr(p, "allow_reverse", True) else 0.3 * speed
-    plans = {
-        "step": ([(0.5, go(speed)), (4.5, go(0.0))], 8.0),
-        "turn": ([(0.5, go(speed, 1.0)), (4.5, go(0.0))], 8.0),
-        "slalom": ([(0.5 + 0.02 * i, go(speed, math.sin(0.05 * i))) for i in range(250)] + [(5.5, go(0.0))], 8.0),
-        "reversal": ([(0.5, go(speed, 0.5)), (3.5, go(back, 0.5)), (6.0, go(0.0))], 8.5),
-    }
-    return [(name, repeated(phases, end), end) for name, (phases, end) in plans.items()]
+def parity() -> None:
+    """How well vehicles in Gazebo follow the kinematics, as fast as this machine lets them."""
+    print(f"{'vehicle':16}{'manoeuvre':12}{'speed':>10}{'yaw rate':>10}   RMS of the peak")
+    for name, (file, *overrides) in VEHICLES.items():
+        parameters = preset(file, *overrides)
+        with server(parameters):
+            for manoeuvre in manoeuvres(parameters):
+                pair = Pair(parameters)
+                samples = pair.drive(manoeuvre.commands, manoeuvre.seconds)
+                pair.plant.close()
+                print(
+                    f"{name:16}{manoeuvre.name:12}{error(samples, speed):10.3%}{error(samples, yaw_rate):10.3%}",
+                    flush=True,
+                )
 
 
-def error(samples: Sequence[tuple[int, Motion, Motion]], what: Callable[[Motion], float], delay: float = 0.0) -> float:
-    """RMS difference between Gazebo and the kinematics in parts of the peak; Gazebo moved ``delay`` earlier [s]."""
-    got = [what(sample[1]) for sample in samples]
-    wanted = [what(sample[2]) for sample in samples]
-    peak = max(map(abs, wanted))
-    if peak < 1e-9:
-        return max(map(abs, got))
-    return math.sqrt(statistics.fmean((a - b) ** 2 for a, b in zip(got, wanted, strict=True))) / peak
+def delay() -> None:
+    """From a clock tick's arrival to the joint command it gave rise to: within the link, and seen from outside."""
+    parameters = preset("ackermann_car", ("gazebo.world", "empty"))
+    with server(parameters):
+        inside(parameters)
+        with node("-p", "backend:=gazebo", "-p", "model:=bicycle", "-p", "gazebo.world:=empty"):
+            outside()
 
 
-def parity(names: Sequence[str] = PRESETS) -> None:
-    """How well the vehicle in Gazebo follows the kinematics."""
-    print(f"{'vehicle':24}{'manoeuvre':12}{'speed':>10}{'yaw rate':>10}   RMS of the peak")
-    for name in names:
-        variants = [()]
-        if name == "vds_defaults":
-            variants = [(("model", kind),) for kind in ("bicycle", "differential", "omni")]
-        for overrides in variants:
-            parameters = preset(name, *overrides)
-            label = name if len(variants) == 1 else f"{name} {overrides[0][1]}"
-            with server(parameters):
-                for manoeuvre, commands, seconds in manoeuvres(parameters):
-                    pair = Pair(parameters)
-                    samples = pair.drive(commands, seconds)
-                    lags = dict(pair.plant.status().values)
-                    pair.plant.close()
-                    speed, turn = (error(samples, pick) for pick in (lambda m: m.v_x, lambda m: m.yaw_rate))
-                    print(f"{label:24}{manoeuvre:12}{speed:10.3%}{turn:10.3%}   {lags}", flush=True)
+def inside(parameters: NodeParameters) -> None:
+    pair = Pair(parameters)
+    ticked, delays = [0.0], []
+    on_clock, send = pair.link._on_clock, pair.link.send
+
+    def tick(message: Any) -> None:
+        ticked[0] = time.perf_counter()
+        on_clock(message)
+
+    def sent(*values: Any) -> None:
+        send(*values)
+        delays.append(time.perf_counter() - ticked[0])
+
+    pair.link._on_clock, pair.link.send = tick, sent
+    pair.link._node.unsubscribe("/world/empty/clock")
+    pair.link._follow("empty")
+    pair.drive(manoeuvres(parameters)[0].commands, 5.0)
+    pair.plant.close()
+    report("in the layer: tick received -> command sent", delays[50:])
+
+
+def outside() -> None:
+    listener = bindings.transport().Node()
+    last, delays = [0.0], []
+
+    def tick(message: Any) -> None:
+        last[0] = time.perf_counter()
+
+    def command(message: Any) -> None:
+        delays.append(time.perf_counter() - last[0])
+
+    listener.subscribe(bindings.message("clock", "Clock"), "/world/empty/clock", tick)
+    listener.subscribe(bindings.message("actuators", "Actuators"), topics.actuators("vehicle"), command)
+    time.sleep(SECONDS)
+    for topic in listener.subscribed_topics():
+        listener.unsubscribe(topic)
+    time.sleep(0.3)
+    report("from outside: last tick seen -> command seen", delays[200:])
+
+
+def report(what: str, delays: list[float]) -> None:
+    ordered = sorted(delays)
+    median, p99 = statistics.median(ordered), ordered[round(0.99 * (len(ordered) - 1))]
+    print(f"{what}: median {median * 1e3:.2f} ms, p99 {p99 * 1e3:.2f} ms, {len(ordered)} commands", flush=True)
+
+
+def pace() -> None:
+    """Simulated seconds per second, on the test track, with one vehicle and an IMU."""
+    imu = (("sensors.imu1.type", "imu"),)
+    parameters = preset("ackermann_car", *imu)
+    car = ("--params-file", str(share("config", "ackermann_car.yaml")), "-p", "backend:=gazebo")
+    with server(parameters, "track") as running:
+        measure_pace("transport, server alone", running)
+        with node(*car, "-p", "gazebo.world:=track"):
+            measure_pace("transport, server and node", running)
+    with server(parameters, "track", ["--ros-args", *car]) as running:
+        measure_pace("system, server with node inside", running)
+
+
+def measure_pace(what: str, running: Server) -> None:
+    listener = bindings.transport().Node()
+    seen: list[tuple[float, float]] = []
+
+    def look(message: Any) -> None:
+        seen.append((time.perf_counter(), message.sim_time.sec + message.sim_time.nsec * 1e-9))
+
+    listener.subscribe(bindings.message("world_stats", "WorldStatistics"), "/world/track/stats", look)
+    time.sleep(6.0)
+    begin, used = len(seen), cpu(running.process.pid)
+    time.sleep(SECONDS)
+    listener.unsubscribe("/world/track/stats")
+    (t0, s0), (t1, s1) = seen[begin], seen[-1]
+    share_of_core = (cpu(running.process.pid) - used) / SECONDS
+    print(f"{what}: real-time factor {(s1 - s0) / (t1 - t0):.3f}, server {share_of_core:.0%} of a core", flush=True)
+
+
+def cpu(process: int) -> float:
+    """Processor time of a process [s]."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 if __name__ == "__main__":
     os.environ.setdefault("GZ_IP", "127.0.0.1")
-    wanted = sys.argv[1:] or ["parity"]
-    if "parity" in wanted:
-        parity([name for name in wanted if name in PRESETS] or PRESETS)
+    os.environ.setdefault("ROS_DOMAIN_ID", str(100 + os.getpid() % 100))
+    for wanted in sys.argv[1:] or ["delay", "pace", "parity"]:
+        {"parity": parity, "delay": delay, "pace": pace}[wanted]()

@@ -1,7 +1,7 @@
 """What the live node costs: time to the first message, processor, memory, and speed as fast as possible.
 
-Run by ``./dev bench live_node``, or in a ROS 2 environment by ``python bench/live_node.py``. Another simulator that takes
-``twist_reference`` and publishes ``odom`` is measured beside it, in the same run, by ``--peer 'COMMAND'``.
+Run by ``./dev bench live_node``, or in a ROS 2 environment by ``python bench/live_node.py``. Another simulator that
+takes ``twist_reference`` and publishes ``odom`` is measured beside it, in the same run, by ``--peer 'COMMAND'``.
 """
 
 from __future__ import annotations

@@ -111,6 +111,7 @@ class Probe:
     def until_quiet(self, topic: topics.Topic) -> None:
         """Serve the graph until nothing more comes on a topic that was listened to."""
         received = self.received[topic.name]
+
         def quiet() -> bool:
             before = len(received)
             self.serve(0.3)

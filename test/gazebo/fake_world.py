@@ -31,7 +31,7 @@ class FakeWorld:
     def __init__(self, graph: Graph, link: str, lag: float) -> None:
         self.graph, self.lag = graph, lag
         self.time, self.x, self.paused = 0, 0.0, False
-        self.wanted = {name: 0.0 for name in (*STEERING, *WHEELS)}
+        self.wanted = dict.fromkeys((*STEERING, *WHEELS), 0.0)
         self.angles = dict(self.wanted)
         self.speeds = dict(self.wanted)
         reliable = QoS(10)

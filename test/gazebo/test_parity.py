@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from conftest import preset, vehicle
+from gazebo_support import preset, vehicle
 from parity import Manoeuvre, Pair, error, manoeuvres, speed, yaw_rate
 
 from vds_gz.parameters.node import NodeParameters

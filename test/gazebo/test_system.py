@@ -6,7 +6,7 @@ import csv
 from pathlib import Path
 
 import pytest
-from conftest import PATIENCE, preset, vehicle
+from gazebo_support import PATIENCE, preset, vehicle
 
 from vds_gz.nodes.gazebo import environment, in_step
 from vds_gz.nodes.plants import vehicle_of

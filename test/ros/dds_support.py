@@ -54,8 +54,9 @@ class NodeList:
     """Which nodes there are, as ROS tools find out."""
 
     def __init__(self, graph: Any) -> None:
-        self._reader = Reader(graph._library, graph._participant,
-                              Channel("ros_discovery_info", INFO, QoS(100, transient_local=True), {}))
+        self._reader = Reader(
+            graph._library, graph._participant, Channel("ros_discovery_info", INFO, QoS(100, transient_local=True), {})
+        )
         self._codec = graph._types.codec(INFO)
         self.infos: dict[bytes, Any] = {}
 
@@ -76,8 +77,11 @@ class Client:
         self._request = graph._types.codec(f"{kind}_Request")
         self.new_request = lambda: graph.message(f"{kind}_Request")
         self._reply_channel = Channel(f"rr{name}Reply", f"{kind}_Response", QoS(), {"clientid": f"{id(self):x}"})
-        self.writer = Writer(graph._library, graph._participant,
-                             Channel(f"rq{name}Request", f"{kind}_Request", QoS(), {"clientid": f"{id(self):x}"}))
+        self.writer = Writer(
+            graph._library,
+            graph._participant,
+            Channel(f"rq{name}Request", f"{kind}_Request", QoS(), {"clientid": f"{id(self):x}"}),
+        )
         self._reader: Reader | None = None
         self._sequence = 0
 

@@ -13,8 +13,11 @@ from vds_gz.ros.parameter_yaml import parse_value
 
 tokens = st.from_regex(r"[a-z_][a-z0-9_]{0,5}", fullmatch=True)
 namespaces = st.lists(tokens, max_size=3).map(lambda parts: "/" + "/".join(parts))
-names = st.builds(lambda front, parts: front + "/".join(parts), st.sampled_from(["", "/", "~/"]),
-                  st.lists(tokens, min_size=1, max_size=3))
+names = st.builds(
+    lambda front, parts: front + "/".join(parts),
+    st.sampled_from(["", "/", "~/"]),
+    st.lists(tokens, min_size=1, max_size=3),
+)
 
 
 def ros(*arguments: str) -> Arguments:
@@ -61,32 +64,44 @@ def test_only_sections_are_for_ros() -> None:
 
 
 def test_switches_of_no_use_here_are_taken() -> None:
-    arguments = ros("--enable-rosout-logs", "--disable-stdout-logs", "--disable-external-lib-logs",
-                    "--log-config-file", "log.yaml", "--enclave", "/here", "-p", "a:=1")
+    arguments = ros(
+        "--enable-rosout-logs",
+        "--disable-stdout-logs",
+        "--disable-external-lib-logs",
+        "--log-config-file",
+        "log.yaml",
+        "--enclave",
+        "/here",
+        "-p",
+        "a:=1",
+    )
     assert values(arguments) == {"a": 1}
     assert arguments.rest == ()
 
 
-@pytest.mark.parametrize(("given_", "message"), [
-    (["--frobnicate"], "'--frobnicate' after --ros-args is unknown"),
-    (["-p"], "'-p' is the last one; its value is missing"),
-    (["-p", "rate"], "'-p rate' must have the form '-p name:=value'"),
-    (["-p", "rate:="], "must have the form"),
-    (["-p", "rate:=[1"], "not valid YAML"),
-    (["-p", "rate:={a: 1}"], "a mapping is no value"),
-    (["-p", "rate:=[1, 2.5]"], "mixes types"),
-    (["-p", "rate:=[[1]]"], "a list may hold only single values"),
-    (["-p", "a b:=1"], "parameter name 'a b'"),
-    (["-r", "odom"], "'-r odom' must have the form '-r from:=to'"),
-    (["-r", "odom:=2d"], "name '2d'"),
-    (["-r", "odom:=a//b"], "name 'a//b'"),
-    (["-r", "*:=a"], r"name '\*'"),
-    (["-r", "__node:=a/b"], "node name 'a/b'"),
-    (["-r", "__ns:=robot"], "namespace 'robot' .* '/robot' would be right"),
-    (["--log-level", "loud"], "'loud' must be one of debug, info, warn, error, fatal"),
-    (["--params-file", "/nowhere/at/all.yaml"], "'/nowhere/at/all.yaml' does not exist"),
-    (["--params-file", "/"], "cannot be read"),
-])
+@pytest.mark.parametrize(
+    ("given_", "message"),
+    [
+        (["--frobnicate"], "'--frobnicate' after --ros-args is unknown"),
+        (["-p"], "'-p' is the last one; its value is missing"),
+        (["-p", "rate"], "'-p rate' must have the form '-p name:=value'"),
+        (["-p", "rate:="], "must have the form"),
+        (["-p", "rate:=[1"], "not valid YAML"),
+        (["-p", "rate:={a: 1}"], "a mapping is no value"),
+        (["-p", "rate:=[1, 2.5]"], "mixes types"),
+        (["-p", "rate:=[[1]]"], "a list may hold only single values"),
+        (["-p", "a b:=1"], "parameter name 'a b'"),
+        (["-r", "odom"], "'-r odom' must have the form '-r from:=to'"),
+        (["-r", "odom:=2d"], "name '2d'"),
+        (["-r", "odom:=a//b"], "name 'a//b'"),
+        (["-r", "*:=a"], r"name '\*'"),
+        (["-r", "__node:=a/b"], "node name 'a/b'"),
+        (["-r", "__ns:=robot"], "namespace 'robot' .* '/robot' would be right"),
+        (["--log-level", "loud"], "'loud' must be one of debug, info, warn, error, fatal"),
+        (["--params-file", "/nowhere/at/all.yaml"], "'/nowhere/at/all.yaml' does not exist"),
+        (["--params-file", "/"], "cannot be read"),
+    ],
+)
 def test_wrong_arguments_say_what_is_wrong(given_: list[str], message: str) -> None:
     with pytest.raises(ArgumentError, match=message):
         ros(*given_)
@@ -108,8 +123,18 @@ def test_name_and_namespace() -> None:
 
 
 def test_rules_for_one_node_only() -> None:
-    arguments = ros("-r", "other:__node:=no", "-r", "sim_node:__name:=car", "-r", "car:__ns:=/a",
-                    "-r", "sim_node:odom:=no", "-r", "car:odom:=/yes")
+    arguments = ros(
+        "-r",
+        "other:__node:=no",
+        "-r",
+        "sim_node:__name:=car",
+        "-r",
+        "car:__ns:=/a",
+        "-r",
+        "sim_node:odom:=no",
+        "-r",
+        "car:odom:=/yes",
+    )
     assert arguments.full_name == "/a/car"
     assert arguments.topic("odom") == "/yes"
 
@@ -163,13 +188,39 @@ def test_a_name_expands_or_is_refused(name: str) -> None:
 # Values
 
 
-@pytest.mark.parametrize(("text", "value"), [
-    ("1", 1), ("-3", -3), ("0x10", 16), ("010", 8), ("08", 8.0), ("1.", 1.0), (".5", 0.5), ("1e3", 1000.0),
-    ("1e-3", 0.001), ("true", True), ("y", True), ("Off", False), (".inf", math.inf), ("-.inf", -math.inf),
-    ("inf", math.inf), ("99999999999999999999", 1e20), ("auto", "auto"), ("'1'", "1"), ('"true"', "true"),
-    ("!!str 1", "1"), ("1_000", "1_000"), ("1.2.3", "1.2.3"), ("''", ""), ("[1, 2]", [1, 2]), ("[]", []),
-    ("[a, 'b c']", ["a", "b c"]), ("null", "null"), ("~", "~"),
-])
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("1", 1),
+        ("-3", -3),
+        ("0x10", 16),
+        ("010", 8),
+        ("08", 8.0),
+        ("1.", 1.0),
+        (".5", 0.5),
+        ("1e3", 1000.0),
+        ("1e-3", 0.001),
+        ("true", True),
+        ("y", True),
+        ("Off", False),
+        (".inf", math.inf),
+        ("-.inf", -math.inf),
+        ("inf", math.inf),
+        ("99999999999999999999", 1e20),
+        ("auto", "auto"),
+        ("'1'", "1"),
+        ('"true"', "true"),
+        ("!!str 1", "1"),
+        ("1_000", "1_000"),
+        ("1.2.3", "1.2.3"),
+        ("''", ""),
+        ("[1, 2]", [1, 2]),
+        ("[]", []),
+        ("[a, 'b c']", ["a", "b c"]),
+        ("null", "null"),
+        ("~", "~"),
+    ],
+)
 def test_values_mean_what_they_mean_to_ros(text: str, value: object) -> None:
     found = parse_value(text, "-p")
     assert found == value
@@ -210,12 +261,25 @@ def test_parameters_for_one_node_only() -> None:
     assert values(ros("-p", "sim_node:a:=1", "-p", "other:b:=2", "-p", "c:=a:b")) == {"a": 1, "c": "a:b"}
 
 
-@pytest.mark.parametrize(("root", "namespace", "fits"), [
-    ("/**", "/", True), ("/**", "/a/b", True), ("sim_node", "/", True), ("/sim_node", "/", True),
-    ("sim_node", "/a", False), ("/a/sim_node", "/a", True), ("a/sim_node", "/a", True), ("/*/sim_node", "/a", True),
-    ("/*/sim_node", "/a/b", False), ("/**/sim_node", "/a/b", True), ("/*", "/", True), ("/*", "/a", False),
-    ("/a/*", "/a", True), ("other", "/", False),
-])
+@pytest.mark.parametrize(
+    ("root", "namespace", "fits"),
+    [
+        ("/**", "/", True),
+        ("/**", "/a/b", True),
+        ("sim_node", "/", True),
+        ("/sim_node", "/", True),
+        ("sim_node", "/a", False),
+        ("/a/sim_node", "/a", True),
+        ("a/sim_node", "/a", True),
+        ("/*/sim_node", "/a", True),
+        ("/*/sim_node", "/a/b", False),
+        ("/**/sim_node", "/a/b", True),
+        ("/*", "/", True),
+        ("/*", "/a", False),
+        ("/a/*", "/a", True),
+        ("other", "/", False),
+    ],
+)
 def test_sections(write, root: str, namespace: str, fits: bool) -> None:
     path = write(f"{root}:\n  ros__parameters:\n    a: 1\n")
     if fits:
@@ -238,22 +302,25 @@ def test_an_empty_section_is_one(write) -> None:
     assert ros("--params-file", write("sim_node:\n  ros__parameters:\n")).overrides == ()
 
 
-@pytest.mark.parametrize(("text", "message"), [
-    ("", "there is nothing in it"),
-    ("# only a comment\n", "there is nothing in it"),
-    ("sim_node:\n  ros__parameters:\n    a: [1, 2\n", r"line \d: not valid YAML"),
-    ("sim_node:\n  ros__parameters:\n    a: 'x\n", r"not valid YAML"),
-    ("sim_node:\n\tros__parameters:\n", r"line 2: not valid YAML"),
-    ("- a\n", "the file must hold '/sim_node:'"),
-    ("a: 1\n", "line 1: 'a' has a value where a node's name is expected"),
-    ("ros__parameters:\n  a: 1\n", "must stand under the name of a node"),
-    ("sim_node:\n  ros__parameters: 5\n", "line 2: 'ros__parameters' must hold 'name: value' pairs"),
-    ("sim_node:\n  ros__parameters:\n    a:\n", "parameter 'a', .*line 3: there is no value"),
-    ("sim_node:\n  ros__parameters:\n    a: [1, x]\n", "parameter 'a', .*line 3: .* mixes types"),
-    ("other:\n  x:\n    ros__parameters: {a: 1}\n", "the file has '/other/x'; '/sim_node:' or"),
-    ("sim_node: {}\n", "the file has no 'ros__parameters' at all"),
-    ("sim_node: &a\n  ros__parameters: {b: 1}\n  c: *a\n", "aliases"),
-])
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "there is nothing in it"),
+        ("# only a comment\n", "there is nothing in it"),
+        ("sim_node:\n  ros__parameters:\n    a: [1, 2\n", r"line \d: not valid YAML"),
+        ("sim_node:\n  ros__parameters:\n    a: 'x\n", r"not valid YAML"),
+        ("sim_node:\n\tros__parameters:\n", r"line 2: not valid YAML"),
+        ("- a\n", "the file must hold '/sim_node:'"),
+        ("a: 1\n", "line 1: 'a' has a value where a node's name is expected"),
+        ("ros__parameters:\n  a: 1\n", "must stand under the name of a node"),
+        ("sim_node:\n  ros__parameters: 5\n", "line 2: 'ros__parameters' must hold 'name: value' pairs"),
+        ("sim_node:\n  ros__parameters:\n    a:\n", "parameter 'a', .*line 3: there is no value"),
+        ("sim_node:\n  ros__parameters:\n    a: [1, x]\n", "parameter 'a', .*line 3: .* mixes types"),
+        ("other:\n  x:\n    ros__parameters: {a: 1}\n", "the file has '/other/x'; '/sim_node:' or"),
+        ("sim_node: {}\n", "the file has no 'ros__parameters' at all"),
+        ("sim_node: &a\n  ros__parameters: {b: 1}\n  c: *a\n", "aliases"),
+    ],
+)
 def test_wrong_files_say_what_is_wrong_and_where(write, text: str, message: str) -> None:
     path = write(text)
     with pytest.raises(ArgumentError, match=message) as caught:

@@ -110,9 +110,11 @@ def test_domains_stay_apart(start: Start, join: Join, domain: int) -> None:
 
 
 def test_nodes_on_the_loopback_interface_only_are_found(start: Start, join: Join) -> None:
-    only = '<CycloneDDS><Domain><General><AllowMulticast>false</AllowMulticast><Interfaces>' \
-           '<NetworkInterface address="127.0.0.1"/></Interfaces></General><Discovery><ParticipantIndex>auto' \
-           '</ParticipantIndex><Peers><Peer address="localhost"/></Peers></Discovery></Domain></CycloneDDS>'
+    only = (
+        "<CycloneDDS><Domain><General><AllowMulticast>false</AllowMulticast><Interfaces>"
+        '<NetworkInterface address="127.0.0.1"/></Interfaces></General><Discovery><ParticipantIndex>auto'
+        '</ParticipantIndex><Peers><Peer address="localhost"/></Peers></Discovery></Domain></CycloneDDS>'
+    )
     graph = join()
     subscription = graph.subscribe("chatter", STRING, QoS(), lambda message, arrival: None)
     start("node", CYCLONEDDS_URI=only)
@@ -180,13 +182,16 @@ def test_endpoints_tell_their_type_hash(start: Start, join: Join) -> None:
 # What does not belong
 
 
-@pytest.mark.parametrize("payload", [
-    "00010000 0000",
-    "00010000 0000000000000000",
-    "00010000 ffffffffffffffffffffffffffffffff",
-    "00010000" + 100 * "00",
-    "00070000" + 48 * "00",
-])
+@pytest.mark.parametrize(
+    "payload",
+    [
+        "00010000 0000",
+        "00010000 0000000000000000",
+        "00010000 ffffffffffffffffffffffffffffffff",
+        "00010000" + 100 * "00",
+        "00070000" + 48 * "00",
+    ],
+)
 def test_foreign_bytes_are_counted_and_reported_once(
     start: Start, join: Join, capfd: pytest.CaptureFixture[str], payload: str
 ) -> None:
@@ -245,8 +250,14 @@ def test_what_is_said_is_on_the_terminal_and_on_rosout(join: Join, capfd: pytest
 
 
 def test_lines_are_coloured_on_demand(start: Start) -> None:
-    peer = start("node", "--ros-args", "--log-level", "debug",
-                 ROS_AUTOMATIC_DISCOVERY_RANGE="nowhere", RCUTILS_COLORIZED_OUTPUT="1")
+    peer = start(
+        "node",
+        "--ros-args",
+        "--log-level",
+        "debug",
+        ROS_AUTOMATIC_DISCOVERY_RANGE="nowhere",
+        RCUTILS_COLORIZED_OUTPUT="1",
+    )
     assert peer.process.stdout is not None
     line = peer.process.stdout.readline()
     assert line.startswith("\033[33m[WARN] [")
@@ -266,16 +277,19 @@ LAN = Interfaces(known=True)
 ALONE = Interfaces(known=True, any=False, multicast=False)
 
 
-@pytest.mark.parametrize(("environment", "where", "reach"), [
-    ({}, LAN, "SUBNET"),
-    ({}, ALONE, "LOCALHOST"),
-    ({}, Interfaces(known=False), "SUBNET"),
-    ({"ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}, LAN, "LOCALHOST"),
-    ({"ROS_LOCALHOST_ONLY": "1"}, LAN, "LOCALHOST"),
-    ({"ROS_AUTOMATIC_DISCOVERY_RANGE": "OFF"}, ALONE, "OFF"),
-    ({"ROS_AUTOMATIC_DISCOVERY_RANGE": "SYSTEM_DEFAULT"}, ALONE, "SYSTEM_DEFAULT"),
-    ({"ROS_AUTOMATIC_DISCOVERY_RANGE": "subnet"}, LAN, "LOCALHOST"),
-])
+@pytest.mark.parametrize(
+    ("environment", "where", "reach"),
+    [
+        ({}, LAN, "SUBNET"),
+        ({}, ALONE, "LOCALHOST"),
+        ({}, Interfaces(known=False), "SUBNET"),
+        ({"ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}, LAN, "LOCALHOST"),
+        ({"ROS_LOCALHOST_ONLY": "1"}, LAN, "LOCALHOST"),
+        ({"ROS_AUTOMATIC_DISCOVERY_RANGE": "OFF"}, ALONE, "OFF"),
+        ({"ROS_AUTOMATIC_DISCOVERY_RANGE": "SYSTEM_DEFAULT"}, ALONE, "SYSTEM_DEFAULT"),
+        ({"ROS_AUTOMATIC_DISCOVERY_RANGE": "subnet"}, LAN, "LOCALHOST"),
+    ],
+)
 def test_reach(environment: dict[str, str], where: Interfaces, reach: str) -> None:
     assert discovery(environment, where).reach == reach
 
@@ -330,7 +344,12 @@ def test_with_neither_it_says_what_to_install(tmp_path: Path) -> None:
 
     (tmp_path / "yaml").symlink_to(Path(yaml.__file__).parent)
     code = "from vds_gz.ros.open_graph import open_graph; open_graph([], 'node', {})"
-    run = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True,
-                         env={"PYTHONPATH": f"{ROOT}:{tmp_path}"}, timeout=PATIENCE)
+    run = subprocess.run(
+        [sys.executable, "-S", "-c", code],
+        capture_output=True,
+        text=True,
+        env={"PYTHONPATH": f"{ROOT}:{tmp_path}"},
+        timeout=PATIENCE,
+    )
     assert "GraphError: no ROS 2 is sourced" in run.stderr
     assert "pip install 'vds_gz[dds]'" in run.stderr

@@ -26,9 +26,7 @@ class Tool:
 
     def ask(self, service: str, **fields: Any) -> Any:
         kind = "".join(part.capitalize() for part in service.split("_"))
-        client = self._clients.setdefault(
-            service, Client(self.graph, f"/peer/{service}", f"rcl_interfaces/srv/{kind}")
-        )
+        client = self._clients.setdefault(service, Client(self.graph, f"/peer/{service}", f"rcl_interfaces/srv/{kind}"))
         request = client.new_request()
         for name, value in fields.items():
             setattr(request, name, value)
@@ -87,13 +85,21 @@ def test_parameters_can_be_set_one_by_one(tool: Tool) -> None:
 
 
 def test_what_is_wrong_is_refused_with_a_reason(tool: Tool) -> None:
-    results = tool.set(rate=0.5, gain=float("nan"), steps=2.5, plant__kind="moon", plant__mass=1.0, nothing=1,
-                       use_sim_time=None)
+    results = tool.set(
+        rate=0.5, gain=float("nan"), steps=2.5, plant__kind="moon", plant__mass=1.0, nothing=1, use_sim_time=None
+    )
     assert [successful for successful, _ in results] == 7 * [False]
     for (_, reason), part in zip(
         results,
-        ("at least 1, at most 100 [Hz]", "finite", "must be an integer", "one of kinematic, gazebo", "read-only",
-         "not declared", "cannot be deleted"),
+        (
+            "at least 1, at most 100 [Hz]",
+            "finite",
+            "must be an integer",
+            "one of kinematic, gazebo",
+            "read-only",
+            "not declared",
+            "cannot be deleted",
+        ),
         strict=True,
     ):
         assert part in reason
@@ -153,8 +159,12 @@ def test_several_are_changed_together_or_not_at_all() -> None:
     assert [p.name for p in events[0].changed_parameters] == ["rate", "steps"]
 
 
-@given(st.sampled_from(NAMES), st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=9),
-                                         st.lists(st.integers(), max_size=2)))
+@given(
+    st.sampled_from(NAMES),
+    st.one_of(
+        st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=9), st.lists(st.integers(), max_size=2)
+    ),
+)
 def test_nothing_gets_in_that_its_description_forbids(name: str, value: Any) -> None:
     description: Description = next(d for d in DESCRIPTIONS if d.name == name)
     changes: list[Any] = []

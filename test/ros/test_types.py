@@ -13,17 +13,13 @@ from vds_gz.ros.types import MalformedMessageError, MessageTypes, UnknownTypeErr
 # As an installed ROS 2 Jazzy has them, in share/<package>/{msg,srv}/<Name>.json.
 HASHES = {
     "nav_msgs/msg/Odometry": "RIHS01_3cc97dc7fb7502f8714462c526d369e35b603cfc34d946e3f2eda2766dfec6e0",
-    "ackermann_msgs/msg/AckermannDriveStamped":
-        "RIHS01_48ca7612a08d3bb72744fd98b71b7cf2ea24c6ad50fa4e1aa0bbad963c90d8cf",
-    "rcl_interfaces/srv/GetParameters_Request":
-        "RIHS01_135a9e1c3d7cebef792f6687d7ddf99949b21a0bd9a320d863a9110a3f5cf4d6",
-    "rcl_interfaces/srv/GetParameters_Response":
-        "RIHS01_9fa773b46e39cc5d02db6224d8fd520bb9caeeffc2b27c96c1e59431baba9f2a",
+    "ackermann_msgs/msg/AckermannDriveStamped": "RIHS01_48ca7612a08d3bb72744fd98b71b7cf2ea24c6ad50fa4e1aa0bbad963c90d8cf",
+    "rcl_interfaces/srv/GetParameters_Request": "RIHS01_135a9e1c3d7cebef792f6687d7ddf99949b21a0bd9a320d863a9110a3f5cf4d6",
+    "rcl_interfaces/srv/GetParameters_Response": "RIHS01_9fa773b46e39cc5d02db6224d8fd520bb9caeeffc2b27c96c1e59431baba9f2a",
     "std_srvs/srv/Empty_Request": "RIHS01_458eaf200a3f63d9cc53d19436edebc0c140ef4c93ca75d5bd4ce19fd7759e35",
     "std_srvs/srv/Empty_Response": "RIHS01_0a2858b3f60df644a61d0fa44cfc923a3d3628e0ad9c8ad8534b1a2c92a413dc",
     "service_msgs/msg/ServiceEventInfo": "RIHS01_41bcbbe07a75c9b52bc96bfd5c24d7f0fc0a08c0cb7921b3373c5732345a6f45",
-    "rmw_dds_common/msg/ParticipantEntitiesInfo":
-        "RIHS01_91a0593bacdcc50ea9bdcf849a938b128412cc1ea821245c663bcd26f83c295e",
+    "rmw_dds_common/msg/ParticipantEntitiesInfo": "RIHS01_91a0593bacdcc50ea9bdcf849a938b128412cc1ea821245c663bcd26f83c295e",
 }
 TYPES = MessageTypes()
 numbers = st.floats(allow_nan=False)
@@ -125,8 +121,17 @@ def test_transforms_survive(transforms: list[tuple[str, str, float]]) -> None:
     assert [(t.header.frame_id, t.child_frame_id, t.transform.translation.x) for t in read.transforms] == transforms
 
 
-@given(st.binary(max_size=200), st.sampled_from(["tf2_msgs/msg/TFMessage", "sensor_msgs/msg/JointState",
-                                                 "rcl_interfaces/srv/SetParameters_Request", "std_msgs/msg/Float64"]))
+@given(
+    st.binary(max_size=200),
+    st.sampled_from(
+        [
+            "tf2_msgs/msg/TFMessage",
+            "sensor_msgs/msg/JointState",
+            "rcl_interfaces/srv/SetParameters_Request",
+            "std_msgs/msg/Float64",
+        ]
+    ),
+)
 def test_any_bytes_are_a_message_or_malformed(payload: bytes, name: str) -> None:
     for data in (payload, b"\0\1\0\0" + payload):
         with contextlib.suppress(MalformedMessageError):

@@ -142,6 +142,7 @@ def test_keys_are_told_apart_also_when_they_come_in_pieces(terminal):
 def test_the_terminal_is_put_back_also_after_an_error(terminal):
     _, theirs = terminal
     before = termios.tcgetattr(theirs)
+
     def fail() -> None:
         with Terminal(theirs):
             assert termios.tcgetattr(theirs) != before

@@ -46,8 +46,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         world = world_file(options.world)
         name, text = populated(world, [spawned(parameters, options, arguments)], options.pace)
         arguments += ["-p", f"gazebo.world:={name}"]
-        server = Server(text, headless=options.headless, run=not options.paused, rendering=_renders(parameters),
-                        folder=world.parent, environment=environment())
+        server = Server(
+            text,
+            headless=options.headless,
+            run=not options.paused,
+            rendering=renders(parameters),
+            folder=world.parent,
+            environment=environment(),
+        )
     except (ArgumentError, ParameterError, LinkError, FileNotFoundError, ValueError) as error:
         print(f"vds-gz gazebo: {error}", file=sys.stderr)
         return 2
@@ -57,9 +63,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 def node_arguments(options: argparse.Namespace, ros: Sequence[str]) -> list[str]:
     """The node's command line."""
     file = options.params or str(share("config", f"{options.preset}.yaml"))
+    if ros and ros[0] != "--ros-args":
+        raise ArgumentError(f"unknown argument '{ros[0]}'; the node's own come after --ros-args")
     extra = [one for one in ros if one != "--ros-args"]
-    if strangers := [one for one in ros[: ros.index("--ros-args") if "--ros-args" in ros else None]]:
-        raise ArgumentError(f"unknown argument '{strangers[0]}'; the node's own come after --ros-args")
     own = {"backend": "gazebo", "gazebo.link": options.link, "gazebo.model": options.name}
     given = [part for key, value in own.items() for part in ("-p", f"{key}:={value}")]
     return ["--ros-args", "--params-file", str(Path(file).resolve()), *given, *extra]
@@ -151,7 +157,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         process.kill()
 
 
-def _renders(parameters: NodeParameters) -> bool:
+def renders(parameters: NodeParameters) -> bool:
     """Whether a sensor must draw."""
     return any(sensor.type not in ("imu", "gnss") for sensor in parameters.sensors.values())
 
@@ -168,10 +174,14 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--headless", action="store_true", help="without a window")
     parser.add_argument("--paused", action="store_true", help="begin paused")
     parser.add_argument("--pace", type=float, metavar="FACTOR", help="real-time factor; 0: as fast as possible (1)")
-    parser.add_argument("--link", choices=[link for link in LINKS if link != "ros2_control"], default="auto",
-                        help="the way to the joints; system: the node runs inside Gazebo (auto)")
+    parser.add_argument(
+        "--link",
+        choices=[link for link in LINKS if link != "ros2_control"],
+        default="auto",
+        help="the way to the joints; system: the node runs inside Gazebo (auto)",
+    )
     for axis, what in (("x", "m"), ("y", "m"), ("z", "m"), ("roll", "rad"), ("pitch", "rad"), ("yaw", "rad")):
-        parser.add_argument(f"--{axis}", type=float, default=0.0, metavar=what.upper(), help=f"where it begins [{what}]")
+        parser.add_argument(f"--{axis}", type=float, default=0.0, metavar=what.upper(), help=f"start [{what}]")
     parser.epilog = "Last, after --ros-args: parameters (-p) and remaps (-r) as for any ROS 2 node."
     return parser
 

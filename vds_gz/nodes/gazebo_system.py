@@ -9,8 +9,8 @@ In the model's SDF::
       <record>joints.csv</record>     <!-- optional: what the joints were told, step by step -->
     </plugin>
 
-No other controller may move the joints. Gazebo disables a Python system for good after one exception, and says so in one
-line that nobody reads. So none leaves this one: it is logged, the wheels stand, and the next step is tried again.
+No other controller may move the joints. Gazebo disables a Python system for good after one exception, and says so in
+one line that nobody reads. So none leaves this one: it is logged, the wheels stand, and the next step is tried again.
 """
 
 from __future__ import annotations
@@ -82,7 +82,8 @@ class VehicleSystem:
         self._link.attach(entity, ecm)
         graph = open_graph(arguments, NODE_NAME)
         plant = gazebo_plant(graph, parameters, model, self._link)
-        self._node = SimNode(graph, parameters, model, urdf(model.name, parameters.vehicle, model.xacro), plant)
+        description = urdf(model.name, parameters.vehicle, model.xacro, parameters.sensors)
+        self._node = SimNode(graph, parameters, model, description, plant)
         self._node.begin()
         self._log = settings.findtext("commands", "")
         if path := settings.findtext("record", ""):

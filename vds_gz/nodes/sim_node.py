@@ -484,7 +484,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         catalogue = models()
         parameters = load(arguments.overrides, {name: model.parameters for name, model in catalogue.items()})
         model = catalogue[parameters.model]
-        description = urdf(model.name, parameters.vehicle, model.xacro)
+        description = urdf(model.name, parameters.vehicle, model.xacro, parameters.sensors)
         graph = open_graph(arguments, NODE_NAME)
     except (ValueError, GraphError, FileNotFoundError) as error:
         print(f"{NODE_NAME}: {error}", file=sys.stderr)

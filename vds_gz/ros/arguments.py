@@ -95,16 +95,25 @@ def parse(given: Sequence[str], default_name: str) -> Arguments:
 
 def _split(given: Sequence[str]) -> tuple[list[tuple[str, str]], list[str]]:
     """The options for ROS, each with its value, and what is not for ROS."""
-    flags = {"-r": "remap", "--remap": "remap", "-p": "param", "--param": "param", "--params-file": "file",
-             "--log-level": "level", **dict.fromkeys(_IGNORED_WITH_VALUE, "")}
+    flags = {
+        "-r": "remap",
+        "--remap": "remap",
+        "-p": "param",
+        "--param": "param",
+        "--params-file": "file",
+        "--log-level": "level",
+        **dict.fromkeys(_IGNORED_WITH_VALUE, ""),
+    }
     options: list[tuple[str, str]] = []
     rest: list[str] = []
     for argument, following in _sections(given, rest):
         if argument in flags:
             options.append((flags[argument], following(argument)))
         elif not _IGNORED.fullmatch(argument):
-            raise ArgumentError(f"argument '{argument}' after --ros-args is unknown; "
-                                "-r, -p, --params-file and --log-level are, and '--' ends them")
+            raise ArgumentError(
+                f"argument '{argument}' after --ros-args is unknown; "
+                "-r, -p, --params-file and --log-level are, and '--' ends them"
+            )
     return options, rest
 
 
@@ -135,7 +144,7 @@ def _assignment(text: str, flag: str, example: str) -> tuple[str, str, str]:
     name, found, value = text.partition(":=")
     prefix = _NODE_PREFIX.match(name)
     node = prefix[1] if prefix else ""
-    name = name[prefix.end():] if prefix else name
+    name = name[prefix.end() :] if prefix else name
     if not (found and name and value):
         raise ArgumentError(f"argument '{flag} {text}' must have the form '{flag} {example}'")
     return node, name, value
@@ -168,7 +177,8 @@ def _log_level(text: str, arguments: Arguments) -> Severity | None:
     try:
         severity = Severity[level.upper()]
     except KeyError:
-        raise ArgumentError(f"argument '--log-level {text}': '{level}' must be one of "
-                            f"{', '.join(s.name.lower() for s in Severity)}") from None
+        raise ArgumentError(
+            f"argument '--log-level {text}': '{level}' must be one of {', '.join(s.name.lower() for s in Severity)}"
+        ) from None
     own = arguments.full_name[1:].replace("/", ".")
     return severity if logger in ("", own) else None

@@ -29,9 +29,7 @@ def command_from_twist(message: Any) -> Command:
 
 def command_from_ackermann(message: Any) -> Command:
     """An ``AckermannDrive`` as a command."""
-    return ackermann(
-        message.speed, message.steering_angle, message.steering_angle_velocity, abs(message.acceleration)
-    )
+    return ackermann(message.speed, message.steering_angle, message.steering_angle_velocity, abs(message.acceleration))
 
 
 def speed_command(message: Any) -> Command:

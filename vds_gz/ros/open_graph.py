@@ -40,8 +40,9 @@ def open_graph(
         return RclpyGraph(arguments, default_name)
     missing = [package for package in ("cyclonedds", "rosbags", "numpy") if not _installed(package)]
     if missing:
-        raise GraphError(f"no ROS 2 is sourced, and without it {' and '.join(missing)} must be installed: "
-                         "pip install 'vds_gz[dds]'")
+        raise GraphError(
+            f"no ROS 2 is sourced, and without it {' and '.join(missing)} must be installed: pip install 'vds_gz[dds]'"
+        )
     from vds_gz.ros.dds import DdsGraph
 
     return DdsGraph(arguments, environment)

@@ -71,8 +71,9 @@ def read_parameter_file(path: str, full_name: str) -> list[Override]:
     mine = [section for section in sections if _pattern(section[0]).fullmatch(full_name)]
     if not mine:
         names = ", ".join(f"'{name}'" for name, _ in sections) or f"no '{_SECTION}' at all"
-        raise ArgumentError(f"{where}: no section for node '{full_name}'; the file has {names}; "
-                            f"'{full_name}:' or '/**:' would be right")
+        raise ArgumentError(
+            f"{where}: no section for node '{full_name}'; the file has {names}; '{full_name}:' or '/**:' would be right"
+        )
     mine.sort(key=lambda section: "*" not in section[0])
     return [override for _, node in mine for override in _parameters(node, "", where)]
 
@@ -106,8 +107,10 @@ def _sections(node: yaml.MappingNode, path: str, where: str) -> Iterator[tuple[s
         elif isinstance(value, yaml.MappingNode):
             yield from _sections(value, f"{path}/{str(key.value).strip('/')}", where)
         else:
-            raise ArgumentError(f"{_line(key, where)}: '{key.value}' has a value where a node's name is expected; "
-                                f"parameters stand under '{_SECTION}:'")
+            raise ArgumentError(
+                f"{_line(key, where)}: '{key.value}' has a value where a node's name is expected; "
+                f"parameters stand under '{_SECTION}:'"
+            )
 
 
 def _parameters(node: yaml.Node, prefix: str, where: str) -> Iterator[Override]:
@@ -136,8 +139,9 @@ def _value(node: yaml.Node, where: str) -> ParameterValue:
         raise ArgumentError(f"{where}: a mapping is no value; it must be a single value or a list")
     items = [_scalar(item, where) for item in node.value]
     if len({type(item) for item in items}) > 1:
-        raise ArgumentError(f"{where}: {items} mixes types; all values of a list must be of one type, "
-                            "e.g. [1.0, 2.5] and not [1, 2.5]")
+        raise ArgumentError(
+            f"{where}: {items} mixes types; all values of a list must be of one type, e.g. [1.0, 2.5] and not [1, 2.5]"
+        )
     return items
 
 

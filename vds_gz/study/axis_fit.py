@@ -9,7 +9,7 @@ come at any times; the model is followed from event to event in closed form.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain, combinations
@@ -76,28 +76,40 @@ class AxisFit:
     modelled: Array
 
 
-def fit_axis(command_time: Array, command: Array, time: Array, measured: Array, *, angle: bool = False) -> AxisFit:
+def fit_axis(
+    command_time: Array,
+    command: Array,
+    time: Array,
+    measured: Array,
+    *,
+    angle: bool = False,
+    ignored: NDArray[np.bool_] | None = None,
+) -> AxisFit:
     """Find the numbers of an axis.
 
     Args:
         command_time, command: When it was commanded what [s]; each holds until the next.
         time, measured: When what was measured [s].
         angle: One rate limit holds for both directions.
+        ignored: Samples that something else had a part in.
     """
     record = _Record(command_time, command, time, measured, angle)
+    if ignored is not None:
+        record.weights = (~ignored).astype(float)
     if record.still:
         nothing: dict[str, Number | None] = dict.fromkeys(NAMES)
         return AxisFit(nothing, record.reached, 0.0, 0, time, record.held(), measured, np.full_like(measured, np.nan))
     best = min(record.fits(), key=lambda fit: fit.criterion)
-    outliers = np.abs(best.residuals) > OUTLIER * 1.4826 * np.median(np.abs(best.residuals)) + 1e-9
+    size = np.abs(best.residuals)
+    outliers = size > OUTLIER * 1.4826 * np.median(size[record.weights > 0.0]) + 1e-9
     if outliers.any() and outliers.mean() < 0.05:
-        record.weights = (~outliers).astype(float)
+        record.weights[outliers] = 0.0
         best = record.fit(best.free, best.parameters)
     return AxisFit(
         _numbers(record, best),
         record.reached,
         best.deviation,
-        int(np.sum(record.weights == 0.0)),
+        int(outliers.sum()) if outliers.mean() < 0.05 else 0,
         time,
         record.held(),
         measured,
@@ -163,7 +175,7 @@ def _fast_follow() -> Any:
         from vds_gz.vehicle.compiled import compiled
     except ModuleNotFoundError:
         return follow
-    return compiled(follow)  # type: ignore[arg-type]
+    return compiled(follow)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,10 +195,10 @@ class _Record:
         self.command_time, self.command = command_time, command
         self.time, self.measured, self.angle = time, measured, angle
         self.weights = np.ones_like(time)
-        self.reached = _reached(time, measured, angle)
+        self.reached = reached(time, measured, angle)
         self.range = float(np.ptp(np.percentile(measured, (1.0, 99.0)))) if len(time) else 0.0
-        noise = _noise(measured)
-        self.still = len(time) < 20 or len(command) < 2 or np.ptp(command) < 1e-9 or self.range < 5.0 * noise + 1e-9
+        level = noise(measured)
+        self.still = len(time) < 20 or len(command) < 2 or np.ptp(command) < 1e-9 or self.range < 5.0 * level + 1e-9
         self.start = float(np.median(measured[:3])) if len(time) else 0.0
 
     def held(self) -> Array:
@@ -212,19 +224,27 @@ class _Record:
             yield self.fit(free, self.coarse(met))
 
     def coarse(self, met: tuple[int, ...]) -> Array:
-        """Where to begin: the best of a grid of dead times and time constants."""
+        """Where to begin: the best of a grid of dead times and time constants, then of limits, then of times again."""
         p = np.array([0.0, 0.0, 1.0, 0.0, _NO_LIMIT, _NO_LIMIT, _NO_LIMIT])
         for limit in met:
             p[limit] = max(self.reached[limit - _RISE], 1e-6)
+        p = self._best(self._times(p))
+        if met:
+            for limit in (*met, *met):
+                p = self._best(_scaled(p, limit))
+            p = self._best(self._times(p))
+        return p
+
+    def _times(self, p: Array) -> Iterator[Array]:
+        """The same with every dead time and time constant of a grid."""
         longest = min(1.0, 0.2 * float(self.time[-1] - self.time[0]))
-        best = math.inf, p
         for dead_time in np.linspace(0.0, longest, 26):
             for time_constant in (0.01, 0.05, 0.12, 0.25, 0.5, 1.0):
-                trial = p.copy()
-                trial[:2] = dead_time, time_constant
-                error = float(np.sum((self.simulate(trial) - self.measured) ** 2))
-                best = min(best, (error, trial), key=lambda pair: pair[0])
-        return best[1]
+                yield np.concatenate(([dead_time, time_constant], p[2:]))
+
+    def _best(self, trials: Iterable[Array]) -> Array:
+        """The one that leaves the least."""
+        return min(trials, key=lambda p: float(np.sum(self.weights * (self.simulate(p) - self.measured) ** 2)))
 
     def fit(self, free: tuple[int, ...], start: Array) -> _Fit:
         """The least squares from a start, with some numbers free."""
@@ -262,6 +282,14 @@ class _Record:
         return np.column_stack(columns)
 
 
+def _scaled(p: Array, place: int) -> Iterator[Array]:
+    """The same with one number greater and smaller."""
+    for factor in (1.0, 0.8, 0.9, 0.95, 1.05, 1.12, 1.25, 1.5):
+        scaled = p.copy()
+        scaled[place] *= factor
+        yield scaled
+
+
 def _numbers(record: _Record, fit: _Fit) -> dict[str, Number | None]:
     """The numbers that the record tells, with their intervals."""
     found: dict[str, Number | None] = dict.fromkeys(NAMES)
@@ -294,15 +322,20 @@ def _spread(residuals: Array) -> float:
     return math.sqrt((1.0 + correlation) / (1.0 - correlation))
 
 
-def _noise(measured: Array) -> float:
+def noise(measured: Array) -> float:
     """Standard deviation of noise, from second differences, which a slow signal hardly has."""
     if len(measured) < 5:
         return 0.0
     return float(1.4826 * np.median(np.abs(np.diff(measured, 2))) / math.sqrt(6.0))
 
 
-def _reached(time: Array, measured: Array, angle: bool) -> tuple[float, float, float]:
-    """Greatest rates away from and towards zero, and greatest value, without the noise."""
+def reached(time: Array, measured: Array, angle: bool) -> tuple[float, float, float]:
+    """Greatest rates away from and towards zero, and greatest value, without the noise.
+
+    Args:
+        time, measured: Samples; times in s.
+        angle: One rate holds for both directions.
+    """
     if len(time) < 20:
         return 0.0, 0.0, 0.0
     smooth = np.convolve(measured, np.full(5, 0.2), mode="valid")

@@ -162,7 +162,10 @@ def _command_row(command: Command) -> tuple[float, ...]:
 def _commands(rows: list[Any], log_times: NDArray[np.int64], stamps: NDArray[np.int64], begin: int) -> Commands:
     """Arrivals are known in the recorder's time; the vehicle's messages tell what time it was for the vehicle."""
     arrived = np.array([row[0] - int(log_times[0]) for row in rows], dtype=float)
-    time = np.interp(arrived, (log_times - log_times[0]).astype(float), (stamps - begin) * 1e-9)
+    logged = (log_times - log_times[0]).astype(float)
+    time = np.interp(arrived, logged, (stamps - begin) * 1e-9)
+    # Before the first sample and after the last, both times pass alike.
+    time += 1e-9 * (arrived - np.clip(arrived, logged[0], logged[-1]))
     values = np.array([row[1:] for row in rows], dtype=float).reshape(-1, 4).T
     return Commands(time, *values)
 

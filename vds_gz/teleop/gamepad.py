@@ -198,8 +198,10 @@ class Gamepads:
         if device is None:
             return
         if self._standard and not device.standard:
-            self.problem = (f"SDL does not know the layout of '{device.name}', so it has no standard one; --watch "
-                            "shows its own numbers, and --drive FILE drives with a layout made of them")
+            self.problem = (
+                f"SDL does not know the layout of '{device.name}', so it has no standard one; --watch "
+                "shows its own numbers, and --drive FILE drives with a layout made of them"
+            )
         elif self._standard:
             self.pad = StandardPad(self._controller.Controller(device.number), self._deadzone)
         else:

@@ -194,8 +194,10 @@ def _layout(layout: str, full_name: str) -> list[Override]:
         return read_parameter_file(layout, full_name)
     names = sorted(file.stem for file in share("config", "joystick").glob("*.yaml"))
     if layout not in names:
-        raise ArgumentError(f"argument '--drive {layout}': there is no such layout; it must be one of "
-                            f"{', '.join(names)}, or a file that ends in .yaml")
+        raise ArgumentError(
+            f"argument '--drive {layout}': there is no such layout; it must be one of "
+            f"{', '.join(names)}, or a file that ends in .yaml"
+        )
     return read_parameter_file(str(share("config", "joystick", f"{layout}.yaml")), full_name)
 
 

@@ -94,8 +94,9 @@ class KeyDriver:
         self._stopping = False
         self._stops = 0
         self._actual: tuple[int, float, float] = (0, 0.0, 0.0)
-        self._output = CommandOutput(graph, parameters.output, parameters.frame,
-                                     RosTime(graph, parameters.use_sim_time))
+        self._output = CommandOutput(
+            graph, parameters.output, parameters.frame, RosTime(graph, parameters.use_sim_time)
+        )
         actual = topics.TWIST_ACTUAL
         graph.subscribe(actual.name, actual.type, actual.qos, self._on_actual)
         graph.declare_parameters(describe(parameters), lambda values: "")
@@ -182,8 +183,10 @@ def _terminal() -> Terminal:
     except ImportError:
         raise ArgumentError("driving with keys needs a terminal as Linux and macOS have it") from None
     if not sys.stdin.isatty():
-        raise ArgumentError("standard input is no terminal, and only a terminal gives keys; start it in one, not in a "
-                            "pipe, in the background or from a launch file")
+        raise ArgumentError(
+            "standard input is no terminal, and only a terminal gives keys; start it in one, not in a "
+            "pipe, in the background or from a launch file"
+        )
     return Terminal(sys.stdin.fileno())
 
 

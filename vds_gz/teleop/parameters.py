@@ -105,8 +105,9 @@ class JoystickParameters:
     )
     require_enable_button: bool = flag(True, "nothing moves unless a button is held", live=True)
     enable_button: int = integer(0, "button to be held; needless without require_enable_button", minimum=-1, live=True)
-    enable_turbo_button: int = integer(-1, "button that enables and takes the turbo scales; -1: none", minimum=-1,
-                                       live=True)
+    enable_turbo_button: int = integer(
+        -1, "button that enables and takes the turbo scales; -1: none", minimum=-1, live=True
+    )
 
     def __post_init__(self) -> None:
         if self.require_enable_button and self.enable_button < 0:
@@ -138,8 +139,9 @@ class KeyParameters:
     max_speed: float = real(1.0, "m/s", "greatest speed", positive=True, maximum=GREATEST)
     acceleration: float = real(1.0, "m/s^2", "change of speed while a key is held", positive=True)
     deceleration: float = real(2.0, "m/s^2", "change of speed when it is let go, or against the motion", positive=True)
-    max_steering_angle: float = real(0.5, "rad", "greatest steering angle; not for twists", positive=True,
-                                     maximum=math.pi)
+    max_steering_angle: float = real(
+        0.5, "rad", "greatest steering angle; not for twists", positive=True, maximum=math.pi
+    )
     max_yaw_rate: float = real(1.0, "rad/s", "greatest yaw rate; twists only", positive=True, maximum=GREATEST)
     steering_time: float = real(0.5, "s", "from the middle to the greatest angle or yaw rate", positive=True)
     centering_time: float = real(0.25, "s", "from there back when the key is let go", positive=True)

@@ -170,7 +170,7 @@ class CompiledVehicle(Vehicle):
                 which.append(len(commands) - 1)
                 steps.append(count)
             ends.append(len(steps))
-        samples = np.empty(len(ends), self._states.dtype)
+        samples = self._states.repeat(len(ends))
         numbers = np.array([_COMMAND_FIELDS(command) for command in commands or [Command()]], self._command.dtype)
         schedule = (np.array(items, np.int64) for items in (which, steps, ends))
         self._run_schedule(self._coefficients, self._states, numbers, *schedule, samples)

@@ -31,7 +31,7 @@ PATIENCE = 2000
 #: Between two notes of where the steering stands [s].
 NOTING = 0.1
 
-#: How often the joints are told to stop when the node has died: the first messages can be lost before connections are up.
+#: How often the joints are told to stop when the node has died; a message can be lost while connections come up.
 FAREWELLS = 5
 
 
@@ -182,7 +182,7 @@ def tell(**what: Any) -> None:
     try:
         print(json.dumps(what), flush=True)
     except BrokenPipeError:
-        sys.stdout = None  # type: ignore[assignment]
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - for the rest of the process
 
 
 if __name__ == "__main__":

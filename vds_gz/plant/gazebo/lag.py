@@ -23,8 +23,8 @@ _DYNAMICS = ("dead_time", "time_constant", "time_delay", "delay_time")
 class LagEstimator:
     """The lag of some joints, dead time or time constant, whichever it is.
 
-    A joint that follows ``w`` with a lag of the first order has ``T x' = w - x``; one that is late by ``T`` has the same
-    to first order. So ``T`` is the slope of ``w - x`` over ``x'``, here by least squares over what was seen lately.
+    A joint that follows ``w`` with a lag of the first order has ``T x' = w - x``; one that is late by ``T`` has the
+    same to first order. So ``T`` is the slope of ``w - x`` over ``x'``, here by least squares over the recent past.
     """
 
     def __init__(self, excitation: float) -> None:
@@ -65,7 +65,7 @@ def configured(parameters: Any, steering: bool) -> float:
     for one in describe(parameters):
         if one.name.endswith(_DYNAMICS) and ("steer" in one.name) == steering and "torque" not in one.name:
             group = one.name.rpartition(".")[0] or one.name.partition("_")[0]
-            by_group[group] = by_group.get(group, 0.0) + float(one.default)
+            by_group[group] = by_group.get(group, 0.0) + float(one.default)  # type: ignore[arg-type]
     return min(by_group.values(), default=0.0)
 
 

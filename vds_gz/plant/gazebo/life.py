@@ -96,7 +96,7 @@ class Life:
             return Level.ERROR, f"Gazebo has gone, {now - self._heard:.0f} s ago; the vehicle stands until it is back"
         partition = self._parameters.partition or os.environ.get("GZ_PARTITION", "")
         where = f" in partition '{partition}'" if partition and self._link == "transport" else ""
-        return Level.WARN, fault or f"waiting for Gazebo: {self._world()}{where} has not been heard of"
+        return Level.WARN, "waiting for Gazebo: " + (fault or f"{self._world()}{where} has not been heard of")
 
     def values(self) -> tuple[tuple[str, str], ...]:
         """Names and values for a report."""
@@ -104,7 +104,7 @@ class Life:
         return (("Gazebo", state), ("model in Gazebo", self._parameters.model))
 
     def _world(self) -> str:
-        return f"world '{self._parameters.world}'" if self._parameters.world else "any world"
+        return f"world '{self._parameters.world}'" if self._parameters.world else "the world"
 
 
 def _list(names: Sequence[str]) -> str:

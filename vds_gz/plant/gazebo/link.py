@@ -1,7 +1,7 @@
 """What the plant needs of a way to reach a vehicle in Gazebo.
 
-A link sees things in whatever thread its library calls it in. It puts what it saw into the plant's inbox, a deque, whose
-ends may be used from different threads; the plant takes it out in the node's own thread.
+A link sees things in whatever thread its library calls it in. It puts what it saw into the plant's inbox, a deque,
+whose ends may be used from different threads; the plant takes it out in the node's own thread.
 """
 
 from __future__ import annotations

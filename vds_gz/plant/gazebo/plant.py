@@ -6,12 +6,13 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from time import monotonic
 
+from vds_gz.parameters.autoware import GRAVITY
 from vds_gz.parameters.gazebo import GazeboParameters, joint_map
 from vds_gz.plant.gazebo.history import History
 from vds_gz.plant.gazebo.lag import LagEstimator, allowed, configured, summary
 from vds_gz.plant.gazebo.life import Life
 from vds_gz.plant.gazebo.link import GazeboLink, Inbox, JointReadings, Placement, Tick
-from vds_gz.plant.gazebo.rotation import Vector, heading
+from vds_gz.plant.gazebo.rotation import Vector, heading, into_body
 from vds_gz.plant.plant import Level, Status
 from vds_gz.sensing.localization import Pose
 from vds_gz.vehicle.model import JointStates
@@ -92,6 +93,7 @@ class GazeboPlant:
             elif isinstance(seen, Placement):
                 self._history.add(seen)
                 self._began = self._began or seen
+                self._feel_slope(seen)
             elif isinstance(seen, JointReadings):
                 self._readings = seen
                 self._uncompared.append(seen)
@@ -100,6 +102,11 @@ class GazeboPlant:
             self.stand_still(self.vehicle.time)
             self._history.clear()
         return self._time
+
+    def _feel_slope(self, seen: Placement) -> None:
+        """Tell a model that knows slopes, as Autoware's do, what gravity does along the vehicle."""
+        if hasattr(self.vehicle.state, "road_slope"):
+            self.vehicle.state.road_slope = into_body(seen.orientation, (0.0, 0.0, -GRAVITY))[0]
 
     def _compare(self) -> None:
         """See how late the joints are, up to what was sent."""
@@ -147,9 +154,7 @@ class GazeboPlant:
         states = self._own_states()
         self._sent.append((self.vehicle.time, states))
         self._compare()
-        self._link.send(
-            [states.velocities[i] for i in self._wheels], [states.positions[i] for i in self._steering]
-        )
+        self._link.send([states.velocities[i] for i in self._wheels], [states.positions[i] for i in self._steering])
 
     def place(self, pose: Pose) -> None:
         """Put base_link there; it stays as high as it is."""

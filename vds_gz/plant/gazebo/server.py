@@ -81,6 +81,30 @@ def _set(parent: Element, tag: str, text: str) -> None:
     child.text = text
 
 
+def gz_program() -> str:
+    """The path of the program ``gz``.
+
+    Raises:
+        LinkError: Gazebo is not installed.
+    """
+    program = shutil.which("gz")
+    if program is None:
+        raise LinkError(
+            "the program 'gz' is not in the PATH; install Gazebo (https://gazebosim.org/docs), or use the kinematic "
+            "backend, which needs none"
+        )
+    return program
+
+
+def gz_command(
+    world: Path, *, headless: bool = True, run: bool = True, rendering: bool = False, steps: int = 0
+) -> list[str]:
+    """The command that starts a server; arguments as those of :class:`Server`."""
+    options = (("-s", headless), ("-r", run), ("--headless-rendering", rendering and headless))
+    chosen = [option for option, wanted in options if wanted]
+    return [gz_program(), "sim", *chosen, *(["--iterations", str(steps)] if steps else []), str(world)]
+
+
 class Server:
     """A ``gz sim`` process, or two with a window."""
 
@@ -109,25 +133,17 @@ class Server:
         Raises:
             LinkError: Gazebo is not installed.
         """
-        program = shutil.which("gz", path=environment.get("PATH"))
-        if program is None:
-            raise LinkError(
-                "the program 'gz' is not in the PATH; install Gazebo (https://gazebosim.org/docs), or use the "
-                "kinematic backend, which needs none"
-            )
+        gz_program()
         self._file = tempfile.NamedTemporaryFile("w", suffix=".sdf", prefix="vds_gz_", encoding="utf-8")  # noqa: SIM115
         self._file.write(sdf)
         self._file.flush()
-        options = [option for option, wanted in (("-s", headless), ("-r", run)) if wanted]
-        options += ["--headless-rendering"] if rendering else []
-        options += ["--iterations", str(steps)] if steps else []
+        command = gz_command(Path(self._file.name), headless=headless, run=run, rendering=rendering, steps=steps)
         variables = dict(environment)
         if folder is not None:
             paths = [str(folder), variables.get("GZ_SIM_RESOURCE_PATH", "")]
             variables["GZ_SIM_RESOURCE_PATH"] = os.pathsep.join(filter(None, paths))
         # A group of its own: with a window there are two processes, and both must end.
-        self.process = subprocess.Popen([program, "sim", *options, self._file.name], env=variables,
-                                        start_new_session=True)
+        self.process = subprocess.Popen(command, env=variables, start_new_session=True)
 
     def running(self) -> bool:
         """Whether it has not ended."""

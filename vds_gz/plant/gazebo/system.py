@@ -55,8 +55,10 @@ class SystemLink:
         self._body = self._sim.Link(self._model.canonical_link(ecm))
         present = {joint.name(ecm): joint for joint in map(self._sim.Joint, self._model.joints(ecm))}
         if missing := [name for name in self._names if name not in present]:
-            raise LinkError(f"model '{self._model.name(ecm)}' has no joint {', '.join(missing)}; it has "
-                            f"{', '.join(sorted(present))}. Name them in gazebo.joint_names as ours=theirs")
+            raise LinkError(
+                f"model '{self._model.name(ecm)}' has no joint {', '.join(missing)}; it has "
+                f"{', '.join(sorted(present))}. Name them in gazebo.joint_names as ours=theirs"
+            )
         self._joints = {name: present[name] for name in self._names}
         for joint in self._joints.values():
             joint.enable_position_check(ecm)

@@ -82,8 +82,15 @@ class TransportLink:
 
     def place(self, position: tuple[float, float, float], heading: float) -> None:
         """Put the vehicle there [m, rad], level."""
-        self._helper.ask({"do": "place", "world": self._world, "name": self._parameters.model,
-                          "position": position, "heading": heading})
+        self._helper.ask(
+            {
+                "do": "place",
+                "world": self._world,
+                "name": self._parameters.model,
+                "position": position,
+                "heading": heading,
+            }
+        )
 
     def pause(self, paused: bool) -> None:
         """Let the world pause or go on."""

@@ -30,8 +30,9 @@ class WorldServices:
         """Put a model there [m, rad], level."""
         x, y, z = position
         half = heading / 2.0
-        text = f"position: {{x: {x!r}, y: {y!r}, z: {z!r}}}, orientation: {{z: {math.sin(half)!r}, w: {math.cos(half)!r}}}"
-        self._ask("set_pose", "gz.msgs.Pose", f'name: "{name}", {text}')
+        at = f"position: {{x: {x!r}, y: {y!r}, z: {z!r}}}"
+        turn = f"orientation: {{z: {math.sin(half)!r}, w: {math.cos(half)!r}}}"
+        self._ask("set_pose", "gz.msgs.Pose", f'name: "{name}", {at}, {turn}')
 
     def pause(self, paused: bool) -> None:
         """Let the world pause or go on."""

@@ -65,9 +65,11 @@ class Discovery:
         hosts = ("localhost", *self.peers) if self.reach == "LOCALHOST" else self.peers
         peers = "".join(f"<Peer address={quoteattr(host)}/>" for host in hosts)
         # Hosts that do not answer are asked again and again; Cyclone DDS since version 11 would soon give them up.
-        return (f"<ParticipantIndex>auto</ParticipantIndex><MaxAutoParticipantIndex>{_MOST_PER_HOST}"
-                f"</MaxAutoParticipantIndex>{f'<Peers>{peers}</Peers>' if peers else ''}"
-                "<SPDPInterval>5s</SPDPInterval><InitialLocatorPruneDelay>inf</InitialLocatorPruneDelay>")
+        return (
+            f"<ParticipantIndex>auto</ParticipantIndex><MaxAutoParticipantIndex>{_MOST_PER_HOST}"
+            f"</MaxAutoParticipantIndex>{f'<Peers>{peers}</Peers>' if peers else ''}"
+            "<SPDPInterval>5s</SPDPInterval><InitialLocatorPruneDelay>inf</InitialLocatorPruneDelay>"
+        )
 
 
 def discovery(environment: Mapping[str, str], interfaces: Interfaces) -> Discovery:
@@ -85,8 +87,10 @@ def discovery(environment: Mapping[str, str], interfaces: Interfaces) -> Discove
     if environment.get("ROS_LOCALHOST_ONLY") == "1":
         reach = "LOCALHOST"
     if reach not in _RANGES:
-        warning = (f"ROS_AUTOMATIC_DISCOVERY_RANGE is '{reach}'; it must be one of {', '.join(_RANGES)}. "
-                   "Nodes are looked for on this host only")
+        warning = (
+            f"ROS_AUTOMATIC_DISCOVERY_RANGE is '{reach}'; it must be one of {', '.join(_RANGES)}. "
+            "Nodes are looked for on this host only"
+        )
         reach = "LOCALHOST"
     if reach == "SUBNET" and not interfaces.multicast:
         note = "no network interface but the loopback one can do multicast: nodes are looked for on this host only"
@@ -113,9 +117,11 @@ def join(library: Any, how: Discovery) -> int:
     library.dds_qset_userdata(qos, enclave, len(enclave))
     participant = library.dds_create_participant(how.domain, qos, None)
     library.dds_delete_qos(qos)
-    return check(library, participant,
-                 f"DDS domain {how.domain} cannot be joined; "
-                 f"at most {_MOST_PER_HOST + 1} processes on one host can")
+    return check(
+        library,
+        participant,
+        f"DDS domain {how.domain} cannot be joined; at most {_MOST_PER_HOST + 1} processes on one host can",
+    )
 
 
 def leave(library: Any, participant: int, domain: int) -> None:
@@ -129,6 +135,7 @@ def leave(library: Any, participant: int, domain: int) -> None:
 def _domain_id(environment: Mapping[str, str]) -> int:
     text = environment.get("ROS_DOMAIN_ID", "") or "0"
     if not text.isdecimal() or int(text) > _LARGEST_ID:
-        raise ArgumentError(f"environment variable ROS_DOMAIN_ID is '{text}'; "
-                            f"it must be a whole number from 0 to {_LARGEST_ID}")
+        raise ArgumentError(
+            f"environment variable ROS_DOMAIN_ID is '{text}'; it must be a whole number from 0 to {_LARGEST_ID}"
+        )
     return int(text)

@@ -113,7 +113,7 @@ class Reader:
             # A sample that is not valid has no bytes: it only says that a writer has gone.
             yield from [
                 (data, info.publication_handle)
-                for sample, info in zip(samples[:max(count, 0)], infos, strict=False)
+                for sample, info in zip(samples[: max(count, 0)], infos, strict=False)
                 if (data := give_back(library, sample, info.valid_data)) is not None
             ]
 
@@ -155,7 +155,7 @@ class WaitSet:
         None and false when the time is over.
         """
         count = self._library.dds_waitset_wait(self._entity, self._ready, len(self._ready), int(seconds * 1e9))
-        ready = sorted(self._ready[:max(count, 0)])
+        ready = sorted(self._ready[: max(count, 0)])
         if not ready or ready[0] != _WOKEN:
             return ready, False
         self._library.dds_take_guardcondition(self._guard, c.byref(c.c_bool()))

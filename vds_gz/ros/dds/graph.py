@@ -66,9 +66,7 @@ class DdsGraph:
         self._services: list[Service] = []
         self._waits = WaitSet(self._library, self._participant)
         self._gid = identity(self._library, self._participant)
-        self._info = DiscoveryInfo(
-            self._library, self._participant, self._gid, self._types, self.name, self.namespace
-        )
+        self._info = DiscoveryInfo(self._library, self._participant, self._gid, self._types, self.name, self.namespace)
         self._logger = self._make_logger()
         for severity, text in ((Severity.WARN, how.warning), (Severity.DEBUG, how.note)):
             if text:
@@ -204,8 +202,15 @@ class DdsGraph:
         number = len(self._services) + 1
         identity = ".".join(f"{byte:x}" for byte in self._gid[:12] + number.to_bytes(4, "big"))
         service = Service(
-            self._library, self._participant, self._types, self.arguments.service(name), type_name, qos, identity,
-            callback, self._warn,
+            self._library,
+            self._participant,
+            self._types,
+            self.arguments.service(name),
+            type_name,
+            qos,
+            identity,
+            callback,
+            self._warn,
         )
         self._services.append(service)
         self._writers.append(service.writer)

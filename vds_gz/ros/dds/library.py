@@ -143,8 +143,9 @@ def load() -> Any:
             function = getattr(library, name)
             function.restype, function.argtypes = result, arguments
     except (OSError, AttributeError) as error:
-        raise GraphError(f"Cyclone DDS at {path} cannot be used: {error}; "
-                         "pip install 'cyclonedds>=11,<12' brings one that can") from None
+        raise GraphError(
+            f"Cyclone DDS at {path} cannot be used: {error}; pip install 'cyclonedds>=11,<12' brings one that can"
+        ) from None
     return library
 
 

@@ -10,8 +10,12 @@ from typing import Any, TextIO
 
 from vds_gz.ros.graph import Severity
 
-_COLOURS = {Severity.DEBUG: "\033[32m", Severity.WARN: "\033[33m", Severity.ERROR: "\033[31m",
-            Severity.FATAL: "\033[31m"}
+_COLOURS = {
+    Severity.DEBUG: "\033[32m",
+    Severity.WARN: "\033[33m",
+    Severity.ERROR: "\033[31m",
+    Severity.FATAL: "\033[31m",
+}
 _PLAIN = "\033[0m"
 
 

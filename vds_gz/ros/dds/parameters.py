@@ -13,9 +13,17 @@ Change = Callable[[Mapping[str, Value]], str]
 
 _BOOL, _INTEGER, _DOUBLE, _STRING = 1, 2, 3, 4
 _KINDS = {"bool": _BOOL, "integer": _INTEGER, "double": _DOUBLE, "string": _STRING}
-_FIELDS = {_BOOL: "bool_value", _INTEGER: "integer_value", _DOUBLE: "double_value", _STRING: "string_value",
-           5: "byte_array_value", 6: "bool_array_value", 7: "integer_array_value", 8: "double_array_value",
-           9: "string_array_value"}
+_FIELDS = {
+    _BOOL: "bool_value",
+    _INTEGER: "integer_value",
+    _DOUBLE: "double_value",
+    _STRING: "string_value",
+    5: "byte_array_value",
+    6: "bool_array_value",
+    7: "integer_array_value",
+    8: "double_array_value",
+    9: "string_array_value",
+}
 _SMALLEST, _LARGEST = -(2**63), 2**63 - 1
 
 
@@ -173,5 +181,5 @@ def _listed(name: str, prefixes: list[str], depth: int) -> bool:
     """Whether a name is listed, by the rules of ``rcl_interfaces/srv/ListParameters``; depth 0 is unlimited."""
     if not prefixes:
         return depth == 0 or name.count(".") < depth
-    below = [name[len(prefix) + 1:] for prefix in prefixes if name.startswith(f"{prefix}.")]
+    below = [name[len(prefix) + 1 :] for prefix in prefixes if name.startswith(f"{prefix}.")]
     return name in prefixes or any(depth == 0 or rest.count(".") < depth for rest in below)

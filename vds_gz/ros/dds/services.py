@@ -85,7 +85,7 @@ class Service:
                 continue
             response = self._new_response()
             self._callback(request, response)
-            self._reply(self._response.encode(response, bytes(data[4:4 + _HEADER])), client)
+            self._reply(self._response.encode(response, bytes(data[4 : 4 + _HEADER])), client)
 
     @property
     def waits(self) -> bool:

@@ -1,0 +1,206 @@
+"""A vehicle in Gazebo: the server with a world, sim_node, robot_state_publisher, and what else is wanted."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from launch.actions import (
+    DeclareLaunchArgument,
+    ExecuteProcess,
+    IncludeLaunchDescription,
+    OpaqueFunction,
+    RegisterEventHandler,
+    Shutdown,
+)
+from launch.event_handlers import OnShutdown
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+from launch_ros.actions import Node
+
+from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
+from vds_gz.launching import BOOLEANS, LaunchError, Vehicle, boolean, number, presets, require
+from vds_gz.nodes.gazebo import environment, in_step, renders, world_file
+from vds_gz.parameters.node import NodeParameters
+from vds_gz.plant.gazebo.bindings import bindings_fault
+from vds_gz.plant.gazebo.bridge_yaml import clock_bridge, vehicle_bridge
+from vds_gz.plant.gazebo.link import LinkError
+from vds_gz.plant.gazebo.server import Spawn, gz_command, populated
+from vds_gz.share import share
+from vds_gz.simulation_model import sdf
+from vds_gz.vehicle.catalogue import models
+
+POSE = ("x", "y", "z", "R", "P", "Y")
+
+
+def generate_launch_description() -> LaunchDescription:
+    """The arguments, and what they start."""
+    arguments = [
+        DeclareLaunchArgument(
+            "preset",
+            default_value="ackermann_car",
+            choices=presets(),
+            description="The vehicle: a parameter file of this package's config folder.",
+        ),
+        DeclareLaunchArgument(
+            "params_file", default_value="", description="A parameter file of your own, instead of the preset."
+        ),
+        DeclareLaunchArgument(
+            "world", default_value="empty", description="A world of this package's worlds folder, or an SDF file."
+        ),
+        DeclareLaunchArgument("name", default_value="vehicle", description="Name of the vehicle's model in Gazebo."),
+        *(
+            DeclareLaunchArgument(axis, default_value="0.0", description=f"Where it begins [{unit}].")
+            for axis, unit in zip(POSE, ("m", "m", "m", "rad", "rad", "rad"), strict=True)
+        ),
+        DeclareLaunchArgument(
+            "link",
+            default_value="auto",
+            choices=["auto", "transport", "bridge", "system"],
+            description="The way to the joints; auto: transport where Gazebo's Python bindings are, else bridge.",
+        ),
+        DeclareLaunchArgument(
+            "headless", default_value="false", choices=[*BOOLEANS], description="Gazebo without a window."
+        ),
+        DeclareLaunchArgument("paused", default_value="false", choices=[*BOOLEANS], description="Begin paused."),
+        DeclareLaunchArgument(
+            "sensors",
+            default_value="true",
+            choices=[*BOOLEANS],
+            description="The sensors of the parameter file, and a bridge that brings their topics to ROS.",
+        ),
+        DeclareLaunchArgument("namespace", default_value="", description="Namespace of the nodes and their topics."),
+        DeclareLaunchArgument(
+            "robot_state_publisher",
+            default_value="true",
+            choices=[*BOOLEANS],
+            description="Publish the transforms base_link -> wheels and sensors.",
+        ),
+        DeclareLaunchArgument("rviz", default_value="false", choices=[*BOOLEANS], description="Start RViz."),
+        DeclareLaunchArgument(
+            "joystick", default_value="false", choices=[*BOOLEANS], description="Drive with a joystick."
+        ),
+        DeclareLaunchArgument(
+            "log_level",
+            default_value="info",
+            choices=["debug", "info", "warn", "error", "fatal"],
+            description="The least severity that is logged.",
+        ),
+    ]
+    return LaunchDescription([*arguments, OpaqueFunction(function=start)])
+
+
+def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
+    """Everything that the arguments ask for."""
+    arguments = dict(context.launch_configurations)
+    wanted = {name: boolean(arguments[name], name) for name in ("sensors", "robot_state_publisher", "rviz", "joystick")}
+    link = arguments["link"]
+    if link == "auto":
+        link = "bridge" if bindings_fault() else "transport"
+    try:
+        file = world_file(arguments["world"])
+        vehicle = described(arguments, link)
+        parameters = vehicle.parameters()
+        sensors = parameters.sensors if wanted["sensors"] else {}
+        text = sdf(models()[parameters.model], parameters.vehicle, arguments["name"], sensors)
+        if link == "system":
+            text = in_step(text, command_line(vehicle))
+        pose = [number(arguments[axis], axis) for axis in POSE]
+        world, text = populated(file, [Spawn(text, (pose[0], pose[1], pose[2], pose[3], pose[4], pose[5]))])
+        vehicle.overrides["gazebo.world"] = world  # type: ignore[index]
+        actions = [*server(text, file, parameters, arguments)]
+    except LinkError as error:
+        raise LaunchError(str(error)) from None
+    everything = vehicle.actions(robot_state_publisher=wanted["robot_state_publisher"])
+    actions += everything[1:] if link == "system" else everything  # there the node is inside Gazebo
+    actions += bridges(arguments["name"], sensors, parameters, link, arguments["namespace"])
+    if wanted["rviz"]:
+        actions.append(vehicle.rviz())
+    if wanted["joystick"]:
+        include = PythonLaunchDescriptionSource(str(share("launch", "joystick.launch.py")))
+        actions.append(IncludeLaunchDescription(include))
+    return actions
+
+
+def described(arguments: dict[str, str], link: str) -> Vehicle:
+    """The vehicle; Gazebo's time comes from the node itself, or from a bridge."""
+    bridged = link == "bridge"
+    return Vehicle(
+        params_file=arguments["params_file"] or str(share("config", f"{arguments['preset']}.yaml")),
+        namespace=arguments["namespace"],
+        overrides={
+            "backend": "gazebo",
+            "gazebo.link": link,
+            "gazebo.model": arguments["name"],
+            "be_reference_clock": not bridged,
+            "use_sim_time": bridged,
+        },
+        log_level=arguments["log_level"],
+    )
+
+
+def command_line(vehicle: Vehicle) -> list[str]:
+    """What the node inside Gazebo is told."""
+    values = [part for one in vehicle.values() for part in ("-p", f"{one.name}:={_yaml(one.value)}")]
+    return ["--ros-args", *values, *(["-r", f"__ns:=/{vehicle.namespace.strip('/')}"] if vehicle.namespace else [])]
+
+
+def _yaml(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def server(
+    text: str, file: Path, parameters: NodeParameters, arguments: dict[str, str]
+) -> list[LaunchDescriptionEntity]:
+    """The server; when it ends, so does everything."""
+    folder = tempfile.TemporaryDirectory(prefix="vds_gz_")
+    world = Path(folder.name, "world.sdf")
+    world.write_text(text, encoding="utf-8")
+    variables = environment()
+    paths = [str(file.parent), variables.get("GZ_SIM_RESOURCE_PATH", "")]
+    variables["GZ_SIM_RESOURCE_PATH"] = os.pathsep.join(filter(None, paths))
+    command = gz_command(
+        world,
+        headless=boolean(arguments["headless"], "headless"),
+        run=not boolean(arguments["paused"], "paused"),
+        rendering=renders(parameters),
+    )
+    return [
+        RegisterEventHandler(OnShutdown(on_shutdown=lambda event, context: folder.cleanup())),
+        ExecuteProcess(
+            cmd=command, name="gazebo", env=variables, output="screen", on_exit=Shutdown(reason="Gazebo has ended")
+        ),
+    ]
+
+
+def bridges(
+    name: str, sensors: dict[str, Any], parameters: NodeParameters, link: str, namespace: str
+) -> list[LaunchDescriptionEntity]:
+    """The bridges that are needed: of joints and sensors, and of the clock, which needs one of its own."""
+    files = {}
+    if sensors or link == "bridge":
+        files["bridge"] = vehicle_bridge(name, sensors, parameters.frame_prefix)
+    if link == "bridge":
+        files["clock_bridge"] = clock_bridge()
+    if files:
+        instead = "launch with sensors:=false" + (" link:=transport" if link == "bridge" else "")
+        require(f"link:={link} with sensors:={str(bool(sensors)).lower()}", "ros_gz_bridge", instead=instead)
+    folder = tempfile.TemporaryDirectory(prefix="vds_gz_")
+    actions: list[LaunchDescriptionEntity] = [
+        RegisterEventHandler(OnShutdown(on_shutdown=lambda event, context: folder.cleanup()))
+    ]
+    for node, text in files.items():
+        path = Path(folder.name, f"{node}.yaml")
+        path.write_text(text, encoding="utf-8")
+        actions.append(
+            Node(
+                package="ros_gz_bridge",
+                executable="parameter_bridge",
+                name=node,
+                namespace=namespace,
+                parameters=[{"config_file": str(path)}],
+                output="screen",
+            )
+        )
+    return actions

@@ -1,0 +1,182 @@
+"""What is identified of a simulated vehicle is what it was given, with noise, lost samples and clocks that are off."""
+
+import csv
+import importlib.util
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+from vds_gz.cli import main
+from vds_gz.study.axis_fit import fit_axis
+from vds_gz.study.signals import SAME_CLOCK, _measured_time
+from vds_gz.study.vehicle_options import parameters_of_file
+
+BENCH = Path(__file__).parents[2] / "bench" / "identify.py"
+
+
+def bench():
+    spec = importlib.util.spec_from_file_location("bench_identify", BENCH)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_random_vehicles_are_found_within_their_intervals():
+    held = []
+    for seed in range(1000, 1003):
+        for _, truth, fit, _ in bench().trial(seed):
+            for name, true in truth.items():
+                number = fit.numbers[name]
+                held.append(number.low <= true <= number.high)
+                allowed = {"dead_time": max(0.01, 0.05 * true), "time_constant": 0.05 * true, "offset": 0.01}
+                assert abs(number.value - true) <= allowed.get(name, 0.03 * true), (seed, name, number, true)
+    assert np.mean(held) >= 0.85
+
+
+def exact(times, commands, dead_time=0.15, time_constant=0.25):
+    """A first-order lag behind a dead time, by tiny steps."""
+    fine = np.arange(0.0, times[-1] + 1e-9, 0.001)
+    asked = commands[np.clip(np.searchsorted(times, fine - dead_time, side="right") - 1, 0, None)]
+    asked = np.where(fine < times[0] + dead_time, 0.0, asked)
+    answer, y = np.empty_like(fine), 0.0
+    for k, u in enumerate(asked):
+        answer[k] = y
+        y += (u - y) * -np.expm1(-0.001 / time_constant)
+    return fine, answer
+
+
+@pytest.fixture(scope="module")
+def steps():
+    random = np.random.default_rng(5)
+    times = 0.02 * np.arange(1500)
+    return times, np.repeat(random.uniform(-1.0, 1.0, 30), 50)
+
+
+def test_gain_and_offset_are_found_and_limits_are_not_invented(steps):
+    times, commands = steps
+    fine, answer = exact(times, 0.9 * commands)
+    measured = np.interp(times, fine, answer) + 0.05 + 0.01 * np.random.default_rng(1).standard_normal(1500)
+    numbers = fit_axis(times, commands, times, measured).numbers
+    assert numbers["gain"].value == pytest.approx(0.9, abs=0.01)
+    assert numbers["offset"].value == pytest.approx(0.05, abs=0.005)
+    assert numbers["dead_time"].value == pytest.approx(0.15, abs=0.004)
+    assert numbers["time_constant"].value == pytest.approx(0.25, rel=0.05)
+    assert numbers["rise"] is numbers["fall"] is numbers["value"] is None
+
+
+def test_a_few_wild_samples_do_no_harm(steps):
+    times, commands = steps
+    fine, answer = exact(times, commands)
+    measured = np.interp(times, fine, answer) + 0.005 * np.random.default_rng(2).standard_normal(1500)
+    measured[::97] = 40.0
+    fit = fit_axis(times, commands, times, measured)
+    assert fit.left_out >= 15
+    assert fit.numbers["dead_time"].value == pytest.approx(0.15, abs=0.005)
+
+
+@pytest.mark.parametrize("what", ["no command changes", "nothing moves", "only noise"])
+def test_what_is_not_excited_is_not_given(steps, what):
+    times, commands = steps
+    noise = 0.02 * np.random.default_rng(3).standard_normal(1500)
+    if what == "no command changes":
+        fit = fit_axis(times, np.ones(1500), times, np.ones(1500) + noise)
+    else:
+        fit = fit_axis(times, commands, times, noise if what == "only noise" else np.zeros(1500))
+    assert set(fit.numbers.values()) == {None}
+
+
+def test_stamps_of_another_clock_are_moved_and_those_of_the_same_one_are_kept():
+    random = np.random.default_rng(4)
+    stamps = 0.02 * np.arange(500)
+    transport = 0.002 + random.exponential(0.01, 500)
+    notes = []
+    moved = _measured_time(stamps + 1000.0 + transport, list(stamps), "velocity", notes)
+    assert moved - stamps - 1000.0 == pytest.approx(0.002, abs=0.001)
+    assert "off by +1000.0" in notes[0]
+    kept = _measured_time(stamps + SAME_CLOCK / 10.0, list(stamps), "velocity", notes)
+    assert (kept == stamps).all()
+    assert len(notes) == 1
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_recording_becomes_a_parameter_file_that_answers_the_same(folder, capsys):
+    assert main(["profile", "steps", "--preset", "ackermann_car", "--speed", "2.5", "-o", "log.csv"]) == 0
+    assert main(["replay", "log.csv", "--preset", "ackermann_car", "-o", "robot.mcap"]) == 0
+    assert main(["identify", "robot.mcap", "--preset", "ackermann_car"]) == 0
+    said = capsys.readouterr().out
+    assert "model_delay_vx: 0.2" in said
+    assert "steer_time_delay: 0.2" in said
+    found = parameters_of_file(folder / "identified" / "parameters.yaml").vehicle
+    assert found.drive_actuator.dead_time == pytest.approx(0.2, abs=0.002)
+    assert found.drive_actuator.time_constant == pytest.approx(0.4, rel=0.01)
+    assert found.drive_actuator.max_acceleration == pytest.approx(3.0, rel=0.01)
+    report = json.loads((folder / "identified" / "report.json").read_text())
+    assert report["axes"]["v_x"]["numbers"]["dead_time"]["low"] <= 0.2
+    assert "data:image/png" in (folder / "identified" / "report.html").read_text()
+
+
+def test_a_table_with_empty_cells_and_own_columns(folder, steps, capsys):
+    times, commands = steps
+    fine, answer = exact(times, commands)
+    measured = np.interp(times, fine, answer)
+    with open("log.csv", "w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["time", "cmd", "odom"])
+        for k, (time, command) in enumerate(zip(times, commands, strict=True)):
+            writer.writerow([time, command, "" if k % 7 == 3 else measured[k]])
+    assert main(["identify", "log.csv", "--column", "v_x=cmd:odom"]) == 0
+    assert "214 samples of odom are no finite numbers" in capsys.readouterr().out
+    written = yaml.safe_load(Path("identified/parameters.yaml").read_text())["sim_node"]["ros__parameters"]
+    drive = written["model_params"]["differential"]["drive_actuators"]
+    assert drive["dead_time"] == pytest.approx(0.15, abs=0.002)
+    assert drive["max_velocity"] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "arguments", "said"),
+    [
+        ("log.csv", "", [], "the file is empty"),
+        ("log.csv", "time,v_x_command,v_x\n", [], "the file is empty"),
+        ("log.csv", "t,v_x_command,v_x\n0,1,1\n", [], "no column 'time'"),
+        ("log.csv", "time,v_x\n0,1\n1,2\n", [], "no column with commands"),
+        ("log.csv", "time,v_x_command,v_x\n0,1,x\n", [], "'x' must be a number or empty"),
+        ("log.csv", "time,v_x_command,v_x\n2,1,1\n1,1,1\n", [], "column 'time' decreases"),
+        ("log.csv", "time,v_x_command,v_x\n0,1,nan\n1,1,nan\n", [], "0 measurements"),
+        ("log.csv", "time,v_x_command,v_x\n0,1,1\n1,1,1\n", [], "needed are 20"),
+        ("log.csv", "time,a,b\n0,1,1\n1,1,1\n", ["--column", "v_x=a:c"], "no column 'c'"),
+        ("log.csv", "time,a,b\n0,1,1\n1,1,1\n", ["--column", "speed"], "must be one of v_x"),
+        ("log.mcap", "\x89MCAP0", [], "cannot be read"),
+        ("other.csv", "", ["nothing"], "does not exist"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(folder, capsys, name, content, arguments, said):
+    (folder / name).write_text(content, encoding="latin-1")
+    log = "log.csv" if arguments == ["nothing"] else name
+    assert main(["identify", log, *[one for one in arguments if one != "nothing"]]) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
+
+
+def test_a_truncated_bag_and_one_without_topics_are_explained(folder, capsys):
+    assert main(["profile", "parking", "--preset", "ackermann_car", "--duration", "5", "-o", "log.csv"]) == 0
+    assert main(["replay", "log.csv", "--preset", "ackermann_car", "-o", "robot.mcap"]) == 0
+    data = Path("robot.mcap").read_bytes()
+    Path("cut.mcap").write_bytes(data[: len(data) // 2])
+    for arguments, said in (
+        (["cut.mcap"], "mcap recover"),
+        (["robot.mcap", "--command", "cmd_vel"], "no messages on '/cmd_vel' (--command); it has"),
+        (["robot.mcap", "--velocity", "tf"], "'/tf' is tf2_msgs/msg/TFMessage; velocities must be"),
+    ):
+        assert main(["identify", *arguments]) == 2
+        error = capsys.readouterr().err
+        assert said in error
+        assert error.count("\n") == 1

@@ -1,0 +1,229 @@
+"""A vehicle from a recording: every axis measured, and a model's parameters made of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vds_gz.parameters.load import Override
+from vds_gz.study.axis_fit import AxisFit, Number, fit_axis, noise, reached
+from vds_gz.study.signals import QUANTITIES, Series, SignalError, Signals
+
+#: Below this speed a yaw rate says nothing of the steering [m/s].
+SLOW = 0.05
+
+#: In curves sharper than this [rad] and from this part of the greatest speed on, an outer wheel may limit the speed.
+STRAIGHT, FAST = 0.03, 0.6
+
+#: What a model leaves is more than noise if it is so many times the noise and this part of the range.
+NOISY, NEGLIGIBLE = 1.5, 0.01
+
+#: Words and units of the numbers, for a drive [m/s] and for an angle [rad].
+LABELS = {
+    "dead_time": "dead time",
+    "time_constant": "time constant",
+    "gain": "gain",
+    "offset": "offset",
+    "rise": "acceleration limit",
+    "fall": "deceleration limit",
+    "value": "limit",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """One axis with what was found of it. ``unit`` is that of its value."""
+
+    quantity: str
+    unit: str
+    fit: AxisFit
+
+    def unit_of(self, name: str) -> str:
+        """Unit of one of its numbers."""
+        if name in ("dead_time", "time_constant"):
+            return "s"
+        if name == "gain":
+            return ""
+        if name in ("rise", "fall"):
+            return f"{self.unit}²" if self.unit == "m/s" else "rad/s²" if self.unit == "rad/s" else "rad/s"
+        return self.unit
+
+    def label(self, name: str) -> str:
+        """What one of its numbers is called."""
+        return "rate limit" if self.quantity == "steering" and name == "rise" else LABELS[name]
+
+
+def identify(signals: Signals, *, wheel_base: float | None = None) -> list[Axis]:
+    """Measure every axis that was commanded and measured.
+
+    Args:
+        signals: What is known.
+        wheel_base: Of a vehicle that steers but is commanded velocities [m]: gives the angles asked for.
+
+    Raises:
+        SignalError: There is no axis with both.
+    """
+    commanded = dict(signals.commanded)
+    if "steering" in signals.measured and "steering" not in commanded and wheel_base and "yaw_rate" in commanded:
+        commanded["steering"] = steering_asked(commanded["v_x"], commanded["yaw_rate"], wheel_base)
+    axes = []
+    for quantity in QUANTITIES:
+        if quantity not in commanded or quantity not in signals.measured:
+            continue
+        command, measured = _overlap(quantity, commanded[quantity], signals.measured[quantity])
+        unit = {"yaw_rate": "rad/s", "steering": "rad"}.get(quantity, "m/s")
+        ignored = _fast_in_curves(measured, signals) if quantity == "v_x" else None
+        angle = quantity == "steering"
+        fit = fit_axis(command.time, command.value, measured.time, measured.value, angle=angle, ignored=ignored)
+        if quantity != "v_y" or np.ptp(command.value) > 0.0:
+            axes.append(Axis(quantity, unit, fit))
+            allowed = NOISY * noise(measured.value) + NEGLIGIBLE * float(np.ptp(measured.value))
+            if fit.residual > allowed:
+                signals.notes.append(
+                    f"{quantity}: the model leaves {fit.residual:.3g} {unit}, which is more than noise; the vehicle is "
+                    "no such axis, or something else acted on it"
+                )
+    if not axes:
+        raise SignalError(
+            f"nothing was both commanded ({', '.join(signals.commanded) or 'nothing'}) and measured "
+            f"({', '.join(signals.measured) or 'nothing'}); needed is one of {', '.join(QUANTITIES)} in both"
+        )
+    return axes
+
+
+def _fast_in_curves(speed: Series, signals: Signals) -> NDArray[np.bool_] | None:
+    """Samples in which an outer wheel may have limited the speed; None if there are too few others as fast."""
+    steering = signals.measured.get("steering")
+    if steering is None:
+        return None
+    fast = np.abs(speed.value) > FAST * np.percentile(np.abs(speed.value), 98.0)
+    curve = np.abs(np.interp(speed.time, steering.time, steering.value)) > STRAIGHT
+    if (fast & ~curve).sum() < 100 or not (fast & curve).any():
+        return None
+    signals.notes.append(
+        f"v_x: {int((fast & curve).sum())} fast samples in curves were left out; there an outer wheel may be the limit"
+    )
+    return np.asarray(fast & curve)
+
+
+def steering_asked(v_x: Series, yaw_rate: Series, wheel_base: float) -> Series:
+    """The steering angle [rad] that a velocity asks for; at standstill the last one."""
+    angles = np.arctan2(wheel_base * yaw_rate.value * np.sign(v_x.value), np.abs(v_x.value))
+    moving = np.abs(v_x.value) > SLOW
+    last = np.maximum.accumulate(np.where(moving, np.arange(len(angles)), -1))
+    return Series(v_x.time, np.where(last >= 0, angles[last], 0.0))
+
+
+def _overlap(quantity: str, command: Series, measured: Series) -> tuple[Series, Series]:
+    """Measurements from the first command on; before it nobody knows what was asked for."""
+    if not len(command.time) or not len(measured.time):
+        raise SignalError(f"of {quantity} there are {len(command.time)} commands and {len(measured.time)} measurements")
+    inside = (measured.time >= command.time[0]) & (measured.time <= command.time[-1] + 2.0)
+    if inside.sum() < 20:
+        raise SignalError(
+            f"of {quantity} there are {int(inside.sum())} measurements in the time of the commands "
+            f"({command.time[0]:.2f} to {command.time[-1]:.2f} s; measured from {measured.time[0]:.2f} to "
+            f"{measured.time[-1]:.2f} s); needed are 20. Are the clocks the same?"
+        )
+    return command, Series(measured.time[inside], measured.value[inside])
+
+
+# ---------------------------------------------------------------------- to parameters
+
+
+def model_of(signals: Signals, axes: list[Axis]) -> str:
+    """The vehicle model that takes such commands."""
+    if signals.steers or any(axis.quantity == "steering" for axis in axes):
+        return "bicycle"
+    return "omni" if any(axis.quantity == "v_y" for axis in axes) else "differential"
+
+
+def overrides(model: str, axes: list[Axis]) -> Iterator[Override]:
+    """Parameters of a model, as far as they were found."""
+    drive = "drive_actuator" if model == "bicycle" else "drive_actuators"
+    found = {axis.quantity: axis.fit for axis in axes}
+    if "v_x" in found:
+        yield from _group(model, drive, found["v_x"], angle=False)
+    if "steering" in found and model == "bicycle":
+        yield from _group(model, "steering_actuator", found["steering"], angle=True)
+
+
+def _group(model: str, group: str, fit: AxisFit, *, angle: bool) -> Iterator[Override]:
+    names = {"dead_time": "dead_time", "time_constant": "time_constant"}
+    names |= (
+        {"rise": "max_velocity", "value": "max_position"}
+        if angle
+        else {
+            "rise": "max_acceleration",
+            "fall": "max_deceleration",
+            "value": "max_velocity",
+        }
+    )
+    for name, parameter in names.items():
+        number = fit.numbers[name]
+        if number is not None:
+            yield Override(f"model_params.{model}.{group}.{parameter}", float(f"{number.value:.5g}"), _interval(number))
+        elif name in ("rise", "fall", "value") and not (angle and name == "value"):
+            greatest = fit.reached[("rise", "fall", "value").index(name)]
+            remark = f"unlimited: not met; {greatest:.3g} was reached"
+            yield Override(f"model_params.{model}.{group}.{parameter}", 0.0, remark)
+
+
+def _interval(number: Number) -> str:
+    return f"95 %: {number.low:.4g} to {number.high:.4g}"
+
+
+def nav2(axes: list[Axis], signals: Signals) -> Iterator[str]:
+    """Lines of what Nav2 needs: the controller's delays and the smoother's limits."""
+    fits = {axis.quantity: axis.fit for axis in axes}
+    yield "# controller_server, FollowPath (MPPI)"
+    for quantity, name in (("v_x", "vx"), ("v_y", "vy"), ("yaw_rate", "wz")):
+        fit = fits.get(quantity) or (fits.get("steering") if quantity == "yaw_rate" else None)
+        if fit is not None:
+            yield f"model_delay_{name}: {_or_unknown(fit.numbers['dead_time'])}"
+    yield "# velocity_smoother"
+    if "yaw_rate" not in fits:
+        yield "# yaw rates (third numbers) were not commanded; these are the greatest that came up"
+    for parameter, name, sign in (
+        ("max_velocity", "value", 1.0),
+        ("min_velocity", "value", -1.0),
+        ("max_accel", "rise", 1.0),
+        ("max_decel", "fall", -1.0),
+    ):
+        limits = (sign * _limit(fits, signals, quantity, name) for quantity in ("v_x", "v_y", "yaw_rate"))
+        yield f"{parameter}: [{', '.join(f'{limit + 0.0:.3f}' for limit in limits)}]"
+
+
+def _limit(fits: dict[str, AxisFit], signals: Signals, quantity: str, name: str) -> float:
+    """A limit; where it is not known, the greatest value that came up."""
+    fit, measured = fits.get(quantity), signals.measured.get(quantity)
+    number = fit.numbers[name] if fit is not None else None
+    if number is not None:
+        return number.value
+    if (quantity not in fits and quantity != "yaw_rate") or measured is None:
+        return 0.0
+    return reached(measured.time, measured.value, angle=False)[("rise", "fall", "value").index(name)]
+
+
+def autoware(axes: list[Axis]) -> Iterator[str]:
+    """Lines of parameters of Autoware's simple_planning_simulator."""
+    fits = {axis.quantity: axis.fit for axis in axes}
+    drive, steering = fits.get("v_x"), fits.get("steering")
+    yield "# simple_planning_simulator, vehicle_model_type: DELAY_STEER_VEL"
+    for fit, names in (
+        (drive, {"vel_time_delay": "dead_time", "vel_time_constant": "time_constant", "vel_lim": "value"}),
+        (drive, {"vel_rate_lim": "rise"}),
+        (steering, {"steer_time_delay": "dead_time", "steer_time_constant": "time_constant", "steer_lim": "value"}),
+        (steering, {"steer_rate_lim": "rise"}),
+    ):
+        for parameter, name in names.items() if fit is not None else ():
+            assert fit is not None
+            yield f"{parameter}: {_or_unknown(fit.numbers[name])}"
+
+
+def _or_unknown(number: Number | None) -> str:
+    return "# not excited" if number is None or not math.isfinite(number.value) else f"{number.value:.4f}"

@@ -1,0 +1,47 @@
+"""Writing a parameter file of the node, with remarks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from vds_gz.parameters.load import Override, load
+from vds_gz.vehicle.catalogue import models
+
+
+def write(path: Path, overrides: Iterable[Override], head: str) -> None:
+    """Write parameters with their origins as remarks, after seeing that the node will take them.
+
+    Args:
+        path: The file.
+        overrides: Names and values; of several for one name the last counts.
+        head: Remark at the top.
+
+    Raises:
+        ParameterError: The node would refuse them.
+    """
+    last = {override.name: override for override in overrides}
+    load(last.values(), {name: model.parameters for name, model in models().items()})
+    tree: dict[str, Any] = {}
+    for override in last.values():
+        *groups, name = override.name.split(".")
+        branch = tree
+        for group in groups:
+            branch = branch.setdefault(group, {})
+        branch[name] = override
+    lines = [f"# {line}" for line in head.splitlines()]
+    lines += ["sim_node:", "  ros__parameters:", *_lines(tree, "    ")]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _lines(tree: dict[str, Any], indent: str) -> Iterable[str]:
+    for name, item in tree.items():
+        if isinstance(item, Override):
+            value = yaml.safe_dump(item.value, default_flow_style=True).removesuffix("\n...\n").strip()
+            yield f"{indent}{name}: {value}" + (f"  # {item.origin}" if item.origin else "")
+        else:
+            yield f"{indent}{name}:"
+            yield from _lines(item, indent + "  ")
