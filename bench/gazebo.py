@@ -27,8 +27,10 @@ from vds_gz.share import share  # noqa: E402
 from vds_gz.simulation_model import sdf  # noqa: E402
 from vds_gz.vehicle.catalogue import models  # noqa: E402
 
+PRESETS = ("ackermann_car", "autoware_car", "autoware_delay_car", "deepracer", "forklift", "indoor_robot", "scaled_car")
+
 VEHICLES = {
-    **{name: (name,) for name in ("ackermann_car", "deepracer", "forklift", "indoor_robot", "scaled_car")},
+    **{name: (name,) for name in PRESETS},
     "steered drive": ("vds_defaults",),
     "differential": ("vds_defaults", ("model", "differential")),
     "omni": ("vds_defaults", ("model", "omni")),

@@ -65,9 +65,18 @@ def picture(world: str, view: tuple[float, ...], preset: str) -> np.ndarray:
                 raise SystemExit("the camera sent no image within 60 s")
         finally:
             node.unsubscribe(TOPIC)
-            server.send_signal(signal.SIGINT)
-            server.wait()
+            stop(server)
     return images[-1]
+
+
+def stop(server: subprocess.Popen) -> None:
+    """End a server, which does not always end by itself when it has rendered."""
+    server.send_signal(signal.SIGINT)
+    try:
+        server.wait(5.0)
+    except subprocess.TimeoutExpired:
+        server.kill()
+        server.wait()
 
 
 def main() -> None:

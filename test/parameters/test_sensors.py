@@ -1,5 +1,7 @@
 """Sensors in parameters: found by the names that the user gave, refused with words that help."""
 
+from pathlib import Path
+
 import pytest
 
 from vds_gz.parameters.description import Description, ParameterError, describe
@@ -85,3 +87,16 @@ def test_a_list_parameter_says_its_length():
     one = Description("corner", "double_array", (0.0, 0.0), "m")
     assert one.bounds() == "a list of 2 finite numbers"
     assert one.check([1, 2.5]) == (1.0, 2.5)
+
+
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "gazebo_models.md"
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_the_document_has_every_parameter_with_its_default(name):
+    rows = [line for line in DOCUMENT.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
+    (row,) = [line for line in rows if f"`{name}`" in line.split("|")[1]]
+    for one in describe(TYPES[name]()):
+        if one.name not in ("type", "xyz", "rpy"):
+            default = f"{one.default:g}" if isinstance(one.default, float) else str(one.default).lower()
+            assert f"`{one.name}` {default}" in row
