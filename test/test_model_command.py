@@ -51,9 +51,21 @@ def test_a_bridge(file, capsys):
     assert entries[-1]["frame_id"] == "robo/imu"
 
 
+def test_a_list_of_sensors_is_the_same_as_a_mapping(file, tmp_path, capsys):
+    listed = tmp_path / "list.yaml"
+    text = WITH_SENSORS.replace("lidar1: {", "- {name: lidar1, ").replace("imu: {", "- {name: imu, ")
+    listed.write_text(text)
+    for one in (file, listed):
+        assert main([str(one), "--format", "bridge"]) == 0
+    out = capsys.readouterr().out
+    assert out[: len(out) // 2] == out[len(out) // 2 :]
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
+        ("sim_node: {ros__parameters: {sensors: [{type: imu}]}}", "must be a mapping with a 'name' of its own"),
+        ("sim_node: {ros__parameters: {sensors: [{name: a}, {name: a}]}}", "with a 'name' of its own"),
         ("sim_node: {ros__parameters: {model: bicycel}}", "'bicycel'"),
         ("sim_node: {ros__parameters: {sensors: {a: {rate: 1.0}}}}", "sensor 'a' .* has no type"),
         (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import sys
 from collections.abc import Iterator, Sequence
 
@@ -63,7 +64,8 @@ def _check(file: str) -> int:
 
 def _differences(parameters: NodeParameters) -> Iterator[tuple[str, str, str]]:
     """Names and values that differ from their defaults."""
-    defaults = {one.name: one for one in describe(_defaults())}
+    sensors = {name: type(sensor)() for name, sensor in parameters.sensors.items()}
+    defaults = {one.name: one for one in describe(dataclasses.replace(_defaults(), sensors=sensors))}
     for one in describe(parameters):
         default = defaults[one.name]
         if _text(one.default) != _text(default.default) and one.name != "model":

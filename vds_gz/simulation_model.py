@@ -15,7 +15,7 @@ from vds_gz.robot_description import urdf
 from vds_gz.urdf_to_sdf import model as sdf_model
 from vds_gz.vehicle.model import Joint, Model
 
-#: Of the releases from Harmonic on the oldest, Fortress, knows this version of the format.
+#: Version of the format. Every release since Fortress reads it.
 SDF_VERSION = "1.9"
 
 register_namespace("gz", "http://gazebosim.org/schema")

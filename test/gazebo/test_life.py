@@ -31,7 +31,7 @@ def test_the_node_may_be_there_first_and_gazebo_may_die_and_return(start, serve,
     first = serve(robot)
     driver.until_says("no command yet")
     driver.drive(0.5, 3.0)
-    assert driver.speed() == pytest.approx(0.5, rel=0.02)
+    assert driver.speed() == pytest.approx(0.5, rel=0.05)
     assert abs(float(driver.values()["lag of the wheel joints [s]"])) < 0.005
 
     first.process.kill()
@@ -42,7 +42,7 @@ def test_the_node_may_be_there_first_and_gazebo_may_die_and_return(start, serve,
     assert max(map(abs, driver.wheels())) < 1e-3
     assert math.hypot(*driver.at()) < 1e-3
     driver.drive(0.5, 3.0)
-    assert driver.speed() == pytest.approx(0.5, rel=0.02)
+    assert driver.speed() == pytest.approx(0.5, rel=0.05)
     assert node.stop() == 0
     assert "Traceback" not in node.output
 
@@ -62,7 +62,7 @@ def test_a_pause_makes_commands_old(start, serve, driver, robot):
     assert driver.speed() == pytest.approx(0.0, abs=5e-3)
     assert driver.at()[0] - before < 0.5 * 0.2 + 0.5 * 0.2 + 0.5**2 / 2 + 0.03
     driver.drive(0.5, 2.0)
-    assert driver.speed() == pytest.approx(0.5, rel=0.02)
+    assert driver.speed() == pytest.approx(0.5, rel=0.05)
 
 
 def test_gazebo_goes_back_to_the_beginning(start, serve, driver, robot):
@@ -73,11 +73,15 @@ def test_gazebo_goes_back_to_the_beginning(start, serve, driver, robot):
     assert driver.at()[0] > 0.5
     control("reset: {all: true}")
     driver.probe.until(lambda: "time jumped back" in node.output, "the node's notice")
-    assert math.hypot(*driver.at()) < 0.05
+    # A message from before may still be on its way to us.
+    driver.probe.until(lambda: math.hypot(*driver.at()) < 0.01, "the vehicle where it began")
     driver.probe.serve(0.5)
     assert max(map(abs, driver.wheels())) < 1e-3
+    assert math.hypot(*driver.at()) < 0.01
+    speeds = [message.twist.linear.x for message in driver.probe.received[ros_topics.TWIST_ACTUAL.name]]
+    assert -0.05 < min(speeds) < max(speeds) < 0.55
     driver.drive(0.5, 2.0)
-    assert driver.speed() == pytest.approx(0.5, rel=0.02)
+    assert driver.speed() == pytest.approx(0.5, rel=0.05)
 
 
 def test_a_model_that_is_not_there_and_joints_of_other_names(start, serve, driver, robot):

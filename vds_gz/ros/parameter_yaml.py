@@ -120,11 +120,35 @@ def _parameters(node: yaml.Node, prefix: str, where: str) -> Iterator[Override]:
         raise ArgumentError(f"{_line(node, where)}: '{_SECTION}' must hold 'name: value' pairs")
     for key, value in node.value:
         name = f"{prefix}{key.value}"
+        if _is_list_of_mappings(value):
+            value = _by_name(value, f"parameter '{name}', {where}")
         if isinstance(value, yaml.MappingNode):
             yield from _parameters(value, f"{name}.", where)
         else:
             origin = _line(key, where)
             yield Override(name, _value(value, f"parameter '{name}', {origin}"), origin)
+
+
+def _is_list_of_mappings(node: yaml.Node) -> bool:
+    return isinstance(node, yaml.SequenceNode) and any(isinstance(item, yaml.MappingNode) for item in node.value)
+
+
+def _by_name(node: yaml.Node, where: str) -> yaml.MappingNode:
+    """A list of mappings as a mapping of mappings, by what each says of its ``name``.
+
+    The reader of ROS itself knows only the latter.
+    """
+    members: dict[str, tuple[yaml.Node, yaml.Node]] = {}
+    for item in node.value:
+        entries = item.value if isinstance(item, yaml.MappingNode) else []
+        names = [value for key, value in entries if key.value == "name"]
+        if len(names) != 1 or names[0].value in members:
+            raise ArgumentError(
+                f"{_line(item, where)}: each entry of this list must be a mapping with a 'name' of its own"
+            )
+        rest = [pair for pair in entries if pair[0].value != "name"]
+        members[names[0].value] = names[0], yaml.MappingNode(item.tag, rest, item.start_mark)
+    return yaml.MappingNode("tag:yaml.org,2002:map", list(members.values()), node.start_mark)
 
 
 def _pattern(name: str) -> re.Pattern[str]:

@@ -167,6 +167,9 @@ class GazeboPlant:
 
     def stand_still(self, time: int) -> None:
         """Forget all commands and all motion but stay in place; go on from ``time`` [ns], be it in the past."""
+        if time < self.vehicle.time:  # what was seen lies in a future that may never come
+            self._history.clear()
+            self._uncompared.clear()
         self.vehicle.stand_still(time)
         self._sent.clear()
         self._next_send = 0

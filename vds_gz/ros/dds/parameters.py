@@ -12,7 +12,14 @@ from vds_gz.ros.types import MessageTypes
 Change = Callable[[Mapping[str, Value]], str]
 
 _BOOL, _INTEGER, _DOUBLE, _STRING = 1, 2, 3, 4
-_KINDS = {"bool": _BOOL, "integer": _INTEGER, "double": _DOUBLE, "string": _STRING}
+_DOUBLE_ARRAY = 8
+_KINDS = {
+    "bool": _BOOL,
+    "integer": _INTEGER,
+    "double": _DOUBLE,
+    "string": _STRING,
+    "double_array": _DOUBLE_ARRAY,
+}
 _FIELDS = {
     _BOOL: "bool_value",
     _INTEGER: "integer_value",
@@ -21,7 +28,7 @@ _FIELDS = {
     5: "byte_array_value",
     6: "bool_array_value",
     7: "integer_array_value",
-    8: "double_array_value",
+    _DOUBLE_ARRAY: "double_array_value",
     9: "string_array_value",
 }
 _SMALLEST, _LARGEST = -(2**63), 2**63 - 1
@@ -126,8 +133,10 @@ class Parameters:
     def _value(self, name: str) -> Any:
         value = self._types.new("rcl_interfaces/msg/ParameterValue")
         value.type = self._kind(name)
+        content: Any = self._values.get(name)
         if value.type:
-            setattr(value, _FIELDS[value.type], self._values[name])
+            numbers = value.type == _DOUBLE_ARRAY
+            setattr(value, _FIELDS[value.type], self._types.array("float64", content) if numbers else content)
         return value
 
     def _parameter(self, name: str) -> Any:
