@@ -246,7 +246,7 @@ class Vehicle:
         if by_topic:
             description: dict[str, Any] = {"use_robot_description_topic": True}
         else:
-            text = urdf(parameters.model, parameters.vehicle, models()[parameters.model].xacro)
+            text = urdf(parameters.model, parameters.vehicle, models()[parameters.model].xacro, parameters.sensors)
             description = {topics.ROBOT_DESCRIPTION.name: ParameterValue(text, value_type=str)}
             # It would publish the description a second time, beside the node itself.
             remaps = [*remaps, (topics.ROBOT_DESCRIPTION.name, "~/robot_description")]

@@ -139,7 +139,7 @@ def _announced(writer: RowWriter, model: Model, parameters: NodeParameters) -> t
     joints = [joint.name for joint in model.joints(parameters.vehicle)]
     fixed = not parameters.simulate_localization
     outputs = Outputs(graph, Frames.of(parameters), joints, model.actuators, fixed)
-    outputs.publish_latched(BEGIN, urdf(model.name, parameters.vehicle, model.xacro))
+    outputs.publish_latched(BEGIN, urdf(model.name, parameters.vehicle, model.xacro, parameters.sensors))
     latched = graph.taken()
     sample = _marked(len(joints), len(model.actuators), fixed)
     motion = sample.motion

@@ -108,7 +108,7 @@ class CommandInputs:
         def receive(message: Any, arrival: int) -> None:
             now = self._now(arrival)
             if now is None:
-                self._refusals.add(topic, "no /clock has been received yet; is something publishing it?")
+                self._refusals.add(topic, "it is not known what time it is: nothing has come from /clock or Gazebo yet")
                 return
             command = read(message)
             stamp = stamp_ns(stamp_of(message)) if stamp_of else 0
