@@ -8,7 +8,7 @@ import pytest
 from hypothesis import settings
 
 # "ci" tries the same examples every time; HYPOTHESIS_PROFILE=explore looks for new ones, and for more of them.
-settings.register_profile("ci", deadline=None, max_examples=100, derandomize=True, database=None)
+settings.register_profile("ci", deadline=None, max_examples=50, derandomize=True, database=None)
 settings.register_profile("explore", deadline=None, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
