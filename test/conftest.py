@@ -5,12 +5,15 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from domains import domain, other_domain
 from hypothesis import settings
 
 # "ci" tries the same examples every time; HYPOTHESIS_PROFILE=explore looks for new ones, and for more of them.
 settings.register_profile("ci", deadline=None, max_examples=50, derandomize=True, database=None)
 settings.register_profile("explore", deadline=None, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+__all__ = ["domain", "other_domain"]
 
 #: Tests of what only works where a pip package is, which an installation of ROS alone does not bring.
 NEED = {

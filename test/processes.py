@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -10,7 +9,6 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from itertools import count
 from typing import Any
 
 import pytest
@@ -19,9 +17,6 @@ from vds_gz.ros import topics
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.graph import Graph, Publisher
 from vds_gz.ros.open_graph import open_graph
-
-#: Every test has a domain of its own; processes that test at the same time begin elsewhere.
-DOMAINS = count(10 + os.getpid() % 90)
 
 PATIENCE = 20.0
 
@@ -135,14 +130,6 @@ class Probe:
 
 def dict_sizes(received: dict[str, list[Any]]) -> dict[str, int]:
     return {topic: len(messages) for topic, messages in received.items()}
-
-
-@pytest.fixture
-def domain(monkeypatch: pytest.MonkeyPatch) -> int:
-    """A ROS domain that nobody else uses."""
-    number = next(DOMAINS) % 200 + 10
-    monkeypatch.setenv("ROS_DOMAIN_ID", str(number))
-    return number
 
 
 @pytest.fixture

@@ -3,11 +3,11 @@
 import shutil
 
 import pytest
-from gazebo_support import domain, driver, partition, probe, run, serve, start
+from gazebo_support import driver, partition, probe, run, serve, start
 
 from vds_gz.plant.gazebo.bindings import bindings_fault
 
-__all__ = ["domain", "driver", "partition", "probe", "run", "serve", "start"]
+__all__ = ["driver", "partition", "probe", "run", "serve", "start"]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from processes import PATIENCE, Probe, domain, probe, run, start
+from processes import PATIENCE, Probe, probe, run, start
 
 from vds_gz.parameters.load import Override, load
 from vds_gz.parameters.node import NodeParameters
@@ -20,7 +20,7 @@ from vds_gz.share import share
 from vds_gz.simulation_model import sdf
 from vds_gz.vehicle.catalogue import models
 
-__all__ = ["domain", "probe", "run", "start"]
+__all__ = ["probe", "run", "start"]
 
 PARTITIONS = (f"vds_gz_test_{os.getpid()}_{number}" for number in itertools.count())
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator
-from itertools import count
 from pathlib import Path
 
 import pytest
@@ -15,9 +14,6 @@ import vds_gz
 from vds_gz.launching import installed
 
 ROOT = Path(vds_gz.__file__).parents[1]
-
-#: Every test has a domain of its own; processes that test at the same time begin elsewhere.
-DOMAINS = count(os.getpid() % 90)
 
 PROGRAMS = {
     "sim_node": "vds_gz.nodes.sim_node",
@@ -45,14 +41,6 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> None:
         program.chmod(0o755)
     os.environ["PYTHONPATH"] = f"{ROOT}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
     os.environ["AMENT_PREFIX_PATH"] = f"{prefix}{os.pathsep}{os.environ['AMENT_PREFIX_PATH']}"
-
-
-@pytest.fixture
-def domain(monkeypatch: pytest.MonkeyPatch) -> int:
-    """A ROS domain that nobody else uses."""
-    number = next(DOMAINS) % 90 + 10
-    monkeypatch.setenv("ROS_DOMAIN_ID", str(number))
-    return number
 
 
 @pytest.fixture

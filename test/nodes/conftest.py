@@ -1,5 +1,5 @@
 """The fixtures of programs in processes of their own."""
 
-from processes import domain, probe, run, start
+from processes import probe, run, start
 
-__all__ = ["domain", "probe", "run", "start"]
+__all__ = ["probe", "run", "start"]

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -10,18 +9,13 @@ import pytest
 if TYPE_CHECKING:
     from dds_support import Peer
 
-#: Every test has a domain of its own; processes that test at the same time begin elsewhere.
-DOMAINS = count(os.getpid() * 17)
-
 
 @pytest.fixture
-def domain(monkeypatch: pytest.MonkeyPatch) -> int:
+def domain(domain: int, monkeypatch: pytest.MonkeyPatch) -> int:
     """A ROS domain that nobody else uses, and an environment that says nothing else."""
-    number = next(DOMAINS) % 200 + 20
     for name in ("ROS_AUTOMATIC_DISCOVERY_RANGE", "ROS_LOCALHOST_ONLY", "ROS_STATIC_PEERS", "CYCLONEDDS_URI"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("ROS_DOMAIN_ID", str(number))
-    return number
+    return domain
 
 
 @pytest.fixture

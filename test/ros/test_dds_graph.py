@@ -97,9 +97,9 @@ def test_what_was_published_before_closing_still_arrives(start: Start, join: Joi
     assert peer.process.wait(PATIENCE) == 0
 
 
-def test_domains_stay_apart(start: Start, join: Join, domain: int) -> None:
+def test_domains_stay_apart(start: Start, join: Join, other_domain: int) -> None:
     start("node")
-    other, same = join(ROS_DOMAIN_ID=str(domain + 5)), join()
+    other, same = join(ROS_DOMAIN_ID=str(other_domain)), join()
     got: list[Any] = []
     apart = other.subscribe("chatter", STRING, QoS(), take_all(got))
     together = same.subscribe("chatter", STRING, QoS(), lambda message, arrival: None)
