@@ -18,9 +18,11 @@ __all__ = ["domain", "other_domain"]
 #: Tests of what only works where a pip package is, which an installation of ROS alone does not bring.
 NEED = {
     "ros/test_types.py": "rosbags",
+    "ros/test_dds_clients.py": "cyclonedds",
     "ros/test_dds_graph.py": "cyclonedds",
     "ros/test_dds_parameters.py": "cyclonedds",
     "integration": "mcap",
+    "page": "aiohttp",
     "test_cli.py": "mcap",
     "study": "mcap",
     "vehicle/test_compiled.py": "numba",

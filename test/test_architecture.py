@@ -12,7 +12,7 @@ import vds_gz
 
 PACKAGE = Path(vds_gz.__file__).parent
 #: From the bottom to the top; a part imports from its own level or lower ones. Parts not named here serve any level.
-LEVELS = ({"parameters"}, {"vehicle", "sensing"}, {"ros", "plant", "study"}, {"nodes", "cli"})
+LEVELS = ({"parameters"}, {"vehicle", "sensing"}, {"ros", "plant", "study"}, {"nodes", "page", "cli"})
 LEVEL = {part: level for level, parts in enumerate(LEVELS) for part in parts}
 
 #: What the arithmetic of a vehicle must not know of.

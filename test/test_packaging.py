@@ -75,8 +75,9 @@ def tree(root: Path) -> set[str]:
 
 
 def definitions(package: Path) -> set[str]:
-    """The message and service definitions below a folder."""
-    return {file.name for pattern in ("*.msg", "*.srv") for file in package.rglob(pattern)}
+    """The message and service definitions below a folder, and the files of the live page."""
+    patterns = ("*.msg", "*.srv", "static/*")
+    return {file.name for pattern in patterns for file in package.rglob(pattern)}
 
 
 def test_colcon_puts_programs_where_ros2_run_looks(prefix):

@@ -18,6 +18,7 @@ import vds_gz
 COMMANDS = {
     "run": ("vds_gz.study.run", "main", "start a vehicle, drive it, record it and show its response"),
     "drive": ("vds_gz.study.drive", "main", "send a command log to a vehicle"),
+    "record": ("vds_gz.study.record_command", "main", "record the topics of a vehicle that runs"),
     "replay": ("vds_gz.replay_command", "main", "send a command log through a model, offline and fast"),
     "profile": ("vds_gz.study.profile", "main", "make a command log that tells much of a vehicle"),
     "compare": ("vds_gz.study.compare_command", "main", "say how two recordings or models differ"),
@@ -25,6 +26,7 @@ COMMANDS = {
     "node": ("vds_gz.nodes.sim_node", "main", "the vehicle alone, as `ros2 run vds_gz sim_node`"),
     "joy": ("vds_gz.teleop.joy", "main", "read a gamepad where there is no ROS, as the package joy does"),
     "keys": ("vds_gz.teleop.keys", "main", "drive from the keyboard of this terminal"),
+    "view": ("vds_gz.page.view", "main", "show a running vehicle in the browser, and drive it from there"),
     "gazebo": ("vds_gz.nodes.gazebo", "main", "start a Gazebo world, a vehicle in it and its node"),
     "model": ("vds_gz.model_command", "main", "write a vehicle's URDF or SDF"),
     "maps": ("vds_gz.study.maps", "main", "check and draw a map of actuation"),

@@ -9,6 +9,7 @@ from vds_gz.plant.plant import Level, Status
 from vds_gz.ros import topics
 from vds_gz.ros.conversions import set_stamp
 from vds_gz.ros.graph import Graph
+from vds_gz.ros.names import full_node_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,7 @@ class Diagnostics:
         self._publisher = graph.publisher(topic.name, topic.type, topic.qos)
         self._message = graph.message(topic.type)
         self._status = graph.message("diagnostic_msgs/msg/DiagnosticStatus")
-        self._status.name = f"{graph.name}: vehicle"
+        self._status.name = f"{full_node_name(graph.name, graph.namespace)[1:]}: vehicle"
         self._status.hardware_id = hardware
         self._message.status = [self._status]
         self._byte = type(self._status.level)

@@ -30,6 +30,31 @@ class QoS:
     transient_local: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What is published on a topic.
+
+    Attributes:
+        type: The type of its messages.
+        qos: What all of its publishers offer.
+    """
+
+    type: str
+    qos: QoS
+
+    def together_with(self, other: Offer) -> Offer:
+        """What two publishers of one topic both offer."""
+        one, two = self.qos, other.qos
+        return Offer(
+            other.type,
+            QoS(
+                max(one.depth, two.depth),
+                one.reliable and two.reliable,
+                one.transient_local and two.transient_local,
+            ),
+        )
+
+
 class Severity(IntEnum):
     """Levels of a log message, as in ``rcl_interfaces/msg/Log``."""
 
@@ -64,6 +89,21 @@ class Subscription(Protocol):
         """How many publishers there are in the graph now."""
 
 
+class Client(Protocol):
+    """One service of another node."""
+
+    name: str
+
+    def ready(self) -> bool:
+        """Whether somebody offers the service now."""
+
+    def request(self) -> Any:
+        """A new request, every field at its default."""
+
+    def call(self, request: Any, done: Callable[[Any], None]) -> None:
+        """Ask. ``done`` gets the response, inside :meth:`Graph.wait`; it is never called if none comes."""
+
+
 class Graph(Protocol):
     """A node on the graph.
 
@@ -93,8 +133,14 @@ class Graph(Protocol):
         ``raw``: it gets the serialized message (CDR with its header) as bytes.
         """
 
+    def offers(self) -> dict[str, Offer]:
+        """What is published now, by anyone, by the topics' absolute names. Who has just come may be missing."""
+
     def service(self, name: str, type_name: str, callback: Callable[[Any, Any], None]) -> None:
         """Offer a service such as ``std_srvs/srv/Trigger``. The callback gets the request and fills the response."""
+
+    def client(self, name: str, type_name: str) -> Client:
+        """Ask a service of another node."""
 
     def action(self, name: str, type_name: str, execute: Callable[[Any, Any, Any], Iterator[None]]) -> bool:
         """Offer an action, if this graph can; whether it can.

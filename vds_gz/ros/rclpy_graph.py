@@ -12,6 +12,7 @@ import importlib
 import math
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from queue import Empty, SimpleQueue
@@ -31,13 +32,16 @@ from rclpy.signals import SignalHandlerOptions
 from vds_gz.parameters.description import Description, ParameterError, Value
 from vds_gz.ros.arguments import Arguments
 from vds_gz.ros.errors import UnknownTypeError
-from vds_gz.ros.graph import QoS, Severity
+from vds_gz.ros.graph import Offer, QoS, Severity
 from vds_gz.ros.rclpy_receiver import Receiver
 
 _DONE = object()
 
 #: How long a service call may wait to be served by the node's thread [s].
 SERVED_WITHIN = 5.0
+
+#: After so long, a request of ours is taken for lost [s].
+ANSWERED_WITHIN = 10.0
 
 #: How long the last messages may take to be acknowledged [s].
 ACKNOWLEDGED_WITHIN = 0.5
@@ -87,6 +91,36 @@ class RclpySubscription:
     def publisher_count(self) -> int:
         """How many publishers there are in the graph now."""
         return int(self._node.count_publishers(self.topic))
+
+
+class RclpyClient:
+    """One service of another node."""
+
+    def __init__(self, client: Any, queue: SimpleQueue[Callable[[], None]]) -> None:
+        self._client = client
+        self._queue = queue
+        self._pending: dict[Any, float] = {}
+        self.name: str = client.srv_name
+        self.request: Callable[[], Any] = client.srv_type.Request
+
+    def ready(self) -> bool:
+        """Whether somebody offers the service now."""
+        return bool(self._client.service_is_ready())
+
+    def call(self, request: Any, done: Callable[[Any], None]) -> None:
+        """Ask; ``done`` gets the response."""
+        self._forget_lost()
+        answer = self._client.call_async(request)
+        self._pending[answer] = time.monotonic()
+        answer.add_done_callback(lambda answer: self._queue.put(lambda: done(answer.result())))
+
+    def _forget_lost(self) -> None:
+        """Forget the requests that nobody will answer any more."""
+        now = time.monotonic()
+        for answer, asked in list(self._pending.items()):
+            if answer.done() or now - asked > ANSWERED_WITHIN:
+                self._client.remove_pending_request(answer)
+                del self._pending[answer]
 
 
 class RclpyGraph:
@@ -152,6 +186,15 @@ class RclpyGraph:
         self._receiver.add(subscription, deliver)
         return RclpySubscription(self._node, subscription)
 
+    def offers(self) -> dict[str, Offer]:
+        """What is published now, by anyone, by the topics' absolute names. Who has just come may be missing."""
+        found: dict[str, Offer] = {}
+        for name, _ in self._node.get_topic_names_and_types():
+            for info in self._node.get_publishers_info_by_topic(name):
+                offer = Offer(info.topic_type, _qos(info.qos_profile))
+                found[name] = offer.together_with(found[name]) if name in found else offer
+        return found
+
     def service(self, name: str, type_name: str, callback: Callable[[Any, Any], None]) -> None:
         """Offer a service."""
 
@@ -160,6 +203,10 @@ class RclpyGraph:
             return response
 
         self._node.create_service(interface(type_name), name, serve)
+
+    def client(self, name: str, type_name: str) -> RclpyClient:
+        """Ask a service of another node."""
+        return RclpyClient(self._node.create_client(interface(type_name), name), self._arrived)
 
     def action(self, name: str, type_name: str, execute: Callable[[Any, Any, Any], Iterator[None]]) -> bool:
         """Offer an action; goals are carried out one at a time."""
@@ -267,6 +314,14 @@ def _profile(qos: QoS) -> QoSProfile:
         depth=qos.depth,
         reliability=QoSReliabilityPolicy.RELIABLE if qos.reliable else QoSReliabilityPolicy.BEST_EFFORT,
         durability=QoSDurabilityPolicy.TRANSIENT_LOCAL if qos.transient_local else QoSDurabilityPolicy.VOLATILE,
+    )
+
+
+def _qos(profile: QoSProfile) -> QoS:
+    return QoS(
+        max(profile.depth, 1),
+        profile.reliability == QoSReliabilityPolicy.RELIABLE,
+        profile.durability == QoSDurabilityPolicy.TRANSIENT_LOCAL,
     )
 
 

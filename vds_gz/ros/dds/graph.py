@@ -11,16 +11,19 @@ import numpy as np
 
 from vds_gz.parameters.description import Description, Value
 from vds_gz.ros.arguments import Arguments
+from vds_gz.ros.dds.clients import ServiceClient
 from vds_gz.ros.dds.discovery import DiscoveryInfo
 from vds_gz.ros.dds.domain import discovery, join, leave
 from vds_gz.ros.dds.endpoints import Channel, Reader, WaitSet, Writer, identity
 from vds_gz.ros.dds.interfaces import interfaces
 from vds_gz.ros.dds.library import load
 from vds_gz.ros.dds.log import Log
+from vds_gz.ros.dds.offers import Offers
 from vds_gz.ros.dds.parameters import Parameters
 from vds_gz.ros.dds.services import Service
 from vds_gz.ros.dds.topics import TopicPublisher, TopicSubscription
-from vds_gz.ros.graph import QoS, Severity
+from vds_gz.ros.errors import UnknownTypeError
+from vds_gz.ros.graph import Offer, QoS, Severity
 from vds_gz.ros.types import MessageTypes
 
 _ROSOUT = QoS(1000, transient_local=True)
@@ -62,8 +65,9 @@ class DdsGraph:
         self._participant = join(self._library, how)
         self._time: int | None = None
         self._writers: list[Writer] = []
-        self._inputs: list[TopicSubscription | Service] = []
+        self._inputs: list[TopicSubscription | Service | ServiceClient] = []
         self._services: list[Service] = []
+        self._offers: Offers | None = None
         self._waits = WaitSet(self._library, self._participant)
         self._gid = identity(self._library, self._participant)
         self._info = DiscoveryInfo(self._library, self._participant, self._gid, self._types, self.name, self.namespace)
@@ -101,16 +105,33 @@ class DdsGraph:
         ``raw``: it gets the serialized message (CDR with its header) as bytes, whatever they are.
         """
         name = self.arguments.topic(topic)
-        reader = Reader(self._library, self._participant, self._channel(name, type_name, qos))
+        channel = self._channel(name, type_name, qos, unknown=raw)
+        reader = Reader(self._library, self._participant, channel)
         decode: Callable[[bytearray], Any] = bytes if raw else self._types.codec(type_name).decode
         subscription = TopicSubscription(name, decode, reader, callback, self._warn)
         self._add_input(subscription)
         self._info.add(reader)
         return subscription
 
+    def offers(self) -> dict[str, Offer]:
+        """What is published now, by anyone, by the topics' absolute names. Who has just come may be missing."""
+        if self._offers is None:
+            self._offers = Offers(self._library, self._participant)
+        return self._offers.now()
+
     def service(self, name: str, type_name: str, callback: Callable[[Any, Any], None]) -> None:
         """Offer a service such as ``std_srvs/srv/Trigger``. The callback gets the request and fills the response."""
         self._offer(name, type_name, QoS(), callback)
+
+    def client(self, name: str, type_name: str) -> ServiceClient:
+        """Ask a service of another node, which must use rmw_cyclonedds_cpp or be one of ours."""
+        client = ServiceClient(
+            self._library, self._participant, self._types, self.arguments.service(name), type_name, self._warn
+        )
+        self._writers.append(client.writer)
+        self._add_input(client)
+        self._info.add(client.writer, client.reader)
+        return client
 
     def action(self, name: str, type_name: str, execute: Callable[[Any, Any, Any], Iterator[None]]) -> bool:
         """No action is offered over plain DDS."""
@@ -187,8 +208,17 @@ class DdsGraph:
     def _warn(self, text: str) -> None:
         self.log(Severity.WARN, text)
 
-    def _channel(self, name: str, type_name: str, qos: QoS, lifespan: float | None = None) -> Channel:
-        return Channel(f"rt{name}", type_name, qos, {"typehash": self._types.hash(type_name)}, lifespan)
+    def _channel(
+        self, name: str, type_name: str, qos: QoS, lifespan: float | None = None, *, unknown: bool = False
+    ) -> Channel:
+        """What an endpoint is made for; ``unknown``: the type may be one that nothing is known of but its name."""
+        try:
+            about = {"typehash": self._types.hash(type_name)}
+        except UnknownTypeError:
+            if not unknown:
+                raise
+            about = {}
+        return Channel(f"rt{name}", type_name, qos, about, lifespan)
 
     def _publisher(self, topic: str, type_name: str, qos: QoS, lifespan: float | None = None) -> TopicPublisher:
         name = self.arguments.topic(topic)
@@ -223,6 +253,6 @@ class DdsGraph:
             service.retry()
         return any(service.waits for service in self._services)
 
-    def _add_input(self, source: TopicSubscription | Service) -> None:
+    def _add_input(self, source: TopicSubscription | Service | ServiceClient) -> None:
         self._waits.attach(source.reader)
         self._inputs.append(source)

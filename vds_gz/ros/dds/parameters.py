@@ -7,29 +7,17 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from vds_gz.parameters.description import Description, ParameterError, Value
+from vds_gz.ros.parameter_values import BOOL, DOUBLE, DOUBLE_ARRAY, FIELDS, INTEGER, STRING, python_value
 from vds_gz.ros.types import MessageTypes
 
 Change = Callable[[Mapping[str, Value]], str]
 
-_BOOL, _INTEGER, _DOUBLE, _STRING = 1, 2, 3, 4
-_DOUBLE_ARRAY = 8
 _KINDS = {
-    "bool": _BOOL,
-    "integer": _INTEGER,
-    "double": _DOUBLE,
-    "string": _STRING,
-    "double_array": _DOUBLE_ARRAY,
-}
-_FIELDS = {
-    _BOOL: "bool_value",
-    _INTEGER: "integer_value",
-    _DOUBLE: "double_value",
-    _STRING: "string_value",
-    5: "byte_array_value",
-    6: "bool_array_value",
-    7: "integer_array_value",
-    _DOUBLE_ARRAY: "double_array_value",
-    9: "string_array_value",
+    "bool": BOOL,
+    "integer": INTEGER,
+    "double": DOUBLE,
+    "string": STRING,
+    "double_array": DOUBLE_ARRAY,
 }
 _SMALLEST, _LARGEST = -(2**63), 2**63 - 1
 
@@ -116,10 +104,10 @@ class Parameters:
         response.result.prefixes = list(dict.fromkeys(name.rpartition(".")[0] for name in names if "." in name))
 
     def _set(self, request: Any, response: Any) -> None:
-        response.results = [self._result(self.set({p.name: _python_value(p.value)})) for p in request.parameters]
+        response.results = [self._result(self.set({p.name: python_value(p.value)})) for p in request.parameters]
 
     def _set_atomically(self, request: Any, response: Any) -> None:
-        response.result = self._result(self.set({p.name: _python_value(p.value) for p in request.parameters}))
+        response.result = self._result(self.set({p.name: python_value(p.value) for p in request.parameters}))
 
     def _result(self, reason: str) -> Any:
         result = self._types.new("rcl_interfaces/msg/SetParametersResult")
@@ -135,8 +123,8 @@ class Parameters:
         value.type = self._kind(name)
         content: Any = self._values.get(name)
         if value.type:
-            numbers = value.type == _DOUBLE_ARRAY
-            setattr(value, _FIELDS[value.type], self._types.array("float64", content) if numbers else content)
+            numbers = value.type == DOUBLE_ARRAY
+            setattr(value, FIELDS[value.type], self._types.array("float64", content) if numbers else content)
         return value
 
     def _parameter(self, name: str) -> Any:
@@ -177,13 +165,6 @@ def _constraints(description: Description) -> str:
     if description.choices:
         return f"one of {', '.join(description.choices)}"
     return "greater than 0" if description.positive else ""
-
-
-def _python_value(value: Any) -> object:
-    """The value in a ``rcl_interfaces/msg/ParameterValue``; None where there is none."""
-    field = _FIELDS.get(value.type)
-    content = getattr(value, field) if field else None
-    return content if value.type <= _STRING else list(content) if content is not None else None
 
 
 def _listed(name: str, prefixes: list[str], depth: int) -> bool:

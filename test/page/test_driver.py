@@ -1,0 +1,109 @@
+"""The dead man's handle, with a clock of the test's own."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vds_gz.page.driver import LET_GO, Driver
+from vds_gz.teleop.drive import STANDSTILL, STOPS, Drive
+
+FORWARDS = Drive(v_x=1.0)
+TICK = 0.05
+
+
+class Road:
+    """What reaches the vehicle, and when."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.made = 0
+        self.sent: list[Drive] = []
+        self.driver = Driver(self._make, lambda: self.now)
+
+    def _make(self) -> Road:
+        self.made += 1
+        return self
+
+    def send(self, drive: Drive) -> None:
+        self.sent.append(drive)
+
+    def pass_time(self, seconds: float) -> None:
+        for _ in range(round(seconds / TICK)):
+            self.now += TICK
+            self.driver.tick()
+
+
+def test_nobody_drives_and_the_vehicle_hears_of_nobody():
+    road = Road()
+    road.pass_time(5.0)
+    road.driver.leave("a page")
+    road.driver.end()
+    assert (road.made, road.sent) == (0, [])
+
+
+def test_a_command_goes_out_once_and_is_never_repeated():
+    road = Road()
+    assert road.driver.drive("a", FORWARDS) == ""
+    road.pass_time(10.0)
+    assert road.sent == [FORWARDS] + [STANDSTILL] * STOPS
+
+
+def test_the_vehicle_stops_when_a_page_falls_silent_and_not_before():
+    road = Road()
+    road.driver.drive("a", FORWARDS)
+    road.pass_time(LET_GO - TICK)
+    assert road.sent == [FORWARDS]
+    road.pass_time(3 * TICK)
+    assert road.sent[1] == STANDSTILL
+
+
+def test_the_vehicle_stops_at_once_when_the_page_that_drives_goes():
+    road = Road()
+    road.driver.drive("a", FORWARDS)
+    road.driver.leave("b")
+    assert road.sent == [FORWARDS]
+    road.driver.leave("a")
+    assert road.sent == [FORWARDS, STANDSTILL]
+
+
+def test_the_vehicle_stops_when_the_server_ends():
+    road = Road()
+    road.driver.drive("a", FORWARDS)
+    road.driver.end()
+    assert road.sent == [FORWARDS, STANDSTILL]
+
+
+def test_one_page_drives_at_a_time_and_another_when_it_has_let_go():
+    road = Road()
+    assert road.driver.drive("a", FORWARDS) == ""
+    assert "another page drives" in road.driver.drive("b", FORWARDS)
+    assert road.driver.drive("a", STANDSTILL) == ""
+    assert road.driver.drive("b", FORWARDS) == ""
+    road.pass_time(2 * LET_GO)
+    assert road.driver.drive("a", FORWARDS) == ""
+
+
+PAGES = st.sampled_from("ab")
+EVENTS = st.one_of(
+    st.tuples(st.just("drive"), PAGES, st.floats(-1.0, 1.0)),
+    st.tuples(st.just("leave"), PAGES, st.just(0.0)),
+    st.tuples(st.just("wait"), PAGES, st.floats(0.0, 1.0)),
+)
+
+
+@given(st.lists(EVENTS, max_size=40))
+def test_whatever_happens_every_command_was_asked_for_and_the_last_is_to_stop(events):
+    road = Road()
+    asked = []
+    for kind, page, number in events:
+        if kind == "drive":
+            if road.driver.drive(page, Drive(v_x=number)) == "":
+                asked.append(Drive(v_x=number))
+        elif kind == "leave":
+            road.driver.leave(page)
+        else:
+            road.pass_time(number)
+    road.pass_time(2.0)
+    assert [one for one in road.sent if one != STANDSTILL] == [one for one in asked if one != STANDSTILL]
+    assert not road.sent or road.sent[-1] == STANDSTILL

@@ -1,0 +1,93 @@
+"""What a page may say, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import math
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vds_gz.page.messages import MessageError, Pause, Reset, Seen, SetParameter, read
+from vds_gz.teleop.drive import Drive
+
+DRIVE = {"kind": "drive", "v_x": 1.0, "v_y": 0.0, "yaw_rate": 0.5, "steering_angle": -0.25}
+
+
+def test_every_kind_is_read():
+    assert read('{"kind": "seen"}') == Seen()
+    assert read(json.dumps(DRIVE)) == Drive(1.0, 0.0, 0.5, -0.25)
+    assert read('{"kind": "pause", "number": 1, "paused": true}') == Pause(1, True)
+    assert read('{"kind": "reset", "number": 2}') == Reset(2)
+    for text, value in (("2.5", 2.5), ("true", True), ('"x"', "x"), ("3", 3), ("[1, 2.5]", (1.0, 2.5))):
+        message = read(f'{{"kind": "set", "number": 3, "name": "a.b", "value": {text}}}')
+        assert message == SetParameter(3, "a.b", value)
+        assert isinstance(message, SetParameter)
+        assert type(message.value) is type(value)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "no JSON"),
+        ("{", "no JSON"),
+        ("[" * 10000, "no JSON"),
+        ("[]", "it must be an object with a 'kind'"),
+        ('{"kind": "fly"}', 'kind is "fly"; it must be one of seen, drive, set, pause, reset'),
+        ('{"kind": ["drive"]}', "it must be one of"),
+        ('{"kind": "seen", "more": 1}', "'seen' has more beside it; it must have nothing"),
+        ('{"kind": "drive", "v_x": 1}', "it must have steering_angle, v_x, v_y, yaw_rate"),
+        ('{"kind": "pause", "number": 1, "paused": 1}', "paused is 1; it must be true or false"),
+        ('{"kind": "reset", "number": -1}', "number is -1"),
+        ('{"kind": "set", "number": 1, "name": 5, "value": 1}', "name is 5; it must be the name of a parameter"),
+        ('{"kind": "set", "number": 1, "name": "a", "value": null}', "value is null; it must be a number"),
+        ('{"kind": "set", "number": 1, "name": "a", "value": [1, "b"]}', 'value is "b"; it must be a number'),
+        ('{"kind": "set", "number": 1, "name": "a", "value": 1e999}', "value is inf; it must be finite"),
+        (f'{{"kind": "set", "number": 1, "name": "a", "value": {10**400}}}', "more digits than 64 bits hold"),
+        ('{"kind": "set", "number": 1, "name": "a", "value": "\\ud800"}', "half a character"),
+        ('{"kind": "set", "number": 1, "name": "a", "value": "x\\u0000y"}', "half a character or a zero"),
+    ],
+)
+def test_what_is_wrong_is_said(text, reason):
+    with pytest.raises(MessageError) as error:
+        read(text)
+    assert reason in str(error.value)
+
+
+@pytest.mark.parametrize("field", ["v_x", "v_y", "yaw_rate", "steering_angle"])
+@pytest.mark.parametrize(
+    "value", ["NaN", "Infinity", "-Infinity", "1e999", "-1e999", "1e4", "true", '"1"', "null", "[1]"]
+)
+def test_no_command_that_is_not_finite_and_meant_gets_through(field, value):
+    text = json.dumps({**DRIVE, field: "HERE"}).replace('"HERE"', value)
+    with pytest.raises(MessageError):
+        read(text)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.integers() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+FIELDS = st.sampled_from(["v_x", "v_y", "yaw_rate", "steering_angle", "number", "name", "value", "paused"])
+KINDS = st.sampled_from(["seen", "drive", "set", "pause", "reset"])
+
+
+@given(st.text() | JSON.map(json.dumps))
+def test_nothing_else_is_ever_raised(text):
+    with suppress(MessageError):
+        read(text)
+
+
+@given(KINDS, st.dictionaries(FIELDS, JSON))
+def test_what_gets_through_is_finite(kind, fields):
+    try:
+        message = read(json.dumps({**fields, "kind": kind}))
+    except MessageError:
+        return
+    if isinstance(message, Drive):
+        assert max(abs(message.v_x), abs(message.v_y), abs(message.yaw_rate)) <= 1e3
+        assert abs(message.steering_angle) <= math.pi
+    if isinstance(message, SetParameter) and isinstance(message.value, float):
+        assert math.isfinite(message.value)

@@ -1,0 +1,123 @@
+"""Who may see the page and use it.
+
+The page drives a vehicle, so no other page in the same browser may reach it. Two ways lead there: a request across
+origins, which the header ``Origin`` betrays, and a name of the attacker's that is made to mean this machine («DNS
+rebinding»), which the header ``Host`` betrays. Who comes from another machine must know the token besides.
+"""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+import secrets
+import socket
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+from aiohttp import web
+from aiohttp.typedefs import Handler
+
+#: Sent with every answer.
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "Cache-Control": "no-store",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+
+SOCKET = "/socket"
+
+
+class Access:
+    """Decides on requests.
+
+    Attributes:
+        token: What must be known; empty where nothing must.
+    """
+
+    def __init__(self, host: str, with_token: bool = False) -> None:
+        """Set the rules.
+
+        Args:
+            host: The address that is listened at.
+            with_token: Ask for a token even if only this machine can connect.
+        """
+        self._local = is_loopback(host)
+        self.token = secrets.token_urlsafe(24) if with_token or not self._local else ""
+        self._cookie = f"vds_gz_{secrets.token_hex(4)}"
+        name = socket.gethostname().lower()
+        self._names = {"localhost"} if self._local else {"localhost", name, f"{name}.local"}
+
+    def host_fault(self, host: str) -> str:
+        """Why requests for this host are refused; empty if they are not."""
+        name = _hostname(f"//{host}")
+        if name in self._names or (_is_address(name) and (is_loopback(name) or not self._local)):
+            return ""
+        right = "localhost or 127.0.0.1" if self._local else "an address or the name of this machine"
+        return f"host '{host}' is refused; it must be {right}"
+
+    def origin_fault(self, origin: str | None, host: str) -> str:
+        """Why a page of this origin may not drive; empty if it may."""
+        if origin is None:
+            return f"the header Origin is missing; it must be 'http://{host}'"
+        if origin.lower() in (f"http://{host.lower()}", f"https://{host.lower()}"):
+            return ""
+        return f"origin '{origin}' is refused; it must be 'http://{host}'"
+
+    def knows_token(self, cookies: Mapping[str, str]) -> bool:
+        """Whether a browser has shown the token before."""
+        return not self.token or _equal(cookies.get(self._cookie, ""), self.token)
+
+    @web.middleware
+    async def middleware(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Refuse what is not allowed."""
+        fault = self.host_fault(request.host)
+        if fault:
+            raise web.HTTPForbidden(text=fault)
+        if request.method not in ("GET", "HEAD"):
+            raise web.HTTPMethodNotAllowed(request.method, ["GET"], text="only GET is answered; commands go by socket")
+        if request.path == SOCKET and (fault := self.origin_fault(request.headers.get("Origin"), request.host)):
+            raise web.HTTPForbidden(text=fault)
+        if not self.knows_token(request.cookies):
+            return self._welcome(request)
+        return await handler(request)
+
+    def _welcome(self, request: web.Request) -> web.Response:
+        """Let in who brings the token, and have the browser remember it, so that it stays in no address."""
+        given = request.query.get("token", "")
+        if request.path != "/" or not _equal(given, self.token):
+            wrong = "the token is wrong" if given else "a token is needed"
+            raise web.HTTPUnauthorized(text=f"{wrong}; the address that 'vds-gz view' has printed holds the right one")
+        response = web.Response(status=303, headers={"Location": "/"})
+        response.set_cookie(self._cookie, self.token, httponly=True, samesite="Strict", path="/")
+        return response
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach an address."""
+    return host == "localhost" or (_is_address(host) and ipaddress.ip_address(host).is_loopback)
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def _hostname(url: str) -> str:
+    try:
+        return (urlsplit(url).hostname or "").lower()
+    except ValueError:
+        return ""
+
+
+def _equal(given: str, token: str) -> bool:
+    """Compared in a time that tells nothing."""
+    return hmac.compare_digest(given.encode(errors="replace"), token.encode())

@@ -1,0 +1,88 @@
+"""The dead man's handle between pages and the vehicle. Runs in the graph's thread."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Protocol
+
+from vds_gz.teleop.drive import STANDSTILL, STOPS, Drive
+
+#: A page that drives and says nothing for so long has let go [s].
+LET_GO = 0.4
+
+#: Between two commands to stop [s].
+STOP_PERIOD = 0.05
+
+
+class Output(Protocol):
+    """Where commands go."""
+
+    def send(self, drive: Drive) -> None:
+        """Send one."""
+
+
+class Driver:
+    """Passes each command on once, as it comes, from one page at a time; stops the vehicle when they cease."""
+
+    def __init__(self, make_output: Callable[[], Output], now: Callable[[], float] = time.monotonic) -> None:
+        """Nobody drives.
+
+        Args:
+            make_output: Makes the output when somebody drives for the first time: where nobody does, the vehicle
+                shall not see another driver.
+            now: Seconds of a clock that never jumps.
+        """
+        self._make_output = make_output
+        self._now = now
+        self._output: Output | None = None
+        self._page: object = None
+        self._heard = 0.0
+        self._stops = 0
+        self._next_stop = 0.0
+
+    def drive(self, page: object, wanted: Drive) -> str:
+        """A command has come from a page.
+
+        Returns:
+            Why it is refused; empty if it is not.
+        """
+        self.tick()
+        if self._page is not None and page is not self._page:
+            return "another page drives this vehicle; it must let go first"
+        if self._output is None:
+            self._output = self._make_output()
+        self._page = None if wanted == STANDSTILL else page
+        self._heard = self._now()
+        self._stops = 0
+        self._output.send(wanted)
+        return ""
+
+    def leave(self, page: object) -> None:
+        """A page has gone."""
+        if page is self._page:
+            self._stop()
+
+    def tick(self) -> None:
+        """Stop the vehicle, if it is time to."""
+        now = self._now()
+        if self._page is not None and now - self._heard > LET_GO:
+            self._stop()
+        elif self._stops and now >= self._next_stop:
+            self._send_stop()
+
+    def end(self) -> None:
+        """There will be no more commands."""
+        if self._page is not None:
+            self._stop()
+
+    def _stop(self) -> None:
+        self._page = None
+        self._stops = STOPS
+        self._send_stop()
+
+    def _send_stop(self) -> None:
+        assert self._output is not None
+        self._output.send(STANDSTILL)
+        self._stops -= 1
+        self._next_stop = self._now() + STOP_PERIOD

@@ -1,0 +1,155 @@
+"""What a page may ask, in JSON; everything else is refused with a reason."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from vds_gz.teleop.drive import Drive
+
+#: The longest message that a page may send [bytes].
+LONGEST = 16 * 1024
+
+#: Neither a speed [m/s] nor a yaw rate [rad/s] is meant to be greater.
+GREATEST = 1e3
+
+_DRIVE_LIMITS = {"v_x": GREATEST, "v_y": GREATEST, "yaw_rate": GREATEST, "steering_angle": math.pi}
+
+
+class MessageError(ValueError):
+    """A message was refused. The text says what was wrong with it and what would be right."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The page has drawn a frame and is ready for another."""
+
+
+@dataclass(frozen=True, slots=True)
+class SetParameter:
+    """A parameter shall have another value; ``number`` comes back with the answer."""
+
+    number: int
+    name: str
+    value: bool | int | float | str | tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """The vehicle shall be held, or go on."""
+
+    number: int
+    paused: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Reset:
+    """The vehicle shall stand where it began."""
+
+    number: int
+
+
+Message = Seen | Drive | SetParameter | Pause | Reset
+
+
+def read(text: str) -> Message:
+    """The message in a text.
+
+    Raises:
+        MessageError: There is none.
+    """
+    try:
+        fields = json.loads(text, parse_constant=_no_number)
+    except MessageError:
+        raise
+    except (ValueError, RecursionError):
+        raise MessageError("the message is no JSON") from None
+    if not isinstance(fields, dict):
+        raise MessageError(f"the message is {_shown(fields)}; it must be an object with a 'kind'")
+    kind = fields.pop("kind", None)
+    reader = _READERS.get(kind) if isinstance(kind, str) else None
+    if reader is None:
+        raise MessageError(f"kind is {_shown(kind)}; it must be one of {', '.join(_READERS)}")
+    expected, make = reader
+    if fields.keys() != set(expected):
+        wanted = ", ".join(sorted(expected)) or "nothing"
+        raise MessageError(f"'{kind}' has {', '.join(sorted(fields)) or 'nothing'} beside it; it must have {wanted}")
+    return make(fields)
+
+
+def _drive(fields: Mapping[str, Any]) -> Drive:
+    return Drive(**{name: _within(name, fields[name], limit) for name, limit in _DRIVE_LIMITS.items()})
+
+
+def _set(fields: Mapping[str, Any]) -> SetParameter:
+    name = fields["name"]
+    if not isinstance(name, str):
+        raise MessageError(f"name is {_shown(name)}; it must be the name of a parameter")
+    return SetParameter(_number(fields["number"]), name, _value(fields["value"]))
+
+
+def _pause(fields: Mapping[str, Any]) -> Pause:
+    if not isinstance(fields["paused"], bool):
+        raise MessageError(f"paused is {_shown(fields['paused'])}; it must be true or false")
+    return Pause(_number(fields["number"]), fields["paused"])
+
+
+_READERS: dict[str, tuple[Collection[str], Callable[[Mapping[str, Any]], Message]]] = {
+    "seen": ((), lambda fields: Seen()),
+    "drive": (_DRIVE_LIMITS, _drive),
+    "set": (("number", "name", "value"), _set),
+    "pause": (("number", "paused"), _pause),
+    "reset": (("number",), lambda fields: Reset(_number(fields["number"]))),
+}
+
+
+def _value(value: Any) -> bool | int | float | str | tuple[float, ...]:
+    if isinstance(value, list):
+        return tuple(float(_finite("value", item)) for item in value)
+    if isinstance(value, (bool, str)):
+        if isinstance(value, str) and not _is_text(value):
+            raise MessageError("value is no text that a message can carry: it has half a character or a zero in it")
+        return value
+    return _finite("value", value)
+
+
+def _is_text(value: str) -> bool:
+    try:
+        return b"\0" not in value.encode()
+    except UnicodeEncodeError:
+        return False
+
+
+def _within(name: str, value: Any, limit: float) -> float:
+    number = float(_finite(name, value))
+    if abs(number) > limit:
+        raise MessageError(f"{name} is {number:g}; it must be within +-{limit:g}")
+    return number
+
+
+def _finite(name: str, value: Any) -> int | float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise MessageError(f"{name} is {_shown(value)}; it must be a number")
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise MessageError(f"{name} has more digits than 64 bits hold")
+    if not math.isfinite(value):
+        raise MessageError(f"{name} is {value}; it must be finite")
+    return value
+
+
+def _number(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**53:
+        raise MessageError(f"number is {_shown(value)}; it must be a whole number, 0 or more")
+    return value
+
+
+def _no_number(constant: str) -> Any:
+    raise MessageError(f"the message holds {constant}; numbers must be finite")
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= 60 else text[:57] + "..."

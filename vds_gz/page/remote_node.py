@@ -1,0 +1,196 @@
+"""The node of a vehicle: its parameters and its services, asked over the graph. Runs in the graph's thread."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from vds_gz.ros import topics
+from vds_gz.ros.graph import Client, Graph, QoS
+from vds_gz.ros.parameter_values import BOOL, DOUBLE, DOUBLE_ARRAY, FIELDS, INTEGER, STRING, python_value
+
+#: Told how a request went: the reason why it failed, empty if it did not.
+Done = Callable[[str], None]
+
+#: The list of parameters is asked for again if it has not come within this time [s].
+ASK_AGAIN = 3.0
+
+EVENTS = topics.Topic("/parameter_events", "rcl_interfaces/msg/ParameterEvent", QoS(depth=100))
+
+_TYPES = {BOOL: "bool", INTEGER: "integer", DOUBLE: "double", STRING: "string", DOUBLE_ARRAY: "double_array"}
+_PYTHON_TYPES = {BOOL: bool, INTEGER: int, STRING: str}
+
+
+class RemoteNode:
+    """What can be asked of a vehicle's node.
+
+    Attributes:
+        table: What is known of each parameter, ready for JSON, in the node's own order.
+        values: The present value of each.
+        described, changed: Count the changes of both.
+    """
+
+    def __init__(self, graph: Graph, node: str) -> None:
+        """Look for the services of a node, given by its full name."""
+        self.table: list[dict[str, Any]] = []
+        self.values: dict[str, Any] = {}
+        self.described = self.changed = 0
+        self._node = node
+        self._graph = graph
+        self._types: dict[str, int] = {}
+        self._wanted = True
+        self._asked = -math.inf
+        self._list = graph.client(f"{node}/list_parameters", "rcl_interfaces/srv/ListParameters")
+        self._describe = graph.client(f"{node}/describe_parameters", "rcl_interfaces/srv/DescribeParameters")
+        self._get = graph.client(f"{node}/get_parameters", "rcl_interfaces/srv/GetParameters")
+        self._set = graph.client(f"{node}/set_parameters", "rcl_interfaces/srv/SetParameters")
+        self._reset = graph.client(f"{node}/{topics.RESET[0][2:]}", topics.RESET[1])
+        self._pause = graph.client(f"{node}/{topics.PAUSE[0][2:]}", topics.PAUSE[1])
+        graph.subscribe(EVENTS.name, EVENTS.type, EVENTS.qos, self._on_event)
+
+    def fault(self) -> str:
+        """Why the parameters are not known; empty if they are."""
+        if not self._list.ready():
+            return (
+                f"node '{self._node}' offers no services here. Is that its name (--node)? Where no ROS is sourced, "
+                "only nodes with rmw_cyclonedds_cpp, and those that run without ROS, can be asked"
+            )
+        return "asking the node for its parameters ..." if self._wanted else ""
+
+    def look_again(self) -> None:
+        """The node may be another one now: ask it for its parameters anew."""
+        self._wanted = True
+        self._asked = -math.inf
+
+    def tick(self) -> None:
+        """Ask for the parameters, if they are not known and it is time."""
+        now = time.monotonic()
+        services = (self._list, self._describe, self._get)
+        if self._wanted and now - self._asked > ASK_AGAIN and all(one.ready() for one in services):
+            self._asked = now
+            self._list.call(self._list.request(), self._on_list)
+
+    # ------------------------------------------------------------------ requests
+
+    def set_parameter(self, name: str, value: Any, done: Done) -> None:
+        """Ask for another value of a parameter. The node itself knows the bounds."""
+        kind = self._types.get(name)
+        if kind is None:
+            done(f"there is no parameter '{name}'")
+            return
+        fitting = _fitting(value, kind)
+        if fitting is None:
+            done(f"parameter '{name}' is {value!r}; it must be a {_TYPES.get(kind, 'value of another type')}")
+            return
+        request = self._set.request()
+        parameter = self._graph.message("rcl_interfaces/msg/Parameter")
+        parameter.name, parameter.value.type = name, kind
+        setattr(parameter.value, FIELDS[kind], fitting)
+        request.parameters = [parameter]
+
+        def answered(response: Any) -> None:
+            result = response.results[0]
+            done("" if result.successful else result.reason or "the node gives no reason")
+
+        self._call(self._set, request, answered, done)
+
+    def pause(self, paused: bool, done: Done) -> None:
+        """Hold the vehicle, or let it go on."""
+        request = self._pause.request()
+        request.data = paused
+        self._call(self._pause, request, _succeeded(done), done)
+
+    def reset(self, done: Done) -> None:
+        """Put the vehicle where it began."""
+        self._call(self._reset, self._reset.request(), _succeeded(done), done)
+
+    def _call(self, client: Client, request: Any, answered: Callable[[Any], None], done: Done) -> None:
+        if client.ready():
+            client.call(request, answered)
+        else:
+            done(f"nobody offers the service '{client.name}'")
+
+    # ------------------------------------------------------------------ answers
+
+    def _on_list(self, response: Any) -> None:
+        names = list(response.result.names)
+        request = self._describe.request()
+        request.names = names
+        self._describe.call(request, lambda described: self._on_descriptors(names, described.descriptors))
+
+    def _on_descriptors(self, names: Sequence[str], descriptors: Sequence[Any]) -> None:
+        request = self._get.request()
+        request.names = list(names)
+
+        def answered(response: Any) -> None:
+            if len(response.values) == len(names):  # else it is another node by now, and will be asked again
+                self._learn(dict(zip(names, response.values, strict=True)), descriptors)
+
+        self._get.call(request, answered)
+
+    def _learn(self, values: Mapping[str, Any], descriptors: Sequence[Any]) -> None:
+        self._types = {name: int(value.type) for name, value in values.items()}
+        self.values = {name: _plain(python_value(value)) for name, value in values.items()}
+        known = [(one, self._types[one.name]) for one in descriptors if one.name in self._types]
+        self.table = [_described(one, kind) for one, kind in known if kind in _TYPES]
+        self._wanted = False
+        self.described += 1
+        self.changed += 1
+
+    def _on_event(self, event: Any, arrival: int) -> None:
+        if event.node == self._node and not self._wanted:
+            for parameter in event.changed_parameters:
+                self.values[parameter.name] = _plain(python_value(parameter.value))
+            self.changed += 1
+
+
+def _succeeded(done: Done) -> Callable[[Any], None]:
+    return lambda response: done("" if response.success else response.message or "the node gives no reason")
+
+
+def _described(descriptor: Any, kind: int) -> dict[str, Any]:
+    """A ``ParameterDescriptor`` for JSON. A bound that is infinite, or the end of the type's range, is none."""
+    low = high = None
+    for bounds in (*descriptor.floating_point_range, *descriptor.integer_range):
+        low, high = _bound(bounds.from_value), _bound(bounds.to_value)
+    text, _, unit = descriptor.description.rpartition(" [")
+    has_unit = bool(text) and unit.endswith("]")
+    constraints = descriptor.additional_constraints
+    return {
+        "name": descriptor.name,
+        "type": _TYPES[kind],
+        "text": text if has_unit else descriptor.description,
+        "unit": unit[:-1] if has_unit else "",
+        "read_only": bool(descriptor.read_only),
+        "minimum": low,
+        "maximum": high,
+        "constraints": constraints,
+        "choices": constraints.removeprefix("one of ").split(", ") if constraints.startswith("one of ") else [],
+    }
+
+
+def _bound(value: float) -> float | None:
+    return value if abs(value) < 2**62 else None
+
+
+def _fitting(value: Any, kind: int) -> Any:
+    """The value as its field takes it; None if it does not fit."""
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if kind == DOUBLE:
+        return float(value) if number else None
+    if kind == DOUBLE_ARRAY:
+        return list(value) if isinstance(value, tuple) else None
+    wanted = _PYTHON_TYPES.get(kind)
+    return value if wanted is not None and type(value) is wanted else None
+
+
+def _plain(value: object) -> Any:
+    """A value for JSON, which has no infinite numbers."""
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    if isinstance(value, (bool, int, str)) or value is None:
+        return value
+    number = float(value)  # type: ignore[arg-type]
+    return number if math.isfinite(number) else str(number)

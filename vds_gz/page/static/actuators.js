@@ -1,0 +1,55 @@
+// What each actuator was asked for and does, in numbers and as a bar.
+
+import { fitted } from "./theme.js";
+
+export class Actuators {
+  constructor(theme) {
+    this.theme = theme;
+    this.body = document.getElementById("actuator-rows");
+    this.rows = [];
+  }
+
+  shape(layout) {
+    this.rows = layout.actuators.map(({ name, unit }) => {
+      const element = document.createElement("tr");
+      const [title, asked, actual, bar] = [0, 1, 2, 3].map(() => document.createElement("td"));
+      const canvas = document.createElement("canvas");
+      title.textContent = name.replaceAll("_", " ");
+      asked.className = actual.className = "number";
+      canvas.className = "bar";
+      canvas.setAttribute("aria-hidden", "true");
+      bar.append(canvas);
+      element.append(title, asked, actual, bar);
+      return { name, unit, asked, actual, canvas, element, reach: unit === "rad" ? 0.3 : 1 };
+    });
+    this.body.replaceChildren(...this.rows.map((row) => row.element));
+  }
+
+  draw(frame) {
+    for (const row of this.rows) {
+      const [asked, actual] = [frame[`asked ${row.name}`], frame[`actual ${row.name}`]];
+      row.asked.textContent = Number.isFinite(asked) ? `${asked.toFixed(3)} ${row.unit}` : "–";
+      row.actual.textContent = Number.isFinite(actual) ? `${actual.toFixed(3)} ${row.unit}` : "–";
+      for (const value of [asked, actual]) if (Number.isFinite(value)) row.reach = Math.max(row.reach, Math.abs(value));
+      this.drawBar(row, asked, actual);
+    }
+  }
+
+  drawBar({ canvas, reach }, asked, actual) {
+    const { context, width, height } = fitted(canvas);
+    const { colors } = this.theme;
+    const at = (value) => width / 2 + ((value / reach) * (width - 4)) / 2;
+    context.fillStyle = colors.grid;
+    context.fillRect(0, height / 2 - 3, width, 6);
+    if (Number.isFinite(actual)) {
+      context.fillStyle = colors.actual;
+      context.fillRect(Math.min(at(0), at(actual)), height / 2 - 3, Math.abs(at(actual) - at(0)), 6);
+    }
+    context.fillStyle = colors["grid-strong"];
+    context.fillRect(width / 2 - 0.5, 1, 1, height - 2);
+    if (Number.isFinite(asked)) {
+      context.fillStyle = colors.asked;
+      context.fillRect(at(asked) - 1, 1, 2, height - 2);
+    }
+  }
+}

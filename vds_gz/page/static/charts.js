@@ -1,0 +1,125 @@
+// Quantities over time: what was asked for, dashed, and what is.
+
+import { fitted } from "./theme.js";
+
+const LEFT = 44; // room for the numbers of the axis [pixels]
+
+export class Charts {
+  constructor(theme, history) {
+    this.theme = theme;
+    this.history = history;
+    this.list = document.getElementById("chart-list");
+    this.charts = [];
+    this.seconds = 10;
+    document.getElementById("span").onchange = (event) => {
+      this.seconds = Number(event.target.value);
+      this.draw();
+    };
+  }
+
+  shape(layout) {
+    const wanted = [
+      { name: "speed", unit: "m/s", asked: "asked_v_x", actual: "v_x" },
+      { name: "yaw rate", unit: "rad/s", asked: "asked_yaw_rate", actual: "yaw_rate" },
+    ];
+    if (!layout.steers && layout.actuators.length > 2) {
+      wanted.splice(1, 0, { name: "speed sideways", unit: "m/s", asked: "asked_v_y", actual: "v_y" });
+    }
+    for (const { name, unit } of layout.actuators.filter((one) => one.unit === "rad")) {
+      wanted.push({ name: name.replaceAll("_", " "), unit, asked: `asked ${name}`, actual: `actual ${name}` });
+    }
+    this.charts = wanted.map((one) => ({ ...one, ...figure(one) }));
+    this.list.replaceChildren(...this.charts.map((chart) => chart.element));
+  }
+
+  draw() {
+    for (const chart of this.charts) this.drawChart(chart);
+  }
+
+  drawChart(chart) {
+    const lines = [this.line(chart.asked), this.line(chart.actual)];
+    const { context, width, height } = fitted(chart.canvas);
+    const axis = scaled(lines.flatMap((line) => line.map((point) => point.value)).filter(Number.isFinite));
+    const place = {
+      x: (time) => width - ((this.history.last - time) / this.seconds) * (width - LEFT),
+      y: (value) => 6 + ((axis.high - value) / (axis.high - axis.low)) * (height - 12),
+    };
+    this.drawAxis(context, axis, place, width);
+    this.drawLine(context, lines[0], place, this.theme.colors.asked, [5, 4]);
+    this.drawLine(context, lines[1], place, this.theme.colors.actual, []);
+    chart.askedShown.textContent = shown(lines[0].at(-1)?.value);
+    chart.actualShown.textContent = shown(lines[1].at(-1)?.value);
+  }
+
+  line(name) {
+    const points = [];
+    this.history.each(name, this.seconds, (time, value) => points.push({ time, value }));
+    return points;
+  }
+
+  drawAxis(context, { low, high, step }, place, width) {
+    context.font = "11px system-ui, sans-serif";
+    context.textAlign = "right";
+    context.textBaseline = "middle";
+    context.lineWidth = 1;
+    const digits = Math.max(0, -Math.floor(Math.log10(step)));
+    for (let i = Math.ceil(low / step - 1e-9); i * step <= high + 1e-9 * step; i++) {
+      const y = Math.round(place.y(i * step)) + 0.5;
+      context.strokeStyle = this.theme.colors[i === 0 ? "grid-strong" : "grid"];
+      context.beginPath();
+      context.moveTo(LEFT, y);
+      context.lineTo(width, y);
+      context.stroke();
+      context.fillStyle = this.theme.colors.faint;
+      context.fillText((i * step).toFixed(digits), LEFT - 6, y);
+    }
+  }
+
+  drawLine(context, points, place, color, dash) {
+    context.beginPath();
+    let pen = false;
+    for (const { time, value } of points) {
+      if (Number.isFinite(value)) {
+        pen ? context.lineTo(place.x(time), place.y(value)) : context.moveTo(place.x(time), place.y(value));
+      }
+      pen = Number.isFinite(value);
+    }
+    context.strokeStyle = color;
+    context.lineWidth = 1.8;
+    context.setLineDash(dash);
+    context.stroke();
+    context.setLineDash([]);
+  }
+}
+
+function figure({ name, unit }) {
+  const element = document.createElement("figure");
+  const caption = document.createElement("figcaption");
+  const canvas = document.createElement("canvas");
+  const [label, numbers] = [document.createElement("span"), document.createElement("span")];
+  const [askedShown, actualShown] = [document.createElement("i"), document.createElement("b")];
+  label.textContent = `${name} [${unit}]`;
+  numbers.append(askedShown, "  ", actualShown);
+  caption.append(label, numbers);
+  canvas.setAttribute("role", "img");
+  canvas.setAttribute("aria-label", `${name} over time, asked for and actual`);
+  element.append(caption, canvas);
+  return { element, canvas, askedShown, actualShown };
+}
+
+// An axis that holds all values and zero, with three to six steps.
+function scaled(values) {
+  let [low, high] = [0, 0];
+  for (const value of values) [low, high] = [Math.min(low, value), Math.max(high, value)];
+  if (high - low < 0.2) [low, high] = low < 0 && high <= 0 ? [low - 0.1, high + 0.1] : [low - 0.1, high + 0.1];
+  const margin = (high - low) * 0.06;
+  [low, high] = [low - margin, high + margin];
+  const rough = (high - low) / 6;
+  const decade = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((factor) => factor * decade).find((one) => one >= rough);
+  return { low, high, step };
+}
+
+function shown(value) {
+  return Number.isFinite(value) ? value.toFixed(2) : "";
+}

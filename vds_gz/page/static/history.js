@@ -1,0 +1,65 @@
+// The frames of the last minute, column by column.
+
+const LENGTH = 60 * 32;
+const GAP = 1.5; // a longer silence breaks a line [s]
+
+export class History {
+  constructor() {
+    this.shape({ columns: ["time"], joints: [], actuators: [] });
+  }
+
+  // What the numbers of the frames to come mean.
+  shape(layout) {
+    this.names = [
+      ...layout.columns,
+      ...layout.joints.map((name) => `joint ${name}`),
+      ...layout.actuators.map((one) => `asked ${one.name}`),
+      ...layout.actuators.map((one) => `actual ${one.name}`),
+    ];
+    this.columns = new Map(this.names.map((name) => [name, new Float64Array(LENGTH)]));
+    this.clear();
+  }
+
+  clear() {
+    this.count = 0;
+    this.last = -Infinity;
+  }
+
+  // Whether a frame has as many numbers as there are names.
+  fits(numbers) {
+    return numbers.length === this.names.length;
+  }
+
+  // Keep a frame. True if the vehicle has begun anew: its time has gone back.
+  add(numbers) {
+    const time = numbers[0];
+    const anew = time < this.last;
+    if (anew) this.clear();
+    if (time - this.last > GAP && this.count > 0) this.put(new Float64Array(numbers.length).fill(NaN), time);
+    this.put(numbers, time);
+    this.last = time;
+    return anew;
+  }
+
+  put(numbers, time) {
+    const place = this.count++ % LENGTH;
+    this.names.forEach((name, i) => (this.columns.get(name)[place] = numbers[i]));
+    this.columns.get("time")[place] = time;
+  }
+
+  // A frame by the names of its numbers.
+  frame(numbers) {
+    return Object.fromEntries(this.names.map((name, i) => [name, numbers[i]]));
+  }
+
+  // Call `visit(time, value)` for what a column held in the last so many seconds, oldest first.
+  each(name, seconds, visit) {
+    const times = this.columns.get("time");
+    const values = this.columns.get(name);
+    if (!values) return;
+    for (let i = Math.max(0, this.count - LENGTH); i < this.count; i++) {
+      const place = i % LENGTH;
+      if (times[place] >= this.last - seconds) visit(times[place], values[place]);
+    }
+  }
+}

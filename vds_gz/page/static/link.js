@@ -1,0 +1,74 @@
+// The socket to the server, opened again whenever it is lost.
+
+const RETRY = 1000; // [ms]
+
+export class Link {
+  constructor(vehicle) {
+    this.listeners = new Map();
+    this.answers = new Map();
+    this.number = 0;
+    this.unseen = 0;
+    const query = vehicle === null ? "" : `?vehicle=${encodeURIComponent(vehicle)}`;
+    this.address = `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/socket${query}`;
+    this.open();
+  }
+
+  // What to do when a message of a kind comes; "opened", "lost" and "frame" are kinds too.
+  on(kind, listener) {
+    this.listeners.set(kind, listener);
+  }
+
+  // Tell the server something; false if nobody hears it.
+  send(kind, content = {}) {
+    if (this.socket.readyState !== WebSocket.OPEN) return false;
+    this.socket.send(JSON.stringify({ kind, ...content }));
+    return true;
+  }
+
+  // Ask the server something. Resolves to the reason why it failed, empty if it did not.
+  ask(kind, content = {}) {
+    const number = this.number++;
+    return new Promise((resolve) => {
+      this.answers.set(number, resolve);
+      if (!this.send(kind, { ...content, number })) this.answer(number, "there is no connection to the server");
+    });
+  }
+
+  // The frames that have come so far have been drawn.
+  seen() {
+    for (; this.unseen > 0; this.unseen--) this.send("seen");
+  }
+
+  open() {
+    this.unseen = 0;
+    this.socket = new WebSocket(this.address);
+    this.socket.binaryType = "arraybuffer";
+    this.socket.onopen = () => this.tell("opened");
+    this.socket.onmessage = (event) => this.take(event.data);
+    this.socket.onclose = () => {
+      for (const number of [...this.answers.keys()]) this.answer(number, "the connection to the server is lost");
+      this.tell("lost");
+      setTimeout(() => this.open(), RETRY);
+    };
+  }
+
+  take(data) {
+    if (data instanceof ArrayBuffer) {
+      this.unseen++;
+      this.tell("frame", new Float64Array(data));
+      return;
+    }
+    const message = JSON.parse(data);
+    if (message.kind === "answer") this.answer(message.number, message.reason);
+    else this.tell(message.kind, message);
+  }
+
+  answer(number, reason) {
+    this.answers.get(number)?.(reason);
+    this.answers.delete(number);
+  }
+
+  tell(kind, content) {
+    this.listeners.get(kind)?.(content);
+  }
+}

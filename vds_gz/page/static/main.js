@@ -1,0 +1,77 @@
+// Wires the parts of the page together. Each part knows its own elements and nothing of the others.
+
+import { Actuators } from "./actuators.js";
+import { Charts } from "./charts.js";
+import { Driving } from "./driving.js";
+import { History } from "./history.js";
+import { Link } from "./link.js";
+import { Parameters } from "./parameters.js";
+import { Scene } from "./scene.js";
+import { Services } from "./services.js";
+import { Status } from "./status.js";
+import { Theme } from "./theme.js";
+
+const history = new History();
+const theme = new Theme();
+const scene = new Scene(theme);
+const charts = new Charts(theme, history);
+const actuators = new Actuators(theme);
+const status = new Status();
+const link = new Link(new URLSearchParams(location.search).get("vehicle"));
+const driving = new Driving(link);
+const parameters = new Parameters(link);
+new Services(link);
+
+let newest = null;
+
+link.on("opened", () => status.connected(true));
+link.on("lost", () => {
+  status.connected(false);
+  driving.letGo();
+});
+link.on("hello", (message) => status.vehicles(message.vehicles, message.vehicle));
+link.on("status", (message) => {
+  status.show(message);
+  parameters.state(message.parameters);
+});
+link.on("layout", (layout) => {
+  newest = null;
+  history.shape(layout);
+  scene.shape(layout);
+  charts.shape(layout);
+  actuators.shape(layout);
+  driving.shape(layout);
+});
+link.on("parameters", (message) => parameters.shape(message.table));
+link.on("values", (message) => {
+  parameters.show(message.values);
+  driving.limits(message.values);
+});
+link.on("refused", (message) => driving.refused(message.reason));
+link.on("frame", (numbers) => {
+  if (!history.fits(numbers)) return; // of another layout, which is on its way
+  if (history.add(numbers)) scene.forget();
+  newest = numbers;
+});
+
+// Frames are drawn when the browser draws, and only then is the server told that another may come: a browser that is
+// slow gets fewer, and one that does not show the page gets none.
+function draw(now) {
+  requestAnimationFrame(draw);
+  if (newest) {
+    const frame = history.frame(newest);
+    newest = null;
+    scene.draw(frame);
+    charts.draw();
+    actuators.draw(frame);
+    status.drawn(now, frame.time);
+  } else {
+    scene.redrawIfMoved();
+  }
+  link.seen();
+}
+requestAnimationFrame(draw);
+theme.onChange(() => {
+  scene.redraw();
+  charts.draw();
+});

@@ -1,0 +1,129 @@
+// The parameters of the vehicle's node. What may change while it runs can be changed here.
+
+export class Parameters {
+  constructor(link) {
+    this.link = link;
+    this.live = document.getElementById("live");
+    this.fixed = document.getElementById("fixed");
+    this.notice = document.getElementById("parameter-state");
+    this.rows = [];
+    document.getElementById("filter").oninput = (event) => this.filter(event.target.value.trim().toLowerCase());
+  }
+
+  // Why the parameters are not known; empty if they are.
+  state(text) {
+    this.notice.textContent = text;
+  }
+
+  shape(table) {
+    this.rows = table.map((one) => this.row(one));
+    fill(this.live, this.rows.filter((row) => !row.read_only));
+    fill(this.fixed, this.rows.filter((row) => row.read_only));
+    this.filter(document.getElementById("filter").value.trim().toLowerCase());
+  }
+
+  show(values) {
+    for (const row of this.rows) {
+      if (row.name in values && document.activeElement !== row.input) row.put(values[row.name]);
+    }
+  }
+
+  filter(text) {
+    for (const row of this.rows) row.element.hidden = !`${row.name} ${row.text}`.toLowerCase().includes(text);
+    for (const group of document.querySelectorAll("#parameters .parameters")) {
+      group.hidden = [...group.querySelectorAll(".parameter")].every((element) => element.hidden);
+    }
+    if (text) document.getElementById("fixed-part").open = true;
+  }
+
+  row(one) {
+    const element = document.createElement("div");
+    const [label, unit, reason] = ["label", "span", "p"].map((tag) => document.createElement(tag));
+    const input = one.read_only ? document.createElement("span") : control(one);
+    const dot = one.name.lastIndexOf(".");
+    element.className = "parameter";
+    element.title = `${one.name}\n${[one.text, bounds(one)].filter(Boolean).join("; ")}`;
+    label.append(...breakable(one.name.slice(dot + 1)));
+    unit.className = "unit";
+    unit.textContent = one.unit;
+    reason.className = "reason";
+    reason.setAttribute("role", "status");
+    if (one.read_only) input.className = "value";
+    else {
+      input.id = label.htmlFor = `parameter ${one.name}`;
+      input.name = one.name;
+    }
+    element.append(label, input, unit, reason);
+    const row = { ...one, group: one.name.slice(0, Math.max(0, dot)), element, input, reason, put: putter(one, input) };
+    if (!one.read_only) input.addEventListener("change", () => this.set(row));
+    return row;
+  }
+
+  async set(row) {
+    const value = wanted(row);
+    const reason = value === undefined ? `'${row.input.value}' is no number` : await this.link.ask("set", { name: row.name, value });
+    row.reason.dataset.ok = String(!reason);
+    row.reason.textContent = reason || "set";
+    clearTimeout(row.clearing);
+    if (!reason) row.clearing = setTimeout(() => (row.reason.textContent = ""), 2000);
+  }
+}
+
+// Put rows into an element, under a heading for each group of names.
+function fill(element, rows) {
+  const groups = new Map();
+  for (const row of rows) groups.set(row.group, [...(groups.get(row.group) ?? []), row]);
+  element.replaceChildren(
+    ...[...groups].map(([name, members]) => {
+      const part = document.createElement("div");
+      const heading = document.createElement("h3");
+      part.className = "parameters";
+      heading.className = "group";
+      heading.append(...breakable(name.replace("model_params.", "") || "node"));
+      part.append(heading, ...members.map((row) => row.element));
+      return part;
+    }),
+  );
+}
+
+// A name that may be broken after each underscore and dot.
+function breakable(name) {
+  return name.split(/(?<=[_.])/).flatMap((part) => [part, document.createElement("wbr")]);
+}
+
+function control(one) {
+  if (one.choices.length) {
+    const select = document.createElement("select");
+    select.append(...one.choices.map((choice) => new Option(choice, choice)));
+    return select;
+  }
+  const input = document.createElement("input");
+  input.type = one.type === "bool" ? "checkbox" : "text";
+  if (["double", "integer"].includes(one.type)) input.inputMode = "decimal";
+  return input;
+}
+
+function putter(one, input) {
+  const text = (value) => (Array.isArray(value) ? value.join(", ") : String(value));
+  if (one.read_only) return (value) => (input.textContent = text(value));
+  if (one.type === "bool") return (value) => (input.checked = value);
+  return (value) => (input.value = text(value));
+}
+
+// The value in a row's control in the type of the parameter; undefined where it is none.
+function wanted({ type, input }) {
+  const number = (text) => (text.trim() === "" || !Number.isFinite(Number(text)) ? undefined : Number(text));
+  if (type === "bool") return input.checked;
+  if (type === "string") return input.value;
+  if (type !== "double_array") return number(input.value);
+  const numbers = input.value.split(",").map(number);
+  return numbers.includes(undefined) ? undefined : numbers;
+}
+
+function bounds({ minimum, maximum, constraints }) {
+  const parts = [];
+  if (minimum !== null && constraints !== "greater than 0") parts.push(`at least ${minimum}`);
+  if (maximum !== null) parts.push(`at most ${maximum}`);
+  if (constraints) parts.push(constraints);
+  return parts.join(", ");
+}

@@ -1,0 +1,260 @@
+// The vehicle and its path from above: x to the right, y up, metres.
+
+import { fitted } from "./theme.js";
+
+const PATH_STEP = 0.03; // [m]
+const PATH_BREAK = 3; // a greater step is a jump, not a way [m]
+const PATH_LENGTH = 20000;
+const [NEAREST, FARTHEST] = [400, 0.5]; // [pixels per metre]
+
+export class Scene {
+  constructor(theme) {
+    this.theme = theme;
+    this.canvas = document.getElementById("scene");
+    this.readout = document.getElementById("readout");
+    this.following = document.getElementById("follow");
+    this.scale = 40;
+    this.center = { x: 0, y: 0 };
+    this.path = [];
+    this.pointers = new Map();
+    this.moved = true;
+    this.listen();
+  }
+
+  shape(layout) {
+    this.outline = layout.outline;
+    this.moved = true;
+  }
+
+  forget() {
+    this.path = [];
+    this.moved = true;
+  }
+
+  draw(frame) {
+    this.extendPath(frame.x, frame.y);
+    this.frame = frame;
+    if (this.follows) this.center = { x: frame.x, y: frame.y };
+    const degrees = ((frame.heading * 180) / Math.PI).toFixed(1);
+    this.readout.textContent =
+      `x ${frame.x.toFixed(2)} m   y ${frame.y.toFixed(2)} m   heading ${degrees}°\n` +
+      `speed ${frame.v_x.toFixed(2)} m/s   yaw rate ${frame.yaw_rate.toFixed(2)} rad/s`;
+    this.redraw();
+  }
+
+  redrawIfMoved() {
+    if (this.moved || this.canvas.clientWidth !== this.width || this.canvas.clientHeight !== this.height) this.redraw();
+  }
+
+  redraw() {
+    this.moved = false;
+    const { context, width, height } = fitted(this.canvas);
+    [this.width, this.height] = [width, height];
+    this.drawGrid(context);
+    context.save();
+    context.translate(width / 2, height / 2);
+    context.scale(this.scale, -this.scale);
+    context.translate(-this.center.x, -this.center.y);
+    this.drawPath(context);
+    if (this.frame) this.drawVehicle(context, this.frame);
+    context.restore();
+    this.drawScaleBar(context);
+  }
+
+  // ------------------------------------------------------------------ what is drawn
+
+  extendPath(x, y) {
+    const last = this.path.at(-1);
+    const step = last ? Math.hypot(x - last.x, y - last.y) : Infinity;
+    if (step < PATH_STEP) return;
+    this.path.push({ x, y, jump: step > PATH_BREAK });
+    if (this.path.length > PATH_LENGTH) this.path.shift();
+  }
+
+  get lineStep() {
+    const least = 70 / this.scale;
+    const decade = 10 ** Math.floor(Math.log10(least));
+    return [1, 2, 5, 10].map((factor) => factor * decade).find((step) => step >= least);
+  }
+
+  drawGrid(context) {
+    const step = this.lineStep;
+    const { grid, "grid-strong": strong } = this.theme.colors;
+    context.lineWidth = 1;
+    const lines = (middle, size, line) => {
+      const reach = size / 2 / this.scale;
+      for (let i = Math.ceil((middle - reach) / step); i * step <= middle + reach; i++) {
+        context.strokeStyle = i === 0 ? strong : grid;
+        context.beginPath();
+        line(Math.round((i * step - middle) * this.scale) + 0.5);
+        context.stroke();
+      }
+    };
+    lines(this.center.x, this.width, (at) => {
+      context.moveTo(this.width / 2 + at, 0);
+      context.lineTo(this.width / 2 + at, this.height);
+    });
+    lines(this.center.y, this.height, (at) => {
+      context.moveTo(0, this.height / 2 - at);
+      context.lineTo(this.width, this.height / 2 - at);
+    });
+  }
+
+  drawPath(context) {
+    context.beginPath();
+    for (const { x, y, jump } of this.path) jump ? context.moveTo(x, y) : context.lineTo(x, y);
+    context.strokeStyle = this.theme.colors.path;
+    context.lineWidth = 2 / this.scale;
+    context.lineJoin = "round";
+    context.globalAlpha = 0.7;
+    context.stroke();
+    context.globalAlpha = 1;
+  }
+
+  drawVehicle(context, frame) {
+    context.translate(frame.x, frame.y);
+    context.rotate(frame.heading);
+    context.lineWidth = 1.5 / this.scale;
+    for (const wheel of this.outline?.wheels ?? []) this.drawWheel(context, wheel, frame);
+    const boxes = [...(this.outline?.boxes ?? [])].sort((a, b) => b.length * b.width - a.length * a.width);
+    boxes.forEach((box, i) => this.drawBox(context, box, i === 0 ? "body" : "mark"));
+    this.drawOrigin(context);
+  }
+
+  // The greatest box is the body; smaller ones on it tell front from rear.
+  drawBox(context, { x, y, yaw, length, width }, color) {
+    context.save();
+    context.translate(x, y);
+    context.rotate(yaw);
+    context.beginPath();
+    context.roundRect(-length / 2, -width / 2, length, width, Math.min(length, width) * 0.12);
+    context.globalAlpha = 0.85;
+    context.fillStyle = this.theme.colors[color];
+    context.fill();
+    context.globalAlpha = 1;
+    context.strokeStyle = this.theme.colors["body-edge"];
+    context.stroke();
+    context.restore();
+  }
+
+  drawWheel(context, { x, y, radius, width, rolls, steers }, frame) {
+    context.save();
+    context.translate(x, y);
+    context.rotate(frame[`joint ${steers}`] || 0);
+    context.beginPath();
+    context.roundRect(-radius, -width / 2, 2 * radius, width, width * 0.3);
+    context.fillStyle = this.theme.colors.tyre;
+    context.fill();
+    this.drawTread(context, radius, width, frame[`joint ${rolls}`] || 0);
+    context.restore();
+  }
+
+  // Marks on the upper side of a wheel, which move forwards as it rolls.
+  drawTread(context, radius, width, angle) {
+    context.beginPath();
+    for (let i = 0; i < 8; i++) {
+      const around = angle + (i * Math.PI) / 4;
+      if (Math.cos(around) <= 0) continue;
+      const at = radius * Math.sin(around);
+      context.moveTo(at, -width / 2);
+      context.lineTo(at, width / 2);
+    }
+    context.strokeStyle = this.theme.colors.panel;
+    context.globalAlpha = 0.55;
+    context.stroke();
+    context.globalAlpha = 1;
+  }
+
+  // Where base_link is, and its axes.
+  drawOrigin(context) {
+    const length = this.outline ? 0.35 : 14 / this.scale;
+    for (const [x, y, color] of [[length, 0, "asked"], [0, length, "actual"]]) {
+      context.beginPath();
+      context.moveTo(0, 0);
+      context.lineTo(x, y);
+      context.strokeStyle = this.theme.colors[color];
+      context.lineWidth = 2.5 / this.scale;
+      context.stroke();
+    }
+  }
+
+  drawScaleBar(context) {
+    const step = this.lineStep;
+    const length = step * this.scale;
+    const [x, y] = [14, this.height - 14];
+    context.strokeStyle = context.fillStyle = this.theme.colors.faint;
+    context.lineWidth = 1.5;
+    context.beginPath();
+    context.moveTo(x, y - 5);
+    context.lineTo(x, y);
+    context.lineTo(x + length, y);
+    context.lineTo(x + length, y - 5);
+    context.stroke();
+    context.font = "12px system-ui, sans-serif";
+    context.fillText(`${Number(step.toPrecision(1))} m`, x + 6, y - 5);
+  }
+
+  // ------------------------------------------------------------------ pan and zoom
+
+  get follows() {
+    return this.following.getAttribute("aria-pressed") === "true";
+  }
+
+  set follows(value) {
+    this.following.setAttribute("aria-pressed", String(value));
+    if (value && this.frame) this.center = { x: this.frame.x, y: this.frame.y };
+    this.moved = true;
+  }
+
+  zoom(factor, x = this.width / 2, y = this.height / 2) {
+    const before = this.scale;
+    this.scale = Math.min(NEAREST, Math.max(FARTHEST, this.scale * factor));
+    if (!this.follows) {
+      const shift = 1 / before - 1 / this.scale;
+      this.center.x += (x - this.width / 2) * shift;
+      this.center.y -= (y - this.height / 2) * shift;
+    }
+    this.moved = true;
+  }
+
+  listen() {
+    const { canvas } = this;
+    document.getElementById("nearer").onclick = () => this.zoom(1.4);
+    document.getElementById("farther").onclick = () => this.zoom(1 / 1.4);
+    document.getElementById("forget").onclick = () => this.forget();
+    this.following.onclick = () => (this.follows = !this.follows);
+    canvas.addEventListener("keydown", (event) => {
+      if (event.key === "+") this.zoom(1.2);
+      if (event.key === "-") this.zoom(1 / 1.2);
+    });
+    canvas.addEventListener("wheel", (event) => {
+      event.preventDefault();
+      this.zoom(Math.exp(-event.deltaY * 0.0015), event.offsetX, event.offsetY);
+    }, { passive: false });
+    canvas.addEventListener("pointerdown", (event) => {
+      canvas.setPointerCapture(event.pointerId);
+      this.pointers.set(event.pointerId, event);
+    });
+    canvas.addEventListener("pointermove", (event) => this.drag(event));
+    for (const end of ["pointerup", "pointercancel"]) {
+      canvas.addEventListener(end, (event) => this.pointers.delete(event.pointerId));
+    }
+  }
+
+  // One pointer moves the view, two zoom it.
+  drag(event) {
+    const before = this.pointers.get(event.pointerId);
+    if (!before) return;
+    const other = [...this.pointers.values()].find((pointer) => pointer.pointerId !== event.pointerId);
+    if (other) {
+      const apart = (pointer) => Math.hypot(pointer.offsetX - other.offsetX, pointer.offsetY - other.offsetY) || 1;
+      this.zoom(apart(event) / apart(before), other.offsetX, other.offsetY);
+    } else if (event.offsetX !== before.offsetX || event.offsetY !== before.offsetY) {
+      this.follows = false;
+      this.center.x -= (event.offsetX - before.offsetX) / this.scale;
+      this.center.y += (event.offsetY - before.offsetY) / this.scale;
+    }
+    this.pointers.set(event.pointerId, event);
+    this.moved = true;
+  }
+}

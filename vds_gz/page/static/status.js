@@ -1,0 +1,60 @@
+// The line at the top, and what the diagnostics say.
+
+const WINDOW = 1000; // pictures per second are counted over so long [ms]
+
+export class Status {
+  constructor() {
+    this.text = document.getElementById("status");
+    this.time = document.getElementById("time");
+    this.rate = document.getElementById("rate");
+    this.list = document.getElementById("diagnosed");
+    this.choice = document.getElementById("vehicle");
+    this.drawnAt = [];
+    this.frames = 0;
+    setInterval(() => this.showRate(performance.now()), WINDOW / 2);
+  }
+
+  connected(yes) {
+    this.say(yes ? "waiting for the vehicle ..." : "the server does not answer; trying again ...", yes ? "waiting" : "lost");
+  }
+
+  show({ alive, level, text, values }) {
+    if (alive) this.say(text || "running", level);
+    else this.say("no vehicle is heard: is its node running, in this namespace and ROS domain?", "waiting");
+    this.list.replaceChildren(
+      ...values.map(([key, value]) => {
+        const [part, term, detail] = ["div", "dt", "dd"].map((tag) => document.createElement(tag));
+        term.textContent = key;
+        detail.textContent = value;
+        part.append(term, detail);
+        return part;
+      }),
+    );
+  }
+
+  vehicles(names, chosen) {
+    document.title = `vds_gz ${chosen === "/" ? "" : chosen}`;
+    document.getElementById("vehicle-choice").hidden = names.length < 2;
+    this.choice.replaceChildren(...names.map((name) => new Option(name, name, name === chosen, name === chosen)));
+    this.choice.onchange = () => location.assign(`/?vehicle=${encodeURIComponent(this.choice.value)}`);
+  }
+
+  // A picture has been drawn, of an instant of the vehicle's time [s].
+  drawn(now, time) {
+    this.frames++;
+    document.documentElement.dataset.frames = this.frames;
+    this.drawnAt.push(now);
+    this.time.textContent = time > 1e8 ? new Date(time * 1000).toLocaleTimeString("en-GB") : `${time.toFixed(2)} s`;
+    this.showRate(now);
+  }
+
+  showRate(now) {
+    while (this.drawnAt.length && this.drawnAt[0] < now - WINDOW) this.drawnAt.shift();
+    this.rate.textContent = `${this.drawnAt.length} frames/s`;
+  }
+
+  say(text, level) {
+    this.text.textContent = text;
+    this.text.dataset.level = level;
+  }
+}

@@ -1,0 +1,211 @@
+"""The newest of what a vehicle says and is asked, packed for a page."""
+
+from __future__ import annotations
+
+import math
+import struct
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from vds_gz.page.outline import Outline, OutlineError, outline_of
+from vds_gz.ros import topics
+from vds_gz.ros.conversions import stamp_ns, yaw_of
+from vds_gz.ros.errors import UnknownTypeError
+from vds_gz.ros.graph import Graph, QoS
+
+#: A reader that lags loses messages, and never keeps the vehicle waiting.
+NEWEST = QoS(depth=1, reliable=False)
+
+#: A vehicle that says nothing for so long is silent; a command so old is none [s].
+SILENT = 2.5
+COMMAND_HOLDS = 1.0
+
+#: The numbers at the front of every frame; after them the joints' positions, then a reference and a state per actuator.
+COLUMNS = (
+    "time",
+    "x",
+    "y",
+    "heading",
+    "v_x",
+    "v_y",
+    "yaw_rate",
+    "asked_v_x",
+    "asked_v_y",
+    "asked_yaw_rate",
+)
+
+NOTHING = (math.nan, math.nan, math.nan)
+
+
+class Frame(NamedTuple):
+    """One instant: the vehicle's time [ns] and the numbers, ``float64``, little endian."""
+
+    stamp: int
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """How the vehicle is.
+
+    Attributes:
+        alive: It has said something of late.
+        level: 0 good, 1 warning, 2 error, as in ``diagnostic_msgs``.
+        text: What its diagnostics say.
+        values: Their keys and values.
+    """
+
+    alive: bool
+    level: int
+    text: str
+    values: tuple[tuple[str, str], ...] = ()
+
+
+class Telemetry:
+    """Listens to a vehicle. Everything but :meth:`frame` and :meth:`status` runs in the graph's thread.
+
+    Attributes:
+        outline: How it looks; None while unknown.
+        fault: Why it cannot be drawn; empty if it can.
+        joints, actuators: The names of both.
+        version: Counts the changes of all these.
+        stamp: The vehicle's time [ns]; 0 while unknown.
+    """
+
+    def __init__(self, graph: Graph, node: str, described: Callable[[], None]) -> None:
+        """Listen.
+
+        Args:
+            graph: The vehicle's place on the graph.
+            node: Full name of its node.
+            described: Called when the vehicle says what it is, which it does when it starts.
+        """
+        self.outline: Outline | None = None
+        self.fault = ""
+        self.joints: tuple[str, ...] = ()
+        self.actuators: tuple[str, ...] = ()
+        self.version = 0
+        self.stamp = 0
+        self._status_name = f"{node.removeprefix('/')}: vehicle"
+        self._described = described
+        self._latest: dict[str, Any] = {}
+        self._heard = -math.inf
+        self._asked: tuple[float, tuple[float, float, float]] = (-math.inf, NOTHING)
+        self._diagnosed: tuple[float, Status] = (-math.inf, Status(False, 0, ""))
+        self._listen(graph)
+
+    def _listen(self, graph: Graph) -> None:
+        for topic in (topics.JOINT_STATES, topics.ACTUATOR_REFERENCES, topics.ACTUATOR_STATES):
+            graph.subscribe(topic.name, topic.type, NEWEST, self._keeper(topic.name))
+        graph.subscribe(topics.GROUND_TRUTH.name, topics.GROUND_TRUTH.type, NEWEST, self._on_truth)
+        graph.subscribe(topics.DIAGNOSTICS.name, topics.DIAGNOSTICS.type, topics.DIAGNOSTICS.qos, self._on_diagnostics)
+        description = topics.ROBOT_DESCRIPTION
+        graph.subscribe(description.name, description.type, description.qos, self._on_description)
+        for topic, read in (
+            (topics.TWIST_REFERENCE, lambda message: _of_twist(message)),
+            (topics.TWIST_STAMPED_REFERENCE, lambda message: _of_twist(message.twist)),
+            (topics.ACKERMANN_CMD, self._of_ackermann),
+        ):
+            try:
+                graph.subscribe(topic.name, topic.type, NEWEST, self._command_reader(read))
+            except UnknownTypeError:  # where its package is not installed, no vehicle takes it either
+                continue
+
+    def frame(self) -> Frame | None:
+        """The present; None while there is none."""
+        truth = self._latest.get(topics.GROUND_TRUTH.name)
+        if truth is None:
+            return None
+        pose, twist = truth.pose.pose, truth.twist.twist
+        stamp = stamp_ns(truth.header.stamp)
+        asked_at, asked = self._asked
+        front = (
+            stamp * 1e-9,
+            pose.position.x,
+            pose.position.y,
+            yaw_of(pose.orientation),
+            twist.linear.x,
+            twist.linear.y,
+            twist.angular.z,
+            *(asked if time.monotonic() - asked_at < COMMAND_HOLDS else NOTHING),
+        )
+        joints = self._positions()
+        references = self._actuator_values(topics.ACTUATOR_REFERENCES.name)
+        states = self._actuator_values(topics.ACTUATOR_STATES.name)
+        numbers = (*front, *joints, *references, *states)
+        return Frame(stamp, struct.pack(f"<{len(numbers)}d", *numbers))
+
+    def status(self) -> Status:
+        """How the vehicle is now."""
+        now = time.monotonic()
+        diagnosed, status = self._diagnosed
+        if now - diagnosed < SILENT:
+            return status
+        return Status(now - self._heard < SILENT, 0, "")
+
+    def _positions(self) -> list[float]:
+        names, message = self.joints, self._latest.get(topics.JOINT_STATES.name)
+        if message is None or len(message.position) != len(names):
+            return [math.nan] * len(names)
+        return [float(value) for value in message.position]
+
+    def _actuator_values(self, topic: str) -> list[float]:
+        names, message = self.actuators, self._latest.get(topic)
+        if message is None or not len(message.position) == len(message.velocity) == len(names):
+            return [math.nan] * len(names)
+        return [float((message.position if turns(name) else message.velocity)[i]) for i, name in enumerate(names)]
+
+    def _keeper(self, topic: str) -> Callable[[Any, int], None]:
+        def keep(message: Any, arrival: int) -> None:
+            self._latest[topic] = message
+            if topic == topics.JOINT_STATES.name and self.joints != (names := tuple(message.name)):
+                self.joints = names
+                self.version += 1
+            if topic == topics.ACTUATOR_STATES.name and self.actuators != (names := tuple(message.name)):
+                self.actuators = names
+                self.version += 1
+
+        return keep
+
+    def _on_truth(self, message: Any, arrival: int) -> None:
+        self._latest[topics.GROUND_TRUTH.name] = message
+        self._heard = time.monotonic()
+        self.stamp = stamp_ns(message.header.stamp)
+
+    def _on_description(self, message: Any, arrival: int) -> None:
+        try:
+            self.outline, self.fault = outline_of(message.data), ""
+        except OutlineError as error:
+            self.outline, self.fault = None, str(error)
+        self.version += 1
+        self._described()
+
+    def _on_diagnostics(self, message: Any, arrival: int) -> None:
+        for status in message.status:
+            if status.name == self._status_name:
+                level = status.level[0] if isinstance(status.level, bytes) else int(status.level)
+                values = tuple((pair.key, pair.value) for pair in status.values)
+                self._diagnosed = time.monotonic(), Status(True, level, status.message, values)
+
+    def _command_reader(self, read: Callable[[Any], tuple[float, float, float]]) -> Callable[[Any, int], None]:
+        def take(message: Any, arrival: int) -> None:
+            self._asked = time.monotonic(), read(message)
+
+        return take
+
+    def _of_ackermann(self, message: Any) -> tuple[float, float, float]:
+        """The yaw rate is that of a bicycle with this speed and steering angle."""
+        speed, angle = message.drive.speed, message.drive.steering_angle
+        wheel_base = self.outline.wheel_base if self.outline else math.nan
+        return speed, 0.0, speed * math.tan(angle) / wheel_base if wheel_base else math.nan
+
+
+def turns(actuator: str) -> bool:
+    """Whether an actuator is a steering, with a position [rad], and not a drive, with a velocity [m/s]."""
+    return "steering" in actuator
+
+
+def _of_twist(twist: Any) -> tuple[float, float, float]:
+    return twist.linear.x, twist.linear.y, twist.angular.z

@@ -1,0 +1,74 @@
+"""One vehicle as a page knows it: what it says, what can be asked of its node, and who drives it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from vds_gz.page.driver import Driver
+from vds_gz.page.namespaced import in_namespace
+from vds_gz.page.remote_node import RemoteNode
+from vds_gz.page.telemetry import COLUMNS, Telemetry, turns
+from vds_gz.ros.graph import Graph
+from vds_gz.ros.names import full_node_name
+from vds_gz.teleop.outputs import CommandOutput
+
+#: ``auto`` takes an Ackermann command for a vehicle with steered wheels, else a twist.
+AUTO = "auto"
+
+
+class Vehicle:
+    """A vehicle in a namespace.
+
+    Attributes:
+        namespace: Its namespace, ``/`` for none.
+        telemetry: What it says.
+        node: What can be asked of its node.
+        driver: Who drives it.
+    """
+
+    def __init__(self, graph: Graph, namespace: str, node: str, output: str) -> None:
+        """Look for a vehicle.
+
+        Args:
+            graph: Where to look.
+            namespace: Absolute namespace of its topics and its node.
+            node: Name of its node.
+            output: What commands are sent as: one of ``vds_gz.teleop.outputs.TOPICS``, or ``auto``.
+        """
+        self.namespace = namespace
+        self._graph = in_namespace(graph, namespace)
+        self._output = output
+        name = full_node_name(node, namespace)
+        self.node = RemoteNode(self._graph, name)
+        self.telemetry = Telemetry(self._graph, name, self.node.look_again)
+        self.driver = Driver(self._make_output)
+
+    @property
+    def output(self) -> str:
+        """What commands are sent as."""
+        if self._output != AUTO:
+            return self._output
+        outline = self.telemetry.outline
+        return "ackermann" if outline is not None and outline.steers else "twist"
+
+    def tick(self) -> None:
+        """Do what is due."""
+        self.node.tick()
+        self.driver.tick()
+
+    def layout(self) -> dict[str, Any]:
+        """What the numbers of a frame mean, and how the vehicle looks; ready for JSON."""
+        telemetry = self.telemetry
+        return {
+            "namespace": self.namespace,
+            "columns": COLUMNS,
+            "joints": telemetry.joints,
+            "actuators": [{"name": name, "unit": "rad" if turns(name) else "m/s"} for name in telemetry.actuators],
+            "outline": telemetry.outline.as_dict() if telemetry.outline else None,
+            "fault": telemetry.fault,
+            "steers": telemetry.outline is not None and telemetry.outline.steers,
+        }
+
+    def _make_output(self) -> CommandOutput:
+        # The vehicle's own time as the stamp is right whichever clock it lives by.
+        return CommandOutput(self._graph, self.output, "base_link", lambda: self.telemetry.stamp)

@@ -1,0 +1,130 @@
+"""``vds-gz view``: shows a running vehicle in the browser, and drives it from there."""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import socket
+import sys
+from collections.abc import Sequence
+
+from aiohttp import web
+
+from vds_gz.page.access import Access
+from vds_gz.page.link import Link
+from vds_gz.page.server import Server
+from vds_gz.page.vehicle import AUTO, Vehicle
+from vds_gz.ros.arguments import parse
+from vds_gz.ros.errors import ArgumentError, GraphError
+from vds_gz.ros.names import check_namespace, check_node_name
+from vds_gz.ros.open_graph import open_graph
+from vds_gz.teleop.outputs import TOPICS
+
+NODE_NAME = "view"
+
+DESCRIPTION = """
+Show a running vehicle in the browser: where it is and was, how its wheels point, what it was asked for and what it
+does. There its parameters can be changed, and it can be driven by keyboard or gamepad. The vehicle may start before or
+after this, and may be one in Gazebo or not.
+"""
+
+EPILOG = """
+examples:
+  vds-gz view                                        the vehicle without a namespace, at http://127.0.0.1:8088/
+  vds-gz view --namespace /red --namespace /blue     two vehicles; the page has a list to choose from
+  vds-gz view --host 0.0.0.0                         from other machines too, for those who know the token it prints
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Serve the page until the user ends it.
+
+    Returns:
+        0 when it was ended, 1 if the address cannot be listened at or the graph fails, 2 for wrong use.
+    """
+    try:
+        arguments = parse(sys.argv[1:] if argv is None else argv, NODE_NAME)
+        options = _parser().parse_args(arguments.rest)
+        namespaces = [check_namespace(name, "--namespace") for name in options.namespace or [arguments.namespace]]
+        check_node_name(options.node, "--node")
+        listening = _listen(options.host, options.port)
+    except ArgumentError as error:
+        print(f"{NODE_NAME}: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        reason = (error.strerror or str(error)).partition(" (")[0]
+        hint = "; --port 0 takes any that is free" if error.errno == errno.EADDRINUSE else ""
+        print(f"{NODE_NAME}: cannot listen at {options.host}, port {options.port}: {reason}{hint}", file=sys.stderr)
+        return 1
+    try:
+        graph = open_graph(arguments, NODE_NAME)
+    except (ValueError, GraphError) as error:
+        print(f"{NODE_NAME}: {error}", file=sys.stderr)
+        return 2
+    vehicles = {name: Vehicle(graph, name, options.node, options.output) for name in namespaces}
+    access = Access(options.host, options.token)
+
+    def due() -> None:
+        for vehicle in vehicles.values():
+            vehicle.tick()
+
+    def end() -> None:
+        for vehicle in vehicles.values():
+            vehicle.driver.end()
+
+    link = Link(graph, due, end)
+    print(f"the page is at {_address(options.host, listening, access.token)}", flush=True)
+    try:
+        web.run_app(Server(link, vehicles, access).application, sock=listening, print=None, access_log=None)
+    finally:
+        link.close()
+    return int(link.failed)
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """A socket that listens.
+
+    Raises:
+        OSError: It cannot.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    return socket.create_server((host, port), family=family)
+
+
+def _address(host: str, listening: socket.socket, token: str) -> str:
+    """What to type into a browser."""
+    shown = {"0.0.0.0": socket.gethostname(), "::": socket.gethostname()}.get(host, host)
+    shown = f"[{shown}]" if ":" in shown else shown
+    return f"http://{shown}:{listening.getsockname()[1]}/" + (f"?token={token}" if token else "")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "vds-gz view",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen at (127.0.0.1: this machine only)")
+    parser.add_argument("--port", type=_port, default=8088, help="port to listen at; 0: any that is free (8088)")
+    parser.add_argument("--token", action="store_true", help="ask for a token even if only this machine can connect")
+    parser.add_argument("--namespace", action="append", metavar="NAME", help="of the vehicle; again for each other one")
+    parser.add_argument("--node", default="sim_node", metavar="NAME", help="name of the vehicle's node (sim_node)")
+    parser.add_argument(
+        "--output",
+        choices=(AUTO, *TOPICS),
+        default=AUTO,
+        help="what commands are sent as; auto: ackermann for a vehicle with steered wheels, else twist (auto)",
+    )
+    return parser
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"port '{text}' must be a whole number from 0 to 65535")
+    return int(text)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

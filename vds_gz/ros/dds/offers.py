@@ -1,0 +1,65 @@
+"""What is published on the graph, as discovery tells it: every topic with its type and quality of service."""
+
+from __future__ import annotations
+
+import ctypes as c
+from typing import Any
+
+from vds_gz.ros.dds.library import Endpoint, SampleInfo, check
+from vds_gz.ros.graph import Offer, QoS
+
+# Cyclone DDS gives the topic on which it tells of all writers this number instead of a name.
+_WRITERS = 0x7FFF0000 + 3
+_ALIVE = 16
+#: Writers that are looked at.
+_MOST = 4096
+
+
+class Offers:
+    """Knows all writers of the domain that belong to ROS topics."""
+
+    def __init__(self, library: Any, participant: int) -> None:
+        """Begin to listen to discovery.
+
+        Raises:
+            GraphError: It cannot be listened to.
+        """
+        self._library = library
+        self._reader = check(
+            library, library.dds_create_reader(participant, _WRITERS, None, None), "discovery cannot be read"
+        )
+
+    def now(self) -> dict[str, Offer]:
+        """What is published now, by the topic's absolute name. Of several publishers the type is the first one's."""
+        library = self._library
+        samples, infos = (c.c_void_p * _MOST)(), (SampleInfo * _MOST)()
+        count = check(library, library.dds_read(self._reader, samples, infos, _MOST, _MOST), "discovery cannot be read")
+        found: dict[str, Offer] = {}
+        for sample, info in zip(samples[:count], infos, strict=False):
+            if sample and info.valid_data and info.instance_state == _ALIVE:
+                endpoint = Endpoint.from_address(sample)
+                topic, type_name = endpoint.topic_name.decode(), ros_type_name(endpoint.type_name.decode())
+                if topic.startswith("rt/") and type_name:
+                    offer, name = Offer(type_name, self._qos(endpoint.qos)), topic[2:]
+                    found[name] = offer.together_with(found[name]) if name in found else offer
+        if count:
+            library.dds_return_loan(self._reader, samples, count)
+        return found
+
+    def _qos(self, qos: int) -> QoS:
+        library, kind, depth = self._library, c.c_int(), c.c_int32(10)
+        library.dds_qget_history(qos, c.byref(kind), c.byref(depth))
+        reliable, durable = c.c_int(), c.c_int()
+        library.dds_qget_reliability(qos, c.byref(reliable), None)
+        library.dds_qget_durability(qos, c.byref(durable))
+        return QoS(max(depth.value, 1), bool(reliable.value), bool(durable.value))
+
+
+def ros_type_name(name: str) -> str:
+    """The ROS name of a type on the wire: ``nav_msgs::msg::dds_::Odometry_`` is ``nav_msgs/msg/Odometry``.
+
+    Empty for what is no type of ROS.
+    """
+    parts = name.split("::")
+    is_ros = len(parts) == 4 and parts[2] == "dds_" and parts[3].endswith("_")
+    return f"{parts[0]}/{parts[1]}/{parts[3][:-1]}" if is_ros else ""
