@@ -1,4 +1,8 @@
-"""Figures of the Gazebo backend on a real server: ``python bench/gazebo.py [delay] [pace] [parity]``, or all."""
+"""Figures of the Gazebo backend on a real server: ``python bench/gazebo.py [delay] [pace] [parity] [live]``, or all.
+
+``parity`` compares every vehicle with its kinematics in step with Gazebo, as the link ``system`` does, and identifies
+its dead times and time constants; ``live`` compares over ``transport``, in real time, on a machine that is quiet.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +19,9 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "test" / "gazebo")]
 
-from parity import Pair, error, manoeuvres, speed, yaw_rate  # noqa: E402
+from answers import answers  # noqa: E402
+from parity import Pair, Sample, averaged, error, manoeuvres, speed, yaw_rate  # noqa: E402
+from stepped import drive  # noqa: E402
 
 from vds_gz.nodes.gazebo import environment, in_step  # noqa: E402
 from vds_gz.parameters.load import Override, load  # noqa: E402
@@ -29,12 +35,11 @@ from vds_gz.vehicle.catalogue import models  # noqa: E402
 
 PRESETS = ("ackermann_car", "autoware_car", "autoware_delay_car", "deepracer", "forklift", "indoor_robot", "scaled_car")
 
-VEHICLES = {
-    **{name: (name,) for name in PRESETS},
-    "steered drive": ("vds_defaults",),
-    "differential": ("vds_defaults", ("model", "differential")),
-    "omni": ("vds_defaults", ("model", "omni")),
-}
+#: Presets, and all vehicle models with what they are by default.
+VEHICLES = {**{name: (name,) for name in PRESETS}, **{name: ("vds_defaults", ("model", name)) for name in models()}}
+
+#: Those that are driven in real time too: with lags and without, heavy and light, of each kind.
+LIVE = ("ackermann_car", "autoware_car", "deepracer", "scaled_car", "differential", "omni")
 
 SECONDS = 10.0
 
@@ -70,19 +75,39 @@ def node(*arguments: str) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def parity() -> None:
-    """How well vehicles in Gazebo follow the kinematics, as fast as this machine lets them."""
-    print(f"{'vehicle':16}{'manoeuvre':12}{'speed':>10}{'yaw rate':>10}   RMS of the peak")
+    """How well vehicles in Gazebo follow the kinematics in step with it, and what is identified of them there."""
+    print(f"{'vehicle':38}speed / yaw rate, RMS in % of the peak; actuators: identified (configured) [s]")
     for name, (file, *overrides) in VEHICLES.items():
         parameters = preset(file, *overrides)
+        os.environ["GZ_PARTITION"] = f"vds_gz_{os.getpid()}_{time.monotonic_ns()}"
+        wanted = manoeuvres(parameters)
+        driven = drive(parameters, wanted)
+        show(name, driven)
+        for one in answers(parameters, wanted, driven):
+            found = "no lag" if one.found is None else "dead time {:.4f}, time constant {:.4f}".format(*one.found)
+            verdict = "agrees" if one.agrees() else "differs"
+            print(
+                f"{'':38}{one.actuator}: {found} ({one.configured[0]:g}, {one.configured[1]:g}), {verdict}", flush=True
+            )
+
+
+def live() -> None:
+    """How well vehicles follow the kinematics over transport; mean velocities between samples."""
+    for name in LIVE:
+        file, *overrides = VEHICLES[name]
+        parameters = preset(file, *overrides)
+        driven = {}
         with server(parameters):
             for manoeuvre in manoeuvres(parameters):
                 pair = Pair(parameters)
-                samples = pair.drive(manoeuvre.commands, manoeuvre.seconds)
+                driven[manoeuvre.name] = averaged(pair.drive(manoeuvre.commands, manoeuvre.seconds))
                 pair.plant.close()
-                print(
-                    f"{name:16}{manoeuvre.name:12}{error(samples, speed):10.3%}{error(samples, yaw_rate):10.3%}",
-                    flush=True,
-                )
+        show(name, driven)
+
+
+def show(name: str, driven: dict[str, list[Sample]]) -> None:
+    errors = (f"{what} {error(seen, speed):.2%} / {error(seen, yaw_rate):.2%}" for what, seen in driven.items())
+    print(f"{name:38}{', '.join(errors)}", flush=True)
 
 
 def delay() -> None:
@@ -179,5 +204,6 @@ def cpu(process: int) -> float:
 if __name__ == "__main__":
     os.environ.setdefault("GZ_IP", "127.0.0.1")
     os.environ.setdefault("ROS_DOMAIN_ID", str(100 + os.getpid() % 100))
-    for wanted in sys.argv[1:] or ["delay", "pace", "parity"]:
-        {"parity": parity, "delay": delay, "pace": pace}[wanted]()
+    parts = {"delay": delay, "pace": pace, "parity": parity, "live": live}
+    for part in sys.argv[1:] or parts:
+        parts[part]()

@@ -20,6 +20,7 @@ from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch_ros.actions import Node
 
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
+from vds_gz import ros2_control
 from vds_gz.launching import BOOLEANS, LaunchError, Vehicle, boolean, number, presets, require
 from vds_gz.nodes.gazebo import environment, in_step, renders, world_file
 from vds_gz.parameters.node import NodeParameters
@@ -30,6 +31,9 @@ from vds_gz.plant.gazebo.server import Spawn, gz_command, populated
 from vds_gz.share import share
 from vds_gz.simulation_model import sdf
 from vds_gz.vehicle.catalogue import models
+
+#: Where a bridge brings Gazebo's clock, in the vehicle's namespace.
+CLOCK = "gazebo_clock"
 
 POSE = ("x", "y", "z", "R", "P", "Y")
 
@@ -57,7 +61,7 @@ def generate_launch_description() -> LaunchDescription:
         DeclareLaunchArgument(
             "link",
             default_value="auto",
-            choices=["auto", "transport", "bridge", "system"],
+            choices=["auto", "transport", "bridge", "ros2_control", "system"],
             description="The way to the joints; auto: transport where Gazebo's Python bindings are, else bridge.",
         ),
         DeclareLaunchArgument(
@@ -104,12 +108,15 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
         parameters = vehicle.parameters()
         sensors = parameters.sensors if wanted["sensors"] else {}
         text = sdf(models()[parameters.model], parameters.vehicle, arguments["name"], sensors)
+        actions = []
         if link == "system":
             text = in_step(text, command_line(vehicle))
+        elif link == "ros2_control":
+            text, *actions = controlled(text, parameters, arguments["namespace"])
         pose = [number(arguments[axis], axis) for axis in POSE]
         world, text = populated(file, [Spawn(text, (pose[0], pose[1], pose[2], pose[3], pose[4], pose[5]))])
         vehicle.overrides["gazebo.world"] = world  # type: ignore[index]
-        actions = [*server(text, file, parameters, arguments)]
+        actions += server(text, file, parameters, arguments)
     except LinkError as error:
         raise LaunchError(str(error)) from None
     everything = vehicle.actions(robot_state_publisher=wanted["robot_state_publisher"])
@@ -124,8 +131,7 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
 
 
 def described(arguments: dict[str, str], link: str) -> Vehicle:
-    """The vehicle; Gazebo's time comes from the node itself, or from a bridge."""
-    bridged = link == "bridge"
+    """The vehicle; it gives Gazebo's time to everybody, at a rate that everybody can follow."""
     return Vehicle(
         params_file=arguments["params_file"] or str(share("config", f"{arguments['preset']}.yaml")),
         namespace=arguments["namespace"],
@@ -133,10 +139,32 @@ def described(arguments: dict[str, str], link: str) -> Vehicle:
             "backend": "gazebo",
             "gazebo.link": link,
             "gazebo.model": arguments["name"],
-            "be_reference_clock": not bridged,
-            "use_sim_time": bridged,
+            "gazebo.clock_topic": CLOCK,
+            "be_reference_clock": True,
+            "use_sim_time": False,
         },
         log_level=arguments["log_level"],
+    )
+
+
+def controlled(text: str, parameters: NodeParameters, namespace: str) -> tuple[Any, ...]:
+    """The model with its joints in the hands of ros2_control, and the actions that start its controllers."""
+    needed = ("gz_ros2_control", "controller_manager", "forward_command_controller", "joint_state_broadcaster")
+    require("link:=ros2_control", *needed, instead="launch with link:=bridge")
+    joints = models()[parameters.model].joints(parameters.vehicle)
+    folder = tempfile.TemporaryDirectory(prefix="vds_gz_")
+    file = Path(folder.name, "controllers.yaml")
+    file.write_text(ros2_control.controllers(joints), encoding="utf-8")
+    return (
+        ros2_control.with_plugin(text, str(file), namespace=namespace),
+        RegisterEventHandler(OnShutdown(on_shutdown=lambda event, context: folder.cleanup())),
+        Node(
+            package="controller_manager",
+            executable="spawner",
+            namespace=namespace,
+            arguments=ros2_control.names(joints),
+            output="screen",
+        ),
     )
 
 
@@ -179,12 +207,13 @@ def bridges(
 ) -> list[LaunchDescriptionEntity]:
     """The bridges that are needed: of joints and sensors, and of the clock, which needs one of its own."""
     files = {}
-    if sensors or link == "bridge":
-        files["bridge"] = vehicle_bridge(name, sensors, parameters.frame_prefix)
-    if link == "bridge":
-        files["clock_bridge"] = clock_bridge()
+    bridged = link in ("bridge", "ros2_control")
+    if sensors or bridged:
+        files["bridge"] = vehicle_bridge(name, sensors, parameters.frame_prefix, link)
+    if bridged:
+        files["clock_bridge"] = clock_bridge(CLOCK)
     if files:
-        instead = "launch with sensors:=false" + (" link:=transport" if link == "bridge" else "")
+        instead = "launch with sensors:=false" + (" link:=transport" if bridged else "")
         require(f"link:={link} with sensors:={str(bool(sensors)).lower()}", "ros_gz_bridge", instead=instead)
     folder = tempfile.TemporaryDirectory(prefix="vds_gz_")
     actions: list[LaunchDescriptionEntity] = [

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 from vds_gz.parameters.description import ParameterError, Value, describe
 from vds_gz.parameters.load import load
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.parameters.reference import markdown
+from vds_gz.parameters.reference import markdown, sensor_tables
+from vds_gz.parameters.sensors import TYPES
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.errors import ArgumentError
 from vds_gz.vehicle.catalogue import models
@@ -44,8 +45,8 @@ def reference(argv: Sequence[str] | None = None) -> int:
 
 
 def reference_page() -> str:
-    """The reference of all parameters, of the node and of all models."""
-    return markdown(describe(_defaults()))
+    """The reference of all parameters: of the node, of all models and of all sensors."""
+    return markdown(describe(_defaults())) + sensor_tables({kind: describe(group()) for kind, group in TYPES.items()})
 
 
 def _check(file: str) -> int:

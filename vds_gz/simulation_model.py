@@ -70,6 +70,13 @@ def joint_plugins(joints: Iterable[Joint], name: str) -> Iterable[Element]:
             yield plugin("JointController", **settings)
 
 
+def remove_joint_plugins(model: Element) -> None:
+    """Take :func:`joint_plugins` out of a model's SDF, for joints that something else moves."""
+    for one in model.findall("plugin"):
+        if one.get("name", "").endswith(("::JointController", "::JointPositionController")):
+            model.remove(one)
+
+
 def state_plugins(name: str, rate: float) -> Iterable[Element]:
     """What the vehicle tells of itself: joint states, and its true pose in the world."""
     yield plugin("JointStatePublisher", topic=topics.joint_state(name), update_rate=f"{rate:g}")

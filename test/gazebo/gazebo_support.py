@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import os
 import subprocess
 from collections.abc import Callable, Iterator
@@ -81,16 +82,50 @@ class Driver:
 
     def until_says(self, *words: str) -> str:
         """The next diagnosis with these words, and never mind those before."""
-        seen = len(self.probe.received[topics.DIAGNOSTICS.name])
+        seen = len(self.reports())
 
         def found() -> str:
-            texts = [message.status[0].message for message in self.probe.received[topics.DIAGNOSTICS.name][seen:]]
+            texts = [report.message for report in self.reports()[seen:]]
             return next((text for text in texts if all(word in text for word in words)), "")
 
         return self.probe.until(found, f"a diagnosis with {words}", patience=2 * PATIENCE)
 
+    def reports(self) -> list[Any]:
+        """What nodes of ours have said of their vehicles; others may be on the topic too."""
+        said = [status for message in self.probe.received[topics.DIAGNOSTICS.name] for status in message.status]
+        return [status for status in said if status.name.endswith(": vehicle")]
+
     def values(self) -> dict[str, str]:
-        return {pair.key: pair.value for pair in self.probe.next(topics.DIAGNOSTICS).status[0].values}
+        seen = len(self.reports())
+        report = self.probe.until(lambda: self.reports()[seen:], "a diagnosis")[-1]
+        return {pair.key: pair.value for pair in report.values}
+
+    def call(self, service: tuple[str, str], **fields: Any) -> Any:
+        """The answer of a service of the node."""
+        name, kind = service
+        client = self.probe.graph.client(name.replace("~", "/sim_node"), kind)
+        self.probe.until(client.ready, f"the service {client.name}")
+        request = client.request()
+        for field, value in fields.items():
+            setattr(request, field, value)
+        answers: list[Any] = []
+        client.call(request, answers.append)
+        return self.probe.until(lambda: answers, f"an answer of {client.name}")[0]
+
+    def put(self, x: float, y: float, heading: float) -> None:
+        """Send an initialpose."""
+
+        def fill(message: Any) -> None:
+            message.pose.pose.position.x, message.pose.pose.position.y = x, y
+            message.pose.pose.orientation.z, message.pose.pose.orientation.w = (
+                math.sin(heading / 2),
+                math.cos(heading / 2),
+            )
+
+        self.probe.send(topics.INITIALPOSE, fill)
+
+    def until_at(self, x: float, y: float) -> None:
+        self.probe.until(lambda: self.at() == pytest.approx((x, y), abs=0.01), f"the vehicle at {x}, {y}")
 
     def wheels(self) -> list[float]:
         """Velocities of the joints, as Gazebo tells them [rad/s]."""

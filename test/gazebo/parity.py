@@ -1,10 +1,18 @@
-"""A vehicle in a real Gazebo and the same one moved by its kinematics, told the same at the same time, compared."""
+"""A vehicle in a real Gazebo and the same one moved by its kinematics, told the same at the same time, compared.
+
+Two ways lead to Gazebo. In step with it (stepped.py) every joint command acts in the step that it was made for, and the
+velocities of both can be compared as they are. Over transport, in real time, a command may act a step of the physics
+early or late: Gazebo tells its clock just before the step begins, so whoever answers at once is in time for that step,
+and otherwise for the next one. An actuator that jumps then jumps 1 ms early, and a velocity that is taken over the last
+5 ms is wrong by a fifth of the jump for 5 ms. What counts there is how far both have moved between two samples.
+"""
 
 from __future__ import annotations
 
 import math
 import statistics
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from threading import Event
 from typing import NamedTuple
 
@@ -13,7 +21,7 @@ from vds_gz.parameters.node import NodeParameters
 from vds_gz.plant.gazebo.plant import GazeboPlant
 from vds_gz.plant.gazebo.transport import TransportLink
 from vds_gz.vehicle.catalogue import models
-from vds_gz.vehicle.command import ACKERMANN, Command, ackermann, twist
+from vds_gz.vehicle.command import ACKERMANN, CONTROL, Command, ackermann, control, twist
 from vds_gz.vehicle.vehicle import NANOSECONDS, Motion
 
 #: Between two samples, as the node publishes [ns].
@@ -32,6 +40,8 @@ class Sample(NamedTuple):
 
 
 class Pair:
+    """Both vehicles, the one in Gazebo over transport."""
+
     def __init__(self, parameters: NodeParameters) -> None:
         model = models()[parameters.model]
         self._news = Event()
@@ -80,7 +90,10 @@ class Manoeuvre(NamedTuple):
 
 
 def manoeuvres(parameters: NodeParameters) -> list[Manoeuvre]:
-    """A step, a turn, a slalom and a reversal for a vehicle; each begins and ends at rest."""
+    """A step, a turn, a slalom and a reversal for a vehicle, and a launch if it takes accelerations; from rest to rest.
+
+    Something is asked for every :data:`AGAIN` seconds, nothing in the beginning.
+    """
     p = parameters.vehicle
     drive = getattr(p, "drive_actuator", None) or getattr(p, "drive_actuators", None)
     speed = 0.6 * min(drive.max_velocity or 2.0, 5.0) if drive else 3.0
@@ -102,11 +115,17 @@ def manoeuvres(parameters: NodeParameters) -> list[Manoeuvre]:
 
     swings = [(0.3 + 0.02 * i, go(speed, math.sin(0.06 * i))) for i in range(150)]
     back = -speed if getattr(p, "allow_reverse", True) else 0.3 * speed
+    launch = held(
+        (0.0, go(0.0)), (0.3, control(20.0, 1.0, 0.0)), (2.3, control(0.0, -0.8, 0.0)), (3.8, go(0.0)), end=6.0
+    )
     return [
-        Manoeuvre("step", held((0.3, go(speed)), (2.8, go(0.0)), end=5.0), 5.0),
-        Manoeuvre("turn", held((0.3, go(speed, 1.0)), (2.8, go(0.0)), end=5.0), 5.0),
+        Manoeuvre("step", held((0.0, go(0.0)), (0.3, go(speed)), (2.8, go(0.0)), end=5.0), 5.0),
+        Manoeuvre("turn", held((0.0, go(0.0)), (0.3, go(speed)), (1.5, go(speed, 1.0)), (3.5, go(0.0)), end=5.5), 5.5),
         Manoeuvre("slalom", [*swings, *held((3.3, go(0.0)), end=5.5)], 5.5),
-        Manoeuvre("reversal", held((0.3, go(speed, 0.5)), (2.3, go(back, 0.5)), (4.3, go(0.0)), end=6.0), 6.0),
+        Manoeuvre(
+            "reversal", held((0.0, go(0.0)), (0.3, go(speed, 0.5)), (2.3, go(back, 0.5)), (4.3, go(0.0)), end=6.0), 6.0
+        ),
+        *([Manoeuvre("launch", launch, 6.0)] if CONTROL in models()[parameters.model].accepts else []),
     ]
 
 
@@ -116,6 +135,24 @@ def error(samples: Sequence[Sample], what: Callable[[Motion], float]) -> float:
     peak = max(abs(wanted) for _, wanted in pairs)
     rms = math.sqrt(statistics.fmean((got - wanted) ** 2 for got, wanted in pairs))
     return rms / peak if peak > 1e-9 else rms
+
+
+def averaged(samples: Sequence[Sample]) -> list[Sample]:
+    """The same with mean velocities since the sample before, as the poses say."""
+    return [
+        Sample(
+            after.time, *(_moved(a, b, after.time - before.time) for a, b in zip(before[1:], after[1:], strict=True))
+        )
+        for before, after in pairwise(samples)
+    ]
+
+
+def _moved(before: Motion, after: Motion, interval: float) -> Motion:
+    turn = math.remainder(after.heading - before.heading, math.tau)
+    cosine, sine = math.cos(before.heading + turn / 2), math.sin(before.heading + turn / 2)
+    x, y = after.x - before.x, after.y - before.y
+    v_x, v_y = (cosine * x + sine * y) / interval, (cosine * y - sine * x) / interval
+    return Motion(after.x, after.y, after.heading, v_x, v_y, turn / interval)
 
 
 def speed(motion: Motion) -> float:

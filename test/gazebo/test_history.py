@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from vds_gz.plant.gazebo.history import History
 from vds_gz.plant.gazebo.link import Placement
-from vds_gz.plant.gazebo.rotation import heading, into_body, turn_about_z
+from vds_gz.plant.rotation import Quaternion, angles, between, into_body, quaternion, turned
 
 MS = 1_000_000
 
@@ -19,14 +19,15 @@ def circle(time, speed=2.0, yaw_rate=0.5, pitch=0.0):
     radius = speed / yaw_rate
     x, y = radius * math.sin(angle), radius * (1.0 - math.cos(angle))
     s, c = math.sin(pitch), math.cos(pitch)
-    half, tilt = angle / 2.0, pitch / 2.0
-    turn = (
-        math.sin(tilt) * math.sin(half),
-        math.sin(tilt) * math.cos(half),
-        math.cos(tilt) * math.sin(half),
-        math.cos(tilt) * math.cos(half),
-    )
-    return Placement(time, (c * x, y, -s * x), turn)
+    return Placement(time, (c * x, y, -s * x), product(quaternion(0.0, pitch, 0.0), quaternion(0.0, 0.0, angle)))
+
+
+def product(first: Quaternion, second: Quaternion) -> Quaternion:
+    """A turn, and then another one in the axes that it has turned."""
+    a, b, c, d = first
+    x, y, z, w = second
+    return (d * x + a * w + b * z - c * y, d * y - a * z + b * w + c * x, d * z + a * y - b * x + c * w,
+            d * w - a * x - b * y - c * z)  # fmt: skip
 
 
 @given(at=st.integers(10, 100), pitch=st.floats(-0.4, 0.4), every=st.sampled_from([1, 5, 10]))
@@ -40,7 +41,30 @@ def test_motion_along_a_circle_also_on_a_slope(at, pitch, every):
     assert motion.yaw_rate == pytest.approx(0.5, rel=1e-3)
     true = circle(at * MS, pitch=pitch)
     assert (motion.x, motion.y) == pytest.approx(true.position[:2], abs=1e-4)
-    assert motion.heading == pytest.approx(heading(true.orientation), abs=1e-4)
+    posture = history.posture(at * MS)
+    assert (posture.roll, posture.pitch, motion.heading) == pytest.approx(angles(true.orientation), abs=1e-4)
+    assert posture.z == pytest.approx(true.position[2], abs=1e-4)
+    assert (posture.v_z, posture.roll_rate, posture.pitch_rate) == pytest.approx((0.0, 0.0, 0.0), abs=1e-6)
+
+
+@given(
+    v_z=st.floats(-2.0, 2.0),
+    rates=st.tuples(*[st.floats(-1.0, 1.0)] * 3),
+    start=st.tuples(st.floats(-3.0, 3.0), st.floats(-1.5, 1.5), st.floats(-3.0, 3.0)),
+)
+def test_lift_and_turns_about_all_axes(v_z, rates, start):
+    """Steady rates about the vehicle's own axes are found, wherever it points."""
+    rate = math.hypot(*rates)
+    history = History()
+    for k in range(3):
+        half = 0.5 * rate * 0.005 * k
+        axis = [math.sin(half) * part / rate if rate else 0.0 for part in rates]
+        turn = product(quaternion(*start), (*axis, math.cos(half)))
+        history.add(Placement(5 * k * MS, (0.0, 0.0, 0.005 * k * v_z), turn))
+    motion, posture = history.motion(7 * MS), history.posture(7 * MS)
+    assert (posture.roll_rate, posture.pitch_rate, motion.yaw_rate) == pytest.approx(rates, abs=1e-6)
+    assert math.hypot(motion.v_x, motion.v_y, posture.v_z) == pytest.approx(abs(v_z), abs=1e-6)
+    assert posture.z == pytest.approx(0.007 * v_z)
 
 
 def test_nothing_and_one_placement_are_no_motion():
@@ -87,9 +111,19 @@ unit = st.tuples(*[st.floats(-1.0, 1.0)] * 4).filter(lambda q: sum(x * x for x i
 def test_rotations(q, v, angle):
     norm = math.sqrt(sum(x * x for x in q))
     x, y, z, w = (part / norm for part in q)
-    turned = into_body((x, y, z, w), v)
-    assert math.hypot(*turned) == pytest.approx(math.hypot(*v), abs=1e-9)
-    assert into_body((-x, -y, -z, w), turned) == pytest.approx(v, abs=1e-9)
+    seen = into_body((x, y, z, w), v)
+    assert math.hypot(*seen) == pytest.approx(math.hypot(*v), abs=1e-9)
+    assert into_body((-x, -y, -z, w), seen) == pytest.approx(v, abs=1e-9)
     s, c = math.sin(angle / 2), math.cos(angle / 2)
     after = (x * c + y * s, y * c - x * s, z * c + w * s, w * c - z * s)
-    assert turn_about_z((x, y, z, w), after) == pytest.approx(angle, abs=1e-9)
+    assert turned((x, y, z, w), after) == pytest.approx((0.0, 0.0, angle), abs=1e-9)
+    part = between((x, y, z, w), after, 0.5)
+    assert turned((x, y, z, w), part) == pytest.approx((0.0, 0.0, angle / 2), abs=1e-9)
+
+
+@given(roll=st.floats(-3.1, 3.1), pitch=st.floats(-1.5, 1.5), yaw=st.floats(-3.1, 3.1))
+def test_angles_and_quaternions(roll, pitch, yaw):
+    q = quaternion(roll, pitch, yaw)
+    assert angles(q) == pytest.approx((roll, pitch, yaw), abs=1e-6)
+    turns = (quaternion(0.0, 0.0, yaw), quaternion(0.0, pitch, 0.0), quaternion(roll, 0.0, 0.0))
+    assert product(product(turns[0], turns[1]), turns[2]) == pytest.approx(q, abs=1e-12)

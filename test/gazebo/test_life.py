@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 import signal
 import time
+from dataclasses import replace
 from threading import Event
 from typing import Any
 
 import pytest
 from gazebo_support import control, preset, vehicle
+from ros_gz import need
 
+from vds_gz.nodes.gazebo import environment, in_step
 from vds_gz.plant.gazebo import bindings, topics
 from vds_gz.ros import topics as ros_topics
 
@@ -133,19 +136,55 @@ def test_a_node_that_ends_leaves_no_wheel_turning_and_another_takes_over(start, 
 def test_it_is_put_somewhere_and_begins_anew(start, serve, driver):
     serve(vehicle(preset("vds_defaults", **CAR), x=1.0, y=2.0))
     start(*NODE, "-p", "gazebo.world:=empty")
-    driver.probe.until(lambda: driver.at() == pytest.approx((1.0, 2.0), abs=0.01), "the vehicle where it was spawned")
-
-    def pose(message: Any) -> None:
-        message.pose.pose.position.x, message.pose.pose.position.y = -3.0, 4.0
-        message.pose.pose.orientation.z, message.pose.pose.orientation.w = math.sin(0.5), math.cos(0.5)
-
-    driver.probe.send(ros_topics.INITIALPOSE, pose)
-    driver.probe.until(lambda: driver.at() == pytest.approx((-3.0, 4.0), abs=0.01), "the vehicle where it was put")
+    driver.until_at(1.0, 2.0)
+    driver.put(-3.0, 4.0, 1.0)
+    driver.until_at(-3.0, 4.0)
     fastest = max(abs(message.twist.linear.x) for message in driver.probe.received[ros_topics.TWIST_ACTUAL.name])
     assert fastest < 0.1
     driver.drive(0.5, 2.0)
     x, y = driver.at()
     assert math.atan2(y - 4.0, x + 3.0) == pytest.approx(1.0, abs=0.05)
+    assert driver.call(ros_topics.PAUSE, data=True).success
+    driver.until_says("Gazebo is paused")
+    assert driver.call(ros_topics.PAUSE, data=False).success
+    assert driver.call(ros_topics.RESET).success
+    driver.until_at(1.0, 2.0)
+
+
+@pytest.mark.ros
+@need("simulation_interfaces")
+def test_the_standard_services_pause_gazebo(start, serve, driver, robot):
+    serve(robot)
+    start(*NODE)
+    driver.until_says("no command yet")
+    package = "simulation_interfaces/srv"
+    state = driver.probe.graph.message("simulation_interfaces/msg/SimulationState")
+
+    def told() -> int:
+        return driver.call(("~/get_simulation_state", f"{package}/GetSimulationState")).state.state
+
+    for wanted in (state.STATE_PAUSED, state.STATE_PLAYING):
+        state.state = wanted
+        answer = driver.call(("~/set_simulation_state", f"{package}/SetSimulationState"), state=state)
+        assert answer.result.result == answer.result.RESULT_OK
+        driver.probe.until(lambda wanted=wanted: told() == wanted, f"the state {wanted}")
+
+
+def test_the_node_inside_gazebo_pauses_its_world_and_goes_back(serve, driver):
+    spawn = vehicle(preset("vds_defaults", **CAR), x=1.0, y=2.0)
+    inside = in_step(spawn.sdf, ["--ros-args", "-p", "backend:=gazebo", "-p", "model:=differential"])
+    serve(replace(spawn, sdf=inside), environment=environment())
+    driver.until_at(1.0, 2.0)
+    driver.drive(0.5, 2.0)
+    assert driver.at()[0] > 1.3
+    assert driver.call(ros_topics.PAUSE, data=True).success
+    driver.until_says("Gazebo is paused")
+    driver.probe.until_quiet(ros_topics.GROUND_TRUTH)
+    assert driver.call(ros_topics.RESET).success
+    assert driver.call(ros_topics.PAUSE, data=False).success
+    driver.until_at(1.0, 2.0)
+    driver.put(-3.0, 4.0, 1.0)
+    driver.until_at(-3.0, 4.0)
 
 
 def test_two_vehicles_in_one_world(start, serve, driver):

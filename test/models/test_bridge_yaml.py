@@ -34,6 +34,14 @@ def test_joints_go_in_and_everything_else_comes_out():
     assert len(found) == 3 + sum(map(len, STREAMS.values()))
 
 
+def test_links_get_what_they_need():
+    streams = sum(map(len, STREAMS.values()))
+    assert len(entries(vehicle_bridge("robo", SENSORS, link="transport"))) == streams
+    control = entries(vehicle_bridge("robo", SENSORS, link="ros2_control"))
+    assert len(control) == 1 + streams
+    assert control["/model/robo/odometry"]["direction"] == "GZ_TO_ROS"
+
+
 def test_types_are_those_that_the_bridge_knows():
     for text in (vehicle_bridge("robo", SENSORS), clock_bridge()):
         for one in yaml.safe_load(text):

@@ -14,7 +14,7 @@ from processes import PATIENCE
 
 from vds_gz.ros import topics
 
-webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium: pip install 'vds_gz[browser]'")
+webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium: pip install 'vds_gz[test]'")
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 DRIVER = shutil.which("chromedriver")
 

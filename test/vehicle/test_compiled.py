@@ -253,6 +253,21 @@ def test_a_record_has_the_fields_of_its_class_and_room_for_the_longest_line():
     assert kind["left"]["head"] == np.int64
 
 
+def test_whole_numbers_for_reals_are_the_reals_that_they_stand_for():
+    whole = BicycleParameters(wheel_base=2, base_link_offset=1, drive_actuator=DriveParameters(max_acceleration=2))
+    ones = [dataclasses.replace(whole), dataclasses.replace(whole, wheel_base=2.5, base_link_offset=0.75)]
+    coefficients = records([BICYCLE.coefficients(one, 0.001) for one in ones])
+    assert coefficients.lever.tolist() == [2.0, 2.5]
+    assert coefficients.base_link_offset.tolist() == [1.0, 0.75]
+    vehicles = [Vehicle(BICYCLE, whole), CompiledVehicle(BICYCLE, whole)]
+    for vehicle in vehicles:
+        vehicle.enter(twist(1.0, 0.0, 0.3), 0)
+        vehicle.advance(SECOND)
+        vehicle.configure(ones[1])
+        vehicle.advance(2 * SECOND)
+    assert vehicles[1].motion() == vehicles[0].motion()
+
+
 def test_what_is_written_into_a_record_comes_back_from_it():
     vehicle = driven(DIFFERENTIAL, DifferentialParameters(), twist(1.0, 0.0, 0.4), 0.7)
     copy = DIFFERENTIAL.at_rest(vehicle.coefficients)

@@ -11,8 +11,17 @@ from typing import Any
 
 from vds_gz.ros.conversions import set_stamp
 from vds_gz.ros.errors import UnknownTypeError
-from vds_gz.ros.graph import Graph, Publisher, QoS, Severity
-from vds_gz.ros.topics import Topic
+from vds_gz.ros.graph import Graph, Publisher, Severity
+from vds_gz.ros.topics import (
+    ACTUATION_CMD,
+    ACTUATION_STATUS,
+    CONTROL_CMD,
+    GEAR_CMD,
+    GEAR_STATUS,
+    STEERING_STATUS,
+    VELOCITY_STATUS,
+    Topic,
+)
 from vds_gz.sensing.measurement_noise import Measurement
 from vds_gz.vehicle.autoware.reports import (
     actuation_status,
@@ -22,25 +31,6 @@ from vds_gz.vehicle.autoware.reports import (
 )
 from vds_gz.vehicle.command import CONTROL, GEAR, PEDALS, Command, control, gear, pedals
 from vds_gz.vehicle.vehicle import Vehicle
-
-#: Autoware's endpoints keep the last message only.
-LAST = QoS(depth=1)
-
-GEAR_CMD = Topic("gear_cmd", "autoware_vehicle_msgs/msg/GearCommand", LAST)
-CONTROL_CMD = Topic("control_cmd", "autoware_control_msgs/msg/Control", LAST)
-#: The pedals' messages stood in one package and have moved to another; a topic can only have one type.
-ACTUATION_CMD = {
-    "tier4": Topic("actuation_cmd", "tier4_vehicle_msgs/msg/ActuationCommandStamped", LAST),
-    "autoware": Topic("actuation_cmd", "autoware_vehicle_msgs/msg/ActuationCommandStamped", LAST),
-}
-
-VELOCITY_STATUS = Topic("velocity_status", "autoware_vehicle_msgs/msg/VelocityReport", LAST)
-STEERING_STATUS = Topic("steering_status", "autoware_vehicle_msgs/msg/SteeringReport", LAST)
-GEAR_STATUS = Topic("gear_status", "autoware_vehicle_msgs/msg/GearReport", LAST)
-ACTUATION_STATUS = {
-    "tier4": Topic("actuation_status", "tier4_vehicle_msgs/msg/ActuationStatusStamped", LAST),
-    "autoware": Topic("actuation_status", "autoware_vehicle_msgs/msg/ActuationReportStamped", LAST),
-}
 
 
 def command_topics(

@@ -24,7 +24,7 @@ from vds_gz.plant.gazebo.server import Server, Spawn, populated
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.errors import ArgumentError
 from vds_gz.share import share
-from vds_gz.simulation_model import sdf
+from vds_gz.simulation_model import remove_joint_plugins, sdf
 from vds_gz.vehicle.catalogue import models
 
 #: How long the node may take to stop the joints and end [s].
@@ -114,9 +114,7 @@ def in_step(text: str, arguments: Sequence[str], **settings: str) -> str:
     root = ElementTree.fromstring(text)
     model = root.find("model")
     assert model is not None
-    for plugin in model.findall("plugin"):
-        if plugin.get("name", "").endswith(("::JointController", "::JointPositionController")):
-            model.remove(plugin)
+    remove_joint_plugins(model)
     plugin = SubElement(model, "plugin", filename="gz-sim-python-system-loader-system", name=SYSTEM)
     ours = {"module_name": "vds_gz.nodes.gazebo_system", "arguments": shlex.join(arguments), **settings}
     for key, value in ours.items():

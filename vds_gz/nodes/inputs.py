@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from vds_gz.plant.plant import Posture
+from vds_gz.plant.rotation import angles
 from vds_gz.ros import topics
 from vds_gz.ros.conversions import (
     command_from_ackermann,
@@ -133,7 +135,9 @@ class CommandInputs:
 class InitialPoseInput:
     """The topic that puts the vehicle somewhere, as RViz's «2D Pose Estimate» does."""
 
-    def __init__(self, graph: Graph, frame: str, refusals: Refusals, accept: Callable[[Pose], None]) -> None:
+    def __init__(
+        self, graph: Graph, frame: str, refusals: Refusals, accept: Callable[[Pose, Posture | None], None]
+    ) -> None:
         """Listen for poses in ``frame``."""
         self._frame = frame
         self._refusals = refusals
@@ -149,10 +153,20 @@ class InitialPoseInput:
             self._refuse(f"its frame_id is '{frame}'; it must be '{self._frame}'")
         elif not math.isfinite(heading):
             self._refuse("its orientation is no rotation; it must be a quaternion of length 1")
-        elif not max(abs(position.x), abs(position.y)) <= FARTHEST:
-            self._refuse(f"its position is ({position.x:g}, {position.y:g}); it must be within +-{FARTHEST:g} m")
+        elif not all(abs(part) <= FARTHEST for part in (position.x, position.y, position.z)):
+            at = f"({position.x:g}, {position.y:g}, {position.z:g})"
+            self._refuse(f"its position is {at}; it must be within +-{FARTHEST:g} m")
         else:
-            self._accept(Pose(position.x, position.y, heading))
+            self._accept(Pose(position.x, position.y, heading), posture_of(message.pose.pose))
 
     def _refuse(self, reason: str) -> None:
         self._refusals.add(topics.INITIALPOSE.name, reason)
+
+
+def posture_of(pose: Any) -> Posture | None:
+    """How a valid ``Pose`` stands out of the plane; none if it is level at height 0, as those of RViz all are."""
+    turn = pose.orientation
+    norm = math.hypot(turn.x, turn.y, turn.z, turn.w)
+    roll, pitch, _ = angles((turn.x / norm, turn.y / norm, turn.z / norm, turn.w / norm))
+    posture = Posture(pose.position.z, roll, pitch)
+    return None if posture == Posture() else posture

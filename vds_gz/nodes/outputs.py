@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from vds_gz.plant.plant import Posture
+from vds_gz.plant.rotation import quaternion
 from vds_gz.ros import topics
 from vds_gz.ros.conversions import EXACT, exact_covariance, set_stamp
 from vds_gz.ros.graph import Graph
@@ -43,6 +45,8 @@ class Snapshot:
         truth: Pose of base_link in the map.
         odom: Pose of base_link in the odometry's frame, with the variances of position and heading [m^2, rad^2].
         map_to_odom: The odometry's frame in the map; None where it is fixed.
+        posture: How base_link stands out of the plane; None where it never does. Localization errs in the plane only,
+            so it is the same in both frames.
     """
 
     time: int
@@ -54,6 +58,7 @@ class Snapshot:
     map_to_odom: Pose | None
     joints: JointStates
     actuators: ActuatorStates
+    posture: Posture | None = None
 
 
 class _Output:
@@ -75,7 +80,13 @@ class Outputs:
     """All topics that go out at the publish rate, and the latched ones."""
 
     def __init__(
-        self, graph: Graph, frames: Frames, joints: Sequence[str], actuators: Sequence[str], fixed_odom: bool
+        self,
+        graph: Graph,
+        frames: Frames,
+        joints: Sequence[str],
+        actuators: Sequence[str],
+        fixed_odom: bool,
+        flat: bool = True,
     ) -> None:
         """Announce the topics.
 
@@ -85,10 +96,12 @@ class Outputs:
             joints: Names of the joints.
             actuators: Names of the actuators.
             fixed_odom: The odometry's frame lies fixed in the map.
+            flat: base_link never leaves the plane, and snapshots have no posture.
         """
         self._graph = graph
         self._frames = frames
         self._fixed_odom = fixed_odom
+        self._flat = flat
         self._twist = self._make_twist()
         self._odom = self._make_odometry(topics.ODOM, frames.odom)
         self._truth = self._make_odometry(topics.GROUND_TRUTH, frames.map)
@@ -113,12 +126,14 @@ class Outputs:
     def publish(self, snapshot: Snapshot) -> None:
         """Publish everything of one instant."""
         time, motion, joints, actuators = snapshot.time, snapshot.motion, snapshot.joints, snapshot.actuators
+        posture = snapshot.posture
         if self._tf.heard():
-            self._tf.send(time, _transform_values(snapshot.odom, snapshot.map_to_odom))
+            self._tf.send(time, _transform_values(snapshot.odom, snapshot.map_to_odom, posture))
         if self._odom.heard():
-            self._odom.send(time, _odometry_values(snapshot.odom, snapshot.odom_motion, snapshot.odom_variance))
+            variance = snapshot.odom_variance
+            self._odom.send(time, _odometry_values(snapshot.odom, snapshot.odom_motion, variance, posture))
         if self._truth.heard():
-            self._truth.send(time, _odometry_values(snapshot.truth, motion, (0.0, 0.0)))
+            self._truth.send(time, _odometry_values(snapshot.truth, motion, (0.0, 0.0), posture))
         if self._twist.heard():
             self._twist.send(time, (motion.v_x, motion.v_y, motion.yaw_rate))
         if self._joints.heard():
@@ -145,12 +160,9 @@ class Outputs:
         exact_covariance(message.twist.covariance)
         pose = message.pose.pose
         places: list[Place] = [
-            (pose.position, "x"),
-            (pose.position, "y"),
-            (pose.orientation, "z"),
-            (pose.orientation, "w"),
+            *_pose_places(pose.position, pose.orientation, self._flat),
             *((message.pose.covariance, index) for index in (0, 7, 35)),
-            *_twist_places(message.twist.twist),
+            *_twist_places(message.twist.twist, self._flat),
         ]
         return _Output(self._graph, topic, message, [message.header.stamp], places)
 
@@ -172,8 +184,9 @@ class Outputs:
         places: list[Place] = []
         for moving in message.transforms:
             transform = moving.transform
-            places += [(transform.translation, "x"), (transform.translation, "y")]
-            places += [(transform.rotation, "z"), (transform.rotation, "w")]
+            # The odometry's frame lies flat in the map, always.
+            flat = self._flat or moving.child_frame_id == frames.odom
+            places += _pose_places(transform.translation, transform.rotation, flat)
         return _Output(self._graph, topic, message, [one.header.stamp for one in message.transforms], places)
 
     def _transform(self, parent: str, child: str) -> Any:
@@ -183,24 +196,36 @@ class Outputs:
         return message
 
 
-def _twist_places(twist: Any) -> list[Place]:
-    return [(twist.linear, "x"), (twist.linear, "y"), (twist.angular, "z")]
+def _pose_places(position: Any, orientation: Any, flat: bool) -> list[Place]:
+    if flat:
+        return [(position, "x"), (position, "y"), (orientation, "z"), (orientation, "w")]
+    return [*((position, axis) for axis in "xyz"), *((orientation, part) for part in "xyzw")]
 
 
-def _odometry_values(pose: Pose, motion: Motion, variance: tuple[float, float]) -> tuple[float, ...]:
+def _twist_places(twist: Any, flat: bool = True) -> list[Place]:
+    places: list[Place] = [(twist.linear, "x"), (twist.linear, "y"), (twist.angular, "z")]
+    return places if flat else [*places, (twist.linear, "z"), (twist.angular, "x"), (twist.angular, "y")]
+
+
+def _odometry_values(
+    pose: Pose, motion: Motion, variance: tuple[float, float], posture: Posture | None
+) -> tuple[float, ...]:
     position, heading = EXACT + variance[0], EXACT + variance[1]
-    return (*_pose_values(pose), position, position, heading, motion.v_x, motion.v_y, motion.yaw_rate)
+    values = (*_pose_values(pose, posture), position, position, heading, motion.v_x, motion.v_y, motion.yaw_rate)
+    return values if posture is None else (*values, posture.v_z, posture.roll_rate, posture.pitch_rate)
 
 
-def _transform_values(odom: Pose, map_to_odom: Pose | None) -> tuple[float, ...]:
+def _transform_values(odom: Pose, map_to_odom: Pose | None, posture: Posture | None) -> tuple[float, ...]:
     if map_to_odom is None:
-        return _pose_values(odom)
-    return *_pose_values(map_to_odom), *_pose_values(odom)
+        return _pose_values(odom, posture)
+    return *_pose_values(map_to_odom, None), *_pose_values(odom, posture)
 
 
-def _pose_values(pose: Pose) -> tuple[float, float, float, float]:
-    """Position, and z and w of the quaternion."""
-    return pose.x, pose.y, math.sin(0.5 * pose.heading), math.cos(0.5 * pose.heading)
+def _pose_values(pose: Pose, posture: Posture | None) -> tuple[float, ...]:
+    """Position and quaternion, or what of them is not 0 in the plane."""
+    if posture is None:
+        return pose.x, pose.y, math.sin(0.5 * pose.heading), math.cos(0.5 * pose.heading)
+    return pose.x, pose.y, posture.z, *quaternion(posture.roll, posture.pitch, pose.heading)
 
 
 class ClockOutput:

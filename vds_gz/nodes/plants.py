@@ -8,7 +8,10 @@ from vds_gz.plant.gazebo.link import GazeboLink, LinkError
 from vds_gz.plant.gazebo.plant import GazeboPlant
 from vds_gz.plant.kinematic import KinematicPlant
 from vds_gz.plant.plant import Plant
+from vds_gz.robot_description import urdf
 from vds_gz.ros.graph import Graph, Severity
+from vds_gz.ros.topics import CLOCK
+from vds_gz.ros2_control import with_hardware
 from vds_gz.vehicle.model import Model
 from vds_gz.vehicle.vehicle import Vehicle
 
@@ -29,6 +32,19 @@ def make_plant(graph: Graph, parameters: NodeParameters, model: Model) -> Plant:
     if backend == "kinematic":
         return KinematicPlant(vehicle_of(parameters, model, moves=True))
     return gazebo_plant(graph, parameters, model, make_link(graph, parameters))
+
+
+def description(parameters: NodeParameters, model: Model) -> str:
+    """The robot's URDF, with its hardware where ros2_control looks for that.
+
+    Raises:
+        FileNotFoundError: Nothing draws this model.
+        ValueError: The drawing is not valid.
+    """
+    text = urdf(model.name, parameters.vehicle, model.xacro, parameters.sensors)
+    if parameters.backend != "kinematic" and parameters.gazebo.link == "ros2_control":
+        return with_hardware(text, model.joints(parameters.vehicle))
+    return text
 
 
 def vehicle_of(parameters: NodeParameters, model: Model, *, moves: bool) -> Vehicle:
@@ -71,10 +87,11 @@ def make_link(graph: Graph, parameters: NodeParameters) -> GazeboLink:
     if name == "auto":
         name = "bridge" if fault else "transport"
         graph.log(Severity.INFO, f"gazebo.link: {name}, because {fault or 'the Python bindings of Gazebo are here'}")
-    if name in ("bridge", "ros2_control") and parameters.be_reference_clock:
+    clock = parameters.gazebo.clock_topic
+    if name in ("bridge", "ros2_control") and parameters.be_reference_clock and clock == CLOCK.name:
         raise LinkError(
             f"parameter 'be_reference_clock' is true with gazebo.link '{name}', where ros_gz_bridge publishes /clock; "
-            "it must be false"
+            "it must be false, or gazebo.clock_topic be another topic, to which the bridge brings Gazebo's clock"
         )
     if name == "transport":
         if fault:

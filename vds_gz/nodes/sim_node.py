@@ -18,13 +18,12 @@ from vds_gz.nodes.clock import Clock, FollowedClock, ReferenceClock, SystemClock
 from vds_gz.nodes.diagnostics import Diagnostics, Health
 from vds_gz.nodes.inputs import CommandInputs, InitialPoseInput, Refusals
 from vds_gz.nodes.outputs import ClockOutput, Frames, Outputs, Snapshot
-from vds_gz.nodes.plants import make_plant
+from vds_gz.nodes.plants import description, make_plant
 from vds_gz.parameters.description import ParameterError, Value, describe
 from vds_gz.parameters.load import load, replaced
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.plant.gazebo.link import LinkError
-from vds_gz.plant.plant import Plant
-from vds_gz.robot_description import urdf
+from vds_gz.plant.plant import Plant, Posture
 from vds_gz.ros import topics
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.conversions import stamp_ns
@@ -104,7 +103,7 @@ class SimNode:
         graph, parameters = self.graph, self.parameters
         frames = Frames.of(parameters)
         joints = [joint.name for joint in model.joints(parameters.vehicle)]
-        self._outputs = Outputs(graph, frames, joints, model.actuators, self._localization is None)
+        self._outputs = Outputs(graph, frames, joints, model.actuators, self._localization is None, self.plant.flat)
         self._clock_output = ClockOutput(graph) if parameters.be_reference_clock else None
         self._diagnostics = Diagnostics(graph, model.name)
         if isinstance(self.clock, FollowedClock) and not self.plant.gives_time:
@@ -193,11 +192,14 @@ class SimNode:
         """Advance the vehicle to everything that is due by now."""
         monotonic = monotonic_ns()
         now = self._now(monotonic)
-        if now is None or self._holding_time:
+        if now is None:
             return
         if self._last_now is None:
             self._begin(now)
-        elif now < self._last_now:
+        assert self._last_now is not None
+        if self._holding_time:
+            return
+        if now < self._last_now:
             self._jump_back(now)
         elif now - self._last_now > LONGEST_CATCH_UP:
             self._jump_ahead(now)
@@ -285,6 +287,7 @@ class SimNode:
                 map_to_odom,
                 plant.joint_states(time),
                 actuators,
+                plant.posture(time),
             )
         )
 
@@ -339,9 +342,13 @@ class SimNode:
         self._commanded = monotonic_ns()
         self.plant.vehicle.enter(command, arrived, stamp)
 
-    def place(self, pose: Pose) -> None:
-        """Put base_link there."""
-        self.plant.place(pose)
+    def place(self, pose: Pose, posture: Posture | None = None) -> None:
+        """Put base_link there; level and as high as it stands where no posture is given."""
+        try:
+            self.plant.place(pose, posture)
+        except LinkError as error:
+            self.graph.log(Severity.ERROR, f"the vehicle was not put anywhere: {error}")
+            return
         if self._localization is not None:
             self._localization.place(pose)
 
@@ -349,19 +356,26 @@ class SimNode:
         """Take all motion and all commands from the vehicle, where it is."""
         self.plant.stand_still(self.plant.vehicle.time)
 
-    def reset(self, *, time: bool, state: bool) -> None:
-        """Start anew: the time, if it is ours, the vehicle, or both."""
+    def reset(self, *, time: bool, state: bool) -> str:
+        """Start anew: the time, if it is ours, the vehicle, or both; why not, if it cannot be done."""
         if state:
-            pose = self.plant.reset()
-            if self._localization is not None and pose is not None:
+            try:
+                pose = self.plant.reset()
+            except LinkError as error:
+                return str(error)
+            if pose is None:
+                return "the vehicle stands, but it has not been seen yet, so it is not known where it began"
+            if self._localization is not None:
                 self._localization.reset(pose)
         if time and isinstance(self.clock, ReferenceClock):
             self.clock.put(ReferenceClock.BEGIN, monotonic_ns())
             self.plant.vehicle.stand_still(ReferenceClock.BEGIN)
             self._begin(ReferenceClock.BEGIN)
+        return ""
 
     def step(self, count: int) -> str:
         """Do so many steps while time, which is ours, stands still; why not, if it cannot be done."""
+        self._catch_up()  # the first turn may be yet to come
         if not self._holding_time or self._last_now is None:
             return "stepping needs a paused simulation that gives the time; start with be_reference_clock: true, pause"
         vehicle = self.plant.vehicle
@@ -372,29 +386,39 @@ class SimNode:
         self._last_now = end
         return ""
 
+    def stands(self) -> bool:
+        """Whether the simulation is paused, here or in Gazebo."""
+        return self.paused or self.plant.paused
+
     def owns_time(self) -> bool:
         """Whether the node itself gives the time."""
         return isinstance(self.clock, ReferenceClock)
 
-    def truth(self) -> tuple[int, Motion]:
-        """The present [ns], and where base_link is and how it moves."""
+    def truth(self) -> tuple[int, Motion, Posture | None]:
+        """The present [ns], where base_link is and how it moves, and how it stands out of the plane."""
         time = self.plant.vehicle.time
-        return time, self.plant.motion(time)
+        return time, self.plant.motion(time), self.plant.posture(time)
 
     def _on_reset(self, request: object, response: object) -> None:
-        self.reset(time=False, state=True)
-        response.success = True  # type: ignore[attr-defined]
-        response.message = "the vehicle stands where it began"  # type: ignore[attr-defined]
+        wrong = self.reset(time=False, state=True)
+        response.success = not wrong  # type: ignore[attr-defined]
+        response.message = wrong or "the vehicle stands where it began"  # type: ignore[attr-defined]
 
     def _on_pause(self, request: object, response: object) -> None:
-        self.pause(request.data)  # type: ignore[attr-defined]
-        response.success = True  # type: ignore[attr-defined]
-        response.message = "paused" if request.data else "running"  # type: ignore[attr-defined]
+        wrong = self.pause(request.data)  # type: ignore[attr-defined]
+        response.success = not wrong  # type: ignore[attr-defined]
+        response.message = wrong or ("paused" if request.data else "running")  # type: ignore[attr-defined]
 
-    def pause(self, paused: bool) -> None:
-        """Hold the vehicle, or let it go on. As reference clock, and with Gazebo, time stands still with it."""
-        if self.plant.pause(paused):
-            return
+    def pause(self, paused: bool) -> str:
+        """Hold the vehicle, or let it go on; why not, if it cannot be done.
+
+        As reference clock, and with Gazebo, time stands still with it.
+        """
+        try:
+            if self.plant.pause(paused):
+                return ""
+        except LinkError as error:
+            return str(error)
         if isinstance(self.clock, ReferenceClock) and paused != self.paused:
             monotonic = monotonic_ns()
             if paused:
@@ -402,6 +426,7 @@ class SimNode:
             else:
                 self.clock.put(self._last_now or 0, monotonic)
         self.paused = paused
+        return ""
 
     def _on_parameters(self, values: Mapping[str, Value]) -> str:
         """Take new values all together, or none and say why."""
@@ -484,13 +509,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         catalogue = models()
         parameters = load(arguments.overrides, {name: model.parameters for name, model in catalogue.items()})
         model = catalogue[parameters.model]
-        description = urdf(model.name, parameters.vehicle, model.xacro, parameters.sensors)
+        urdf = description(parameters, model)
         graph = open_graph(arguments, NODE_NAME)
     except (ValueError, GraphError, FileNotFoundError) as error:
         print(f"{NODE_NAME}: {error}", file=sys.stderr)
         return 2
     try:
-        node = SimNode(graph, parameters, model, description)
+        node = SimNode(graph, parameters, model, urdf)
     except LinkError as error:
         graph.close()
         print(f"{NODE_NAME}: {error}", file=sys.stderr)

@@ -11,8 +11,10 @@ import re
 from collections.abc import Iterator
 from typing import Any, Protocol
 
-from vds_gz.nodes.inputs import FARTHEST
-from vds_gz.ros.conversions import set_stamp, set_yaw, yaw_of
+from vds_gz.nodes.inputs import FARTHEST, posture_of
+from vds_gz.plant.plant import Posture
+from vds_gz.plant.rotation import into_body, quaternion
+from vds_gz.ros.conversions import set_stamp, yaw_of
 from vds_gz.ros.errors import UnknownTypeError
 from vds_gz.ros.graph import Graph, Severity
 from vds_gz.sensing.localization import Pose
@@ -28,13 +30,14 @@ FEEDBACK_STEPS = 1000
 class Simulation(Protocol):
     """What the services ask of the node."""
 
-    paused: bool
+    def stands(self) -> bool:
+        """Whether the simulation is paused."""
 
-    def pause(self, paused: bool) -> None:
-        """Hold the vehicle, or let it go on."""
+    def pause(self, paused: bool) -> str:
+        """Hold the vehicle, or let it go on; why not, if it cannot be done."""
 
-    def reset(self, *, time: bool, state: bool) -> None:
-        """Start anew: the time, the vehicle, or both."""
+    def reset(self, *, time: bool, state: bool) -> str:
+        """Start anew: the time, the vehicle, or both; why not, if it cannot be done."""
 
     def stop(self) -> None:
         """End the node soon."""
@@ -45,11 +48,11 @@ class Simulation(Protocol):
     def owns_time(self) -> bool:
         """Whether the node itself gives the time."""
 
-    def truth(self) -> tuple[int, Motion]:
-        """The present [ns], and where base_link is and how it moves."""
+    def truth(self) -> tuple[int, Motion, Posture | None]:
+        """The present [ns], where base_link is and how it moves, and how it stands out of the plane."""
 
-    def place(self, pose: Pose) -> None:
-        """Put base_link there."""
+    def place(self, pose: Pose, posture: Posture | None = None) -> None:
+        """Put base_link there; level and as high as it stands where no posture is given."""
 
     def stand_still(self) -> None:
         """Take all motion from the vehicle."""
@@ -96,30 +99,31 @@ class SimulationServices:
             if self._has_action:
                 features.append(known.STEP_SIMULATION_ACTION)
         known.features = features
-        known.custom_info = "vds_gz: one vehicle with realistic actuators, moved by its kinematics"
+        known.custom_info = "vds_gz: one vehicle with realistic actuators"
 
     def _get_state(self, request: Any, response: Any) -> None:
         state = response.state
-        state.state = state.STATE_PAUSED if self._simulation.paused else state.STATE_PLAYING
+        state.state = state.STATE_PAUSED if self._simulation.stands() else state.STATE_PLAYING
         self._ok(response)
 
     def _set_state(self, request: Any, response: Any) -> None:
         wanted, known = request.state.state, self._state
         if wanted in (known.STATE_PLAYING, known.STATE_PAUSED):
             pause = wanted == known.STATE_PAUSED
-            if pause == self._simulation.paused:
+            if pause == self._simulation.stands():
                 self._fail(response, response.ALREADY_IN_TARGET_STATE, "the simulation is in this state already")
                 return
-            self._simulation.pause(pause)
+            wrong = self._simulation.pause(pause)
         elif wanted == known.STATE_STOPPED:
-            self._simulation.pause(True)
-            self._simulation.reset(time=self._simulation.owns_time(), state=True)
+            wrong = self._simulation.pause(True)
+            wrong = wrong or self._simulation.reset(time=self._simulation.owns_time(), state=True)
         elif wanted == known.STATE_QUITTING:
+            wrong = ""
             self._simulation.stop()
         else:
             self._fail(response, response.INCORRECT_TRANSITION, f"state is {wanted}; it must be from 0 to 3")
             return
-        self._ok(response)
+        self._answer(response, wrong)
 
     def _step(self, request: Any, response: Any) -> None:
         self._answer(response, self._simulation.step(request.steps))
@@ -145,8 +149,8 @@ class SimulationServices:
                 self._fail(response, unsupported, "the time is not ours to reset; start with be_reference_clock: true")
                 return
             time = False
-        self._simulation.reset(time=time, state=bool(scope & request.SCOPE_STATE))
-        self._ok(response)
+        wrong = self._simulation.reset(time=time, state=bool(scope & request.SCOPE_STATE))
+        self._answer(response, wrong)
 
     # ------------------------------------------------------------------ the entity
 
@@ -163,16 +167,18 @@ class SimulationServices:
     def _get_entity_state(self, request: Any, response: Any) -> None:
         if not self._known(request.entity, response):
             return
-        time, motion = self._simulation.truth()
+        time, motion, posture = self._simulation.truth()
         state = response.state
         set_stamp(state.header.stamp, time)
         state.header.frame_id = self._frame
-        state.pose.position.x, state.pose.position.y = motion.x, motion.y
-        set_yaw(state.pose.orientation, motion.heading)
-        cosine, sine = math.cos(motion.heading), math.sin(motion.heading)
-        state.twist.linear.x = cosine * motion.v_x - sine * motion.v_y
-        state.twist.linear.y = sine * motion.v_x + cosine * motion.v_y
-        state.twist.angular.z = motion.yaw_rate
+        lifted = posture or Posture()
+        x, y, z, w = quaternion(lifted.roll, lifted.pitch, motion.heading)
+        state.pose.position.x, state.pose.position.y, state.pose.position.z = motion.x, motion.y, lifted.z
+        turn, linear, angular = state.pose.orientation, state.twist.linear, state.twist.angular
+        turn.x, turn.y, turn.z, turn.w = x, y, z, w
+        back = (-x, -y, -z, w)
+        linear.x, linear.y, linear.z = into_body(back, (motion.v_x, motion.v_y, lifted.v_z))
+        angular.x, angular.y, angular.z = into_body(back, (lifted.roll_rate, lifted.pitch_rate, motion.yaw_rate))
         self._ok(response)
 
     def _set_entity_state(self, request: Any, response: Any) -> None:
@@ -185,14 +191,14 @@ class SimulationServices:
         linear, angular = state.twist.linear, state.twist.angular
         if frame not in ("", self._frame):
             self._fail(response, response.INVALID_POSE, f"frame_id is '{frame}'; it must be '{self._frame}'")
-        elif not math.isfinite(heading) or not max(abs(position.x), abs(position.y)) <= FARTHEST:
+        elif not math.isfinite(heading) or not _near(position):
             self._fail(response, response.INVALID_POSE, "the pose must be finite, with a quaternion of length 1")
         elif any((linear.x, linear.y, linear.z, angular.x, angular.y, angular.z)):
             reason = "the twist is not zero; velocities come from the actuators and cannot be set"
             self._fail(response, self._result.RESULT_OPERATION_FAILED, reason)
         else:
             self._simulation.stand_still()
-            self._simulation.place(Pose(position.x, position.y, heading))
+            self._simulation.place(Pose(position.x, position.y, heading), posture_of(state.pose))
             self._ok(response)
 
     def _known(self, entity: str, response: Any) -> bool:
@@ -205,7 +211,7 @@ class SimulationServices:
 
     def _answer(self, response: Any, wrong: str) -> None:
         if wrong:
-            self._fail(response, self._result.RESULT_INCORRECT_STATE, wrong)
+            self._fail(response, self._result.RESULT_OPERATION_FAILED, wrong)
         else:
             self._ok(response)
 
@@ -215,6 +221,10 @@ class SimulationServices:
     def _fail(self, response: Any, code: int, reason: str) -> None:
         response.result.result = code
         response.result.error_message = reason
+
+
+def _near(position: Any) -> bool:
+    return all(abs(part) <= FARTHEST for part in (position.x, position.y, position.z))
 
 
 def offer(graph: Graph, simulation: Simulation, frame: str) -> SimulationServices | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from vds_gz.parameters.description import Description
 
@@ -15,16 +15,33 @@ Made by `vds-gz parameters`.
 """
 
 
+SENSORS = """
+# Sensors
+
+A vehicle carries the sensors that its parameter file lists, each under a name of its own, with a `type`:
+
+    sensors:
+      lidar1: {type: velodyne_vlp16, xyz: [0.5, 0.0, 0.7], rate: 10.0}
+"""
+
+
 def markdown(descriptions: Iterable[Description]) -> str:
     """One table a group."""
     groups: dict[str, list[Description]] = {}
     for one in descriptions:
         groups.setdefault(one.name.rpartition(".")[0], []).append(one)
-    return HEAD + "".join(line for name, members in groups.items() for line in _table(name, members))
+    tables = (_table(f"`{name}`" if name else "Node", members) for name, members in groups.items())
+    return HEAD + "".join(line for table in tables for line in table)
 
 
-def _table(name: str, members: list[Description]) -> Iterator[str]:
-    yield f"\n## {f'`{name}`' if name else 'Node'}\n\n"
+def sensor_tables(sensors: Mapping[str, Iterable[Description]]) -> str:
+    """One table for each type of sensor, by its name."""
+    tables = (_table(f"`type: {kind}`", members) for kind, members in sensors.items())
+    return SENSORS + "".join(line for table in tables for line in table)
+
+
+def _table(title: str, members: Iterable[Description]) -> Iterator[str]:
+    yield f"\n## {title}\n\n"
     yield "| parameter | type | default | unit | allowed | live | meaning |\n"
     yield "| --- | --- | --- | --- | --- | --- | --- |\n"
     for one in members:
@@ -39,6 +56,8 @@ def _default(one: Description) -> str:
         return str(one.default).lower()
     if isinstance(one.default, float):
         return f"{one.default:g}"
+    if isinstance(one.default, tuple):
+        return f"[{', '.join(f'{number:g}' for number in one.default)}]"
     return f"`{one.default}`" if one.default != "" else "(empty)"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vds_gz.plant.plant import Status
+from vds_gz.plant.plant import Posture, Status
 from vds_gz.sensing.localization import Pose
 from vds_gz.vehicle.model import JointStates
 from vds_gz.vehicle.vehicle import Motion, Vehicle
@@ -13,6 +13,8 @@ class KinematicPlant:
 
     name = "kinematic"
     gives_time = False
+    paused = False
+    flat = True
 
     def __init__(self, vehicle: Vehicle) -> None:
         """Move this vehicle."""
@@ -37,12 +39,15 @@ class KinematicPlant:
         """Where base_link truly is and how it moves."""
         return self.vehicle.motion()
 
+    def posture(self, time: int) -> None:
+        """It never leaves the plane."""
+
     def joint_states(self, time: int) -> JointStates:
         """Where the joints stand."""
         return self.vehicle.model.joint_states(self.vehicle.coefficients, self.vehicle.state)
 
-    def place(self, pose: Pose) -> None:
-        """Put base_link there."""
+    def place(self, pose: Pose, posture: Posture | None = None) -> None:
+        """Put base_link there, in the plane."""
         self.vehicle.place(pose.x, pose.y, pose.heading)
 
     def stand_still(self, time: int) -> None:

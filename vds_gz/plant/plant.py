@@ -34,18 +34,45 @@ class Status:
     values: tuple[tuple[str, str], ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Posture:
+    """How base_link stands out of the plane, and how it leaves it: what a pose and a velocity in the plane leave out.
+
+    It is turned by its heading about z, then by ``pitch`` about the new y, nose down positive, then by ``roll`` about
+    the new x, as in REP-103.
+
+    Attributes:
+        z: Height in the map [m].
+        roll, pitch: [rad].
+        v_z, roll_rate, pitch_rate: Along its own z axis [m/s], about its own x and y axes [rad/s].
+    """
+
+    z: float = 0.0
+    roll: float = 0.0
+    pitch: float = 0.0
+    v_z: float = 0.0
+    roll_rate: float = 0.0
+    pitch_rate: float = 0.0
+
+
 class Plant(Protocol):
     """A vehicle's actuators and what their wheels move.
 
     Attributes:
         name: What it is called.
         gives_time: Simulated time is the plant's; :meth:`observe` tells it.
+        flat: base_link stays level on the map's plane.
         vehicle: The vehicle with its actuators.
     """
 
     name: str
     gives_time: bool
+    flat: bool
     vehicle: Vehicle
+
+    @property
+    def paused(self) -> bool:
+        """Whether what moves the vehicle is paused."""
 
     def observe(self) -> int | None:
         """Take in what was seen since the last call. The present [ns], if the plant gives it and knows it."""
@@ -60,13 +87,16 @@ class Plant(Protocol):
         """Whether motion and joint states of a point in time [ns] are known."""
 
     def motion(self, time: int) -> Motion:
-        """Where base_link truly is at a point in time [ns], and how it moves."""
+        """Where base_link truly is at a point in time [ns], seen from above, and how it moves in its own plane."""
+
+    def posture(self, time: int) -> Posture | None:
+        """How base_link stands out of the plane then [ns]; none if it never does."""
 
     def joint_states(self, time: int) -> JointStates:
         """Where the joints stand at a point in time [ns]."""
 
-    def place(self, pose: Pose) -> None:
-        """Put base_link there."""
+    def place(self, pose: Pose, posture: Posture | None = None) -> None:
+        """Put base_link there; level and as high as it stands where no posture is given."""
 
     def stand_still(self, time: int) -> None:
         """Forget all commands and all motion but stay in place; go on from ``time`` [ns], be it in the past."""

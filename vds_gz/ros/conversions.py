@@ -51,12 +51,6 @@ def yaw_of(orientation: Any) -> float:
     return math.atan2(2.0 * (w * z + x * y), norm - 2.0 * (y * y + z * z))
 
 
-def set_yaw(orientation: Any, heading: float) -> None:
-    """Write a heading [rad] into a ``Quaternion``."""
-    orientation.z = math.sin(0.5 * heading)
-    orientation.w = math.cos(0.5 * heading)
-
-
 def exact_covariance(covariance: Any) -> None:
     """Write into a 6x6 covariance that everything is known."""
     for i in range(6):

@@ -8,6 +8,8 @@ from vds_gz.ros.graph import QoS
 
 DEFAULT = QoS(depth=10)
 LATCHED = QoS(depth=1, transient_local=True)
+#: Autoware's endpoints keep the last message only.
+LAST = QoS(depth=1)
 TRANSFORMS = QoS(depth=100)
 #: Clocks are read best effort, as ROS clients do; ours is sent reliably and suits both.
 CLOCK_READER = QoS(depth=1, reliable=False)
@@ -41,6 +43,54 @@ ACTUATOR_STATES = Topic("actuator_states", "sensor_msgs/msg/JointState")
 DIAGNOSTICS = Topic("/diagnostics", "diagnostic_msgs/msg/DiagnosticArray")
 CLOCK = Topic("/clock", "rosgraph_msgs/msg/Clock")
 CLOCK_IN = Topic("/clock", "rosgraph_msgs/msg/Clock", CLOCK_READER)
+
+GEAR_CMD = Topic("gear_cmd", "autoware_vehicle_msgs/msg/GearCommand", LAST)
+CONTROL_CMD = Topic("control_cmd", "autoware_control_msgs/msg/Control", LAST)
+#: The pedals' messages stood in one package and have moved to another; a topic can only have one type.
+ACTUATION_CMD = {
+    "tier4": Topic("actuation_cmd", "tier4_vehicle_msgs/msg/ActuationCommandStamped", LAST),
+    "autoware": Topic("actuation_cmd", "autoware_vehicle_msgs/msg/ActuationCommandStamped", LAST),
+}
+
+VELOCITY_STATUS = Topic("velocity_status", "autoware_vehicle_msgs/msg/VelocityReport", LAST)
+STEERING_STATUS = Topic("steering_status", "autoware_vehicle_msgs/msg/SteeringReport", LAST)
+GEAR_STATUS = Topic("gear_status", "autoware_vehicle_msgs/msg/GearReport", LAST)
+ACTUATION_STATUS = {
+    "tier4": Topic("actuation_status", "tier4_vehicle_msgs/msg/ActuationStatusStamped", LAST),
+    "autoware": Topic("actuation_status", "autoware_vehicle_msgs/msg/ActuationReportStamped", LAST),
+}
+
+#: All that a vehicle hears and says, whatever its model.
+VEHICLE = (
+    TWIST_REFERENCE,
+    TWIST_STAMPED_REFERENCE,
+    ACKERMANN_CMD,
+    STEERING_ANGLE,
+    VELOCITY,
+    INITIALPOSE,
+    TWIST_ACTUAL,
+    ODOM,
+    GROUND_TRUTH,
+    TF,
+    TF_STATIC,
+    JOINT_STATES,
+    ROBOT_DESCRIPTION,
+    ACTUATOR_REFERENCES,
+    ACTUATOR_STATES,
+    DIAGNOSTICS,
+    CLOCK_IN,
+)
+
+#: What Autoware says to a vehicle and hears of it.
+AUTOWARE = (
+    GEAR_CMD,
+    CONTROL_CMD,
+    *ACTUATION_CMD.values(),
+    VELOCITY_STATUS,
+    STEERING_STATUS,
+    GEAR_STATUS,
+    *ACTUATION_STATUS.values(),
+)
 
 RESET = ("~/reset", "std_srvs/srv/Trigger")
 PAUSE = ("~/pause", "std_srvs/srv/SetBool")

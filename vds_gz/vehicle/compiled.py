@@ -37,8 +37,13 @@ def record_type(samples: Sequence[Any]) -> np.dtype[np.void]:
         elif isinstance(values[0], list):
             fields.append((field.name, np.float64, (max(map(len, values)),)))
         else:
-            fields.append((field.name, np.dtype(type(values[0]))))
+            fields.append((field.name, np.dtype(number_type(field, values[0]))))
     return np.dtype(fields, align=True)
+
+
+def number_type(field: dataclasses.Field[Any], value: Any) -> type:
+    """The type of a number: real where its class says so, even if somebody wrote 2 for 2.0."""
+    return float if field.type in ("float", float) else type(value)
 
 
 def records(samples: Sequence[Any]) -> Records:
@@ -70,7 +75,7 @@ def read_record(record: Any, sample: Any) -> None:
         elif isinstance(value, list):
             setattr(sample, field.name, record[field.name][: len(value)].tolist())
         else:
-            setattr(sample, field.name, type(value)(record[field.name]))
+            setattr(sample, field.name, number_type(field, value)(record[field.name]))
 
 
 @cache

@@ -89,6 +89,8 @@ class Model:
         actuators: Names of the actuators.
         actuator_states: (c, s) -> what they were asked for and do.
         xacro: File that draws it, for models that do not come with this package.
+        feels_slopes: Its state has a field ``road_slope``, the acceleration that gravity gives along +x [m/s^2], which
+            whoever knows the road sets.
     """
 
     name: str
@@ -104,3 +106,4 @@ class Model:
     actuators: tuple[str, ...]
     actuator_states: Callable[[Any, Any], ActuatorStates]
     xacro: Path | None = None
+    feels_slopes: bool = False

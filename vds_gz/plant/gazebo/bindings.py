@@ -8,6 +8,9 @@ from __future__ import annotations
 import importlib
 from typing import Any, NamedTuple
 
+#: How long Gazebo may take to answer [ms].
+PATIENCE = 2000
+
 
 class Release(NamedTuple):
     """Names of the Python packages of one Gazebo release."""
@@ -60,6 +63,38 @@ def math() -> Any:
         ModuleNotFoundError: None is installed.
     """
     return _with_math()[1]
+
+
+def node(partition: str = "") -> Any:
+    """A node of gz-transport in a partition; empty for that of the environment.
+
+    Raises:
+        ModuleNotFoundError: No release is installed.
+    """
+    module = transport()
+    options = module.NodeOptions()
+    if partition:
+        options.partition = partition
+    return module.Node(options)
+
+
+def ask(node: Any, world: str, service: str, request: Any) -> str:
+    """Ask a service of a world, and wait for the answer.
+
+    Args:
+        node: Of :func:`node`.
+        world: The world's name.
+        service: The service's name in the world, e.g. ``control``.
+        request: Its message. The answer is a ``gz.msgs.Boolean``.
+
+    Returns:
+        What went wrong, in words; empty if nothing did.
+    """
+    name = f"/world/{world}/{service}"
+    answered, answer = node.request(name, request, type(request), message("boolean", "Boolean"), PATIENCE)
+    if not answered:
+        return f"service '{name}' of Gazebo did not answer within {PATIENCE / 1000:g} s"
+    return "" if answer.data else f"service '{name}' of Gazebo refused the request"
 
 
 def bindings_fault() -> str:

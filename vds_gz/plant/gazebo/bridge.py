@@ -7,9 +7,11 @@ from typing import Any
 
 from vds_gz.parameters.gazebo import GazeboParameters
 from vds_gz.plant.gazebo import topics
+from vds_gz.plant.gazebo.last_will import LastWill
 from vds_gz.plant.gazebo.link import Inbox
 from vds_gz.plant.gazebo.ros_state import RosState
 from vds_gz.plant.gazebo.world_services import WorldServices
+from vds_gz.plant.rotation import Quaternion, Vector
 from vds_gz.ros.graph import Graph, QoS
 
 ACTUATORS = "actuator_msgs/msg/Actuators"
@@ -32,7 +34,8 @@ class BridgeLink:
         self._publisher = graph.publisher(topic, ACTUATORS, QoS(depth=1))
         self._message = graph.message(ACTUATORS)
         self._state = RosState(graph, parameters, topics.joint_state(parameters.model))
-        self._services = WorldServices(parameters.world)
+        self._services = WorldServices(parameters.world, parameters.partition)
+        self._will = LastWill()
 
     def start(self, inbox: Inbox, wake: Callable[[], None]) -> None:
         """Begin to listen."""
@@ -47,10 +50,14 @@ class BridgeLink:
         self._message.velocity = filled(self._graph, velocities)
         self._message.position = filled(self._graph, positions)
         self._publisher.publish(self._message)
+        if self._will.due():
+            self._message.velocity = self._graph.numbers(len(velocities))
+            standing = self._graph.serialize(self._message, ACTUATORS)
+            self._will.write([(self._publisher.topic, ACTUATORS, bytes(standing))])
 
-    def place(self, position: tuple[float, float, float], heading: float) -> None:
-        """Put the vehicle there [m, rad], level."""
-        self._services.place(self._model, position, heading)
+    def place(self, position: Vector, orientation: Quaternion) -> None:
+        """Put the vehicle there [m]."""
+        self._services.place(self._model, position, orientation)
 
     def pause(self, paused: bool) -> None:
         """Let the world pause or go on."""
@@ -63,7 +70,8 @@ class BridgeLink:
         return self._services.fault
 
     def close(self) -> None:
-        """Nothing is held; the graph sends what is left."""
+        """The graph sends what is left."""
+        self._will.revoke()
 
 
 def filled(graph: Graph, values: Sequence[float]) -> Any:

@@ -20,7 +20,9 @@ Direction = Literal["ROS_TO_GZ", "GZ_TO_ROS"]
 Entry = dict[str, str | int]
 
 
-def vehicle_bridge(name: str = "vehicle", sensors: Mapping[str, Any] | None = None, frame_prefix: str = "") -> str:
+def vehicle_bridge(
+    name: str = "vehicle", sensors: Mapping[str, Any] | None = None, frame_prefix: str = "", link: str = "bridge"
+) -> str:
     """The bridge of a vehicle: joint commands into Gazebo; joint states, true pose and sensors out of it.
 
     Joint commands, joint states and pose have the same names in ROS as in Gazebo. Names of sensors' topics are
@@ -30,23 +32,33 @@ def vehicle_bridge(name: str = "vehicle", sensors: Mapping[str, Any] | None = No
         name: Name of the vehicle's model in Gazebo.
         sensors: The parameter groups of its sensors, by their names.
         frame_prefix: Put before the names of the sensors' frames.
+        link: The node's link: ``ros2_control`` needs no joints here, and ``transport`` and ``system`` only sensors.
     """
-    entries = [
-        entry(topics.actuators(name), "actuator_msgs/msg/Actuators", "gz.msgs.Actuators", "ROS_TO_GZ", depth=1),
-        entry(topics.joint_state(name), "sensor_msgs/msg/JointState", "gz.msgs.Model"),
-        entry(topics.odometry(name), "nav_msgs/msg/Odometry", "gz.msgs.Odometry"),
-        *(
-            sensor_entry(name, sensor, stream, frame_prefix)
-            for sensor, parameters in (sensors or {}).items()
-            for stream in STREAMS[parameters.type]
-        ),
+    entries = []
+    if link == "bridge":
+        entries += [
+            entry(topics.actuators(name), "actuator_msgs/msg/Actuators", "gz.msgs.Actuators", "ROS_TO_GZ", depth=1),
+            entry(topics.joint_state(name), "sensor_msgs/msg/JointState", "gz.msgs.Model"),
+        ]
+    if link in ("bridge", "ros2_control"):
+        entries.append(entry(topics.odometry(name), "nav_msgs/msg/Odometry", "gz.msgs.Odometry"))
+    entries += [
+        sensor_entry(name, sensor, stream, frame_prefix)
+        for sensor, parameters in (sensors or {}).items()
+        for stream in STREAMS[parameters.type]
     ]
     return _text(entries)
 
 
-def clock_bridge() -> str:
-    """The bridge of Gazebo's clock."""
-    return _text([entry("/clock", "rosgraph_msgs/msg/Clock", "gz.msgs.Clock", depth=1) | {"qos_profile": "CLOCK"}])
+def clock_bridge(topic: str = "/clock") -> str:
+    """The bridge of Gazebo's clock, which ticks at every step of the physics, 1000 times a second.
+
+    Args:
+        topic: Its name in ROS. On another one than ``/clock`` only the node need follow so many ticks, and gives all
+            others the time itself (``be_reference_clock``).
+    """
+    clock = entry(topic, "rosgraph_msgs/msg/Clock", "gz.msgs.Clock", gz_topic="/clock", depth=1)
+    return _text([clock | {"qos_profile": "CLOCK"}])
 
 
 def sensor_entry(name: str, sensor: str, stream: Stream, frame_prefix: str) -> Entry:

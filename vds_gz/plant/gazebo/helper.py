@@ -10,7 +10,6 @@ Both talk in lines of JSON: requests in, what was found out.
 from __future__ import annotations
 
 import json
-import math
 import os
 import re
 import select
@@ -24,9 +23,6 @@ from vds_gz.plant.gazebo import bindings
 
 #: Between two looks for worlds [s].
 LOOKING = 0.5
-
-#: How long Gazebo may take to answer [ms].
-PATIENCE = 2000
 
 #: Between two notes of where the steering stands [s].
 NOTING = 0.1
@@ -114,9 +110,7 @@ class Worker:
 
     def __init__(self, partition: str, actuators: str) -> None:
         """Join Gazebo's network."""
-        from vds_gz.plant.gazebo.transport import node
-
-        self._node = node(partition)
+        self._node = bindings.node(partition)
         self._message = bindings.message("actuators", "Actuators")()
         self._publisher = self._node.advertise(actuators, type(self._message))
         self._worlds: list[str] = []
@@ -149,23 +143,13 @@ class Worker:
     def _place(self, request: Mapping[str, Any]) -> None:
         pose = bindings.message("pose", "Pose")(name=request["name"])
         pose.position.x, pose.position.y, pose.position.z = request["position"]
-        pose.orientation.z, pose.orientation.w = math.sin(request["heading"] / 2), math.cos(request["heading"] / 2)
-        self._request(request["world"], "set_pose", pose)
+        turn = pose.orientation
+        turn.x, turn.y, turn.z, turn.w = request["orientation"]
+        tell(fault=bindings.ask(self._node, request["world"], "set_pose", pose))
 
     def _pause(self, request: Mapping[str, Any]) -> None:
         control = bindings.message("world_control", "WorldControl")(pause=request["paused"])
-        self._request(request["world"], "control", control)
-
-    def _request(self, world: str, service: str, message: Any) -> None:
-        reply = bindings.message("boolean", "Boolean")
-        name = f"/world/{world}/{service}"
-        answered, answer = self._node.request(name, message, type(message), reply, PATIENCE)
-        if not answered:
-            tell(fault=f"service '{name}' of Gazebo did not answer within {PATIENCE / 1000:g} s")
-        elif not answer.data:
-            tell(fault=f"service '{name}' of Gazebo refused the request")
-        else:
-            tell(fault="")
+        tell(fault=bindings.ask(self._node, request["world"], "control", control))
 
     def _remember(self, request: Mapping[str, Any]) -> None:
         self._message.velocity[:] = [0.0] * request["wheels"]

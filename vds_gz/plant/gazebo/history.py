@@ -6,7 +6,8 @@ import math
 from collections import deque
 
 from vds_gz.plant.gazebo.link import Placement
-from vds_gz.plant.gazebo.rotation import Vector, heading, into_body, turn_about_z
+from vds_gz.plant.plant import Posture
+from vds_gz.plant.rotation import Vector, angles, between, into_body, turned
 from vds_gz.vehicle.vehicle import Motion
 
 #: Placements kept; outputs wait for a few at most.
@@ -53,9 +54,16 @@ class History:
         return bool(self._placements) and self._placements[-1].time >= time
 
     def motion(self, time: int) -> Motion:
-        """Pose and velocity at a time [ns], between the two placements around it."""
+        """Pose seen from above and velocity at a time [ns], between the two placements around it."""
+        return self._between(time)[0]
+
+    def posture(self, time: int) -> Posture:
+        """Height and tilt, and how they change, at a time [ns]."""
+        return self._between(time)[1]
+
+    def _between(self, time: int) -> tuple[Motion, Posture]:
         if not self._placements:
-            return Motion(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+            return Motion(0.0, 0.0, 0.0, 0.0, 0.0, 0.0), Posture()
         after = self._placements[-1]
         for before in list(self._placements)[-2::-1]:
             if before.time < time:
@@ -64,31 +72,16 @@ class History:
         return _between(after, after, time)
 
 
-def _between(before: Placement, after: Placement, time: int) -> Motion:
-    start = heading(before.orientation)
-    x0, y0, _ = before.position
+def _between(before: Placement, after: Placement, time: int) -> tuple[Motion, Posture]:
+    """How base_link stood and moved at a time [ns] between two placements, or at the one and only."""
     interval = (after.time - before.time) * 1e-9
+    part = min(max((time - before.time) * 1e-9 / interval, 0.0), 1.0) if interval > 0.0 else 0.0
+    x, y, z = (a + part * (b - a) for a, b in zip(before.position, after.position, strict=True))
+    roll, pitch, heading = angles(between(before.orientation, after.orientation, part))
     if interval <= 0.0:
-        return Motion(x0, y0, start, 0.0, 0.0, 0.0)
-    part = min(max((time - before.time) * 1e-9 / interval, 0.0), 1.0)
-    x1, y1, _ = after.position
-    turn = turn_about_z(before.orientation, after.orientation)
+        return Motion(x, y, heading, 0.0, 0.0, 0.0), Posture(z, roll, pitch)
     moved: Vector = tuple(b - a for a, b in zip(before.position, after.position, strict=True))  # type: ignore[assignment]
-    v_x, v_y, _ = into_body(_middle(before, after), moved)
-    return Motion(
-        x0 + part * (x1 - x0),
-        y0 + part * (y1 - y0),
-        start + part * math.remainder(heading(after.orientation) - start, math.tau),
-        v_x / interval,
-        v_y / interval,
-        turn / interval,
-    )
-
-
-def _middle(before: Placement, after: Placement) -> tuple[float, float, float, float]:
-    """The orientation half-way between two that are a small turn apart."""
-    sign = 1.0 if sum(a * b for a, b in zip(before.orientation, after.orientation, strict=True)) >= 0.0 else -1.0
-    total = [a + sign * b for a, b in zip(before.orientation, after.orientation, strict=True)]
-    norm = math.sqrt(sum(part * part for part in total)) or 1.0
-    x, y, z, w = (part / norm for part in total)
-    return x, y, z, w
+    middle = between(before.orientation, after.orientation, 0.5)
+    v_x, v_y, v_z = (way / interval for way in into_body(middle, moved))
+    roll_rate, pitch_rate, yaw_rate = (turn / interval for turn in turned(before.orientation, after.orientation))
+    return Motion(x, y, heading, v_x, v_y, yaw_rate), Posture(z, roll, pitch, v_z, roll_rate, pitch_rate)

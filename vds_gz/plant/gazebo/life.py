@@ -16,7 +16,11 @@ NEVER = float("-inf")
 
 
 class Life:
-    """When what was heard last, by the monotonic clock [s]."""
+    """When what was heard last, by the monotonic clock [s].
+
+    Attributes:
+        paused: Gazebo is there, and paused.
+    """
 
     def __init__(self, parameters: GazeboParameters, link: str, joints: Sequence[str]) -> None:
         """Nothing was heard yet.
@@ -33,14 +37,14 @@ class Life:
         self._missing: list[str] = []
         self._others: list[str] = []
         self._there = False
-        self._paused = False
+        self.paused = False
 
     def add(self, seen: Seen, now: float) -> None:
         """Something was seen."""
         self._heard = now
         self._there = True
         if isinstance(seen, Tick):
-            self._paused = False
+            self.paused = False
         elif isinstance(seen, Placement):
             self._placed = now
         elif isinstance(seen, JointReadings):
@@ -48,13 +52,13 @@ class Life:
             self._missing = [name for name in self._joints if name not in seen.positions]
             self._others = sorted(set(seen.positions) - set(self._joints))
         elif isinstance(seen, Alive):
-            self._paused = seen.paused
+            self.paused = seen.paused
 
     def lost(self, now: float) -> bool:
         """Whether Gazebo has gone; said once, until it is back."""
         if not self._there or now - self._heard < SILENCE:
             return False
-        self._there = self._paused = False
+        self._there = self.paused = False
         return True
 
     @property
@@ -72,7 +76,7 @@ class Life:
         model = f"model '{self._parameters.model}'"
         if not self._there:
             return self._absent(now, fault)
-        if self._paused:
+        if self.paused:
             return Level.WARN, "Gazebo is paused"
         if now - self._placed > SILENCE:
             return Level.ERROR, (
@@ -80,9 +84,11 @@ class Life:
                 "OdometryPublisher on the topic of gazebo.odometry_topic?"
             )
         if now - self._read > SILENCE:
+            teller = "JointStatePublisher"
+            if self._link == "ros2_control":
+                teller = "joint_state_broadcaster with use_local_topics: true"
             return Level.ERROR, (
-                f"nothing tells the joints of {model}; it needs a JointStatePublisher on the topic of "
-                "gazebo.joint_states_topic"
+                f"nothing tells the joints of {model}; it needs a {teller}, on the topic of gazebo.joint_states_topic"
             )
         if self._missing:
             return Level.ERROR, (
@@ -100,7 +106,7 @@ class Life:
 
     def values(self) -> tuple[tuple[str, str], ...]:
         """Names and values for a report."""
-        state = "absent" if not self._there else "paused" if self._paused else "running"
+        state = "absent" if not self._there else "paused" if self.paused else "running"
         return (("Gazebo", state), ("model in Gazebo", self._parameters.model))
 
     def _world(self) -> str:

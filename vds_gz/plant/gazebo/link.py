@@ -11,9 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from vds_gz.plant.rotation import Quaternion, Vector
+
 
 class LinkError(RuntimeError):
-    """A link cannot be had here. The message says why, and what would be right."""
+    """A link cannot be had here, or not do what it was asked for. The message says why, and what would be right."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +37,8 @@ class Placement:
     """Where the vehicle was in the world: time [ns], position [m], orientation (x, y, z, w)."""
 
     time: int
-    position: tuple[float, float, float]
-    orientation: tuple[float, float, float, float]
+    position: Vector
+    orientation: Quaternion
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +74,19 @@ class GazeboLink(Protocol):
     def send(self, velocities: Sequence[float], positions: Sequence[float]) -> None:
         """Let the wheels turn [rad/s] and the steering joints stand [rad], each in the order of the model's joints."""
 
-    def place(self, position: tuple[float, float, float], heading: float) -> None:
-        """Put the vehicle there [m, rad], level. It happens soon; no answer is waited for."""
+    def place(self, position: Vector, orientation: Quaternion) -> None:
+        """Put the vehicle there [m]. It happens soon; no answer is waited for.
+
+        Raises:
+            LinkError: It cannot be asked for.
+        """
 
     def pause(self, paused: bool) -> None:
-        """Let the world pause or go on. It happens soon; no answer is waited for."""
+        """Let the world pause or go on. It happens soon; no answer is waited for.
+
+        Raises:
+            LinkError: It cannot be asked for.
+        """
 
     def fault(self) -> str:
         """What is wrong with the link itself, in words; empty if nothing is."""

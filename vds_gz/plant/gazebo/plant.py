@@ -12,8 +12,8 @@ from vds_gz.plant.gazebo.history import History
 from vds_gz.plant.gazebo.lag import LagEstimator, allowed, configured, summary
 from vds_gz.plant.gazebo.life import Life
 from vds_gz.plant.gazebo.link import GazeboLink, Inbox, JointReadings, Placement, Tick
-from vds_gz.plant.gazebo.rotation import Vector, heading, into_body
-from vds_gz.plant.plant import Level, Status
+from vds_gz.plant.plant import Level, Posture, Status
+from vds_gz.plant.rotation import Quaternion, Vector, angles, into_body, quaternion
 from vds_gz.sensing.localization import Pose
 from vds_gz.vehicle.model import JointStates
 from vds_gz.vehicle.vehicle import NANOSECONDS, Motion, Vehicle
@@ -38,6 +38,7 @@ class GazeboPlant:
 
     name = "gazebo"
     gives_time = True
+    flat = False
 
     def __init__(
         self,
@@ -104,8 +105,8 @@ class GazeboPlant:
         return self._time
 
     def _feel_slope(self, seen: Placement) -> None:
-        """Tell a model that knows slopes, as Autoware's do, what gravity does along the vehicle."""
-        if hasattr(self.vehicle.state, "road_slope"):
+        """Tell a model that feels slopes, as Autoware's do, what gravity does along the vehicle."""
+        if self.vehicle.model.feels_slopes:
             self.vehicle.state.road_slope = into_body(seen.orientation, (0.0, 0.0, -GRAVITY))[0]
 
     def _compare(self) -> None:
@@ -156,14 +157,15 @@ class GazeboPlant:
         self._compare()
         self._link.send([states.velocities[i] for i in self._wheels], [states.positions[i] for i in self._steering])
 
-    def place(self, pose: Pose) -> None:
-        """Put base_link there; it stays as high as it is."""
+    def place(self, pose: Pose, posture: Posture | None = None) -> None:
+        """Put base_link there; level and as high as it stands where no posture is given."""
         last = self._history.last
-        self._put((pose.x, pose.y, last.position[2] if last else 0.0), pose.heading)
+        posture = posture or Posture(last.position[2] if last else 0.0)
+        self._put((pose.x, pose.y, posture.z), quaternion(posture.roll, posture.pitch, pose.heading))
 
-    def _put(self, position: Vector, direction: float) -> None:
+    def _put(self, position: Vector, orientation: Quaternion) -> None:
+        self._link.place(position, orientation)
         self._history.expect(position)
-        self._link.place(position, direction)
 
     def stand_still(self, time: int) -> None:
         """Forget all commands and all motion but stay in place; go on from ``time`` [ns], be it in the past."""
@@ -180,14 +182,18 @@ class GazeboPlant:
         self.stand_still(self.vehicle.time)
         if self._began is None:
             return None
-        direction = heading(self._began.orientation)
-        self._put(self._began.position, direction)
-        return Pose(self._began.position[0], self._began.position[1], direction)
+        self._put(self._began.position, self._began.orientation)
+        return Pose(self._began.position[0], self._began.position[1], angles(self._began.orientation)[2])
 
     def pause(self, paused: bool) -> bool:
         """Let the world pause or go on, with everything in it."""
         self._link.pause(paused)
         return True
+
+    @property
+    def paused(self) -> bool:
+        """Whether Gazebo is paused."""
+        return self._life.paused
 
     def close(self) -> None:
         """Let the wheels stand, with the steering as it is."""
@@ -203,8 +209,12 @@ class GazeboPlant:
         return self._history.reaches(time)
 
     def motion(self, time: int) -> Motion:
-        """Where base_link truly was at a time [ns], and how it moved."""
+        """Where base_link truly was at a time [ns], seen from above, and how it moved."""
         return self._history.motion(time)
+
+    def posture(self, time: int) -> Posture:
+        """How it stood out of the plane then [ns]."""
+        return self._history.posture(time)
 
     def joint_states(self, time: int) -> JointStates:
         """Where the joints stood; our own where Gazebo does not tell."""

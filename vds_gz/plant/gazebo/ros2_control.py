@@ -6,9 +6,11 @@ from collections.abc import Callable, Sequence
 
 from vds_gz.parameters.gazebo import GazeboParameters
 from vds_gz.plant.gazebo.bridge import filled
+from vds_gz.plant.gazebo.last_will import LastWill
 from vds_gz.plant.gazebo.link import Inbox
 from vds_gz.plant.gazebo.ros_state import RosState
 from vds_gz.plant.gazebo.world_services import WorldServices
+from vds_gz.plant.rotation import Quaternion, Vector
 from vds_gz.ros.graph import Graph, QoS
 
 NUMBERS = "std_msgs/msg/Float64MultiArray"
@@ -39,7 +41,8 @@ class Ros2ControlLink:
         self._message = graph.message(NUMBERS)
         self._steers = False
         self._state = RosState(graph, parameters, JOINT_STATES)
-        self._services = WorldServices(parameters.world)
+        self._services = WorldServices(parameters.world, parameters.partition)
+        self._will = LastWill()
 
     def start(self, inbox: Inbox, wake: Callable[[], None]) -> None:
         """Begin to listen."""
@@ -56,10 +59,14 @@ class Ros2ControlLink:
             if values:
                 self._message.data = filled(self._graph, values)
                 publisher.publish(self._message)
+        if self._will.due():
+            self._message.data = self._graph.numbers(len(velocities))
+            standing = self._graph.serialize(self._message, NUMBERS)
+            self._will.write([(self._velocities.topic, NUMBERS, bytes(standing))])
 
-    def place(self, position: tuple[float, float, float], heading: float) -> None:
-        """Put the vehicle there [m, rad], level."""
-        self._services.place(self._model, position, heading)
+    def place(self, position: Vector, orientation: Quaternion) -> None:
+        """Put the vehicle there [m]."""
+        self._services.place(self._model, position, orientation)
 
     def pause(self, paused: bool) -> None:
         """Let the world pause or go on."""
@@ -74,4 +81,5 @@ class Ros2ControlLink:
         return self._services.fault
 
     def close(self) -> None:
-        """Nothing is held; the graph sends what is left."""
+        """The graph sends what is left."""
+        self._will.revoke()

@@ -37,7 +37,7 @@ class RosState:
         self._odometry = parameters.odometry_topic or topics.odometry(parameters.model)
         # A tick is told as soon as most of a period has passed, so that a rate like the physics' leaves none out.
         self._period = round(0.75 * NANOSECONDS / parameters.command_rate)
-        self._last_tick = -1
+        self._time = self._last_tick = -1
         self._moved = self._told = monotonic()
 
     def start(self, inbox: Inbox, wake: Callable[[], None]) -> None:
@@ -50,13 +50,14 @@ class RosState:
 
     def _on_clock(self, message: Any, arrival: int) -> None:
         time, now = stamp_ns(message.clock), monotonic()
-        if time == self._last_tick and now - self._moved > STANDING and now - self._told > STANDING / 2:
+        if time != self._time:
+            self._time, self._moved = time, now
+        elif now - self._moved > STANDING and now - self._told > STANDING / 2:
             self._told = now
             self._inbox.append(Alive(paused=True))
-        if 0 <= time - self._last_tick < self._period:
-            return
-        self._last_tick, self._moved = time, now
-        self._inbox.append(Tick(time))
+        if not 0 <= time - self._last_tick < self._period:
+            self._last_tick = time
+            self._inbox.append(Tick(time))
 
     def _on_odometry(self, message: Any, arrival: int) -> None:
         at, turn = message.pose.pose.position, message.pose.pose.orientation

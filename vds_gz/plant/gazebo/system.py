@@ -9,6 +9,7 @@ from typing import Any
 
 from vds_gz.plant.gazebo import bindings
 from vds_gz.plant.gazebo.link import Alive, Inbox, JointReadings, LinkError, Placement, Tick
+from vds_gz.plant.rotation import Quaternion, Vector
 from vds_gz.vehicle.model import Joint
 from vds_gz.vehicle.vehicle import NANOSECONDS
 
@@ -36,14 +37,14 @@ class SystemLink:
         self._wheels = [name for name, joint in zip(names, joints, strict=True) if joint.kind == "wheel"]
         self._steering = [name for name, joint in zip(names, joints, strict=True) if joint.kind == "steering"]
         self._sim = bindings.sim()
+        self._gazebo: Any = None
         self._joints: dict[str, Any] = {}
         self._where: dict[str, float] = {}
         self._speeds: dict[str, float] = {}
         self._velocities: Sequence[float] = [0.0] * len(self._wheels)
         self._positions: Sequence[float] | None = None
-        self._pose: tuple[tuple[float, float, float], float] | None = None
+        self._pose: tuple[Vector, Quaternion] | None = None
         self._count = 0
-        self._fault = ""
 
     def attach(self, entity: int, ecm: Any) -> None:
         """Find the joints of a model, and have their state and that of its body computed.
@@ -52,6 +53,7 @@ class SystemLink:
             LinkError: One is missing; the message lists those there are.
         """
         self._model = self._sim.Model(entity)
+        self._world = self._sim.World(self._sim.world_entity(ecm)).name(ecm)
         self._body = self._sim.Link(self._model.canonical_link(ecm))
         present = {joint.name(ecm): joint for joint in map(self._sim.Joint, self._model.joints(ecm))}
         if missing := [name for name in self._names if name not in present]:
@@ -97,8 +99,8 @@ class SystemLink:
     def act(self, info: Any, ecm: Any) -> None:
         """Set the joints for the next step."""
         if self._pose is not None:
-            (position, direction), self._pose = self._pose, None
-            self._model.set_world_pose_cmd(ecm, _pose(position, direction))
+            (position, orientation), self._pose = self._pose, None
+            self._model.set_world_pose_cmd(ecm, _pose(position, orientation))
         length = info.dt.total_seconds()
         if info.paused or length <= 0.0:
             return
@@ -145,24 +147,29 @@ class SystemLink:
         """What the joints shall do from the next step on."""
         self._velocities, self._positions = velocities, positions
 
-    def place(self, position: tuple[float, float, float], heading: float) -> None:
+    def place(self, position: Vector, orientation: Quaternion) -> None:
         """Put the vehicle there before the next step."""
-        self._pose = (position, heading)
+        self._pose = (position, orientation)
 
     def pause(self, paused: bool) -> None:
-        """A system cannot pause the world that calls it."""
-        self._fault = "the link system cannot pause Gazebo; use Gazebo's own window or its service 'control'"
+        """Let the world pause or go on after the next step; its service is in this process and answers at once."""
+        control = bindings.message("world_control", "WorldControl")(pause=paused)
+        if self._gazebo is None:
+            self._gazebo = bindings.node()
+        if wrong := bindings.ask(self._gazebo, self._world, "control", control):
+            raise LinkError(wrong)
 
     def fault(self) -> str:
-        """What is wrong with the link itself."""
-        return self._fault
+        """Nothing can be wrong with the link itself."""
+        return ""
 
     def close(self) -> None:
         """Nothing is held."""
 
 
-def _pose(position: tuple[float, float, float], heading: float) -> Any:
-    return bindings.math().Pose3d(*position, math.cos(heading / 2), 0.0, 0.0, math.sin(heading / 2))
+def _pose(position: Vector, orientation: Quaternion) -> Any:
+    x, y, z, w = orientation
+    return bindings.math().Pose3d(*position, w, x, y, z)
 
 
 def _nanoseconds(duration: timedelta) -> int:

@@ -11,6 +11,7 @@ from vds_gz.parameters.gazebo import GazeboParameters
 from vds_gz.plant.gazebo import bindings, topics
 from vds_gz.plant.gazebo.helper import Helper
 from vds_gz.plant.gazebo.link import Alive, Inbox, JointReadings, Placement, Tick
+from vds_gz.plant.rotation import Quaternion, Vector
 from vds_gz.vehicle.vehicle import NANOSECONDS
 
 #: How long callbacks may still run after the last subscription has ended [s]; leaving earlier can crash the process.
@@ -41,7 +42,7 @@ class TransportLink:
         # The helper comes first: a process with Gazebo's threads is no good parent.
         self._actuators = parameters.actuators_topic or topics.actuators(parameters.model)
         self._helper = Helper(parameters.partition, self._actuators)
-        self._node = node(parameters.partition)
+        self._node = bindings.node(parameters.partition)
         self._publisher = self._node.advertise(self._actuators, type(self._message))
 
     def start(self, inbox: Inbox, wake: Callable[[], None]) -> None:
@@ -80,15 +81,15 @@ class TransportLink:
         self._publisher.publish(message)
         self._helper.remember(len(velocities), positions)
 
-    def place(self, position: tuple[float, float, float], heading: float) -> None:
-        """Put the vehicle there [m, rad], level."""
+    def place(self, position: Vector, orientation: Quaternion) -> None:
+        """Put the vehicle there [m]."""
         self._helper.ask(
             {
                 "do": "place",
                 "world": self._world,
                 "name": self._parameters.model,
                 "position": position,
-                "heading": heading,
+                "orientation": orientation,
             }
         )
 
@@ -145,22 +146,13 @@ class TransportLink:
         )
 
 
-def node(partition: str) -> Any:
-    """A node of gz-transport in a partition; empty for that of the environment."""
-    transport = bindings.transport()
-    options = transport.NodeOptions()
-    if partition:
-        options.partition = partition
-    return transport.Node(options)
-
-
 def answering_world(parameters: GazeboParameters, seconds: float) -> str | None:
     """The world that answers within so many seconds; none if nothing does.
 
     It listens to the statistics of the world named, else to those of the first world of the partition.
     """
     heard = Event()
-    listener = node(parameters.partition)
+    listener = bindings.node(parameters.partition)
     topic = f"/world/{parameters.world}/stats" if parameters.world else "/stats"
     listener.subscribe(bindings.message("world_stats", "WorldStatistics"), topic, lambda message: heard.set())
     found = heard.wait(seconds)

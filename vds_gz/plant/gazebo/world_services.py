@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import math
+import os
 import shutil
 import subprocess
 from collections import deque
+
+from vds_gz.plant.gazebo.link import LinkError
+from vds_gz.plant.rotation import Quaternion, Vector
 
 #: How long Gazebo may take to answer [ms].
 PATIENCE = 3000
@@ -18,33 +21,49 @@ class WorldServices:
         fault: What went wrong last, in words; empty if nothing did.
     """
 
-    def __init__(self, world: str) -> None:
-        """Ask the world of this name; empty where it is not known, and then nothing can be asked."""
+    def __init__(self, world: str, partition: str) -> None:
+        """Nothing is asked yet.
+
+        Args:
+            world: The world's name; empty where it is not known, and then nothing can be asked.
+            partition: Gazebo's partition; empty for that of the environment.
+        """
         self.fault = ""
         self._world = world
+        self._environment = dict(os.environ) | ({"GZ_PARTITION": partition} if partition else {})
         self._waiting: deque[tuple[str, str, str]] = deque()
         self._asked = ""
         self._process: subprocess.Popen[str] | None = None
 
-    def place(self, name: str, position: tuple[float, float, float], heading: float) -> None:
-        """Put a model there [m, rad], level."""
-        x, y, z = position
-        half = heading / 2.0
-        at = f"position: {{x: {x!r}, y: {y!r}, z: {z!r}}}"
-        turn = f"orientation: {{z: {math.sin(half)!r}, w: {math.cos(half)!r}}}"
-        self._ask("set_pose", "gz.msgs.Pose", f'name: "{name}", {at}, {turn}')
+    def place(self, name: str, position: Vector, orientation: Quaternion) -> None:
+        """Put a model there [m].
+
+        Raises:
+            LinkError: The world cannot be asked.
+        """
+        at = ", ".join(f"{axis}: {number!r}" for axis, number in zip("xyz", position, strict=True))
+        turn = ", ".join(f"{part}: {number!r}" for part, number in zip("xyzw", orientation, strict=True))
+        request = f'name: "{name}", position: {{{at}}}, orientation: {{{turn}}}'
+        self._ask("set_pose", "gz.msgs.Pose", request)
 
     def pause(self, paused: bool) -> None:
-        """Let the world pause or go on."""
+        """Let the world pause or go on.
+
+        Raises:
+            LinkError: The world cannot be asked.
+        """
         self._ask("control", "gz.msgs.WorldControl", f"pause: {str(paused).lower()}")
 
     def _ask(self, service: str, kind: str, request: str) -> None:
         if not self._world:
-            self.fault = f"gazebo.world is empty; name the world, so that its service '{service}' can be asked"
-        elif shutil.which("gz") is None:
-            self.fault = f"the program 'gz' is not in the PATH; without it service '{service}' cannot be asked"
-        else:
-            self._waiting.append((f"/world/{self._world}/{service}", kind, request))
+            raise LinkError(
+                f"parameter 'gazebo.world' is empty; it must name the world, whose service '{service}' is to be asked"
+            )
+        if shutil.which("gz") is None:
+            raise LinkError(
+                f"the program 'gz' is not in the PATH; it must be, to ask the service '{service}' of the world"
+            )
+        self._waiting.append((f"/world/{self._world}/{service}", kind, request))
 
     def poll(self) -> None:
         """See whether an answer has come, and ask what is next."""
@@ -59,4 +78,4 @@ class WorldServices:
             self._asked, kind, request = self._waiting.popleft()
             command = ["gz", "service", "-s", self._asked, "--reqtype", kind, "--reptype", "gz.msgs.Boolean"]
             command += ["--timeout", str(PATIENCE), "--req", request]
-            self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+            self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=self._environment)

@@ -243,6 +243,7 @@ def model(
         actuators=("drive", "steering"),
         actuator_states=actuator_states,
         xacro=XACRO,
+        feels_slopes=True,
     )
 
 

@@ -1,0 +1,98 @@
+"""What ``ros2_control`` needs to move a vehicle's joints: hardware in the URDF, controllers, and a plugin in the SDF.
+
+Wheels are driven by velocity and steering joints by position, each kind by one forward command controller that lists
+the joints in the order of ``Model.joints``. Documentation of the parts:
+https://control.ros.org/jazzy/doc/gz_ros2_control/doc/index.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from xml.etree import ElementTree
+from xml.etree.ElementTree import SubElement
+
+import yaml
+
+from vds_gz.simulation_model import remove_joint_plugins
+from vds_gz.vehicle.model import Joint
+
+VELOCITY_CONTROLLER = "forward_velocity_controller"
+POSITION_CONTROLLER = "forward_position_controller"
+BROADCASTER = "joint_state_broadcaster"
+
+HARDWARE = "gz_ros2_control/GazeboSimSystem"
+PLUGIN = ("gz_ros2_control-system", "gz_ros2_control::GazeboSimROS2ControlPlugin")
+
+#: Cycles of the controllers per second: one a step of the physics, so that a steering joint is there after one step.
+UPDATE_RATE = 1000
+
+#: Messages of joint states per second, about.
+STATE_RATE = 200
+
+
+def with_hardware(urdf: str, joints: Iterable[Joint]) -> str:
+    """A URDF with the block from which ``controller_manager`` learns of the joints.
+
+    It must be in every description on the topic ``robot_description``: one without it ends the server that runs
+    gz_ros2_control.
+    """
+    root = ElementTree.fromstring(urdf)
+    block = SubElement(root, "ros2_control", name="vehicle", type="system")
+    SubElement(SubElement(block, "hardware"), "plugin").text = HARDWARE
+    for joint in joints:
+        element = SubElement(block, "joint", name=joint.name)
+        SubElement(element, "command_interface", name="velocity" if joint.kind == "wheel" else "position")
+        for state in ("position", "velocity"):
+            SubElement(element, "state_interface", name=state)
+    ElementTree.indent(root)
+    return '<?xml version="1.0"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
+
+
+def controllers(joints: Iterable[Joint], update_rate: int = UPDATE_RATE) -> str:
+    """The parameter file of ``controller_manager`` and its controllers, for any namespace."""
+    kinds: dict[str, list[str]] = {"wheel": [], "steering": []}
+    for joint in joints:
+        kinds[joint.kind].append(joint.name)
+    forward = {
+        name: {"joints": kinds[kind], "interface_name": interface}
+        for name, kind, interface in (
+            (VELOCITY_CONTROLLER, "wheel", "velocity"),
+            (POSITION_CONTROLLER, "steering", "position"),
+        )
+        if kinds[kind]
+    }
+    manager: dict[str, object] = {"update_rate": update_rate}
+    manager |= {name: {"type": "forward_command_controller/ForwardCommandController"} for name in forward}
+    manager[BROADCASTER] = {"type": "joint_state_broadcaster/JointStateBroadcaster"}
+    # Not on joint_states, where the node itself publishes; after every so many cycles.
+    rate = update_rate // max(1, update_rate // STATE_RATE)
+    broadcaster = {"use_local_topics": True, "update_rate": rate}
+    nodes = {"controller_manager": manager, **forward, BROADCASTER: broadcaster}
+    return yaml.safe_dump({f"/**/{name}": {"ros__parameters": one} for name, one in nodes.items()}, sort_keys=False)
+
+
+def names(joints: Iterable[Joint]) -> list[str]:
+    """The controllers of a vehicle, to be spawned."""
+    steers = any(joint.kind == "steering" for joint in joints)
+    return [BROADCASTER, VELOCITY_CONTROLLER, *([POSITION_CONTROLLER] if steers else [])]
+
+
+def with_plugin(sdf: str, parameters: str, gain: float = 1.0, namespace: str = "") -> str:
+    """The SDF of a vehicle that ros2_control moves, in place of controllers that listen to Gazebo's topics.
+
+    Args:
+        sdf: The vehicle, as :func:`vds_gz.simulation_model.sdf` gives it.
+        parameters: Path of the file of :func:`controllers`.
+        gain: ``position_proportional_gain``; a steering joint lags by 1 / (gain * update rate) [s]. As shipped 0.1.
+        namespace: Of ``controller_manager``; empty for none.
+    """
+    root = ElementTree.fromstring(sdf)
+    model = root.find("model")
+    assert model is not None
+    remove_joint_plugins(model)
+    plugin = SubElement(model, "plugin", filename=PLUGIN[0], name=PLUGIN[1])
+    SubElement(plugin, "parameters").text = parameters
+    SubElement(plugin, "position_proportional_gain").text = repr(gain)
+    if namespace:
+        SubElement(SubElement(plugin, "ros"), "namespace").text = namespace
+    return ElementTree.tostring(root, encoding="unicode")
