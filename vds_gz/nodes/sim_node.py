@@ -5,19 +5,18 @@ from __future__ import annotations
 import math
 import signal
 import sys
-from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from time import monotonic_ns
 from types import FrameType
 
 from vds_gz.nodes import simulation_services
-from vds_gz.nodes.autoware import Reports, command_topics
+from vds_gz.nodes.autoware import command_topics
 from vds_gz.nodes.beat import Beat
 from vds_gz.nodes.clock import Clock, FollowedClock, ReferenceClock, SystemClock
 from vds_gz.nodes.diagnostics import Diagnostics, Health
 from vds_gz.nodes.inputs import CommandInputs, InitialPoseInput, Refusals
-from vds_gz.nodes.outputs import ClockOutput, Frames, Outputs, Snapshot
+from vds_gz.nodes.observations import Observations
+from vds_gz.nodes.outputs import ClockOutput, Frames
 from vds_gz.nodes.plants import description, make_plant
 from vds_gz.parameters.description import ParameterError, Value, describe
 from vds_gz.parameters.load import load, replaced
@@ -30,12 +29,10 @@ from vds_gz.ros.conversions import stamp_ns
 from vds_gz.ros.errors import GraphError
 from vds_gz.ros.graph import Graph, Severity
 from vds_gz.ros.open_graph import open_graph
-from vds_gz.sensing.localization import Localization, Pose
-from vds_gz.sensing.measurement_noise import Measurement, MeasurementNoise
-from vds_gz.vehicle.autoware.reports import steering_report
+from vds_gz.sensing.localization import Pose
 from vds_gz.vehicle.catalogue import models
-from vds_gz.vehicle.command import CONTROL, STOP, TWIST, Command
-from vds_gz.vehicle.model import ActuatorStates, Model
+from vds_gz.vehicle.command import STOP, TWIST, Command
+from vds_gz.vehicle.model import Model
 from vds_gz.vehicle.vehicle import NANOSECONDS, Motion
 
 NODE_NAME = "sim_node"
@@ -54,9 +51,6 @@ LONGEST_SLEEP = 0.1
 
 #: Between two diagnostics, in real time [ns].
 DIAGNOSTICS_PERIOD = NANOSECONDS
-
-#: Outputs that may wait for what moves the vehicle; older ones are left out.
-WAITING_OUTPUTS = 50
 
 
 class SimNode:
@@ -92,18 +86,14 @@ class SimNode:
         self._lateness = 0
         self._skipped = 0
         self._time_moved = self._commanded = monotonic_ns()
-        self._awaiting: deque[tuple[int, ActuatorStates]] = deque()
         self._measured = (0, monotonic_ns())
         self._next_diagnostics = monotonic_ns() + DIAGNOSTICS_PERIOD
-        self._localization = Localization(parameters.localization, Pose()) if parameters.simulate_localization else None
         self._refusals = Refusals(graph)
         self._announce(model)
 
     def _announce(self, model: Model) -> None:
         graph, parameters = self.graph, self.parameters
-        frames = Frames.of(parameters)
-        joints = [joint.name for joint in model.joints(parameters.vehicle)]
-        self._outputs = Outputs(graph, frames, joints, model.actuators, self._localization is None, self.plant.flat)
+        self._observations = Observations(graph, parameters, self.plant)
         self._clock_output = ClockOutput(graph) if parameters.be_reference_clock else None
         self._diagnostics = Diagnostics(graph, model.name)
         if isinstance(self.clock, FollowedClock) and not self.plant.gives_time:
@@ -117,15 +107,12 @@ class SimNode:
             self._on_command,
             command_topics(parameters.actuation_messages),
         )
-        self._reports = self._noise = None
-        if CONTROL in model.accepts:
-            self._reports = Reports(graph, self.plant.vehicle, frames.base_link, parameters.actuation_messages)
-            self._noise = MeasurementNoise(parameters.measurement_noise)
         self._commands.max_age = round(parameters.twist_reference_max_oldness * NANOSECONDS)
-        InitialPoseInput(graph, frames.map, self._refusals, self.place)
+        world = Frames.of(parameters).map
+        InitialPoseInput(graph, world, self._refusals, self.place)
         graph.service(*topics.RESET, self._on_reset)
         graph.service(*topics.PAUSE, self._on_pause)
-        simulation_services.offer(graph, self, frames.map)
+        simulation_services.offer(graph, self, world)
         graph.declare_parameters(describe(parameters), self._on_parameters)
 
     def _make_clock(self) -> Clock:
@@ -150,7 +137,7 @@ class SimNode:
 
     def begin(self) -> None:
         """Send what is said once."""
-        self._outputs.publish_latched(self._now(monotonic_ns()) or 0, self._description)
+        self._observations.publish_latched(self._now(monotonic_ns()) or 0, self._description)
 
     def turn(self, seconds: float) -> None:
         """Do what is due; if nothing comes, wait so many seconds for it."""
@@ -178,7 +165,7 @@ class SimNode:
             if time != self._last_now:
                 self._end_standstill()
             self.clock.tell(time)
-        self._publish_seen()
+        self._observations.publish(self.paused)
 
     def _end_standstill(self) -> None:
         """Time goes on. Where it stood still for long, as in a pause, the last command is too old, though not by it."""
@@ -245,58 +232,9 @@ class SimNode:
             self._clock_beat.done()
         if self._output_beat.next == moment:
             self._lateness = max(self._lateness, now - moment)
-            vehicle = self.plant.vehicle
-            self._awaiting.append((moment, vehicle.model.actuator_states(vehicle.coefficients, vehicle.state)))
+            self._observations.note(moment)
             self._output_beat.done()
-            self._publish_seen()
-
-    def _publish_seen(self) -> None:
-        """Send all outputs for whose moment it is known where the vehicle was."""
-        while self._awaiting and self.plant.seen(self._awaiting[0][0]):
-            self._publish(*self._awaiting.popleft())
-        while len(self._awaiting) > WAITING_OUTPUTS:
-            self._awaiting.popleft()
-            self._skipped += 1
-
-    def _publish(self, time: int, actuators: ActuatorStates) -> None:
-        plant = self.plant
-        motion = plant.motion(time)
-        truth = Pose(motion.x, motion.y, motion.heading)
-        odom, variance, map_to_odom = truth, (0.0, 0.0), None
-        if self._localization is not None:
-            self._localization.update(truth, 1.0 / self._output_beat.rate)
-            odom = self._localization.odom
-            variance = self._localization.odom_variance
-            map_to_odom = self._localization.map_to_odom
-        if self.paused:
-            motion = Motion(motion.x, motion.y, motion.heading, 0.0, 0.0, 0.0)
-        odom_motion = motion
-        if self._reports is not None:
-            measured = self._measure(odom, motion)
-            odom = Pose(measured.x, measured.y, measured.heading)
-            odom_motion = replace(motion, v_x=measured.speed)
-            self._reports.publish(time, plant.vehicle, measured)
-        self._outputs.publish(
-            Snapshot(
-                time,
-                motion,
-                odom_motion,
-                truth,
-                odom,
-                variance,
-                map_to_odom,
-                plant.joint_states(time),
-                actuators,
-                plant.posture(time),
-            )
-        )
-
-    def _measure(self, odom: Pose, motion: Motion) -> Measurement:
-        """What one of Autoware's vehicles measures of itself."""
-        vehicle = self.plant.vehicle
-        steering = steering_report(vehicle.coefficients, vehicle.state)
-        true = Measurement(odom.x, odom.y, odom.heading, motion.v_x, steering)
-        return true if self._noise is None else self._noise.of(true)
+            self._observations.publish(self.paused)
 
     # ------------------------------------------------------------------ time
 
@@ -311,7 +249,7 @@ class SimNode:
         self._set_beats(start)
         self._last_now = now
         self._measured = (now, monotonic_ns())
-        self._awaiting.clear()
+        self._observations.forget()
 
     def _set_beats(self, start: int) -> None:
         self._output_beat = Beat(start, self.parameters.pub_rate)
@@ -349,8 +287,7 @@ class SimNode:
         except LinkError as error:
             self.graph.log(Severity.ERROR, f"the vehicle was not put anywhere: {error}")
             return
-        if self._localization is not None:
-            self._localization.place(pose)
+        self._observations.place(pose)
 
     def stand_still(self) -> None:
         """Take all motion and all commands from the vehicle, where it is."""
@@ -365,8 +302,7 @@ class SimNode:
                 return str(error)
             if pose is None:
                 return "the vehicle stands, but it has not been seen yet, so it is not known where it began"
-            if self._localization is not None:
-                self._localization.reset(pose)
+            self._observations.reset(pose)
         if time and isinstance(self.clock, ReferenceClock):
             self.clock.put(ReferenceClock.BEGIN, monotonic_ns())
             self.plant.vehicle.stand_still(ReferenceClock.BEGIN)
@@ -444,8 +380,7 @@ class SimNode:
             vehicle.configure(parameters.vehicle)
         vehicle.max_command_age = parameters.twist_reference_max_oldness
         self._commands.max_age = round(parameters.twist_reference_max_oldness * NANOSECONDS)
-        if self._localization is not None:
-            self._localization.parameters = parameters.localization
+        self._observations.configure(parameters)
         if isinstance(self.clock, ReferenceClock) and parameters.speed_factor != before.speed_factor:
             self.clock.set_speed(parameters.speed_factor, monotonic_ns())
         if parameters.pub_rate != before.pub_rate and self._last_now is not None:
@@ -471,7 +406,7 @@ class SimNode:
             publishers={one.topic: one.publisher_count() for one in self._commands.subscriptions},
             refused=self._refusals.counts,
             lateness=self._lateness * 1e-9,
-            skipped=self._skipped,
+            skipped=self._skipped + self._observations.left_out,
             real_time_factor=factor,
             paused=self.paused,
             waiting=now is None,
@@ -490,9 +425,8 @@ class SimNode:
             self.plant.advance(max(now, self._last_now) if math.isfinite(now) else self._last_now)
         if self._clock_output is not None:
             self._clock_output.publish(self.plant.vehicle.time)
-        vehicle = self.plant.vehicle
-        self._awaiting.append((vehicle.time, vehicle.model.actuator_states(vehicle.coefficients, vehicle.state)))
-        self._publish_seen()
+        self._observations.note(self.plant.vehicle.time)
+        self._observations.publish(self.paused)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -1,0 +1,103 @@
+"""What the vehicle shows of itself at the publish rate: each instant as soon as it is known where the vehicle was."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import replace
+
+from vds_gz.nodes.autoware import Reports
+from vds_gz.nodes.outputs import Frames, Outputs, Snapshot
+from vds_gz.parameters.node import NodeParameters
+from vds_gz.plant.plant import Plant
+from vds_gz.ros.graph import Graph
+from vds_gz.sensing.localization import Pose
+from vds_gz.sensing.perception import Perception
+from vds_gz.vehicle.autoware.reports import steering_report
+from vds_gz.vehicle.command import CONTROL
+from vds_gz.vehicle.model import ActuatorStates
+from vds_gz.vehicle.vehicle import Motion
+
+#: Instants that may wait for what moves the vehicle; older ones are left out.
+WAITING = 50
+
+
+class Observations:
+    """The topics of a vehicle's state.
+
+    Attributes:
+        left_out: Instants that were never sent, because what moves the vehicle did not say where it was then.
+    """
+
+    def __init__(self, graph: Graph, parameters: NodeParameters, plant: Plant) -> None:
+        """Announce the topics."""
+        self._parameters = parameters
+        self._plant = plant
+        self._awaiting: deque[tuple[int, ActuatorStates]] = deque()
+        self.left_out = 0
+        vehicle, frames = plant.vehicle, Frames.of(parameters)
+        measures = CONTROL in vehicle.model.accepts
+        self._perception = Perception(parameters, measures=measures)
+        joints = [joint.name for joint in vehicle.model.joints(parameters.vehicle)]
+        self._outputs = Outputs(graph, frames, joints, vehicle.model.actuators, self._perception.exact, plant.flat)
+        self._reports = None
+        if measures:
+            self._reports = Reports(graph, vehicle, frames.base_link, parameters.actuation_messages)
+
+    def publish_latched(self, time: int, description: str) -> None:
+        """Send what is said once, at a simulated time [ns]."""
+        self._outputs.publish_latched(time, description)
+
+    def note(self, time: int) -> None:
+        """Let the vehicle's present, at a simulated time [ns], be an instant that goes out."""
+        vehicle = self._plant.vehicle
+        self._awaiting.append((time, vehicle.model.actuator_states(vehicle.coefficients, vehicle.state)))
+
+    def publish(self, paused: bool) -> None:
+        """Send all instants for which it is known where the vehicle was; while it is paused, nothing moves."""
+        while self._awaiting and self._plant.seen(self._awaiting[0][0]):
+            self._publish(*self._awaiting.popleft(), paused)
+        while len(self._awaiting) > WAITING:
+            self._awaiting.popleft()
+            self.left_out += 1
+
+    def forget(self) -> None:
+        """Time is another one: no instant waits any more."""
+        self._awaiting.clear()
+
+    def place(self, pose: Pose) -> None:
+        """The vehicle was lifted and put elsewhere."""
+        self._perception.place(pose)
+
+    def reset(self, pose: Pose) -> None:
+        """The vehicle starts anew, there."""
+        self._perception.reset(pose)
+
+    def configure(self, parameters: NodeParameters) -> None:
+        """Go on with other parameters."""
+        self._parameters = parameters
+        self._perception.configure(parameters)
+
+    def _publish(self, time: int, actuators: ActuatorStates, paused: bool) -> None:
+        plant, vehicle = self._plant, self._plant.vehicle
+        motion = plant.motion(time)
+        if paused:
+            motion = Motion(motion.x, motion.y, motion.heading, 0.0, 0.0, 0.0)
+        truth = Pose(motion.x, motion.y, motion.heading)
+        steering = steering_report(vehicle.coefficients, vehicle.state) if self._reports else 0.0
+        seen = self._perception.update(truth, motion.v_x, steering, 1.0 / self._parameters.pub_rate)
+        if self._reports is not None:
+            self._reports.publish(time, vehicle, seen)
+        self._outputs.publish(
+            Snapshot(
+                time,
+                motion,
+                replace(motion, v_x=seen.speed) if self._reports else motion,
+                truth,
+                seen.odom,
+                seen.odom_variance,
+                seen.map_to_odom,
+                plant.joint_states(time),
+                actuators,
+                plant.posture(time),
+            )
+        )
