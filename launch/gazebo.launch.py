@@ -21,7 +21,7 @@ from launch_ros.actions import Node
 
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from vds_gz import ros2_control
-from vds_gz.launching import BOOLEANS, LaunchError, Vehicle, boolean, number, presets, require
+from vds_gz.launching import BOOLEANS, LaunchError, Vehicle, boolean, chosen_file, number, require, vehicle_arguments
 from vds_gz.nodes.gazebo import environment, in_step, renders, world_file
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.plant.gazebo.bindings import bindings_fault
@@ -41,15 +41,7 @@ POSE = ("x", "y", "z", "R", "P", "Y")
 def generate_launch_description() -> LaunchDescription:
     """The arguments, and what they start."""
     arguments = [
-        DeclareLaunchArgument(
-            "preset",
-            default_value="ackermann_car",
-            choices=presets(),
-            description="The vehicle: a parameter file of this package's config folder.",
-        ),
-        DeclareLaunchArgument(
-            "params_file", default_value="", description="A parameter file of your own, instead of the preset."
-        ),
+        *vehicle_arguments(),
         DeclareLaunchArgument(
             "world", default_value="empty", description="A world of this package's worlds folder, or an SDF file."
         ),
@@ -74,22 +66,8 @@ def generate_launch_description() -> LaunchDescription:
             choices=[*BOOLEANS],
             description="The sensors of the parameter file, and a bridge that brings their topics to ROS.",
         ),
-        DeclareLaunchArgument("namespace", default_value="", description="Namespace of the nodes and their topics."),
-        DeclareLaunchArgument(
-            "robot_state_publisher",
-            default_value="true",
-            choices=[*BOOLEANS],
-            description="Publish the transforms base_link -> wheels and sensors.",
-        ),
-        DeclareLaunchArgument("rviz", default_value="false", choices=[*BOOLEANS], description="Start RViz."),
         DeclareLaunchArgument(
             "joystick", default_value="false", choices=[*BOOLEANS], description="Drive with a joystick."
-        ),
-        DeclareLaunchArgument(
-            "log_level",
-            default_value="info",
-            choices=["debug", "info", "warn", "error", "fatal"],
-            description="The least severity that is logged.",
         ),
     ]
     return LaunchDescription([*arguments, OpaqueFunction(function=start)])
@@ -133,7 +111,7 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
 def described(arguments: dict[str, str], link: str) -> Vehicle:
     """The vehicle; it gives Gazebo's time to everybody, at a rate that everybody can follow."""
     return Vehicle(
-        params_file=arguments["params_file"] or str(share("config", f"{arguments['preset']}.yaml")),
+        params_file=chosen_file(arguments),
         namespace=arguments["namespace"],
         overrides={
             "backend": "gazebo",

@@ -5,8 +5,7 @@ from __future__ import annotations
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
-from vds_gz.launching import BOOLEANS, Vehicle, boolean, given, number, presets
-from vds_gz.share import share
+from vds_gz.launching import BOOLEANS, Vehicle, boolean, chosen_file, given, number, vehicle_arguments
 
 #: Arguments that set the parameter of the same name.
 PARAMETERS = ("use_sim_time", "be_reference_clock", "speed_factor", "frame_prefix", "simulate_localization")
@@ -17,16 +16,7 @@ OPTIONAL_BOOLEAN = [*BOOLEANS, ""]
 def generate_launch_description() -> LaunchDescription:
     """The arguments, and what they start."""
     arguments = [
-        DeclareLaunchArgument(
-            "preset",
-            default_value="ackermann_car",
-            choices=presets(),
-            description="The vehicle: a parameter file of this package's config folder.",
-        ),
-        DeclareLaunchArgument(
-            "params_file", default_value="", description="A parameter file of your own, instead of the preset."
-        ),
-        DeclareLaunchArgument("namespace", default_value="", description="Namespace of the nodes and their topics."),
+        *vehicle_arguments(),
         DeclareLaunchArgument(
             "use_sim_time",
             default_value="",
@@ -62,23 +52,10 @@ def generate_launch_description() -> LaunchDescription:
         DeclareLaunchArgument("y", default_value="0.0", description="Where the vehicle starts in the map [m]."),
         DeclareLaunchArgument("yaw", default_value="0.0", description="Its heading there [rad]."),
         DeclareLaunchArgument(
-            "robot_state_publisher",
-            default_value="true",
-            choices=[*BOOLEANS],
-            description="Publish the transforms base_link -> wheels.",
-        ),
-        DeclareLaunchArgument(
             "robot_description",
             default_value="auto",
             choices=["auto", "topic", "parameter"],
             description="How robot_state_publisher gets the robot description; auto: on the topic where it can.",
-        ),
-        DeclareLaunchArgument("rviz", default_value="false", choices=[*BOOLEANS], description="Start RViz."),
-        DeclareLaunchArgument(
-            "log_level",
-            default_value="info",
-            choices=["debug", "info", "warn", "error", "fatal"],
-            description="The least severity that is logged.",
         ),
     ]
     return LaunchDescription([*arguments, OpaqueFunction(function=start)])
@@ -89,7 +66,7 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     arguments = dict(context.launch_configurations)
     arguments["be_reference_clock"] = arguments["reference_clock"]
     vehicle = Vehicle(
-        params_file=arguments["params_file"] or str(share("config", f"{arguments['preset']}.yaml")),
+        params_file=chosen_file(arguments),
         namespace=arguments["namespace"],
         overrides=given(arguments, PARAMETERS),
         tf=arguments["tf"],

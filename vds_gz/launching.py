@@ -61,6 +61,42 @@ def presets() -> list[str]:
     return [file.stem for file in files if f"{NODE_NAME}:" in file.read_text(encoding="utf-8").splitlines()]
 
 
+def vehicle_arguments() -> list[Any]:
+    """The arguments of every launch file that starts one vehicle."""
+    from launch.actions import DeclareLaunchArgument
+
+    return [
+        DeclareLaunchArgument(
+            "preset",
+            default_value="ackermann_car",
+            choices=presets(),
+            description="The vehicle: a parameter file of this package's config folder.",
+        ),
+        DeclareLaunchArgument(
+            "params_file", default_value="", description="A parameter file of your own, instead of the preset."
+        ),
+        DeclareLaunchArgument("namespace", default_value="", description="Namespace of the nodes and their topics."),
+        DeclareLaunchArgument(
+            "robot_state_publisher",
+            default_value="true",
+            choices=[*BOOLEANS],
+            description="Publish the transforms base_link -> wheels and sensors.",
+        ),
+        DeclareLaunchArgument("rviz", default_value="false", choices=[*BOOLEANS], description="Start RViz."),
+        DeclareLaunchArgument(
+            "log_level",
+            default_value="info",
+            choices=["debug", "info", "warn", "error", "fatal"],
+            description="The least severity that is logged.",
+        ),
+    ]
+
+
+def chosen_file(arguments: Mapping[str, str]) -> str:
+    """The parameter file that the arguments of :func:`vehicle_arguments` select."""
+    return arguments["params_file"] or str(share("config", f"{arguments['preset']}.yaml"))
+
+
 def boolean(text: str, name: str) -> bool:
     """The value of a launch argument that is true or false."""
     try:
