@@ -25,6 +25,8 @@ NEED = {
     "page": "aiohttp",
     "test_cli.py": "mcap",
     "study": "mcap",
+    "study/test_mechanism_fit.py": "numba",
+    "study/test_pedal_fit.py": "numba",
     "vehicle/test_compiled.py": "numba",
     "vehicle/autoware/test_autoware_recorded.py": "numba",
 }

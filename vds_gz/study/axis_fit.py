@@ -2,14 +2,15 @@
 
 The axis is taken for what :mod:`vds_gz.vehicle.actuators` simulates: gain, dead time, saturation, first-order lag and
 rate limit, in this order; what is measured of it has an offset and noise. The numbers are those that leave the least
-squares. Of the limits, those are kept that explain enough to be believed (Bayesian information criterion). Samples may
-come at any times; the model is followed from event to event in closed form.
+squares, which with Gaussian noise is as exact as the samples allow (Cramer and Rao's bound). Of the limits, those are
+kept that explain enough to be believed (Bayesian information criterion). Samples may come at any times; the model is
+followed from event to event in closed form.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain, combinations
@@ -17,6 +18,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.ndimage import median_filter
 from scipy.optimize import least_squares
 
 Array = NDArray[np.float64]
@@ -25,6 +27,10 @@ Array = NDArray[np.float64]
 NAMES = ("dead_time", "time_constant", "gain", "offset", "rise", "fall", "value")
 _DEAD_TIME, _TIME_CONSTANT, _GAIN, _OFFSET, _RISE, _FALL, _VALUE = range(7)
 
+#: Behind them stands the value at the first sample, without the offset. Nobody asks for it, but a guess would bend the
+#: others.
+_START = 7
+
 #: Half the width of a 95 % interval in standard deviations.
 WIDTH = 1.96
 
@@ -32,14 +38,20 @@ WIDTH = 1.96
 #: this [s], gain and offset if not wider than this part of 1 and of the range.
 CERTAIN, CERTAIN_TIME, CERTAIN_OFFSET = 0.25, 0.02, 0.05
 
-#: Times are not known better than this: half a step of a simulator, transport, the clock of a bus [s].
-TIME_RESOLUTION = 0.0003
+#: Times are not known better than this: a simulator rounds them to steps of 1 ms, transport takes time [s].
+TIME_RESOLUTION = 0.0006
 
 #: A limit must explain so much more than an information criterion asks for.
 LIMIT_PENALTY = 10.0
 
+#: A limit of the value was met if it is less than this part of the greatest value asked for.
+BELOW = 0.99
+
 #: Residuals beyond so many standard deviations are left out.
 OUTLIER = 6.0
+
+#: The search begins with so many samples, evenly chosen; so many of its best results are then fitted to all of them.
+FEW_SAMPLES, FINALISTS = 400, 3
 
 _NO_LIMIT = 1e9
 _LEAST_TIME = 1e-6
@@ -93,41 +105,56 @@ def fit_axis(
         angle: One rate limit holds for both directions.
         ignored: Samples that something else had a part in.
     """
-    record = _Record(command_time, command, time, measured, angle)
-    if ignored is not None:
-        record.weights = (~ignored).astype(float)
+    changes = _changes(command)
+    sane = ~_wild(measured) if ignored is None else ~(_wild(measured) | ignored)
+    every = _Record(command_time[changes], command[changes], time, measured, angle)
+    record = every.part(sane)
     if record.still:
         nothing: dict[str, Number | None] = dict.fromkeys(NAMES)
-        return AxisFit(nothing, record.reached, 0.0, 0, time, record.held(), measured, np.full_like(measured, np.nan))
-    best = min(record.fits(), key=lambda fit: fit.criterion)
+        return AxisFit(nothing, every.reached, 0.0, 0, time, every.held(), measured, np.full_like(measured, np.nan))
+    best = min((record.fit(fit.free, fit.parameters) for fit in record.finalists()), key=lambda fit: fit.criterion)
     size = np.abs(best.residuals)
-    outliers = size > OUTLIER * 1.4826 * np.median(size[record.weights > 0.0]) + 1e-9
+    outliers = size > OUTLIER * 1.4826 * np.median(size) + 1e-9
     if outliers.any() and outliers.mean() < 0.05:
-        record.weights[outliers] = 0.0
+        record = record.part(~outliers)
         best = record.fit(best.free, best.parameters)
+    left_out = len(time) - len(record.time) - (0 if ignored is None else int(ignored.sum()))
     return AxisFit(
         _numbers(record, best),
-        record.reached,
+        every.reached,
         best.deviation,
-        int(outliers.sum()) if outliers.mean() < 0.05 else 0,
+        left_out,
         time,
-        record.held(),
+        every.held(),
         measured,
-        record.simulate(best.parameters),
+        every.simulate(best.parameters),
     )
 
 
-def follow(command_time: Any, command: Any, time: Any, p: Any, start: float, answer: Any) -> None:
+def _changes(command: Array) -> NDArray[np.bool_]:
+    """Commands that differ from the one before."""
+    return np.concatenate((np.ones(min(len(command), 1), bool), np.diff(command) != 0.0))
+
+
+def _wild(measured: Array) -> NDArray[np.bool_]:
+    """Samples that stick out of their neighbours by far more than noise: no motion that goes on does."""
+    if len(measured) < 20:
+        return np.zeros(len(measured), bool)
+    away = np.abs(measured - median_filter(measured, 5, mode="mirror"))
+    return np.asarray(away > 2.0 * OUTLIER * noise(measured) + 0.05 * float(np.ptp(np.percentile(measured, (5, 95)))))
+
+
+def follow(command_time: Any, command: Any, time: Any, p: Any, answer: Any) -> None:
     """Write what the axis does at every time into ``answer``.
 
     Args:
         command_time, command: As of :func:`fit_axis`.
         time: Times wanted [s].
-        p: The numbers, in the order of :data:`NAMES`.
-        start: Value at the first of the times.
+        p: The numbers, in the order of :data:`NAMES`, and the value at the first of the times, without the offset.
         answer: As long as ``time``.
     """
     dead_time, time_constant, gain, offset, rise, fall, limit = p[0], p[1], p[2], p[3], p[4], p[5], p[6]
+    start = p[7]
     y = start
     now = time[0]
     j = -1
@@ -194,12 +221,15 @@ class _Record:
     def __init__(self, command_time: Array, command: Array, time: Array, measured: Array, angle: bool) -> None:
         self.command_time, self.command = command_time, command
         self.time, self.measured, self.angle = time, measured, angle
-        self.weights = np.ones_like(time)
         self.reached = reached(time, measured, angle)
         self.range = float(np.ptp(np.percentile(measured, (1.0, 99.0)))) if len(time) else 0.0
         level = noise(measured)
         self.still = len(time) < 20 or len(command) < 2 or np.ptp(command) < 1e-9 or self.range < 5.0 * level + 1e-9
         self.start = float(np.median(measured[:3])) if len(time) else 0.0
+
+    def part(self, which: NDArray[np.bool_]) -> _Record:
+        """The same with some of the samples."""
+        return _Record(self.command_time, self.command, self.time[which], self.measured[which], self.angle)
 
     def held(self) -> Array:
         """The commands as they stood at the times of the samples."""
@@ -213,27 +243,33 @@ class _Record:
         p[_TIME_CONSTANT] = max(p[_TIME_CONSTANT], _LEAST_TIME)
         p[_FALL] = p[_RISE] if self.angle else p[_FALL]
         answer = np.empty_like(self.time)
-        _fast_follow()(self.command_time, self.command, self.time, p, self.start - p[_OFFSET], answer)
+        _fast_follow()(self.command_time, self.command, self.time, p, answer)
         return answer
 
-    def fits(self) -> Iterator[_Fit]:
-        """A fit with every set of limits that may have been met."""
-        possible = (_RISE, _VALUE) if self.angle else (_RISE, _FALL, _VALUE)
-        for met in chain.from_iterable(combinations(possible, count) for count in range(len(possible) + 1)):
-            free = (_DEAD_TIME, _TIME_CONSTANT, _GAIN, _OFFSET, *met)
-            yield self.fit(free, self.coarse(met))
+    def finalists(self) -> list[_Fit]:
+        """With some of the samples, a fit with every set of limits that may have been met; the best of them."""
+        thinned = np.zeros(len(self.time), bool)
+        thinned[:: max(1, len(self.time) // FEW_SAMPLES)] = True
+        few = self.part(thinned)
+        few.reached = self.reached
+        fits = (few.fit(free, start) for free, start in few.beginnings())
+        return sorted(fits, key=lambda fit: fit.criterion)[:FINALISTS]
 
-    def coarse(self, met: tuple[int, ...]) -> Array:
-        """Where to begin: the best of a grid of dead times and time constants, then of limits, then of times again."""
-        p = np.array([0.0, 0.0, 1.0, 0.0, _NO_LIMIT, _NO_LIMIT, _NO_LIMIT])
-        for limit in met:
-            p[limit] = max(self.reached[limit - _RISE], 1e-6)
-        p = self._best(self._times(p))
-        if met:
-            for limit in (*met, *met):
-                p = self._best(_scaled(p, limit))
-            p = self._best(self._times(p))
-        return p
+    def beginnings(self) -> Iterator[tuple[tuple[int, ...], Array]]:
+        """Every set of limits that may have been met: what is free then, and where to begin."""
+        possible = (_RISE, _VALUE) if self.angle else (_RISE, _FALL, _VALUE)
+        unlimited = np.array([0.0, 0.0, 1.0, 0.0, _NO_LIMIT, _NO_LIMIT, _NO_LIMIT, self.start])
+        limited = unlimited.copy()
+        limited[_RISE:_START] = np.maximum(self.reached, 1e-6)
+        slow, quick = self._best(self._times(limited)), self._best(self._times(unlimited))
+        for met in chain.from_iterable(combinations(possible, count) for count in range(len(possible) + 1)):
+            p = unlimited.copy()
+            p[list(met)] = limited[list(met)]
+            trials = []
+            for times in (slow, quick):
+                p[:2] = times[:2]
+                trials.append(self._best(_scaled(p, met)))
+            yield (_DEAD_TIME, _TIME_CONSTANT, _GAIN, _OFFSET, *met, _START), self._best(trials)
 
     def _times(self, p: Array) -> Iterator[Array]:
         """The same with every dead time and time constant of a grid."""
@@ -244,7 +280,7 @@ class _Record:
 
     def _best(self, trials: Iterable[Array]) -> Array:
         """The one that leaves the least."""
-        return min(trials, key=lambda p: float(np.sum(self.weights * (self.simulate(p) - self.measured) ** 2)))
+        return min(trials, key=lambda p: float(np.sum((self.simulate(p) - self.measured) ** 2)))
 
     def fit(self, free: tuple[int, ...], start: Array) -> _Fit:
         """The least squares from a start, with some numbers free."""
@@ -253,41 +289,44 @@ class _Record:
         def residuals(values: Array) -> Array:
             p = start.copy()
             p[places] = values
-            return np.asarray((self.simulate(p) - self.measured) * self.weights)
+            return self.simulate(p) - self.measured
 
-        lowest = np.array([0.0, 0.0, -math.inf, -math.inf, 1e-9, 1e-9, 1e-9])[places]
-        scale = np.array([0.05, 0.05, 0.2, 0.1 * self.range, *(0.2 * max(r, 1e-6) for r in self.reached)])[places]
+        lowest = np.array([0.0, 0.0, -math.inf, -math.inf, 1e-9, 1e-9, 1e-9, -math.inf])[places]
+        limits = (0.2 * max(r, 1e-6) for r in self.reached)
+        scale = np.array([0.05, 0.05, 0.2, 0.1 * self.range, *limits, 0.1 * self.range])[places]
         begin = np.maximum(start[places], lowest + 1e-6)
         found = least_squares(
             residuals, begin, bounds=(lowest, np.inf), x_scale=scale, diff_step=1e-4, max_nfev=40, xtol=1e-7
         )
         p = start.copy()
         p[places] = found.x
-        jacobian = self._jacobian(residuals, found.x, scale)
-        count = int(np.sum(self.weights))
+        jacobian = _jacobian(residuals, found.x, 0.02 * scale, lowest)
+        count = len(self.time)
         squares = float(found.fun @ found.fun)
         criterion = count * math.log(max(squares / count, 1e-18)) + len(places) * (math.log(count) + LIMIT_PENALTY)
         deviation = math.sqrt(squares / max(count - len(places), 1))
         return _Fit(p, free, found.fun, jacobian, deviation, criterion)
 
-    @staticmethod
-    def _jacobian(residuals: Any, at: Array, scale: Array) -> Array:
-        """Derivatives by differences to both sides, over a hundredth of what is usual."""
-        columns = []
-        for i, step in enumerate(0.02 * scale):
-            up, down = at.copy(), at.copy()
-            up[i] += step
-            down[i] = max(at[i] - step, min(at[i], 0.0) if i > 1 else 0.0)
-            columns.append((residuals(up) - residuals(down)) / (up[i] - down[i]))
-        return np.column_stack(columns)
+
+def _jacobian(residuals: Any, at: Array, steps: Array, lowest: Array) -> Array:
+    """Derivatives by differences to both sides."""
+    columns = []
+    for i, step in enumerate(steps):
+        up, down = at.copy(), at.copy()
+        up[i] += step
+        down[i] = max(at[i] - step, lowest[i])
+        columns.append((residuals(up) - residuals(down)) / (up[i] - down[i]))
+    return np.column_stack(columns)
 
 
-def _scaled(p: Array, place: int) -> Iterator[Array]:
-    """The same with one number greater and smaller."""
-    for factor in (1.0, 0.8, 0.9, 0.95, 1.05, 1.12, 1.25, 1.5):
-        scaled = p.copy()
-        scaled[place] *= factor
-        yield scaled
+def _scaled(p: Array, places: Sequence[int]) -> Iterator[Array]:
+    """The same, and with one of some numbers greater or smaller."""
+    yield p.copy()
+    for place in places:
+        for factor in (0.8, 0.9, 0.95, 1.05, 1.12, 1.25, 1.5):
+            scaled = p.copy()
+            scaled[place] *= factor
+            yield scaled
 
 
 def _numbers(record: _Record, fit: _Fit) -> dict[str, Number | None]:
@@ -296,8 +335,11 @@ def _numbers(record: _Record, fit: _Fit) -> dict[str, Number | None]:
     square = fit.jacobian.T @ fit.jacobian
     size = np.sqrt(np.maximum(np.diag(square), 1e-300))
     inverse = np.linalg.pinv(square / np.outer(size, size), rcond=1e-9)
-    deviations = _spread(fit.residuals) * max(fit.deviation, 1e-4 * record.range) * np.sqrt(np.diag(inverse)) / size
+    noisy = clinging(fit.residuals) * max(fit.deviation, 1e-4 * record.range)
+    deviations = noisy * np.sqrt(_positive(np.diag(inverse))) / size
     for place, deviation, seen in zip(fit.free, deviations, np.diag(square) > 0.0, strict=True):
+        if place == _START:
+            continue
         value = float(fit.parameters[place])
         half = WIDTH * math.hypot(deviation, TIME_RESOLUTION if place <= _TIME_CONSTANT else 0.0)
         allowed = CERTAIN * abs(value)
@@ -305,6 +347,8 @@ def _numbers(record: _Record, fit: _Fit) -> dict[str, Number | None]:
             allowed = max(allowed, CERTAIN_TIME)
         elif place == _OFFSET:
             allowed = max(allowed, CERTAIN_OFFSET * record.range)
+        elif place == _VALUE and value > BELOW * abs(fit.parameters[_GAIN]) * float(np.max(np.abs(record.command))):
+            continue  # nothing was asked for that this limit kept from happening
         if seen and half <= allowed:
             lowest = 0.0 if place not in (_GAIN, _OFFSET) else -math.inf
             found[NAMES[place]] = Number(value, max(value - half, lowest), value + half)
@@ -313,7 +357,12 @@ def _numbers(record: _Record, fit: _Fit) -> dict[str, Number | None]:
     return found
 
 
-def _spread(residuals: Array) -> float:
+def _positive(variances: Array) -> Array:
+    """Variances; infinite where rounding has left none."""
+    return np.where(variances > 0.0, variances, math.inf)
+
+
+def clinging(residuals: Array) -> float:
     """How much less the samples tell than as many independent ones: a factor for standard deviations."""
     power = float(residuals @ residuals)
     if power <= 0.0:

@@ -16,6 +16,9 @@ from vds_gz.study.signals import QUANTITIES, Series, SignalError, Signals
 #: Below this speed a yaw rate says nothing of the steering [m/s].
 SLOW = 0.05
 
+#: How far ahead of the commands measurements are looked for, and in which steps [s].
+LEAD, LEAD_STEP = 1.0, 0.02
+
 #: In curves sharper than this [rad] and from this part of the greatest speed on, an outer wheel may limit the speed.
 STRAIGHT, FAST = 0.03, 0.6
 
@@ -31,6 +34,22 @@ LABELS = {
     "rise": "acceleration limit",
     "fall": "deceleration limit",
     "value": "limit",
+}
+
+
+#: A number is known roughly if its interval is wider to either side than this part of it; a time, if also wider than
+#: this [s].
+ROUGHLY = {"dead_time": 0.05, "time_constant": 0.05, "rise": 0.02, "fall": 0.02, "value": 0.02}
+ROUGH_TIME = 0.005
+
+#: What tells more of a number.
+_QUICK = "more steps to and fro in quick succession tell more (`vds-gz profile steps`), or a longer recording"
+MORE = {
+    "dead_time": _QUICK,
+    "time_constant": _QUICK,
+    "rise": "more great steps away from zero tell more",
+    "fall": "more great steps towards zero tell more",
+    "value": "commands beyond the limit, held until it is reached, tell more",
 }
 
 
@@ -52,6 +71,18 @@ class Axis:
             return f"{self.unit}²" if self.unit == "m/s" else "rad/s²" if self.unit == "rad/s" else "rad/s"
         return self.unit
 
+    def advice(self) -> Iterator[str]:
+        """Of each number that the recording tells only roughly: how roughly, and what would tell more."""
+        for name, number in self.fit.numbers.items():
+            if number is None or name not in ROUGHLY or (self.quantity == "steering" and name == "fall"):
+                continue
+            half = 0.5 * (number.high - number.low)
+            if half > max(ROUGHLY[name] * abs(number.value), ROUGH_TIME if name.startswith(("dead", "time")) else 0.0):
+                yield (
+                    f"{self.quantity} {self.label(name)} is known to +-{half:.2g} {self.unit_of(name)} "
+                    f"({half / abs(number.value):.0%}) only; {MORE[name]}"
+                )
+
     def label(self, name: str) -> str:
         """What one of its numbers is called."""
         return "rate limit" if self.quantity == "steering" and name == "rise" else LABELS[name]
@@ -69,7 +100,7 @@ def identify(signals: Signals, *, wheel_base: float | None = None) -> list[Axis]
     """
     commanded = dict(signals.commanded)
     if "steering" in signals.measured and "steering" not in commanded and wheel_base and "yaw_rate" in commanded:
-        commanded["steering"] = steering_asked(commanded["v_x"], commanded["yaw_rate"], wheel_base)
+        commanded["steering"] = _steering_of_twists(signals, wheel_base)
     axes = []
     for quantity in QUANTITIES:
         if quantity not in commanded or quantity not in signals.measured:
@@ -110,10 +141,28 @@ def _fast_in_curves(speed: Series, signals: Signals) -> NDArray[np.bool_] | None
     return np.asarray(fast & curve)
 
 
-def steering_asked(v_x: Series, yaw_rate: Series, wheel_base: float) -> Series:
-    """The steering angle [rad] that a velocity asks for; at standstill the last one."""
+def _steering_of_twists(signals: Signals, wheel_base: float) -> Series:
+    """The steering angles that velocities asked for, at standstill as this vehicle takes it."""
+    twists = signals.commanded["v_x"], signals.commanded["yaw_rate"]
+    measured = signals.measured["steering"]
+    kept, centred = (steering_asked(*twists, wheel_base, centred=centred) for centred in (False, True))
+
+    def distance(asked: Series) -> float:
+        at = np.searchsorted(asked.time, measured.time, side="right") - 1
+        return float(np.mean(np.abs(asked.value[np.clip(at, 0, None)] - measured.value)))
+
+    if distance(centred) < distance(kept):
+        signals.notes.append("the steering is centred at standstill: center_at_standstill: true")
+        return centred
+    return kept
+
+
+def steering_asked(v_x: Series, yaw_rate: Series, wheel_base: float, *, centred: bool = False) -> Series:
+    """The steering angle [rad] that a velocity asks for; at standstill the last one, or 0 if ``centred``."""
     angles = np.arctan2(wheel_base * yaw_rate.value * np.sign(v_x.value), np.abs(v_x.value))
     moving = np.abs(v_x.value) > SLOW
+    if centred:
+        return Series(v_x.time, np.where(moving, angles, 0.0))
     last = np.maximum.accumulate(np.where(moving, np.arange(len(angles)), -1))
     return Series(v_x.time, np.where(last >= 0, angles[last], 0.0))
 
@@ -129,7 +178,31 @@ def _overlap(quantity: str, command: Series, measured: Series) -> tuple[Series, 
             f"({command.time[0]:.2f} to {command.time[-1]:.2f} s; measured from {measured.time[0]:.2f} to "
             f"{measured.time[-1]:.2f} s); needed are 20. Are the clocks the same?"
         )
+    ahead = _ahead(command, Series(measured.time[inside], measured.value[inside]))
+    if ahead > 0.0:
+        raise SignalError(
+            f"of {quantity} what was measured comes {ahead:.2f} s before what was commanded; it must come after. Are "
+            "the columns or topics swapped, or the clocks different?"
+        )
     return command, Series(measured.time[inside], measured.value[inside])
+
+
+def _ahead(command: Series, measured: Series) -> float:
+    """By how much the measurements clearly lead the commands [s]; 0 if they do not."""
+    grid = np.arange(measured.time[0], measured.time[-1], LEAD_STEP)
+    reach = round(LEAD / LEAD_STEP)
+    if len(grid) < 4 * reach:
+        return 0.0
+    at = np.clip(np.searchsorted(command.time, grid, side="right") - 1, 0, None)
+    asked, did = command.value[at], np.interp(grid, measured.time, measured.value)
+    if np.ptp(asked) < 1e-9 or np.ptp(did) < 1e-9:
+        return 0.0
+    middle = did[reach:-reach]
+    lags = range(-reach, reach + 1)
+    alike = [float(np.corrcoef(asked[reach - lag : len(grid) - reach - lag], middle)[0, 1]) for lag in lags]
+    best = int(np.nanargmax(alike)) - reach
+    clearly = alike[best + reach] > np.nanmax(alike[reach:]) + 0.02
+    return -best * LEAD_STEP if best < 0 and clearly else 0.0
 
 
 # ---------------------------------------------------------------------- to parameters

@@ -7,7 +7,7 @@ import dataclasses
 import json
 import sys
 from collections.abc import Iterator, Sequence
-from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 
 import matplotlib as mpl
@@ -15,16 +15,27 @@ from matplotlib.figure import Figure
 
 from vds_gz.parameters.description import ParameterError
 from vds_gz.parameters.load import Override
+from vds_gz.progress import progress
 from vds_gz.ros.errors import ArgumentError
 from vds_gz.ros.parameter_yaml import read_parameter_file
 from vds_gz.share import share
 from vds_gz.study import parameter_file
 from vds_gz.study.axis_fit import NAMES
 from vds_gz.study.identify import Axis, autoware, identify, model_of, nav2, overrides
+from vds_gz.study.identify_actuation import identify_pedals, identify_steering
 from vds_gz.study.plots import ACTUAL, ASKED, INK, STYLE
 from vds_gz.study.recording import RecordingError
 from vds_gz.study.report import Page, png, text_table
-from vds_gz.study.signals import QUANTITIES, Signals, read_bag, read_csv
+from vds_gz.study.signals import (
+    ACTUATION_COMMANDS,
+    ACTUATIONS,
+    COMMANDS,
+    QUANTITIES,
+    Signals,
+    read_actuation_csv,
+    read_bag,
+    read_csv,
+)
 from vds_gz.study.vehicle_options import NODE, add_vehicle_options, vehicle_of
 
 DESCRIPTION = """
@@ -36,8 +47,12 @@ AckermannDriveStamped, Autoware's Control), the velocities (Odometry, TwistStamp
 angles (JointState, SteeringReport) are found by type and name, or named by options. A CSV file has a column time [s]
 and pairs such as v_x_command,v_x_measured and steering_command,steering_measured.
 
-Written into a folder: parameters.yaml, which the node loads, report.html, report.json and identified.png. With --preset
-or --params the new numbers replace those of that vehicle, which brings the geometry.
+--model pedals finds the accelerator's and the brake's map, dead times and lags from commands of pedals
+(ActuationCommandStamped; columns accel, brake, v_x); --model steering the parameters of a mechanical steering (columns
+wheel, steering, v_x). Both are those of the models actuation_cmd*.
+
+Written into a folder: parameters.yaml, which the node loads, report.html, report.json and identified.png, and maps as
+CSV. With --preset or --params the new numbers replace those of that vehicle, which brings the geometry.
 """
 
 EPILOG = """
@@ -45,9 +60,15 @@ examples:
   vds-gz identify my_bag/ --command /cmd_vel --velocity /odom
   vds-gz identify car.mcap --params my_car.yaml -o my_car_identified
   vds-gz identify log.csv --column v_x=cmd:odom_v
+  vds-gz identify drive.mcap --model pedals -o pedals
+  vds-gz identify log.csv --model steering --column wheel=steer_cmd --fit inertia,damping
 
 exit code: 0 done, 1 nothing was excited, 2 wrong use or input
 """
+
+#: What can be found; of which signals pedals and steering are found.
+MODELS = ("axes", "pedals", "steering")
+ACTUATION_QUANTITIES = (*ACTUATIONS, "v_x", "steering")
 
 HEAD = ("axis", "number", "value", "95 % interval")
 
@@ -62,10 +83,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         vehicle = vehicle_of(options) if options.preset or options.params else None
         signals = _signals(options)
-        if find_spec("numba") is None:
-            print("vds-gz identify: numba is not installed, so this takes a minute", file=sys.stderr)
+        if options.model != "axes":
+            print(_actuation(options, signals, getattr(vehicle, "vehicle", None)))
+            return 0
         base = options.wheel_base or getattr(getattr(vehicle, "vehicle", None), "wheel_base", None)
-        axes = identify(signals, wheel_base=base)
+        with progress("identifying", None):
+            axes = identify(signals, wheel_base=base)
         folder = Path(options.output)
         folder.mkdir(parents=True, exist_ok=True)
         model = vehicle.model if vehicle is not None else model_of(signals, axes)
@@ -78,6 +101,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"note: {note}")
     print(f"\n{text_table(HEAD, list(_rows(axes)))}\n")
     print("\n".join((*nav2(axes, signals), "", *autoware(axes))))
+    for advice in chain.from_iterable(axis.advice() for axis in axes):
+        print(f"\npoorly determined: {advice}")
     print(f"\nparameters  {folder / 'parameters.yaml'}\nreport      {folder / 'report.html'}")
     return 0 if any(number for axis in axes for number in axis.fit.numbers.values()) else 1
 
@@ -88,6 +113,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("log", metavar="LOG", help="a bag or a CSV file")
     add_vehicle_options(parser, required=False)
+    parser.add_argument(
+        "--model", choices=MODELS, default="axes", help="what to find: axes, pedals or (mechanical) steering (axes)"
+    )
+    parser.add_argument(
+        "--fit", type=_names, default=[], metavar="NAME,NAME", help="parameters of the steering to find; else the usual"
+    )
     parser.add_argument("--command", metavar="TOPIC", help="topic with the commands")
     parser.add_argument("--velocity", metavar="TOPIC", help="topic with the velocities that were measured")
     parser.add_argument("--steering", metavar="TOPIC", help="topic with the steering angles that were measured")
@@ -96,38 +127,59 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="QUANTITY=COMMAND:MEASURED",
-        help=f"columns of a CSV file, for {', '.join(QUANTITIES)}; may be given several times",
+        help=f"columns of a CSV file, for {', '.join(QUANTITIES)}; with another --model QUANTITY=COLUMN, for "
+        f"{', '.join(ACTUATION_QUANTITIES)}; may be given several times",
     )
     parser.add_argument("--wheel-base", type=float, metavar="M", help="of a car that is commanded velocities")
     parser.add_argument("-o", "--output", metavar="DIR", default="identified", help="folder for results (identified)")
     return parser
 
 
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
 def _signals(options: argparse.Namespace) -> Signals:
     path = Path(options.log)
     if not path.exists():
         raise ArgumentError(f"'{path}' does not exist (looked in {Path.cwd()})")
+    axes = options.model == "axes"
     if path.is_dir() or path.suffix in (".mcap", ".db3"):
-        return read_bag(path, command=options.command, velocity=options.velocity, steering=options.steering)
+        topics = {"command": options.command, "velocity": options.velocity, "steering": options.steering}
+        return read_bag(path, **topics, known=COMMANDS if axes else ACTUATION_COMMANDS)
     columns = {}
+    known = QUANTITIES if axes else ACTUATION_QUANTITIES
     for text in options.column:
-        quantity, _, names = text.partition("=")
-        if quantity not in QUANTITIES or ":" not in names:
-            example = "v_x=cmd:odom_v"
-            raise ArgumentError(
-                f"--column '{text}' must be one of {', '.join(QUANTITIES)} with columns, e.g. {example}"
-            )
+        quantity, equals, names = text.partition("=")
+        if quantity not in known or not equals or (axes and ":" not in names):
+            example = "v_x=cmd:odom_v" if axes else "accel=throttle"
+            raise ArgumentError(f"--column '{text}' must be one of {', '.join(known)} with columns, e.g. {example}")
         columns[quantity] = names
-    return read_csv(path, columns)
+    return read_csv(path, columns) if axes else read_actuation_csv(path, columns)
+
+
+def _actuation(options: argparse.Namespace, signals: Signals, vehicle: object) -> str:
+    """Find and write pedals or steering; what to tell."""
+    folder = Path(options.output)
+    folder.mkdir(parents=True, exist_ok=True)
+    base = _base(options)
+    if options.model == "pedals":
+        return identify_pedals(signals, vehicle, base, options.log, folder)
+    return identify_steering(signals, vehicle, base, options.fit, options.log, folder)
+
+
+def _base(options: argparse.Namespace) -> list[Override]:
+    """The parameters that were given."""
+    if not (options.preset or options.params):
+        return []
+    file = options.params or str(share("config", f"{options.preset}.yaml"))
+    return [Override(one.name, one.value) for one in read_parameter_file(file, NODE)]
 
 
 def _write_parameters(path: Path, options: argparse.Namespace, model: str, axes: list[Axis]) -> None:
     """The vehicle that was given, or the model's defaults, with what was found."""
-    base: list[Override] = []
-    if options.preset or options.params:
-        file = options.params or str(share("config", f"{options.preset}.yaml"))
-        base = [Override(one.name, one.value) for one in read_parameter_file(file, NODE)]
-    else:
+    base = _base(options)
+    if not base:
         base = [Override("model", model)]
         if options.wheel_base and model == "bicycle":
             base.append(Override("model_params.bicycle.wheel_base", options.wheel_base, "--wheel-base"))

@@ -26,8 +26,12 @@ Random = np.random.Generator
 #: Where neither vehicle nor options say more [m/s, m/s, rad/s, rad, m].
 SPEED, SIDEWAYS, YAW_RATE, STEERING, WHEEL_BASE = 1.0, 0.0, 1.0, 0.4, 1.0
 
-#: Shortest and longest time that a step is held, and a value of the pseudo-random binary sequence [s].
-STEP_HOLD, BINARY_HOLD = (1.5, 3.5), (0.25, 1.5)
+#: Shortest and longest time that a step is held, one of the quick steps behind it, and a value of the pseudo-random
+#: binary sequence [s].
+STEP_HOLD, QUICK_HOLD, BINARY_HOLD = (1.0, 3.0), (0.12, 0.5), (0.25, 1.5)
+
+#: How many quick steps follow each that is held, and how far from it they go, in parts of the limit.
+QUICK_STEPS, QUICK_REACH = 6, 0.7
 
 #: Frequencies of the chirp [Hz].
 CHIRP = 0.05, 2.0
@@ -36,7 +40,7 @@ DESCRIPTION = """
 Make a command log for a vehicle, to be sent with `vds-gz drive`, `vds-gz run --log` or `vds-gz replay`.
 
 KIND is one of
-  steps     both axes jump between random values and hold them: dead time, time constant, limits
+  steps     both axes jump, hold, and jump to and fro quickly: dead time, time constant, limits; for `identify`
   ramps     both axes go straight from one random value to the next: limits of rates, gains
   chirp     sines from 0.05 to 2 Hz: the response over frequency
   prbs      both axes jump between two values at random times: dead time in little space
@@ -117,9 +121,22 @@ def _levels(times: Array, random: Random, hold: tuple[float, float], values: Seq
 
 
 def _steps(times: Array, random: Random, circle: float) -> tuple[Array, Array, Array]:
-    values = (1.0, -1.0, 0.5, -0.5, 0.0, 0.8, 0.25)
-    drive, turn, side = (_levels(times, random, STEP_HOLD, values) for _ in range(3))
-    return drive, turn, side
+    """Steps that are held show the limits; behind a limit of the rate only the end of a step shows the lag.
+
+    So quick steps follow, which have many ends.
+    """
+
+    def one() -> Array:
+        edges, levels = [0.5], [0.0]
+        while edges[-1] < times[-1]:
+            for value in random.permutation((1.0, -1.0, 0.5, -0.5, 0.0, 0.8, 0.25)):
+                low, high = max(-1.0, value - QUICK_REACH), min(1.0, value + QUICK_REACH)
+                levels += [value, *random.uniform(low, high, QUICK_STEPS)]
+                holds = random.uniform(*STEP_HOLD), *random.uniform(*QUICK_HOLD, QUICK_STEPS)
+                edges += (edges[-1] + np.cumsum(holds)).tolist()
+        return np.asarray(levels)[np.searchsorted(edges, times, side="right").clip(max=len(levels) - 1)]
+
+    return one(), one(), one()
 
 
 def _binary(times: Array, random: Random, circle: float) -> tuple[Array, Array, Array]:

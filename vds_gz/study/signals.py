@@ -23,6 +23,9 @@ from vds_gz.study.recording import Array, RecordingError
 #: Quantities: velocities of base_link [m/s, m/s, rad/s], and the steering angle [rad].
 QUANTITIES = ("v_x", "v_y", "yaw_rate", "steering")
 
+#: Commands of a car with pedals: positions of accelerator and brake, angle of the steering wheel [rad].
+ACTUATIONS = ("accel", "brake", "wheel")
+
 #: Clocks that differ by less are the same one, and the difference is transport [s].
 SAME_CLOCK = 0.3
 
@@ -79,6 +82,17 @@ COMMANDS: dict[str, Reader] = {
     },
 }
 
+
+def _of_actuation(message: Any) -> dict[str, float]:
+    given = message.actuation
+    return {"accel": given.accel_cmd, "brake": given.brake_cmd, "wheel": given.steer_cmd}
+
+
+ACTUATION_COMMANDS: dict[str, Reader] = {
+    "tier4_vehicle_msgs/msg/ActuationCommandStamped": _of_actuation,
+    "autoware_vehicle_msgs/msg/ActuationCommandStamped": _of_actuation,
+}
+
 MEASUREMENTS: dict[str, Reader] = {
     "nav_msgs/msg/Odometry": lambda m: _of_twist(m.twist.twist),
     "geometry_msgs/msg/TwistStamped": lambda m: _of_twist(m.twist),
@@ -94,15 +108,32 @@ MEASUREMENTS: dict[str, Reader] = {
 STEERING_TYPES = ("autoware_vehicle_msgs/msg/SteeringReport", "sensor_msgs/msg/JointState")
 
 #: Of several topics, the first that is there: last parts of names.
-PREFERRED_COMMANDS = ("twist_reference", "twist_stamped_reference", "ackermann_cmd", "cmd_vel", "control_cmd")
+PREFERRED_COMMANDS = (
+    "twist_reference",
+    "twist_stamped_reference",
+    "ackermann_cmd",
+    "cmd_vel",
+    "control_cmd",
+    "actuation_cmd",
+)
 PREFERRED_SPEEDS = ("twist_actual", "odom", "velocity_status", "odometry")
 PREFERRED_STEERINGS = ("actuator_states", "steering_status", "joint_states")
 
 
 def read_bag(
-    path: Path, *, command: str | None = None, velocity: str | None = None, steering: str | None = None
+    path: Path,
+    *,
+    command: str | None = None,
+    velocity: str | None = None,
+    steering: str | None = None,
+    known: dict[str, Reader] = COMMANDS,
 ) -> Signals:
     """The signals in a bag, of the topics named or of those that look right.
+
+    Args:
+        path: The bag.
+        command, velocity, steering: Topics.
+        known: What commands may come in, by type.
 
     Raises:
         SignalError: The bag cannot be read, or topics are missing.
@@ -112,12 +143,12 @@ def read_bag(
     try:
         with Reader(path) as reader:
             counts = {c.topic: (c.msgtype, c.msgcount) for c in reader.connections if c.msgcount}
-            commands = _choose(path, counts, COMMANDS, "commands", "--command", command, PREFERRED_COMMANDS)
+            commands = _choose(path, counts, known, "commands", "--command", command, PREFERRED_COMMANDS)
             speeds = _choose(path, counts, MEASUREMENTS, "velocities", "--velocity", velocity, PREFERRED_SPEEDS)
             angles = _optional(path, counts, steering)
             wanted = {commands: "command", speeds: "velocity"} | ({angles: "steering"} if angles else {})
             sources = [one for one in reader.connections if one.topic in wanted]
-            rows = list(_rows(path, reader.messages(sources), wanted))
+            rows = list(_rows(path, reader.messages(sources), wanted, known))
     except SignalError:
         raise
     except Exception as error:  # damaged files make the reader, SQLite and zstd raise almost anything
@@ -172,7 +203,7 @@ def _optional(path: Path, counts: dict[str, tuple[str, int]], asked: str | None)
 Row = tuple[str, float, float | None, dict[str, float]]
 
 
-def _rows(path: Path, messages: Any, wanted: dict[str, str]) -> Iterator[Row]:
+def _rows(path: Path, messages: Any, wanted: dict[str, str], known: dict[str, Reader]) -> Iterator[Row]:
     """Role, time of recording [s], stamp [s] and values of each message."""
     types = MessageTypes()
     codecs: dict[str, Any] = {}
@@ -188,7 +219,7 @@ def _rows(path: Path, messages: Any, wanted: dict[str, str]) -> Iterator[Row]:
         role = wanted[connection.topic]
         stamp = getattr(message, "stamp", None) or getattr(getattr(message, "header", None), "stamp", None)
         stamped = None if stamp is None or not stamp_ns(stamp) else (stamp_ns(stamp) - begin) * 1e-9
-        values = (COMMANDS if role == "command" else MEASUREMENTS)[kind](message)
+        values = (known if role == "command" else MEASUREMENTS)[kind](message)
         if role == "velocity":
             values.pop("steering", None)
         yield role, (time - begin) * 1e-9, stamped, values
@@ -203,7 +234,7 @@ def _signals(rows: list[Row]) -> Signals:
         logged = np.array([row[1] for row in chosen])
         time = logged if role == "command" else _measured_time(logged, [row[2] for row in chosen], role, signals.notes)
         into = signals.commanded if role == "command" else signals.measured
-        for name in QUANTITIES:
+        for name in (*QUANTITIES, *ACTUATIONS):
             values = np.array([row[3].get(name, math.nan) for row in chosen], float)
             if np.isfinite(values).any():
                 into[name] = clean(time, values, f"{role} {name}", signals.notes)
@@ -267,20 +298,7 @@ def read_csv(path: Path, columns: dict[str, str] | None = None) -> Signals:
     Raises:
         SignalError: The file holds no commands with measurements.
     """
-    try:
-        with path.open(encoding="utf-8-sig") as file:
-            rows = [row for row in csv.reader(file) if row and not row[0].startswith("#")]
-    except (OSError, UnicodeDecodeError) as error:
-        raise SignalError(f"'{path}' cannot be read as text: {error}") from None
-    if len(rows) < 2:
-        raise SignalError(f"{path}: the file is empty; {_needed()}")
-    names = [name.strip() for name in rows[0]]
-    if "time" not in names:
-        raise SignalError(f"{path}: there is no column 'time'; it has {','.join(names)}; {_needed()}")
-    table = {name: _column(path, rows[1:], i, name) for i, name in enumerate(names)}
-    if (np.diff(table["time"]) < 0.0).any():
-        line = int(np.argmax(np.diff(table["time"]) < 0.0)) + 3
-        raise SignalError(f"{path}, line {line}: column 'time' decreases. Is another column in its place?")
+    table = _table(path, _needed())
     signals = Signals()
     for quantity in QUANTITIES:
         own = (columns or {}).get(quantity, "").partition(":")
@@ -291,10 +309,58 @@ def read_csv(path: Path, columns: dict[str, str] | None = None) -> Signals:
             signals.measured[quantity] = clean(table["time"], table[measured], measured, signals.notes)
     if not signals.commanded:
         raise SignalError(
-            f"{path}: no column with commands has one with measurements; it has {','.join(names)}; {_needed()}"
+            f"{path}: no column with commands has one with measurements; it has {','.join(table)}; {_needed()}"
         )
     signals.steers = "steering" in signals.commanded
     return signals
+
+
+#: Names of columns of a car with pedals.
+ACTUATION_COLUMNS = {
+    "accel": ("accel", "accel_cmd", "accel_pedal", "throttle"),
+    "brake": ("brake", "brake_cmd", "brake_pedal"),
+    "wheel": ("wheel", "steer_cmd", "steering_wheel"),
+}
+
+
+def read_actuation_csv(path: Path, columns: dict[str, str] | None = None) -> Signals:
+    """Pedals, steering wheel and what was measured, out of a table with a column ``time`` [s].
+
+    Args:
+        path: The file.
+        columns: Own names by quantity.
+
+    Raises:
+        SignalError: The file is no such table.
+    """
+    table = _table(path, "needed are time, and accel,brake,v_x or wheel,steering")
+    signals = Signals()
+    for quantity, names in (ACTUATION_COLUMNS | {one: MEASURED_COLUMNS[one] for one in ("v_x", "steering")}).items():
+        own = (columns or {}).get(quantity)
+        name = _find(path, table, (own,) if own else names, own is not None)
+        if name is not None:
+            into = signals.commanded if quantity in ACTUATIONS else signals.measured
+            into[quantity] = clean(table["time"], table[name], name, signals.notes)
+    return signals
+
+
+def _table(path: Path, needed: str) -> dict[str, Array]:
+    """The columns of a table."""
+    try:
+        with path.open(encoding="utf-8-sig") as file:
+            rows = [row for row in csv.reader(file) if row and not row[0].startswith("#")]
+    except (OSError, UnicodeDecodeError) as error:
+        raise SignalError(f"'{path}' cannot be read as text: {error}") from None
+    if len(rows) < 2:
+        raise SignalError(f"{path}: the file is empty; {needed}")
+    names = [name.strip() for name in rows[0]]
+    if "time" not in names:
+        raise SignalError(f"{path}: there is no column 'time'; it has {','.join(names)}; {needed}")
+    table = {name: _column(path, rows[1:], i, name) for i, name in enumerate(names)}
+    if (np.diff(table["time"]) < 0.0).any():
+        line = int(np.argmax(np.diff(table["time"]) < 0.0)) + 3
+        raise SignalError(f"{path}, line {line}: column 'time' decreases. Is another column in its place?")
+    return table
 
 
 def _find(path: Path, table: dict[str, Array], names: tuple[str, ...], asked: bool) -> str | None:

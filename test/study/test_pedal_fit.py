@@ -1,0 +1,200 @@
+"""Maps of pedals that are found are those that a car was driven with."""
+
+import csv
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from rosbags.rosbag2 import StoragePlugin, Writer
+
+from vds_gz.cli import main
+from vds_gz.parameters.autoware import ActuationCmdParameters
+from vds_gz.parameters.maps import own_map, parse_map, read_map
+from vds_gz.ros.types import MessageTypes
+from vds_gz.study.identify_actuation import csv_text
+from vds_gz.study.pedal_fit import fit_pedals
+from vds_gz.study.signals import Series, SignalError
+from vds_gz.study.vehicle_options import parameters_of_file
+from vds_gz.vehicle.catalogue import models
+from vds_gz.vehicle.command import PEDALS, Command
+from vds_gz.vehicle.compiled import CompiledVehicle
+
+ACCEL, BRAKE = own_map("accel_map.csv"), own_map("brake_map.csv")
+CAR = ActuationCmdParameters(
+    accel_time_delay=0.15, accel_time_constant=0.2, brake_time_delay=0.08, brake_time_constant=0.12
+)
+INTERVAL = 0.02
+
+
+def drive(duration, seed):
+    """Time, accelerator, brake and speed of a lively driver."""
+    random = np.random.default_rng(seed)
+    car = CompiledVehicle(models()["actuation_cmd"], CAR, max_command_age=1e9)
+    rows, until, accel, brake, speed = [], 0.0, 0.0, 0.0, 0.0
+    for time in INTERVAL * np.arange(round(duration / INTERVAL)):
+        if time >= until or (speed < 0.5 and brake > 0.0):
+            until = time + random.uniform(1.0, 4.0)
+            choice = 0.9 if speed > 22.0 else 0.0 if speed < 1.0 else random.uniform()
+            accel = random.uniform(0.1, 0.8) if choice < 0.5 else 0.0
+            brake = random.uniform(0.05, 0.6) if choice > 0.6 else 0.0
+        rows.append((time, accel, brake, speed))
+        command = Command(PEDALS, accel_pedal=accel, brake_pedal=brake, gear=2)
+        car.enter(command, round(time * 1e9))
+        car.advance(round((time + INTERVAL) * 1e9))
+        speed = car.motion().v_x
+    return np.array(rows).T
+
+
+@pytest.fixture(scope="module")
+def run():
+    return drive(90.0, 1)
+
+
+def fitted(run, noise, **options):
+    time, accel, brake, speed = run
+    noisy = speed + noise * np.random.default_rng(2).standard_normal(len(speed))
+    grid = {"speeds": ACCEL.states, "accels": ACCEL.actuations, "brakes": BRAKE.actuations}
+    return fit_pedals(Series(time, accel), Series(time, brake), Series(time, noisy), **grid, **options)
+
+
+def truth(fit):
+    def at(pedal, speed):
+        table = ACCEL if pedal >= 0.0 else BRAKE
+        row = min(range(len(table.actuations)), key=lambda i: abs(table.actuations[i] - abs(pedal)))
+        return table.values[row][table.states.index(speed)]
+
+    return np.array([[at(pedal, speed) for speed in fit.speeds] for pedal in fit.pedals])
+
+
+def test_without_noise_the_maps_and_the_times_are_those_of_the_car(run):
+    fit = fitted(run, 0.0)
+    told = fit.seconds > 0.5
+    assert told.sum() > 40
+    assert np.sqrt(np.mean((fit.values - truth(fit))[told] ** 2)) < 0.05
+    for name, number in fit.times.items():
+        assert number.value == pytest.approx(getattr(CAR, name), abs=0.005), name
+
+
+def test_with_noise_intervals_hold_what_is_true_and_cells_without_data_are_named(run):
+    fit = fitted(run, 0.1)
+    error = np.abs(fit.values - truth(fit))
+    told = ~fit.filled
+    assert np.mean(error[told] <= fit.half[told]) >= 0.9
+    assert np.sqrt(np.mean(error[told] ** 2)) < 0.2
+    assert (fit.seconds[fit.filled] < 0.2).all()
+    assert np.median(fit.half[fit.filled]) > 3.0 * np.median(fit.half[told])
+    assert fit.times["accel_time_delay"].low <= CAR.accel_time_delay <= fit.times["accel_time_delay"].high
+
+
+def test_more_pedal_always_gives_more_also_where_the_recording_says_otherwise(run):
+    time, accel, brake, speed = run
+    fit = fitted((time, np.where(accel > 0.0, 0.9 - accel, 0.0), brake, speed), 0.1)
+    assert (np.diff(fit.values, axis=0) > 0.0).all()
+    assert fit.mended > 0
+
+
+def test_a_map_is_written_as_it_is_read(run):
+    table = fitted(run, 0.1).accel_map()
+    assert parse_map(csv_text(table), "text") == table
+
+
+def test_what_cannot_be_used_is_said(run):
+    time, accel, brake, speed = run
+    grid = {"speeds": ACCEL.states, "accels": ACCEL.actuations, "brakes": BRAKE.actuations}
+    for pedals, speeds, said in (
+        ((-accel, brake), speed, "positions must be 0 or more"),
+        ((0.0 * accel, brake), speed, "never pressed"),
+        ((accel, brake), 0.0 * speed, "must drive forwards"),
+    ):
+        with pytest.raises(SignalError, match=said):
+            fit_pedals(*(Series(time, one) for one in pedals), Series(time, speeds), **grid)
+
+
+def test_from_a_table_to_a_parameter_file_that_the_node_loads(run, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    with open("drive.csv", "w", newline="") as file:
+        csv.writer(file).writerows([("time", "throttle", "brake", "v_x"), *run.T.round(6).tolist()])
+    assert main(["identify", "drive.csv", "--model", "pedals", "--column", "accel=throttle", "-o", "found"]) == 0
+    said = capsys.readouterr().out
+    assert "accel_time_delay" in said
+    assert "filled from their neighbours" in said
+    car = parameters_of_file(tmp_path / "found" / "parameters.yaml").vehicle
+    assert car.brake_time_delay == pytest.approx(0.08, abs=0.01)
+    assert car.accel_map.states[:3] == ACCEL.states[:3]
+    assert "Every cell" in Path("found/report.html").read_text()
+    assert main(["maps", "found/brake_map.csv", "-o", "brake.png"]) == 0
+    written = yaml.safe_load(Path("found/parameters.yaml").read_text())["sim_node"]["ros__parameters"]
+    assert written["model"] == "actuation_cmd"
+
+
+def write_bag(path, run, pedal_topic):
+    """A bag of an Autoware car: pedals as commanded, speeds as reported, by a clock that is off."""
+    types = MessageTypes()
+    commanded, reported = "tier4_vehicle_msgs/msg/ActuationCommandStamped", "autoware_vehicle_msgs/msg/VelocityReport"
+    with Writer(path, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
+        topics = [
+            writer.add_connection(topic, kind, msgdef="", rihs01=types.hash(kind))
+            for topic, kind in ((pedal_topic, commanded), ("/vehicle/status/velocity_status", reported))
+        ]
+        for time, accel, brake, speed in run.T:
+            pedals, report = types.new(commanded), types.new(reported)
+            pedals.actuation.accel_cmd, pedals.actuation.brake_cmd = accel, brake
+            report.longitudinal_velocity = speed
+            report.header.stamp.sec, report.header.stamp.nanosec = divmod(round((time + 5.0) * 1e9), 1_000_000_000)
+            for connection, kind, message in zip(topics, (commanded, reported), (pedals, report), strict=True):
+                writer.write(connection, round((1000.0 + time) * 1e9), bytes(types.codec(kind).encode(message)))
+
+
+def test_from_a_bag_of_an_autoware_car(run, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    write_bag("bag", run[:, :2500], "/control/command/actuation_cmd")
+    assert main(["identify", "bag", "--model", "pedals"]) == 0
+    said = capsys.readouterr().out
+    assert "the stamps of velocity are off by +995.0" in said
+    found = parameters_of_file(tmp_path / "identified" / "parameters.yaml").vehicle
+    assert found.accel_time_delay == pytest.approx(0.15, abs=0.01)
+    assert main(["identify", "bag"]) == 2
+    assert "no topic with commands was recognised" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("head", "arguments", "said"),
+    [
+        ("time,brake,v_x", [], "no signal 'accel' in the recording; it has brake (3), v_x (3)"),
+        ("time,accel,brake", [], "no signal 'v_x'"),
+        ("time,accel,v_x", ["--column", "accel"], "must be one of accel, brake, wheel, v_x, steering"),
+        ("time,accel,v_x", ["--column", "accel=pedal"], "no column 'pedal'; it has time,accel,v_x"),
+        ("time,accel,v_x", ["--preset", "ackermann_car"], "the vehicle has no pedals"),
+        ("time,accel,v_x", [], "must drive forwards"),
+    ],
+)
+def test_wrong_use_is_said_in_one_line(tmp_path, monkeypatch, capsys, head, arguments, said):
+    monkeypatch.chdir(tmp_path)
+    Path("log.csv").write_text(head + "\n" + "".join(f"{i},0.{i},0\n" for i in range(3)))
+    assert main(["identify", "log.csv", "--model", "pedals", *arguments]) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
+
+
+def test_the_maps_of_an_autoware_run(golden):
+    with gzip.open(golden / "autoware" / "ACTUATION_CMD__accel_brake_step_default_dt33ms.csv.gz", "rt") as file:
+        rows = list(csv.DictReader(file))
+    time, accel, brake, speed = (np.array([float(row[n]) for row in rows]) for n in ("t", "in_accel", "in_brake", "vx"))
+    tables = [read_map(str(golden / "autoware" / "maps" / f"data_{name}_map.csv")) for name in ("accel", "brake")]
+    pedals = (Series(time[:-1], one[1:]) for one in (accel, brake))
+    grid = {"speeds": tables[0].states, "accels": tables[0].actuations, "brakes": tables[1].actuations}
+    fit = fit_pedals(*pedals, Series(time, speed), **grid, coasts=False)
+    for name, true in {"accel_time_delay": 0.1, "accel_time_constant": 0.1, "brake_time_delay": 0.1}.items():
+        assert fit.times[name].value == pytest.approx(true, abs=0.01)
+    errors = [
+        fit.values[i, j] - tables[int(pedal < 0)].values[row][tables[0].states.index(fit.speeds[j])]
+        for i, pedal in enumerate(fit.pedals)
+        for row in [int(np.argmin(np.abs(np.array(tables[int(pedal < 0)].actuations) - abs(pedal))))]
+        for j in range(len(fit.speeds))
+        if not fit.filled[i, j]
+    ]
+    assert len(errors) > 20
+    assert np.sqrt(np.mean(np.square(errors))) < 0.05
