@@ -10,7 +10,7 @@ from rosbags.rosbag2 import StoragePlugin, Writer
 from vds_gz.ros.types import MessageTypes
 from vds_gz.share import share
 from vds_gz.study.command_log import Ackermann, CommandLog, CommandLogError, Velocity, read, write_csv
-from vds_gz.study.record import definition
+from vds_gz.study.definitions import definition
 
 ACKERMANN = "ackermann_msgs/msg/AckermannDriveStamped"
 TWIST = "geometry_msgs/msg/Twist"
@@ -195,16 +195,33 @@ def test_not_a_number_in_a_bag(tmp_path):
         read(path)
 
 
-@pytest.mark.parametrize("plugin", ["mcap", "sqlite3"])
+def long_bag(tmp_path, plugin):
+    rows = [(*DRIVE[1][:2], 1 + i, (float(i), 0.1, 0.2)) for i in range(20000)]
+    return next(bag(tmp_path, rows, plugin).glob("bag*"))
+
+
 @pytest.mark.parametrize("part", [0.0, 0.3, 0.9])
-def test_a_file_cut_short(tmp_path, plugin, part):
-    file = next(
-        bag(tmp_path, DRIVE * 1 + [(*DRIVE[1][:2], 1 + i, DRIVE[1][3]) for i in range(200)], plugin).glob("bag*")
-    )
+def test_a_database_cut_short_is_refused(tmp_path, part):
+    file = long_bag(tmp_path, "sqlite3")
     data = file.read_bytes()
     file.write_bytes(data[: int(part * len(data))])
     with pytest.raises(CommandLogError, match=r"cannot be read.*complete"):
         read(file)
+
+
+def test_of_an_mcap_file_cut_short_the_rest_is_read(tmp_path):
+    file = long_bag(tmp_path, "mcap")
+    whole, data = read(file), file.read_bytes()
+    assert not whole.note
+    file.write_bytes(data[: int(0.7 * len(data))])
+    rest = read(file)
+    assert 1000 < len(rest.times) < len(whole.times)
+    assert rest.commands == whole.commands[: len(rest.commands)]
+    assert "is cut short" in rest.note
+    for content in (b"", data[:20], data[:2000], b"no bag at all"):
+        file.write_bytes(content)
+        with pytest.raises(CommandLogError, match=r"cannot be read.*complete"):
+            read(file)
 
 
 def test_a_folder_that_is_no_bag(tmp_path):

@@ -7,11 +7,22 @@ import numpy as np
 import pytest
 
 from vds_gz.cli import main
+from vds_gz.nodes.autoware import Reports
+from vds_gz.parameters.load import Override, load
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.vehicles import BicycleParameters, OmniParameters
+from vds_gz.replay_recording import Listener, write_mcap
+from vds_gz.ros import topics
+from vds_gz.ros.parameter_yaml import read_parameter_file
+from vds_gz.ros.types import MessageTypes
+from vds_gz.sensing.measurement_noise import Measurement, MeasurementNoise
+from vds_gz.share import share
 from vds_gz.study import command_log, recording
-from vds_gz.study.command_log import Ackermann, CommandLog, CommandLogError, Velocity, write_csv
-from vds_gz.study.replay import BEGIN, Replay, command_of
+from vds_gz.study.bags import open_bag
+from vds_gz.study.command_log import Ackermann, CommandLog, CommandLogError, Gear, Velocity, write_csv
+from vds_gz.study.replay import BEGIN, Replay, as_sent, command_of, make_vehicle
+from vds_gz.study.sources import commands_of
+from vds_gz.vehicle.autoware.reports import steering_report
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.vehicle import Vehicle
 
@@ -92,6 +103,106 @@ def test_the_table_has_the_numbers_of_the_samples(tmp_path):
     rows = list(csv.DictReader(output.open()))
     assert float(rows[1]["time"]) == pytest.approx(0.1)
     assert {"x", "v_x", "drive_reference", "steering_actual"} <= rows[0].keys()
+
+
+# ---------------------------------------------------------------------- Autoware's commands and reports
+
+
+def autoware_log(folder, kind):
+    """A table of commands with a gear that changes on the way."""
+    names = {
+        "control": "velocity,acceleration,steering_tire_angle",
+        "pedals": "accel_pedal,brake_pedal,steering_command",
+    }
+    rows = [(0.04 * k, 0.4 + 0.2 * math.sin(k), 0.1 * (k % 3), 0.1 * math.cos(0.1 * k)) for k in range(100)]
+    lines = [",".join(map(repr, (*row, 2 if k < 60 else 20))) for k, row in enumerate(rows)]
+    path = folder / f"{kind}.csv"
+    path.write_text("\n".join([f"time,{names[kind]},gear", *lines]) + "\n")
+    return path
+
+
+def autoware_car(package="tier4"):
+    overrides = read_parameter_file(str(share("config", "autoware_car.yaml")), "/sim_node")
+    overrides += [Override("measurement_noise.add_measurement_noise", True), Override("actuation_messages", package)]
+    return load(overrides, {name: model.parameters for name, model in models().items()})
+
+
+def messages(path):
+    """Raw messages by topic, in order."""
+    found = {}
+    with open_bag(path) as bag:
+        for connection, _, data in bag.messages(bag.connections):
+            found.setdefault(connection.topic, []).append(bytes(data))
+    return found
+
+
+@pytest.mark.parametrize(("kind", "package"), [("pedals", "tier4"), ("pedals", "autoware"), ("control", "tier4")])
+def test_reports_and_commands_are_those_of_the_node(tmp_path, kind, package):
+    parameters, path, output = autoware_car(package), autoware_log(tmp_path, kind), tmp_path / "out.mcap"
+    log = command_log.read(path)
+    write_mcap(Replay(command_log.stream(path), parameters, compiled=False), output, parameters, lambda amount: None)
+    found = messages(output)
+
+    vehicle = make_vehicle(models()[parameters.model], parameters, compiled=False)
+    graph, noise = Listener(), MeasurementNoise(parameters.measurement_noise)
+    reports = Reports(graph, vehicle, "base_link", package)
+    entries = list(zip(log.times, log.commands, strict=True))
+    for k in range(len(found["/odom"])):
+        now = BEGIN + 20_000_000 * k
+        while entries and BEGIN + round(entries[0][0] * 1e9) <= now:
+            moment, command = entries.pop(0)
+            vehicle.enter(command_of(as_sent(command)), BEGIN + round(moment * 1e9))
+        vehicle.advance(now)
+        motion = vehicle.motion()
+        angle = steering_report(vehicle.coefficients, vehicle.state)
+        measured = noise.of(Measurement(motion.x, motion.y, motion.heading, motion.v_x, angle))
+        reports.publish(now, vehicle, measured)
+    sent = {}
+    for topic, data in graph.taken():
+        sent.setdefault(f"/{topic.name}", []).append(data)
+    assert set(sent) == {"/velocity_status", "/steering_status", "/gear_status", "/actuation_status"}
+    assert {name: found[name] for name in sent} == sent
+    assert (found["/gear_status"][0][12], found["/gear_status"][-1][12]) == (2, 20)
+
+    again = command_log.read(output)
+    assert again.kind == ({"tier4": "pedals", "autoware": "autoware_pedals"}[package] if kind == "pedals" else kind)
+    assert again.times == pytest.approx(log.times, abs=1e-9)
+    assert list(again.commands) == [as_sent(command) for command in log.commands]
+
+
+def test_a_recording_with_gears_is_compared_with_its_own_model(tmp_path):
+    parameters, path, output = autoware_car(), autoware_log(tmp_path, "pedals"), tmp_path / "out.mcap"
+    write_mcap(Replay(command_log.stream(path), parameters, compiled=False), output, parameters, lambda amount: None)
+    run, log = recording.read(output), command_log.read(path)
+    again = commands_of(run, output)
+    assert again.times == pytest.approx(log.times, abs=1e-9)
+    assert again.commands == log.commands
+    assert len(run.commands.time) == len(log.times) - 2
+
+
+def test_the_odometry_is_as_noisy_as_the_velocity_report(tmp_path):
+    parameters, path, output = autoware_car(), autoware_log(tmp_path, "control"), tmp_path / "out.mcap"
+    write_mcap(Replay(command_log.stream(path), parameters, compiled=False), output, parameters, lambda amount: None)
+    types, found = MessageTypes(), messages(output)
+
+    def decoded(name, kind):
+        return [types.codec(kind).decode(bytearray(data)) for data in found[name]]
+
+    odometry = [one.twist.twist.linear.x for one in decoded("/odom", topics.ODOM.type)]
+    reported = [one.longitudinal_velocity for one in decoded("/velocity_status", topics.VELOCITY_STATUS.type)]
+    true = [one.twist.twist.linear.x for one in decoded("/ground_truth", topics.ODOM.type)]
+    assert odometry == pytest.approx(reported, abs=1e-6)
+    assert max(abs(np.subtract(odometry, true))) > 1e-4
+
+
+def test_a_table_of_commands_with_gears_is_written_and_read(tmp_path):
+    log = command_log.read(autoware_log(tmp_path, "pedals"))
+    assert [one for one in log.commands if isinstance(one, Gear)] == [Gear(2), Gear(20)]
+    write_csv(log, tmp_path / "again.csv")
+    assert command_log.read(tmp_path / "again.csv") == log
+    (tmp_path / "wrong.csv").write_text("time,accel_pedal,brake_pedal,steering_command,gear\n0,0,0,0,2.5\n")
+    with pytest.raises(CommandLogError, match=r"column 'gear': 2\.5 must be a whole number from 0 to 24"):
+        command_log.read(tmp_path / "wrong.csv")
 
 
 @pytest.mark.parametrize(

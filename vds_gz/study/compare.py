@@ -99,13 +99,17 @@ class Comparison:
         return found
 
 
-def compare(a: Recording, b: Recording) -> Comparison:
+def compare(a: Recording, b: Recording, *, together: bool = False) -> Comparison:
     """Compare two runs, from the first command on where both have commands, else from the first sample.
+
+    Args:
+        a, b: The runs.
+        together: They took place at the same time, so that they are aligned by their clocks.
 
     Raises:
         ValueError: They have less than two samples in common.
     """
-    begins = _begins(a, b)
+    begins = _same_time(a, b) if together else _begins(a, b)
     signals = tuple(_signals(a, b, *begins))
     path_a, path_b = _path(a.motion, begins[0], signals[0].time), _path(b.motion, begins[1], signals[0].time)
     return Comparison(
@@ -136,6 +140,16 @@ def delay(time: Array, a: Array, b: Array) -> tuple[float | None, float | None]:
     fine = minimize_scalar(error, (), (coarse - interval, coarse + interval), method="bounded", options={"xatol": 1e-7})
     best = float(fine.x) if fine.fun < error(coarse) else coarse
     return best, math.sqrt(error(best))
+
+
+def _same_time(a: Recording, b: Recording) -> tuple[float, float]:
+    """The first moment of which both tell, each in its own time [s]."""
+    apart = (b.start - a.start) * 1e-9
+    if -b.motion.time[-1] < apart < a.motion.time[-1]:
+        return max(apart, 0.0), max(-apart, 0.0)
+    raise ValueError(
+        f"their stamps are {abs(apart):.1f} s apart, so they do not go by the same clock; use_sim_time must be the same"
+    )
 
 
 def _begins(a: Recording, b: Recording) -> tuple[float, float]:
@@ -175,6 +189,14 @@ def _pairs(a: Recording, b: Recording) -> Iterator[tuple[Actuator, Actuator]]:
     return ((one, others[one.name]) for one in a.actuators if one.name in others)
 
 
+def _speed(run: Recording) -> Actuator:
+    """The whole vehicle as a drive: the speed commanded and the speed driven, where nothing is known of actuators."""
+    commands, time = run.commands, run.motion.time
+    latest = np.searchsorted(commands.time, time, side="right") - 1
+    asked = np.where(latest >= 0, commands.speed[latest], 0.0)
+    return Actuator("speed", "drive", time, np.nan_to_num(asked), run.motion.v_x)
+
+
 def _difference(signal: Signal) -> Difference:
     difference = signal.b - signal.a
     worst = int(np.argmax(np.abs(difference)))
@@ -210,7 +232,10 @@ def _distance(point: Array, path: Array) -> float:
 
 
 def _measured(a: Recording, b: Recording) -> Iterator[Measured]:
-    for one, other in _pairs(a, b):
+    pairs = list(_pairs(a, b))
+    if not pairs and len(a.commands.time) and len(b.commands.time):
+        pairs = [(_speed(a), _speed(b))]
+    for one, other in pairs:
         responses = (
             measure(
                 actuator.time,

@@ -8,22 +8,27 @@ import json
 import math
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from vds_gz.parameters.description import ParameterError
-from vds_gz.ros.errors import ArgumentError
-from vds_gz.study import command_log
+from vds_gz.parameters.gazebo import LINKS
+from vds_gz.ros.arguments import parse
+from vds_gz.ros.errors import ArgumentError, GraphError
+from vds_gz.study import command_log, recording
 from vds_gz.study.command_log import CommandLog, CommandLogError
 from vds_gz.study.compare import Comparison, Difference, Measured, Signal, compare
+from vds_gz.study.live import NODE_NAME, Gazebo, record_live, run_in_gazebo
 from vds_gz.study.plots import ACTUAL, ASKED, PALE, STYLE
 from vds_gz.study.profile import limits_of, make
-from vds_gz.study.recording import RecordingError
+from vds_gz.study.recording import Recording, RecordingError
 from vds_gz.study.report import Page, png, text_table
-from vds_gz.study.sources import Source, find, load
-from vds_gz.study.tolerance import Bound, ToleranceError, check
+from vds_gz.study.session import RunError
+from vds_gz.study.sources import Source, commands_of, find, read_run, simulate
+from vds_gz.study.tolerance import Bound, ToleranceError, check, load
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.command import ACKERMANN
 
@@ -31,11 +36,18 @@ DESCRIPTION = """
 Compare two runs of a vehicle: by how much speed, yaw rate, path and every actuator differ, by how much later the second
 answers, and which dead times and time constants each has.
 
-A and B are recordings (.mcap of `vds-gz run` or `vds-gz replay`), tables (.csv of `vds-gz replay`), or models:
-parameter files (.yaml) and presets. A model is sent the commands of the recording it is compared with, or --log, or
-else a minute of steps. Runs are aligned at their first command, and put at the same pose there.
+A and B are any of
+  FILE             a recording: .mcap, .db3, a rosbag2 folder; or a table of `vds-gz replay` (.csv)
+  FILE:/NAMESPACE  one of several vehicles in a recording
+  MODEL            a parameter file (.yaml) or a preset, offline; kinematic:MODEL is the same
+  gazebo:MODEL     the same vehicle in Gazebo, which is started, driven and ended
+  live:/NAMESPACE  a vehicle that runs, recorded for --duration seconds; live:/ for one without namespace
 
-Written into a folder: report.html, which needs no other file, report.json and overlay.png.
+A model is sent the commands of the recording it is compared with, or --log, or else steps for --duration seconds. Runs
+are aligned at their first command, in simulation time, and put at the same pose there; two vehicles that run beside
+each other are aligned by their clock.
+
+Written into a folder: report.html, which needs no other file, report.json and overlay.png; recordings that were made.
 """
 
 EPILOG = """
@@ -47,8 +59,11 @@ A tolerance file makes a gate of it. Quantities are speed, yaw_rate, path and th
 examples:
   vds-gz compare runs/*/recording.mcap my_robot.yaml
   vds-gz compare ackermann_car slow_car.yaml --log drive.csv --tolerance bounds.yaml
+  vds-gz compare gazebo:my_robot.yaml kinematic:my_robot.yaml
+  vds-gz compare live:/robot live:/model --duration 60
 
-exit code: 0 done and within tolerance, 1 a bound is broken, 2 wrong use or input
+After --ros-args: remaps for what is heard of live vehicles, as for any ROS 2 node.
+exit code: 0 done and within tolerance, 1 a bound is broken or a vehicle failed, 2 wrong use or input
 """
 
 HEAD = ("quantity", "rms", "peak", "at", "B later by", "rms without it")
@@ -58,23 +73,35 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Compare two runs.
 
     Returns:
-        0 if all is within tolerance, 1 if a bound is broken, 2 if something is wrong with what was given.
+        0 if all is within tolerance, 1 if a bound is broken or a vehicle failed, 2 if something is wrong with what was
+        given.
     """
-    options = _parser().parse_args(argv)
+    given = list(sys.argv[1:] if argv is None else argv)
+    end = given.index("--ros-args") if "--ros-args" in given else len(given)
+    options = _parser().parse_args(given[:end])
+    folder = Path(options.output)
     try:
-        a, b = find(options.a), find(options.b)
-        log = _log(a, b, options)
-        found = compare(load(a, log), load(b, log))
-        bounds = check(options.tolerance, found.numbers()) if options.tolerance else []
-        folder = Path(options.output)
+        sources = find(options.a), find(options.b)
+        options.graph = parse(given[end:], NODE_NAME)
+        if options.tolerance:
+            load(options.tolerance)
         folder.mkdir(parents=True, exist_ok=True)
-        _write(folder, (options.a, options.b), found, bounds)
+        runs = get_runs(sources, options, folder)
+        found = compare(*runs, together=_together(*sources))
+        bounds = check(options.tolerance, found.numbers()) if options.tolerance else []
+        notes = [f"{name}: {note}" for name, run in zip("AB", runs, strict=True) for note in run.notes]
+        _write(folder, (options.a, options.b), found, bounds, notes)
     except (ArgumentError, ParameterError, CommandLogError, RecordingError, ToleranceError, OSError) as error:
         print(f"vds-gz compare: {error}", file=sys.stderr)
         return 2
+    except (RunError, GraphError) as error:
+        print(f"vds-gz compare: {error}", file=sys.stderr)
+        return 1
     except ValueError as error:
         print(f"vds-gz compare: '{options.a}' and '{options.b}': {error}", file=sys.stderr)
         return 2
+    for note in notes:
+        print(f"note: {note}")
     print(f"A  {options.a}\nB  {options.b}\n\n{text_table(HEAD, _rows(found))}\n")
     print(f"{text_table(*_measured(found))}\n\n{verdict(found)}\n\nreport  {folder / 'report.html'}")
     broken = [bound for bound in bounds if bound.broken]
@@ -89,30 +116,82 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         "vds-gz compare", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("a", metavar="A", help="recording, table, parameter file or preset")
+    parser.add_argument("a", metavar="A", help="a recording, a model, or a vehicle that runs")
     parser.add_argument("b", metavar="B", help="another one")
     parser.add_argument("--log", metavar="FILE", help="commands for models: a CSV file or a bag")
     parser.add_argument("--topic", metavar="NAME", help="the topic of a bag, where several have commands")
+    parser.add_argument("--duration", type=_positive, default=60.0, metavar="S", help="of live runs, and of steps (60)")
+    parser.add_argument("--world", metavar="NAME|FILE", default="empty", help="Gazebo's world (empty)")
+    parser.add_argument(
+        "--link", choices=[one for one in LINKS if one != "ros2_control"], default="auto", help="into Gazebo (auto)"
+    )
     parser.add_argument("--tolerance", metavar="FILE", help="bounds that must hold (YAML)")
     parser.add_argument("-o", "--output", metavar="DIR", default="compare", help="folder for the report (compare)")
     return parser
 
 
-def _log(a: Source, b: Source, options: argparse.Namespace) -> CommandLog | None:
-    """What models are sent."""
-    model = next((one for one in (a, b) if one.parameters is not None), None)
-    if model is None or model.parameters is None:
+def _positive(text: str) -> float:
+    value = float(text)
+    if not 0.0 < value < math.inf:
+        raise argparse.ArgumentTypeError(f"'{text}' must be a number greater than 0")
+    return value
+
+
+# ---------------------------------------------------------------------- the runs
+
+
+def get_runs(sources: tuple[Source, Source], options: argparse.Namespace, folder: Path) -> tuple[Recording, Recording]:
+    """Both runs: what is recorded is read, what is not is made.
+
+    Live vehicles go first, because they cannot be repeated. Offline models go last: beside Gazebo they are told what
+    came there when it came, so that no jitter of ours is between them.
+    """
+    if live := [one for one in sources if one.live]:
+        path = folder / "live.mcap"
+        record_live([one.namespace or "/" for one in live], path, options.duration, options.graph)
+        a, b = (replace(one, path=path) if one.live else one for one in sources)
+        sources = a, b
+    log = _log(sources, options)
+    runs: dict[int, Recording] = {}
+    for i, one in enumerate(sources):
+        if one.recorded:
+            runs[i] = read_run(one)
+        elif one.in_gazebo and one.path is not None and log is not None:
+            path = run_in_gazebo(one.path, log, folder / "ab"[i], Gazebo(options.world, options.link))
+            runs[i] = recording.read(path)
+            if not sources[1 - i].in_gazebo:
+                log = commands_of(runs[i], path)
+    for i, one in enumerate(sources):
+        if i not in runs:
+            assert one.parameters is not None
+            assert log is not None
+            runs[i] = simulate(log, one.parameters)
+    return runs[0], runs[1]
+
+
+def _log(sources: tuple[Source, Source], options: argparse.Namespace) -> CommandLog | None:
+    """What models are sent: the log given, or what the other run was sent, or steps."""
+    parameters = next((one.parameters for one in sources if one.parameters is not None), None)
+    if parameters is None:
         return None
     if options.log:
         return command_log.read(options.log, options.topic)
-    recorded = next((one.path for one in (a, b) if one.path is not None), None)
-    if recorded is not None and recorded.suffix == ".csv":
-        raise ArgumentError(f"the table '{recorded}' has no commands to send to the model; give them with --log FILE")
-    if recorded is not None:
-        return command_log.read(recorded, options.topic)
-    nothing = argparse.Namespace(speed=None, steering=None, yaw_rate=None, sideways=None)
-    ackermann = ACKERMANN in models()[model.parameters.model].accepts
-    return make("steps", limits_of(nothing, model.parameters), ackermann=ackermann, duration=60.0)
+    recorded = next((one for one in sources if one.recorded), None)
+    if recorded is None:
+        nothing = argparse.Namespace(speed=None, steering=None, yaw_rate=None, sideways=None)
+        ackermann = ACKERMANN in models()[parameters.model].accepts
+        return make("steps", limits_of(nothing, parameters), ackermann=ackermann, duration=options.duration)
+    assert recorded.path is not None
+    if recorded.path.suffix == ".csv":
+        raise ArgumentError(
+            f"the table '{recorded.path}' has no commands to send to the model; give them with --log FILE"
+        )
+    return commands_of(read_run(recorded), recorded.path, options.topic)
+
+
+def _together(a: Source, b: Source) -> bool:
+    """Both were recorded at the same time."""
+    return (a.live and b.live) or (a.recorded and a.path == b.path and a.namespace != b.namespace)
 
 
 # ---------------------------------------------------------------------- in words and numbers
@@ -174,13 +253,16 @@ def _seconds(value: float | None) -> str:
 # ---------------------------------------------------------------------- the report
 
 
-def _write(folder: Path, names: tuple[str, str], found: Comparison, bounds: Sequence[Bound]) -> None:
+def _write(
+    folder: Path, names: tuple[str, str], found: Comparison, bounds: Sequence[Bound], notes: Sequence[str]
+) -> None:
     picture = png(_figure(found, names))
     (folder / "overlay.png").write_bytes(picture)
     content = {
         "a": names[0],
         "b": names[1],
         "verdict": verdict(found),
+        "notes": list(notes),
         "differences": [dataclasses.asdict(one) for one in found.differences],
         "path": dataclasses.asdict(found.path),
         "measured": [dataclasses.asdict(one) for one in found.measured],
@@ -191,6 +273,8 @@ def _write(folder: Path, names: tuple[str, str], found: Comparison, bounds: Sequ
     page.text(verdict(found))
     for bound in bounds:
         page.text(f"{'broken' if bound.broken else 'holds'}: {bound}", bad=bound.broken)
+    for note in notes:
+        page.text(f"Note: {note}")
     page.picture(picture, "both runs over time, and their paths")
     page.heading("Differences, B minus A")
     page.table(HEAD, _rows(found))

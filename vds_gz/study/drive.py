@@ -18,7 +18,18 @@ from vds_gz.ros.errors import ArgumentError, GraphError
 from vds_gz.ros.graph import Graph
 from vds_gz.ros.open_graph import open_graph
 from vds_gz.study import command_log
-from vds_gz.study.command_log import Ackermann, CommandLog, CommandLogError, Kind, Velocity
+from vds_gz.study.command_log import (
+    GEARED,
+    Ackermann,
+    CommandLog,
+    CommandLogError,
+    Control,
+    Entry,
+    Gear,
+    Kind,
+    Pedals,
+    Velocity,
+)
 
 NODE_NAME = "drive"
 
@@ -26,6 +37,25 @@ TOPICS: dict[Kind, topics.Topic] = {
     "twist": topics.TWIST_REFERENCE,
     "twist_stamped": topics.TWIST_STAMPED_REFERENCE,
     "ackermann": topics.ACKERMANN_CMD,
+    "control": topics.CONTROL_CMD,
+    "pedals": topics.ACTUATION_CMD["tier4"],
+    "autoware_pedals": topics.ACTUATION_CMD["autoware"],
+}
+
+COMMANDS: dict[Kind, Any] = {
+    "twist": Velocity,
+    "twist_stamped": Velocity,
+    "ackermann": Ackermann,
+    "control": Control,
+    "pedals": Pedals,
+    "autoware_pedals": Pedals,
+}
+
+WORDS = {
+    Velocity: "velocities",
+    Ackermann: "speeds and steering angles",
+    Control: "velocities, accelerations and tire angles",
+    Pedals: "pedals",
 }
 
 #: Longest sleep, so that a signal is never kept waiting [s].
@@ -40,7 +70,10 @@ Send a command log to a vehicle, in real time, or at the pace of /clock if use_s
 LOG is a CSV file whose first row names the columns,
   time,v_x,v_y,yaw_rate                 velocities [s, m/s, m/s, rad/s], sent to twist_reference, or
   time,speed,steering_angle             speed and steering angle [s, m/s, rad], sent to ackermann_cmd,
-or a bag (rosbag2 folder, .mcap, .db3) with a topic of type Twist, TwistStamped or AckermannDriveStamped.
+  time,velocity,acceleration,steering_tire_angle[,gear]     to Autoware's control_cmd and gear_cmd, or
+  time,accel_pedal,brake_pedal,steering_command[,gear]      to Autoware's actuation_cmd and gear_cmd,
+or a bag (rosbag2 folder, .mcap, .db3) with a topic of type Twist, TwistStamped, AckermannDriveStamped, Control or
+ActuationCommandStamped.
 After its last command the log is over, and a command to stop follows.
 """
 
@@ -75,6 +108,9 @@ class Driver:
         topic = TOPICS[kind]
         self.publisher = graph.publisher(topic.name, topic.type, topic.qos)
         self._message = graph.message(topic.type)
+        if kind in GEARED:
+            gear = topics.GEAR_CMD
+            self._gears = graph.publisher(gear.name, gear.type, gear.qos), graph.message(gear.type)
         if sim_time:
             clock = topics.CLOCK_IN
             graph.subscribe(clock.name, clock.type, clock.qos, self._on_clock)
@@ -113,20 +149,14 @@ class Driver:
                 progress(moment, command)
             if not loop:
                 break
-        self.send(Ackermann(0.0, 0.0) if self._kind == "ackermann" else Velocity(0.0, 0.0, 0.0))
+        if self._kind not in GEARED:  # to those, zero would be to roll on; without commands they brake
+            self.send(Ackermann(0.0, 0.0) if self._kind == "ackermann" else Velocity(0.0, 0.0, 0.0))
 
-    def send(self, command: Velocity | Ackermann) -> None:
+    def send(self, command: Entry) -> None:
         """Send one command, stamped with the present."""
-        message = self._message
-        if self._kind != "twist":
-            set_stamp(message.header.stamp, self._time())
-        if isinstance(command, Ackermann):
-            for name, value in command._asdict().items():
-                setattr(message.drive, name, value)
-        else:
-            twist = message if self._kind == "twist" else message.twist
-            twist.linear.x, twist.linear.y, twist.angular.z = command
-        self.publisher.publish(message)
+        publisher, message = self._gears if isinstance(command, Gear) else (self.publisher, self._message)
+        fill(message, command, self._time())
+        publisher.publish(message)
 
     def _sleep_until(self, begin: int, after: int) -> int:
         """Sleep until so much after the begin [ns]; the begin, put back if time has jumped back."""
@@ -148,6 +178,32 @@ class Driver:
         return self._now() or 0
 
 
+def stamp_of(message: Any) -> Any:
+    """Where the stamp of a command's message is; None where it has none."""
+    return message.header.stamp if hasattr(message, "header") else getattr(message, "stamp", None)
+
+
+def fill(message: Any, command: Entry, time: int) -> None:
+    """Write a command and its time [ns] into a message of its type."""
+    stamp = stamp_of(message)
+    if stamp is not None:
+        set_stamp(stamp, time)
+    if isinstance(command, Gear):
+        message.command = command.gear
+    elif isinstance(command, Ackermann):
+        for name, value in command._asdict().items():
+            setattr(message.drive, name, value)
+    elif isinstance(command, Control):
+        message.longitudinal.velocity, message.longitudinal.acceleration = command[:2]
+        message.lateral.steering_tire_angle = command.steering_tire_angle
+    elif isinstance(command, Pedals):
+        told = message.actuation if hasattr(message, "actuation") else message.actuation_command
+        told.accel_cmd, told.brake_cmd, told.steer_cmd = command
+    else:
+        twist = message.twist if hasattr(message, "twist") else message
+        twist.linear.x, twist.linear.y, twist.angular.z = command
+
+
 class Progress:
     """Tells where in the log we are: one line that is written anew on a terminal, else a line now and then."""
 
@@ -157,7 +213,7 @@ class Progress:
         self._terminal = sys.stdout.isatty()
         self._next = -math.inf
 
-    def __call__(self, passed: float, command: Velocity | Ackermann) -> None:
+    def __call__(self, passed: float, command: Entry) -> None:
         """This command was sent, so many seconds into the log."""
         if time.monotonic() < self._next:
             return
@@ -228,9 +284,11 @@ def _positive(text: str) -> float:
 
 def _kind(log: CommandLog, wanted: Kind | None) -> Kind:
     """The kind of messages to send."""
-    if wanted is not None and (wanted == "ackermann") != (log.kind == "ackermann"):
-        has = "speeds and steering angles" if log.kind == "ackermann" else "velocities"
-        raise CommandLogError(f"a log of {has} cannot be sent as {wanted}; that would need the vehicle's geometry")
+    if wanted is not None and COMMANDS[wanted] is not COMMANDS[log.kind]:
+        has = WORDS[COMMANDS[log.kind]]
+        raise CommandLogError(
+            f"a log of {has} cannot be sent as {wanted}; that would need the vehicle's geometry, or maps of its pedals"
+        )
     return wanted or log.kind
 
 

@@ -5,22 +5,25 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from mcap.writer import CompressionType, Writer
-from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 import vds_gz
-import vds_gz.ros
+from vds_gz.ros.errors import UnknownTypeError
 from vds_gz.ros.graph import Graph, QoS, Subscription
 from vds_gz.ros.topics import Topic
 from vds_gz.ros.types import MessageTypes
+from vds_gz.study.definitions import KNOWN, UNKNOWN, definition
 
 #: A recorder that is killed loses no more than this [s].
-FLUSH_PERIOD = 0.5
+FLUSH_PERIOD = 0.75
+
+#: Between two looks at what is new on the graph [s].
+LOOK_PERIOD = 0.5
 
 #: Size from which on messages are written before that time has passed [bytes].
 CHUNK = 256 * 1024
@@ -31,23 +34,31 @@ DEPTH = 1000
 Listener = Callable[[str, bytes, int], None]
 
 
+def nothing_else(topic: str) -> bool:
+    """Wants no topic."""
+    return False
+
+
 class Recorder:
     """Writes everything that comes by some topics to a file, as it came.
 
-    Nothing is kept in memory for more than half a second, so a recording may go on for days, and what is on the disk
+    No message is kept in memory for more than a second, so a recording may go on for days, and what is on the disk
     is readable at any time.
 
     Attributes:
         counts: Messages written so far, by the names of the topics as they were given.
         subscriptions: What is listened to, by the same names.
+        left_out: Topics that cannot be recorded, and why.
+        undefined: Types of messages that are recorded without their definition, because it is not known.
     """
 
     def __init__(
         self,
         graph: Graph,
         path: str | Path,
-        topics: Iterable[Topic],
+        topics: Iterable[Topic] = (),
         *,
+        wanted: Callable[[str], bool] = nothing_else,
         metadata: Mapping[str, str] | None = None,
         listen: Listener | None = None,
     ) -> None:
@@ -56,13 +67,18 @@ class Recorder:
         Args:
             graph: Where to listen; callbacks run in its ``wait``.
             path: The file, ``.mcap``. Its folder must exist.
-            topics: What to record.
+            topics: What to record, from now on and whoever publishes it.
+            wanted: Which other topics, by their absolute names, to record as soon as somebody publishes them.
             metadata: Texts that tell what was recorded.
             listen: Also called with each message: the topic's name as given, the CDR bytes, the arrival
                 (``time.monotonic_ns``).
         """
         self.counts: Counter[str] = Counter()
         self.subscriptions: dict[str, Subscription] = {}
+        self.left_out: dict[str, str] = {}
+        self.undefined: set[str] = set()
+        self._graph = graph
+        self._wanted = wanted
         self._listen = listen
         self._file = Path(path).open("wb")  # noqa: SIM115, closed by close()
         self._writer = Writer(self._file, chunk_size=CHUNK, compression=CompressionType.ZSTD)
@@ -71,24 +87,19 @@ class Recorder:
             self._writer.add_metadata("vds_gz", dict(metadata))
         self._to_wall = time.time_ns() - time.monotonic_ns()
         self._flushed = time.monotonic()
+        self._looked = 0.0
         self._schemas: dict[str, int] = {}
-        self._hashes = MessageTypes()
+        self._types = MessageTypes()
+        self._recorded: set[str] = set()
         for topic in topics:
-            self._record(graph, topic)
+            self.add(topic)
 
-    def tick(self) -> None:
-        """Put on the disk what is due; to be called a few times a second."""
-        if time.monotonic() - self._flushed >= FLUSH_PERIOD:
-            self._flushed = time.monotonic()
-            self._writer.flush()
+    def add(self, topic: Topic) -> None:
+        """Record one more topic.
 
-    def close(self) -> None:
-        """Finish the file."""
-        if not self._file.closed:
-            self._writer.finish()
-            self._file.close()
-
-    def _record(self, graph: Graph, topic: Topic) -> None:
+        Raises:
+            UnknownTypeError: Its type is not installed, and the graph cannot do without.
+        """
         channels: list[int] = []
 
         def receive(data: Any, arrival: int) -> None:
@@ -98,41 +109,60 @@ class Recorder:
             self.counts[topic.name] += 1
             data = bytes(data)
             self._writer.add_message(channels[0], now, data, now, self.counts[topic.name])
-            self.tick()
+            self._flush()
             if self._listen is not None:
                 self._listen(topic.name, data, arrival)
 
         qos = replace(topic.qos, depth=max(topic.qos.depth, DEPTH))
-        subscription = graph.subscribe(topic.name, topic.type, qos, receive, raw=True)
+        subscription = self._graph.subscribe(topic.name, topic.type, qos, receive, raw=True)
         self.subscriptions[topic.name] = subscription
+        self._recorded.add(subscription.topic)
         channels.append(self._channel(subscription.topic, topic))
+
+    def by_topic(self) -> Counter[str]:
+        """Messages written so far, by the absolute names of the topics that had any."""
+        return Counter({self.subscriptions[name].topic: count for name, count in self.counts.items()})
+
+    def tick(self) -> None:
+        """Put on the disk what is due, and listen to what is new; to be called a few times a second."""
+        self._flush()
+        now = time.monotonic()
+        if self._wanted is not nothing_else and now - self._looked >= LOOK_PERIOD:
+            self._looked = now
+            self._look()
+
+    def close(self) -> None:
+        """Finish the file."""
+        if not self._file.closed:
+            self._writer.finish()
+            self._file.close()
+
+    def _flush(self) -> None:
+        if time.monotonic() - self._flushed >= FLUSH_PERIOD:
+            self._flushed = time.monotonic()
+            self._writer.flush()
+
+    def _look(self) -> None:
+        """Record the topics that are wanted and have come."""
+        for name, offer in self._graph.offers().items():
+            if name in self._recorded or name in self.left_out or not self._wanted(name):
+                continue
+            try:
+                self.add(Topic(name, offer.type, offer.qos))
+            except UnknownTypeError as error:
+                self.left_out[name] = str(error)
 
     def _channel(self, name: str, topic: Topic) -> int:
         if topic.type not in self._schemas:
-            text = definition(topic.type).encode()
-            self._schemas[topic.type] = self._writer.register_schema(topic.type, "ros2msg", text)
-        about = {"offered_qos_profiles": qos_profile(topic.qos), "topic_type_hash": self._hashes.hash(topic.type)}
+            text = definition(topic.type)
+            if not text:
+                self.undefined.add(topic.type)
+            encoding = KNOWN if text else UNKNOWN
+            self._schemas[topic.type] = self._writer.register_schema(topic.type, encoding, text.encode())
+        about = {"offered_qos_profiles": qos_profile(topic.qos)}
+        with suppress(UnknownTypeError):
+            about["topic_type_hash"] = self._types.hash(topic.type)
         return self._writer.register_channel(name, "cdr", self._schemas[topic.type], about)
-
-
-def definition(type_name: str) -> str:
-    """The text of a message type with all types in it, as MCAP wants it."""
-    text, _ = _store().generate_msgdef(type_name, ros_version=2)
-    return text
-
-
-@cache
-def _store() -> Any:
-    """The types of Jazzy and those of this package."""
-    store = get_typestore(Stores.ROS2_JAZZY)
-    folder = Path(vds_gz.ros.__file__).parent / "msg"
-    own: dict[str, Any] = {}
-    for path in sorted(folder.glob("*/msg/*.msg")):
-        name = f"{path.parent.parent.name}/msg/{path.stem}"
-        if name not in store.fielddefs:
-            own.update(get_types_from_msg(path.read_text(encoding="utf-8"), name))
-    store.register(own)
-    return store
 
 
 def qos_profile(qos: QoS) -> str:

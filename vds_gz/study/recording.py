@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from mcap.exceptions import McapError
-from mcap.records import Channel, Message, Schema
-from mcap.stream_reader import StreamReader
 from numpy.typing import NDArray
 
 from vds_gz.ros import topics
-from vds_gz.ros.conversions import command_from_ackermann, command_from_twist, stamp_ns, yaw_of
-from vds_gz.ros.types import MessageTypes
-from vds_gz.vehicle.command import ACKERMANN, Command
+from vds_gz.ros.conversions import stamp_ns, yaw_of
+from vds_gz.ros.types import MalformedMessageError, MessageTypes
+from vds_gz.study.bags import Bag, BagError, open_bag
 
 Array = NDArray[np.float64]
+Times = NDArray[np.int64]
+
+#: A time without samples that is worth a note [s].
+LONGEST_GAP = 0.5
 
 
 class RecordingError(ValueError):
@@ -68,71 +69,184 @@ class Recording:
 
     Attributes:
         counts: Messages by topic.
+        start: The vehicle's time of its first sample [ns].
+        notes: What was noticed on the way, for people.
+        command_topics: Where the commands came from.
     """
 
     motion: Motion
     actuators: tuple[Actuator, ...]
     commands: Commands
     counts: Counter[str]
+    start: int = 0
+    notes: tuple[str, ...] = ()
+    command_topics: tuple[str, ...] = ()
 
 
-def read(path: str | Path) -> Recording:
-    """A recording made by :class:`~vds_gz.study.record.Recorder`, also one that was cut short.
+#: Odometry from which the motion is taken, the best first: last parts of the topics' names.
+MOTIONS = (topics.GROUND_TRUTH.name, topics.ODOM.name)
+
+_COMMANDS = (
+    topics.TWIST_REFERENCE,
+    topics.TWIST_STAMPED_REFERENCE,
+    topics.ACKERMANN_CMD,
+    topics.CONTROL_CMD,
+    *topics.ACTUATION_CMD.values(),
+)
+
+
+@dataclass(slots=True)
+class _Rows:
+    """What was read of one vehicle."""
+
+    motion: list[tuple[Any, ...]] = field(default_factory=list)
+    reference: list[tuple[Any, ...]] = field(default_factory=list)
+    state: list[tuple[Any, ...]] = field(default_factory=list)
+    command: list[tuple[Any, ...]] = field(default_factory=list)
+    clock: list[tuple[int, int]] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    command_topics: tuple[str, ...] = ()
+
+
+def read(path: str | Path, namespace: str | None = None) -> Recording:
+    """A run in a bag: of a vehicle of this package, or of one that publishes its odometry.
+
+    A recording that was cut short is read as far as it goes.
+
+    Args:
+        path: The bag.
+        namespace: The vehicle's, where there are several.
 
     Raises:
         RecordingError: The file cannot be read, or no vehicle is in it.
     """
-    counts: Counter[str] = Counter()
-    rows: dict[str, list[Any]] = {name: [] for name in ("motion", "reference", "state", "command")}
-    names: list[str] = []
-    for topic, type_name, log_time, message in messages(Path(path)):
-        counts[topic] += 1
-        last = topic.rpartition("/")[2]
-        if last == topics.GROUND_TRUTH.name and type_name == topics.GROUND_TRUTH.type:
-            rows["motion"].append((log_time, *_motion(message)))
-        elif last in (topics.ACTUATOR_REFERENCES.name, topics.ACTUATOR_STATES.name):
-            names = list(message.name)
-            kind = "state" if last == topics.ACTUATOR_STATES.name else "reference"
-            rows[kind].append((stamp_ns(message.header.stamp), *message.position, *message.velocity))
-        elif (command := _command(last, message)) is not None:
-            rows["command"].append((log_time, *_command_row(command)))
-    if len(rows["motion"]) < 2:
-        raise RecordingError(f"recording '{path}' has no messages on '{topics.GROUND_TRUTH.name}'; is it of a vehicle?")
-    # Integers first: nanoseconds since 1970 do not fit into a float.
-    log_times = np.array([row[0] for row in rows["motion"]], dtype=np.int64)
-    stamps = np.array([row[1] for row in rows["motion"]], dtype=np.int64)
-    begin = int(stamps[0])
-    columns: list[Array] = list(np.array([row[2:] for row in rows["motion"]], dtype=float).T)
-    x, y, heading, *velocity = columns
-    turned: Array = np.unwrap(heading)
-    return Recording(
-        Motion((stamps - begin).astype(float) * 1e-9, x, y, turned, *velocity),
-        tuple(_actuators(names, rows["reference"], rows["state"], begin)),
-        _commands(rows["command"], log_times, stamps, begin),
-        counts,
+    path = Path(path)
+    try:
+        with open_bag(path) as bag:
+            counts = {name: count for (name, _), count in bag.counts().items() if count}
+            motion = _motion_topic(path, bag, namespace)
+            place = motion.rpartition("/")[0]
+            rows = _read(bag, motion, place)
+            notes = (f"'{path}' is cut short; it was read up to its last whole part",) if bag.cut_short else ()
+    except (BagError, MalformedMessageError) as error:
+        raise RecordingError(str(error)) from None
+    if len(rows.motion) < 2:
+        raise RecordingError(f"recording '{path}' has {len(rows.motion)} message on '{motion}'; it takes at least 2")
+    return _recording(rows, Counter(counts), notes, f"recording '{path}', topic '{motion}'")
+
+
+def _motion_topic(path: Path, bag: Bag, namespace: str | None) -> str:
+    """The topic that tells how the vehicle moved."""
+    found = [one.topic for one in bag.connections if one.msgtype == topics.ODOM.type and one.msgcount]
+    if namespace is not None:
+        found = [name for name in found if name.startswith(f"/{namespace.strip('/')}/".replace("//", "/"))]
+    for last in MOTIONS:
+        chosen = [name for name in found if name.rpartition("/")[2] == last]
+        if len(chosen) > 1:
+            places = ", ".join(f"'{path}:{name.rpartition('/')[0] or '/'}'" for name in sorted(chosen))
+            raise RecordingError(f"recording '{path}' has several vehicles; choose one of {places}")
+        if chosen:
+            return chosen[0]
+    if len(found) == 1:
+        return found[0]
+    where = "" if namespace is None else f" in namespace '{namespace}'"
+    raise RecordingError(
+        f"recording '{path}' has no messages on '{topics.GROUND_TRUTH.name}' or '{topics.ODOM.name}' "
+        f"({topics.ODOM.type}){where}, which tell how the vehicle moved; it has {bag.described()}"
     )
 
 
-def messages(path: Path) -> Iterator[tuple[str, str, int, Any]]:
-    """Topic, type, log time [ns] and message of all that can be read of the topics needed; others with None."""
+def _read(bag: Bag, motion: str, place: str) -> _Rows:
+    """All that matters of the vehicle in this namespace; commands may also come from outside all namespaces."""
+    rows = _Rows()
     types = MessageTypes()
-    known = {topic.type for topic in vars(topics).values() if isinstance(topic, topics.Topic)}
-    schemas: dict[int, Schema] = {}
-    channels: dict[int, tuple[str, str, Any]] = {}
-    try:
-        with path.open("rb") as file:
-            for record in StreamReader(file).records:
-                if isinstance(record, Schema):
-                    schemas[record.id] = record
-                elif isinstance(record, Channel):
-                    name = schemas[record.schema_id].name
-                    channels[record.id] = record.topic, name, types.codec(name) if name in known else None
-                elif isinstance(record, Message):
-                    topic, name, codec = channels[record.channel_id]
-                    yield topic, name, record.log_time, codec and codec.decode(bytearray(record.data))
-    except McapError as error:
-        if not channels:
-            raise RecordingError(f"recording '{path}' cannot be read: {error or type(error).__name__}") from None
+    take: dict[str, Callable[[int, Any], None]] = {
+        motion: lambda time, message: rows.motion.append((time, *_motion(message))),
+        f"{place}/{topics.ACTUATOR_REFERENCES.name}": lambda time, message: rows.reference.append(_joints(message)),
+        f"{place}/{topics.ACTUATOR_STATES.name}": lambda time, message: _take_state(rows, message),
+        f"{place}/clock": lambda time, message: rows.clock.append((time, stamp_ns(message.clock))),
+        topics.CLOCK.name: lambda time, message: rows.clock.append((time, stamp_ns(message.clock))),
+    }
+    kinds = {motion: topics.ODOM.type, topics.CLOCK.name: topics.CLOCK.type, f"{place}/clock": topics.CLOCK.type}
+    kinds |= {f"{place}/{one.name}": one.type for one in (topics.ACTUATOR_REFERENCES, topics.ACTUATOR_STATES)}
+    counts = bag.counts()
+    for where in dict.fromkeys((place, "")):
+        given = [one for one in _COMMANDS if counts.get((f"{where}/{one.name}", one.type))]
+        for one in given:
+            kinds[f"{where}/{one.name}"] = one.type
+            take[f"{where}/{one.name}"] = _command_taker(rows, one.name)
+        if given:
+            rows.command_topics = tuple(f"{where}/{one.name}" for one in given)
+            break
+    codecs = {name: types.codec(kind) for name, kind in kinds.items()}
+    wanted = [one for one in bag.connections if kinds.get(one.topic) == one.msgtype]
+    for connection, time, data in bag.messages(wanted):
+        take[connection.topic](time, codecs[connection.topic].decode(bytearray(data)))
+    return rows
+
+
+def _command_taker(rows: _Rows, topic: str) -> Callable[[int, Any], None]:
+    return lambda time, message: rows.command.append((time, *_command(topic, message)))
+
+
+def _take_state(rows: _Rows, message: Any) -> None:
+    rows.names = list(message.name)
+    rows.state.append(_joints(message))
+
+
+def _joints(message: Any) -> tuple[Any, ...]:
+    return stamp_ns(message.header.stamp), *message.position, *message.velocity
+
+
+def _recording(rows: _Rows, counts: Counter[str], notes: tuple[str, ...], where: str) -> Recording:
+    back = [i for i, (one, other) in enumerate(pairwise(rows.motion), start=1) if other[1] < one[1]]
+    if back:
+        rows.motion = rows.motion[back[-1] :]
+        notes = (*notes, f"{where}: the vehicle's clock went back; what was before is left out")
+    # Integers first: nanoseconds since 1970 do not fit into a float.
+    log_times = np.array([row[0] for row in rows.motion], dtype=np.int64)
+    stamps = np.array([row[1] for row in rows.motion], dtype=np.int64)
+    begin = int(stamps[0])
+    values = np.array([row[2:] for row in rows.motion], dtype=float)
+    if not np.isfinite(values).all():
+        line, column = np.argwhere(~np.isfinite(values))[0]
+        name = ("x", "y", "heading", "v_x", "v_y", "yaw_rate")[column]
+        raise RecordingError(f"{where}, message {line + 1}: {name} is {values[line, column]}; it must be finite")
+    columns: list[Array] = list(values.T)
+    x, y, heading, *velocity = columns
+    turned: Array = np.unwrap(heading)
+    clock = _clock(rows.clock, log_times, stamps)
+    time = (stamps - begin).astype(float) * 1e-9
+    return Recording(
+        Motion(time, x, y, turned, *velocity),
+        tuple(_actuators(rows.names, rows.reference, rows.state, begin)),
+        _commands(rows.command, clock[:, 0], clock[:, 1], begin),
+        counts,
+        begin,
+        (*notes, *gaps(where, time)),
+        rows.command_topics,
+    )
+
+
+def _clock(ticks: list[tuple[int, int]], log_times: Times, stamps: Times) -> Times:
+    """The vehicle's time at times of the recorder: rows of both [ns].
+
+    From ``/clock`` if the vehicle goes by it, which comes with less delay than what the vehicle says of itself.
+    """
+    clock = np.array(ticks, dtype=np.int64).reshape(-1, 2)
+    clock = clock[(clock[:, 1] >= stamps[0]) & (clock[:, 1] <= stamps[-1])]
+    return clock if len(clock) > len(stamps) // 2 else np.column_stack((log_times, stamps))
+
+
+def gaps(where: str, time: Array) -> Iterator[str]:
+    """Notes of the longest time without samples, if it is long."""
+    steps = np.diff(time)
+    longest = int(np.argmax(steps))
+    if steps[longest] > max(LONGEST_GAP, 10.0 * float(np.median(steps))):
+        yield (
+            f"{where}: nothing from {time[longest]:.2f} s to {time[longest + 1]:.2f} s; what is said of that time is "
+            "a straight line"
+        )
 
 
 def _motion(message: Any) -> tuple[float, ...]:
@@ -142,24 +256,19 @@ def _motion(message: Any) -> tuple[float, ...]:
     return (stamp, position.x, position.y, yaw_of(pose.orientation), twist.linear.x, twist.linear.y, twist.angular.z)
 
 
-def _command(topic: str, message: Any) -> Command | None:
-    """The command in a message, if it is one."""
-    if topic == topics.TWIST_REFERENCE.name:
-        return command_from_twist(message)
-    if topic == topics.TWIST_STAMPED_REFERENCE.name:
-        return command_from_twist(message.twist)
+def _command(topic: str, message: Any) -> tuple[float, float, float, float]:
+    """Speed, sideways speed, yaw rate and steering angle that were commanded; NaN where there is none."""
+    if topic == topics.CONTROL_CMD.name:
+        return message.longitudinal.velocity, np.nan, np.nan, message.lateral.steering_tire_angle
     if topic == topics.ACKERMANN_CMD.name:
-        return command_from_ackermann(message.drive)
-    return None
+        return message.drive.speed, np.nan, np.nan, message.drive.steering_angle
+    if topic in (topics.TWIST_REFERENCE.name, topics.TWIST_STAMPED_REFERENCE.name):
+        twist = message if topic == topics.TWIST_REFERENCE.name else message.twist
+        return twist.linear.x, twist.linear.y, twist.angular.z, np.nan
+    return np.nan, np.nan, np.nan, np.nan  # pedals
 
 
-def _command_row(command: Command) -> tuple[float, ...]:
-    if command.kind == ACKERMANN:
-        return command.v_x, np.nan, np.nan, command.steering_angle
-    return command.v_x, command.v_y, command.yaw_rate, np.nan
-
-
-def _commands(rows: list[Any], log_times: NDArray[np.int64], stamps: NDArray[np.int64], begin: int) -> Commands:
+def _commands(rows: list[Any], log_times: Times, stamps: Times, begin: int) -> Commands:
     """Arrivals are known in the recorder's time; the vehicle's messages tell what time it was for the vehicle."""
     arrived = np.array([row[0] - int(log_times[0]) for row in rows], dtype=float)
     logged = (log_times - log_times[0]).astype(float)

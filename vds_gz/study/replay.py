@@ -10,49 +10,100 @@ from __future__ import annotations
 import dataclasses
 import struct
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from vds_gz.parameters.node import NodeParameters
+from vds_gz.progress import Advance
 from vds_gz.ros.conversions import command_from_ackermann
 from vds_gz.sensing.localization import Localization, Pose
-from vds_gz.study.command_log import Ackermann, CommandLogError, CommandStream, Kind, Velocity
+from vds_gz.sensing.measurement_noise import Measurement, MeasurementNoise
+from vds_gz.study.command_log import (
+    Ackermann,
+    CommandLogError,
+    CommandStream,
+    Control,
+    Entry,
+    Gear,
+    Kind,
+    Pedals,
+    Velocity,
+)
+from vds_gz.vehicle.autoware.reports import (
+    ActuationStatus,
+    actuation_status,
+    gear_report,
+    has_actuation_status,
+    steering_report,
+)
 from vds_gz.vehicle.catalogue import models
-from vds_gz.vehicle.command import ACKERMANN, TWIST, Command, twist
+from vds_gz.vehicle.command import ACKERMANN, CONTROL, PEDALS, TWIST, Command, control, gear, pedals, twist
 from vds_gz.vehicle.model import ActuatorStates, JointStates, Model
 from vds_gz.vehicle.vehicle import NANOSECONDS, Motion, Vehicle, motion_of
 
 #: Time of the first command [ns]: a reference clock begins there.
 BEGIN = NANOSECONDS
 
-#: Samples of a block.
-BLOCK = 500
+#: Samples of a block: few enough for their states, which have long delay lines, to stay in the processor's cache.
+BLOCK = 100
 
-_SINGLE = struct.Struct("<4f")
+_SINGLE, _SINGLES = struct.Struct("<4f"), struct.Struct("<3f")
+
+#: What a model must accept to be sent a log of a kind.
+COMMAND_KINDS: dict[Kind, int] = {
+    "twist": TWIST,
+    "twist_stamped": TWIST,
+    "ackermann": ACKERMANN,
+    "control": CONTROL,
+    "pedals": PEDALS,
+    "autoware_pedals": PEDALS,
+}
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """The vehicle at one instant.
+class Report(NamedTuple):
+    """What one of Autoware's vehicles says of itself.
+
+    Attributes:
+        speed, steering: As measured [m/s, rad].
+        yaw_rate: [rad/s].
+        gear: Code of the gear that is in.
+        pedals: Accelerator, brake and steering that go with the present acceleration; None without maps of them.
+    """
+
+    speed: float
+    steering: float
+    yaw_rate: float
+    gear: int
+    pedals: ActuationStatus | None
+
+
+class Sample(NamedTuple):
+    """The vehicle at one instant. A tuple, because there are very many.
 
     Attributes:
         time: Simulated time [ns].
         motion: Where base_link truly is and how it moves.
-        odom: Pose of base_link in the odometry's frame, with the variances of position and heading [m^2, rad^2].
+        odom: Pose of base_link in the odometry's frame, with the variances of position and heading [m^2, rad^2]; where
+            the odometry is exact, ``motion`` itself.
+        odom_speed: Speed along, as the odometry tells it [m/s].
         map_to_odom: The odometry's frame in the map; None where it is fixed.
+        joints: None where nobody asked for them.
+        report: Of one of Autoware's vehicles; None for others.
     """
 
     time: int
     motion: Motion
-    odom: Pose
+    odom: Pose | Motion
     odom_variance: tuple[float, float]
+    odom_speed: float
     map_to_odom: Pose | None
-    joints: JointStates
+    joints: JointStates | None
     actuators: ActuatorStates
+    report: Report | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +112,7 @@ class Block:
 
     samples: Sequence[Sample]
     command_times: Sequence[int]
-    commands: Sequence[Velocity | Ackermann]
+    commands: Sequence[Entry]
 
 
 class Replay:
@@ -75,6 +126,7 @@ class Replay:
         rate: float | None = None,
         tail: float = 1.0,
         compiled: bool = True,
+        with_joints: bool = True,
     ) -> None:
         """Put the vehicle at rest at the origin.
 
@@ -84,20 +136,27 @@ class Replay:
             rate: Samples per second; the parameters' ``pub_rate`` where none is given.
             tail: Go on so long after the last command [s].
             compiled: Compile the model, if numba is there.
+            with_joints: Samples have the joints, which take as long as all the rest of them.
 
         Raises:
             CommandLogError: The model takes no such commands.
         """
         self.model: Model = models()[parameters.model]
-        kind = ACKERMANN if log.kind == "ackermann" else TWIST
-        if kind not in self.model.accepts:
+        if COMMAND_KINDS[log.kind] not in self.model.accepts:
             raise CommandLogError(f"the model '{self.model.name}' does not take commands of the kind '{log.kind}'")
         self.vehicle = make_vehicle(self.model, parameters, compiled=compiled)
         self.compiled = type(self.vehicle) is not Vehicle
         self._log = log
         self._rate = rate or parameters.pub_rate
         self._tail = round(tail * NANOSECONDS)
+        self._with_joints = with_joints
         self._localization = Localization(parameters.localization, Pose()) if parameters.simulate_localization else None
+        self._noise = MeasurementNoise(parameters.measurement_noise) if CONTROL in self.model.accepts else None
+
+    @property
+    def reports(self) -> bool:
+        """Whether samples have the reports of one of Autoware's vehicles."""
+        return self._noise is not None
 
     @property
     def kind(self) -> Kind:
@@ -116,11 +175,11 @@ class Replay:
             CommandLogError: The log is at fault, or a command is beyond all measure.
         """
         entries = self._entries()
-        pending: tuple[int, Velocity | Ackermann] | None = next(entries)
+        pending: tuple[int, Entry] | None = next(entries)
         last, end, count = BEGIN, None, 0
         while end is None:
             times = self._instants(count)
-            taken: list[tuple[int, Velocity | Ackermann]] = []
+            taken: list[tuple[int, Entry]] = []
             while pending is not None and pending[0] <= times[-1]:
                 self._enter(*pending)
                 taken.append(pending)
@@ -133,7 +192,7 @@ class Replay:
             samples = [self._sample(time, state) for time, state in zip(times, self._states(times), strict=True)]
             yield Block(samples, [time for time, _ in taken], [command for _, command in taken])
 
-    def _entries(self) -> Iterator[tuple[int, Velocity | Ackermann]]:
+    def _entries(self) -> Iterator[tuple[int, Entry]]:
         for time, command in self._log.entries:
             yield BEGIN + round(time * NANOSECONDS), as_sent(command)
 
@@ -141,7 +200,7 @@ class Replay:
         """Times of the next samples [ns], each computed from the first so that none drifts."""
         return [BEGIN + round(k * NANOSECONDS / self._rate) for k in range(count, count + BLOCK)]
 
-    def _enter(self, time: int, given: Velocity | Ackermann) -> None:
+    def _enter(self, time: int, given: Entry) -> None:
         try:
             self.vehicle.enter(command_of(given), time)
         except ValueError as error:
@@ -159,13 +218,21 @@ class Replay:
     def _sample(self, time: int, state: Any) -> Sample:
         c, model = self.vehicle.coefficients, self.model
         motion = motion_of(c, state)
-        odom, variance, map_to_odom = Pose(motion.x, motion.y, motion.heading), (0.0, 0.0), None
+        odom: Pose | Motion = motion
+        variance, map_to_odom = (0.0, 0.0), None
         if self._localization is not None:
-            self._localization.update(odom, 1.0 / self._rate)
+            self._localization.update(Pose(motion.x, motion.y, motion.heading), 1.0 / self._rate)
             odom, variance = self._localization.odom, self._localization.odom_variance
             map_to_odom = self._localization.map_to_odom
-        joints, actuators = model.joint_states(c, state), model.actuator_states(c, state)
-        return Sample(time, motion, odom, variance, map_to_odom, joints, actuators)
+        speed, report = motion.v_x, None
+        if self._noise is not None:
+            measured = self._noise.of(Measurement(odom.x, odom.y, odom.heading, speed, steering_report(c, state)))
+            odom, speed = Pose(measured.x, measured.y, measured.heading), measured.speed
+            pedals = actuation_status(c, state) if has_actuation_status(c) else None
+            report = Report(speed, measured.steering, state.yaw_rate, gear_report(state), pedals)
+        joints = model.joint_states(c, state) if self._with_joints else None
+        actuators = model.actuator_states(c, state)
+        return Sample(time, motion, odom, variance, speed, map_to_odom, joints, actuators, report)
 
 
 def make_vehicle(model: Model, parameters: NodeParameters, *, compiled: bool = True) -> Vehicle:
@@ -184,19 +251,28 @@ def make_vehicle(model: Model, parameters: NodeParameters, *, compiled: bool = T
     )
 
 
-def as_sent(command: Velocity | Ackermann) -> Velocity | Ackermann:
-    """The command as its message carries it: an AckermannDrive has single precision."""
-    if not isinstance(command, Ackermann):
-        return command
+def as_sent(command: Entry) -> Entry:
+    """The command as its message carries it: an AckermannDrive and a Control have single precision."""
     try:
-        return Ackermann(*_SINGLE.unpack(_SINGLE.pack(*command)))
+        if isinstance(command, Ackermann):
+            return Ackermann(*_SINGLE.unpack(_SINGLE.pack(*command)))
+        return Control(*_SINGLES.unpack(_SINGLES.pack(*command))) if isinstance(command, Control) else command
     except OverflowError:
         return command  # beyond all measure, as the vehicle will say
 
 
-def command_of(given: Velocity | Ackermann) -> Command:
+def command_of(given: Entry) -> Command:
     """What a vehicle makes of a command that came."""
-    return command_from_ackermann(given) if isinstance(given, Ackermann) else twist(*given)
+    return _COMMANDS[type(given)](given)
+
+
+_COMMANDS: dict[Any, Callable[[Any], Command]] = {
+    Ackermann: command_from_ackermann,
+    Velocity: lambda given: twist(*given),
+    Control: lambda given: control(*given),
+    Pedals: lambda given: pedals(*given),
+    Gear: lambda given: gear(*given),
+}
 
 
 def _advanced(vehicle: Vehicle, times: Iterable[int]) -> Iterator[Any]:
@@ -226,17 +302,24 @@ def _columns(records: Any, plain: Any) -> Iterator[tuple[Any, str, Any]]:
 # ---------------------------------------------------------------------- to CSV
 
 
-def write_csv(replay: Replay, path: str | Path, parameters: NodeParameters | None = None) -> int:
+def write_csv(replay: Replay, path: Path, parameters: NodeParameters, advance: Advance) -> int:
     """Write a replay as a table; how many rows it has.
 
     Columns: time [s], pose and velocity of base_link in SI units, of each actuator what it was asked for and does.
+
+    Args:
+        replay: The replay.
+        path: The file.
+        parameters: What the vehicle is told.
+        advance: Is told how many rows were written.
     """
     count = 0
-    with Path(path).open("w", encoding="utf-8", newline="\n") as file:
+    with path.open("w", encoding="utf-8", newline="\n") as file:
         file.write(",".join(csv_columns(replay)) + "\n")
         for block in replay.blocks():
             count += len(block.samples)
-            file.writelines(",".join(map(repr, csv_row(replay, sample))) + "\n" for sample in block.samples)
+            file.writelines(",".join(map(repr, row)) + "\n" for row in csv_rows(replay, block.samples))
+            advance(len(block.samples))
     return count
 
 
@@ -247,13 +330,15 @@ def csv_columns(replay: Replay) -> list[str]:
     return ["time", *motion, *actuators]
 
 
-def csv_row(replay: Replay, sample: Sample) -> list[float]:
-    """One row of a table."""
-    m, states = sample.motion, sample.actuators
-    row = [(sample.time - BEGIN) * 1e-9, m.x, m.y, m.heading, m.v_x, m.v_y, m.yaw_rate]
-    for i, name in enumerate(replay.model.actuators):
-        if "steering" in name:
-            row += [states.reference_positions[i], states.positions[i]]
-        else:
-            row += [states.reference_velocities[i], states.velocities[i]]
-    return row
+def csv_rows(replay: Replay, samples: Iterable[Sample]) -> Iterator[list[float]]:
+    """Rows of a table."""
+    kinds = [(i, "steering" in name) for i, name in enumerate(replay.model.actuators)]
+    for sample in samples:
+        m, states = sample.motion, sample.actuators
+        row = [(sample.time - BEGIN) * 1e-9, m.x, m.y, m.heading, m.v_x, m.v_y, m.yaw_rate]
+        for i, steers in kinds:
+            if steers:
+                row += (states.reference_positions[i], states.positions[i])
+            else:
+                row += (states.reference_velocities[i], states.velocities[i])
+        yield row

@@ -17,8 +17,6 @@ from itertools import pairwise
 from pathlib import Path
 from types import FrameType
 
-import yaml
-
 from vds_gz.parameters.description import ParameterError
 from vds_gz.parameters.load import load
 from vds_gz.parameters.node import NodeParameters
@@ -29,7 +27,7 @@ from vds_gz.share import share
 from vds_gz.study import command_log
 from vds_gz.study.command_log import CommandLogError
 from vds_gz.study.recording import Recording, RecordingError, read
-from vds_gz.study.session import NODE_NAME, RunError, Session
+from vds_gz.study.session import NODE_NAME, RunError, Session, write_parameters
 from vds_gz.study.summary import Row, summarize
 from vds_gz.vehicle.catalogue import models
 
@@ -214,7 +212,7 @@ def _execute(plan: Plan, folder: Path, *, show: bool) -> None:
         print(f"vds-gz run: {plan.title} runs until Ctrl-C", flush=True)
     # Importing the plots takes a second; meanwhile the vehicle starts.
     threading.Thread(target=import_module, args=(PLOTS,), daemon=True).start()
-    node = ["--ros-args", "--params-file", str(_write_parameters(plan, folder)), *plan.for_ros]
+    node = ["--ros-args", "--params-file", str(write_parameters(plan.overrides, folder)), *plan.for_ros]
     with Session(plan.title, node, plan.graph, folder, show=show) as session:
         for name in ("SIGINT", "SIGTERM", "SIGHUP"):
             if hasattr(signal, name):
@@ -223,14 +221,6 @@ def _execute(plan: Plan, folder: Path, *, show: bool) -> None:
             session.watch()
         else:
             session.drive(plan.driver)
-
-
-def _write_parameters(plan: Plan, folder: Path) -> Path:
-    """The parameter file once more, for a vehicle in whatever namespace."""
-    path = folder / "parameters.yaml"
-    values = {override.name: override.value for override in plan.overrides}
-    path.write_text(yaml.safe_dump({"/**": {"ros__parameters": values}}, sort_keys=False), encoding="utf-8")
-    return path
 
 
 def _stopper(session: Session) -> Callable[[int, FrameType | None], None]:

@@ -6,39 +6,21 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
+
+import yaml
 
 from vds_gz.ros import topics
 from vds_gz.ros.arguments import Arguments
 from vds_gz.ros.open_graph import open_graph
+from vds_gz.ros.parameter_yaml import Override
 from vds_gz.study.record import Recorder
 from vds_gz.study.telemetry import Telemetry
 from vds_gz.study.view import View, open_view
 
 NODE_NAME = "run"
-
-#: Recorded: all that the vehicle hears and says.
-TOPICS = (
-    topics.TWIST_REFERENCE,
-    topics.TWIST_STAMPED_REFERENCE,
-    topics.ACKERMANN_CMD,
-    topics.STEERING_ANGLE,
-    topics.VELOCITY,
-    topics.INITIALPOSE,
-    topics.TWIST_ACTUAL,
-    topics.ODOM,
-    topics.GROUND_TRUTH,
-    topics.TF,
-    topics.TF_STATIC,
-    topics.JOINT_STATES,
-    topics.ROBOT_DESCRIPTION,
-    topics.ACTUATOR_REFERENCES,
-    topics.ACTUATOR_STATES,
-    topics.DIAGNOSTICS,
-    topics.CLOCK_IN,
-)
 
 #: After the driver's end, the vehicle may take so long to come to rest [s]; below this it rests [m/s, rad/s, rad].
 SETTLE, REST = 3.0, 1e-3
@@ -57,22 +39,34 @@ class RunError(RuntimeError):
     """The run failed."""
 
 
+def write_parameters(overrides: Iterable[Override], folder: Path) -> Path:
+    """Write what a vehicle is told into a parameter file that suits it in whatever namespace."""
+    path = folder / "parameters.yaml"
+    values = {override.name: override.value for override in overrides}
+    path.write_text(yaml.safe_dump({"/**": {"ros__parameters": values}}, sort_keys=False), encoding="utf-8")
+    return path
+
+
 class Process:
     """A Python module that runs in a process of its own; what it says goes into a file."""
 
-    def __init__(self, what: str, command: Sequence[str], output: Path) -> None:
+    def __init__(
+        self, what: str, command: Sequence[str], output: Path, environment: Mapping[str, str] | None = None
+    ) -> None:
         """Start it.
 
         Args:
             what: Its name for messages.
             command: The module and its arguments.
             output: The file.
+            environment: Its environment variables; ours where none are given.
         """
         self._what = what
         self._output = output
         with output.open("wb") as file:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", *command],
+                env=environment,
                 stdin=subprocess.DEVNULL,
                 stdout=file,
                 stderr=subprocess.STDOUT,
@@ -106,7 +100,17 @@ class Process:
 class Session:
     """A run from its begin to its end. Used with ``with``, which stops everything whatever happens."""
 
-    def __init__(self, title: str, node: Sequence[str], graph: Arguments, folder: Path, *, show: bool) -> None:
+    def __init__(
+        self,
+        title: str,
+        node: Sequence[str],
+        graph: Arguments,
+        folder: Path,
+        *,
+        show: bool,
+        program: str = "vds_gz.nodes.sim_node",
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
         """Start the vehicle, join the graph and open the recording.
 
         Args:
@@ -115,20 +119,23 @@ class Session:
             graph: What the command line says of our own place on the graph.
             folder: Where the recording goes, and what the processes say.
             show: There is a live view.
+            program: The module that runs the vehicle.
+            environment: Its environment variables; ours where none are given.
         """
         self._stopping = False
         self._folder = folder
         self._telemetry = Telemetry()
         self._view: View | None = None
         with ExitStack() as stack:
-            self._node = Process("vehicle", ["vds_gz.nodes.sim_node", *node], folder / "vehicle.log")
+            self._node = Process("vehicle", [program, *node], folder / "vehicle.log", environment)
             stack.callback(self._node.stop)
             self._graph = open_graph(graph, NODE_NAME)
             stack.callback(self._graph.close)
             self._recorder = Recorder(
                 self._graph,
                 folder / "recording.mcap",
-                TOPICS,
+                topics.VEHICLE,
+                wanted={graph.topic(topic.name) for topic in topics.AUTOWARE}.__contains__,
                 metadata={"vehicle": title},
                 listen=self._telemetry.take,
             )
@@ -148,8 +155,10 @@ class Session:
         """Let :meth:`drive` or :meth:`watch` return soon. Safe to call from a signal handler."""
         self._stopping = True
 
-    def drive(self, driver: Sequence[str]) -> None:
+    def drive(self, driver: Sequence[str], turned: Callable[[], object] = lambda: None) -> None:
         """Let a driver with these arguments drive, until it has ended and the vehicle rests.
+
+        ``turned`` is called every now and then.
 
         Raises:
             RunError: Vehicle or driver failed.
@@ -158,6 +167,7 @@ class Session:
         self._stack.callback(process.stop)
         while not self._stopping and not process.ended():
             self._turn()
+            turned()
         end = time.monotonic() + SETTLE
         while not self._stopping and time.monotonic() < end and not self._at_rest():
             self._turn()

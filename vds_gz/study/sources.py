@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import csv
+import math
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.ros.errors import ArgumentError
-from vds_gz.study import command_log, recording
-from vds_gz.study.command_log import Ackermann, CommandLog, CommandStream, Velocity
+from vds_gz.ros.names import check_namespace
+from vds_gz.share import share
+from vds_gz.study import bags, command_log, recording
+from vds_gz.study.command_log import Ackermann, CommandLog, CommandStream, Control, Entry, Gear, Velocity
 from vds_gz.study.recording import Actuator, Array, Commands, Motion, Recording, RecordingError
-from vds_gz.study.replay import Replay, csv_columns, csv_row
+from vds_gz.study.replay import Replay, csv_columns, csv_rows
 from vds_gz.study.vehicle_options import parameters_of_file, parameters_of_preset, preset_names
 
 MOTION = ("x", "y", "heading", "v_x", "v_y", "yaw_rate")
@@ -27,61 +30,103 @@ class Source:
 
     Attributes:
         name: How it was called.
-        path: A recording or a table; None for a model.
+        path: A recording, a table, or the parameter file of a model; None for a vehicle that runs.
+        namespace: Of a vehicle in a recording, or of one that runs; None for the only one.
         parameters: Of a model.
+        in_gazebo: The model is driven in Gazebo, else offline.
     """
 
     name: str
     path: Path | None = None
+    namespace: str | None = None
     parameters: NodeParameters | None = None
+    in_gazebo: bool = False
+
+    @property
+    def live(self) -> bool:
+        """It is a vehicle that runs."""
+        return self.path is None
+
+    @property
+    def recorded(self) -> bool:
+        """It is a recording or a table."""
+        return self.path is not None and self.parameters is None
 
 
 def find(text: str) -> Source:
-    """A recording (.mcap), a table (.csv), a parameter file (.yaml) or a preset.
+    """What a name on a command line stands for.
+
+    Args:
+        text: ``FILE`` or ``FILE:/NAMESPACE`` for a recording or table; a parameter file or a preset for a model,
+            ``kinematic:MODEL`` for the same, ``gazebo:MODEL`` to have it driven in Gazebo; ``live:/NAMESPACE`` for a
+            vehicle that runs.
 
     Raises:
         ArgumentError: It is none of these.
         ParameterError: A value in a parameter file is wrong.
     """
+    kind, colon, rest = text.partition(":")
+    if colon and kind == "live":
+        return Source(text, namespace=check_namespace("/" + rest.strip("/"), f"'{text}'"))
+    if colon and kind in ("gazebo", "kinematic"):
+        path, parameters = _model(rest, text)
+        return Source(text, path, parameters=parameters, in_gazebo=kind == "gazebo")
+    file, _, namespace = text.partition(":/")
+    if _is_recording(Path(file)):
+        return Source(text, Path(file), f"/{namespace}" if ":/" in text else None)
+    path, parameters = _model(text, text)
+    return Source(text, path, parameters=parameters)
+
+
+def _is_recording(path: Path) -> bool:
+    return path.is_dir() or (path.suffix in (*bags.SUFFIXES, ".csv") and path.is_file())
+
+
+def _model(text: str, whole: str) -> tuple[Path, NodeParameters]:
+    """A parameter file, by its path or the name of its preset."""
     path = Path(text)
-    if path.suffix in (".mcap", ".csv") and path.is_file():
-        return Source(path.stem, path)
     if path.suffix in (".yaml", ".yml") and path.is_file():
-        return Source(path.stem, None, parameters_of_file(path))
+        return path, parameters_of_file(path)
     if text in preset_names():
-        return Source(text, None, parameters_of_preset(text))
-    presets = ", ".join(preset_names())
+        return share("config", f"{text}.yaml"), parameters_of_preset(text)
     raise ArgumentError(
-        f"'{text}' is no file that ends in .mcap, .csv or .yaml, and no preset; presets are {presets}. "
-        f"Looked in {Path.cwd()}"
+        f"'{whole}' is no file that ends in .mcap, .db3, .csv or .yaml, no rosbag2 folder, no live:/NAMESPACE and no "
+        f"preset; presets are {', '.join(preset_names())}. Looked in {Path.cwd()}"
     )
 
 
-def load(source: Source, log: CommandLog | None) -> Recording:
-    """What happened in a run.
-
-    Args:
-        source: Where it comes from.
-        log: What to send to a model.
+def read_run(source: Source) -> Recording:
+    """What happened in a run that was recorded.
 
     Raises:
         RecordingError: The file is no recording.
-        CommandLogError: The model cannot be sent this log.
     """
-    if source.parameters is not None:
-        assert log is not None
-        return simulate(log, source.parameters)
     assert source.path is not None
-    return read_table(source.path) if source.path.suffix == ".csv" else recording.read(source.path)
+    if source.path.suffix == ".csv":
+        return read_table(source.path)
+    return recording.read(source.path, source.namespace)
 
 
-def commands_in(path: Path) -> CommandLog:
-    """The commands of a recording, at their times since the recording's first sample.
+def commands_of(run: Recording, path: Path, topic: str | None = None) -> CommandLog:
+    """The commands of a recording, at the vehicle's times.
+
+    Args:
+        run: The recording.
+        path: Its file.
+        topic: Which topic, where there are several with commands.
 
     Raises:
-        CommandLogError: There are none.
+        CommandLogError: There are none, or too many.
     """
-    return command_log.read(path)
+    only = run.command_topics[0] if len(run.command_topics) == 1 else None
+    log = command_log.read(path, topic or only)
+    if topic is not None or only is None:
+        return log
+    times = np.maximum.accumulate(run.commands.time - run.commands.time[0])
+    if len(log.times) != len(times):  # gears are no commands, and came at their own times
+        came = [time for time, one in zip(log.times, log.commands, strict=True) if not isinstance(one, Gear)]
+        times = np.interp(log.times, came, times)
+    return replace(log, times=tuple(times.tolist()))
 
 
 def simulate(log: CommandLog, parameters: NodeParameters, *, tail: float = 1.0) -> Recording:
@@ -91,18 +136,24 @@ def simulate(log: CommandLog, parameters: NodeParameters, *, tail: float = 1.0) 
         CommandLogError: The model takes no such commands.
     """
     stream = CommandStream(log.kind, iter(zip(log.times, log.commands, strict=True)))
-    replay = Replay(stream, parameters, tail=tail)
-    rows = [csv_row(replay, sample) for block in replay.blocks() for sample in block.samples]
+    replay = Replay(stream, parameters, tail=tail, with_joints=False)
+    rows = [row for block in replay.blocks() for row in csv_rows(replay, block.samples)]
     return _from_columns(csv_columns(replay), np.array(rows), command_table(log.times, log.commands))
 
 
-def command_table(times: Iterable[float], commands: Iterable[Velocity | Ackermann]) -> Commands:
-    """Commands as arrays."""
-    rows = [
-        (one.speed, np.nan, np.nan, one.steering_angle) if isinstance(one, Ackermann) else (*one, np.nan)
-        for one in commands
-    ]
-    return Commands(np.array(list(times), float), *np.array(rows, float).reshape(-1, 4).T)
+def command_table(times: Iterable[float], commands: Iterable[Entry]) -> Commands:
+    """Commands as arrays; gears are left out."""
+    rows = [(time, *_command_row(one)) for time, one in zip(times, commands, strict=True) if not isinstance(one, Gear)]
+    return Commands(*np.array(rows, float).reshape(-1, 5).T)
+
+
+def _command_row(command: Entry) -> tuple[float, float, float, float]:
+    """Speed, sideways speed, yaw rate and steering angle; NaN where there is none."""
+    if isinstance(command, Ackermann):
+        return command.speed, np.nan, np.nan, command.steering_angle
+    if isinstance(command, Control):
+        return command.velocity, np.nan, np.nan, command.steering_tire_angle
+    return (*command, np.nan) if isinstance(command, Velocity) else (np.nan,) * 4
 
 
 def read_table(path: Path) -> Recording:
@@ -111,22 +162,46 @@ def read_table(path: Path) -> Recording:
     Raises:
         RecordingError: It is none.
     """
-    needed = ("time", *MOTION)
-    with path.open(encoding="utf-8-sig") as file:
-        rows = list(csv.reader(file))
-    if not rows:
-        raise RecordingError(f"{path}: the file is empty; the columns must be {','.join(needed)} and more")
-    if missing := [name for name in needed if name not in rows[0]]:
-        raise RecordingError(f"{path}: there is no column '{missing[0]}'; it has {','.join(rows[0])}")
+    needed = f"the columns must be {','.join(('time', *MOTION))}, and name_reference,name_actual for each actuator"
     try:
-        values = np.array(rows[1:], float)
-    except ValueError as error:
-        raise RecordingError(f"{path}: every row must have {len(rows[0])} numbers: {error}") from None
-    if len(values) < 2 or not np.isfinite(values).all():
-        raise RecordingError(f"{path}: {len(values)} rows; there must be at least 2, all of finite numbers")
-    if (np.diff(values[:, rows[0].index("time")]) <= 0.0).any():
-        raise RecordingError(f"{path}: column 'time' must increase from row to row")
-    return _from_columns(rows[0], values, command_table([], []))
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            names, *rows = [row for row in csv.reader(file) if row] or [[]]
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise RecordingError(f"table '{path}' cannot be read as text: {error}") from None
+    if not names:
+        raise RecordingError(f"{path}: the file is empty; {needed}")
+    if missing := [name for name in ("time", *MOTION) if name not in names]:
+        raise RecordingError(f"{path}: there is no column '{missing[0]}'; it has {','.join(names)}; {needed}")
+    for name in names:
+        if name.endswith("_actual") and f"{name.removesuffix('_actual')}_reference" not in names:
+            raise RecordingError(f"{path}: there is '{name}' without its '_reference'; {needed}")
+    if len(rows) < 2:
+        raise RecordingError(f"{path}: there are {len(rows)} rows of numbers; it takes at least 2")
+    values = np.array([_numbers(row, names, f"{path}, line {line}") for line, row in enumerate(rows, start=2)])
+    time = values[:, names.index("time")]
+    back = np.flatnonzero(np.diff(time) <= 0.0)
+    if len(back):
+        raise RecordingError(
+            f"{path}, line {back[0] + 3}: 'time' is {time[back[0] + 1]:g} after {time[back[0]]:g}; it must "
+            "increase. Is another column in its place?"
+        )
+    return replace(_from_columns(names, values, command_table([], [])), notes=tuple(recording.gaps(str(path), time)))
+
+
+def _numbers(row: list[str], names: list[str], where: str) -> list[float]:
+    """The numbers of a row."""
+    if len(row) != len(names):
+        raise RecordingError(f"{where}: there are {len(row)} values for {len(names)} columns")
+    numbers = []
+    for name, cell in zip(names, row, strict=True):
+        try:
+            number = float(cell)
+        except ValueError:
+            number = math.nan
+        if not math.isfinite(number):
+            raise RecordingError(f"{where}, column '{name}': '{cell}' must be a finite number")
+        numbers.append(number)
+    return numbers
 
 
 def _from_columns(names: list[str], values: Array, commands: Commands) -> Recording:

@@ -70,7 +70,9 @@ class Telemetry:
         self._stamp = 0
 
     def take(self, topic: str, data: bytes, arrival: int) -> None:
-        """A message came; cheap enough for every one of them."""
+        """A message came; cheap enough for every one of them. Topics that are not a vehicle's own do not matter."""
+        if topic not in _TYPES:
+            return
         self._raw[topic] = data
         self._counts[topic] += 1
         if topic in (topics.TWIST_REFERENCE.name, topics.TWIST_STAMPED_REFERENCE.name, topics.ACKERMANN_CMD.name):

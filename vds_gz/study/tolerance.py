@@ -35,11 +35,11 @@ class Bound:
         return f"{self.quantity} {self.measure} is {value}; it must be at most {self.limit:g}"
 
 
-def check(path: str | Path, numbers: Numbers) -> list[Bound]:
-    """The bounds of a file, each with the value that was found.
+def load(path: str | Path) -> dict[str, dict[str, float]]:
+    """The bounds in a file, by quantity and measure.
 
     Raises:
-        ToleranceError: The file is no tolerance file for these numbers.
+        ToleranceError: It is no tolerance file.
     """
     try:
         content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
@@ -47,16 +47,27 @@ def check(path: str | Path, numbers: Numbers) -> list[Bound]:
         raise ToleranceError(f"tolerance file '{path}' cannot be read: {error}") from None
     if not isinstance(content, dict) or not content:
         raise ToleranceError(f"{path}: it must hold quantities with bounds, e.g. 'speed: {{rms: 0.05, delay: 0.01}}'")
-    bounds = []
     for quantity, measures in content.items():
-        _known(path, "quantity", str(quantity), numbers)
         if not isinstance(measures, dict):
             raise ToleranceError(f"{path}: '{quantity}' is {measures!r}; it must hold bounds, e.g. '{{rms: 0.05}}'")
         for measure, limit in measures.items():
-            _known(path, f"measure of {quantity}", str(measure), numbers[quantity])
             if isinstance(limit, bool) or not isinstance(limit, (int, float)) or not limit >= 0.0:
                 raise ToleranceError(f"{path}: {quantity} {measure} is {limit!r}; it must be a number of at least 0")
-            bounds.append(Bound(quantity, measure, float(limit), numbers[quantity][measure]))
+    return {str(name): {str(one): float(limit) for one, limit in found.items()} for name, found in content.items()}
+
+
+def check(path: str | Path, numbers: Numbers) -> list[Bound]:
+    """The bounds of a file, each with the value that was found.
+
+    Raises:
+        ToleranceError: The file is no tolerance file for these numbers.
+    """
+    bounds = []
+    for quantity, measures in load(path).items():
+        _known(path, "quantity", quantity, numbers)
+        for measure, limit in measures.items():
+            _known(path, f"measure of {quantity}", measure, numbers[quantity])
+            bounds.append(Bound(quantity, measure, limit, numbers[quantity][measure]))
     return bounds
 
 

@@ -1,0 +1,144 @@
+"""Two vehicles in namespaces, /a and /b, driven by the same commands and compared.
+
+Either may be moved by its kinematics or in Gazebo. `vds-gz compare` records both and writes a report. When it is done,
+everything ends; where a bound of the tolerance file is broken, `ros2 launch` ends with exit code 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from launch.actions import DeclareLaunchArgument, OpaqueFunction, RegisterEventHandler, Shutdown
+from launch.event_handlers import OnProcessExit, OnProcessIO
+from launch_ros.actions import Node
+
+from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
+from vds_gz.launching import COMMANDS, LaunchError, Vehicle, presets
+from vds_gz.share import PACKAGE, share
+
+#: What `vds-gz compare` says when it hears both vehicles.
+LISTENING = b"recording /a and /b"
+
+#: What the report needs, which no ROS package brings.
+PACKAGES = ("mcap", "zstandard", "rosbags", "scipy", "matplotlib")
+
+#: Recorded after the last command [s].
+AFTER = 3.0
+
+
+def generate_launch_description() -> LaunchDescription:
+    """The arguments, and what they start."""
+    plants = ["kinematic", "gazebo"]
+    arguments = [
+        DeclareLaunchArgument("a", default_value="ackermann_car", description="A vehicle: preset or parameter file."),
+        DeclareLaunchArgument("b", default_value="ackermann_car", description="The other one."),
+        DeclareLaunchArgument("plant_a", default_value="kinematic", choices=plants, description="What moves A."),
+        DeclareLaunchArgument("plant_b", default_value="kinematic", choices=plants, description="What moves B."),
+        DeclareLaunchArgument(
+            "drive",
+            default_value=str(share("config", "drives", "parking_lot.csv")),
+            description="The log of commands to send, as `vds-gz drive` takes it.",
+        ),
+        DeclareLaunchArgument("tolerance", default_value="", description="File of bounds that must hold."),
+        DeclareLaunchArgument("output", default_value="compare", description="Folder for the report."),
+        DeclareLaunchArgument("world", default_value="empty", description="Gazebo's world."),
+    ]
+    return LaunchDescription([*arguments, OpaqueFunction(function=start)])
+
+
+def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
+    """Everything that the arguments ask for."""
+    arguments = context.launch_configurations
+    missing = [package for package in PACKAGES if find_spec(package) is None]
+    if missing:
+        raise LaunchError(f"compare.launch.py needs Python packages: pip install {' '.join(missing)}")
+    from vds_gz.study.command_log import CommandLogError, read
+
+    try:
+        duration = read(arguments["drive"]).duration + AFTER
+    except CommandLogError as error:
+        raise LaunchError(str(error)) from None
+    in_gazebo = [name for name in "ab" if arguments[f"plant_{name}"] == "gazebo"]
+    if len(in_gazebo) == 2:
+        raise LaunchError(
+            "plant_a and plant_b are both gazebo, and two servers do not share a clock; one after the other, "
+            f"`vds-gz compare gazebo:{arguments['a']} gazebo:{arguments['b']}` compares them"
+        )
+    output = Path(arguments["output"])
+    actions = []
+    for name in "ab":
+        vehicle = Vehicle(
+            params_file=_file(arguments[name]),
+            namespace=name,
+            overrides={"frame_prefix": f"{name}/"} | _time(name, in_gazebo),
+            remaps=[(command.name, f"/{command.name}") for command in COMMANDS],
+        )
+        actions.append(_gazebo(vehicle, output / name, arguments["world"]) if name in in_gazebo else vehicle.node())
+    tolerance = ["--tolerance", arguments["tolerance"]] if arguments["tolerance"] else []
+    compare = _program("compare", "live:/a", "live:/b", "--duration", str(duration), "-o", str(output), *tolerance)
+    drive = _program("drive", arguments["drive"], sim_time=bool(in_gazebo))
+    return [
+        *actions,
+        compare,
+        RegisterEventHandler(OnProcessIO(target_action=compare, on_stdout=_once_listening(drive))),
+        RegisterEventHandler(OnProcessExit(target_action=compare, on_exit=_end)),
+    ]
+
+
+def _file(vehicle: str) -> str:
+    """The parameter file of a preset, or the one that was named."""
+    return str(share("config", f"{vehicle}.yaml")) if vehicle in presets() else vehicle
+
+
+def _time(name: str, in_gazebo: list[str]) -> dict[str, Any]:
+    """Which clock a vehicle goes by: with Gazebo both go by its."""
+    if not in_gazebo:
+        return {}
+    return {"be_reference_clock": True} if name in in_gazebo else {"use_sim_time": True}
+
+
+def _gazebo(vehicle: Vehicle, folder: Path, world: str) -> Any:
+    """The action that starts a vehicle in a Gazebo of its own."""
+    from vds_gz.study.session import write_parameters
+
+    vehicle.parameters()  # What is wrong is said here, before anything starts.
+    folder.mkdir(parents=True, exist_ok=True)
+    file = write_parameters(vehicle.values(), folder)
+    arguments = ["gazebo", "--headless", "--world", world, "--params", str(file)]
+    return _program(*arguments, namespace=vehicle.namespace, remaps=vehicle.remaps)
+
+
+def _program(*arguments: str, sim_time: bool = False, namespace: str = "", remaps: Any = ()) -> Any:
+    """The action that starts a subcommand of vds-gz."""
+    return Node(
+        package=PACKAGE,
+        executable="vds-gz",
+        namespace=namespace,
+        arguments=list(arguments),
+        parameters=[{"use_sim_time": True}] if sim_time else [],
+        remappings=remaps,
+        output="screen",
+    )
+
+
+def _once_listening(drive: Any) -> Callable[[Any], Any]:
+    """Starts the drive when both vehicles are heard."""
+    started: list[bool] = []
+
+    def on_output(event: Any) -> Any:
+        if LISTENING in event.text and not started:
+            started.append(True)
+            return drive
+        return None
+
+    return on_output
+
+
+def _end(event: Any, context: LaunchContext) -> Any:
+    """Ends everything, and lets the launch fail where the comparison did."""
+    if event.returncode:
+        raise LaunchError(f"the comparison failed with exit code {event.returncode}; its last lines say why")
+    return Shutdown(reason="the comparison is done")

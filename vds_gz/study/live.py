@@ -1,0 +1,150 @@
+"""Runs that are made to be looked at: vehicles that run already, and one that is started in Gazebo."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from vds_gz.progress import progress
+from vds_gz.ros import topics
+from vds_gz.ros.arguments import Arguments, parse
+from vds_gz.ros.errors import ArgumentError
+from vds_gz.ros.open_graph import open_graph
+from vds_gz.ros.parameter_yaml import read_parameter_file
+from vds_gz.study.command_log import CommandLog, write_csv
+from vds_gz.study.record import Recorder
+from vds_gz.study.session import RunError, Session, write_parameters
+from vds_gz.study.vehicle_options import NODE
+
+NODE_NAME = "compare"
+
+#: Longest sleep, so that the file is looked after [s].
+LONGEST_SLEEP = 0.05
+
+#: How long a vehicle may take to say something [s].
+PATIENCE = 10.0
+
+#: How long Gazebo may take to start [s].
+GAZEBO_STARTS_WITHIN = 60.0
+
+
+#: Topics of the whole graph that a vehicle in Gazebo keeps to itself.
+SHARED = tuple(one.name for one in (topics.CLOCK, topics.TF, topics.TF_STATIC, topics.DIAGNOSTICS))
+
+
+@dataclass(frozen=True, slots=True)
+class Gazebo:
+    """How a vehicle is started in Gazebo.
+
+    Attributes:
+        world: A world of ours, or an SDF file.
+        link: The way to the joints, as ``vds-gz gazebo`` knows it.
+    """
+
+    world: str = "empty"
+    link: str = "auto"
+
+
+def record_live(namespaces: Sequence[str], path: Path, duration: float, arguments: Arguments) -> None:
+    """Record vehicles that run, all into one file, from when all of them can be heard.
+
+    Args:
+        namespaces: Theirs; ``/`` for none.
+        path: The .mcap file.
+        duration: How long [s].
+        arguments: What the command line says of our own place on the graph.
+
+    Raises:
+        RunError: One of them cannot be heard.
+        GraphError: The graph cannot be joined.
+    """
+    graph = open_graph(arguments, NODE_NAME)
+    names = dict.fromkeys(_in(place, one) for place in namespaces for one in (*topics.VEHICLE, *topics.AUTOWARE))
+    # Commands may come from outside the namespaces, to several vehicles alike.
+    recorder = Recorder(graph, path, wanted={*names, *(_in("/", one) for one in topics.VEHICLE)}.__contains__)
+    try:
+        begin = now = time.monotonic()
+        heard = False
+        with progress(f"recording {' and '.join(namespaces)}", duration) as advance:
+            while now < begin + (duration if heard else PATIENCE):
+                graph.wait(LONGEST_SLEEP)
+                recorder.tick()
+                last, now = now, time.monotonic()
+                advance(now - last if heard else 0.0)
+                if not heard and not _silent(namespaces, recorder):
+                    heard, begin = True, now
+                    print(f"recording {' and '.join(namespaces)} for {duration:g} s", flush=True)
+        if silent := _silent(namespaces, recorder):
+            there = ", ".join(sorted(graph.offers())) or "none"
+            raise RunError(
+                f"nothing came from the vehicle in namespace '{silent[0]}' within {PATIENCE:g} s, on "
+                f"'{topics.GROUND_TRUTH.name}' or '{topics.ODOM.name}'. Topics on the graph: {there}. Is ROS_DOMAIN_ID "
+                "the same?"
+            )
+    finally:
+        recorder.close()
+        graph.close()
+
+
+def _in(namespace: str, topic: topics.Topic) -> str:
+    """The absolute name of a topic in a namespace."""
+    return topic.name if topic.name.startswith("/") else f"/{namespace.strip('/')}/{topic.name}".replace("//", "/")
+
+
+def _silent(namespaces: Sequence[str], recorder: Recorder) -> list[str]:
+    """Vehicles that have not said yet where they are."""
+    counts = recorder.by_topic()
+    motions = (topics.GROUND_TRUTH, topics.ODOM)
+    return [place for place in namespaces if not any(counts[_in(place, one)] for one in motions)]
+
+
+def run_in_gazebo(parameters: Path, log: CommandLog, folder: Path, gazebo: Gazebo) -> Path:
+    """Start Gazebo with a vehicle, drive it with a log, and end it.
+
+    Gazebo has a partition of its own, and the vehicle a namespace, so that nothing else on this machine is met.
+
+    Args:
+        parameters: The vehicle's parameter file.
+        log: What it is told.
+        folder: For the recording, and for what the processes say.
+        gazebo: World and link.
+
+    Returns:
+        The recording.
+
+    Raises:
+        ArgumentError: There is no Gazebo.
+        RunError: Gazebo, vehicle or driver failed.
+    """
+    if shutil.which("gz") is None:
+        raise ArgumentError("comparing with Gazebo needs Gazebo, and the program 'gz' is not in the PATH")
+    folder.mkdir(parents=True, exist_ok=True)
+    write_csv(log, folder / "log.csv")
+    namespace = f"compare_{os.getpid()}"
+    ours = [f"__ns:=/{namespace}", *(f"{name}:={name[1:]}" for name in SHARED)]
+    remaps = ["--ros-args", *(part for rule in ours for part in ("-r", rule))]
+    told = write_parameters(read_parameter_file(str(parameters), NODE), folder)
+    node = ["--params", str(told), "--headless", "--world", gazebo.world, "--link", gazebo.link]
+    driver = [str(folder / "log.csv"), "--wait", str(GAZEBO_STARTS_WITHIN)]
+    session = Session(
+        parameters.stem,
+        [*node, *remaps, "-p", "be_reference_clock:=true"],
+        parse(remaps, NODE_NAME),
+        folder,
+        show=False,
+        program="vds_gz.nodes.gazebo",
+        environment={"GZ_IP": "127.0.0.1", **os.environ, "GZ_PARTITION": f"{namespace}_{time.time_ns()}"},
+    )
+    with session, progress("driving in Gazebo", log.duration) as advance:
+        last = [time.monotonic()]
+
+        def turned() -> None:
+            last.append(time.monotonic())
+            advance(last[1] - last.pop(0))
+
+        session.drive([*driver, *remaps, "-p", "use_sim_time:=true"], turned)
+    return folder / "recording.mcap"

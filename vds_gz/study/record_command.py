@@ -1,0 +1,186 @@
+"""``vds-gz record``: the topics of a vehicle that runs, to a file."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from pathlib import Path
+
+from vds_gz.progress import progress
+from vds_gz.ros import topics
+from vds_gz.ros.arguments import Arguments, parse
+from vds_gz.ros.errors import ArgumentError, GraphError
+from vds_gz.ros.graph import Graph
+from vds_gz.ros.open_graph import open_graph
+from vds_gz.study.record import Recorder
+from vds_gz.study.report import text_table
+
+NODE_NAME = "record"
+
+#: Longest sleep, so that file and signals are looked after [s].
+LONGEST_SLEEP = 0.1
+
+#: After this time without any message we say what was looked for [s].
+PATIENCE = 5.0
+
+DESCRIPTION = """
+Record a vehicle's topics to an MCAP file until Ctrl-C: everything that it hears and says, or the topics named.
+
+Messages are written as they come, compressed, and less than a second later they are on the disk: a recorder that is
+killed leaves a file that can be read up to then. `ros2 bag info` and `play`, Foxglove and PlotJuggler open recordings,
+and so do `vds-gz replay`, `compare` and `identify`. It runs with ROS and without.
+"""
+
+EPILOG = """
+examples:
+  vds-gz record
+  vds-gz record --namespace robot1 --duration 60 -o robot1.mcap
+  vds-gz record cmd_vel odom /tf /tf_static
+  vds-gz record --all                 sensors too, and whatever else there is
+
+After --ros-args: remaps, as for any ROS 2 node.
+exit code: 0 recorded, 1 nothing came on a topic that was named, or at all, 2 wrong use
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Record.
+
+    Returns:
+        0 when messages were recorded, 1 if none came or a topic that was named had none, 2 if something is wrong with
+        what was given.
+    """
+    options, ros = _options(list(sys.argv[1:] if argv is None else argv))
+    if options.domain is not None:
+        os.environ["ROS_DOMAIN_ID"] = str(options.domain)
+    options.output = path = Path(options.output or f"{datetime.now():%Y-%m-%d_%H-%M-%S}.mcap")
+    try:
+        if path.suffix != ".mcap":
+            raise ArgumentError(f"output '{path}' must end in .mcap")
+        arguments = parse(_ros_arguments(options.namespace, ros), NODE_NAME)
+        wanted, at_once = _wanted(options, arguments)
+        graph = open_graph(arguments, NODE_NAME)
+    except (ArgumentError, GraphError) as error:
+        print(f"vds-gz record: {error}", file=sys.stderr)
+        return 2
+    try:
+        recorder = Recorder(graph, path, at_once, wanted=wanted)
+    except OSError as error:
+        graph.close()
+        print(f"vds-gz record: output '{path}' cannot be written: {error.strerror}", file=sys.stderr)
+        return 2
+    took = _record(graph, recorder, options)
+    graph.close()
+    _tell(recorder, took, path)
+    missing = [name for name in map(arguments.topic, options.topics) if name not in recorder.by_topic()]
+    for name in missing:
+        print(f"vds-gz record: nothing came on '{name}'", file=sys.stderr)
+    return 0 if recorder.counts and not missing else 1
+
+
+def _options(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
+    """Our options, and what follows --ros-args."""
+    end = arguments.index("--ros-args") if "--ros-args" in arguments else len(arguments)
+    return _parser().parse_args(arguments[:end]), arguments[end + 1 :]
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "vds-gz record", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("topics", metavar="TOPIC", nargs="*", help="what to record (all topics of a vehicle)")
+    parser.add_argument("--all", action="store_true", help="every topic on the graph")
+    parser.add_argument("-n", "--namespace", metavar="NAME", default="", help="the vehicle's namespace (none)")
+    parser.add_argument("-o", "--output", metavar="FILE", help="the .mcap file to write (one named after the time)")
+    parser.add_argument("--duration", type=_positive, metavar="S", help="end after so many seconds")
+    parser.add_argument("--domain", type=int, metavar="ID", help="ROS_DOMAIN_ID (that of the environment, else 0)")
+    return parser
+
+
+def _positive(text: str) -> float:
+    value = float(text)
+    if not 0.0 < value < math.inf:
+        raise argparse.ArgumentTypeError(f"'{text}' must be a number greater than 0")
+    return value
+
+
+def _ros_arguments(namespace: str, given: Sequence[str]) -> list[str]:
+    place = ["-r", f"__ns:=/{namespace.strip('/')}"] if namespace else []
+    return ["--ros-args", *place, *given]
+
+
+def _wanted(options: argparse.Namespace, arguments: Arguments) -> tuple[Callable[[str], bool], list[topics.Topic]]:
+    """Which topics are recorded when they come up, and which at once, before anybody publishes them.
+
+    The clock is not among the latter: it comes in either reliability, and only discovery tells which.
+    """
+    own = [topic for topic in topics.VEHICLE if topic is not topics.CLOCK_IN]
+    if options.topics:
+        if options.all:
+            raise ArgumentError("--all records every topic; leave it out, or the names of topics")
+        named = {arguments.topic(name) for name in options.topics}
+        return named.__contains__, [topic for topic in own if arguments.topic(topic.name) in named]
+    if options.all:
+        return lambda name: True, own
+    names = {arguments.topic(topic.name) for topic in (*topics.VEHICLE, *topics.AUTOWARE)}
+    return names.__contains__, own
+
+
+def _record(graph: Graph, recorder: Recorder, options: argparse.Namespace) -> float:
+    """Record until the time is over or a signal comes; how long that was [s]."""
+    stopping: list[int] = []
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), lambda number, frame: stopping.append(number))
+    begin = told = now = time.monotonic()
+    end = math.inf if options.duration is None else begin + options.duration
+    waiting = True
+    print(f"vds-gz record: {options.output}; Ctrl-C ends it", flush=True)
+    try:
+        with progress("recording", options.duration) as advance:
+            while not stopping and now < end:
+                graph.wait(min(LONGEST_SLEEP, end - now))
+                now = time.monotonic()
+                if now - told < LONGEST_SLEEP:
+                    continue
+                recorder.tick()
+                advance(now - told)
+                told = now
+                if waiting and now - begin > PATIENCE:
+                    waiting = False
+                    _warn(graph, recorder)
+        recorder.tick()
+    finally:
+        recorder.close()
+    return now - begin
+
+
+def _warn(graph: Graph, recorder: Recorder) -> None:
+    """Say what is missing so far."""
+    if not recorder.counts:
+        there = ", ".join(sorted(graph.offers())) or "none"
+        print(
+            f"vds-gz record: nothing has come in {PATIENCE:g} s; still waiting. Topics on the graph: {there}. Is the "
+            "vehicle running, and are ROS_DOMAIN_ID and the namespace the same?",
+            file=sys.stderr,
+            flush=True,
+        )
+
+
+def _tell(recorder: Recorder, took: float, path: Path) -> None:
+    """Tell what was recorded, and what was not."""
+    counts = recorder.by_topic()
+    rows = [(name, str(count), f"{count / took:.1f}") for name, count in sorted(counts.items())]
+    if rows:
+        print(text_table(("topic", "messages", "per second"), rows))
+    print(f"{sum(counts.values())} messages in {took:.1f} s, {path.stat().st_size / 1e6:.2f} MB in {path}")
+    for name in sorted(recorder.undefined):
+        print(f"vds-gz record: nothing is known of type '{name}' but its name; who reads its messages must know more")
+    for name, reason in sorted(recorder.left_out.items()):
+        print(f"vds-gz record: '{name}' was left out: {reason}", file=sys.stderr)
