@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.progress import Advance
 from vds_gz.ros.conversions import command_from_ackermann
-from vds_gz.sensing.localization import Localization, Pose
-from vds_gz.sensing.measurement_noise import Measurement, MeasurementNoise
+from vds_gz.sensing.localization import Pose
+from vds_gz.sensing.perception import Perception
 from vds_gz.study.command_log import (
     Ackermann,
     CommandLogError,
@@ -116,7 +116,14 @@ class Block:
 
 
 class Replay:
-    """A vehicle that goes through a command log."""
+    """A vehicle that goes through a command log.
+
+    Attributes:
+        model: What moves.
+        vehicle: It.
+        compiled: Its steps are.
+        reports: Samples have the reports of one of Autoware's vehicles.
+    """
 
     def __init__(
         self,
@@ -150,13 +157,9 @@ class Replay:
         self._rate = rate or parameters.pub_rate
         self._tail = round(tail * NANOSECONDS)
         self._with_joints = with_joints
-        self._localization = Localization(parameters.localization, Pose()) if parameters.simulate_localization else None
-        self._noise = MeasurementNoise(parameters.measurement_noise) if CONTROL in self.model.accepts else None
-
-    @property
-    def reports(self) -> bool:
-        """Whether samples have the reports of one of Autoware's vehicles."""
-        return self._noise is not None
+        self.reports = CONTROL in self.model.accepts
+        perception = Perception(parameters, measures=self.reports)
+        self._perception = perception if self.reports or not perception.exact else None
 
     @property
     def kind(self) -> Kind:
@@ -219,17 +222,14 @@ class Replay:
         c, model = self.vehicle.coefficients, self.model
         motion = motion_of(c, state)
         odom: Pose | Motion = motion
-        variance, map_to_odom = (0.0, 0.0), None
-        if self._localization is not None:
-            self._localization.update(Pose(motion.x, motion.y, motion.heading), 1.0 / self._rate)
-            odom, variance = self._localization.odom, self._localization.odom_variance
-            map_to_odom = self._localization.map_to_odom
-        speed, report = motion.v_x, None
-        if self._noise is not None:
-            measured = self._noise.of(Measurement(odom.x, odom.y, odom.heading, speed, steering_report(c, state)))
-            odom, speed = Pose(measured.x, measured.y, measured.heading), measured.speed
-            pedals = actuation_status(c, state) if has_actuation_status(c) else None
-            report = Report(speed, measured.steering, state.yaw_rate, gear_report(state), pedals)
+        variance, map_to_odom, speed, report = (0.0, 0.0), None, motion.v_x, None
+        if self._perception is not None:
+            truth = Pose(motion.x, motion.y, motion.heading)
+            angle = steering_report(c, state) if self.reports else 0.0
+            odom, variance, map_to_odom, speed, angle = self._perception.update(truth, speed, angle, 1.0 / self._rate)
+            if self.reports:
+                pedals = actuation_status(c, state) if has_actuation_status(c) else None
+                report = Report(speed, angle, state.yaw_rate, gear_report(state), pedals)
         joints = model.joint_states(c, state) if self._with_joints else None
         actuators = model.actuator_states(c, state)
         return Sample(time, motion, odom, variance, speed, map_to_odom, joints, actuators, report)
