@@ -16,11 +16,12 @@ from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
-from rosbags.highlevel import AnyReader
 
 from vds_gz.ros import topics
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.open_graph import open_graph
+from vds_gz.ros.open_types import open_types
+from vds_gz.study.bags import open_bag
 
 PERIOD = 20_000_000
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -80,8 +81,12 @@ def drive(seconds: float, first: int = 0) -> int:
 def missing(path: Path) -> dict[str, tuple[int, int]]:
     """Messages recorded and messages missed between the first and the last, by topic."""
     stamps: dict[str, list[int]] = defaultdict(list)
-    with AnyReader([path]) as reader:
-        found = [(one.topic, reader.deserialize(data, one.msgtype)) for one, _, data in reader.messages()]
+    types = open_types()
+    with open_bag(path) as bag:
+        codecs = {one.topic: types.codec(one.msgtype) for one in bag.connections}
+        found = [
+            (one.topic, codecs[one.topic].decode(bytearray(data))) for one, _, data in bag.messages(bag.connections)
+        ]
     for name, message in found:
         short = name.lstrip("/")
         if short in STAMPED or name == topics.TF.name:
@@ -116,8 +121,8 @@ def main() -> None:
         print(f"\nprocessor {100 * share:.2f} % of a core, memory {before:.1f} MB, {after:.1f} MB at the end")
         for name, (count, lost) in sorted(missing(path).items()):
             print(f"{name:24} {count:7} recorded, {lost} missing" + (f" of {sent} sent" if "cmd" in name else ""))
-        with AnyReader([path]) as reader:
-            print(f"{reader.message_count} messages in all, {path.stat().st_size / 1e6:.2f} MB")
+        with open_bag(path) as bag:
+            print(f"{sum(bag.counts().values())} messages in all, {path.stat().st_size / 1e6:.2f} MB")
 
 
 if __name__ == "__main__":

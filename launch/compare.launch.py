@@ -22,8 +22,8 @@ from vds_gz.share import PACKAGE, share
 #: What `vds-gz compare` says when it hears both vehicles.
 LISTENING = b"recording /a and /b"
 
-#: What the report needs, which no ROS package brings.
-PACKAGES = ("mcap", "zstandard", "rosbags", "scipy", "matplotlib")
+#: Any of these reads the recording.
+READERS = ("rosbag2_py", "rosbags")
 
 #: Recorded after the last command [s].
 AFTER = 3.0
@@ -52,9 +52,7 @@ def generate_launch_description() -> LaunchDescription:
 def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """Everything that the arguments ask for."""
     arguments = context.launch_configurations
-    missing = [package for package in PACKAGES if find_spec(package) is None]
-    if missing:
-        raise LaunchError(f"compare.launch.py needs Python packages: pip install {' '.join(missing)}")
+    _require_packages()
     from vds_gz.study.command_log import CommandLogError, read
 
     try:
@@ -86,6 +84,18 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
         RegisterEventHandler(OnProcessIO(target_action=compare, on_stdout=_once_listening(drive))),
         RegisterEventHandler(OnProcessExit(target_action=compare, on_exit=_end)),
     ]
+
+
+def _require_packages() -> None:
+    """Make sure that the report can be made."""
+    missing = [name for name in ("scipy", "matplotlib") if find_spec(name) is None]
+    if not any(map(find_spec, READERS)):
+        missing.append(READERS[0])
+    if missing:
+        raise LaunchError(
+            f"compare.launch.py needs {', '.join(missing)}, of this package's dependencies: "
+            "rosdep install --from-paths src --ignore-src"
+        )
 
 
 def _file(vehicle: str) -> str:

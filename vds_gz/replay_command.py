@@ -13,7 +13,7 @@ from time import perf_counter
 from vds_gz.parameters.description import ParameterError
 from vds_gz.progress import progress
 from vds_gz.replay_recording import write_mcap
-from vds_gz.ros.errors import ArgumentError
+from vds_gz.ros.errors import ArgumentError, UnknownTypeError
 from vds_gz.study import command_log
 from vds_gz.study.command_log import CommandLogError
 from vds_gz.study.replay import Replay, write_csv
@@ -56,7 +56,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         with progress("replaying", None) as advance:
             count = (write_csv if to_csv else write_mcap)(replay, partial, parameters, advance)
         partial.replace(output)
-    except (ArgumentError, ParameterError, CommandLogError, OSError) as error:
+    except (ArgumentError, ParameterError, CommandLogError, UnknownTypeError, OSError) as error:
         partial.unlink(missing_ok=True)
         print(f"vds-gz replay: {error}", file=sys.stderr)
         return 2

@@ -20,13 +20,13 @@ from vds_gz.robot_description import urdf
 from vds_gz.ros import topics
 from vds_gz.ros.conversions import EXACT, set_stamp
 from vds_gz.ros.graph import QoS
-from vds_gz.ros.types import MessageTypes
+from vds_gz.ros.open_types import open_types
 from vds_gz.sensing.localization import Pose
 from vds_gz.study.command_log import GEARED, Gear, Kind
 from vds_gz.study.definitions import definition
 from vds_gz.study.drive import COMMANDS, TOPICS, fill, stamp_of
 from vds_gz.study.mcap_rows import Rows, RowWriter, Template, learn
-from vds_gz.study.record import qos_profile
+from vds_gz.study.record import about
 from vds_gz.study.replay import BEGIN, Block, Replay, Sample
 from vds_gz.vehicle.autoware.reports import has_actuation_status
 from vds_gz.vehicle.model import ActuatorStates, JointStates
@@ -68,7 +68,7 @@ def write_mcap(replay: Replay, path: Path, parameters: NodeParameters, advance: 
 def _inputs(writer: RowWriter, kind: Kind, parameters: NodeParameters) -> tuple[Rows, Rows | None]:
     """The channel of the commands, and that of their gears."""
     topic = topics.ACTUATION_CMD[parameters.actuation_messages] if kind.endswith("pedals") else TOPICS[kind]
-    message = MessageTypes().new(topic.type)
+    message = open_types().new(topic.type)
     marks = [math.pi * (k + 1.0) for k in range(len(COMMANDS[kind]._fields))]
     fill(message, COMMANDS[kind](*marks), MARK)
     template = learn(_encoded(topic, message), MARK, marks, "<f4" if kind in ("ackermann", "control") else "<f8")
@@ -186,7 +186,7 @@ def _reports(
     writer: RowWriter, parameters: NodeParameters, with_pedals: bool, first: int
 ) -> list[tuple[int, Template]]:
     """Channels of the reports of one of Autoware's vehicles, whose numbers stand from the first column on."""
-    types = MessageTypes()
+    types = open_types()
     marks = [math.pi * (k + 1.0) for k in range(7)]
     velocity, steering = types.new(topics.VELOCITY_STATUS.type), types.new(topics.STEERING_STATUS.type)
     velocity.header.frame_id = Frames.of(parameters).base_link
@@ -212,7 +212,7 @@ def _reports(
 
 def _byte(topic: topics.Topic, field: str, column: int) -> Template:
     """A template of a message with a stamp and one byte, which is found by changing it."""
-    message = MessageTypes().new(topic.type)
+    message = open_types().new(topic.type)
     set_stamp(message.stamp, MARK)
     data = _encoded(topic, message)
     setattr(message, field, 255)
@@ -221,20 +221,19 @@ def _byte(topic: topics.Topic, field: str, column: int) -> Template:
 
 
 def _encoded(topic: topics.Topic, message: Any) -> bytes:
-    return bytes(MessageTypes().codec(topic.type).encode(message))
+    return bytes(open_types().codec(topic.type).encode(message))
 
 
 def _channel(writer: RowWriter, topic: topics.Topic) -> int:
     name = "/" + topic.name.lstrip("/")
-    about = {"offered_qos_profiles": qos_profile(topic.qos), "topic_type_hash": MessageTypes().hash(topic.type)}
-    return writer.channel(name, topic.type, definition(topic.type), about)
+    return writer.channel(name, topic.type, definition(topic.type), about(topic, open_types()))
 
 
 class Listener:
     """Stands in for the graph where nobody is: it keeps what is published."""
 
     def __init__(self) -> None:
-        self._types = MessageTypes()
+        self._types = open_types()
         self._taken: list[tuple[topics.Topic, bytes]] = []
 
     def taken(self) -> list[tuple[topics.Topic, bytes]]:
@@ -248,7 +247,7 @@ class Listener:
 
     def numbers(self, count: int) -> Any:
         """So many zeros."""
-        return np.zeros(count)
+        return self._types.array("float64", (0.0,) * count)
 
     def serialize(self, message: Any, type_name: str) -> bytes:
         """A message as CDR with its header."""

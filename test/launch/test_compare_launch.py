@@ -11,8 +11,8 @@ import yaml
 
 launch_pytest = pytest.importorskip("launch_pytest", reason="needs ROS 2 (launch_pytest)")
 pytest.importorskip("rclpy", reason="needs ROS 2 (rclpy)")
-for package in ("mcap", "rosbags", "scipy", "matplotlib"):
-    pytest.importorskip(package, reason=f"needs the Python package {package}, which ROS does not bring")
+for package in ("rosbag2_py", "scipy", "matplotlib"):
+    pytest.importorskip(package, reason=f"needs the Python package {package}")
 
 from vds_gz.share import share  # noqa: E402
 

@@ -3,14 +3,13 @@
 from pathlib import Path
 
 import pytest
+from bag_files import SUFFIXES, write_bag
 from hypothesis import given
 from hypothesis import strategies as st
-from rosbags.rosbag2 import StoragePlugin, Writer
 
-from vds_gz.ros.types import MessageTypes
+from vds_gz.ros.open_types import open_types
 from vds_gz.share import share
 from vds_gz.study.command_log import Ackermann, CommandLog, CommandLogError, Velocity, read, write_csv
-from vds_gz.study.definitions import definition
 
 ACKERMANN = "ackermann_msgs/msg/AckermannDriveStamped"
 TWIST = "geometry_msgs/msg/Twist"
@@ -122,20 +121,13 @@ Messages = list[tuple[str, str, float, tuple[float, float, float]]]
 
 def bag(folder: Path, messages: Messages, plugin: str = "mcap", empty: tuple[tuple[str, str], ...] = ()) -> Path:
     """A rosbag2 folder of (topic, type, time [s], values)."""
-    types = MessageTypes()
-    path = folder / f"bag_{plugin}"
-    storage = StoragePlugin.MCAP if plugin == "mcap" else StoragePlugin.SQLITE3
-    with Writer(path, version=9, storage_plugin=storage) as writer:
-        connections = {}
-        for topic, kind in [*((m[0], m[1]) for m in messages), *empty]:
-            if topic not in connections:
-                connections[topic] = writer.add_connection(
-                    topic, kind, msgdef=definition(kind), rihs01=types.hash(kind)
-                )
-        for topic, kind, time, values in messages:
-            message = filled(types.new(kind), kind, values)
-            data = types.codec(kind).encode(message)
-            writer.write(connections[topic], round((1000.0 + time) * 1e9), bytes(data))
+    types, path = open_types(), folder / f"bag_{plugin}"
+    topics = dict([*((topic, kind) for topic, kind, _, _ in messages), *empty])
+    rows = [
+        (topic, round((1000.0 + time) * 1e9), filled(types.new(kind), kind, values))
+        for topic, kind, time, values in messages
+    ]
+    write_bag(path, plugin, topics, rows)
     return path
 
 
@@ -158,7 +150,7 @@ ACTUAL: Messages = [("/twist_actual", TWIST_STAMPED, 0.2, (1.0, 0.0, 0.0))]
 @pytest.mark.parametrize("whole_folder", [True, False])
 def test_a_bag(tmp_path, plugin, whole_folder):
     path = bag(tmp_path, [*OTHER, *ACTUAL, *DRIVE], plugin, empty=(("/cmd_vel", TWIST),))
-    log = read(path if whole_folder else next(path.glob("*.mcap" if plugin == "mcap" else "*.db3")))
+    log = read(path if whole_folder else next(path.glob(f"*{SUFFIXES[plugin]}")))
     assert log == CommandLog("ackermann", (0.0, 0.5), (Ackermann(0.5, 0.25, 0.0, 2.0), Ackermann(1.0, 0.0)))
 
 

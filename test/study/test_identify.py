@@ -128,9 +128,20 @@ def test_twists_at_standstill_mean_what_the_vehicle_does_there():
         signals = Signals(
             {"v_x": Series(times, speed), "yaw_rate": Series(times, rate)}, {"steering": Series(times, angle)}
         )
-        asked = _steering_of_twists(signals, 1.0)
+        asked, told = _steering_of_twists(signals, 1.0)
         assert asked.value == pytest.approx(angle)
+        assert told is centred
         assert bool(signals.notes) == centred
+
+
+def test_a_car_that_never_stood_with_the_wheel_turned_does_not_tell_what_it_does_then():
+    times = 0.02 * np.arange(1000)
+    rate = np.where((times // 5.0) % 2 == 0, 0.4, 0.0)
+    signals = Signals(
+        {"v_x": Series(times, np.ones(1000)), "yaw_rate": Series(times, rate)},
+        {"steering": Series(times, np.arctan(rate))},
+    )
+    assert _steering_of_twists(signals, 1.0)[1] is None
 
 
 @pytest.mark.parametrize("what", ["no command changes", "nothing moves", "only noise"])
@@ -177,6 +188,23 @@ def test_a_recording_becomes_a_parameter_file_that_answers_the_same(folder, caps
     report = json.loads((folder / "identified" / "report.json").read_text())
     assert report["axes"]["v_x"]["numbers"]["dead_time"]["low"] <= 0.2
     assert "data:image/png" in (folder / "identified" / "report.html").read_text()
+
+
+@pytest.mark.parametrize("centred", [True, False])
+def test_what_a_steering_does_at_standstill_is_written(folder, centred):
+    Path("robot.yaml").write_text(
+        "sim_node:\n  ros__parameters:\n    model: bicycle\n    model_params:\n"
+        f"      bicycle: {{wheel_base: 1.0, center_at_standstill: {str(centred).lower()}}}\n"
+    )
+    times = 0.02 * np.arange(1000)
+    moving = (times // 2.5) % 2 == 0
+    rows = [f"{time:.2f},{float(go)},{0.3 + 0.2 * go}\n" for time, go in zip(times, moving, strict=True)]
+    Path("log.csv").write_text("time,speed,steering_angle\n" + "".join(rows))
+    assert main(["replay", "log.csv", "--params", "robot.yaml", "-o", "robot.mcap"]) == 0
+    assert main(["identify", "robot.mcap"]) == 0
+    found = yaml.safe_load(Path("identified/parameters.yaml").read_text())["sim_node"]["ros__parameters"]
+    assert found["model_params"]["bicycle"]["center_at_standstill"] is centred
+    assert parameters_of_file(folder / "identified" / "parameters.yaml").vehicle.center_at_standstill is centred
 
 
 def test_a_table_with_empty_cells_and_own_columns(folder, steps, capsys):
@@ -239,9 +267,12 @@ def test_a_truncated_bag_and_one_without_topics_are_explained(folder, capsys):
     assert main(["profile", "parking", "--preset", "ackermann_car", "--duration", "5", "-o", "log.csv"]) == 0
     assert main(["replay", "log.csv", "--preset", "ackermann_car", "-o", "robot.mcap"]) == 0
     data = Path("robot.mcap").read_bytes()
-    Path("cut.mcap").write_bytes(data[: len(data) // 2])
+    Path("cut.mcap").write_bytes(data[: len(data) - len(data) // 4])
+    assert main(["identify", "cut.mcap"]) == 0
+    assert "note: 'cut.mcap' is cut short" in capsys.readouterr().out
+    Path("stub.mcap").write_bytes(data[:2000])
     for arguments, said in (
-        (["cut.mcap"], "mcap recover"),
+        (["stub.mcap"], "has no end"),
         (["robot.mcap", "--command", "cmd_vel"], "no messages on '/cmd_vel' (--command); it has"),
         (["robot.mcap", "--velocity", "tf"], "'/tf' is tf2_msgs/msg/TFMessage; velocities must be"),
     ):

@@ -9,14 +9,14 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from bag_files import messages_of, topics_of
 from processes import run
-from rosbags.highlevel import AnyReader
 
 from vds_gz.cli import main
 from vds_gz.ros import topics
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.open_graph import open_graph
-from vds_gz.ros.types import MessageTypes
+from vds_gz.ros.open_types import open_types
 from vds_gz.study.bags import open_bag
 from vds_gz.study.definitions import definition
 from vds_gz.study.record import Recorder
@@ -101,21 +101,20 @@ def test_what_was_sent_is_recorded(graph, domain, tmp_path):
     listener.close()
 
     assert len(heard) == 301
-    with AnyReader([path]) as reader:
-        numbers = {connection.topic: connection.msgcount for connection in reader.connections}
-        assert numbers == {"/twist_actual": 300, "/robot_description": 1, "/ackermann_cmd": 0}
-        received = {"/twist_actual": [], "/robot_description": []}
-        last = 0
-        for connection, log_time, data in reader.messages():
-            received[connection.topic].append(reader.deserialize(data, connection.msgtype))
-            assert log_time >= last
-            last = log_time
-        assert abs(last - time.time_ns()) < 60e9
-        qos = {connection.topic: connection.ext.offered_qos_profiles[0] for connection in reader.connections}
+    recorded = topics_of(path)
+    numbers = {name: one.count for name, one in recorded.items()}
+    assert numbers == {"/twist_actual": 300, "/robot_description": 1, "/ackermann_cmd": 0}
+    received = {"/twist_actual": [], "/robot_description": []}
+    last = 0
+    for name, log_time, message in messages_of(path):
+        received[name].append(message)
+        assert log_time >= last
+        last = log_time
+    assert abs(last - time.time_ns()) < 60e9
     assert [message.twist.linear.x for message in received["/twist_actual"]] == list(range(300))
     assert received["/robot_description"][0].data == "<robot/>"
-    assert qos["/robot_description"].durability.name == "TRANSIENT_LOCAL"
-    assert qos["/twist_actual"].durability.name == "VOLATILE"
+    assert recorded["/robot_description"].durability == "TRANSIENT_LOCAL"
+    assert recorded["/twist_actual"].durability == "VOLATILE"
 
 
 def test_a_killed_recorder_leaves_a_readable_file(graph, domain, tmp_path):
@@ -132,7 +131,7 @@ def test_a_killed_recorder_leaves_a_readable_file(graph, domain, tmp_path):
         recorder.kill()
         recorder.wait()
     assert recorder.returncode == -signal.SIGKILL
-    codec = MessageTypes().codec(topics.TWIST_ACTUAL.type)
+    codec = open_types().codec(topics.TWIST_ACTUAL.type)
     with open_bag(path) as bag:
         assert bag.cut_short
         twists = [one for one in bag.connections if one.topic == "/twist_actual"]
@@ -187,11 +186,9 @@ def test_the_command_records_what_is_there_and_what_comes(graph, run, clock, tmp
     graph.wait(1.0)
     assert program.stop() == 0
     assert "/twist_actual  40" in program.output
-    with AnyReader([path]) as reader:
-        numbers = {connection.topic: connection.msgcount for connection in reader.connections}
-        assert (numbers["/twist_actual"], numbers["/gear_status"], numbers["/clock"]) == (40, 1, 1)
-        qos = {connection.topic: connection.ext.offered_qos_profiles[0] for connection in reader.connections}
-    assert qos["/clock"].reliability.name == "BEST_EFFORT"
+    recorded = topics_of(path)
+    assert [recorded[name].count for name in ("/twist_actual", "/gear_status", "/clock")] == [40, 1, 1]
+    assert recorded["/clock"].reliability == "BEST_EFFORT"
 
 
 def test_named_topics_in_a_namespace(graph, run, tmp_path):
@@ -208,10 +205,9 @@ def test_named_topics_in_a_namespace(graph, run, tmp_path):
     wait_until(graph, lambda: program.process.poll() is not None, "the end of the recording")
     assert program.stop() == 1
     assert "nothing came on '/robot/missing'" in program.output
-    with AnyReader([path]) as reader:
-        counts = {connection.topic: connection.msgcount for connection in reader.connections}
-    assert list(counts) == ["/robot/anything"]
-    assert counts["/robot/anything"] > 10
+    recorded = topics_of(path)
+    assert list(recorded) == ["/robot/anything"]
+    assert recorded["/robot/anything"].count > 10
 
 
 @SEVERAL_GRAPHS

@@ -3,15 +3,14 @@
 import math
 import time
 
-import numpy as np
 import pytest
 
 from vds_gz.ros import topics
-from vds_gz.ros.types import MessageTypes
+from vds_gz.ros.open_types import open_types
 from vds_gz.study.telemetry import Pair, Pose, Telemetry
 from vds_gz.study.view import BAR, LineView, PictureView, bar, chart
 
-TYPES = MessageTypes()
+TYPES = open_types()
 
 
 def heard() -> Telemetry:
@@ -24,7 +23,7 @@ def heard() -> Telemetry:
     for topic, speed, angle in ((topics.ACTUATOR_REFERENCES, 1.5, 0.4), (topics.ACTUATOR_STATES, 1.2, 0.3)):
         message = TYPES.new(topic.type)
         message.name = ["drive", "steering"]
-        message.position, message.velocity = np.array([0.0, angle]), np.array([speed, 0.0])
+        message.position, message.velocity = (TYPES.array("float64", pair) for pair in ((0.0, angle), (speed, 0.0)))
         telemetry.take(topic.name, bytes(TYPES.codec(topic.type).encode(message)), time.monotonic_ns())
     telemetry.update()
     return telemetry

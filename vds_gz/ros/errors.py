@@ -14,3 +14,7 @@ class GraphError(RuntimeError):
 
 class UnknownTypeError(ValueError):
     """There is no definition of a message, service or action type: the package that brings it is not installed."""
+
+
+class MalformedMessageError(ValueError):
+    """The bytes received are no message of the type expected."""

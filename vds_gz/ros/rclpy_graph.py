@@ -8,7 +8,6 @@ beside another.
 from __future__ import annotations
 
 import array
-import importlib
 import math
 import sys
 import threading
@@ -31,8 +30,8 @@ from rclpy.signals import SignalHandlerOptions
 
 from vds_gz.parameters.description import Description, ParameterError, Value
 from vds_gz.ros.arguments import Arguments
-from vds_gz.ros.errors import UnknownTypeError
 from vds_gz.ros.graph import Offer, QoS, Severity
+from vds_gz.ros.installed_types import interface
 from vds_gz.ros.rclpy_receiver import Receiver
 
 _DONE = object()
@@ -45,19 +44,6 @@ ANSWERED_WITHIN = 10.0
 
 #: How long the last messages may take to be acknowledged [s].
 ACKNOWLEDGED_WITHIN = 0.5
-
-
-def interface(type_name: str) -> Any:
-    """The Python class of a message or service type such as ``nav_msgs/msg/Odometry``.
-
-    Raises:
-        UnknownTypeError: The package that brings it is not installed.
-    """
-    package, kind, name = type_name.split("/")
-    try:
-        return getattr(importlib.import_module(f"{package}.{kind}"), name)
-    except (ImportError, AttributeError) as error:
-        raise UnknownTypeError(f"type '{type_name}' is not known; install the package '{package}'") from error
 
 
 class RclpyPublisher:

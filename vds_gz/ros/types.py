@@ -20,17 +20,15 @@ from rosbags.typesys import get_types_from_msg
 from rosbags.typesys.base import normalize_fieldname
 from rosbags.typesys.store import Typestore
 
-from vds_gz.ros.errors import UnknownTypeError
+from vds_gz.ros.errors import MalformedMessageError, UnknownTypeError
+
+__all__ = ["Codec", "MalformedMessageError", "MessageTypes", "UnknownTypeError"]
 
 _DEFINITIONS = Path(__file__).parent / "msg"
 _JAZZY = "rosbags.typesys.stores.ros2_jazzy"
 
 # Defaults that the .msg files of ROS give and rosbags does not keep: of all of Jazzy's common messages, this one.
 _DEFAULTS: dict[str, dict[str, float]] = {"geometry_msgs/msg/Quaternion": {"w": 1.0}}
-
-
-class MalformedMessageError(ValueError):
-    """The bytes received are no message of the type expected."""
 
 
 class MessageTypes:

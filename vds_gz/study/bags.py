@@ -6,12 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from mcap.records import Channel, Message, Schema
-from mcap.stream_reader import StreamReader
-from rosbags.rosbag2 import Reader
+from vds_gz.study.mcap_file import Channel, contents, is_whole
 
 SUFFIXES = (".mcap", ".db3")
 
@@ -38,11 +37,11 @@ class Bag:
         cut_short: The end of the file is missing, and with it what came last.
     """
 
-    def __init__(self, path: Path, reader: Reader | _Remains) -> None:
+    def __init__(self, path: Path, reader: Any) -> None:
         self.path = path
         self.cut_short = isinstance(reader, _Remains)
         self.connections: list[Any] = list(reader.connections)
-        self._reader: Any = reader
+        self._reader = reader
 
     def described(self) -> str:
         """What is in it, for people."""
@@ -78,20 +77,35 @@ def open_bag(path: Path) -> Iterator[Bag]:
 
     Raises:
         BagError: There is none, or nothing in it can be read.
+        ModuleNotFoundError: Neither rosbags nor ROS's rosbag2_py is installed.
     """
     try:
-        reader = Reader(path)
-        reader.open()
-    except Exception as error:
-        remains = _Remains(path) if path.suffix == ".mcap" and path.is_file() else None
-        if remains is None or not remains.connections:
-            raise _unreadable(path, error) from None
-        yield Bag(path, remains)
-        return
+        reader = _Remains(path) if _breaks_off(path) else _opened(path)
+    except ModuleNotFoundError:
+        raise
+    except Exception as error:  # as with messages
+        raise _unreadable(path, error) from None
     try:
         yield Bag(path, reader)
     finally:
         reader.close()
+
+
+def _opened(path: Path) -> Any:
+    """What reads bags here: rosbags, or ROS."""
+    if find_spec("rosbags") is None and find_spec("rosbag2_py") is not None:
+        from vds_gz.study.rosbag2_reader import Rosbag2Reader
+
+        return Rosbag2Reader(path)
+    from rosbags.rosbag2 import Reader
+
+    reader = Reader(path)
+    reader.open()
+    return reader
+
+
+def _breaks_off(path: Path) -> bool:
+    return path.suffix == ".mcap" and path.is_file() and not is_whole(path)
 
 
 def _unreadable(path: Path, error: Exception) -> BagError:
@@ -106,29 +120,26 @@ class _Remains:
         self._path = path
         self._topics: dict[int, tuple[str, str]] = {}
         counts: Counter[tuple[str, str]] = Counter()
-        for message in self._read():
-            counts[self._topics[message.channel_id]] += 1
-        self.connections = [Connection(*key, counts[key]) for key in dict.fromkeys(self._topics.values())]
+        for topic, _, _ in self._read():
+            counts[topic] += 1
+        if not counts:
+            raise BagError("it has no end, and nothing before it breaks off")
+        self.connections = [Connection(*topic, counts[topic]) for topic in dict.fromkeys(self._topics.values())]
 
     def messages(self, wanted: Iterable[Connection]) -> Iterator[tuple[Connection, int, bytes]]:
-        """As those of rosbags' reader."""
+        """As those of the other readers."""
         chosen = {(one.topic, one.msgtype): one for one in wanted}
-        for message in self._read():
-            connection = chosen.get(self._topics[message.channel_id])
-            if connection is not None:
-                yield connection, message.log_time, message.data
+        for topic, time, data in self._read():
+            if topic in chosen:
+                yield chosen[topic], time, data
 
-    def _read(self) -> Iterator[Message]:
-        """All messages up to the damage."""
-        schemas: dict[int, str] = {}
-        try:
-            with self._path.open("rb") as file:
-                for record in StreamReader(file).records:
-                    if isinstance(record, Schema):
-                        schemas[record.id] = record.name
-                    elif isinstance(record, Channel):
-                        self._topics[record.id] = record.topic, schemas[record.schema_id]
-                    elif isinstance(record, Message):
-                        yield record
-        except Exception:  # as with every damaged file; what was read until then is good
-            return
+    def close(self) -> None:
+        """It is open only while it is read."""
+
+    def _read(self) -> Iterator[tuple[tuple[str, str], int, bytes]]:
+        """Topic and type, time and bytes of all messages up to the damage."""
+        for one in contents(self._path):
+            if isinstance(one, Channel):
+                self._topics[one.number] = one.topic, one.type
+            elif one.channel in self._topics:
+                yield self._topics[one.channel], one.time, one.data

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
 
 from vds_gz.ros import topics
+from vds_gz.ros.errors import MalformedMessageError, UnknownTypeError
 from vds_gz.vehicle.command import DRIVE, GREATEST_GEAR
 
 if TYPE_CHECKING:
@@ -372,14 +373,14 @@ def _choose(path: Path, bag: Bag, topic: str | None) -> tuple[str, str]:
 
 def _decoded(where: str, raw: Iterable[tuple[str, int, bytes]]) -> Iterator[tuple[int, float, Any]]:
     """Number, time [s] and command of each message."""
-    from vds_gz.ros.types import MalformedMessageError, MessageTypes
+    from vds_gz.ros.open_types import open_types
 
-    codec = cache(MessageTypes().codec)
+    codec = cache(open_types().codec)
     begin = None
     for number, (type_name, time, data) in enumerate(raw, start=1):
         try:
             message = codec(type_name).decode(bytearray(data))
-        except MalformedMessageError as error:
+        except (MalformedMessageError, UnknownTypeError) as error:
             raise CommandLogError(f"{where}, message {number}: {error}") from None
         begin = time if begin is None else begin
         yield number, (time - begin) * 1e-9, _command(type_name, message)

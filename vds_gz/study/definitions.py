@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import os
+import re
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from rosbags.interfaces import Nodetype
-from rosbags.typesys import Stores, get_types_from_msg, get_typestore
-
 import vds_gz.ros
+from vds_gz.ros.installed_types import installed_files
 
-#: The encoding of a definition in MCAP files, and where there is none.
-KNOWN, UNKNOWN = "ros2msg", ""
+_OWN = Path(vds_gz.ros.__file__).parent / "msg"
 
 _SEPARATOR = "=" * 80 + "\n"
+
+#: Types of fields that are no messages.
+_PLAIN = {"bool", "byte", "char", "float32", "float64", "string", "wstring"} | {
+    f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)
+}
 
 
 @cache
@@ -25,22 +28,31 @@ def definition(type_name: str) -> str:
     From Jazzy's common interfaces, from this package's files, or from the ROS packages installed here. Empty where none
     of them knows the type.
     """
-    store = _store()
-    if type_name in store.fielddefs:
-        text, _ = store.generate_msgdef(type_name, ros_version=2)
-        return str(text)
-    texts = _installed(type_name)
+    text = _by_rosbags(type_name) if find_spec("rosbags") else ""
+    if text:
+        return text
+    texts = _by_files(type_name)
     head, *others = texts.items() or [("", "")]
     return head[1] + "".join(f"{_SEPARATOR}MSG: {name.replace('/msg/', '/')}\n{text}" for name, text in others)
+
+
+def _by_rosbags(type_name: str) -> str:
+    """The text of a type of Jazzy, or of this package."""
+    store = _store()
+    if type_name not in store.fielddefs:
+        return ""
+    text, _ = store.generate_msgdef(type_name, ros_version=2)
+    return str(text)
 
 
 @cache
 def _store() -> Any:
     """The types of Jazzy and those of this package."""
+    from rosbags.typesys import Stores, get_types_from_msg, get_typestore
+
     store = get_typestore(Stores.ROS2_JAZZY)
-    folder = Path(vds_gz.ros.__file__).parent / "msg"
     own: dict[str, Any] = {}
-    for path in sorted(folder.glob("*/msg/*.msg")):
+    for path in sorted(_OWN.glob("*/msg/*.msg")):
         name = f"{path.parent.parent.name}/msg/{path.stem}"
         if name not in store.fielddefs:
             own.update(get_types_from_msg(path.read_text(encoding="utf-8"), name))
@@ -48,7 +60,7 @@ def _store() -> Any:
     return store
 
 
-def _installed(type_name: str) -> dict[str, str]:
+def _by_files(type_name: str) -> dict[str, str]:
     """The texts of a type and of all types in it, it first; empty if the package of any is not installed."""
     texts: dict[str, str] = {}
     needed = [type_name]
@@ -57,21 +69,17 @@ def _installed(type_name: str) -> dict[str, str]:
         if name in texts:
             continue
         package, _, rest = name.partition("/")
-        places = [Path(prefix) / "share" / package / f"{rest}.msg" for prefix in _prefixes()]
-        path = next((place for place in places if place.is_file()), None)
-        if path is None:
+        places = [*installed_files(package, f"{rest}.msg"), *_OWN.glob(f"{name}.msg")]
+        if not places:
             return {}
-        texts[name] = path.read_text(encoding="utf-8").rstrip() + "\n"
-        fields = get_types_from_msg(texts[name], name)[name][1]
-        needed += [used for _, field in fields if (used := _used_by(field))]
+        texts[name] = places[0].read_text(encoding="utf-8").rstrip() + "\n"
+        needed += _used_in(texts[name], package)
     return texts
 
 
-def _prefixes() -> list[str]:
-    return [prefix for prefix in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if prefix]
-
-
-def _used_by(field: Any) -> str:
-    """The message type of a field, or of an array's items; empty for plain values."""
-    kind, detail = field if field[0] in (Nodetype.NAME, Nodetype.BASE) else field[1][0]
-    return str(detail) if kind == Nodetype.NAME else ""
+def _used_in(text: str, package: str) -> list[str]:
+    """The message types of the fields in the text of a message of this package."""
+    first = (re.match(r"\s*([A-Za-z][\w/]*)", line) for line in text.splitlines())
+    names = [match[1] for match in first if match and match[1] not in _PLAIN]
+    qualified = [name if "/" in name else f"{package}/{name}" for name in names]
+    return [name if "/msg/" in name else name.replace("/", "/msg/") for name in qualified]

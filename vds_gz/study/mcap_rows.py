@@ -7,31 +7,21 @@ topics takes seconds, where one call a message would take minutes.
 from __future__ import annotations
 
 import struct
-import zlib
-from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
 import numpy as np
-import zstandard
-from mcap.data_stream import RecordBuilder
-from mcap.opcode import Opcode
-from mcap.records import Channel, ChunkIndex, DataEnd, Footer, Header, Schema, Statistics, SummaryOffset
 from numpy.typing import NDArray
 
-import vds_gz
+from vds_gz.study.mcap_file import MESSAGE, McapWriter, Opcode
 
 Array = NDArray[np.float64]
 Times = NDArray[np.int64]
 
-MAGIC = b"\x89MCAP0\r\n"
-
-#: Before a message's data: opcode, length, channel, sequence, log time, publish time.
-_HEAD = struct.Struct("<BQHIQQ")
+#: Where in a message these stand.
 _SEQUENCE, _LOG_TIME, _PUBLISH_TIME = 11, 15, 23
 
 
@@ -89,16 +79,16 @@ class Rows:
         for channel, template in templates:
             begin = len(self._template)
             self.channels.append((channel, begin))
-            length = _HEAD.size - 9 + len(template.data)
-            self._template += _HEAD.pack(Opcode.MESSAGE, length, channel, 0, 0, 0) + template.data
+            length = MESSAGE.size - 9 + len(template.data)
+            self._template += MESSAGE.pack(Opcode.MESSAGE, length, channel, 0, 0, 0) + template.data
             fields[f"sequence {begin}"] = "<u4", begin + _SEQUENCE
             fields[f"log time {begin}"] = "<u8", begin + _LOG_TIME
             fields[f"publish time {begin}"] = "<u8", begin + _PUBLISH_TIME
             for place in template.stamps:
-                fields[f"second {begin + place}"] = "<i4", begin + _HEAD.size + place
-                fields[f"nanosecond {begin + place}"] = "<u4", begin + _HEAD.size + place + 4
+                fields[f"second {begin + place}"] = "<i4", begin + MESSAGE.size + place
+                fields[f"nanosecond {begin + place}"] = "<u4", begin + MESSAGE.size + place + 4
             for place, kind, column in template.numbers:
-                fields[f"number {begin + place}"] = kind, begin + _HEAD.size + place
+                fields[f"number {begin + place}"] = kind, begin + MESSAGE.size + place
                 self._numbers.append((f"number {begin + place}", column))
         formats, offsets = [kind for kind, _ in fields.values()], [place for _, place in fields.values()]
         self.length = len(self._template)
@@ -126,19 +116,10 @@ class RowWriter:
 
     def __init__(self, path: str | Path) -> None:
         """Open the file."""
-        self._file = Path(path).open("wb")  # noqa: SIM115, closed by close()
-        self._file.write(MAGIC)
-        self._schemas: dict[str, Schema] = {}
-        self._channels: list[Channel] = []
-        self._chunks: list[ChunkIndex] = []
-        self._counts: Counter[int] = Counter()
+        self._file = McapWriter(path)
         # Compressing is a fifth of the work, and done by another thread while the next chunk is made.
-        self._compress = zstandard.ZstdCompressor(level=1).compress
         self._compressor = ThreadPoolExecutor(1)
         self._compressing: Future[None] | None = None
-        builder = RecordBuilder()
-        Header("ros2", f"vds_gz {vds_gz.__version__}").write(builder)
-        self._file.write(builder.end())
 
     def __enter__(self) -> RowWriter:
         return self
@@ -148,17 +129,8 @@ class RowWriter:
 
     def channel(self, topic: str, type_name: str, definition: str, about: dict[str, str]) -> int:
         """Announce a topic with its type, the text of the type's definition and what rosbag2 wants to know."""
-        builder = RecordBuilder()
-        schema = self._schemas.get(type_name)
-        if schema is None:
-            schema = Schema(len(self._schemas) + 1, definition.encode(), "ros2msg", type_name)
-            schema.write(builder)
-            self._schemas[type_name] = schema
-        channel = Channel(len(self._channels) + 1, topic, "cdr", about, schema.id)
-        channel.write(builder)
-        self._channels.append(channel)
-        self._file.write(builder.end())
-        return channel.id
+        self._wait()
+        return self._file.channel(topic, type_name, definition, about)
 
     def write(self, parts: Sequence[tuple[Rows, Times, Array]]) -> None:
         """Write rows as one chunk: layout, times [ns] and values of each kind."""
@@ -169,13 +141,12 @@ class RowWriter:
             data += rows.fill(times, values)
             for channel, offset in rows.channels:
                 entries.setdefault(channel, []).append(np.column_stack((times, starts + offset)).astype("<u8"))
-                self._counts[channel] += len(times)
         every = [times for _, times, _ in parts if len(times)]
         if every:
             first, last = min(int(times[0]) for times in every), max(int(times[-1]) for times in every)
-            indices = {key: np.concatenate(items) for key, items in entries.items()}
+            index = {channel: np.concatenate(pairs).tobytes() for channel, pairs in entries.items()}
             self._wait()
-            self._compressing = self._compressor.submit(self._write_chunk, data, first, last, indices)
+            self._compressing = self._compressor.submit(self._file.chunk, data, first, last, index)
 
     def _wait(self) -> None:
         """Until the last chunk is written."""
@@ -183,53 +154,9 @@ class RowWriter:
             self._compressing.result()
             self._compressing = None
 
-    def _write_chunk(self, data: bytes, first: int, last: int, entries: dict[int, NDArray[np.uint64]]) -> None:
-        compressed = self._compress(data)
-        body = struct.pack("<QQQII4sQ", first, last, len(data), zlib.crc32(data), 4, b"zstd", len(compressed))
-        start = self._file.tell()
-        self._file.write(struct.pack("<BQ", Opcode.CHUNK, len(body) + len(compressed)) + body)
-        self._file.write(compressed)
-        end = self._file.tell()
-        places = {}
-        for channel, pairs in entries.items():
-            places[channel] = self._file.tell()
-            size = pairs.nbytes
-            self._file.write(struct.pack("<BQHI", Opcode.MESSAGE_INDEX, 6 + size, channel, size) + pairs.tobytes())
-        index_length = self._file.tell() - end
-        self._chunks.append(
-            ChunkIndex(end - start, start, "zstd", len(compressed), last, index_length, places, first, len(data))
-        )
-
     def close(self) -> None:
-        """Write the summary and close the file."""
-        if self._file.closed:
-            return
-        self._wait()
-        self._compressor.shutdown()
-        builder = RecordBuilder()
-        DataEnd(0).write(builder)
-        self._file.write(builder.end())
-        start = self._file.tell()
-        offsets = []
-        groups: list[tuple[Opcode, list[Any]]]
-        groups = [(Opcode.SCHEMA, list(self._schemas.values())), (Opcode.CHANNEL, self._channels)]
-        for opcode, group in (*groups, (Opcode.STATISTICS, [self._statistics()]), (Opcode.CHUNK_INDEX, self._chunks)):
-            before = builder.count
-            for record in group:
-                record.write(builder)
-            offsets.append(SummaryOffset(opcode, start + before, builder.count - before))
-        offsets_start = start + builder.count
-        for offset in offsets:
-            offset.write(builder)
-        summary = builder.end()
-        check = zlib.crc32(struct.pack("<BQQQ", Opcode.FOOTER, 20, start, offsets_start), zlib.crc32(summary))
-        Footer(start, offsets_start, check).write(builder)
-        self._file.write(summary + builder.end() + MAGIC)
-        self._file.close()
-
-    def _statistics(self) -> Statistics:
-        first = min((chunk.message_start_time for chunk in self._chunks), default=0)
-        last = max((chunk.message_end_time for chunk in self._chunks), default=0)
-        counts = dict(self._counts)
-        total = sum(counts.values())
-        return Statistics(0, len(self._channels), counts, len(self._chunks), total, last, first, 0, len(self._schemas))
+        """Finish the file."""
+        if not self._file.closed:
+            self._wait()
+            self._compressor.shutdown()
+            self._file.close()

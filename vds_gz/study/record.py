@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
+import struct
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from mcap.writer import CompressionType, Writer
-
-import vds_gz
 from vds_gz.ros.errors import UnknownTypeError
 from vds_gz.ros.graph import Graph, QoS, Subscription
+from vds_gz.ros.open_types import Types, open_types
 from vds_gz.ros.topics import Topic
-from vds_gz.ros.types import MessageTypes
-from vds_gz.study.definitions import KNOWN, UNKNOWN, definition
+from vds_gz.study.definitions import definition
+from vds_gz.study.mcap_file import MESSAGE, McapWriter, Opcode
 
 #: A recorder that is killed loses no more than this [s].
 FLUSH_PERIOD = 0.75
@@ -32,6 +31,9 @@ CHUNK = 256 * 1024
 DEPTH = 1000
 
 Listener = Callable[[str, bytes, int], None]
+
+#: Time [ns] and place of a message, as a chunk's index has them.
+_PLACE = struct.Struct("<QQ")
 
 
 def nothing_else(topic: str) -> bool:
@@ -80,16 +82,16 @@ class Recorder:
         self._graph = graph
         self._wanted = wanted
         self._listen = listen
-        self._file = Path(path).open("wb")  # noqa: SIM115, closed by close()
-        self._writer = Writer(self._file, chunk_size=CHUNK, compression=CompressionType.ZSTD)
-        self._writer.start(profile="ros2", library=f"vds_gz {vds_gz.__version__}")
+        self._file = McapWriter(path)
         if metadata:
-            self._writer.add_metadata("vds_gz", dict(metadata))
+            self._file.metadata("vds_gz", metadata)
+        self._chunk = bytearray()
+        self._index: dict[int, bytearray] = defaultdict(bytearray)
+        self._first = self._last = 0
         self._to_wall = time.time_ns() - time.monotonic_ns()
         self._flushed = time.monotonic()
         self._looked = 0.0
-        self._schemas: dict[str, int] = {}
-        self._types = MessageTypes()
+        self._types = open_types()
         self._recorded: set[str] = set()
         for topic in topics:
             self.add(topic)
@@ -108,8 +110,7 @@ class Recorder:
             now = arrival + self._to_wall
             self.counts[topic.name] += 1
             data = bytes(data)
-            self._writer.add_message(channels[0], now, data, now, self.counts[topic.name])
-            self._flush()
+            self._write(channels[0], now, data, self.counts[topic.name])
             if self._listen is not None:
                 self._listen(topic.name, data, arrival)
 
@@ -125,7 +126,7 @@ class Recorder:
 
     def tick(self) -> None:
         """Put on the disk what is due, and listen to what is new; to be called a few times a second."""
-        self._flush()
+        self._flush_if_due()
         now = time.monotonic()
         if self._wanted is not nothing_else and now - self._looked >= LOOK_PERIOD:
             self._looked = now
@@ -134,13 +135,32 @@ class Recorder:
     def close(self) -> None:
         """Finish the file."""
         if not self._file.closed:
-            self._writer.finish()
+            self._flush()
             self._file.close()
 
+    def _write(self, channel: int, time_ns: int, data: bytes, number: int) -> None:
+        """Put a message into the chunk."""
+        if not self._chunk:
+            self._first = self._last = time_ns
+        self._first, self._last = min(self._first, time_ns), max(self._last, time_ns)
+        self._index[channel] += _PLACE.pack(time_ns, len(self._chunk))
+        length = MESSAGE.size - 9 + len(data)
+        self._chunk += MESSAGE.pack(Opcode.MESSAGE, length, channel, number & 0xFFFFFFFF, time_ns, time_ns)
+        self._chunk += data
+        self._flush_if_due()
+
+    def _flush_if_due(self) -> None:
+        if len(self._chunk) >= CHUNK or time.monotonic() - self._flushed >= FLUSH_PERIOD:
+            self._flush()
+
     def _flush(self) -> None:
-        if time.monotonic() - self._flushed >= FLUSH_PERIOD:
-            self._flushed = time.monotonic()
-            self._writer.flush()
+        """Put the chunk on the disk."""
+        self._flushed = time.monotonic()
+        if self._chunk:
+            index = {channel: bytes(places) for channel, places in self._index.items()}
+            self._file.chunk(bytes(self._chunk), self._first, self._last, index)
+            self._chunk.clear()
+            self._index.clear()
 
     def _look(self) -> None:
         """Record the topics that are wanted and have come."""
@@ -153,16 +173,18 @@ class Recorder:
                 self.left_out[name] = str(error)
 
     def _channel(self, name: str, topic: Topic) -> int:
-        if topic.type not in self._schemas:
-            text = definition(topic.type)
-            if not text:
-                self.undefined.add(topic.type)
-            encoding = KNOWN if text else UNKNOWN
-            self._schemas[topic.type] = self._writer.register_schema(topic.type, encoding, text.encode())
-        about = {"offered_qos_profiles": qos_profile(topic.qos)}
-        with suppress(UnknownTypeError):
-            about["topic_type_hash"] = self._types.hash(topic.type)
-        return self._writer.register_channel(name, "cdr", self._schemas[topic.type], about)
+        text = definition(topic.type)
+        if not text:
+            self.undefined.add(topic.type)
+        return self._file.channel(name, topic.type, text, about(topic, self._types))
+
+
+def about(topic: Topic, types: Types) -> dict[str, str]:
+    """What rosbag2 notes of a topic in a bag: its quality of service, and the hash of its type where it is known."""
+    notes = {"offered_qos_profiles": qos_profile(topic.qos)}
+    with suppress(UnknownTypeError):
+        notes["topic_type_hash"] = types.hash(topic.type)
+    return notes
 
 
 def qos_profile(qos: QoS) -> str:

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from vds_gz.ros import topics
 from vds_gz.ros.conversions import stamp_ns, yaw_of
-from vds_gz.ros.types import MalformedMessageError, MessageTypes
+from vds_gz.ros.errors import MalformedMessageError, UnknownTypeError
+from vds_gz.ros.open_types import open_types
 from vds_gz.study.bags import Bag, BagError, open_bag
 
 Array = NDArray[np.float64]
@@ -130,6 +131,8 @@ def read(path: str | Path, namespace: str | None = None) -> Recording:
             notes = (f"'{path}' is cut short; it was read up to its last whole part",) if bag.cut_short else ()
     except (BagError, MalformedMessageError) as error:
         raise RecordingError(str(error)) from None
+    except UnknownTypeError as error:
+        raise RecordingError(f"recording '{path}': {error}") from None
     if len(rows.motion) < 2:
         raise RecordingError(f"recording '{path}' has {len(rows.motion)} message on '{motion}'; it takes at least 2")
     return _recording(rows, Counter(counts), notes, f"recording '{path}', topic '{motion}'")
@@ -159,7 +162,7 @@ def _motion_topic(path: Path, bag: Bag, namespace: str | None) -> str:
 def _read(bag: Bag, motion: str, place: str) -> _Rows:
     """All that matters of the vehicle in this namespace; commands may also come from outside all namespaces."""
     rows = _Rows()
-    types = MessageTypes()
+    types = open_types()
     take: dict[str, Callable[[int, Any], None]] = {
         motion: lambda time, message: rows.motion.append((time, *_motion(message))),
         f"{place}/{topics.ACTUATOR_REFERENCES.name}": lambda time, message: rows.reference.append(_joints(message)),

@@ -17,7 +17,9 @@ from typing import Any
 import numpy as np
 
 from vds_gz.ros.conversions import stamp_ns
-from vds_gz.ros.types import MalformedMessageError, MessageTypes
+from vds_gz.ros.errors import MalformedMessageError, UnknownTypeError
+from vds_gz.ros.open_types import open_types
+from vds_gz.study.bags import BagError, open_bag
 from vds_gz.study.recording import Array, RecordingError
 
 #: Quantities: velocities of base_link [m/s, m/s, rad/s], and the steering angle [rad].
@@ -138,26 +140,24 @@ def read_bag(
     Raises:
         SignalError: The bag cannot be read, or topics are missing.
     """
-    from rosbags.rosbag2 import Reader
-
     try:
-        with Reader(path) as reader:
-            counts = {c.topic: (c.msgtype, c.msgcount) for c in reader.connections if c.msgcount}
+        with open_bag(path) as bag:
+            counts = {name: (kind, count) for (name, kind), count in bag.counts().items() if count}
             commands = _choose(path, counts, known, "commands", "--command", command, PREFERRED_COMMANDS)
             speeds = _choose(path, counts, MEASUREMENTS, "velocities", "--velocity", velocity, PREFERRED_SPEEDS)
             angles = _optional(path, counts, steering)
             wanted = {commands: "command", speeds: "velocity"} | ({angles: "steering"} if angles else {})
-            sources = [one for one in reader.connections if one.topic in wanted]
-            rows = list(_rows(path, reader.messages(sources), wanted, known))
-    except SignalError:
-        raise
-    except Exception as error:  # damaged files make the reader, SQLite and zstd raise almost anything
-        raise SignalError(
-            f"'{path}' cannot be read ({error or type(error).__name__}); it must be a complete rosbag2 folder, .mcap "
-            "or .db3. If its recording was cut short, `mcap recover` or `ros2 bag reindex` saves what is in it"
-        ) from None
+            sources = [one for one in bag.connections if one.topic in wanted]
+            rows = list(_rows(path, bag.messages(sources), wanted, known))
+            cut_short = bag.cut_short
+    except BagError as error:
+        raise SignalError(str(error)) from None
+    except UnknownTypeError as error:
+        raise SignalError(f"'{path}': {error}") from None
     signals = _signals(rows)
     signals.notes.insert(0, f"commands '{commands}', velocities '{speeds}', steering '{angles or 'none'}'")
+    if cut_short:
+        signals.notes.append(f"'{path}' is cut short; it was read up to its last whole part")
     return signals
 
 
@@ -205,7 +205,7 @@ Row = tuple[str, float, float | None, dict[str, float]]
 
 def _rows(path: Path, messages: Any, wanted: dict[str, str], known: dict[str, Reader]) -> Iterator[Row]:
     """Role, time of recording [s], stamp [s] and values of each message."""
-    types = MessageTypes()
+    types = open_types()
     codecs: dict[str, Any] = {}
     begin: int | None = None
     for connection, time, data in messages:

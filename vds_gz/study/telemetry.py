@@ -10,7 +10,7 @@ from typing import Any
 
 from vds_gz.ros import topics
 from vds_gz.ros.conversions import stamp_ns, yaw_of
-from vds_gz.ros.types import MessageTypes
+from vds_gz.ros.open_types import open_types
 
 #: Rates and the real-time factor are means over this time [s].
 WINDOW = 1.0
@@ -60,7 +60,7 @@ class Telemetry:
         self.real_time_factor = math.nan
         self.refused = 0
         self.verdict = ""
-        self._types = MessageTypes()
+        self._types = open_types()
         self._raw: dict[str, bytes] = {}
         self._messages: dict[str, Any] = {}
         self._command = ""

@@ -1,0 +1,53 @@
+"""The message types that this machine knows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from importlib.util import find_spec
+from typing import Any, Protocol
+
+
+class TypeCodec(Protocol):
+    """One message type as bytes: CDR with its header, little endian."""
+
+    name: str
+
+    def encode(self, message: Any) -> bytes | bytearray:
+        """The bytes of a message."""
+
+    def decode(self, data: bytearray) -> Any:
+        """The message in these bytes; raises MalformedMessageError where there is none."""
+
+
+class Types(Protocol):
+    """All message types, by names such as ``nav_msgs/msg/Odometry``. What is not known raises UnknownTypeError."""
+
+    def new(self, name: str) -> Any:
+        """A message with every field at its default."""
+
+    @staticmethod
+    def array(kind: str, values: Iterable[float]) -> Any:
+        """Numbers for a sequence field of type ``kind``, e.g. ``uint8``."""
+
+    def codec(self, name: str) -> TypeCodec:
+        """The encoding of a type."""
+
+    def hash(self, name: str) -> str:
+        """The type hash that ROS nodes exchange, ``RIHS01_`` and 64 hexadecimal digits."""
+
+
+@cache
+def open_types() -> Types:
+    """The types that rosbags knows and those of this package; without rosbags, those that ROS has installed.
+
+    Raises:
+        ModuleNotFoundError: There is neither.
+    """
+    if find_spec("rosbags") is None and find_spec("rclpy") is not None:
+        from vds_gz.ros.installed_types import InstalledTypes
+
+        return InstalledTypes()
+    from vds_gz.ros.types import MessageTypes
+
+    return MessageTypes()
