@@ -9,34 +9,33 @@ import pytest
 
 from vds_gz.cli import main
 from vds_gz.parameters.autoware import ActuationCmdMechanicalParameters
+from vds_gz.study.actuation_profile import turns
+from vds_gz.study.command_log import Pedals
 from vds_gz.study.mechanism_fit import fit_mechanism
+from vds_gz.study.replay import command_of
 from vds_gz.study.signals import Series, SignalError
 from vds_gz.study.vehicle_options import parameters_of_file
 from vds_gz.vehicle.catalogue import models
-from vds_gz.vehicle.command import PEDALS, Command
 from vds_gz.vehicle.compiled import CompiledVehicle
 
 GIVEN = ActuationCmdMechanicalParameters()
-INTERVAL = 0.02
 #: What the steering really has; the search begins at the defaults.
-TRUE = {"kp": 300.0, "inertia": 35.0, "damping": 90.0}
+TRUE = {"kp": 300.0, "ki": 7.0, "inertia": 35.0, "damping": 90.0, "friction": 0.9}
 
 
-def steered(duration=40.0, seed=3):
+def steered(duration=50.0, seed=3, **more):
     """Time, command of the steering wheel, speed and tire angle of a steering with those parameters."""
-    random = np.random.default_rng(seed)
-    mechanical = dataclasses.replace(GIVEN.mechanical_params, **TRUE)
+    mechanical = dataclasses.replace(GIVEN.mechanical_params, **TRUE, **more)
     true = dataclasses.replace(GIVEN, mechanical_params=mechanical)
-    car = CompiledVehicle(models()["actuation_cmd_mechanical"], true, max_command_age=1e9)
-    time = INTERVAL * np.arange(round(duration / INTERVAL))
-    edges = np.cumsum(random.uniform(0.3, 2.5, len(time)))
-    levels = np.where(random.uniform(size=len(edges)) < 0.5, 1.0, 0.15) * random.uniform(-0.45, 0.45, len(edges))
-    wheel = 15.7 * np.concatenate(([0.0], levels))[np.searchsorted(edges, time, side="right")]
+    model = models()["actuation_cmd_mechanical"]
+    log = turns(model, GIVEN, duration=duration, seed=seed)
+    car = CompiledVehicle(model, true, max_command_age=1e9)
     rows = []
-    for now, angle in zip(time, wheel, strict=True):
-        rows.append((now, angle, float(car.state.v_x), float(car.state.steering.angle)))
-        car.enter(Command(PEDALS, accel_pedal=0.12, gear=2, steering_command=angle), round(now * 1e9))
-        car.advance(round((now + INTERVAL) * 1e9))
+    for time, command in zip(log.times, log.commands, strict=True):
+        car.advance(round(time * 1e9))
+        car.enter(command_of(command), round(time * 1e9))
+        if isinstance(command, Pedals):
+            rows.append((time, command.steering_command, car.motion().v_x, float(car.state.steering.angle)))
     return np.array(rows).T
 
 
@@ -52,13 +51,24 @@ def series(run, noise):
 
 
 def test_inertia_damping_and_gain_are_found_through_noise(run):
-    fit = fit_mechanism(*series(run, 0.004), GIVEN, free=tuple(TRUE))
-    for name, true in TRUE.items():
+    fit = fit_mechanism(*series(run, 0.004), GIVEN, free=("kp", "inertia", "damping", "friction"))
+    for name in ("kp", "inertia", "damping"):
         number = fit.numbers[name]
-        assert number.value == pytest.approx(true, rel=0.06), name
+        assert number.value == pytest.approx(TRUE[name], rel=0.06), name
         assert number.low < number.value < number.high
         assert getattr(fit.parameters.mechanical_params, name) == number.value
     assert fit.residual == pytest.approx(0.004, rel=0.3)
+
+
+def test_friction_and_integral_gain_lie_in_their_intervals():
+    """Without chance stops in a dead zone, which look like friction."""
+    fit = fit_mechanism(*series(steered(dead_zone_threshold=0.0), 0.002), GIVEN)
+    for name, true in TRUE.items():
+        number = fit.numbers[name]
+        assert number.low <= true <= number.high, (name, number)
+        assert number.high / number.value < (1.5 if name == "friction" else 1.15), (name, number)
+    assert fit.left_out <= 2
+    assert fit.parameters.mechanical_params.dead_zone_threshold == GIVEN.mechanical_params.dead_zone_threshold
 
 
 def test_what_noise_hides_is_not_excited_and_keeps_its_value(run):

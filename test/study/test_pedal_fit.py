@@ -13,37 +13,34 @@ from vds_gz.cli import main
 from vds_gz.parameters.autoware import ActuationCmdParameters
 from vds_gz.parameters.maps import own_map, parse_map, read_map
 from vds_gz.ros.types import MessageTypes
+from vds_gz.study.actuation_profile import PedalLimits, pedals
+from vds_gz.study.command_log import Pedals
 from vds_gz.study.identify_actuation import csv_text
 from vds_gz.study.pedal_fit import fit_pedals
+from vds_gz.study.replay import command_of
 from vds_gz.study.signals import Series, SignalError
 from vds_gz.study.vehicle_options import parameters_of_file
 from vds_gz.vehicle.catalogue import models
-from vds_gz.vehicle.command import PEDALS, Command
 from vds_gz.vehicle.compiled import CompiledVehicle
 
 ACCEL, BRAKE = own_map("accel_map.csv"), own_map("brake_map.csv")
 CAR = ActuationCmdParameters(
     accel_time_delay=0.15, accel_time_constant=0.2, brake_time_delay=0.08, brake_time_constant=0.12
 )
-INTERVAL = 0.02
 
 
 def drive(duration, seed):
-    """Time, accelerator, brake and speed of a lively driver."""
+    """Time, accelerator, brake and speed of a car that is not the one that its profile was made for."""
     random = np.random.default_rng(seed)
-    car = CompiledVehicle(models()["actuation_cmd"], CAR, max_command_age=1e9)
-    rows, until, accel, brake, speed = [], 0.0, 0.0, 0.0, 0.0
-    for time in INTERVAL * np.arange(round(duration / INTERVAL)):
-        if time >= until or (speed < 0.5 and brake > 0.0):
-            until = time + random.uniform(1.0, 4.0)
-            choice = 0.9 if speed > 22.0 else 0.0 if speed < 1.0 else random.uniform()
-            accel = random.uniform(0.1, 0.8) if choice < 0.5 else 0.0
-            brake = random.uniform(0.05, 0.6) if choice > 0.6 else 0.0
-        rows.append((time, accel, brake, speed))
-        command = Command(PEDALS, accel_pedal=accel, brake_pedal=brake, gear=2)
-        car.enter(command, round(time * 1e9))
-        car.advance(round((time + INTERVAL) * 1e9))
-        speed = car.motion().v_x
+    model, limits = models()["actuation_cmd"], PedalLimits(15.0, 0.8, 0.6)
+    log = pedals(model, ActuationCmdParameters(), limits, duration=duration, seed=random.integers(1000))
+    car = CompiledVehicle(model, CAR, max_command_age=1e9)
+    rows = []
+    for time, command in zip(log.times, log.commands, strict=True):
+        car.advance(round(time * 1e9))
+        car.enter(command_of(command), round(time * 1e9))
+        if isinstance(command, Pedals):
+            rows.append((time, command.accel_pedal, command.brake_pedal, car.motion().v_x))
     return np.array(rows).T
 
 
@@ -103,13 +100,13 @@ def test_a_map_is_written_as_it_is_read(run):
 def test_what_cannot_be_used_is_said(run):
     time, accel, brake, speed = run
     grid = {"speeds": ACCEL.states, "accels": ACCEL.actuations, "brakes": BRAKE.actuations}
-    for pedals, speeds, said in (
+    for positions, speeds, said in (
         ((-accel, brake), speed, "positions must be 0 or more"),
         ((0.0 * accel, brake), speed, "never pressed"),
         ((accel, brake), 0.0 * speed, "must drive forwards"),
     ):
         with pytest.raises(SignalError, match=said):
-            fit_pedals(*(Series(time, one) for one in pedals), Series(time, speeds), **grid)
+            fit_pedals(*(Series(time, one) for one in positions), Series(time, speeds), **grid)
 
 
 def test_from_a_table_to_a_parameter_file_that_the_node_loads(run, tmp_path, monkeypatch, capsys):
@@ -127,6 +124,21 @@ def test_from_a_table_to_a_parameter_file_that_the_node_loads(run, tmp_path, mon
     assert main(["maps", "found/brake_map.csv", "-o", "brake.png"]) == 0
     written = yaml.safe_load(Path("found/parameters.yaml").read_text())["sim_node"]["ros__parameters"]
     assert written["model"] == "actuation_cmd"
+    assert written["model_params"]["actuation_cmd"]["brake_map_path"] == "brake_map.csv"
+
+
+def test_the_parameter_file_moves_with_its_maps(run, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    with open("drive.csv", "w", newline="") as file:
+        csv.writer(file).writerows([("time", "accel", "brake", "v_x"), *run.T[:2500].round(6).tolist()])
+    assert main(["identify", "drive.csv", "--model", "pedals", "-o", "found"]) == 0
+    before = parameters_of_file(tmp_path / "found" / "parameters.yaml").vehicle.accel_map
+    (tmp_path / "found").rename(tmp_path / "elsewhere")
+    assert main(["check", "elsewhere/parameters.yaml"]) == 0
+    assert parameters_of_file(tmp_path / "elsewhere" / "parameters.yaml").vehicle.accel_map == before
+    (tmp_path / "elsewhere" / "accel_map.csv").unlink()
+    assert main(["check", "elsewhere/parameters.yaml"]) == 1
+    assert "map 'accel_map.csv' does not exist" in capsys.readouterr().err
 
 
 def write_bag(path, run, pedal_topic):
@@ -157,6 +169,27 @@ def test_from_a_bag_of_an_autoware_car(run, tmp_path, monkeypatch, capsys):
     assert found.accel_time_delay == pytest.approx(0.15, abs=0.01)
     assert main(["identify", "bag"]) == 2
     assert "no topic with commands was recognised" in capsys.readouterr().err
+
+
+def test_damaged_bags_and_bags_without_pedals_are_explained(run, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    write_bag("bag", run[:, :500], "/actuation_cmd")
+    [whole] = Path("bag").glob("*.mcap")
+    Path("stub.mcap").write_bytes(whole.read_bytes()[:300])
+    assert main(["profile", "steps", "--preset", "ackermann_car", "--duration", "3", "-o", "steps.csv"]) == 0
+    assert main(["replay", "steps.csv", "--preset", "ackermann_car", "-o", "robot.mcap"]) == 0
+    capsys.readouterr()
+    for arguments, said in (
+        (["stub.mcap", "--model", "pedals"], "'stub.mcap'"),
+        (["stub.mcap", "--model", "steering"], "'stub.mcap'"),
+        (["robot.mcap", "--model", "pedals"], "no topic with commands was recognised; name it with --command TOPIC"),
+        (["robot.mcap", "--model", "steering"], "no topic with commands was recognised"),
+        (["bag", "--model", "steering"], "no signal 'steering' in the recording"),
+    ):
+        assert main(["identify", *arguments]) == 2
+        error = capsys.readouterr().err
+        assert said in error
+        assert error.count("\n") == 1
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ def _time_constant(default: float, doc: str) -> float:
 
 
 def _map(doc: str) -> str:
-    path: str = text("", f"CSV file of {doc}; empty: the one in config/maps")
+    path: str = text("", f"CSV file of {doc}, beside the parameter file or anywhere; empty: the one in config/maps")
     return path
 
 

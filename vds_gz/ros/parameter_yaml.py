@@ -48,7 +48,8 @@ def parse_value(text: str, where: str) -> ParameterValue:
 def read_parameter_file(path: str, full_name: str) -> list[Override]:
     """What a parameter file says for one node.
 
-    Sections with wildcards come first, so that what is said of the node by name overrides them.
+    Sections with wildcards come first, so that what is said of the node by name overrides them. A parameter whose name
+    ends in ``_path`` may name a file beside this one without a folder; it becomes absolute.
 
     Args:
         path: The file.
@@ -75,7 +76,16 @@ def read_parameter_file(path: str, full_name: str) -> list[Override]:
             f"{where}: no section for node '{full_name}'; the file has {names}; '{full_name}:' or '/**:' would be right"
         )
     mine.sort(key=lambda section: "*" not in section[0])
-    return [override for _, node in mine for override in _parameters(node, "", where)]
+    folder = Path(path).resolve().parent
+    return [_located(override, folder) for _, node in mine for override in _parameters(node, "", where)]
+
+
+def _located(override: Override, folder: Path) -> Override:
+    """With the whole path of a file that lies in the folder; other files are looked for where the program runs."""
+    value = override.value
+    if override.name.endswith("_path") and isinstance(value, str) and value and (folder / value).is_file():
+        return override._replace(value=str(folder / value))
+    return override
 
 
 def _compose(text: str, where: str) -> yaml.Node:

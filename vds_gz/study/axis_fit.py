@@ -50,8 +50,9 @@ BELOW = 0.99
 #: Residuals beyond so many standard deviations are left out.
 OUTLIER = 6.0
 
-#: The search begins with so many samples, evenly chosen; so many of its best results are then fitted to all of them.
-FEW_SAMPLES, FINALISTS = 400, 3
+#: The search begins with so many samples and commands, evenly chosen; so many of its best results are then fitted to all
+#: of them.
+FEW_SAMPLES, FEW_COMMANDS, FINALISTS = 400, 1000, 3
 
 _NO_LIMIT = 1e9
 _LEAST_TIME = 1e-6
@@ -136,6 +137,14 @@ def _changes(command: Array) -> NDArray[np.bool_]:
     return np.concatenate((np.ones(min(len(command), 1), bool), np.diff(command) != 0.0))
 
 
+def _merged(command_time: Array, command: Array) -> tuple[Array, Array]:
+    """Not many more than :data:`FEW_COMMANDS` commands, each the mean of some that follow each other."""
+    count = math.ceil(len(command) / FEW_COMMANDS)
+    first = np.arange(0, len(command), max(count, 1))
+    held = np.append(np.diff(command_time), 1e-9)
+    return command_time[first], np.add.reduceat(command * held, first) / np.add.reduceat(held, first)
+
+
 def _wild(measured: Array) -> NDArray[np.bool_]:
     """Samples that stick out of their neighbours by far more than noise: no motion that goes on does."""
     if len(measured) < 20:
@@ -201,8 +210,15 @@ def _fast_follow() -> Any:
     try:
         from vds_gz.vehicle.compiled import compiled
     except ModuleNotFoundError:
-        return follow
+        return _follow_plainly
     return compiled(follow)
+
+
+def _follow_plainly(command_time: Array, command: Array, time: Array, p: Array, answer: Array) -> None:
+    """:func:`follow` on lists: Python reads and reckons them several times faster than elements of arrays."""
+    plain = answer.tolist()
+    follow(command_time.tolist(), command.tolist(), time.tolist(), p.tolist(), plain)
+    answer[:] = plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,6 +268,7 @@ class _Record:
         thinned[:: max(1, len(self.time) // FEW_SAMPLES)] = True
         few = self.part(thinned)
         few.reached = self.reached
+        few.command_time, few.command = _merged(self.command_time, self.command)
         fits = (few.fit(free, start) for free, start in few.beginnings())
         return sorted(fits, key=lambda fit: fit.criterion)[:FINALISTS]
 

@@ -25,6 +25,9 @@ STRAIGHT, FAST = 0.03, 0.6
 #: What a model leaves is more than noise if it is so many times the noise and this part of the range.
 NOISY, NEGLIGIBLE = 1.5, 0.01
 
+#: At standstill the last angle must be so great [rad], in so many samples, to tell whether the steering kept it.
+TELLING, TELLING_SAMPLES = 0.05, 20
+
 #: Words and units of the numbers, for a drive [m/s] and for an angle [rad].
 LABELS = {
     "dead_time": "dead time",
@@ -55,11 +58,17 @@ MORE = {
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """One axis with what was found of it. ``unit`` is that of its value."""
+    """One axis with what was found of it.
+
+    Attributes:
+        quantity, unit: What it is, and the unit of its value.
+        centred: Of a steering: it goes to 0 when the speed asked for is 0; None: the recording does not tell.
+    """
 
     quantity: str
     unit: str
     fit: AxisFit
+    centred: bool | None = None
 
     def unit_of(self, name: str) -> str:
         """Unit of one of its numbers."""
@@ -99,8 +108,11 @@ def identify(signals: Signals, *, wheel_base: float | None = None) -> list[Axis]
         SignalError: There is no axis with both.
     """
     commanded = dict(signals.commanded)
+    centred = None
     if "steering" in signals.measured and "steering" not in commanded and wheel_base and "yaw_rate" in commanded:
-        commanded["steering"] = _steering_of_twists(signals, wheel_base)
+        commanded["steering"], centred = _steering_of_twists(signals, wheel_base)
+    elif "steering" in signals.measured and "steering" in commanded and "v_x" in commanded:
+        commanded["steering"], centred = _steering_at_standstill(signals)
     axes = []
     for quantity in QUANTITIES:
         if quantity not in commanded or quantity not in signals.measured:
@@ -111,7 +123,7 @@ def identify(signals: Signals, *, wheel_base: float | None = None) -> list[Axis]
         angle = quantity == "steering"
         fit = fit_axis(command.time, command.value, measured.time, measured.value, angle=angle, ignored=ignored)
         if quantity != "v_y" or np.ptp(command.value) > 0.0:
-            axes.append(Axis(quantity, unit, fit))
+            axes.append(Axis(quantity, unit, fit, centred if quantity == "steering" else None))
             allowed = NOISY * noise(measured.value) + NEGLIGIBLE * float(np.ptp(measured.value))
             if fit.residual > allowed:
                 signals.notes.append(
@@ -141,20 +153,31 @@ def _fast_in_curves(speed: Series, signals: Signals) -> NDArray[np.bool_] | None
     return np.asarray(fast & curve)
 
 
-def _steering_of_twists(signals: Signals, wheel_base: float) -> Series:
-    """The steering angles that velocities asked for, at standstill as this vehicle takes it."""
+def _steering_of_twists(signals: Signals, wheel_base: float) -> tuple[Series, bool | None]:
+    """The steering angles that velocities asked for, and whether they were 0 at standstill."""
     twists = signals.commanded["v_x"], signals.commanded["yaw_rate"]
+    return _fitting(signals, *(steering_asked(*twists, wheel_base, centred=centred) for centred in (False, True)))
+
+
+def _steering_at_standstill(signals: Signals) -> tuple[Series, bool | None]:
+    """The same of commands of speed and steering angle."""
+    kept, speed = signals.commanded["steering"], signals.commanded["v_x"]
+    asked = speed.value[np.clip(np.searchsorted(speed.time, kept.time, side="right") - 1, 0, None)]
+    return _fitting(signals, kept, Series(kept.time, np.where(asked == 0.0, 0.0, kept.value)))
+
+
+def _fitting(signals: Signals, kept: Series, centred: Series) -> tuple[Series, bool | None]:
+    """Which of two courses of the steering angle was measured, and whether it is the second; None if nothing tells."""
     measured = signals.measured["steering"]
-    kept, centred = (steering_asked(*twists, wheel_base, centred=centred) for centred in (False, True))
-
-    def distance(asked: Series) -> float:
-        at = np.searchsorted(asked.time, measured.time, side="right") - 1
-        return float(np.mean(np.abs(asked.value[np.clip(at, 0, None)] - measured.value)))
-
-    if distance(centred) < distance(kept):
+    at = np.clip(np.searchsorted(kept.time, measured.time, side="right") - 1, 0, None)
+    tells = np.abs(kept.value - centred.value)[at] > TELLING
+    if tells.sum() < TELLING_SAMPLES:
+        return kept, None
+    away = [float(np.mean(np.abs(asked.value[at] - measured.value)[tells])) for asked in (kept, centred)]
+    if away[1] < away[0]:
         signals.notes.append("the steering is centred at standstill: center_at_standstill: true")
-        return centred
-    return kept
+        return centred, True
+    return kept, False
 
 
 def steering_asked(v_x: Series, yaw_rate: Series, wheel_base: float, *, centred: bool = False) -> Series:
@@ -199,9 +222,12 @@ def _ahead(command: Series, measured: Series) -> float:
         return 0.0
     middle = did[reach:-reach]
     lags = range(-reach, reach + 1)
-    alike = [float(np.corrcoef(asked[reach - lag : len(grid) - reach - lag], middle)[0, 1]) for lag in lags]
+    with np.errstate(invalid="ignore", divide="ignore"):  # parts in which nothing changes are alike to nothing
+        alike = [float(np.corrcoef(asked[reach - lag : len(grid) - reach - lag], middle)[0, 1]) for lag in lags]
+    if not np.isfinite(alike).any():
+        return 0.0
     best = int(np.nanargmax(alike)) - reach
-    clearly = alike[best + reach] > np.nanmax(alike[reach:]) + 0.02
+    clearly = alike[best + reach] > np.nanmax([-1.0, *alike[reach:]]) + 0.02
     return -best * LEAD_STEP if best < 0 and clearly else 0.0
 
 
@@ -223,6 +249,8 @@ def overrides(model: str, axes: list[Axis]) -> Iterator[Override]:
         yield from _group(model, drive, found["v_x"], angle=False)
     if "steering" in found and model == "bicycle":
         yield from _group(model, "steering_actuator", found["steering"], angle=True)
+        for centred in (axis.centred for axis in axes if axis.centred is not None):
+            yield Override(f"model_params.{model}.center_at_standstill", centred, "by what it did at standstill")
 
 
 def _group(model: str, group: str, fit: AxisFit, *, angle: bool) -> Iterator[Override]:

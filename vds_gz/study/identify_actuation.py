@@ -20,7 +20,7 @@ from vds_gz.parameters.maps import ActuationMap, own_map
 from vds_gz.progress import progress
 from vds_gz.ros.errors import ArgumentError
 from vds_gz.study import maps, parameter_file
-from vds_gz.study.axis_fit import Number
+from vds_gz.study.axis_fit import CERTAIN, Number
 from vds_gz.study.mechanism_fit import FREE, MechanismFit, fit_mechanism
 from vds_gz.study.pedal_fit import PedalFit, fit_pedals
 from vds_gz.study.plots import ACTUAL, ASKED, INK, STYLE
@@ -176,6 +176,13 @@ def _steering_notes(fit: MechanismFit) -> Iterator[str]:
     untold = [name for name, number in fit.numbers.items() if number is None]
     if untold:
         yield f"{', '.join(untold)}: not excited, kept as given; the intervals of the others hold if these are right"
+    for name, number in fit.numbers.items():
+        half = 0.5 * (number.high - number.low) / number.value if number is not None else 0.0
+        if half > CERTAIN:
+            yield (
+                f"{name} is poorly determined, to +-{half:.0%} only; more slow and small turns tell more "
+                "(`vds-gz profile turns`), or a longer recording"
+            )
     if fit.left_out:
         yield (
             f"{fit.left_out} of {fit.pieces} pieces of the recording were left out: there the steering sticks or slips "

@@ -29,14 +29,16 @@ from vds_gz.progress import Advance
 from vds_gz.study.axis_fit import CERTAIN, WIDTH, Number, clinging, noise
 from vds_gz.study.signals import Series, SignalError
 from vds_gz.vehicle.autoware.arithmetic import limited
-from vds_gz.vehicle.autoware.mechanism import restart, step_mechanism
+from vds_gz.vehicle.autoware.mechanism import limit_command, restart, step_mechanism
 from vds_gz.vehicle.autoware.models import mechanism
 from vds_gz.vehicle.autoware.steering import geared_angle, steering_at_rest
 
 Array = NDArray[np.float64]
 
 #: What is looked for unless others are named.
-FREE = ("kp", "ki", "kd", "inertia", "damping", "stiffness", "friction", "dead_zone_threshold")
+DEAD_ZONE = "dead_zone_threshold"
+FRICTION = "friction"
+FREE = ("kp", "ki", "kd", "inertia", "damping", "stiffness", FRICTION, DEAD_ZONE)
 
 #: A parameter that is 0 begins here when it is looked for, as a part of a unit.
 FIRST = 1e-3
@@ -48,6 +50,15 @@ ROUGH_RATE, POPULATION, GENERATIONS, WIDEST = 200.0, 8, 30, 1.6
 #: Length of a piece of the log [s]; its first rate comes from so many samples.
 PIECE, NEIGHBOURS = 2.0, 11
 
+#: The controller's integral is known from piece to piece to so many times what noise alone would bend it.
+LOOSE = 3.0
+
+#: A piece fits worse than most if it leaves so many times what the middle one does; less than this part of them may.
+WORSE, MOST, ROUNDS = 1.3, 0.6, 4
+
+#: The squares are followed over the friction by such factors, so many to either side at most.
+PROFILE_STEP, PROFILE_STEPS = 1.4, 3
+
 #: Residuals beyond so many times the noise count less.
 WILD = 3.0
 
@@ -58,8 +69,8 @@ STEP, ANGLE_STEP, RATE_STEP, INTEGRAL_STEP = 0.01, 1e-4, 1e-3, 1e-2
 #: A parameter is expected within this factor, as a logarithm, of what it is given: that holds what acts little.
 EXPECTED = 1.5
 
-#: The search ends when it has tried so many sets of parameters.
-TRIALS = 12
+#: The search ends when it has tried so many sets of parameters; one that begins at a similar fit, so many.
+TRIALS, FEW_TRIALS = 12, 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +83,8 @@ class MechanismFit:
         parameters: The vehicle with what was found.
         residual: Standard deviation of the angles from the model [rad].
         left_out, pieces: Of so many pieces of the log, so many fit much worse than the others and were left out.
-        time, commanded, measured, modelled: For pictures; commands as tire angles [rad] at the gear's ratio.
+        time, commanded, measured, modelled: For pictures; commands as tire angles [rad] at the gear's ratio; the model
+            is nan in pieces that were left out.
     """
 
     numbers: dict[str, Number | None]
@@ -112,17 +124,48 @@ def fit_mechanism(
         SignalError: The log is too short, or nothing was commanded.
     """
     rough = _Record(wheel, speed, angle, given, min(step_rate, ROUGH_RATE))
-    start = rough.search(_at(given, rough.excited(free)), advance)
-    record = _Record(wheel, speed, angle, given, step_rate)
+    shown = rough.excited((*free, DEAD_ZONE))
+    if DEAD_ZONE not in shown:
+        rough = _Record(wheel, speed, angle, _without_dead_zone(given), min(step_rate, ROUGH_RATE))
+    start = rough.search(_at(given, [name for name in free if name in shown]), advance)
+    record = _Record(wheel, speed, angle, rough.given, step_rate)
     best = record.fit(start)
     while best.free:
         spread = best.deviations()[:-1]
         worst = int(np.argmax(spread))
         if spread[worst] * WIDTH <= math.log1p(CERTAIN):
             break
-        best = record.fit({name: value for name, value in best.values().items() if name != best.free[worst]})
-    advance(0.2)
-    return record.result(best, free)
+        best = record.fit({name: value for name, value in best.values().items() if name != best.free[worst]}, best)
+    advance(0.1)
+    told = record.profile(best) if FRICTION in best.free else _linear(best)
+    advance(0.1)
+    return record.result(best, told, free, given)
+
+
+def _linear(fit: _Fit) -> dict[str, Number]:
+    """The parameters with intervals by the derivatives."""
+    factors = np.exp(WIDTH * fit.deviations()[:-1]).tolist()
+    rows = zip(fit.values().items(), factors, strict=True)
+    return {name: Number(value, value / factor, value * factor) for (name, value), factor in rows}
+
+
+def _without_dead_zone(given: ActuationCmdMechanicalParameters) -> ActuationCmdMechanicalParameters:
+    """The vehicle as it is taken for where its dead zone does not show.
+
+    A small dead zone acts by chance: it stops a steering that turns round while its torque is that small in a step, and
+    a change of any parameter by 1e-4 makes it another step. Nothing could be found between such jumps.
+    """
+    return _with(given, {DEAD_ZONE: 0.0})
+
+
+def _with(given: ActuationCmdMechanicalParameters, values: dict[str, float]) -> ActuationCmdMechanicalParameters:
+    """The vehicle with other values in its steering."""
+    return dataclasses.replace(given, mechanical_params=dataclasses.replace(given.mechanical_params, **values))
+
+
+def _number(middle: float, half: float) -> Number:
+    """A number by its logarithm and half the interval of that."""
+    return Number(math.exp(middle), math.exp(middle - half), math.exp(middle + half))
 
 
 def _at(given: ActuationCmdMechanicalParameters, names: Sequence[str]) -> dict[str, float]:
@@ -166,7 +209,7 @@ class _Fit:
         found: These numbers.
         residuals, jacobian: What they leave of the samples [rad], and its derivatives.
         modelled: What the sensor would have read at all samples [rad].
-        left_out: Pieces that fit much worse than the others; their samples are not among the residuals.
+        good: Pieces that do not fit worse than the others; only their samples are among the residuals.
         least: The noise is not less [rad].
     """
 
@@ -175,7 +218,7 @@ class _Fit:
     residuals: Array
     jacobian: Array
     modelled: Array
-    left_out: int
+    good: NDArray[np.bool_]
     least: float
 
     @property
@@ -185,7 +228,7 @@ class _Fit:
     @property
     def deviation(self) -> float:
         """Standard deviation of what is left [rad]."""
-        return math.sqrt(self.squares / max(len(self.residuals) - len(self.found) + 3 * self.left_out, 1))
+        return math.sqrt(self.squares / max(len(self.residuals) - len(self.found) + 3 * int(np.sum(~self.good)), 1))
 
     def values(self) -> dict[str, float]:
         """The parameters."""
@@ -218,8 +261,8 @@ class _Record:
         if inside.sum() < 100 or np.ptp(wheel.value) < 1e-6:
             raise SignalError(
                 f"there are {int(inside.sum())} steering angles in the time of {len(wheel.time)} commands between "
-                f"{float(wheel.value.min()):g} and {float(wheel.value.max()):g} rad; needed are 100, and commands that "
-                "change"
+                f"{float(np.min(wheel.value)):g} and {float(np.max(wheel.value)):g} rad; needed are 100, and commands "
+                "that change"
             )
         self.given, self.dt = given, 1.0 / step_rate
         self.angle = Series(angle.time[inside], angle.value[inside])
@@ -239,7 +282,10 @@ class _Record:
         """Angle, rate and the controller's integral at the begin of every piece, by what was measured around it."""
         c = mechanism(self.given, self.dt)
         even = np.interp(self.time, self.angle.time, self.angle.value)
-        target = np.array([geared_angle(c, *row) for row in zip(self.wheel, self.speed, even, strict=True)])
+        m = steering_at_rest(c).mechanism
+        m.previous = geared_angle(c, self.wheel[0], self.speed[0], even[0])
+        rows = zip(self.wheel, self.speed, even, strict=True)
+        target = np.array([limit_command(c.mechanism, m, geared_angle(c, *row), self.dt) for row in rows])
         integral = np.concatenate(([0.0], np.cumsum(target - even)[:-1])) * self.dt
         level = max(noise(self.angle.value), self.least)
         self.starts = []
@@ -262,11 +308,6 @@ class _Record:
         moved = [place - reach + int(np.argmax(quiet[place - reach : place + reach])) for place in nominal[1:-1]]
         return np.array([0, *moved, len(self.wheel)], np.int64)
 
-    def parameters(self, values: dict[str, float]) -> ActuationCmdMechanicalParameters:
-        """The vehicle with other values in its steering."""
-        changed = dataclasses.replace(self.given.mechanical_params, **values)
-        return dataclasses.replace(self.given, mechanical_params=changed)
-
     def simulate(self, values: dict[str, float], offset: float, starts: Array) -> Array:
         """What the sensor would have read.
 
@@ -277,7 +318,7 @@ class _Record:
         """
         from vds_gz.vehicle.compiled import compiled, records
 
-        c = mechanism(self.parameters(values), self.dt)
+        c = mechanism(_with(self.given, values), self.dt)
         coefficients, state = (records([one]).view(np.ndarray) for one in (c, steering_at_rest(c).mechanism))
         begin = np.empty((len(self.begins) - 1, 3))
         begin[:] = starts.reshape(-1, 3)
@@ -332,12 +373,52 @@ class _Record:
         )
         return dict(zip(start, np.exp(found.x).tolist(), strict=True))
 
-    def fit(self, start: dict[str, float], trials: int = TRIALS) -> _Fit:
+    def profile(self, best: _Fit) -> dict[str, Number]:
+        """The parameters with intervals by what is left when the friction is held at other values.
+
+        Friction that changes lets the steering stick at other times: the squares have kinks, which derivatives do not
+        see, and damping stands in for friction. So a parabola is laid through the squares; the interval is where it has
+        risen by what chance would, and by how they scatter about it (profile likelihood: D. J. Venzon,
+        S. H. Moolgavkar, J. R. Stat. Soc. C 37, 1988).
+        """
+        values, given = best.values(), self.given
+        rises = (WIDTH * max(best.deviation, best.least) * clinging(best.residuals)) ** 2
+        ratios, found = [1.0], [best]
+        for factor in (PROFILE_STEP, 1.0 / PROFILE_STEP):
+            fit, ratio = best, 1.0
+            for _ in range(PROFILE_STEPS):
+                ratio *= factor
+                self.given = _with(given, {FRICTION: values[FRICTION] * ratio})
+                fit = self.fit({name: value for name, value in fit.values().items() if name != FRICTION}, fit)
+                ratios.append(ratio)
+                found.append(fit)
+                if fit.squares > best.squares + 3.0 * rises:
+                    break
+        self.given = given
+        squares = np.array([fit.squares for fit in found])
+        bend, slope, level = (float(one) for one in np.polyfit(ratios, squares, 2))
+        if bend <= 0.0:
+            return _linear(best)
+        scatter = float(np.std(squares - np.polyval((bend, slope, level), ratios)))
+        middle = min(max(-0.5 * slope / bend, min(ratios)), max(ratios))
+        half = math.sqrt((rises + 2.0 * scatter) / bend)
+        low, high = max(middle - half, 0.0), middle + half
+        told = {FRICTION: Number(*(values[FRICTION] * ratio for ratio in (middle, low, high)))}
+        for name, number in _linear(best).items():
+            if name != FRICTION:
+                # What the others do while the friction changes, and what is uncertain of them besides.
+                logs = [math.log(fit.values()[name]) for fit in found]
+                tilt, at = (float(one) for one in np.polyfit(ratios, logs, 1))
+                own = math.log(number.high / number.value)
+                told[name] = _number(at + tilt * middle, math.hypot(own, tilt * half))
+        return {name: told[name] for name in best.free}
+
+    def fit(self, start: dict[str, float], before: _Fit | None = None) -> _Fit:
         """Least squares over the logarithms of some parameters, and the offset.
 
         Args:
             start: Where to begin.
-            trials: How often to go on from there.
+            before: A fit that was much like this one: pieces begin as there, and those that it left out stay so.
         """
         free = tuple(start)
         count = len(free)
@@ -348,30 +429,54 @@ class _Record:
             residuals = self.simulate(values, float(x[count]), x[count + 1 :]) - self.angle.value
             return np.where(np.isfinite(residuals), residuals, 10.0)
 
+        prior = np.vstack((np.eye(count, count + 1 + len(self.starts)) * self.least / EXPECTED, self._linked(count)))
+        known = prior @ np.concatenate((expected, [0.0], self.starts))
+
+        good = np.ones(len(self.begins) - 1, bool) if before is None else before.good
+
         def objective(x: Array) -> Array:
-            return np.concatenate((left(x), (x[:count] - expected) * self.least / EXPECTED))
+            return np.concatenate((left(x) * good[self.owner], prior @ x - known))
 
         def derivatives(x: Array) -> Array:
-            return np.vstack((self._jacobian(left, x, count), np.eye(count, len(x)) * self.least / EXPECTED))
+            return np.vstack((self._jacobian(left, x, count) * good[self.owner, None], prior))
 
-        begin = np.concatenate((np.log(list(start.values())), [0.0], self.starts))
+        rest = np.array([0.0, *self.starts]) if before is None else before.found[len(before.free) :]
+        begin = np.concatenate((np.log(list(start.values())), rest))
         scale = np.concatenate((np.full(count, 0.3), [0.01], np.tile([0.01, 0.1, 0.1], len(self.begins) - 1)))
-        if trials:
-            # Where a steering that stuck is taken for one that slipped, a piece fits badly and must not bend others.
-            options = {"x_scale": scale, "max_nfev": trials, "xtol": 1e-6, "ftol": 1e-8}
-            options |= {"loss": "cauchy", "f_scale": WILD * max(self.least * 5.0, 1e-5)}
+        # Where a steering that stuck is taken for one that slipped, a piece fits badly and must not bend others.
+        options = {"x_scale": scale, "max_nfev": TRIALS if before is None else FEW_TRIALS, "xtol": 1e-6, "ftol": 1e-8}
+        options |= {"loss": "cauchy", "f_scale": WILD * max(self.least * 5.0, 1e-5)}
+        for _ in range(ROUNDS):
             begin = least_squares(objective, begin, derivatives, **options).x
-        residuals = left(begin)
-        good = self._fitting(residuals)
-        jacobian = self._jacobian(left, begin, count)[good[self.owner]]
+            residuals = left(begin)
+            fitting = good & self._fitting(residuals)
+            if before is not None or (good == fitting).all():
+                break
+            good = fitting
+        jacobian = np.vstack((self._jacobian(left, begin, count)[good[self.owner]], self._linked(count)))
         modelled = residuals + self.angle.value
-        return _Fit(free, begin, residuals[good[self.owner]], jacobian, modelled, int(np.sum(~good)), self.least)
+        return _Fit(free, begin, residuals[good[self.owner]], jacobian, modelled, good, self.least)
+
+    def _linked(self, count: int) -> Array:
+        """What the controller's integral gains from one piece to the next was measured; by how much noise may bend it.
+
+        Rows of a matrix for the vector of all that is found, in units of the residuals.
+        """
+        pieces = len(self.begins) - 1
+        rows = np.zeros((pieces - 1, count + 1 + 3 * pieces))
+        places, at = np.arange(pieces - 1), count + 3 + 3 * np.arange(pieces)
+        interval = float(np.median(np.diff(self.angle.time)))
+        rows[places, at[1:]] = 1.0 / (LOOSE * math.sqrt(PIECE * interval))
+        rows[places, at[:-1]] = -rows[places, at[1:]]
+        return rows
 
     def _fitting(self, residuals: Array) -> NDArray[np.bool_]:
-        """Pieces that do not fit much worse than most."""
+        """Pieces that fit as well as most; where many do not, those that do not fit much worse."""
         counts = np.maximum(np.bincount(self.owner), 1)
         sizes = np.sqrt(np.bincount(self.owner, residuals**2) / counts)
-        return np.asarray(sizes <= max(WILD * float(np.median(sizes)), self.least))
+        middle = float(np.median(sizes))
+        good = sizes <= max(WORSE * middle, self.least)
+        return np.asarray(good if good.mean() >= MOST else sizes <= max(WILD * middle, self.least))
 
     def _jacobian(self, left: Any, x: Array, count: int) -> Array:
         """Derivatives of the samples, by differences to both sides.
@@ -397,27 +502,25 @@ class _Record:
             jacobian[np.arange(len(column)), count + 1 + which + 3 * np.minimum(self.owner, pieces - 1)] = column
         return jacobian
 
-    def result(self, fit: _Fit, asked: Sequence[str]) -> MechanismFit:
-        """Everything for the best fit."""
-        spread = dict(zip(fit.free, fit.deviations().tolist(), strict=False))
-        numbers: dict[str, Number | None] = dict.fromkeys(asked)
-        for name, value in fit.values().items():
-            factor = math.exp(WIDTH * spread[name])
-            numbers[name] = Number(value, value / factor, value * factor)
+    def result(
+        self, fit: _Fit, told: dict[str, Number], asked: Sequence[str], given: ActuationCmdMechanicalParameters
+    ) -> MechanismFit:
+        """Everything for the best fit; what was not found is as given."""
+        numbers: dict[str, Number | None] = dict.fromkeys(asked) | told
         offset, half = float(fit.found[len(fit.free)]), WIDTH * float(fit.deviations()[-1])
         c = mechanism(self.given, self.dt)
         wheel = np.interp(self.angle.time, self.time, self.wheel)
         speed = np.interp(self.angle.time, self.time, self.speed)
-        commanded = [geared_angle(c, *row) for row in zip(wheel, speed, fit.modelled, strict=True)]
+        commanded = [geared_angle(c, *row) for row in zip(wheel, speed, self.angle.value, strict=True)]
         return MechanismFit(
             numbers,
             Number(offset, offset - half, offset + half),
-            self.parameters(fit.values()),
+            _with(given, {name: number.value for name, number in told.items()}),
             fit.deviation,
-            fit.left_out,
+            int(np.sum(~fit.good)),
             len(self.begins) - 1,
             self.angle.time,
             np.array(commanded),
             self.angle.value,
-            fit.modelled,
+            np.where(fit.good[self.owner], fit.modelled, math.nan),
         )

@@ -15,6 +15,8 @@ from vds_gz.vehicle.catalogue import models
 def write(path: Path, overrides: Iterable[Override], head: str) -> None:
     """Write parameters with their origins as remarks, after seeing that the node will take them.
 
+    Maps that lie beside the file are named without their folder, so that all can be moved together.
+
     Args:
         path: The file.
         overrides: Names and values; of several for one name the last counts.
@@ -31,10 +33,17 @@ def write(path: Path, overrides: Iterable[Override], head: str) -> None:
         branch = tree
         for group in groups:
             branch = branch.setdefault(group, {})
-        branch[name] = override
+        branch[name] = override._replace(value=_beside(override.value, path.parent))
     lines = [f"# {line}" for line in head.splitlines()]
     lines += ["sim_node:", "  ros__parameters:", *_lines(tree, "    ")]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _beside(value: object, folder: Path) -> object:
+    """A path of a file in this folder as its name; other values as they are."""
+    if isinstance(value, str) and Path(value).is_absolute() and Path(value).parent == folder.resolve():
+        return Path(value).name
+    return value
 
 
 def _lines(tree: dict[str, Any], indent: str) -> Iterable[str]:

@@ -132,7 +132,7 @@ def fit_pedals(
     grid = _Grid(
         _covering(speeds, float(np.percentile(speed.value, 99.9))),
         np.concatenate(
-            (-_covering(brakes, float(brake.value.max()))[:0:-1], _covering(accels, float(accel.value.max())))
+            (-_covering(brakes, float(np.max(brake.value)))[:0:-1], _covering(accels, float(np.max(accel.value))))
         ),
     )
     record = _Record(accel, brake, speed, grid, coasts)

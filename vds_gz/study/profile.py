@@ -12,9 +12,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from vds_gz.parameters.autoware import ActuationCmdParameters, ActuationCmdVgrParameters
 from vds_gz.parameters.description import ParameterError
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.ros.errors import ArgumentError
+from vds_gz.study.actuation_profile import TURNING_ANGLE, TURNING_SPEED, pedal_limits, pedals, turns
 from vds_gz.study.command_log import Ackermann, CommandLog, Velocity, write_csv
 from vds_gz.study.vehicle_options import add_vehicle_options, vehicle_of
 from vds_gz.vehicle.catalogue import models
@@ -25,6 +27,9 @@ Random = np.random.Generator
 
 #: Where neither vehicle nor options say more [m/s, m/s, rad/s, rad, m].
 SPEED, SIDEWAYS, YAW_RATE, STEERING, WHEEL_BASE = 1.0, 0.0, 1.0, 0.4, 1.0
+
+#: Length of a log where options do not say it [s]; kinds of logs for pedals, and theirs; the car that they are for.
+DURATION, ACTUATION_KINDS, CAR = 60.0, {"pedals": 300.0, "turns": 60.0}, "actuation_cmd_mechanical"
 
 #: Shortest and longest time that a step is held, one of the quick steps behind it, and a value of the pseudo-random
 #: binary sequence [s].
@@ -47,15 +52,21 @@ KIND is one of
   slalom    steady speed, steering to and fro
   figure8   a full circle to the left, a full circle to the right
   parking   to and fro with full lock, as into a parking space
+or, for a car with pedals (the models actuation_cmd*),
+  pedals    accelerator and brake in all positions at all speeds, straight ahead; for `identify --model pedals`
+  turns     the steering wheel turned far and little, slowly and quickly, to and fro; for `identify --model steering`
 
 Limits are those of the vehicle, and options come before them. To find the limits of a real vehicle, ask for more than
-it can: --speed 3 for one that runs 2 m/s.
+it can: --speed 3 for one that runs 2 m/s. Speeds of `pedals` are what the car's maps predict; where they are not known,
+leave room.
 """
 
 EPILOG = """
 examples:
   vds-gz profile steps --preset ackermann_car --duration 60 -o steps.csv
   vds-gz profile prbs --speed 0.8 --yaw-rate 1.2 --seed 7
+  vds-gz profile pedals --params my_car.yaml --speed 15 --accel 0.8 --brake 0.6
+  vds-gz profile turns --preset autoware_car --speed 3 --steering 0.4
 
 exit code: 0 written, 2 wrong use
 """
@@ -205,13 +216,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(argv)
     try:
         parameters = vehicle_of(options) if options.preset or options.params else None
+        if options.kind in ACTUATION_KINDS:
+            print(_write_actuation(options, parameters))
+            return 0
         ackermann = _is_ackermann(options, parameters)
         limits = limits_of(options, parameters)
         log = make(
             options.kind,
             limits,
             ackermann=ackermann,
-            duration=options.duration,
+            duration=options.duration or DURATION,
             rate=options.rate,
             seed=options.seed,
         )
@@ -223,6 +237,31 @@ def main(argv: Sequence[str] | None = None) -> int:
     turning = f"{limits.steering:g} rad" if ackermann else f"{limits.yaw_rate:g} rad/s"
     print(f"{output}: {len(log.times)} commands, {log.duration:.1f} s, up to {limits.speed:g} m/s and {turning}")
     return 0
+
+
+def _write_actuation(options: argparse.Namespace, parameters: NodeParameters | None) -> str:
+    """Write a log for pedals or the steering wheel; what to tell."""
+    if options.kind_of_log is not None:
+        raise ArgumentError(f"{options.kind} is a log of pedals; leave out --as {options.kind_of_log}")
+    name = parameters.model if parameters is not None else CAR
+    car = parameters.vehicle if parameters is not None else models()[CAR].parameters()
+    chance = {"rate": options.rate, "seed": options.seed}
+    duration = options.duration or ACTUATION_KINDS[options.kind]
+    if options.kind == "pedals":
+        if not isinstance(car, ActuationCmdParameters):
+            raise ArgumentError(f"the model '{name}' has no pedals; it must be an actuation_cmd")
+        limits = pedal_limits(car, options.speed, options.accel, options.brake)
+        log = pedals(models()[name], car, limits, duration=duration, **chance)
+        upto = f"{limits.speed:g} m/s, accelerator {limits.accel:g} and brake {limits.brake:g}"
+    else:
+        if not isinstance(car, ActuationCmdVgrParameters):
+            raise ArgumentError(f"the model '{name}' has no steering wheel; it must be {CAR} or actuation_cmd_vgr")
+        speed, angle = options.speed or TURNING_SPEED, options.steering or TURNING_ANGLE
+        log = turns(models()[name], car, speed=speed, angle=angle, duration=duration, **chance)
+        upto = f"{angle:g} rad at the tires, at {speed:g} m/s"
+    output = Path(options.output or f"{options.kind}.csv")
+    write_csv(log, output)
+    return f"{output}: {len(log.times) - 1} commands, {log.duration:.1f} s, up to {upto}"
 
 
 def limits_of(options: argparse.Namespace, parameters: NodeParameters | None) -> Limits:
@@ -258,14 +297,17 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         "vds-gz profile", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("kind", metavar="KIND", choices=list(PROFILES), help=", ".join(PROFILES))
+    kinds = [*PROFILES, *ACTUATION_KINDS]
+    parser.add_argument("kind", metavar="KIND", choices=kinds, help=", ".join(kinds))
     add_vehicle_options(parser, required=False)
     parser.add_argument("--as", dest="kind_of_log", choices=("twist", "ackermann"), help="what the vehicle takes")
     for name, unit in (("speed", "m/s"), ("steering", "rad"), ("yaw-rate", "rad/s"), ("sideways", "m/s")):
         parser.add_argument(
             f"--{name}", type=_positive, metavar="X", help=f"greatest {name.replace('-', ' ')} [{unit}]"
         )
-    parser.add_argument("--duration", type=_positive, default=60.0, metavar="S", help="length of the log (60)")
+    for name in ("accel", "brake"):
+        parser.add_argument(f"--{name}", type=_positive, metavar="X", help=f"greatest position of the {name} pedal")
+    parser.add_argument("--duration", type=_positive, metavar="S", help="length of the log (60; of pedals 300)")
     parser.add_argument("--rate", type=_positive, default=50.0, metavar="HZ", help="commands per second (50)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of what is random (0)")
     parser.add_argument("-o", "--output", metavar="FILE", help="CSV file to write (KIND.csv)")

@@ -1,0 +1,268 @@
+"""Command logs for a car with pedals: they bring out its maps, and the mechanics of its steering.
+
+Where pedals take a car cannot be seen from their positions, so :func:`pedals` drives the car's model and chooses by its
+speed. A real car answers somewhat differently; as every few drives end at a standstill, that does not add up.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from vds_gz.parameters.autoware import ActuationCmdParameters, ActuationCmdVgrParameters
+from vds_gz.parameters.description import ParameterError
+from vds_gz.study.command_log import CommandLog, Entry, Gear, Pedals
+from vds_gz.vehicle.autoware.maps import look, map_of
+from vds_gz.vehicle.autoware.steering import wheel_angle
+from vds_gz.vehicle.command import DRIVE, PEDALS, Command
+from vds_gz.vehicle.model import Model
+from vds_gz.vehicle.vehicle import NANOSECONDS, Vehicle
+
+#: Where the options say no more: speed while the steering is turned [m/s], greatest tire angle [rad].
+TURNING_SPEED, TURNING_ANGLE = 3.0, 0.4
+
+#: The model of the car is advanced in steps of this length, and the driver looks so often [s].
+STEP = 0.02
+
+#: How long a pedal is held, mostly and at times [s]; the quick ones show the dead times, the others the maps.
+HOLDS = (0.5, 1.0), (1.0, 2.5)
+
+#: A pedal is one to speed up or to slow down with if it does so by at least this [m/s^2].
+ENOUGH = 0.1
+
+#: Part of the drives that end at a standstill, how slow that is [m/s], and how long the car stands [s].
+STOPS, STANDING, REST = 0.4, 0.1, 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class PedalLimits:
+    """What may be asked for: speed [m/s], accelerator, brake."""
+
+    speed: float
+    accel: float
+    brake: float
+
+
+def pedal_limits(
+    car: ActuationCmdParameters, speed: float | None, accel: float | None, brake: float | None
+) -> PedalLimits:
+    """What was asked for, as far as the car's maps and its limit reach; they stand for what was not asked for.
+
+    Raises:
+        ParameterError: More was asked for than the maps know.
+    """
+    greatest = {
+        "speed": min(car.vel_lim, car.accel_map.states[-1]),
+        "accel": car.accel_map.actuations[-1],
+        "brake": car.brake_map.actuations[-1],
+    }
+    asked = {"speed": speed, "accel": accel, "brake": brake}
+    for name, value in asked.items():
+        if value is not None and value > greatest[name]:
+            raise ParameterError(f"--{name} {value:g} is more than the car's maps and limits know, {greatest[name]:g}")
+    return PedalLimits(*(value or greatest[name] for name, value in asked.items()))
+
+
+# ---------------------------------------------------------------------- pedals
+
+
+def pedals(
+    model: Model,
+    car: ActuationCmdParameters,
+    limits: PedalLimits,
+    *,
+    duration: float,
+    rate: float = 50.0,
+    seed: int = 0,
+) -> CommandLog:
+    """Every pedal position of the car's maps at every speed, in turn up and down the speeds, straight ahead.
+
+    Args:
+        model, car: What the car is taken for.
+        limits: What may be asked for.
+        duration: [s].
+        rate: Commands per second.
+        seed: Of the times that pedals are held.
+    """
+    driver = _Driver(model, car, limits, np.random.default_rng(seed))
+    held = list(driver.drive(duration))
+    times = np.arange(round(duration * rate) + 1) / rate
+    at = (times / STEP + 1e-6).astype(int).clip(max=len(held) - 1)
+    return _log(times, [Pedals(max(held[k], 0.0), max(-held[k], 0.0), 0.0) for k in at])
+
+
+class _Driver:
+    """Drives the model, and presses what was pressed least at its speed. The brake is negative."""
+
+    def __init__(
+        self, model: Model, car: ActuationCmdParameters, limits: PedalLimits, random: np.random.Generator
+    ) -> None:
+        self._car = Vehicle(model, car, step_rate=1.0 / STEP, max_command_age=math.inf)
+        self._limits, self._random = limits, random
+        self._accel, self._brake = map_of(car.accel_map), map_of(car.brake_map)
+        self._answers = (
+            car.accel_time_delay + car.accel_time_constant + STEP,
+            car.brake_time_delay + car.brake_time_constant + STEP,
+        )
+        up = {min(key, limits.accel) for key in car.accel_map.actuations}
+        down = {-min(key, limits.brake) for key in car.brake_map.actuations}
+        self._positions = sorted(up | down)
+        self._speeds = np.array(car.accel_map.states)
+        self._seconds: dict[tuple[float, int], float] = defaultdict(float)
+
+    def drive(self, duration: float) -> Iterator[float]:
+        """The pedal in every step."""
+        pedal, until, faster, target, standing = 0.0, 0.0, True, self._top(), 0.0
+        for k in range(round(duration / STEP) + 1):
+            now, speed = k * STEP, self._car.motion().v_x
+            standing = standing + STEP if speed < STANDING and not faster else 0.0
+            if duration - now <= self._stopping(speed):
+                pedal = -self._limits.brake
+            elif faster and self._soon(pedal, speed) >= target:
+                faster, target, until = False, self._bottom(target), now
+            elif not faster and (standing >= REST or (target > 0.0 and self._soon(pedal, speed) <= target)):
+                faster, target, until = True, self._top(), now
+            if now >= until and duration - now > self._stopping(speed):
+                pedal = self._least_pressed(speed, faster)
+                low, high = HOLDS[int(self._random.uniform() < 0.5)]
+                until = now + (REST if speed < STANDING and not faster else self._random.uniform(low, high))
+            self._press(pedal, speed, now)
+            yield pedal
+
+    def _press(self, pedal: float, speed: float, now: float) -> None:
+        self._seconds[pedal, self._column(speed)] += STEP
+        given = Command(PEDALS, accel_pedal=max(pedal, 0.0), brake_pedal=max(-pedal, 0.0), gear=DRIVE)
+        self._car.enter(given, round(now * NANOSECONDS))
+        self._car.advance(round((now + STEP) * NANOSECONDS))
+
+    def _top(self) -> float:
+        """A speed to go up to; great ones more often, as drives to others do not get there."""
+        return float(self._limits.speed * (0.98 - 0.7 * self._random.uniform() ** 2))
+
+    def _bottom(self, top: float) -> float:
+        return 0.0 if self._random.uniform() < STOPS else float(top * self._random.uniform(0.1, 0.7))
+
+    def _soon(self, pedal: float, speed: float) -> float:
+        """The speed when another pedal will act."""
+        return speed + self._answers[int(pedal > 0.0)] * self._gives(pedal, speed)
+
+    def _stopping(self, speed: float) -> float:
+        """How long it takes to brake to a standstill, amply [s]."""
+        brakes = max((-self._gives(-self._limits.brake, one) for one in (0.0, speed)), default=0.0)
+        return 2.0 * REST + 1.5 * speed / max(brakes, ENOUGH)
+
+    def _gives(self, pedal: float, speed: float) -> float:
+        """Acceleration [m/s^2]."""
+        return look(self._accel, pedal, speed) if pedal >= 0.0 else look(self._brake, -pedal, speed)
+
+    def _column(self, speed: float) -> int:
+        return int(np.argmin(np.abs(self._speeds - speed)))
+
+    def _least_pressed(self, speed: float, faster: bool) -> float:
+        """Of the pedals that do what is wanted, the one that was pressed least around this speed."""
+        sign = 1.0 if faster else -1.0
+        fitting = [one for one in self._positions if sign * self._gives(one, speed) >= ENOUGH]
+        if not fitting:
+            return self._positions[-1 if faster else 0]
+        column = self._column(speed)
+        return min(fitting, key=lambda one: (self._seconds[one, column], self._random.uniform()))
+
+
+# ---------------------------------------------------------------------- turns
+
+
+def turns(
+    model: Model,
+    car: ActuationCmdVgrParameters,
+    *,
+    speed: float = TURNING_SPEED,
+    angle: float = TURNING_ANGLE,
+    duration: float,
+    rate: float = 50.0,
+    seed: int = 0,
+) -> CommandLog:
+    """Turns of the steering wheel at a steady speed: large and small, slow and quick, to and fro, and held.
+
+    Large and quick ones show inertia, damping and gains. Dry friction and dead zone show in small ones, after which the
+    tires stay where they stick, and in slow ones, which they follow by jerks.
+
+    Args:
+        model, car: What the car is taken for.
+        speed: Which the accelerator keeps [m/s].
+        angle: Greatest tire angle [rad].
+        duration: [s].
+        rate: Commands per second.
+        seed: Another one gives other turns.
+    """
+    random = np.random.default_rng(seed)
+    times = np.arange(round(duration * rate) + 1) / rate
+    edges, levels = [0.0, 1.0], [0.0, 0.0]
+    while edges[-1] < duration:
+        for turn in random.permutation(len(_TURNS)):
+            for wait, level in _TURNS[turn](random, levels[-1]):
+                edges.append(edges[-1] + wait)
+                levels.append(float(np.clip(level, -1.0, 1.0)))
+    geared = model.coefficients(car, STEP).steering
+    wheel = [wheel_angle(geared, speed, angle * part) for part in np.interp(times, edges, levels)]
+    pedal = _keeping(car, speed)
+    return _log(times, [Pedals(pedal, 0.0, one) for one in wheel])
+
+
+def _keeping(car: ActuationCmdParameters, speed: float) -> float:
+    """The accelerator that keeps a speed."""
+    given = map_of(car.accel_map)
+    positions = np.linspace(0.0, car.accel_map.actuations[-1], 1001)
+    away = [abs(look(given, one, speed)) for one in map(float, positions)]
+    return round(float(positions[int(np.argmin(away))]), 3)
+
+
+#: Times since the last edge [s] and the level there, in parts of the greatest angle; between edges it goes evenly.
+Turn = Iterator[tuple[float, float]]
+
+
+def _jump(random: np.random.Generator, level: float) -> Turn:
+    there = random.uniform(-1.0, 1.0)
+    yield 0.0, there
+    yield random.uniform(0.8, 2.5), there
+
+
+def _small_jumps(random: np.random.Generator, level: float) -> Turn:
+    for _ in range(3):
+        level = 0.9 * level + random.choice((-1.0, 1.0)) * random.uniform(0.02, 0.15)
+        yield 0.0, level
+        yield random.uniform(0.5, 1.2), level
+
+
+def _quick(random: np.random.Generator, level: float) -> Turn:
+    reach = random.uniform(0.2, 0.8)
+    for sign in (1.0, -1.0, 1.0, -1.0):
+        yield 0.0, sign * reach
+        yield random.uniform(0.25, 0.7), sign * reach
+
+
+def _slow(random: np.random.Generator, level: float) -> Turn:
+    there = random.uniform(-0.8, 0.8)
+    yield random.uniform(1.5, 3.5), there
+    yield random.uniform(0.3, 1.0), there
+
+
+def _to_and_fro(random: np.random.Generator, level: float) -> Turn:
+    reach, slowly = random.uniform(0.03, 0.2), random.uniform(0.4, 1.5)
+    for sign in (1.0, -1.0, 1.0, -1.0, 0.0):
+        yield slowly, 0.9 * level + sign * reach
+
+
+_TURNS = (_jump, _small_jumps, _quick, _slow, _to_and_fro)
+
+# ---------------------------------------------------------------------- both
+
+
+def _log(times: np.ndarray, given: list[Pedals]) -> CommandLog:
+    """A log that begins with the forward gear."""
+    moments = np.round(times, 9).tolist()
+    commands: list[Entry] = [Gear(DRIVE), *(Pedals(*(round(float(one), 6) for one in row)) for row in given)]
+    return CommandLog("pedals", (moments[0], *moments), tuple(commands))
