@@ -31,3 +31,11 @@ def test_the_parameter_reference_has_every_sensor_and_all_its_parameters():
     for kind, table in tables.items():
         names = re.findall(r"^\| `(\w+)`", table, re.MULTILINE)
         assert sorted(names) == sorted(field.name for field in fields(TYPES[kind]))
+
+
+def test_the_pictures_of_the_tutorial_come_from_its_commands():
+    script = (ROOT / "docs" / "figures" / "study.py").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "study.md").read_text(encoding="utf-8")
+    commands = re.findall(r'^    "([^"]+)",$', script, re.MULTILINE)
+    assert len(commands) >= 10
+    assert not [command for command in commands if f"    $ vds-gz {command}\n" not in page]

@@ -2,6 +2,7 @@
 
 import csv
 import dataclasses
+import gzip
 from pathlib import Path
 
 import numpy as np
@@ -69,6 +70,19 @@ def test_friction_and_integral_gain_lie_in_their_intervals():
         assert number.high / number.value < (1.5 if name == "friction" else 1.15), (name, number)
     assert fit.left_out <= 2
     assert fit.parameters.mechanical_params.dead_zone_threshold == GIVEN.mechanical_params.dead_zone_threshold
+
+
+def test_a_run_of_autoware_itself(golden):
+    """Twenty seconds: enough for inertia and damping, too few for friction, of which nothing is claimed."""
+    with gzip.open(golden / "autoware" / "ACTUATION_CMD_MECHANICAL__random_drive_default_dt1ms.csv.gz", "rt") as file:
+        rows = list(csv.DictReader(file))
+    time, wheel, speed, angle = (np.array([float(row[n]) for row in rows]) for n in ("t", "in_steer", "vx", "steer"))
+    given = dataclasses.replace(GIVEN, compatibility="autoware")
+    fit = fit_mechanism(Series(time[:-1], wheel[1:]), Series(time, speed), Series(time, angle), given)
+    for name in ("kp", "inertia", "damping"):
+        assert fit.numbers[name].value == pytest.approx(getattr(GIVEN.mechanical_params, name), rel=0.05), name
+    friction = fit.numbers["friction"]
+    assert friction is None or friction.low <= GIVEN.mechanical_params.friction <= friction.high
 
 
 def test_what_noise_hides_is_not_excited_and_keeps_its_value(run):

@@ -50,8 +50,8 @@ BELOW = 0.99
 #: Residuals beyond so many standard deviations are left out.
 OUTLIER = 6.0
 
-#: The search begins with so many samples and commands, evenly chosen; so many of its best results are then fitted to all
-#: of them.
+#: The search begins with so many samples and commands, evenly chosen; so many of its best results are then fitted to
+#: all of them.
 FEW_SAMPLES, FEW_COMMANDS, FINALISTS = 400, 1000, 3
 
 _NO_LIMIT = 1e9
