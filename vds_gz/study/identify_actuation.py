@@ -186,7 +186,7 @@ def _steering_notes(fit: MechanismFit) -> Iterator[str]:
     if fit.left_out:
         yield (
             f"{fit.left_out} of {fit.pieces} pieces of the recording were left out: there the steering sticks or slips "
-            "otherwise than the model"
+            "otherwise than the model; where less of that shows, it looks like friction, and intervals are too narrow"
         )
     yield "torques have no scale in such a recording; they are in the unit of the steering_torque_limit given"
 
