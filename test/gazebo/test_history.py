@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vds_gz.geometry.so3 import Quaternion, angles, between, into_body, quaternion, turned
 from vds_gz.plant.gazebo.history import History
 from vds_gz.plant.gazebo.link import Placement
-from vds_gz.plant.rotation import Quaternion, angles, between, into_body, quaternion, turned
 
 MS = 1_000_000
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from vds_gz.geometry.so3 import into_body, quaternion
 from vds_gz.parameters.autoware import GRAVITY, slope_acceleration
-from vds_gz.plant.rotation import into_body, quaternion
 
 
 @pytest.mark.parametrize("pitch", [-0.3, 0.0, 0.1, 0.5])

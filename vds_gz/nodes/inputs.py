@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from vds_gz.geometry.so3 import angles
 from vds_gz.plant.plant import Posture
-from vds_gz.plant.rotation import angles
 from vds_gz.ros import topics
 from vds_gz.ros.conversions import (
     command_from_ackermann,

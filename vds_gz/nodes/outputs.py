@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from vds_gz.geometry.so3 import quaternion
 from vds_gz.plant.plant import Posture
-from vds_gz.plant.rotation import quaternion
 from vds_gz.ros import topics
 from vds_gz.ros.conversions import EXACT, exact_covariance, set_stamp
 from vds_gz.ros.graph import Graph

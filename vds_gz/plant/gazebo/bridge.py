@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from vds_gz.geometry.so3 import Quaternion, Vector
 from vds_gz.parameters.gazebo import GazeboParameters
 from vds_gz.plant.gazebo import topics
 from vds_gz.plant.gazebo.last_will import LastWill
 from vds_gz.plant.gazebo.link import Inbox
 from vds_gz.plant.gazebo.ros_state import RosState
 from vds_gz.plant.gazebo.world_services import WorldServices
-from vds_gz.plant.rotation import Quaternion, Vector
 from vds_gz.ros.graph import Graph, QoS
 
 ACTUATORS = "actuator_msgs/msg/Actuators"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections import deque
 
+from vds_gz.geometry.so3 import Vector, angles, between, into_body, turned
 from vds_gz.plant.gazebo.link import Placement
 from vds_gz.plant.plant import Posture
-from vds_gz.plant.rotation import Vector, angles, between, into_body, turned
 from vds_gz.vehicle.vehicle import Motion
 
 #: Placements kept; outputs wait for a few at most.

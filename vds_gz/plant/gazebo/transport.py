@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from threading import Event
 from typing import Any
 
+from vds_gz.geometry.so3 import Quaternion, Vector
 from vds_gz.parameters.gazebo import GazeboParameters
 from vds_gz.plant.gazebo import bindings, topics
 from vds_gz.plant.gazebo.helper import Helper
 from vds_gz.plant.gazebo.link import Alive, Inbox, JointReadings, Placement, Tick
-from vds_gz.plant.rotation import Quaternion, Vector
 from vds_gz.vehicle.vehicle import NANOSECONDS
 
 #: How long callbacks may still run after the last subscription has ended [s]; leaving earlier can crash the process.
