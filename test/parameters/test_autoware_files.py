@@ -7,7 +7,7 @@ import pytest
 from vds_gz.parameters.autoware_files import is_autoware, translated
 from vds_gz.parameters.description import ParameterError
 from vds_gz.parameters.load import Override, load
-from vds_gz.ros.parameter_yaml import read_parameter_file
+from vds_gz.parameters.yaml_reader import read_parameter_file
 from vds_gz.vehicle.catalogue import models
 
 SIMULATOR = """/**:

@@ -10,11 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vds_gz.parameters.description import ParameterError, describe
-from vds_gz.ros.parameter_yaml import read_parameter_file
-from vds_gz.share import share
-from vds_gz.teleop.drive import STANDSTILL, STOPS
-from vds_gz.teleop.mapping import JoyError, drive, without_dead_zone
-from vds_gz.teleop.parameters import (
+from vds_gz.parameters.teleop import (
     AngularScales,
     GamepadParameters,
     JoystickParameters,
@@ -23,6 +19,10 @@ from vds_gz.teleop.parameters import (
     LinearScales,
     load,
 )
+from vds_gz.parameters.yaml_reader import read_parameter_file
+from vds_gz.share import share
+from vds_gz.teleop.drive import STANDSTILL, STOPS
+from vds_gz.teleop.mapping import JoyError, drive, without_dead_zone
 from vds_gz.teleop.pilot import Mode, Pilot
 
 MS = 1_000_000

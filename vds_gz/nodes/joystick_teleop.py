@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from vds_gz.parameters.description import describe
+from vds_gz.parameters.teleop import JoystickParameters, load
 from vds_gz.ros.arguments import Arguments, parse
 from vds_gz.ros.errors import ArgumentError, GraphError
 from vds_gz.ros.graph import Graph
 from vds_gz.ros.open_graph import open_graph
 from vds_gz.teleop.outputs import JOY
-from vds_gz.teleop.parameters import JoystickParameters, load
 from vds_gz.teleop.program import LONGEST_SLEEP, on_signals
 from vds_gz.teleop.ros_time import RosTime
 from vds_gz.teleop.teleop import Teleop

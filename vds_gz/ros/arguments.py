@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from vds_gz.parameters.yaml_reader import Override, ParameterValue, parse_value, read_parameter_file
 from vds_gz.ros.errors import ArgumentError
 from vds_gz.ros.graph import Severity
 from vds_gz.ros.names import (
@@ -19,7 +20,6 @@ from vds_gz.ros.names import (
     node_identity,
     remap,
 )
-from vds_gz.ros.parameter_yaml import Override, ParameterValue, parse_value, read_parameter_file
 
 __all__ = ["ArgumentError", "Arguments", "Override", "ParameterValue", "Remap", "parse"]
 

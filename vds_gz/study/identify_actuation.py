@@ -10,6 +10,7 @@ from pathlib import Path
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
+from vds_gz.parameters import yaml_writer as parameter_file
 from vds_gz.parameters.autoware import (
     ActuationCmdMechanicalParameters,
     ActuationCmdParameters,
@@ -19,7 +20,7 @@ from vds_gz.parameters.load import Override
 from vds_gz.parameters.maps import ActuationMap, own_map
 from vds_gz.progress import progress
 from vds_gz.ros.errors import ArgumentError
-from vds_gz.study import maps, parameter_file
+from vds_gz.study import maps
 from vds_gz.study.axis_fit import CERTAIN, Number
 from vds_gz.study.mechanism_fit import FREE, MechanismFit, fit_mechanism
 from vds_gz.study.pedal_fit import PedalFit, fit_pedals

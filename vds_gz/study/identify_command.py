@@ -13,13 +13,13 @@ from pathlib import Path
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
+from vds_gz.parameters import yaml_writer as parameter_file
 from vds_gz.parameters.description import ParameterError
 from vds_gz.parameters.load import Override
+from vds_gz.parameters.yaml_reader import read_parameter_file
 from vds_gz.progress import progress
 from vds_gz.ros.errors import ArgumentError
-from vds_gz.ros.parameter_yaml import read_parameter_file
 from vds_gz.share import share
-from vds_gz.study import parameter_file
 from vds_gz.study.axis_fit import NAMES
 from vds_gz.study.identify import Axis, autoware, identify, model_of, nav2, overrides
 from vds_gz.study.identify_actuation import identify_pedals, identify_steering

@@ -20,9 +20,9 @@ from types import FrameType
 from vds_gz.parameters.description import ParameterError
 from vds_gz.parameters.load import load
 from vds_gz.parameters.node import NodeParameters
+from vds_gz.parameters.yaml_reader import Override
 from vds_gz.ros.arguments import Arguments, parse
 from vds_gz.ros.errors import ArgumentError, GraphError
-from vds_gz.ros.parameter_yaml import Override
 from vds_gz.share import share
 from vds_gz.study import command_log
 from vds_gz.study.command_log import CommandLogError

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from vds_gz.parameters.load import load
 from vds_gz.parameters.node import NodeParameters
+from vds_gz.parameters.yaml_reader import read_parameter_file
 from vds_gz.ros.errors import ArgumentError
-from vds_gz.ros.parameter_yaml import read_parameter_file
 from vds_gz.share import share
 from vds_gz.vehicle.catalogue import models
 

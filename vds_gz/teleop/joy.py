@@ -10,15 +10,15 @@ from time import monotonic_ns
 
 from vds_gz.parameters.description import describe
 from vds_gz.parameters.load import Override
+from vds_gz.parameters.teleop import GamepadParameters, JoystickParameters, load
+from vds_gz.parameters.yaml_reader import read_parameter_file
 from vds_gz.ros.arguments import Arguments, parse
 from vds_gz.ros.errors import ArgumentError, GraphError
 from vds_gz.ros.graph import Graph, Severity
 from vds_gz.ros.open_graph import open_graph
-from vds_gz.ros.parameter_yaml import read_parameter_file
 from vds_gz.share import share
 from vds_gz.teleop.gamepad import Gamepads
 from vds_gz.teleop.outputs import JoyOutput
-from vds_gz.teleop.parameters import GamepadParameters, JoystickParameters, load
 from vds_gz.teleop.program import on_signals
 from vds_gz.teleop.ros_time import RosTime
 from vds_gz.teleop.teleop import Teleop

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from vds_gz.parameters.description import Description, describe
 from vds_gz.parameters.load import Override
+from vds_gz.parameters.teleop import KeyParameters, load
+from vds_gz.parameters.yaml_reader import parse_value
 from vds_gz.ros import topics
 from vds_gz.ros.arguments import Arguments, parse
 from vds_gz.ros.errors import ArgumentError, GraphError
 from vds_gz.ros.graph import Graph
 from vds_gz.ros.open_graph import open_graph
-from vds_gz.ros.parameter_yaml import parse_value
 from vds_gz.teleop.drive import STANDSTILL, STOPS, Drive
 from vds_gz.teleop.outputs import CommandOutput
-from vds_gz.teleop.parameters import KeyParameters, load
 from vds_gz.teleop.program import on_signals
 from vds_gz.teleop.ramp import Ramp
 from vds_gz.teleop.ros_time import RosTime

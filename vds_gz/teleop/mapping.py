@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from vds_gz.parameters.teleop import JoystickParameters
 from vds_gz.teleop.drive import Drive
-from vds_gz.teleop.parameters import JoystickParameters
 
 #: Drivers round; so much beyond its end [-] an axis still is at its end.
 ROUNDING = 0.01

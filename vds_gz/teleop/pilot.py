@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from enum import Enum
 
+from vds_gz.parameters.teleop import JoystickParameters
 from vds_gz.teleop.drive import STANDSTILL, STOPS, Drive
 from vds_gz.teleop.mapping import JoyError, drive
-from vds_gz.teleop.parameters import JoystickParameters
 
 
 class Mode(Enum):

@@ -8,10 +8,10 @@ from time import monotonic_ns
 
 from vds_gz.parameters.description import ParameterError, Value
 from vds_gz.parameters.load import replaced
+from vds_gz.parameters.teleop import JoystickParameters
 from vds_gz.ros.graph import Graph, Severity
 from vds_gz.teleop.drive import STANDSTILL
 from vds_gz.teleop.outputs import CommandOutput
-from vds_gz.teleop.parameters import JoystickParameters
 from vds_gz.teleop.pilot import Mode, Pilot
 
 #: Modes that something is wrong in, and what is said of it.
