@@ -12,7 +12,7 @@ from vds_gz.parameters.sensors import TYPES
 from vds_gz.parameters.vehicles import BicycleParameters, OmniParameters
 from vds_gz.plant.gazebo import topics
 from vds_gz.robot_description import urdf
-from vds_gz.sensing.catalogue import STREAMS
+from vds_gz.sensing.streams import STREAMS
 from vds_gz.share import share
 from vds_gz.simulation_model import sdf
 from vds_gz.vehicle.catalogue import models

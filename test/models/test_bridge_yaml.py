@@ -4,7 +4,7 @@ import yaml
 
 from vds_gz.parameters.sensors import TYPES
 from vds_gz.plant.gazebo.bridge_yaml import clock_bridge, vehicle_bridge
-from vds_gz.sensing.catalogue import STREAMS
+from vds_gz.sensing.streams import STREAMS
 
 #: What ros_gz_bridge can translate.
 PAIRS = {

@@ -3,7 +3,7 @@
 import pytest
 
 from vds_gz.parameters.sensors import TYPES
-from vds_gz.sensing.catalogue import STREAMS
+from vds_gz.sensing.streams import STREAMS
 
 
 def test_it_has_every_type():

@@ -22,7 +22,7 @@ from vds_gz.ros.topics import (
     VELOCITY_STATUS,
     Topic,
 )
-from vds_gz.sensing.perception import Perceived
+from vds_gz.sensing.estimate import Perceived
 from vds_gz.vehicle.autoware.reports import (
     actuation_status,
     gear_report,

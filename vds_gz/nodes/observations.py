@@ -10,8 +10,8 @@ from vds_gz.nodes.outputs import Frames, Outputs, Snapshot
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.plant.plant import Plant
 from vds_gz.ros.graph import Graph
+from vds_gz.sensing.estimate import Perception
 from vds_gz.sensing.localization import Pose
-from vds_gz.sensing.perception import Perception
 from vds_gz.vehicle.autoware.reports import steering_report
 from vds_gz.vehicle.command import CONTROL
 from vds_gz.vehicle.model import ActuatorStates

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import yaml
 
 from vds_gz.plant.gazebo import topics
-from vds_gz.sensing.catalogue import STREAMS, Stream
+from vds_gz.sensing.streams import STREAMS, Stream
 
 Direction = Literal["ROS_TO_GZ", "GZ_TO_ROS"]
 Entry = dict[str, str | int]

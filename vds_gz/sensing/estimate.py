@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.sensing.localization import Localization, Pose
-from vds_gz.sensing.measurement_noise import Measurement, MeasurementNoise
+from vds_gz.sensing.noise import Measurement, MeasurementNoise
 
 
 class Perceived(NamedTuple):
