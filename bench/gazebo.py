@@ -23,6 +23,7 @@ from answers import answers  # noqa: E402
 from parity import Pair, Sample, averaged, error, manoeuvres, speed, yaw_rate  # noqa: E402
 from stepped import drive  # noqa: E402
 
+from vds_gz.description.sdf import sdf  # noqa: E402
 from vds_gz.nodes.gazebo import environment, in_step  # noqa: E402
 from vds_gz.parameters.load import Override, load  # noqa: E402
 from vds_gz.parameters.node import NodeParameters  # noqa: E402
@@ -30,7 +31,6 @@ from vds_gz.parameters.yaml_reader import read_parameter_file  # noqa: E402
 from vds_gz.plant.gazebo import bindings, topics  # noqa: E402
 from vds_gz.plant.gazebo.server import Server, Spawn, populated  # noqa: E402
 from vds_gz.share import share  # noqa: E402
-from vds_gz.simulation_model import sdf  # noqa: E402
 from vds_gz.vehicle.catalogue import models  # noqa: E402
 
 PRESETS = ("ackermann_car", "autoware_car", "autoware_delay_car", "deepracer", "forklift", "indoor_robot", "scaled_car")

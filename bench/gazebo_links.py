@@ -22,7 +22,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "test"), str(ROOT / "test" / "gazebo")]
 from gazebo_support import preset, vehicle  # noqa: E402
 from ros_gz import controlled, program, spawn_controllers  # noqa: E402
 
-from vds_gz.plant.gazebo.bridge_yaml import clock_bridge, vehicle_bridge  # noqa: E402
+from vds_gz.description.gz_bridge import clock_bridge, vehicle_bridge  # noqa: E402
 from vds_gz.plant.gazebo.server import Server, populated  # noqa: E402
 from vds_gz.ros import topics  # noqa: E402
 from vds_gz.ros.arguments import parse  # noqa: E402

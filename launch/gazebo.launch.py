@@ -20,16 +20,16 @@ from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch_ros.actions import Node
 
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
-from vds_gz import ros2_control
+from vds_gz.description import ros2_control
+from vds_gz.description.gz_bridge import clock_bridge, vehicle_bridge
+from vds_gz.description.sdf import sdf
 from vds_gz.launching import BOOLEANS, LaunchError, Vehicle, boolean, chosen_file, number, require, vehicle_arguments
 from vds_gz.nodes.gazebo import environment, in_step, renders, world_file
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.plant.gazebo.bindings import bindings_fault
-from vds_gz.plant.gazebo.bridge_yaml import clock_bridge, vehicle_bridge
 from vds_gz.plant.gazebo.link import LinkError
 from vds_gz.plant.gazebo.server import Spawn, gz_command, populated
 from vds_gz.share import share
-from vds_gz.simulation_model import sdf
 from vds_gz.vehicle.catalogue import models
 
 #: Where a bridge brings Gazebo's clock, in the vehicle's namespace.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from vds_gz.description.urdf import urdf
 from vds_gz.parameters.load import load
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.yaml_reader import read_parameter_file
-from vds_gz.robot_description import urdf
 from vds_gz.share import share
 from vds_gz.vehicle.catalogue import models
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
+from vds_gz.description.urdf import urdf
 from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
 from vds_gz.parameters.description import group, real
 from vds_gz.parameters.vehicles import BicycleParameters, DifferentialParameters, OmniParameters
-from vds_gz.robot_description import urdf
 from vds_gz.share import share
 from vds_gz.vehicle.catalogue import models
 

@@ -7,14 +7,14 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
+from vds_gz.description import gz_topics as topics
+from vds_gz.description.sdf import sdf
+from vds_gz.description.urdf import urdf
 from vds_gz.model_command import presets, vehicle_parameters
 from vds_gz.parameters.sensors import TYPES
 from vds_gz.parameters.vehicles import BicycleParameters, OmniParameters
-from vds_gz.plant.gazebo import topics
-from vds_gz.robot_description import urdf
 from vds_gz.sensing.streams import STREAMS
 from vds_gz.share import share
-from vds_gz.simulation_model import sdf
 from vds_gz.vehicle.catalogue import models
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from test_robot_description import VEHICLES, drawn, numbers, origin, rotation
 
-from vds_gz.robot_description import urdf
-from vds_gz.urdf_to_sdf import STOP_MARGIN, model, pose_text
+from vds_gz.description.urdf import urdf
+from vds_gz.description.urdf_to_sdf import STOP_MARGIN, model, pose_text
 
 
 class Simulated:

@@ -7,15 +7,15 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from vds_gz.description.gz_bridge import vehicle_bridge
+from vds_gz.description.sdf import sdf
+from vds_gz.description.urdf import urdf
 from vds_gz.parameters.description import ParameterError
 from vds_gz.parameters.load import load
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.yaml_reader import read_parameter_file
-from vds_gz.plant.gazebo.bridge_yaml import vehicle_bridge
-from vds_gz.robot_description import urdf
 from vds_gz.ros.errors import ArgumentError
 from vds_gz.share import share
-from vds_gz.simulation_model import sdf
 from vds_gz.vehicle.catalogue import models
 
 FORMATS = ("urdf", "sdf", "bridge")

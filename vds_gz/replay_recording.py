@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from vds_gz.description.urdf import urdf
 from vds_gz.nodes.outputs import Frames, Outputs, Snapshot
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.progress import Advance
-from vds_gz.robot_description import urdf
 from vds_gz.ros import topics
 from vds_gz.ros.conversions import EXACT, set_stamp
 from vds_gz.ros.graph import QoS

@@ -14,7 +14,8 @@ import sys
 import time
 from typing import Any
 
-from vds_gz.plant.gazebo import bindings, topics
+from vds_gz.description import gz_topics as topics
+from vds_gz.plant.gazebo import bindings
 from vds_gz.plant.gazebo.ros2_control import JOINT_STATES, NUMBERS
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.conversions import set_stamp

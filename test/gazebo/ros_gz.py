@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from vds_gz import ros2_control
+from vds_gz.description import ros2_control
+from vds_gz.description.gz_bridge import clock_bridge, vehicle_bridge
+from vds_gz.description.sdf import sdf
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.plant.gazebo.bridge_yaml import clock_bridge, vehicle_bridge
 from vds_gz.plant.gazebo.server import Spawn
-from vds_gz.simulation_model import sdf
 from vds_gz.vehicle.catalogue import models
 
 

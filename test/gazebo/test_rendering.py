@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 from gazebo_support import PATIENCE
 
+from vds_gz.description import gz_topics as topics
+from vds_gz.description.sdf import sdf
 from vds_gz.parameters.sensors import Camera, Lidar2d, RgbdCamera, VelodyneVlp16
 from vds_gz.parameters.vehicles import BicycleParameters
-from vds_gz.plant.gazebo import bindings, topics
+from vds_gz.plant.gazebo import bindings
 from vds_gz.plant.gazebo.server import Server, Spawn, populated
 from vds_gz.sensing.streams import STREAMS, Stream
 from vds_gz.share import share
-from vds_gz.simulation_model import sdf
 from vds_gz.vehicle.catalogue import models
 
 pytestmark = pytest.mark.gazebo

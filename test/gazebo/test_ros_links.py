@@ -10,8 +10,8 @@ import pytest
 from gazebo_support import Driver, preset, vehicle
 from ros_gz import bridge, controlled, need, spawn_controllers
 
+from vds_gz.description import gz_topics as gazebo_topics
 from vds_gz.plant.gazebo import bindings
-from vds_gz.plant.gazebo import topics as gazebo_topics
 from vds_gz.ros import topics
 
 __all__ = ["bridge"]

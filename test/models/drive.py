@@ -13,7 +13,8 @@ It prints a list of [time, x, y, z, roll, pitch, yaw] of base_link, per sample.
 import json
 import sys
 
-from vds_gz.plant.gazebo import bindings, topics
+from vds_gz.description import gz_topics as topics
+from vds_gz.plant.gazebo import bindings
 
 
 def main() -> None:

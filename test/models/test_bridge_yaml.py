@@ -2,8 +2,8 @@
 
 import yaml
 
+from vds_gz.description.gz_bridge import clock_bridge, vehicle_bridge
 from vds_gz.parameters.sensors import TYPES
-from vds_gz.plant.gazebo.bridge_yaml import clock_bridge, vehicle_bridge
 from vds_gz.sensing.streams import STREAMS
 
 #: What ros_gz_bridge can translate.

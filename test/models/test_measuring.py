@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from simulation import NEEDS_GAZEBO, run
 
+from vds_gz.description import gz_topics as topics
+from vds_gz.description.sdf import sdf
 from vds_gz.parameters.sensors import Gnss, Imu
 from vds_gz.parameters.vehicles import BicycleParameters
-from vds_gz.plant.gazebo import topics
 from vds_gz.plant.gazebo.server import Spawn, populated
 from vds_gz.share import share
-from vds_gz.simulation_model import sdf
 from vds_gz.vehicle.catalogue import models
 
 pytestmark = NEEDS_GAZEBO

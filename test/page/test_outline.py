@@ -6,9 +6,9 @@ import math
 
 import pytest
 
-from vds_gz.page.outline import OutlineError, Wheel, outline_of
+from vds_gz.description.outline import OutlineError, Wheel, outline_of
+from vds_gz.description.urdf import urdf
 from vds_gz.parameters.vehicles import BicycleParameters, OmniParameters
-from vds_gz.robot_description import urdf
 from vds_gz.vehicle.catalogue import models
 
 

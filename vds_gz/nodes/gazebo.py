@@ -14,6 +14,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
+from vds_gz.description.sdf import remove_joint_plugins, sdf
 from vds_gz.nodes.sim_node import NODE_NAME
 from vds_gz.parameters.description import ParameterError
 from vds_gz.parameters.gazebo import LINKS
@@ -24,7 +25,6 @@ from vds_gz.plant.gazebo.server import Server, Spawn, populated
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.errors import ArgumentError
 from vds_gz.share import share
-from vds_gz.simulation_model import remove_joint_plugins, sdf
 from vds_gz.vehicle.catalogue import models
 
 #: How long the node may take to stop the joints and end [s].

@@ -25,12 +25,12 @@ from time import monotonic
 from typing import Any, TextIO
 from xml.etree import ElementTree
 
+from vds_gz.description.urdf import urdf
 from vds_gz.nodes.plants import gazebo_plant
 from vds_gz.nodes.sim_node import NODE_NAME, SimNode
 from vds_gz.parameters.gazebo import joint_map
 from vds_gz.parameters.load import load
 from vds_gz.plant.gazebo.system import SystemLink
-from vds_gz.robot_description import urdf
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.graph import Severity
 from vds_gz.ros.open_graph import open_graph

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from vds_gz.page.outline import Outline, OutlineError, outline_of
+from vds_gz.description.outline import Outline, OutlineError, outline_of
 from vds_gz.ros import topics
 from vds_gz.ros.conversions import stamp_ns, yaw_of
 from vds_gz.ros.errors import UnknownTypeError

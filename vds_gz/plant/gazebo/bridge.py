@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from vds_gz.description import gz_topics as topics
 from vds_gz.geometry.so3 import Quaternion, Vector
 from vds_gz.parameters.gazebo import GazeboParameters
-from vds_gz.plant.gazebo import topics
 from vds_gz.plant.gazebo.last_will import LastWill
 from vds_gz.plant.gazebo.link import Inbox
 from vds_gz.plant.gazebo.ros_state import RosState

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from time import monotonic
 from typing import Any
 
+from vds_gz.description import gz_topics as topics
 from vds_gz.parameters.gazebo import GazeboParameters
-from vds_gz.plant.gazebo import topics
 from vds_gz.plant.gazebo.link import Alive, Inbox, JointReadings, Placement, Tick
 from vds_gz.ros.conversions import stamp_ns
 from vds_gz.ros.graph import Graph, QoS

@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 from threading import Event
 from typing import Any
 
+from vds_gz.description import gz_topics as topics
 from vds_gz.geometry.so3 import Quaternion, Vector
 from vds_gz.parameters.gazebo import GazeboParameters
-from vds_gz.plant.gazebo import bindings, topics
+from vds_gz.plant.gazebo import bindings
 from vds_gz.plant.gazebo.helper import Helper
 from vds_gz.plant.gazebo.link import Alive, Inbox, JointReadings, Placement, Tick
 from vds_gz.vehicle.vehicle import NANOSECONDS

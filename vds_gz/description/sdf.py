@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement, indent, register_namespace, tostring
 
-from vds_gz.plant.gazebo import topics
-from vds_gz.robot_description import urdf
-from vds_gz.urdf_to_sdf import model as sdf_model
+from vds_gz.description import gz_topics as topics
+from vds_gz.description.urdf import urdf
+from vds_gz.description.urdf_to_sdf import model as sdf_model
 from vds_gz.vehicle.model import Joint, Model
 
 #: Version of the format. Every release since Fortress reads it.

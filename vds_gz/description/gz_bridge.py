@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import yaml
 
-from vds_gz.plant.gazebo import topics
+from vds_gz.description import gz_topics as topics
 from vds_gz.sensing.streams import STREAMS, Stream
 
 Direction = Literal["ROS_TO_GZ", "GZ_TO_ROS"]

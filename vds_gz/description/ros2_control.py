@@ -13,7 +13,7 @@ from xml.etree.ElementTree import SubElement
 
 import yaml
 
-from vds_gz.simulation_model import remove_joint_plugins
+from vds_gz.description.sdf import remove_joint_plugins
 from vds_gz.vehicle.model import Joint
 
 VELOCITY_CONTROLLER = "forward_velocity_controller"
@@ -81,7 +81,7 @@ def with_plugin(sdf: str, parameters: str, gain: float = 1.0, namespace: str = "
     """The SDF of a vehicle that ros2_control moves, in place of controllers that listen to Gazebo's topics.
 
     Args:
-        sdf: The vehicle, as :func:`vds_gz.simulation_model.sdf` gives it.
+        sdf: The vehicle, as :func:`vds_gz.description.sdf.sdf` gives it.
         parameters: Path of the file of :func:`controllers`.
         gain: ``position_proportional_gain``; a steering joint lags by 1 / (gain * update rate) [s]. As shipped 0.1.
         namespace: Of ``controller_manager``; empty for none.
