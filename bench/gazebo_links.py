@@ -27,7 +27,7 @@ from vds_gz.plant.gazebo.server import Server, populated  # noqa: E402
 from vds_gz.ros import topics  # noqa: E402
 from vds_gz.ros.arguments import parse  # noqa: E402
 from vds_gz.ros.conversions import stamp_ns  # noqa: E402
-from vds_gz.ros.open_graph import open_graph  # noqa: E402
+from vds_gz.ros.factory import open_graph  # noqa: E402
 from vds_gz.share import share  # noqa: E402
 
 SECONDS = 20.0

@@ -19,8 +19,8 @@ from pathlib import Path
 from vds_gz.ros import topics
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.conversions import stamp_ns
+from vds_gz.ros.factory import open_graph
 from vds_gz.ros.graph import Graph
-from vds_gz.ros.open_graph import open_graph
 
 NODE = [sys.executable, "-m", "vds_gz.nodes.sim_node", "--ros-args"]
 DOMAINS = count(120 + os.getpid() % 50)

@@ -19,8 +19,8 @@ import numpy as np
 
 from vds_gz.ros import topics
 from vds_gz.ros.arguments import parse
-from vds_gz.ros.open_graph import open_graph
-from vds_gz.ros.open_types import open_types
+from vds_gz.ros.factory import open_graph
+from vds_gz.ros.messages.factory import open_types
 from vds_gz.study.bags import open_bag
 
 PERIOD = 20_000_000

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from vds_gz.ros.open_types import open_types
+from vds_gz.ros.messages.factory import open_types
 from vds_gz.study.definitions import definition
 
 #: What follows where rosbags is not installed.

@@ -15,8 +15,8 @@ import pytest
 
 from vds_gz.ros import topics
 from vds_gz.ros.arguments import parse
+from vds_gz.ros.factory import open_graph
 from vds_gz.ros.graph import Graph, Publisher
-from vds_gz.ros.open_graph import open_graph
 
 PATIENCE = 20.0
 

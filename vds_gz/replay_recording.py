@@ -20,7 +20,7 @@ from vds_gz.progress import Advance
 from vds_gz.ros import topics
 from vds_gz.ros.conversions import EXACT, set_stamp
 from vds_gz.ros.graph import QoS
-from vds_gz.ros.open_types import open_types
+from vds_gz.ros.messages.factory import open_types
 from vds_gz.sensing.localization import Pose
 from vds_gz.study.command_log import GEARED, Gear, Kind
 from vds_gz.study.definitions import definition

@@ -19,8 +19,8 @@ from vds_gz.plant.gazebo import bindings
 from vds_gz.plant.gazebo.ros2_control import JOINT_STATES, NUMBERS
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.conversions import set_stamp
+from vds_gz.ros.factory import open_graph
 from vds_gz.ros.graph import QoS
-from vds_gz.ros.open_graph import open_graph
 from vds_gz.vehicle.vehicle import NANOSECONDS
 
 STEP = 0.002

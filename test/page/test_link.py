@@ -12,7 +12,7 @@ import pytest
 
 from vds_gz.page.link import Link
 from vds_gz.ros.arguments import parse
-from vds_gz.ros.open_graph import open_graph
+from vds_gz.ros.factory import open_graph
 
 
 @pytest.fixture

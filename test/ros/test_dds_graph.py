@@ -15,8 +15,8 @@ from vds_gz.ros.arguments import ArgumentError
 from vds_gz.ros.dds.domain import Discovery, discovery
 from vds_gz.ros.dds.endpoints import Channel, Reader
 from vds_gz.ros.dds.interfaces import Interfaces, interfaces
+from vds_gz.ros.factory import open_graph
 from vds_gz.ros.graph import QoS, Severity
-from vds_gz.ros.open_graph import open_graph
 
 TWIST, STRING, ODOMETRY = "geometry_msgs/msg/Twist", "std_msgs/msg/String", "nav_msgs/msg/Odometry"
 Start = Callable[..., Any]
@@ -343,7 +343,7 @@ def test_with_neither_it_says_what_to_install(tmp_path: Path) -> None:
     import yaml
 
     (tmp_path / "yaml").symlink_to(Path(yaml.__file__).parent)
-    code = "from vds_gz.ros.open_graph import open_graph; open_graph([], 'node', {})"
+    code = "from vds_gz.ros.factory import open_graph; open_graph([], 'node', {})"
     run = subprocess.run(
         [sys.executable, "-S", "-c", code],
         capture_output=True,

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vds_gz.parameters.description import Description
-from vds_gz.ros.dds.parameters import Parameters
+from vds_gz.ros.dds.parameter_services import Parameters
 from vds_gz.ros.graph import QoS
-from vds_gz.ros.types import MessageTypes
+from vds_gz.ros.messages.portable import MessageTypes
 
 NAMES = ["use_sim_time", "rate", "gain", "steps", "plant.kind", "plant.mass"]
 EVENT = "rcl_interfaces/msg/ParameterEvent"

@@ -10,7 +10,7 @@ pytest.importorskip("rclpy", reason="needs ROS 2 (rclpy)")
 
 from vds_gz.ros import topics
 from vds_gz.ros.errors import MalformedMessageError, UnknownTypeError
-from vds_gz.ros.installed_types import InstalledTypes
+from vds_gz.ros.messages.installed import InstalledTypes
 from vds_gz.study.command_log import CommandLogError, read
 from vds_gz.study.mcap_file import MESSAGE, McapWriter, Opcode
 
@@ -59,7 +59,7 @@ def test_a_type_that_is_not_installed_is_named_with_its_package():
 
 
 def test_a_bag_of_a_type_that_is_not_installed(tmp_path, monkeypatch):
-    monkeypatch.setattr("vds_gz.ros.open_types.open_types", InstalledTypes)
+    monkeypatch.setattr("vds_gz.ros.messages.factory.open_types", InstalledTypes)
     path = tmp_path / "log.mcap"
     writer = McapWriter(path)
     channel = writer.channel("/ackermann_cmd", topics.ACKERMANN_CMD.type, "", {"offered_qos_profiles": ""})

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vds_gz.ros import types as types_module
-from vds_gz.ros.types import MalformedMessageError, MessageTypes, UnknownTypeError
+from vds_gz.ros.messages import portable as types_module
+from vds_gz.ros.messages.portable import MalformedMessageError, MessageTypes, UnknownTypeError
 
 # As an installed ROS 2 Jazzy has them, in share/<package>/{msg,srv}/<Name>.json.
 HASHES = {

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vds_gz.ros import topics
-from vds_gz.ros.open_types import open_types
+from vds_gz.ros.messages.factory import open_types
 from vds_gz.study import zstd
 from vds_gz.study.bags import BagError, open_bag
 from vds_gz.study.definitions import definition

@@ -12,7 +12,7 @@ from rosbags.rosbag2 import StoragePlugin, Writer
 from vds_gz.cli import main
 from vds_gz.parameters.autoware import ActuationCmdParameters
 from vds_gz.parameters.maps import own_map, parse_map, read_map
-from vds_gz.ros.types import MessageTypes
+from vds_gz.ros.messages.portable import MessageTypes
 from vds_gz.study.actuation_profile import PedalLimits, pedals
 from vds_gz.study.command_log import Pedals
 from vds_gz.study.identify_actuation import csv_text

@@ -15,8 +15,8 @@ from processes import run
 from vds_gz.cli import main
 from vds_gz.ros import topics
 from vds_gz.ros.arguments import parse
-from vds_gz.ros.open_graph import open_graph
-from vds_gz.ros.open_types import open_types
+from vds_gz.ros.factory import open_graph
+from vds_gz.ros.messages.factory import open_types
 from vds_gz.study.bags import open_bag
 from vds_gz.study.definitions import definition
 from vds_gz.study.record import Recorder
@@ -29,7 +29,7 @@ RECORD = """
 import sys
 from vds_gz.ros import topics
 from vds_gz.ros.arguments import parse
-from vds_gz.ros.open_graph import open_graph
+from vds_gz.ros.factory import open_graph
 from vds_gz.study.record import Recorder
 graph = open_graph(parse([], "recorder"), "recorder")
 recorder = Recorder(graph, sys.argv[1], [topics.TWIST_ACTUAL, topics.ROBOT_DESCRIPTION])

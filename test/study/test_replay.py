@@ -15,7 +15,7 @@ from vds_gz.parameters.yaml_reader import read_parameter_file
 from vds_gz.replay_recording import Listener, write_mcap
 from vds_gz.ros import topics
 from vds_gz.ros.errors import UnknownTypeError
-from vds_gz.ros.open_types import open_types
+from vds_gz.ros.messages.factory import open_types
 from vds_gz.sensing.noise import Measurement, MeasurementNoise
 from vds_gz.share import share
 from vds_gz.study import command_log, recording

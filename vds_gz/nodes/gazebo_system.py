@@ -32,8 +32,8 @@ from vds_gz.parameters.gazebo import joint_map
 from vds_gz.parameters.load import load
 from vds_gz.plant.gazebo.system import SystemLink
 from vds_gz.ros.arguments import parse
+from vds_gz.ros.factory import open_graph
 from vds_gz.ros.graph import Severity
-from vds_gz.ros.open_graph import open_graph
 from vds_gz.study.command_log import read
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.command import Command, ackermann, twist

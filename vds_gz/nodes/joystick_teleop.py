@@ -11,8 +11,8 @@ from vds_gz.parameters.description import describe
 from vds_gz.parameters.teleop import JoystickParameters, load
 from vds_gz.ros.arguments import Arguments, parse
 from vds_gz.ros.errors import ArgumentError, GraphError
+from vds_gz.ros.factory import open_graph
 from vds_gz.ros.graph import Graph
-from vds_gz.ros.open_graph import open_graph
 from vds_gz.teleop.outputs import JOY
 from vds_gz.teleop.program import LONGEST_SLEEP, on_signals
 from vds_gz.teleop.ros_time import RosTime

@@ -12,7 +12,7 @@ from vds_gz.plant.plant import Posture
 from vds_gz.ros import topics
 from vds_gz.ros.conversions import EXACT, exact_covariance, set_stamp
 from vds_gz.ros.graph import Graph
-from vds_gz.ros.packed import PackedMessage, Place
+from vds_gz.ros.messages.packed import PackedMessage, Place
 from vds_gz.sensing.localization import Pose
 from vds_gz.vehicle.model import ActuatorStates, JointStates
 from vds_gz.vehicle.vehicle import Motion

@@ -27,8 +27,8 @@ from vds_gz.ros import topics
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.conversions import stamp_ns
 from vds_gz.ros.errors import GraphError
+from vds_gz.ros.factory import open_graph
 from vds_gz.ros.graph import Graph, Severity
-from vds_gz.ros.open_graph import open_graph
 from vds_gz.sensing.localization import Pose
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.command import STOP, TWIST, Command

@@ -16,8 +16,8 @@ from vds_gz.page.server import Server
 from vds_gz.page.vehicle import AUTO, Vehicle
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.errors import ArgumentError, GraphError
+from vds_gz.ros.factory import open_graph
 from vds_gz.ros.names import check_namespace, check_node_name
-from vds_gz.ros.open_graph import open_graph
 from vds_gz.teleop.outputs import TOPICS
 
 NODE_NAME = "view"

@@ -373,7 +373,7 @@ def _choose(path: Path, bag: Bag, topic: str | None) -> tuple[str, str]:
 
 def _decoded(where: str, raw: Iterable[tuple[str, int, bytes]]) -> Iterator[tuple[int, float, Any]]:
     """Number, time [s] and command of each message."""
-    from vds_gz.ros.open_types import open_types
+    from vds_gz.ros.messages.factory import open_types
 
     codec = cache(open_types().codec)
     begin = None

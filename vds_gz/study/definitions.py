@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import vds_gz.ros
-from vds_gz.ros.installed_types import installed_files
+from vds_gz.ros.messages.installed import installed_files
 
 _OWN = Path(vds_gz.ros.__file__).parent / "msg"
 

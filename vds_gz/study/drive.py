@@ -15,8 +15,8 @@ from vds_gz.ros import topics
 from vds_gz.ros.arguments import Arguments, parse
 from vds_gz.ros.conversions import set_stamp, stamp_ns
 from vds_gz.ros.errors import ArgumentError, GraphError
+from vds_gz.ros.factory import open_graph
 from vds_gz.ros.graph import Graph
-from vds_gz.ros.open_graph import open_graph
 from vds_gz.study import command_log
 from vds_gz.study.command_log import (
     GEARED,

@@ -14,7 +14,7 @@ from vds_gz.progress import progress
 from vds_gz.ros import topics
 from vds_gz.ros.arguments import Arguments, parse
 from vds_gz.ros.errors import ArgumentError
-from vds_gz.ros.open_graph import open_graph
+from vds_gz.ros.factory import open_graph
 from vds_gz.study.command_log import CommandLog, write_csv
 from vds_gz.study.record import Recorder
 from vds_gz.study.session import RunError, Session, write_parameters

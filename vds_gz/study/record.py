@@ -13,7 +13,7 @@ from typing import Any
 
 from vds_gz.ros.errors import UnknownTypeError
 from vds_gz.ros.graph import Graph, QoS, Subscription
-from vds_gz.ros.open_types import Types, open_types
+from vds_gz.ros.messages.factory import Types, open_types
 from vds_gz.ros.topics import Topic
 from vds_gz.study.definitions import definition
 from vds_gz.study.mcap_file import MESSAGE, McapWriter, Opcode

@@ -16,8 +16,8 @@ from vds_gz.progress import progress
 from vds_gz.ros import topics
 from vds_gz.ros.arguments import Arguments, parse
 from vds_gz.ros.errors import ArgumentError, GraphError
+from vds_gz.ros.factory import open_graph
 from vds_gz.ros.graph import Graph
-from vds_gz.ros.open_graph import open_graph
 from vds_gz.study.record import Recorder
 from vds_gz.study.report import text_table
 

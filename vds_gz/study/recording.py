@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from vds_gz.ros import topics
 from vds_gz.ros.conversions import stamp_ns, yaw_of
 from vds_gz.ros.errors import MalformedMessageError, UnknownTypeError
-from vds_gz.ros.open_types import open_types
+from vds_gz.ros.messages.factory import open_types
 from vds_gz.study.bags import Bag, BagError, open_bag
 
 Array = NDArray[np.float64]

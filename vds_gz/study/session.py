@@ -15,7 +15,7 @@ import yaml
 from vds_gz.parameters.yaml_reader import Override
 from vds_gz.ros import topics
 from vds_gz.ros.arguments import Arguments
-from vds_gz.ros.open_graph import open_graph
+from vds_gz.ros.factory import open_graph
 from vds_gz.study.record import Recorder
 from vds_gz.study.telemetry import Telemetry
 from vds_gz.study.view import View, open_view

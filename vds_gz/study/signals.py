@@ -18,7 +18,7 @@ import numpy as np
 
 from vds_gz.ros.conversions import stamp_ns
 from vds_gz.ros.errors import MalformedMessageError, UnknownTypeError
-from vds_gz.ros.open_types import open_types
+from vds_gz.ros.messages.factory import open_types
 from vds_gz.study.bags import BagError, open_bag
 from vds_gz.study.recording import Array, RecordingError
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from vds_gz.ros import topics
 from vds_gz.ros.conversions import stamp_ns, yaw_of
-from vds_gz.ros.open_types import open_types
+from vds_gz.ros.messages.factory import open_types
 
 #: Rates and the real-time factor are means over this time [s].
 WINDOW = 1.0

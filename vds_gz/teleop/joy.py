@@ -14,8 +14,8 @@ from vds_gz.parameters.teleop import GamepadParameters, JoystickParameters, load
 from vds_gz.parameters.yaml_reader import read_parameter_file
 from vds_gz.ros.arguments import Arguments, parse
 from vds_gz.ros.errors import ArgumentError, GraphError
+from vds_gz.ros.factory import open_graph
 from vds_gz.ros.graph import Graph, Severity
-from vds_gz.ros.open_graph import open_graph
 from vds_gz.share import share
 from vds_gz.teleop.gamepad import Gamepads
 from vds_gz.teleop.outputs import JoyOutput

@@ -17,8 +17,8 @@ from vds_gz.parameters.yaml_reader import parse_value
 from vds_gz.ros import topics
 from vds_gz.ros.arguments import Arguments, parse
 from vds_gz.ros.errors import ArgumentError, GraphError
+from vds_gz.ros.factory import open_graph
 from vds_gz.ros.graph import Graph
-from vds_gz.ros.open_graph import open_graph
 from vds_gz.teleop.drive import STANDSTILL, STOPS, Drive
 from vds_gz.teleop.outputs import CommandOutput
 from vds_gz.teleop.program import on_signals

@@ -72,8 +72,8 @@ class LastWill:
 def carry_out(messages: Iterable[tuple[str, str, str]]) -> None:
     """Join the graph, and send each message as soon as somebody listens to its topic."""
     from vds_gz.ros.arguments import parse
+    from vds_gz.ros.factory import open_graph
     from vds_gz.ros.graph import QoS
-    from vds_gz.ros.open_graph import open_graph
 
     graph = open_graph(parse([], "last_will"), "last_will")
     left = [(graph.publisher(topic, kind, QoS(depth=1)), bytearray.fromhex(data)) for topic, kind, data in messages]

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from vds_gz.ros.dds.endpoints import Channel, Reader, Writer
-from vds_gz.ros.dds.topics import Report
+from vds_gz.ros.dds.publications import Report
 from vds_gz.ros.graph import QoS
-from vds_gz.ros.types import MalformedMessageError, MessageTypes
+from vds_gz.ros.messages.portable import MalformedMessageError, MessageTypes
 
 _HEADER = 16
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from vds_gz.ros.dds.endpoints import Channel, Reader, Writer
 from vds_gz.ros.graph import QoS
-from vds_gz.ros.types import MessageTypes
+from vds_gz.ros.messages.portable import MessageTypes
 
 _TYPE = "rmw_dds_common/msg/ParticipantEntitiesInfo"
 _NODE = "rmw_dds_common/msg/NodeEntitiesInfo"

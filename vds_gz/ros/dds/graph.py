@@ -17,14 +17,14 @@ from vds_gz.ros.dds.domain import discovery, join, leave
 from vds_gz.ros.dds.endpoints import Channel, Reader, WaitSet, Writer, identity
 from vds_gz.ros.dds.interfaces import interfaces
 from vds_gz.ros.dds.library import load
-from vds_gz.ros.dds.log import Log
-from vds_gz.ros.dds.offers import Offers
-from vds_gz.ros.dds.parameters import Parameters
+from vds_gz.ros.dds.logging_ import Log
+from vds_gz.ros.dds.parameter_services import Parameters
+from vds_gz.ros.dds.publications import TopicPublisher, TopicSubscription
+from vds_gz.ros.dds.published_topics import Offers
 from vds_gz.ros.dds.services import Service
-from vds_gz.ros.dds.topics import TopicPublisher, TopicSubscription
 from vds_gz.ros.errors import UnknownTypeError
 from vds_gz.ros.graph import Offer, QoS, Severity
-from vds_gz.ros.types import MessageTypes
+from vds_gz.ros.messages.portable import MessageTypes
 
 _ROSOUT = QoS(1000, transient_local=True)
 _ROSOUT_LIFESPAN = 10.0

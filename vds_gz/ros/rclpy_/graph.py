@@ -31,8 +31,8 @@ from rclpy.signals import SignalHandlerOptions
 from vds_gz.parameters.description import Description, ParameterError, Value
 from vds_gz.ros.arguments import Arguments
 from vds_gz.ros.graph import Offer, QoS, Severity
-from vds_gz.ros.installed_types import interface
-from vds_gz.ros.rclpy_receiver import Receiver
+from vds_gz.ros.messages.installed import interface
+from vds_gz.ros.rclpy_.receiver import Receiver
 
 _DONE = object()
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from vds_gz.parameters.description import Description, ParameterError, Value
+from vds_gz.ros.messages.portable import MessageTypes
 from vds_gz.ros.parameter_values import BOOL, DOUBLE, DOUBLE_ARRAY, FIELDS, INTEGER, STRING, python_value
-from vds_gz.ros.types import MessageTypes
 
 Change = Callable[[Mapping[str, Value]], str]
 

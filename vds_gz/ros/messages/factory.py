@@ -45,9 +45,9 @@ def open_types() -> Types:
         ModuleNotFoundError: There is neither.
     """
     if find_spec("rosbags") is None and find_spec("rclpy") is not None:
-        from vds_gz.ros.installed_types import InstalledTypes
+        from vds_gz.ros.messages.installed import InstalledTypes
 
         return InstalledTypes()
-    from vds_gz.ros.types import MessageTypes
+    from vds_gz.ros.messages.portable import MessageTypes
 
     return MessageTypes()

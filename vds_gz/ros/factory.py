@@ -35,7 +35,7 @@ def open_graph(
     if forced == "rclpy" or (not forced and _installed("rclpy")):
         if not _installed("rclpy"):
             raise GraphError("VDS_GZ_GRAPH is rclpy, but rclpy cannot be imported; source ROS 2's setup.bash")
-        from vds_gz.ros.rclpy_graph import RclpyGraph
+        from vds_gz.ros.rclpy_.graph import RclpyGraph
 
         return RclpyGraph(arguments, default_name)
     missing = [package for package in ("cyclonedds", "rosbags", "numpy") if not _installed(package)]

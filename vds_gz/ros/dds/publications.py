@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from vds_gz.ros.dds.endpoints import Reader, Writer
-from vds_gz.ros.types import Codec, MalformedMessageError
+from vds_gz.ros.messages.portable import Codec, MalformedMessageError
 
 Report = Callable[[str], None]
 
