@@ -23,10 +23,10 @@ from gazebo_support import preset, vehicle  # noqa: E402
 from ros_gz import controlled, program, spawn_controllers  # noqa: E402
 
 from vds_gz.description.gz_bridge import clock_bridge, vehicle_bridge  # noqa: E402
+from vds_gz.interface.conversions import stamp_ns  # noqa: E402
 from vds_gz.plant.gazebo.server import Server, populated  # noqa: E402
 from vds_gz.ros import topics  # noqa: E402
 from vds_gz.ros.arguments import parse  # noqa: E402
-from vds_gz.ros.conversions import stamp_ns  # noqa: E402
 from vds_gz.ros.factory import open_graph  # noqa: E402
 from vds_gz.share import share  # noqa: E402
 

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
-from vds_gz.ros import topics
+from vds_gz.interface import topics
+from vds_gz.interface.conversions import stamp_ns
 from vds_gz.ros.arguments import parse
-from vds_gz.ros.conversions import stamp_ns
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.graph import Graph
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from vds_gz.ros import topics
+from vds_gz.interface import topics
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.messages.factory import open_types

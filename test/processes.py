@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from vds_gz.ros import topics
+from vds_gz.interface import topics
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.graph import Graph, Publisher

@@ -14,11 +14,11 @@ from typing import Any
 from xml.etree import ElementTree
 
 from vds_gz.description.urdf import urdf
+from vds_gz.interface import topics
 from vds_gz.parameters.description import ParameterError, Value, describe
 from vds_gz.parameters.load import Override, load
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.yaml_reader import read_parameter_file
-from vds_gz.ros import topics
 from vds_gz.ros.errors import ArgumentError
 from vds_gz.ros.names import check_namespace
 from vds_gz.share import PACKAGE, share

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from vds_gz.description.urdf import urdf
-from vds_gz.nodes.outputs import Frames, Outputs, Snapshot
+from vds_gz.interface import topics
+from vds_gz.interface.conversions import EXACT, set_stamp
+from vds_gz.interface.outputs import Frames, Outputs, Snapshot
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.progress import Advance
-from vds_gz.ros import topics
-from vds_gz.ros.conversions import EXACT, set_stamp
 from vds_gz.ros.graph import QoS
 from vds_gz.ros.messages.factory import open_types
 from vds_gz.sensing.localization import Pose

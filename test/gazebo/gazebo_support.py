@@ -13,11 +13,11 @@ import pytest
 from processes import PATIENCE, Probe, probe, run, start
 
 from vds_gz.description.sdf import sdf
+from vds_gz.interface import topics
 from vds_gz.parameters.load import Override, load
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.yaml_reader import read_parameter_file
 from vds_gz.plant.gazebo.server import Server, Spawn, populated
-from vds_gz.ros import topics
 from vds_gz.share import share
 from vds_gz.vehicle.catalogue import models
 

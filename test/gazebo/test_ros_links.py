@@ -11,8 +11,8 @@ from gazebo_support import Driver, preset, vehicle
 from ros_gz import bridge, controlled, need, spawn_controllers
 
 from vds_gz.description import gz_topics as gazebo_topics
+from vds_gz.interface import topics
 from vds_gz.plant.gazebo import bindings
-from vds_gz.ros import topics
 
 __all__ = ["bridge"]
 

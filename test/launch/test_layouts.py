@@ -9,8 +9,8 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 
-from vds_gz.ros import topics
-from vds_gz.ros.topics import Topic
+from vds_gz.interface import topics
+from vds_gz.interface.topics import Topic
 from vds_gz.share import share
 from vds_gz.vehicle.catalogue import models
 

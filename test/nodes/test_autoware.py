@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from vds_gz.nodes import autoware
-from vds_gz.ros import topics
+from vds_gz.interface import reports as autoware
+from vds_gz.interface import topics
 
 DRIVE, REVERSE = 2, 20
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from vds_gz.interface import topics
+from vds_gz.interface.conversions import set_stamp, stamp_ns
 from vds_gz.nodes.joystick_teleop import main
-from vds_gz.ros import topics
-from vds_gz.ros.conversions import set_stamp, stamp_ns
 from vds_gz.share import share
 from vds_gz.teleop.outputs import JOY, fill_joy
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from vds_gz.ros import topics
-from vds_gz.ros.conversions import stamp_ns, yaw_of
+from vds_gz.interface import topics
+from vds_gz.interface.conversions import stamp_ns, yaw_of
 
 
 def forward(speed: float, yaw_rate: float = 0.0) -> Any:

@@ -132,7 +132,7 @@ def test_a_step_is_a_millisecond(paused: Client):
 
 
 def test_the_action_does_as_many_steps_as_it_is_told(paused: Client, probe: Any):
-    from vds_gz.ros import topics
+    from vds_gz.interface import topics
 
     before, begin = paused.now(), paused.entity().pose.position.x
     result, seen = paused.simulate_steps(10)

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from vds_gz.ros import topics
-from vds_gz.ros.conversions import set_stamp, stamp_ns
+from vds_gz.interface import topics
+from vds_gz.interface.conversions import set_stamp, stamp_ns
 
 CLOCK = topics.CLOCK_IN
 

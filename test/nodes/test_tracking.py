@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from vds_gz.ros import topics
+from vds_gz.interface import topics
 
 SETTLING = 4.0
 

@@ -12,7 +12,7 @@ import pytest
 from page_support import Served
 from processes import PATIENCE
 
-from vds_gz.ros import topics
+from vds_gz.interface import topics
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium: pip install 'vds_gz[test]'")
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)

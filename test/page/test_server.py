@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from page_support import Look, Looker
 
-from vds_gz.ros import topics
+from vds_gz.interface import topics
 
 FIRST = 10  # numbers before the joints
 TIME, X, SPEED, YAW_RATE, ASKED_SPEED, ASKED_YAW_RATE = 0, 1, 4, 6, 7, 9

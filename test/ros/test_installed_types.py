@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("rclpy", reason="needs ROS 2 (rclpy)")
 
-from vds_gz.ros import topics
+from vds_gz.interface import topics
 from vds_gz.ros.errors import MalformedMessageError, UnknownTypeError
 from vds_gz.ros.messages.installed import InstalledTypes
 from vds_gz.study.command_log import CommandLogError, read

@@ -10,7 +10,7 @@ from bag_files import messages_of, topics_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vds_gz.ros import topics
+from vds_gz.interface import topics
 from vds_gz.ros.messages.factory import open_types
 from vds_gz.study import zstd
 from vds_gz.study.bags import BagError, open_bag

@@ -13,7 +13,7 @@ from bag_files import messages_of, topics_of
 from processes import run
 
 from vds_gz.cli import main
-from vds_gz.ros import topics
+from vds_gz.interface import topics
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.messages.factory import open_types
@@ -27,7 +27,7 @@ __all__ = ["run"]
 #: Records to the file given until it is killed.
 RECORD = """
 import sys
-from vds_gz.ros import topics
+from vds_gz.interface import topics
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.factory import open_graph
 from vds_gz.study.record import Recorder

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from vds_gz.cli import main
-from vds_gz.nodes.autoware import Reports
+from vds_gz.interface import topics
+from vds_gz.interface.reports import Reports
 from vds_gz.parameters.load import Override, load
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.vehicles import BicycleParameters, OmniParameters
 from vds_gz.parameters.yaml_reader import read_parameter_file
 from vds_gz.replay_recording import Listener, write_mcap
-from vds_gz.ros import topics
 from vds_gz.ros.errors import UnknownTypeError
 from vds_gz.ros.messages.factory import open_types
 from vds_gz.sensing.noise import Measurement, MeasurementNoise

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from vds_gz.ros import topics
+from vds_gz.interface import topics
 from vds_gz.ros.messages.factory import open_types
 from vds_gz.study.telemetry import Pair, Pose, Telemetry
 from vds_gz.study.view import BAR, LineView, PictureView, bar, chart

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from processes import PATIENCE
 
-from vds_gz.ros import topics
+from vds_gz.interface import topics
 from vds_gz.teleop.gamepad import END, Gamepads, position
 from vds_gz.teleop.joy import main
 from vds_gz.teleop.outputs import JOY

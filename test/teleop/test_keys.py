@@ -20,8 +20,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from processes import PATIENCE
 
+from vds_gz.interface import topics
 from vds_gz.parameters.teleop import KeyParameters
-from vds_gz.ros import topics
 from vds_gz.teleop.drive import STANDSTILL
 from vds_gz.teleop.keys import Keyboard, main
 from vds_gz.teleop.terminal import Terminal

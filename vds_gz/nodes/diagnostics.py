@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from vds_gz.interface import topics
+from vds_gz.interface.conversions import set_stamp
 from vds_gz.plant.plant import Level, Status
-from vds_gz.ros import topics
-from vds_gz.ros.conversions import set_stamp
 from vds_gz.ros.graph import Graph
 from vds_gz.ros.names import full_node_name
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import replace
 
-from vds_gz.nodes.autoware import Reports
-from vds_gz.nodes.outputs import Frames, Outputs, Snapshot
+from vds_gz.interface.outputs import Frames, Outputs, Snapshot
+from vds_gz.interface.reports import Reports
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.plant.plant import Plant
 from vds_gz.ros.graph import Graph

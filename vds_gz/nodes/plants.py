@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from vds_gz.description.ros2_control import with_hardware
 from vds_gz.description.urdf import urdf
+from vds_gz.interface.topics import CLOCK
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.plant.gazebo.bindings import bindings_fault
 from vds_gz.plant.gazebo.link import GazeboLink, LinkError
@@ -11,7 +12,6 @@ from vds_gz.plant.gazebo.plant import GazeboPlant
 from vds_gz.plant.kinematic import KinematicPlant
 from vds_gz.plant.plant import Plant
 from vds_gz.ros.graph import Graph, Severity
-from vds_gz.ros.topics import CLOCK
 from vds_gz.vehicle.model import Model
 from vds_gz.vehicle.vehicle import Vehicle
 

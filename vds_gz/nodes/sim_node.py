@@ -9,23 +9,23 @@ from collections.abc import Mapping, Sequence
 from time import monotonic_ns
 from types import FrameType
 
+from vds_gz.interface import topics
+from vds_gz.interface.conversions import stamp_ns
+from vds_gz.interface.inputs import CommandInputs, InitialPoseInput, Refusals
+from vds_gz.interface.outputs import ClockOutput, Frames
+from vds_gz.interface.reports import command_topics
 from vds_gz.nodes import simulation_services
-from vds_gz.nodes.autoware import command_topics
 from vds_gz.nodes.beat import Beat
 from vds_gz.nodes.clock import Clock, FollowedClock, ReferenceClock, SystemClock
 from vds_gz.nodes.diagnostics import Diagnostics, Health
-from vds_gz.nodes.inputs import CommandInputs, InitialPoseInput, Refusals
 from vds_gz.nodes.observations import Observations
-from vds_gz.nodes.outputs import ClockOutput, Frames
 from vds_gz.nodes.plants import description, make_plant
 from vds_gz.parameters.description import ParameterError, Value, describe
 from vds_gz.parameters.load import load, replaced
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.plant.gazebo.link import LinkError
 from vds_gz.plant.plant import Plant, Posture
-from vds_gz.ros import topics
 from vds_gz.ros.arguments import parse
-from vds_gz.ros.conversions import stamp_ns
 from vds_gz.ros.errors import GraphError
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.graph import Graph, Severity

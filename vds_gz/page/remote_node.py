@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from vds_gz.ros import topics
+from vds_gz.interface import topics
 from vds_gz.ros.graph import Client, Graph, QoS
 from vds_gz.ros.parameter_values import BOOL, DOUBLE, DOUBLE_ARRAY, FIELDS, INTEGER, STRING, python_value
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from vds_gz.description.outline import Outline, OutlineError, outline_of
-from vds_gz.ros import topics
-from vds_gz.ros.conversions import stamp_ns, yaw_of
+from vds_gz.interface import topics
+from vds_gz.interface.conversions import stamp_ns, yaw_of
 from vds_gz.ros.errors import UnknownTypeError
 from vds_gz.ros.graph import Graph, QoS
 

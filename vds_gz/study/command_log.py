@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
 
-from vds_gz.ros import topics
+from vds_gz.interface import topics
 from vds_gz.ros.errors import MalformedMessageError, UnknownTypeError
 from vds_gz.vehicle.command import DRIVE, GREATEST_GEAR
 

@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Any
 
-from vds_gz.ros import topics
+from vds_gz.interface import topics
+from vds_gz.interface.conversions import set_stamp, stamp_ns
 from vds_gz.ros.arguments import Arguments, parse
-from vds_gz.ros.conversions import set_stamp, stamp_ns
 from vds_gz.ros.errors import ArgumentError, GraphError
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.graph import Graph

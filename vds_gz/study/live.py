@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from vds_gz.interface import topics
 from vds_gz.parameters.yaml_reader import read_parameter_file
 from vds_gz.progress import progress
-from vds_gz.ros import topics
 from vds_gz.ros.arguments import Arguments, parse
 from vds_gz.ros.errors import ArgumentError
 from vds_gz.ros.factory import open_graph

@@ -17,9 +17,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from vds_gz.interface.conversions import command_from_ackermann
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.progress import Advance
-from vds_gz.ros.conversions import command_from_ackermann
 from vds_gz.sensing.estimate import Perception
 from vds_gz.sensing.localization import Pose
 from vds_gz.study.command_log import (

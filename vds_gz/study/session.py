@@ -12,8 +12,8 @@ from pathlib import Path
 
 import yaml
 
+from vds_gz.interface import topics
 from vds_gz.parameters.yaml_reader import Override
-from vds_gz.ros import topics
 from vds_gz.ros.arguments import Arguments
 from vds_gz.ros.factory import open_graph
 from vds_gz.study.record import Recorder

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from vds_gz.ros.conversions import stamp_ns
+from vds_gz.interface.conversions import stamp_ns
 from vds_gz.ros.errors import MalformedMessageError, UnknownTypeError
 from vds_gz.ros.messages.factory import open_types
 from vds_gz.study.bags import BagError, open_bag

@@ -8,8 +8,8 @@ from collections import Counter, deque
 from dataclasses import dataclass
 from typing import Any
 
-from vds_gz.ros import topics
-from vds_gz.ros.conversions import stamp_ns, yaw_of
+from vds_gz.interface import topics
+from vds_gz.interface.conversions import stamp_ns, yaw_of
 from vds_gz.ros.messages.factory import open_types
 
 #: Rates and the real-time factor are means over this time [s].

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from vds_gz.ros import topics
-from vds_gz.ros.conversions import set_stamp
+from vds_gz.interface import topics
+from vds_gz.interface.conversions import set_stamp
 from vds_gz.ros.graph import Graph, Publisher
 from vds_gz.teleop.drive import Drive
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from vds_gz.ros import topics
-from vds_gz.ros.conversions import stamp_ns
+from vds_gz.interface import topics
+from vds_gz.interface.conversions import stamp_ns
 from vds_gz.ros.graph import Graph
 
 

@@ -7,11 +7,11 @@ from time import monotonic
 from typing import Any
 
 from vds_gz.description import gz_topics as topics
+from vds_gz.interface.conversions import stamp_ns
+from vds_gz.interface.topics import CLOCK_IN
 from vds_gz.parameters.gazebo import GazeboParameters
 from vds_gz.plant.gazebo.link import Alive, Inbox, JointReadings, Placement, Tick
-from vds_gz.ros.conversions import stamp_ns
 from vds_gz.ros.graph import Graph, QoS
-from vds_gz.ros.topics import CLOCK_IN
 from vds_gz.vehicle.vehicle import NANOSECONDS
 
 #: Gazebo tells its time also while it stands; when it has told the same one for so long, it is paused [s].

@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from vds_gz.ros.conversions import set_stamp
-from vds_gz.ros.errors import UnknownTypeError
-from vds_gz.ros.graph import Graph, Publisher, Severity
-from vds_gz.ros.topics import (
+from vds_gz.interface.conversions import set_stamp
+from vds_gz.interface.topics import (
     ACTUATION_CMD,
     ACTUATION_STATUS,
     CONTROL_CMD,
@@ -22,6 +20,8 @@ from vds_gz.ros.topics import (
     VELOCITY_STATUS,
     Topic,
 )
+from vds_gz.ros.errors import UnknownTypeError
+from vds_gz.ros.graph import Graph, Publisher, Severity
 from vds_gz.sensing.estimate import Perceived
 from vds_gz.vehicle.autoware.reports import (
     actuation_status,

@@ -9,9 +9,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from vds_gz.geometry.so3 import angles
-from vds_gz.plant.plant import Posture
-from vds_gz.ros import topics
-from vds_gz.ros.conversions import (
+from vds_gz.interface import topics
+from vds_gz.interface.conversions import (
     command_from_ackermann,
     command_from_twist,
     speed_command,
@@ -19,6 +18,7 @@ from vds_gz.ros.conversions import (
     steering_command,
     yaw_of,
 )
+from vds_gz.plant.plant import Posture
 from vds_gz.ros.errors import UnknownTypeError
 from vds_gz.ros.graph import Graph, Severity, Subscription
 from vds_gz.sensing.localization import Pose

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from vds_gz.geometry.so3 import quaternion
+from vds_gz.interface import topics
+from vds_gz.interface.conversions import EXACT, exact_covariance, set_stamp
 from vds_gz.plant.plant import Posture
-from vds_gz.ros import topics
-from vds_gz.ros.conversions import EXACT, exact_covariance, set_stamp
 from vds_gz.ros.graph import Graph
 from vds_gz.ros.messages.packed import PackedMessage, Place
 from vds_gz.sensing.localization import Pose
