@@ -8,10 +8,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import vds_gz.ros
+import vds_gz.ros.messages
 from vds_gz.ros.messages.installed import installed_files
 
-_OWN = Path(vds_gz.ros.__file__).parent / "msg"
+_OWN = Path(vds_gz.ros.messages.__file__).parent / "msg"
 
 _SEPARATOR = "=" * 80 + "\n"
 
