@@ -17,11 +17,11 @@ from pathlib import Path
 
 import numpy as np
 
+from vds_gz.bags.reader import open_bag
 from vds_gz.interface import topics
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.messages.factory import open_types
-from vds_gz.study.bags import open_bag
 
 PERIOD = 20_000_000
 TICKS = os.sysconf("SC_CLK_TCK")

@@ -7,8 +7,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from vds_gz.bags.definitions import definition
 from vds_gz.ros.messages.factory import open_types
-from vds_gz.study.definitions import definition
 
 #: What follows where rosbags is not installed.
 BY_ROSBAGS = find_spec("rosbags") is not None

@@ -10,13 +10,13 @@ from bag_files import messages_of, topics_of
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vds_gz.bags import zstd
+from vds_gz.bags.definitions import definition
+from vds_gz.bags.mcap import MESSAGE, Channel, McapWriter, Message, Opcode, contents, is_whole
+from vds_gz.bags.reader import BagError, open_bag
+from vds_gz.bags.recorder import about
 from vds_gz.interface import topics
 from vds_gz.ros.messages.factory import open_types
-from vds_gz.study import zstd
-from vds_gz.study.bags import BagError, open_bag
-from vds_gz.study.definitions import definition
-from vds_gz.study.mcap_file import MESSAGE, Channel, McapWriter, Message, Opcode, contents, is_whole
-from vds_gz.study.record import about
 
 TWIST = topics.TWIST_ACTUAL
 

@@ -12,14 +12,14 @@ import pytest
 from bag_files import messages_of, topics_of
 from processes import run
 
+from vds_gz.bags.definitions import definition
+from vds_gz.bags.reader import open_bag
+from vds_gz.bags.recorder import Recorder
 from vds_gz.cli import main
 from vds_gz.interface import topics
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.messages.factory import open_types
-from vds_gz.study.bags import open_bag
-from vds_gz.study.definitions import definition
-from vds_gz.study.record import Recorder
 from vds_gz.study.recording import RecordingError, read
 
 __all__ = ["run"]
@@ -30,7 +30,7 @@ import sys
 from vds_gz.interface import topics
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.factory import open_graph
-from vds_gz.study.record import Recorder
+from vds_gz.bags.recorder import Recorder
 graph = open_graph(parse([], "recorder"), "recorder")
 recorder = Recorder(graph, sys.argv[1], [topics.TWIST_ACTUAL, topics.ROBOT_DESCRIPTION])
 matched = False

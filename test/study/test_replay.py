@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 
+from vds_gz.bags.reader import open_bag
 from vds_gz.cli import main
 from vds_gz.interface import topics
 from vds_gz.interface.reports import Reports
@@ -19,7 +20,6 @@ from vds_gz.ros.messages.factory import open_types
 from vds_gz.sensing.noise import Measurement, MeasurementNoise
 from vds_gz.share import share
 from vds_gz.study import command_log, recording
-from vds_gz.study.bags import open_bag
 from vds_gz.study.command_log import Ackermann, CommandLog, CommandLogError, Gear, Velocity, write_csv
 from vds_gz.study.replay import BEGIN, Replay, as_sent, command_of, make_vehicle
 from vds_gz.study.sources import commands_of

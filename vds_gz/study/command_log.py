@@ -16,7 +16,7 @@ from vds_gz.ros.errors import MalformedMessageError, UnknownTypeError
 from vds_gz.vehicle.command import DRIVE, GREATEST_GEAR
 
 if TYPE_CHECKING:
-    from vds_gz.study.bags import Bag
+    from vds_gz.bags.reader import Bag
 
 Kind = Literal["twist", "twist_stamped", "ackermann", "control", "pedals", "autoware_pedals"]
 
@@ -329,7 +329,7 @@ def _messages(path: Path, topic: str | None) -> Iterator[Any]:
     Gears come along with commands that have one.
     """
     try:
-        from vds_gz.study.bags import BagError, open_bag
+        from vds_gz.bags.reader import BagError, open_bag
     except ModuleNotFoundError as error:
         raise CommandLogError(f"bag '{path}' needs '{error.name}': pip install 'vds_gz[dds,record]'") from None
     try:

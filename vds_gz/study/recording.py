@@ -12,11 +12,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from vds_gz.bags.reader import Bag, BagError, open_bag
 from vds_gz.interface import topics
 from vds_gz.interface.conversions import stamp_ns, yaw_of
 from vds_gz.ros.errors import MalformedMessageError, UnknownTypeError
 from vds_gz.ros.messages.factory import open_types
-from vds_gz.study.bags import Bag, BagError, open_bag
 
 Array = NDArray[np.float64]
 Times = NDArray[np.int64]

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import yaml
 
+from vds_gz.bags.recorder import Recorder
 from vds_gz.interface import topics
 from vds_gz.parameters.yaml_reader import Override
 from vds_gz.ros.arguments import Arguments
 from vds_gz.ros.factory import open_graph
-from vds_gz.study.record import Recorder
 from vds_gz.study.telemetry import Telemetry
 from vds_gz.study.view import View, open_view
 

@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from vds_gz.bags.reader import BagError, open_bag
 from vds_gz.interface.conversions import stamp_ns
 from vds_gz.ros.errors import MalformedMessageError, UnknownTypeError
 from vds_gz.ros.messages.factory import open_types
-from vds_gz.study.bags import BagError, open_bag
 from vds_gz.study.recording import Array, RecordingError
 
 #: Quantities: velocities of base_link [m/s, m/s, rad/s], and the steering angle [rad].

@@ -11,11 +11,12 @@ from pathlib import Path
 
 import numpy as np
 
+from vds_gz.bags import reader as bags
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.ros.errors import ArgumentError
 from vds_gz.ros.names import check_namespace
 from vds_gz.share import share
-from vds_gz.study import bags, command_log, recording
+from vds_gz.study import command_log, recording
 from vds_gz.study.command_log import Ackermann, CommandLog, CommandStream, Control, Entry, Gear, Velocity
 from vds_gz.study.recording import Actuator, Array, Commands, Motion, Recording, RecordingError
 from vds_gz.study.replay import Replay, csv_columns, csv_rows

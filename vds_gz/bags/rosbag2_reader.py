@@ -9,7 +9,7 @@ from typing import Any
 import rosbag2_py
 from rclpy.logging import LoggingSeverity, set_logger_level
 
-from vds_gz.study.bags import Connection
+from vds_gz.bags.reader import Connection
 
 #: What rosbag2 calls the formats of files. A folder tells its own.
 _STORAGES = {".mcap": "mcap", ".db3": "sqlite3"}

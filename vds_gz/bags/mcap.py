@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 import vds_gz
-from vds_gz.study.zstd import compress, decompress
+from vds_gz.bags.zstd import compress, decompress
 
 MAGIC = b"\x89MCAP0\r\n"
 

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from vds_gz.study.mcap_file import Channel, contents, is_whole
+from vds_gz.bags.mcap import Channel, contents, is_whole
 
 SUFFIXES = (".mcap", ".db3")
 
@@ -94,7 +94,7 @@ def open_bag(path: Path) -> Iterator[Bag]:
 def _opened(path: Path) -> Any:
     """What reads bags here: rosbags, or ROS."""
     if find_spec("rosbags") is None and find_spec("rosbag2_py") is not None:
-        from vds_gz.study.rosbag2_reader import Rosbag2Reader
+        from vds_gz.bags.rosbag2_reader import Rosbag2Reader
 
         return Rosbag2Reader(path)
     from rosbags.rosbag2 import Reader

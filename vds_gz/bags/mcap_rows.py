@@ -16,7 +16,7 @@ from types import TracebackType
 import numpy as np
 from numpy.typing import NDArray
 
-from vds_gz.study.mcap_file import MESSAGE, McapWriter, Opcode
+from vds_gz.bags.mcap import MESSAGE, McapWriter, Opcode
 
 Array = NDArray[np.float64]
 Times = NDArray[np.int64]

@@ -11,12 +11,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from vds_gz.bags.definitions import definition
+from vds_gz.bags.mcap import MESSAGE, McapWriter, Opcode
 from vds_gz.interface.topics import Topic
 from vds_gz.ros.errors import UnknownTypeError
 from vds_gz.ros.graph import Graph, QoS, Subscription
 from vds_gz.ros.messages.factory import Types, open_types
-from vds_gz.study.definitions import definition
-from vds_gz.study.mcap_file import MESSAGE, McapWriter, Opcode
 
 #: A recorder that is killed loses no more than this [s].
 FLUSH_PERIOD = 0.75
