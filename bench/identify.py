@@ -13,11 +13,11 @@ from time import perf_counter
 
 import numpy as np
 
+from vds_gz.commandlog.profiles import Limits, make
 from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.vehicles import BicycleParameters
 from vds_gz.study.axis_fit import NAMES, AxisFit, fit_axis, follow
-from vds_gz.study.profile import Limits, make
 from vds_gz.study.sources import simulate
 
 #: Standard deviation of the noise, of full scale; samples lost; standard deviation of the times of samples [s].

@@ -12,9 +12,9 @@ import dataclasses
 
 import numpy as np
 
+from vds_gz.commandlog.actuation_profiles import turns
+from vds_gz.commandlog.log import Pedals
 from vds_gz.parameters.autoware import ActuationCmdMechanicalParameters
-from vds_gz.study.actuation_profile import turns
-from vds_gz.study.command_log import Pedals
 from vds_gz.study.mechanism_fit import MechanismFit, fit_mechanism
 from vds_gz.study.replay import command_of
 from vds_gz.study.signals import Series

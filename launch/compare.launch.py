@@ -53,7 +53,7 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """Everything that the arguments ask for."""
     arguments = context.launch_configurations
     _require_packages()
-    from vds_gz.study.command_log import CommandLogError, read
+    from vds_gz.commandlog.log import CommandLogError, read
 
     try:
         duration = read(arguments["drive"]).duration + AFTER

@@ -16,6 +16,8 @@ import numpy as np
 from vds_gz.bags.definitions import definition
 from vds_gz.bags.mcap_rows import Rows, RowWriter, Template, learn
 from vds_gz.bags.recorder import about
+from vds_gz.commandlog.log import GEARED, Gear, Kind
+from vds_gz.commandlog.player import COMMANDS, TOPICS, fill, stamp_of
 from vds_gz.description.urdf import urdf
 from vds_gz.interface import topics
 from vds_gz.interface.conversions import EXACT, set_stamp
@@ -25,8 +27,6 @@ from vds_gz.progress import Advance
 from vds_gz.ros.graph import QoS
 from vds_gz.ros.messages.factory import open_types
 from vds_gz.sensing.localization import Pose
-from vds_gz.study.command_log import GEARED, Gear, Kind
-from vds_gz.study.drive import COMMANDS, TOPICS, fill, stamp_of
 from vds_gz.study.replay import BEGIN, Block, Replay, Sample
 from vds_gz.vehicle.autoware.reports import has_actuation_status
 from vds_gz.vehicle.model import ActuatorStates, JointStates

@@ -9,10 +9,10 @@ import pytest
 pytest.importorskip("rclpy", reason="needs ROS 2 (rclpy)")
 
 from vds_gz.bags.mcap import MESSAGE, McapWriter, Opcode
+from vds_gz.commandlog.log import CommandLogError, read
 from vds_gz.interface import topics
 from vds_gz.ros.errors import MalformedMessageError, UnknownTypeError
 from vds_gz.ros.messages.installed import InstalledTypes
-from vds_gz.study.command_log import CommandLogError, read
 
 pytestmark = pytest.mark.ros
 

@@ -7,9 +7,9 @@ from bag_files import SUFFIXES, write_bag
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vds_gz.commandlog.log import Ackermann, CommandLog, CommandLogError, Velocity, read, write_csv
 from vds_gz.ros.messages.factory import open_types
 from vds_gz.share import share
-from vds_gz.study.command_log import Ackermann, CommandLog, CommandLogError, Velocity, read, write_csv
 
 ACKERMANN = "ackermann_msgs/msg/AckermannDriveStamped"
 TWIST = "geometry_msgs/msg/Twist"

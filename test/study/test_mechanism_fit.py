@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from vds_gz.cli import main
+from vds_gz.commandlog.actuation_profiles import turns
+from vds_gz.commandlog.log import Pedals
 from vds_gz.parameters.autoware import ActuationCmdMechanicalParameters
-from vds_gz.study.actuation_profile import turns
-from vds_gz.study.command_log import Pedals
 from vds_gz.study.mechanism_fit import fit_mechanism
 from vds_gz.study.replay import command_of
 from vds_gz.study.signals import Series, SignalError

@@ -10,11 +10,11 @@ import yaml
 from rosbags.rosbag2 import StoragePlugin, Writer
 
 from vds_gz.cli import main
+from vds_gz.commandlog.actuation_profiles import PedalLimits, pedals
+from vds_gz.commandlog.log import Pedals
 from vds_gz.parameters.autoware import ActuationCmdParameters
 from vds_gz.parameters.maps import own_map, parse_map, read_map
 from vds_gz.ros.messages.portable import MessageTypes
-from vds_gz.study.actuation_profile import PedalLimits, pedals
-from vds_gz.study.command_log import Pedals
 from vds_gz.study.identify_actuation import csv_text
 from vds_gz.study.pedal_fit import fit_pedals
 from vds_gz.study.replay import command_of

@@ -8,6 +8,8 @@ import pytest
 
 from vds_gz.bags.reader import open_bag
 from vds_gz.cli import main
+from vds_gz.commandlog import log as command_log
+from vds_gz.commandlog.log import Ackermann, CommandLog, CommandLogError, Gear, Velocity, write_csv
 from vds_gz.interface import topics
 from vds_gz.interface.reports import Reports
 from vds_gz.parameters.load import Override, load
@@ -19,8 +21,7 @@ from vds_gz.ros.errors import UnknownTypeError
 from vds_gz.ros.messages.factory import open_types
 from vds_gz.sensing.noise import Measurement, MeasurementNoise
 from vds_gz.share import share
-from vds_gz.study import command_log, recording
-from vds_gz.study.command_log import Ackermann, CommandLog, CommandLogError, Gear, Velocity, write_csv
+from vds_gz.study import recording
 from vds_gz.study.replay import BEGIN, Replay, as_sent, command_of, make_vehicle
 from vds_gz.study.sources import commands_of
 from vds_gz.vehicle.autoware.reports import steering_report

@@ -25,6 +25,7 @@ from time import monotonic
 from typing import Any, TextIO
 from xml.etree import ElementTree
 
+from vds_gz.commandlog.log import read
 from vds_gz.description.urdf import urdf
 from vds_gz.nodes.plants import gazebo_plant
 from vds_gz.nodes.sim_node import NODE_NAME, SimNode
@@ -34,7 +35,6 @@ from vds_gz.plant.gazebo.system import SystemLink
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.graph import Severity
-from vds_gz.study.command_log import read
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.command import Command, ackermann, twist
 from vds_gz.vehicle.vehicle import NANOSECONDS

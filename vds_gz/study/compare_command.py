@@ -14,16 +14,17 @@ from pathlib import Path
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
+from vds_gz.commandlog import log as command_log
+from vds_gz.commandlog.log import CommandLog, CommandLogError
+from vds_gz.commandlog.profiles import limits_of, make
 from vds_gz.parameters.description import ParameterError
 from vds_gz.parameters.gazebo import LINKS
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.errors import ArgumentError, GraphError
-from vds_gz.study import command_log, recording
-from vds_gz.study.command_log import CommandLog, CommandLogError
+from vds_gz.study import recording
 from vds_gz.study.compare import Comparison, Difference, Measured, Signal, compare
 from vds_gz.study.live import NODE_NAME, Gazebo, record_live, run_in_gazebo
 from vds_gz.study.plots import ACTUAL, ASKED, PALE, STYLE
-from vds_gz.study.profile import limits_of, make
 from vds_gz.study.recording import Recording, RecordingError
 from vds_gz.study.report import Page, png, text_table
 from vds_gz.study.session import RunError

@@ -17,12 +17,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from vds_gz.interface.conversions import command_from_ackermann
-from vds_gz.parameters.node import NodeParameters
-from vds_gz.progress import Advance
-from vds_gz.sensing.estimate import Perception
-from vds_gz.sensing.localization import Pose
-from vds_gz.study.command_log import (
+from vds_gz.commandlog.log import (
     Ackermann,
     CommandLogError,
     CommandStream,
@@ -33,6 +28,11 @@ from vds_gz.study.command_log import (
     Pedals,
     Velocity,
 )
+from vds_gz.interface.conversions import command_from_ackermann
+from vds_gz.parameters.node import NodeParameters
+from vds_gz.progress import Advance
+from vds_gz.sensing.estimate import Perception
+from vds_gz.sensing.localization import Pose
 from vds_gz.vehicle.autoware.reports import (
     ActuationStatus,
     actuation_status,

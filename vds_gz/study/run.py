@@ -17,6 +17,8 @@ from itertools import pairwise
 from pathlib import Path
 from types import FrameType
 
+from vds_gz.commandlog import log as command_log
+from vds_gz.commandlog.log import CommandLogError
 from vds_gz.parameters.description import ParameterError
 from vds_gz.parameters.load import load
 from vds_gz.parameters.node import NodeParameters
@@ -24,8 +26,6 @@ from vds_gz.parameters.yaml_reader import Override
 from vds_gz.ros.arguments import Arguments, parse
 from vds_gz.ros.errors import ArgumentError, GraphError
 from vds_gz.share import share
-from vds_gz.study import command_log
-from vds_gz.study.command_log import CommandLogError
 from vds_gz.study.recording import Recording, RecordingError, read
 from vds_gz.study.session import NODE_NAME, RunError, Session, write_parameters
 from vds_gz.study.summary import Row, summarize

@@ -163,7 +163,7 @@ class Session:
         Raises:
             RunError: Vehicle or driver failed.
         """
-        process = Process("driver", ["vds_gz.study.drive", *driver], self._folder / "driver.log")
+        process = Process("driver", ["vds_gz.commandlog.player", *driver], self._folder / "driver.log")
         self._stack.callback(process.stop)
         while not self._stopping and not process.ended():
             self._turn()

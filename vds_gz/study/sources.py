@@ -12,12 +12,13 @@ from pathlib import Path
 import numpy as np
 
 from vds_gz.bags import reader as bags
+from vds_gz.commandlog import log as command_log
+from vds_gz.commandlog.log import Ackermann, CommandLog, CommandStream, Control, Entry, Gear, Velocity
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.ros.errors import ArgumentError
 from vds_gz.ros.names import check_namespace
 from vds_gz.share import share
-from vds_gz.study import command_log, recording
-from vds_gz.study.command_log import Ackermann, CommandLog, CommandStream, Control, Entry, Gear, Velocity
+from vds_gz.study import recording
 from vds_gz.study.recording import Actuator, Array, Commands, Motion, Recording, RecordingError
 from vds_gz.study.replay import Replay, csv_columns, csv_rows
 from vds_gz.study.vehicle_options import parameters_of_file, parameters_of_preset, preset_names

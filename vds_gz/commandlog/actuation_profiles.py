@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from vds_gz.commandlog.log import CommandLog, Entry, Gear, Pedals
 from vds_gz.parameters.autoware import ActuationCmdParameters, ActuationCmdVgrParameters
 from vds_gz.parameters.description import ParameterError
-from vds_gz.study.command_log import CommandLog, Entry, Gear, Pedals
 from vds_gz.vehicle.autoware.maps import look, map_of
 from vds_gz.vehicle.autoware.steering import wheel_angle
 from vds_gz.vehicle.command import DRIVE, PEDALS, Command

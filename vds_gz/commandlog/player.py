@@ -11,14 +11,8 @@ from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Any
 
-from vds_gz.interface import topics
-from vds_gz.interface.conversions import set_stamp, stamp_ns
-from vds_gz.ros.arguments import Arguments, parse
-from vds_gz.ros.errors import ArgumentError, GraphError
-from vds_gz.ros.factory import open_graph
-from vds_gz.ros.graph import Graph
-from vds_gz.study import command_log
-from vds_gz.study.command_log import (
+from vds_gz.commandlog import log as command_log
+from vds_gz.commandlog.log import (
     GEARED,
     Ackermann,
     CommandLog,
@@ -30,6 +24,12 @@ from vds_gz.study.command_log import (
     Pedals,
     Velocity,
 )
+from vds_gz.interface import topics
+from vds_gz.interface.conversions import set_stamp, stamp_ns
+from vds_gz.ros.arguments import Arguments, parse
+from vds_gz.ros.errors import ArgumentError, GraphError
+from vds_gz.ros.factory import open_graph
+from vds_gz.ros.graph import Graph
 
 NODE_NAME = "drive"
 
