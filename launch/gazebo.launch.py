@@ -26,8 +26,8 @@ from vds_gz.description.sdf import sdf
 from vds_gz.launching import BOOLEANS, LaunchError, Vehicle, boolean, chosen_file, number, require, vehicle_arguments
 from vds_gz.nodes.gazebo import environment, in_step, renders, world_file
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.plant.gazebo.bindings import bindings_fault
-from vds_gz.plant.gazebo.link import LinkError
+from vds_gz.plant.gazebo.links.base import LinkError
+from vds_gz.plant.gazebo.links.bindings import bindings_fault
 from vds_gz.plant.gazebo.server import Spawn, gz_command, populated
 from vds_gz.share import share
 from vds_gz.vehicle.catalogue import models

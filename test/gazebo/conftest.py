@@ -5,7 +5,7 @@ import shutil
 import pytest
 from gazebo_support import driver, partition, probe, run, serve, start
 
-from vds_gz.plant.gazebo.bindings import bindings_fault
+from vds_gz.plant.gazebo.links.bindings import bindings_fault
 
 __all__ = ["driver", "partition", "probe", "run", "serve", "start"]
 

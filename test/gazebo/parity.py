@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 from vds_gz.nodes.plants import vehicle_of
 from vds_gz.parameters.node import NodeParameters
+from vds_gz.plant.gazebo.links.transport import TransportLink
 from vds_gz.plant.gazebo.plant import GazeboPlant
-from vds_gz.plant.gazebo.transport import TransportLink
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.command import ACKERMANN, CONTROL, Command, ackermann, control, twist
 from vds_gz.vehicle.vehicle import NANOSECONDS, Motion

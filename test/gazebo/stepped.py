@@ -13,11 +13,11 @@ from parity import PERIOD, Manoeuvre, Sample
 from vds_gz.description.sdf import remove_joint_plugins, sdf
 from vds_gz.nodes.plants import vehicle_of
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.plant.gazebo import bindings
+from vds_gz.plant.base import Posture
+from vds_gz.plant.gazebo.links import bindings
+from vds_gz.plant.gazebo.links.system import SystemLink
 from vds_gz.plant.gazebo.plant import GazeboPlant
 from vds_gz.plant.gazebo.server import Spawn, populated
-from vds_gz.plant.gazebo.system import SystemLink
-from vds_gz.plant.plant import Posture
 from vds_gz.share import share
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.vehicle import NANOSECONDS, Motion

@@ -14,8 +14,8 @@ from vds_gz.geometry.so3 import Quaternion, Vector, angles, quaternion
 from vds_gz.interface import topics
 from vds_gz.interface.conversions import stamp_ns
 from vds_gz.parameters.autoware import GRAVITY, slope_acceleration
+from vds_gz.plant.base import Posture
 from vds_gz.plant.gazebo.server import Server, populated
-from vds_gz.plant.plant import Posture
 from vds_gz.sensing.localization import Pose
 from vds_gz.share import share
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from vds_gz.geometry.so3 import Quaternion, angles, between, into_body, quaternion, turned
 from vds_gz.plant.gazebo.history import History
-from vds_gz.plant.gazebo.link import Placement
+from vds_gz.plant.gazebo.links.base import Placement
 
 MS = 1_000_000
 

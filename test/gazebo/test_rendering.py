@@ -15,7 +15,7 @@ from vds_gz.description import gz_topics as topics
 from vds_gz.description.sdf import sdf
 from vds_gz.parameters.sensors import Camera, Lidar2d, RgbdCamera, VelodyneVlp16
 from vds_gz.parameters.vehicles import BicycleParameters
-from vds_gz.plant.gazebo import bindings
+from vds_gz.plant.gazebo.links import bindings
 from vds_gz.plant.gazebo.server import Server, Spawn, populated
 from vds_gz.sensing.streams import STREAMS, Stream
 from vds_gz.share import share

@@ -12,7 +12,7 @@ from ros_gz import bridge, controlled, need, spawn_controllers
 
 from vds_gz.description import gz_topics as gazebo_topics
 from vds_gz.interface import topics
-from vds_gz.plant.gazebo import bindings
+from vds_gz.plant.gazebo.links import bindings
 
 __all__ = ["bridge"]
 

@@ -14,7 +14,7 @@ import json
 import sys
 
 from vds_gz.description import gz_topics as topics
-from vds_gz.plant.gazebo import bindings
+from vds_gz.plant.gazebo.links import bindings
 
 
 def main() -> None:

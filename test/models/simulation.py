@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from vds_gz.plant.gazebo.bindings import bindings_fault
+from vds_gz.plant.gazebo.links.bindings import bindings_fault
 from vds_gz.plant.gazebo.server import Spawn, populated
 from vds_gz.share import share
 

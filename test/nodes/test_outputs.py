@@ -12,7 +12,7 @@ from processes import Probe
 from vds_gz.interface import topics
 from vds_gz.interface.conversions import EXACT
 from vds_gz.interface.outputs import Frames, Outputs, Snapshot
-from vds_gz.plant.plant import Posture
+from vds_gz.plant.base import Posture
 from vds_gz.sensing.localization import Pose
 from vds_gz.vehicle.model import ActuatorStates, JointStates
 from vds_gz.vehicle.vehicle import Motion

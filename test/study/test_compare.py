@@ -9,7 +9,7 @@ import yaml
 from processes import run
 
 from vds_gz.cli import main
-from vds_gz.plant.gazebo.bindings import bindings_fault
+from vds_gz.plant.gazebo.links.bindings import bindings_fault
 
 __all__ = ["run"]
 

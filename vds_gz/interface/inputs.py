@@ -18,7 +18,7 @@ from vds_gz.interface.conversions import (
     steering_command,
     yaw_of,
 )
-from vds_gz.plant.plant import Posture
+from vds_gz.plant.base import Posture
 from vds_gz.ros.errors import UnknownTypeError
 from vds_gz.ros.graph import Graph, Severity, Subscription
 from vds_gz.sensing.localization import Pose

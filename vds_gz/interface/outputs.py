@@ -10,7 +10,7 @@ from typing import Any
 from vds_gz.geometry.so3 import quaternion
 from vds_gz.interface import topics
 from vds_gz.interface.conversions import EXACT, exact_covariance, set_stamp
-from vds_gz.plant.plant import Posture
+from vds_gz.plant.base import Posture
 from vds_gz.ros.graph import Graph
 from vds_gz.ros.messages.packed import PackedMessage, Place
 from vds_gz.sensing.localization import Pose

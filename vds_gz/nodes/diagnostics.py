@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from vds_gz.interface import topics
 from vds_gz.interface.conversions import set_stamp
-from vds_gz.plant.plant import Level, Status
+from vds_gz.plant.base import Level, Status
 from vds_gz.ros.graph import Graph
 from vds_gz.ros.names import full_node_name
 

@@ -20,7 +20,7 @@ from vds_gz.parameters.description import ParameterError
 from vds_gz.parameters.gazebo import LINKS
 from vds_gz.parameters.load import load
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.plant.gazebo.link import LinkError
+from vds_gz.plant.gazebo.links.base import LinkError
 from vds_gz.plant.gazebo.server import Server, Spawn, populated
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.errors import ArgumentError

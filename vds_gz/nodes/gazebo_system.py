@@ -31,7 +31,7 @@ from vds_gz.nodes.plants import gazebo_plant
 from vds_gz.nodes.sim_node import NODE_NAME, SimNode
 from vds_gz.parameters.gazebo import joint_map
 from vds_gz.parameters.load import load
-from vds_gz.plant.gazebo.system import SystemLink
+from vds_gz.plant.gazebo.links.system import SystemLink
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.graph import Severity

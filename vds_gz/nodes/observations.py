@@ -8,7 +8,7 @@ from dataclasses import replace
 from vds_gz.interface.outputs import Frames, Outputs, Snapshot
 from vds_gz.interface.reports import Reports
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.plant.plant import Plant
+from vds_gz.plant.base import Plant
 from vds_gz.ros.graph import Graph
 from vds_gz.sensing.estimate import Perception
 from vds_gz.sensing.localization import Pose

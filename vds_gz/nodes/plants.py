@@ -6,11 +6,11 @@ from vds_gz.description.ros2_control import with_hardware
 from vds_gz.description.urdf import urdf
 from vds_gz.interface.topics import CLOCK
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.plant.gazebo.bindings import bindings_fault
-from vds_gz.plant.gazebo.link import GazeboLink, LinkError
+from vds_gz.plant.base import Plant
+from vds_gz.plant.gazebo.links.base import GazeboLink, LinkError
+from vds_gz.plant.gazebo.links.bindings import bindings_fault
 from vds_gz.plant.gazebo.plant import GazeboPlant
 from vds_gz.plant.kinematic import KinematicPlant
-from vds_gz.plant.plant import Plant
 from vds_gz.ros.graph import Graph, Severity
 from vds_gz.vehicle.model import Model
 from vds_gz.vehicle.vehicle import Vehicle
@@ -69,7 +69,7 @@ def choose(parameters: NodeParameters) -> tuple[str, str]:
     fault = bindings_fault()
     if fault:
         return "kinematic", f"{fault}; for the links over ROS set backend: gazebo"
-    from vds_gz.plant.gazebo.transport import answering_world
+    from vds_gz.plant.gazebo.links.transport import answering_world
 
     world = answering_world(parameters.gazebo, ANSWER_WITHIN)
     if world is None:
@@ -96,15 +96,15 @@ def make_link(graph: Graph, parameters: NodeParameters) -> GazeboLink:
     if name == "transport":
         if fault:
             raise LinkError(f"parameter 'gazebo.link' is 'transport', but {fault}; install them or set it to bridge")
-        from vds_gz.plant.gazebo.transport import TransportLink
+        from vds_gz.plant.gazebo.links.transport import TransportLink
 
         return TransportLink(parameters.gazebo)
     if name == "bridge":
-        from vds_gz.plant.gazebo.bridge import BridgeLink
+        from vds_gz.plant.gazebo.links.bridge import BridgeLink
 
         return BridgeLink(graph, parameters.gazebo)
     if name == "ros2_control":
-        from vds_gz.plant.gazebo.ros2_control import Ros2ControlLink
+        from vds_gz.plant.gazebo.links.ros2_control import Ros2ControlLink
 
         return Ros2ControlLink(graph, parameters.gazebo)
     raise LinkError(

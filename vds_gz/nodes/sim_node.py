@@ -23,8 +23,8 @@ from vds_gz.nodes.plants import description, make_plant
 from vds_gz.parameters.description import ParameterError, Value, describe
 from vds_gz.parameters.load import load, replaced
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.plant.gazebo.link import LinkError
-from vds_gz.plant.plant import Plant, Posture
+from vds_gz.plant.base import Plant, Posture
+from vds_gz.plant.gazebo.links.base import LinkError
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.errors import GraphError
 from vds_gz.ros.factory import open_graph

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from vds_gz.geometry.so3 import into_body, quaternion
 from vds_gz.interface.conversions import set_stamp, yaw_of
 from vds_gz.interface.inputs import FARTHEST, posture_of
-from vds_gz.plant.plant import Posture
+from vds_gz.plant.base import Posture
 from vds_gz.ros.errors import UnknownTypeError
 from vds_gz.ros.graph import Graph, Severity
 from vds_gz.sensing.localization import Pose

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vds_gz.plant.plant import Posture, Status
+from vds_gz.plant.base import Posture, Status
 from vds_gz.sensing.localization import Pose
 from vds_gz.vehicle.model import JointStates
 from vds_gz.vehicle.vehicle import Motion, Vehicle

@@ -6,8 +6,8 @@ import math
 from collections import deque
 
 from vds_gz.geometry.so3 import Vector, angles, between, into_body, turned
-from vds_gz.plant.gazebo.link import Placement
-from vds_gz.plant.plant import Posture
+from vds_gz.plant.base import Posture
+from vds_gz.plant.gazebo.links.base import Placement
 from vds_gz.vehicle.vehicle import Motion
 
 #: Placements kept; outputs wait for a few at most.

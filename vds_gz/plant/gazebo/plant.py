@@ -9,11 +9,11 @@ from time import monotonic
 from vds_gz.geometry.so3 import Quaternion, Vector, angles, into_body, quaternion
 from vds_gz.parameters.autoware import GRAVITY
 from vds_gz.parameters.gazebo import GazeboParameters, joint_map
+from vds_gz.plant.base import Level, Posture, Status
 from vds_gz.plant.gazebo.history import History
 from vds_gz.plant.gazebo.lag import LagEstimator, allowed, configured, summary
-from vds_gz.plant.gazebo.life import Life
-from vds_gz.plant.gazebo.link import GazeboLink, Inbox, JointReadings, Placement, Tick
-from vds_gz.plant.plant import Level, Posture, Status
+from vds_gz.plant.gazebo.link_health import Life
+from vds_gz.plant.gazebo.links.base import GazeboLink, Inbox, JointReadings, Placement, Tick
 from vds_gz.sensing.localization import Pose
 from vds_gz.vehicle.model import JointStates
 from vds_gz.vehicle.vehicle import NANOSECONDS, Motion, Vehicle

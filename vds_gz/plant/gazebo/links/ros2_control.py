@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 
 from vds_gz.geometry.so3 import Quaternion, Vector
 from vds_gz.parameters.gazebo import GazeboParameters
-from vds_gz.plant.gazebo.bridge import filled
-from vds_gz.plant.gazebo.last_will import LastWill
-from vds_gz.plant.gazebo.link import Inbox
-from vds_gz.plant.gazebo.ros_state import RosState
-from vds_gz.plant.gazebo.world_services import WorldServices
+from vds_gz.plant.gazebo.links.base import Inbox
+from vds_gz.plant.gazebo.links.bridge import filled
+from vds_gz.plant.gazebo.links.ros_state import RosState
+from vds_gz.plant.gazebo.links.world_services import WorldServices
+from vds_gz.plant.gazebo.watchdog import LastWill
 from vds_gz.ros.graph import Graph, QoS
 
 NUMBERS = "std_msgs/msg/Float64MultiArray"

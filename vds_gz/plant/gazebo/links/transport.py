@@ -10,9 +10,9 @@ from typing import Any
 from vds_gz.description import gz_topics as topics
 from vds_gz.geometry.so3 import Quaternion, Vector
 from vds_gz.parameters.gazebo import GazeboParameters
-from vds_gz.plant.gazebo import bindings
-from vds_gz.plant.gazebo.helper import Helper
-from vds_gz.plant.gazebo.link import Alive, Inbox, JointReadings, Placement, Tick
+from vds_gz.plant.gazebo.links import bindings
+from vds_gz.plant.gazebo.links.base import Alive, Inbox, JointReadings, Placement, Tick
+from vds_gz.plant.gazebo.links.helper_process import Helper
 from vds_gz.vehicle.vehicle import NANOSECONDS
 
 #: How long callbacks may still run after the last subscription has ended [s]; leaving earlier can crash the process.

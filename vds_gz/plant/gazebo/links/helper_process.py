@@ -1,4 +1,4 @@
-"""A process beside the node for what must not be done in it: ``python -m vds_gz.plant.gazebo.helper``.
+"""A process beside the node for what must not be done in it: ``python -m vds_gz.plant.gazebo.links.helper_process``.
 
 Requests to Gazebo's services, and looking for worlds, hold Python's lock while they wait, so the node would stand still
 with them. And when the node dies without a word, Gazebo's joints go on with their last command for ever: this process
@@ -19,7 +19,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from vds_gz.plant.gazebo import bindings
+from vds_gz.plant.gazebo.links import bindings
 
 #: Between two looks for worlds [s].
 LOOKING = 0.5

@@ -1,4 +1,4 @@
-"""A process beside the node that stops the joints should the node die: ``python -m vds_gz.plant.gazebo.last_will``.
+"""A process beside the node that stops the joints should the node die: ``python -m vds_gz.plant.gazebo.watchdog``.
 
 Nothing behind a ROS topic misses a node that has died: neither Gazebo's joint controllers nor a
 ``forward_command_controller`` knows a time-out, and the wheels go on with their last command for ever. This process

@@ -10,7 +10,7 @@ from vds_gz.description import gz_topics as topics
 from vds_gz.interface.conversions import stamp_ns
 from vds_gz.interface.topics import CLOCK_IN
 from vds_gz.parameters.gazebo import GazeboParameters
-from vds_gz.plant.gazebo.link import Alive, Inbox, JointReadings, Placement, Tick
+from vds_gz.plant.gazebo.links.base import Alive, Inbox, JointReadings, Placement, Tick
 from vds_gz.ros.graph import Graph, QoS
 from vds_gz.vehicle.vehicle import NANOSECONDS
 

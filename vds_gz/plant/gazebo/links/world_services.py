@@ -8,7 +8,7 @@ import subprocess
 from collections import deque
 
 from vds_gz.geometry.so3 import Quaternion, Vector
-from vds_gz.plant.gazebo.link import LinkError
+from vds_gz.plant.gazebo.links.base import LinkError
 
 #: How long Gazebo may take to answer [ms].
 PATIENCE = 3000

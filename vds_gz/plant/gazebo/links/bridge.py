@@ -8,10 +8,10 @@ from typing import Any
 from vds_gz.description import gz_topics as topics
 from vds_gz.geometry.so3 import Quaternion, Vector
 from vds_gz.parameters.gazebo import GazeboParameters
-from vds_gz.plant.gazebo.last_will import LastWill
-from vds_gz.plant.gazebo.link import Inbox
-from vds_gz.plant.gazebo.ros_state import RosState
-from vds_gz.plant.gazebo.world_services import WorldServices
+from vds_gz.plant.gazebo.links.base import Inbox
+from vds_gz.plant.gazebo.links.ros_state import RosState
+from vds_gz.plant.gazebo.links.world_services import WorldServices
+from vds_gz.plant.gazebo.watchdog import LastWill
 from vds_gz.ros.graph import Graph, QoS
 
 ACTUATORS = "actuator_msgs/msg/Actuators"

@@ -6,8 +6,8 @@ import os
 from collections.abc import Sequence
 
 from vds_gz.parameters.gazebo import GazeboParameters
-from vds_gz.plant.gazebo.link import Alive, JointReadings, Placement, Seen, Tick
-from vds_gz.plant.plant import Level
+from vds_gz.plant.base import Level
+from vds_gz.plant.gazebo.links.base import Alive, JointReadings, Placement, Seen, Tick
 
 #: Nothing heard for so long, and it is not there [s].
 SILENCE = 1.0
