@@ -15,10 +15,10 @@ from vds_gz.interface.inputs import CommandInputs, InitialPoseInput, Refusals
 from vds_gz.interface.outputs import ClockOutput, Frames
 from vds_gz.interface.reports import command_topics
 from vds_gz.nodes import simulation_services
-from vds_gz.nodes.beat import Beat
 from vds_gz.nodes.clock import Clock, FollowedClock, ReferenceClock, SystemClock
 from vds_gz.nodes.diagnostics import Diagnostics, Health
 from vds_gz.nodes.observations import Observations
+from vds_gz.nodes.periodic import Beat
 from vds_gz.nodes.plants import description, make_plant
 from vds_gz.parameters.description import ParameterError, Value, describe
 from vds_gz.parameters.load import load, replaced
