@@ -26,7 +26,7 @@ COMMANDS = {
     "node": ("vds_gz.nodes.sim_node", "main", "the vehicle alone, as `ros2 run vds_gz sim_node`"),
     "joy": ("vds_gz.teleop.joy", "main", "read a gamepad where there is no ROS, as the package joy does"),
     "keys": ("vds_gz.teleop.keys", "main", "drive from the keyboard of this terminal"),
-    "view": ("vds_gz.page.view", "main", "show a running vehicle in the browser, and drive it from there"),
+    "view": ("vds_gz.cli.view", "main", "show a running vehicle in the browser, and drive it from there"),
     "gazebo": ("vds_gz.nodes.gazebo", "main", "start a Gazebo world, a vehicle in it and its node"),
     "model": ("vds_gz.model_command", "main", "write a vehicle's URDF or SDF"),
     "maps": ("vds_gz.study.maps", "main", "check and draw a map of actuation"),

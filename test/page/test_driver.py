@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vds_gz.page.driver import LET_GO, Driver
 from vds_gz.teleop.drive import STANDSTILL, STOPS, Drive
+from vds_gz.web.deadman import LET_GO, Driver
 
 FORWARDS = Drive(v_x=1.0)
 TICK = 0.05

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from vds_gz.page.link import Link
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.factory import open_graph
+from vds_gz.web.graph_thread import Link
 
 
 @pytest.fixture

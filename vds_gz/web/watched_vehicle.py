@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from vds_gz.page.driver import Driver
-from vds_gz.page.namespaced import in_namespace
-from vds_gz.page.remote_node import RemoteNode
-from vds_gz.page.telemetry import COLUMNS, Telemetry, turns
 from vds_gz.ros.graph import Graph
 from vds_gz.ros.names import full_node_name
 from vds_gz.teleop.outputs import CommandOutput
+from vds_gz.web.deadman import Driver
+from vds_gz.web.namespaced import in_namespace
+from vds_gz.web.remote_node import RemoteNode
+from vds_gz.web.telemetry import COLUMNS, Telemetry, turns
 
 #: ``auto`` takes an Ackermann command for a vehicle with steered wheels, else a twist.
 AUTO = "auto"

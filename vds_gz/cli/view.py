@@ -10,15 +10,15 @@ from collections.abc import Sequence
 
 from aiohttp import web
 
-from vds_gz.page.access import Access
-from vds_gz.page.link import Link
-from vds_gz.page.server import Server
-from vds_gz.page.vehicle import AUTO, Vehicle
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.errors import ArgumentError, GraphError
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.names import check_namespace, check_node_name
 from vds_gz.teleop.outputs import TOPICS
+from vds_gz.web.access import Access
+from vds_gz.web.graph_thread import Link
+from vds_gz.web.server import Server
+from vds_gz.web.watched_vehicle import AUTO, Vehicle
 
 NODE_NAME = "view"
 

@@ -11,11 +11,11 @@ from typing import Any
 
 from aiohttp import WSCloseCode, WSMsgType, web
 
-from vds_gz.page.access import HEADERS, SOCKET, Access
-from vds_gz.page.link import Link
-from vds_gz.page.messages import LONGEST, Message, MessageError, Pause, Reset, Seen, SetParameter, read
-from vds_gz.page.vehicle import Vehicle
 from vds_gz.teleop.drive import Drive
+from vds_gz.web.access import HEADERS, SOCKET, Access
+from vds_gz.web.graph_thread import Link
+from vds_gz.web.messages import LONGEST, Message, MessageError, Pause, Reset, Seen, SetParameter, read
+from vds_gz.web.watched_vehicle import Vehicle
 
 #: Frames per second.
 RATE = 30.0
