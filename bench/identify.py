@@ -17,8 +17,8 @@ from vds_gz.commandlog.profiles import Limits, make
 from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.vehicles import BicycleParameters
-from vds_gz.study.axis_fit import NAMES, AxisFit, fit_axis, follow
-from vds_gz.study.sources import simulate
+from vds_gz.study.compare.sources import simulate
+from vds_gz.study.identify.axis_fit import NAMES, AxisFit, fit_axis, follow
 
 #: Standard deviation of the noise, of full scale; samples lost; standard deviation of the times of samples [s].
 NOISE, LOST, JITTER = 0.02, 0.05, 0.001

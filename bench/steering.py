@@ -15,9 +15,9 @@ import numpy as np
 from vds_gz.commandlog.actuation_profiles import turns
 from vds_gz.commandlog.log import Pedals
 from vds_gz.parameters.autoware import ActuationCmdMechanicalParameters
-from vds_gz.study.mechanism_fit import MechanismFit, fit_mechanism
-from vds_gz.study.replay import command_of
-from vds_gz.study.signals import Series
+from vds_gz.study.identify.mechanism_fit import MechanismFit, fit_mechanism
+from vds_gz.study.identify.signals import Series
+from vds_gz.study.offline.replay import command_of
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.compiled import CompiledVehicle
 

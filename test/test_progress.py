@@ -8,7 +8,7 @@ import sys
 import pytest
 
 WORK = """
-from vds_gz.progress import progress
+from vds_gz.study.progress import progress
 with progress("counting sheep", 3) as advance:
     for sheep in range(3):
         advance(1)

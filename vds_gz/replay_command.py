@@ -13,10 +13,10 @@ from time import perf_counter
 from vds_gz.commandlog import log as command_log
 from vds_gz.commandlog.log import CommandLogError
 from vds_gz.parameters.description import ParameterError
-from vds_gz.progress import progress
-from vds_gz.replay_recording import write_mcap
 from vds_gz.ros.errors import ArgumentError, UnknownTypeError
-from vds_gz.study.replay import Replay, write_csv
+from vds_gz.study.offline.replay import Replay, write_csv
+from vds_gz.study.offline.replay_bag import write_mcap
+from vds_gz.study.progress import progress
 from vds_gz.study.vehicle_options import add_vehicle_options, vehicle_of
 
 DESCRIPTION = """

@@ -17,7 +17,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from vds_gz.parameters.autoware import MechanicalParameters
-from vds_gz.study.plots import ACTUAL, ASKED, INK, STYLE
+from vds_gz.study.report.plots import ACTUAL, ASKED, INK, STYLE
 from vds_gz.vehicle.autoware.models import AUTOWARE_MODELS
 from vds_gz.vehicle.autoware.reports import actuation_status
 from vds_gz.vehicle.autoware.state import put

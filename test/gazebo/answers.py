@@ -11,7 +11,7 @@ import numpy as np
 from parity import PERIOD, Manoeuvre, Sample
 
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.study.axis_fit import fit_axis
+from vds_gz.study.identify.axis_fit import fit_axis
 from vds_gz.vehicle.command import Command
 
 #: Slower than this a yaw rate says nothing of the steering [m/s].

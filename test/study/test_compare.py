@@ -211,7 +211,7 @@ def test_two_vehicles_that_run_are_compared_and_one_of_them_with_a_model(folder,
 
 
 def test_a_vehicle_that_is_not_there(folder, domain, monkeypatch, capsys):
-    monkeypatch.setattr("vds_gz.study.live.PATIENCE", 0.5)
+    monkeypatch.setattr("vds_gz.study.compare.live.PATIENCE", 0.5)
     assert main(["compare", "live:/nobody", parameter_file(folder, "a")]) == 1
     assert "nothing came from the vehicle in namespace '/nobody'" in capsys.readouterr().err
 

@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from vds_gz.study.axis_fit import fit_axis
-from vds_gz.study.identify import identify
-from vds_gz.study.signals import Series, Signals
+from vds_gz.study.identify.axis_fit import fit_axis
+from vds_gz.study.identify.signals import Series, Signals
+from vds_gz.study.identify.vehicle_fit import identify
 
 
 def middle(left, right):

@@ -15,10 +15,10 @@ from vds_gz.commandlog.log import Pedals
 from vds_gz.parameters.autoware import ActuationCmdParameters
 from vds_gz.parameters.maps import own_map, parse_map, read_map
 from vds_gz.ros.messages.portable import MessageTypes
-from vds_gz.study.identify_actuation import csv_text
-from vds_gz.study.pedal_fit import fit_pedals
-from vds_gz.study.replay import command_of
-from vds_gz.study.signals import Series, SignalError
+from vds_gz.study.identify.actuation import csv_text
+from vds_gz.study.identify.pedal_fit import fit_pedals
+from vds_gz.study.identify.signals import Series, SignalError
+from vds_gz.study.offline.replay import command_of
 from vds_gz.study.vehicle_options import parameters_of_file
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.compiled import CompiledVehicle

@@ -16,14 +16,14 @@ from vds_gz.parameters.load import Override, load
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.vehicles import BicycleParameters, OmniParameters
 from vds_gz.parameters.yaml_reader import read_parameter_file
-from vds_gz.replay_recording import Listener, write_mcap
 from vds_gz.ros.errors import UnknownTypeError
 from vds_gz.ros.messages.factory import open_types
 from vds_gz.sensing.noise import Measurement, MeasurementNoise
 from vds_gz.share import share
 from vds_gz.study import recording
-from vds_gz.study.replay import BEGIN, Replay, as_sent, command_of, make_vehicle
-from vds_gz.study.sources import commands_of
+from vds_gz.study.compare.sources import commands_of
+from vds_gz.study.offline.replay import BEGIN, Replay, as_sent, command_of, make_vehicle
+from vds_gz.study.offline.replay_bag import Listener, write_mcap
 from vds_gz.vehicle.autoware.reports import steering_report
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.vehicle import Vehicle

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
 from vds_gz.parameters.vehicles import BicycleParameters
-from vds_gz.study.response import measure
+from vds_gz.study.identify.response import measure
 from vds_gz.vehicle.bicycle import BICYCLE
 from vds_gz.vehicle.command import ackermann
 from vds_gz.vehicle.vehicle import Vehicle

@@ -7,8 +7,8 @@ import pytest
 
 from vds_gz.interface import topics
 from vds_gz.ros.messages.factory import open_types
-from vds_gz.study.telemetry import Pair, Pose, Telemetry
-from vds_gz.study.view import BAR, LineView, PictureView, bar, chart
+from vds_gz.study.session.newest import Pair, Pose, Telemetry
+from vds_gz.study.session.terminal_view import BAR, LineView, PictureView, bar, chart
 
 TYPES = open_types()
 

@@ -22,14 +22,14 @@ from vds_gz.parameters.gazebo import LINKS
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.errors import ArgumentError, GraphError
 from vds_gz.study import recording
-from vds_gz.study.compare import Comparison, Difference, Measured, Signal, compare
-from vds_gz.study.live import NODE_NAME, Gazebo, record_live, run_in_gazebo
-from vds_gz.study.plots import ACTUAL, ASKED, PALE, STYLE
+from vds_gz.study.compare.differences import Comparison, Difference, Measured, Signal, compare
+from vds_gz.study.compare.live import NODE_NAME, Gazebo, record_live, run_in_gazebo
+from vds_gz.study.compare.sources import Source, commands_of, find, read_run, simulate
+from vds_gz.study.compare.tolerance import Bound, ToleranceError, check, load
 from vds_gz.study.recording import Recording, RecordingError
-from vds_gz.study.report import Page, png, text_table
-from vds_gz.study.session import RunError
-from vds_gz.study.sources import Source, commands_of, find, read_run, simulate
-from vds_gz.study.tolerance import Bound, ToleranceError, check, load
+from vds_gz.study.report.html import Page, png, text_table
+from vds_gz.study.report.plots import ACTUAL, ASKED, PALE, STYLE
+from vds_gz.study.session.run import RunError
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.command import ACKERMANN
 

@@ -17,16 +17,11 @@ from vds_gz.parameters import yaml_writer as parameter_file
 from vds_gz.parameters.description import ParameterError
 from vds_gz.parameters.load import Override
 from vds_gz.parameters.yaml_reader import read_parameter_file
-from vds_gz.progress import progress
 from vds_gz.ros.errors import ArgumentError
 from vds_gz.share import share
-from vds_gz.study.axis_fit import NAMES
-from vds_gz.study.identify import Axis, autoware, identify, model_of, nav2, overrides
-from vds_gz.study.identify_actuation import identify_pedals, identify_steering
-from vds_gz.study.plots import ACTUAL, ASKED, INK, STYLE
-from vds_gz.study.recording import RecordingError
-from vds_gz.study.report import Page, png, text_table
-from vds_gz.study.signals import (
+from vds_gz.study.identify.actuation import identify_pedals, identify_steering
+from vds_gz.study.identify.axis_fit import NAMES
+from vds_gz.study.identify.signals import (
     ACTUATION_COMMANDS,
     ACTUATIONS,
     COMMANDS,
@@ -36,6 +31,11 @@ from vds_gz.study.signals import (
     read_bag,
     read_csv,
 )
+from vds_gz.study.identify.vehicle_fit import Axis, autoware, identify, model_of, nav2, overrides
+from vds_gz.study.progress import progress
+from vds_gz.study.recording import RecordingError
+from vds_gz.study.report.html import Page, png, text_table
+from vds_gz.study.report.plots import ACTUAL, ASKED, INK, STYLE
 from vds_gz.study.vehicle_options import NODE, add_vehicle_options, vehicle_of
 
 DESCRIPTION = """

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from vds_gz.parameters.description import ParameterError
 from vds_gz.parameters.maps import ActuationMap, read_map
-from vds_gz.study.plots import STYLE
+from vds_gz.study.report.plots import STYLE
 
 
 def draw(table: ActuationMap, title: str, path: Path) -> None:

@@ -14,12 +14,12 @@ from pathlib import Path
 
 from vds_gz.bags.recorder import Recorder
 from vds_gz.interface import topics
-from vds_gz.progress import progress
 from vds_gz.ros.arguments import Arguments, parse
 from vds_gz.ros.errors import ArgumentError, GraphError
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.graph import Graph
-from vds_gz.study.report import text_table
+from vds_gz.study.progress import progress
+from vds_gz.study.report.html import text_table
 
 NODE_NAME = "record"
 

@@ -27,8 +27,8 @@ from vds_gz.ros.arguments import Arguments, parse
 from vds_gz.ros.errors import ArgumentError, GraphError
 from vds_gz.share import share
 from vds_gz.study.recording import Recording, RecordingError, read
-from vds_gz.study.session import NODE_NAME, RunError, Session, write_parameters
-from vds_gz.study.summary import Row, summarize
+from vds_gz.study.report.summary import Row, summarize
+from vds_gz.study.session.run import NODE_NAME, RunError, Session, write_parameters
 from vds_gz.vehicle.catalogue import models
 
 #: Logs that come with the package, by model; the others drive the one of the hall.
@@ -41,7 +41,7 @@ DEFAULT_PRESET = "ackermann_car"
 NODE = "sim_node"
 
 #: Imported late, and only by those who draw.
-PLOTS = "vds_gz.study.plots"
+PLOTS = "vds_gz.study.report.plots"
 
 DESCRIPTION = """
 Start a vehicle, drive it with a command log from a second process, record all topics and show the response, live and

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
+from vds_gz.study.identify.response import Response, measure
 from vds_gz.study.recording import Recording
-from vds_gz.study.response import Response, measure
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,9 +26,9 @@ from scipy.ndimage import uniform_filter1d
 from scipy.optimize import least_squares, lsq_linear
 
 from vds_gz.parameters.maps import ActuationMap
-from vds_gz.progress import Advance
-from vds_gz.study.axis_fit import CERTAIN, CERTAIN_TIME, TIME_RESOLUTION, WIDTH, Number, clinging, noise
-from vds_gz.study.signals import Series, SignalError
+from vds_gz.study.identify.axis_fit import CERTAIN, CERTAIN_TIME, TIME_RESOLUTION, WIDTH, Number, clinging, noise
+from vds_gz.study.identify.signals import Series, SignalError
+from vds_gz.study.progress import Advance
 
 Array = NDArray[np.float64]
 

@@ -13,11 +13,11 @@ from vds_gz.bags.recorder import Recorder
 from vds_gz.commandlog.log import CommandLog, write_csv
 from vds_gz.interface import topics
 from vds_gz.parameters.yaml_reader import read_parameter_file
-from vds_gz.progress import progress
 from vds_gz.ros.arguments import Arguments, parse
 from vds_gz.ros.errors import ArgumentError
 from vds_gz.ros.factory import open_graph
-from vds_gz.study.session import RunError, Session, write_parameters
+from vds_gz.study.progress import progress
+from vds_gz.study.session.run import RunError, Session, write_parameters
 from vds_gz.study.vehicle_options import NODE
 
 NODE_NAME = "compare"

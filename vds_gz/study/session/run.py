@@ -17,8 +17,8 @@ from vds_gz.interface import topics
 from vds_gz.parameters.yaml_reader import Override
 from vds_gz.ros.arguments import Arguments
 from vds_gz.ros.factory import open_graph
-from vds_gz.study.telemetry import Telemetry
-from vds_gz.study.view import View, open_view
+from vds_gz.study.session.newest import Telemetry
+from vds_gz.study.session.terminal_view import View, open_view
 
 NODE_NAME = "run"
 

@@ -25,9 +25,9 @@ from numpy.typing import NDArray
 from scipy.optimize import differential_evolution, least_squares
 
 from vds_gz.parameters.autoware import ActuationCmdMechanicalParameters
-from vds_gz.progress import Advance
-from vds_gz.study.axis_fit import CERTAIN, WIDTH, Number, clinging, noise
-from vds_gz.study.signals import Series, SignalError
+from vds_gz.study.identify.axis_fit import CERTAIN, WIDTH, Number, clinging, noise
+from vds_gz.study.identify.signals import Series, SignalError
+from vds_gz.study.progress import Advance
 from vds_gz.vehicle.autoware.arithmetic import limited
 from vds_gz.vehicle.autoware.mechanism import limit_command, restart, step_mechanism
 from vds_gz.vehicle.autoware.models import mechanism

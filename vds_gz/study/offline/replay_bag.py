@@ -23,11 +23,11 @@ from vds_gz.interface import topics
 from vds_gz.interface.conversions import EXACT, set_stamp
 from vds_gz.interface.outputs import Frames, Outputs, Snapshot
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.progress import Advance
 from vds_gz.ros.graph import QoS
 from vds_gz.ros.messages.factory import open_types
 from vds_gz.sensing.localization import Pose
-from vds_gz.study.replay import BEGIN, Block, Replay, Sample
+from vds_gz.study.offline.replay import BEGIN, Block, Replay, Sample
+from vds_gz.study.progress import Advance
 from vds_gz.vehicle.autoware.reports import has_actuation_status
 from vds_gz.vehicle.model import ActuatorStates, JointStates
 from vds_gz.vehicle.vehicle import Motion

@@ -19,8 +19,8 @@ from vds_gz.ros.errors import ArgumentError
 from vds_gz.ros.names import check_namespace
 from vds_gz.share import share
 from vds_gz.study import recording
+from vds_gz.study.offline.replay import Replay, csv_columns, csv_rows
 from vds_gz.study.recording import Actuator, Array, Commands, Motion, Recording, RecordingError
-from vds_gz.study.replay import Replay, csv_columns, csv_rows
 from vds_gz.study.vehicle_options import parameters_of_file, parameters_of_preset, preset_names
 
 MOTION = ("x", "y", "heading", "v_x", "v_y", "yaw_rate")

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vds_gz.parameters.load import Override
-from vds_gz.study.axis_fit import AxisFit, Number, fit_axis, noise, reached
-from vds_gz.study.signals import QUANTITIES, Series, SignalError, Signals
+from vds_gz.study.identify.axis_fit import AxisFit, Number, fit_axis, noise, reached
+from vds_gz.study.identify.signals import QUANTITIES, Series, SignalError, Signals
 
 #: Below this speed a yaw rate says nothing of the steering [m/s].
 SLOW = 0.05

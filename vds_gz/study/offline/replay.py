@@ -30,9 +30,9 @@ from vds_gz.commandlog.log import (
 )
 from vds_gz.interface.conversions import command_from_ackermann
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.progress import Advance
 from vds_gz.sensing.estimate import Perception
 from vds_gz.sensing.localization import Pose
+from vds_gz.study.progress import Advance
 from vds_gz.vehicle.autoware.reports import (
     ActuationStatus,
     actuation_status,

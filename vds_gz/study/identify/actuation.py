@@ -18,16 +18,16 @@ from vds_gz.parameters.autoware import (
 )
 from vds_gz.parameters.load import Override
 from vds_gz.parameters.maps import ActuationMap, own_map
-from vds_gz.progress import progress
 from vds_gz.ros.errors import ArgumentError
 from vds_gz.study import maps
-from vds_gz.study.axis_fit import CERTAIN, Number
-from vds_gz.study.mechanism_fit import FREE, MechanismFit, fit_mechanism
-from vds_gz.study.pedal_fit import PedalFit, fit_pedals
-from vds_gz.study.plots import ACTUAL, ASKED, INK, STYLE
+from vds_gz.study.identify.axis_fit import CERTAIN, Number
+from vds_gz.study.identify.mechanism_fit import FREE, MechanismFit, fit_mechanism
+from vds_gz.study.identify.pedal_fit import PedalFit, fit_pedals
+from vds_gz.study.identify.signals import Series, SignalError, Signals
+from vds_gz.study.progress import progress
 from vds_gz.study.recording import Array
-from vds_gz.study.report import Page, png, text_table
-from vds_gz.study.signals import Series, SignalError, Signals
+from vds_gz.study.report.html import Page, png, text_table
+from vds_gz.study.report.plots import ACTUAL, ASKED, INK, STYLE
 
 HEAD = ("number", "value", "95 % interval")
 CELL_HEAD = ("pedal", "speed", "acceleration", "95 % interval", "data", "")

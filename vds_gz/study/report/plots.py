@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.vehicles import BicycleParameters
 from vds_gz.study.recording import Recording
-from vds_gz.study.summary import Row
+from vds_gz.study.report.summary import Row
 
 Array = NDArray[np.float64]
 

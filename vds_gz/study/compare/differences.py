@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize_scalar
 
+from vds_gz.study.identify.response import Response, measure
 from vds_gz.study.recording import Actuator, Array, Motion, Recording
-from vds_gz.study.response import Response, measure
 
 #: Longest delay between two runs that is looked for [s].
 LONGEST_DELAY = 1.0
