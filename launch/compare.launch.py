@@ -16,7 +16,7 @@ from launch.event_handlers import OnProcessExit, OnProcessIO
 from launch_ros.actions import Node
 
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
-from vds_gz.launching import COMMANDS, LaunchError, Vehicle, presets
+from vds_gz.launching.vehicle import COMMANDS, LaunchError, Vehicle, presets
 from vds_gz.share import PACKAGE, share
 
 #: What `vds-gz compare` says when it hears both vehicles.

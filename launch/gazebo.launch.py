@@ -23,7 +23,16 @@ from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from vds_gz.description import ros2_control
 from vds_gz.description.gz_bridge import clock_bridge, vehicle_bridge
 from vds_gz.description.sdf import sdf
-from vds_gz.launching import BOOLEANS, LaunchError, Vehicle, boolean, chosen_file, number, require, vehicle_arguments
+from vds_gz.launching.vehicle import (
+    BOOLEANS,
+    LaunchError,
+    Vehicle,
+    boolean,
+    chosen_file,
+    number,
+    require,
+    vehicle_arguments,
+)
 from vds_gz.nodes.gazebo import environment, in_step, renders, world_file
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.plant.gazebo.links.base import LinkError

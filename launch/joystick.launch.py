@@ -6,7 +6,7 @@ from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch_ros.actions import Node
 
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
-from vds_gz.launching import BOOLEANS, boolean, require, whole_number
+from vds_gz.launching.vehicle import BOOLEANS, boolean, require, whole_number
 from vds_gz.share import PACKAGE, share
 
 #: A message at least so often, also while nothing moves: without any, the teleop takes the joystick for lost [Hz].

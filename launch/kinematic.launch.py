@@ -5,7 +5,7 @@ from __future__ import annotations
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
-from vds_gz.launching import BOOLEANS, Vehicle, boolean, chosen_file, given, number, vehicle_arguments
+from vds_gz.launching.vehicle import BOOLEANS, Vehicle, boolean, chosen_file, given, number, vehicle_arguments
 
 #: Arguments that set the parameter of the same name.
 PARAMETERS = ("use_sim_time", "be_reference_clock", "speed_factor", "frame_prefix", "simulate_localization")

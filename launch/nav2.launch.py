@@ -14,7 +14,7 @@ from launch_ros.parameter_descriptions import ParameterFile
 
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from vds_gz.interface import topics
-from vds_gz.launching import BOOLEANS, Vehicle, boolean, given, on_simulation_time, require
+from vds_gz.launching.vehicle import BOOLEANS, Vehicle, boolean, given, on_simulation_time, require
 from vds_gz.share import share
 
 #: The parameter file of the vehicle, for each file of parameters for Nav2.

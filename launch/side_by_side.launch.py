@@ -10,7 +10,7 @@ from __future__ import annotations
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
-from vds_gz.launching import (
+from vds_gz.launching.vehicle import (
     BOOLEANS,
     COMMANDS,
     Vehicle,
