@@ -23,8 +23,8 @@ from answers import answers  # noqa: E402
 from parity import Pair, Sample, averaged, error, manoeuvres, speed, yaw_rate  # noqa: E402
 from stepped import drive  # noqa: E402
 
+from vds_gz.cli.gazebo import environment, in_step  # noqa: E402
 from vds_gz.description.sdf import sdf  # noqa: E402
-from vds_gz.nodes.gazebo import environment, in_step  # noqa: E402
 from vds_gz.parameters.load import Override, load  # noqa: E402
 from vds_gz.parameters.node import NodeParameters  # noqa: E402
 from vds_gz.parameters.yaml_reader import read_parameter_file  # noqa: E402

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from vds_gz.check import reference_page
+from vds_gz.cli.check import reference_page
 
 DOCS = Path(__file__).resolve().parent
 

@@ -20,6 +20,7 @@ from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch_ros.actions import Node
 
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
+from vds_gz.cli.gazebo import environment, in_step, renders, world_file
 from vds_gz.description import ros2_control
 from vds_gz.description.gz_bridge import clock_bridge, vehicle_bridge
 from vds_gz.description.sdf import sdf
@@ -33,7 +34,6 @@ from vds_gz.launching.vehicle import (
     require,
     vehicle_arguments,
 )
-from vds_gz.nodes.gazebo import environment, in_step, renders, world_file
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.plant.gazebo.links.base import LinkError
 from vds_gz.plant.gazebo.links.bindings import bindings_fault

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import vds_gz
-from vds_gz.cli import COMMANDS, main
+from vds_gz.cli.program import COMMANDS, main
 from vds_gz.share import share
 
 CAR = str(share("config", "ackermann_car.yaml"))

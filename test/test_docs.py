@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from vds_gz.check import reference_page
+from vds_gz.cli.check import reference_page
 from vds_gz.parameters.sensors import TYPES
 
 ROOT = Path(__file__).resolve().parents[1]

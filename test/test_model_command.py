@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 import yaml
 
-from vds_gz.model_command import main, presets
+from vds_gz.cli.model import main, presets
 
 WITH_SENSORS = """
 sim_node:

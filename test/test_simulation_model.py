@@ -7,10 +7,10 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
+from vds_gz.cli.model import presets, vehicle_parameters
 from vds_gz.description import gz_topics as topics
 from vds_gz.description.sdf import sdf
 from vds_gz.description.urdf import urdf
-from vds_gz.model_command import presets, vehicle_parameters
 from vds_gz.parameters.sensors import TYPES
 from vds_gz.parameters.vehicles import BicycleParameters, OmniParameters
 from vds_gz.sensing.streams import STREAMS

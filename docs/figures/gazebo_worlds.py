@@ -17,7 +17,7 @@ from pathlib import Path
 import matplotlib.image
 import numpy as np
 
-from vds_gz.model_command import vehicle_parameters, written
+from vds_gz.cli.model import vehicle_parameters, written
 from vds_gz.plant.gazebo.links import bindings
 from vds_gz.plant.gazebo.server import Spawn, populated
 from vds_gz.share import share

@@ -11,11 +11,11 @@ import tempfile
 from pathlib import Path
 
 from vds_gz.cli import main as vds_gz
+from vds_gz.cli.options import parameters_of_preset
 from vds_gz.share import share
 from vds_gz.study.recording import read
 from vds_gz.study.report.html import plots
 from vds_gz.study.report.summary import summarize
-from vds_gz.study.vehicle_options import parameters_of_preset
 
 DOCS = Path(__file__).resolve().parents[1]
 

@@ -13,9 +13,9 @@ import pytest
 from gazebo_support import control, preset, vehicle
 from ros_gz import need
 
+from vds_gz.cli.gazebo import environment, in_step
 from vds_gz.description import gz_topics as topics
 from vds_gz.interface import topics as ros_topics
-from vds_gz.nodes.gazebo import environment, in_step
 from vds_gz.plant.gazebo.links import bindings
 
 pytestmark = pytest.mark.gazebo

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from gazebo_support import PATIENCE, preset, vehicle
 
-from vds_gz.nodes.gazebo import environment, in_step
+from vds_gz.cli.gazebo import environment, in_step
 from vds_gz.nodes.plants import vehicle_of
 from vds_gz.plant.gazebo.server import Server, Spawn, populated
 from vds_gz.share import share

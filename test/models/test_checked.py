@@ -3,8 +3,8 @@
 import pytest
 from simulation import NEEDS_GAZEBO, run
 
+from vds_gz.cli.model import presets, vehicle_parameters, written
 from vds_gz.description.sdf import sdf
-from vds_gz.model_command import presets, vehicle_parameters, written
 from vds_gz.parameters.sensors import TYPES
 from vds_gz.parameters.vehicles import BicycleParameters, OmniParameters
 from vds_gz.share import share

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import pytest
 from simulation import NEEDS_GAZEBO, drive
 
+from vds_gz.cli.model import presets, vehicle_parameters
 from vds_gz.description.sdf import sdf
-from vds_gz.model_command import presets, vehicle_parameters
 from vds_gz.parameters.vehicles import BicycleParameters, DifferentialParameters, OmniParameters
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.command import Command

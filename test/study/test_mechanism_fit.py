@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from vds_gz.cli import main
+from vds_gz.cli.options import parameters_of_file
 from vds_gz.commandlog.actuation_profiles import turns
 from vds_gz.commandlog.log import Pedals
 from vds_gz.parameters.autoware import ActuationCmdMechanicalParameters
 from vds_gz.study.identify.mechanism_fit import fit_mechanism
 from vds_gz.study.identify.signals import Series, SignalError
 from vds_gz.study.offline.replay import command_of
-from vds_gz.study.vehicle_options import parameters_of_file
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.compiled import CompiledVehicle
 

@@ -10,6 +10,7 @@ import yaml
 from rosbags.rosbag2 import StoragePlugin, Writer
 
 from vds_gz.cli import main
+from vds_gz.cli.options import parameters_of_file
 from vds_gz.commandlog.actuation_profiles import PedalLimits, pedals
 from vds_gz.commandlog.log import Pedals
 from vds_gz.parameters.autoware import ActuationCmdParameters
@@ -19,7 +20,6 @@ from vds_gz.study.identify.actuation import csv_text
 from vds_gz.study.identify.pedal_fit import fit_pedals
 from vds_gz.study.identify.signals import Series, SignalError
 from vds_gz.study.offline.replay import command_of
-from vds_gz.study.vehicle_options import parameters_of_file
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.compiled import CompiledVehicle
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vds_gz.bags.recorder import Recorder
+from vds_gz.cli.options import NODE
 from vds_gz.commandlog.log import CommandLog, write_csv
 from vds_gz.interface import topics
 from vds_gz.parameters.yaml_reader import read_parameter_file
@@ -18,7 +19,6 @@ from vds_gz.ros.errors import ArgumentError
 from vds_gz.ros.factory import open_graph
 from vds_gz.study.progress import progress
 from vds_gz.study.session.run import RunError, Session, write_parameters
-from vds_gz.study.vehicle_options import NODE
 
 NODE_NAME = "compare"
 
@@ -136,7 +136,7 @@ def run_in_gazebo(parameters: Path, log: CommandLog, folder: Path, gazebo: Gazeb
         parse(remaps, NODE_NAME),
         folder,
         show=False,
-        program="vds_gz.nodes.gazebo",
+        program="vds_gz.cli.gazebo",
         environment={"GZ_IP": "127.0.0.1", **os.environ, "GZ_PARTITION": f"{namespace}_{time.time_ns()}"},
     )
     with session, progress("driving in Gazebo", log.duration) as advance:

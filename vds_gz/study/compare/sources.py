@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from vds_gz.bags import reader as bags
+from vds_gz.cli.options import parameters_of_file, parameters_of_preset, preset_names
 from vds_gz.commandlog import log as command_log
 from vds_gz.commandlog.log import Ackermann, CommandLog, CommandStream, Control, Entry, Gear, Velocity
 from vds_gz.parameters.node import NodeParameters
@@ -21,7 +22,6 @@ from vds_gz.share import share
 from vds_gz.study import recording
 from vds_gz.study.offline.replay import Replay, csv_columns, csv_rows
 from vds_gz.study.recording import Actuator, Array, Commands, Motion, Recording, RecordingError
-from vds_gz.study.vehicle_options import parameters_of_file, parameters_of_preset, preset_names
 
 MOTION = ("x", "y", "heading", "v_x", "v_y", "yaw_rate")
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
+from vds_gz.cli import maps
 from vds_gz.parameters import yaml_writer as parameter_file
 from vds_gz.parameters.autoware import (
     ActuationCmdMechanicalParameters,
@@ -19,7 +20,6 @@ from vds_gz.parameters.autoware import (
 from vds_gz.parameters.load import Override
 from vds_gz.parameters.maps import ActuationMap, own_map
 from vds_gz.ros.errors import ArgumentError
-from vds_gz.study import maps
 from vds_gz.study.identify.axis_fit import CERTAIN, Number
 from vds_gz.study.identify.mechanism_fit import FREE, MechanismFit, fit_mechanism
 from vds_gz.study.identify.pedal_fit import PedalFit, fit_pedals

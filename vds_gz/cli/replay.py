@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from time import perf_counter
 
+from vds_gz.cli.options import add_vehicle_options, vehicle_of
 from vds_gz.commandlog import log as command_log
 from vds_gz.commandlog.log import CommandLogError
 from vds_gz.parameters.description import ParameterError
@@ -17,7 +18,6 @@ from vds_gz.ros.errors import ArgumentError, UnknownTypeError
 from vds_gz.study.offline.replay import Replay, write_csv
 from vds_gz.study.offline.replay_bag import write_mcap
 from vds_gz.study.progress import progress
-from vds_gz.study.vehicle_options import add_vehicle_options, vehicle_of
 
 DESCRIPTION = """
 Send a command log through a vehicle's model, thousands of times faster than real time, and write what the vehicle does.

@@ -16,22 +16,22 @@ import vds_gz
 
 #: Module, function and what it does, by the name of the subcommand.
 COMMANDS = {
-    "run": ("vds_gz.study.run", "main", "start a vehicle, drive it, record it and show its response"),
+    "run": ("vds_gz.cli.run", "main", "start a vehicle, drive it, record it and show its response"),
     "drive": ("vds_gz.commandlog.player", "main", "send a command log to a vehicle"),
-    "record": ("vds_gz.study.record_command", "main", "record the topics of a vehicle that runs"),
-    "replay": ("vds_gz.replay_command", "main", "send a command log through a model, offline and fast"),
+    "record": ("vds_gz.cli.record", "main", "record the topics of a vehicle that runs"),
+    "replay": ("vds_gz.cli.replay", "main", "send a command log through a model, offline and fast"),
     "profile": ("vds_gz.commandlog.profiles", "main", "make a command log that tells much of a vehicle"),
-    "compare": ("vds_gz.study.compare_command", "main", "say how two recordings or models differ"),
-    "identify": ("vds_gz.study.identify_command", "main", "measure a vehicle from a recording, for a model of it"),
+    "compare": ("vds_gz.cli.compare", "main", "say how two recordings or models differ"),
+    "identify": ("vds_gz.cli.identify", "main", "measure a vehicle from a recording, for a model of it"),
     "node": ("vds_gz.nodes.sim_node", "main", "the vehicle alone, as `ros2 run vds_gz sim_node`"),
     "joy": ("vds_gz.teleop.joy", "main", "read a gamepad where there is no ROS, as the package joy does"),
     "keys": ("vds_gz.teleop.keys", "main", "drive from the keyboard of this terminal"),
     "view": ("vds_gz.cli.view", "main", "show a running vehicle in the browser, and drive it from there"),
-    "gazebo": ("vds_gz.nodes.gazebo", "main", "start a Gazebo world, a vehicle in it and its node"),
-    "model": ("vds_gz.model_command", "main", "write a vehicle's URDF or SDF"),
-    "maps": ("vds_gz.study.maps", "main", "check and draw a map of actuation"),
-    "check": ("vds_gz.check", "main", "look over parameter files"),
-    "parameters": ("vds_gz.check", "reference", "print the reference of all parameters"),
+    "gazebo": ("vds_gz.cli.gazebo", "main", "start a Gazebo world, a vehicle in it and its node"),
+    "model": ("vds_gz.cli.model", "main", "write a vehicle's URDF or SDF"),
+    "maps": ("vds_gz.cli.maps", "main", "check and draw a map of actuation"),
+    "check": ("vds_gz.cli.check", "main", "look over parameter files"),
+    "parameters": ("vds_gz.cli.check", "reference", "print the reference of all parameters"),
 }
 
 

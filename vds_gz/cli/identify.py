@@ -13,6 +13,7 @@ from pathlib import Path
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
+from vds_gz.cli.options import NODE, add_vehicle_options, vehicle_of
 from vds_gz.parameters import yaml_writer as parameter_file
 from vds_gz.parameters.description import ParameterError
 from vds_gz.parameters.load import Override
@@ -36,7 +37,6 @@ from vds_gz.study.progress import progress
 from vds_gz.study.recording import RecordingError
 from vds_gz.study.report.html import Page, png, text_table
 from vds_gz.study.report.plots import ACTUAL, ASKED, INK, STYLE
-from vds_gz.study.vehicle_options import NODE, add_vehicle_options, vehicle_of
 
 DESCRIPTION = """
 Measure a vehicle from what it was commanded and what it did: dead time, time constant, limits, gain and offset of every

@@ -1,0 +1,7 @@
+"""``python -m vds_gz.cli``, the same as ``vds-gz``."""
+
+import sys
+
+from vds_gz.cli.program import main
+
+sys.exit(main())
