@@ -17,18 +17,19 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT), str(ROOT / "test" / "gazebo")]
+sys.path[:0] = [str(ROOT), str(ROOT / "test")]
 
-from answers import answers  # noqa: E402
-from parity import Pair, Sample, averaged, error, manoeuvres, speed, yaw_rate  # noqa: E402
-from stepped import drive  # noqa: E402
+from helpers.identified_responses import answers  # noqa: E402
+from helpers.parity import Pair, Sample, averaged, error, manoeuvres, speed, yaw_rate  # noqa: E402
+from helpers.stepped import drive  # noqa: E402
 
 from vds_gz.cli.gazebo import environment, in_step  # noqa: E402
+from vds_gz.description import gz_topics as topics  # noqa: E402
 from vds_gz.description.sdf import sdf  # noqa: E402
 from vds_gz.parameters.load import Override, load  # noqa: E402
 from vds_gz.parameters.node import NodeParameters  # noqa: E402
 from vds_gz.parameters.yaml_reader import read_parameter_file  # noqa: E402
-from vds_gz.plant.gazebo import bindings, topics  # noqa: E402
+from vds_gz.plant.gazebo.links import bindings  # noqa: E402
 from vds_gz.plant.gazebo.server import Server, Spawn, populated  # noqa: E402
 from vds_gz.share import share  # noqa: E402
 from vds_gz.vehicle.catalogue import models  # noqa: E402

@@ -17,15 +17,15 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT), str(ROOT / "test"), str(ROOT / "test" / "gazebo")]
+sys.path[:0] = [str(ROOT), str(ROOT / "test")]
 
-from gazebo_support import preset, vehicle  # noqa: E402
-from ros_gz import controlled, program, spawn_controllers  # noqa: E402
+from helpers.gazebo import preset, vehicle  # noqa: E402
+from helpers.ros_gz import controlled, program, spawn_controllers  # noqa: E402
 
 from vds_gz.description.gz_bridge import clock_bridge, vehicle_bridge  # noqa: E402
+from vds_gz.interface import topics  # noqa: E402
 from vds_gz.interface.conversions import stamp_ns  # noqa: E402
 from vds_gz.plant.gazebo.server import Server, populated  # noqa: E402
-from vds_gz.ros import topics  # noqa: E402
 from vds_gz.ros.arguments import parse  # noqa: E402
 from vds_gz.ros.factory import open_graph  # noqa: E402
 from vds_gz.share import share  # noqa: E402

@@ -5,7 +5,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from domains import domain, other_domain
+from helpers.domains import domain, other_domain
 from hypothesis import settings
 
 # "ci" tries the same examples every time; HYPOTHESIS_PROFILE=explore looks for new ones, and for more of them.
@@ -17,15 +17,13 @@ __all__ = ["domain", "other_domain"]
 
 #: Tests of what only works where a pip package is, which an installation of ROS alone does not bring.
 NEED = {
-    "ros/test_types.py": "rosbags",
-    "ros/test_dds_clients.py": "cyclonedds",
-    "ros/test_dds_graph.py": "cyclonedds",
-    "ros/test_dds_parameters.py": "cyclonedds",
-    "page": "aiohttp",
-    "study/test_mechanism_fit.py": "numba",
-    "study/test_pedal_fit.py": "numba",
+    "ros/messages/test_portable.py": "rosbags",
+    "ros/dds": "cyclonedds",
+    "web": "aiohttp",
+    "study/identify/test_mechanism_fit.py": "numba",
+    "study/identify/test_pedal_fit.py": "numba",
     "vehicle/test_compiled.py": "numba",
-    "vehicle/autoware/test_autoware_recorded.py": "numba",
+    "vehicle/autoware/test_recorded.py": "numba",
 }
 MISSING = {path: module for path, module in NEED.items() if find_spec(module) is None}
 collect_ignore = list(MISSING)
@@ -40,9 +38,5 @@ def pytest_report_header() -> list[str]:
 
 @pytest.fixture(scope="session")
 def golden() -> Path:
-    """The folder of reference runs; tests that need it are skipped where it is absent."""
-    beside = Path(__file__).resolve().parents[2] / "shared" / "golden"
-    folder = Path(os.environ.get("VDS_GZ_GOLDEN") or beside)
-    if not folder.is_dir():
-        pytest.skip("no reference runs here; VDS_GZ_GOLDEN names the folder that holds them")
-    return folder
+    """The folder of reference runs, or the one that ``VDS_GZ_GOLDEN`` names."""
+    return Path(os.environ.get("VDS_GZ_GOLDEN") or Path(__file__).resolve().parent / "reference")

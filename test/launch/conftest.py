@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from launches import Ears, Exits
+from helpers.launches import Ears, Exits
 
 import vds_gz
 from vds_gz.launching.vehicle import installed

@@ -10,7 +10,7 @@ import pytest
 launch_pytest = pytest.importorskip("launch_pytest", reason="needs ROS 2 (launch_pytest)")
 
 from geometry_msgs.msg import Twist  # noqa: E402
-from launches import launching  # noqa: E402
+from helpers.launches import launching  # noqa: E402
 from nav_msgs.msg import Odometry  # noqa: E402
 from rosgraph_msgs.msg import Clock  # noqa: E402
 

@@ -10,7 +10,7 @@ launch_pytest = pytest.importorskip("launch_pytest", reason="needs ROS 2 (launch
 pytest.importorskip("rclpy", reason="needs ROS 2 (rclpy)")
 
 from ackermann_msgs.msg import AckermannDriveStamped  # noqa: E402
-from launches import launching  # noqa: E402
+from helpers.launches import launching  # noqa: E402
 from sensor_msgs.msg import Joy  # noqa: E402
 
 from vds_gz.launching.vehicle import installed  # noqa: E402

@@ -12,11 +12,11 @@ rclpy = pytest.importorskip("rclpy", reason="needs ROS 2 (rclpy)")
 
 from ackermann_msgs.msg import AckermannDriveStamped  # noqa: E402
 from geometry_msgs.msg import Twist  # noqa: E402
-from launches import launching, links  # noqa: E402
+from helpers.launches import launching, links  # noqa: E402
 from nav_msgs.msg import Odometry  # noqa: E402
 from std_msgs.msg import String  # noqa: E402
 
-from vds_gz.ros import topics  # noqa: E402
+from vds_gz.interface import topics  # noqa: E402
 
 pytestmark = pytest.mark.ros
 

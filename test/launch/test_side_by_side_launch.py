@@ -8,7 +8,7 @@ launch_pytest = pytest.importorskip("launch_pytest", reason="needs ROS 2 (launch
 pytest.importorskip("rclpy", reason="needs ROS 2 (rclpy)")
 
 from geometry_msgs.msg import Twist, TwistStamped  # noqa: E402
-from launches import launching  # noqa: E402
+from helpers.launches import launching  # noqa: E402
 
 pytestmark = pytest.mark.ros
 

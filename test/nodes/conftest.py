@@ -1,5 +1,5 @@
 """The fixtures of programs in processes of their own."""
 
-from processes import probe, run, start
+from helpers.processes import probe, run, start
 
 __all__ = ["probe", "run", "start"]

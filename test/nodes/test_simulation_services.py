@@ -14,7 +14,7 @@ pytestmark = pytest.mark.ros
 rclpy = pytest.importorskip("rclpy", reason="needs ROS 2 (rclpy)")
 srv = pytest.importorskip("simulation_interfaces.srv", reason="the ROS package simulation_interfaces is not installed")
 
-from processes import PATIENCE  # noqa: E402
+from helpers.processes import PATIENCE  # noqa: E402
 from rclpy.action import ActionClient  # noqa: E402
 from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from simulation_interfaces.action import SimulateSteps  # noqa: E402

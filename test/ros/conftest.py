@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from dds_support import Peer
+    from helpers.dds import Peer
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def domain(domain: int, monkeypatch: pytest.MonkeyPatch) -> int:
 @pytest.fixture
 def start(domain: int) -> Iterator[Callable[..., Peer]]:
     """Starts peers and stops them at the end."""
-    from dds_support import Peer  # needs the packages of the DDS graph, which not every test here does
+    from helpers.dds import Peer  # needs the packages of the DDS graph, which not every test here does
 
     started: list[Peer] = []
 

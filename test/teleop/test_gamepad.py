@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.processes import PATIENCE
 from hypothesis import given
 from hypothesis import strategies as st
-from processes import PATIENCE
 
 from vds_gz.interface import topics
 from vds_gz.teleop.gamepad import END, Gamepads, position
@@ -21,7 +21,7 @@ from vds_gz.teleop.outputs import JOY
 from vds_gz.teleop.watch import Watch
 
 MODULE = "vds_gz.teleop.joy"
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1] / "helpers"
 LEFT_SHOULDER, LEFT_X, RIGHT_Y, TRIGGER = 9, 0, 3, 4
 HAT_UP, HAT_LEFT = 1, 8
 
@@ -70,7 +70,7 @@ def plug(gamepads) -> Iterator[Callable[..., Any]]:
     """Plugs in virtual gamepads, and unplugs them at the end."""
     if not Path("/proc/self/maps").exists():
         pytest.skip("finds SDL as Linux shows it")
-    from virtual_pad import VirtualPad
+    from helpers.virtual_pad import VirtualPad
 
     plugged: list[Any] = []
 

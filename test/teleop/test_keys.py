@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.processes import PATIENCE
 from hypothesis import given
 from hypothesis import strategies as st
-from processes import PATIENCE
 
 from vds_gz.interface import topics
 from vds_gz.parameters.teleop import KeyParameters

@@ -5,7 +5,7 @@ import math
 from itertools import pairwise
 
 import pytest
-from driving import IDEAL_DRIVE, IDEAL_STEERING, drives, free_steerings
+from helpers.driving import IDEAL_DRIVE, IDEAL_STEERING, drives, free_steerings
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from driving import MILLISECOND, SECOND, driven, joints_of, snapshot
+from helpers.driving import MILLISECOND, SECOND, driven, joints_of, snapshot
 
 from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
 from vds_gz.parameters.vehicles import BicycleParameters, DifferentialParameters, OmniParameters

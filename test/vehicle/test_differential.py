@@ -4,7 +4,7 @@ import dataclasses
 import math
 
 import pytest
-from driving import IDEAL_DRIVE, MILLISECOND, SECOND, differentials, driven, joints_of, twists
+from helpers.driving import IDEAL_DRIVE, MILLISECOND, SECOND, differentials, driven, joints_of, twists
 from hypothesis import given
 from hypothesis import strategies as st
 

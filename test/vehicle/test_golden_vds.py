@@ -13,7 +13,7 @@ import shlex
 import numpy as np
 import pytest
 import yaml
-from driving import MILLISECOND, SECOND, joints_of
+from helpers.driving import MILLISECOND, SECOND, joints_of
 
 from vds_gz.parameters.load import Override, load
 from vds_gz.vehicle.catalogue import OWN

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from driving import IDEAL_DRIVE, MILLISECOND, SECOND, driven, joints_of, omnis, twists
+from helpers.driving import IDEAL_DRIVE, MILLISECOND, SECOND, driven, joints_of, omnis, twists
 from hypothesis import given
 from hypothesis import strategies as st
 

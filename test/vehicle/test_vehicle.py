@@ -4,7 +4,7 @@ import dataclasses
 import math
 
 import pytest
-from driving import (
+from helpers.driving import (
     IDEAL_DRIVE,
     IDEAL_STEERING,
     MILLISECOND,

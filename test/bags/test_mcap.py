@@ -1,0 +1,158 @@
+"""MCAP files: what is written is found by other readers, and as far as a file goes by our own."""
+
+import struct
+import subprocess
+import sys
+from importlib.util import find_spec
+
+import pytest
+from helpers.bag_files import messages_of, topics_of
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vds_gz.bags import zstd
+from vds_gz.bags.definitions import definition
+from vds_gz.bags.mcap import MESSAGE, Channel, McapWriter, Message, Opcode, contents, is_whole
+from vds_gz.bags.reader import BagError, open_bag
+from vds_gz.bags.recorder import about
+from vds_gz.interface import topics
+from vds_gz.ros.messages.factory import open_types
+
+TWIST = topics.TWIST_ACTUAL
+
+
+def write(path, chunks, *, close=True):
+    """A file whose chunks hold these speeds, one every millisecond."""
+    codec, message = open_types().codec(TWIST.type), open_types().new(TWIST.type)
+    writer, time = McapWriter(path), 0
+    writer.metadata("vds_gz", {"vehicle": "a car"})
+    channel = writer.channel("/twist_actual", TWIST.type, definition(TWIST.type), about(TWIST, open_types()))
+    for speeds in chunks:
+        data, places, begin = b"", b"", time
+        for speed in speeds:
+            message.twist.linear.x = speed
+            content = bytes(codec.encode(message))
+            places += struct.pack("<QQ", time, len(data))
+            data += MESSAGE.pack(Opcode.MESSAGE, 22 + len(content), channel, 0, time, time) + content
+            time += 1_000_000
+        writer.chunk(data, begin, time - 1_000_000, {channel: places})
+    if close:
+        writer.close()
+    return path
+
+
+def speeds(path):
+    codec = open_types().codec(TWIST.type)
+    return [codec.decode(bytearray(one.data)).twist.linear.x for one in contents(path) if isinstance(one, Message)]
+
+
+CHUNKS = [[0.1 * (100 * k + i) for i in range(100)] for k in range(4)]
+EVERYTHING = [speed for chunk in CHUNKS for speed in chunk]
+
+
+def test_others_read_what_was_written(tmp_path):
+    path = write(tmp_path / "a.mcap", CHUNKS)
+    recorded = topics_of(path)["/twist_actual"]
+    assert (recorded.type, recorded.count, recorded.reliability) == (TWIST.type, 400, "RELIABLE")
+    found = messages_of(path)
+    assert [message.twist.linear.x for _, _, message in found] == EVERYTHING
+    assert [time for _, time, _ in found] == [1_000_000 * k for k in range(400)]
+    assert is_whole(path)
+    assert speeds(path) == EVERYTHING
+
+
+def test_every_check_sum_and_index_is_right(tmp_path):
+    reader = pytest.importorskip("mcap.reader", reason="checked by the Python package mcap")
+    with write(tmp_path / "a.mcap", CHUNKS).open("rb") as file:
+        reading = reader.make_reader(file, validate_crcs=True)
+        assert len(list(reading.iter_messages(starting_at=50_000_000, ending_before=350_000_000))) == 300
+        summary = reading.get_summary()
+        assert (summary.statistics.message_count, summary.statistics.chunk_count) == (400, 4)
+        assert summary.statistics.message_end_time == 399_000_000
+        assert [(one.name, one.metadata) for one in reading.iter_metadata()] == [("vds_gz", {"vehicle": "a car"})]
+
+
+def test_what_was_flushed_is_readable_before_the_end(tmp_path):
+    path = write(tmp_path / "a.mcap", CHUNKS, close=False)
+    assert not is_whole(path)
+    assert speeds(path) == EVERYTHING
+    with open_bag(path) as bag:
+        assert bag.cut_short
+        assert bag.counts() == {("/twist_actual", TWIST.type): 400}
+
+
+@given(part=st.floats(0.0, 1.0))
+def test_wherever_a_file_breaks_off_whole_chunks_are_left(tmp_path_factory, part):
+    folder = tmp_path_factory.mktemp("cut")
+    data = write(folder / "a.mcap", CHUNKS).read_bytes()
+    cut = folder / "cut.mcap"
+    cut.write_bytes(data[: int(part * len(data))])
+    found = speeds(cut)
+    assert found == EVERYTHING[: len(found)]
+    assert len(found) % 100 == 0
+
+
+@given(place=st.integers(0, 10**6), value=st.integers(0, 255))
+def test_a_changed_byte_never_gives_messages_that_were_not_sent(tmp_path_factory, place, value):
+    folder = tmp_path_factory.mktemp("bad")
+    data = bytearray(write(folder / "a.mcap", CHUNKS).read_bytes())
+    data[place % len(data)] = value
+    bad = folder / "bad.mcap"
+    bad.write_bytes(data)
+    found = [one.data for one in contents(bad) if isinstance(one, Message)]
+    sent = iter(one.data for one in contents(folder / "a.mcap") if isinstance(one, Message))
+    assert all(data in sent for data in found)  # in the same order
+
+
+@pytest.mark.parametrize("content", [b"", b"no bag", b"\x89MCAP0\r\n", b"\x89MCAP0\r\n" + b"\x06" + b"\xff" * 40])
+def test_nothing_is_left(tmp_path, content):
+    path = tmp_path / "a.mcap"
+    path.write_bytes(content)
+    assert list(contents(path)) == []
+    with pytest.raises(BagError, match="has no end"), open_bag(path):
+        pass
+
+
+def test_topics_without_messages_are_told(tmp_path):
+    writer = McapWriter(tmp_path / "a.mcap")
+    number = writer.channel("/odom", topics.ODOM.type, definition(topics.ODOM.type), about(topics.ODOM, open_types()))
+    writer.close()
+    assert list(contents(tmp_path / "a.mcap")) == [Channel(number, "/odom", topics.ODOM.type)]
+    assert topics_of(tmp_path / "a.mcap")["/odom"].count == 0
+
+
+# ---------------------------------------------------------------------- compression
+
+
+@given(data=st.binary(max_size=5000))
+def test_compression(data):
+    assert zstd.decompress(zstd.compress(data), len(data)) == data
+
+
+def test_the_package_and_the_library_understand_each_other():
+    ways = [zstd.by_library()]
+    if find_spec("zstandard"):
+        ways.append(zstd.by_package())
+    data = b"speed and steering " * 1000
+    for compress, _ in ways:
+        for _, decompress in ways:
+            assert decompress(compress(data), len(data)) == data
+            assert len(compress(data)) < 200
+    for _, decompress in ways:
+        with pytest.raises(ValueError, match=r".+"):
+            decompress(b"no such thing", 100)
+
+
+def test_without_either_the_message_names_the_package():
+    code = (
+        "import ctypes, importlib.util as u\n"
+        "found = u.find_spec\n"
+        "u.find_spec = lambda name, *rest: None if name == 'zstandard' else found(name, *rest)\n"
+        "def missing(*_): raise OSError('no such library')\n"
+        "ctypes.CDLL = missing\n"
+        "from vds_gz.cli import main\n"
+        "raise SystemExit(main(['record']))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1
+    assert "needs the Python package 'zstandard'" in done.stderr

@@ -1,0 +1,253 @@
+"""The recorder: what was sent is in the file, for every reader, also if it was killed."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from helpers.bag_files import messages_of, topics_of
+from helpers.processes import run
+
+from vds_gz.bags.definitions import definition
+from vds_gz.bags.reader import open_bag
+from vds_gz.bags.recorder import Recorder
+from vds_gz.cli import main
+from vds_gz.interface import topics
+from vds_gz.ros.arguments import parse
+from vds_gz.ros.factory import open_graph
+from vds_gz.ros.messages.factory import open_types
+from vds_gz.study.recording import RecordingError, read
+
+__all__ = ["run"]
+
+#: Records to the file given until it is killed.
+RECORD = """
+import sys
+from vds_gz.interface import topics
+from vds_gz.ros.arguments import parse
+from vds_gz.ros.factory import open_graph
+from vds_gz.bags.recorder import Recorder
+graph = open_graph(parse([], "recorder"), "recorder")
+recorder = Recorder(graph, sys.argv[1], [topics.TWIST_ACTUAL, topics.ROBOT_DESCRIPTION])
+matched = False
+while True:
+    graph.wait(0.05)
+    # A writer knows its reader before the reader knows it, and what is sent in between may be lost.
+    if not matched and recorder.subscriptions["twist_actual"].publisher_count():
+        print("matched", flush=True)
+        matched = True
+    recorder.tick()
+"""
+
+
+#: Over rclpy a process has one node of ours.
+SEVERAL_GRAPHS = pytest.mark.skipif(find_spec("rclpy") is not None, reason="needs several nodes in one process")
+
+
+@pytest.fixture
+def graph(domain):
+    graph = open_graph(parse([], "talker"), "talker")
+    yield graph
+    graph.close()
+
+
+def wait_until(graph, condition, what, patience=15.0):
+    end = time.monotonic() + patience
+    while not condition():
+        assert time.monotonic() < end, f"{what} did not come about within {patience} s"
+        graph.wait(0.02)
+
+
+def talk(graph, publisher, count):
+    """Twists whose v_x is their number."""
+    message = graph.message(topics.TWIST_ACTUAL.type)
+    for number in range(count):
+        message.twist.linear.x = float(number)
+        publisher.publish(message)
+        graph.wait(0.005)
+
+
+def announce(graph, topic):
+    return graph.publisher(topic.name, topic.type, topic.qos)
+
+
+@SEVERAL_GRAPHS
+def test_what_was_sent_is_recorded(graph, domain, tmp_path):
+    path = tmp_path / "recording.mcap"
+    heard = []
+    listener = open_graph(parse([], "recorder"), "recorder")
+    wanted = [topics.TWIST_ACTUAL, topics.ROBOT_DESCRIPTION, topics.ACKERMANN_CMD]
+    recorder = Recorder(
+        listener,
+        path,
+        wanted,
+        metadata={"vehicle": "a car"},
+        listen=lambda topic, data, at: heard.append((topic, data)),
+    )
+    description = graph.message(topics.ROBOT_DESCRIPTION.type)
+    description.data = "<robot/>"
+    latched, twists = announce(graph, topics.ROBOT_DESCRIPTION), announce(graph, topics.TWIST_ACTUAL)
+    latched.publish(description)
+    wait_until(graph, twists.subscription_count, "the recorder's subscription")
+    wait_until(graph, recorder.subscriptions[topics.TWIST_ACTUAL.name].publisher_count, "the talker's publisher")
+    talk(graph, twists, 300)
+    wait_until(listener, lambda: recorder.counts[topics.TWIST_ACTUAL.name] == 300, "300 messages")
+    wait_until(listener, lambda: recorder.counts[topics.ROBOT_DESCRIPTION.name] == 1, "the robot description")
+    recorder.close()
+    listener.close()
+
+    assert len(heard) == 301
+    recorded = topics_of(path)
+    numbers = {name: one.count for name, one in recorded.items()}
+    assert numbers == {"/twist_actual": 300, "/robot_description": 1, "/ackermann_cmd": 0}
+    received = {"/twist_actual": [], "/robot_description": []}
+    last = 0
+    for name, log_time, message in messages_of(path):
+        received[name].append(message)
+        assert log_time >= last
+        last = log_time
+    assert abs(last - time.time_ns()) < 60e9
+    assert [message.twist.linear.x for message in received["/twist_actual"]] == list(range(300))
+    assert received["/robot_description"][0].data == "<robot/>"
+    assert recorded["/robot_description"].durability == "TRANSIENT_LOCAL"
+    assert recorded["/twist_actual"].durability == "VOLATILE"
+
+
+def test_a_killed_recorder_leaves_a_readable_file(graph, domain, tmp_path):
+    path = tmp_path / "recording.mcap"
+    recorder = subprocess.Popen([sys.executable, "-c", RECORD, str(path)], stdout=subprocess.PIPE, env=os.environ)
+    try:
+        assert recorder.stdout is not None
+        twists = announce(graph, topics.TWIST_ACTUAL)
+        assert recorder.stdout.readline() == b"matched\n"
+        wait_until(graph, twists.subscription_count, "the recorder's subscription")
+        talk(graph, twists, 200)
+        time.sleep(1.5)
+    finally:
+        recorder.kill()
+        recorder.wait()
+    assert recorder.returncode == -signal.SIGKILL
+    codec = open_types().codec(topics.TWIST_ACTUAL.type)
+    with open_bag(path) as bag:
+        assert bag.cut_short
+        twists = [one for one in bag.connections if one.topic == "/twist_actual"]
+        found = [codec.decode(bytearray(data)).twist.linear.x for _, _, data in bag.messages(twists)]
+    assert found == list(range(200))
+
+
+@pytest.mark.parametrize("content", [b"", b"nothing like it", b"\x89MCAP0\r\n"])
+def test_what_is_no_recording(tmp_path, content):
+    path = tmp_path / "recording.mcap"
+    path.write_bytes(content)
+    with pytest.raises(RecordingError, match=r"recording\.mcap"):
+        read(path)
+
+
+def test_definitions_are_complete():
+    assert "MSG: ackermann_msgs/AckermannDrive\n" in definition(topics.ACKERMANN_CMD.type)
+    for topic in vars(topics).values():
+        if isinstance(topic, topics.Topic):
+            assert definition(topic.type)
+
+
+def test_a_folder_that_is_not_there(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        Recorder(None, Path(tmp_path / "no" / "recording.mcap"), [])  # type: ignore[arg-type]
+
+
+# ---------------------------------------------------------------------- vds-gz record
+
+
+def said(program, text):
+    return lambda: text in program.output
+
+
+@pytest.fixture
+def clock(graph):
+    """A topic that is not recorded before it is found, with as little reliability as clocks have."""
+    return graph.publisher(topics.CLOCK_IN.name, topics.CLOCK_IN.type, topics.CLOCK_IN.qos)
+
+
+def test_the_command_records_what_is_there_and_what_comes(graph, run, clock, tmp_path):
+    path = tmp_path / "recording.mcap"
+    twists = announce(graph, topics.TWIST_ACTUAL)
+    program = run("vds_gz.cli", "record", "-o", str(path))
+    wait_until(graph, twists.subscription_count, "the recorder's subscription")
+    wait_until(graph, clock.subscription_count, "the recorder's subscription of the clock")
+    late = announce(graph, topics.GEAR_STATUS)
+    wait_until(graph, late.subscription_count, "the recorder's subscription of what came late")
+    talk(graph, twists, 40)
+    late.publish(graph.message(topics.GEAR_STATUS.type))
+    clock.publish(graph.message(topics.CLOCK.type))
+    graph.wait(1.0)
+    assert program.stop() == 0
+    assert "/twist_actual  40" in program.output
+    recorded = topics_of(path)
+    assert [recorded[name].count for name in ("/twist_actual", "/gear_status", "/clock")] == [40, 1, 1]
+    assert recorded["/clock"].reliability == "BEST_EFFORT"
+
+
+def test_named_topics_in_a_namespace(graph, run, tmp_path):
+    path = tmp_path / "recording.mcap"
+    mine = graph.publisher("/robot/anything", topics.STEERING_ANGLE.type, topics.STEERING_ANGLE.qos)
+    other = graph.publisher("/robot/odom", topics.ODOM.type, topics.ODOM.qos)
+    program = run(
+        "vds_gz.cli", "record", "--namespace", "robot", "-o", str(path), "anything", "missing", "--duration", "4"
+    )
+    wait_until(graph, mine.subscription_count, "the recorder's subscription")
+    for publisher, topic in ((mine, topics.STEERING_ANGLE), (other, topics.ODOM)) * 20:
+        publisher.publish(graph.message(topic.type))
+        graph.wait(0.05)
+    wait_until(graph, lambda: program.process.poll() is not None, "the end of the recording")
+    assert program.stop() == 1
+    assert "nothing came on '/robot/missing'" in program.output
+    recorded = topics_of(path)
+    assert list(recorded) == ["/robot/anything"]
+    assert recorded["/robot/anything"].count > 10
+
+
+@SEVERAL_GRAPHS
+def test_offers_of_several_publishers_are_what_all_of_them_offer(graph, domain):
+    other = open_graph(parse([], "other"), "other")
+    for one, qos in ((graph, topics.LATCHED), (other, topics.CLOCK_READER)):
+        one.publisher("said", "std_msgs/msg/String", qos)
+    looking = open_graph(parse([], "looking"), "looking")
+    wait_until(looking, lambda: "/said" in looking.offers(), "the topic")
+    wait_until(looking, lambda: not looking.offers()["/said"].qos.reliable, "the second publisher")
+    offer = looking.offers()["/said"]
+    assert (offer.type, offer.qos.transient_local) == ("std_msgs/msg/String", False)
+    looking.close()
+    other.close()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["-o", "x.bag"], "must end in .mcap"),
+        (["--all", "odom"], "leave it out"),
+        (["-o", "no/such/folder/x.mcap"], "cannot be written"),
+        (["odom?"], "odom?"),
+    ],
+)
+def test_wrong_use_of_the_command(tmp_path, monkeypatch, capsys, domain, arguments, said):
+    monkeypatch.chdir(tmp_path)
+    assert main(["record", *arguments]) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_definitions_of_installed_packages(tmp_path, monkeypatch):
+    folder = tmp_path / "share" / "odd_msgs" / "msg"
+    folder.mkdir(parents=True)
+    (folder / "Outer.msg").write_text("Inner[] items\nstd_msgs/Header header\n")
+    (folder / "Inner.msg").write_text("float64 value")
+    monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path))
+    assert definition("odd_msgs/msg/Inner") == "float64 value\n"
+    assert definition("odd_msgs/msg/Outer") == ""  # where std_msgs is, nobody knows
+    assert definition("odder_msgs/msg/Outer") == ""

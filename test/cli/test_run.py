@@ -1,0 +1,213 @@
+"""`vds-gz run` and `vds-gz drive` as a user calls them: whole processes over the real graph."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from helpers.bag_files import messages_of, topics_of
+
+from vds_gz.share import share
+
+#: Starts, turns both ways, stops, in four seconds.
+LOG = """time,speed,steering_angle
+0.0,0,0
+0.3,1.9,0.0
+1.3,1.9,0.45
+2.0,0.4,-0.45
+2.9,1.9,0.2
+3.6,0,0
+4.0,0,0
+"""
+
+TOPICS = {
+    "/ackermann_cmd",
+    "/actuator_references",
+    "/actuator_states",
+    "/diagnostics",
+    "/ground_truth",
+    "/joint_states",
+    "/odom",
+    "/robot_description",
+    "/tf",
+    "/tf_static",
+    "/twist_actual",
+}
+
+PATIENCE = 60.0
+
+
+@pytest.fixture
+def tool(domain: int, tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen]]:
+    """Starts `vds-gz` in an empty folder, and ends it at the end."""
+    started: list[subprocess.Popen] = []
+
+    def start(*arguments: str) -> subprocess.Popen:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "vds_gz.cli", *arguments],
+            cwd=tmp_path,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=PATIENCE)
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> str:
+    path = tmp_path / "drive.csv"
+    path.write_text(LOG)
+    return str(path)
+
+
+def the_run(folder: Path) -> Path:
+    """The folder of the only run there was."""
+    (found,) = (folder / "runs").iterdir()
+    return found
+
+
+def measured(run: Path) -> dict[tuple[str, str], dict]:
+    rows = json.loads((run / "response.json").read_text())["actuators"]
+    return {(row["actuator"], row["quantity"]): row for row in rows}
+
+
+def wait_for(condition: Callable[[], object], what: str) -> None:
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end, f"{what} did not come about within {PATIENCE} s"
+        time.sleep(0.05)
+
+
+def driving(folder: Path) -> Path:
+    """Wait until the driver drives; the run's folder."""
+    wait_for(
+        lambda: any("commands" in log.read_text() for log in folder.glob("runs/*/driver.log")), "the first command"
+    )
+    return the_run(folder)
+
+
+def running_vehicles(run: Path) -> list[int]:
+    """Processes that write into the run's vehicle.log."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if any(link.readlink() == run / "vehicle.log" for link in (process / "fd").iterdir()):
+                found.append(int(process.name))
+        except OSError:
+            continue
+    return found
+
+
+def test_a_run_from_begin_to_end(tool, log, tmp_path):
+    output, errors = tool("run", "--log", log, "--no-view", "--preset", "forklift").communicate(timeout=PATIENCE)
+    assert errors == ""
+    run = the_run(tmp_path)
+    assert run.name.endswith("_forklift")
+    for part in ("drive", "dead time", "0.200 s", "measured", f"runs/{run.name}/recording.mcap", "response.png"):
+        assert part in output
+
+    counts = {name: one.count for name, one in topics_of(run / "recording.mcap").items()}
+    assert counts.keys() >= TOPICS
+    assert counts["/ackermann_cmd"] >= 7
+    assert counts["/odom"] > 200
+    assert counts["/robot_description"] == counts["/tf_static"] == 1
+    assert len(messages_of(run / "recording.mcap")) == sum(counts.values())
+    assert (run / "response.png").read_bytes().startswith(b"\x89PNG")
+    assert (run / "response.png").stat().st_size > 50_000
+
+    # A busy machine delays a command now and then; how exact the measuring itself is, test/study holds.
+    rows = measured(run)
+    for actuator, time_constant in (("drive", 0.4), ("steering", 0.05)):
+        assert rows[actuator, "dead time"]["measured"] == pytest.approx(0.2, abs=0.08)
+        assert rows[actuator, "time constant"]["measured"] == pytest.approx(time_constant, abs=0.05)
+        assert rows[actuator, "dead time"]["configured"] == 0.2
+    assert rows["drive", "acceleration"]["measured"] == pytest.approx(3.0, rel=0.2)
+    assert rows["steering", "greatest rate"]["measured"] == pytest.approx(2.0, rel=0.2)
+    assert rows["steering", "greatest angle"]["measured"] is None
+    assert rows["drive", "greatest speed"]["measured"] is None
+    assert running_vehicles(run) == []
+
+
+def test_a_vehicle_of_ones_own_and_a_driver_that_is_stopped(tool, log, tmp_path):
+    namespace = ["--ros-args", "-r", "__ns:=/robot1"]
+    session = tool("run", "--forever", "--no-view", *namespace)
+    driver = tool("drive", log, "--rate", "2", "--loop", "--wait", "30", *namespace)
+    assert driver.stdout is not None
+    assert "7 commands, 2.0 s, to '/robot1/ackermann_cmd'" in driver.stdout.readline()
+    time.sleep(2.6)
+    driver.send_signal(signal.SIGTERM)
+    _, errors = driver.communicate(timeout=PATIENCE)
+    assert (driver.returncode, errors) == (0, "")
+    session.send_signal(signal.SIGINT)
+    _, errors = session.communicate(timeout=PATIENCE)
+    assert (session.returncode, errors) == (0, "")
+    run = the_run(tmp_path)
+    recorded = messages_of(run / "recording.mcap")
+    speeds = [message.drive.speed for topic, _, message in recorded if topic == "/robot1/ackermann_cmd"]
+    assert len(speeds) > 8, "it began again"
+    assert speeds[-2:] == [pytest.approx(1.9), 0.0], "it told the vehicle to stop"
+    assert running_vehicles(run) == []
+
+
+def test_a_vehicle_that_gives_the_time(tool, log, tmp_path):
+    options = ["-p", "be_reference_clock:=true", "-p", "speed_factor:=2.0"]
+    session = tool("run", "--log", log, "--no-view", "--ros-args", *options)
+    _, errors = session.communicate(timeout=PATIENCE)
+    assert (session.returncode, errors) == (0, "")
+    rows = measured(the_run(tmp_path))
+    assert rows["drive", "dead time"]["measured"] == pytest.approx(0.2, abs=0.04)
+    assert rows["drive", "time constant"]["measured"] == pytest.approx(0.4, abs=0.04)
+
+
+def test_a_vehicle_that_dies(tool, log, tmp_path):
+    session = tool("run", "--log", log, "--no-view")
+    run = driving(tmp_path)
+    (vehicle,) = running_vehicles(run)
+    (run / "vehicle.log").write_text("one line\nand its last words\n")
+    time.sleep(1.0)
+    subprocess.run(["kill", "-9", str(vehicle)], check=True)
+    _, errors = session.communicate(timeout=PATIENCE)
+    assert session.returncode == 1
+    assert "the vehicle ended with exit code -9" in errors
+    assert "and its last words" in errors
+    assert "Traceback" not in errors
+    assert messages_of(run / "recording.mcap")
+
+
+def test_a_vehicle_that_cannot_start(tool, log, tmp_path):
+    session = tool("run", "--log", log, "--no-view", "--ros-args", "-r", "steering_angle:=not//valid")
+    _, errors = session.communicate(timeout=PATIENCE)
+    assert session.returncode == 2
+    assert "not//valid" in errors
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_run_that_is_stopped(tool, tmp_path):
+    session = tool("run", "--no-view")
+    run = driving(tmp_path)
+    time.sleep(1.0)
+    session.send_signal(signal.SIGTERM)
+    output, errors = session.communicate(timeout=PATIENCE)
+    assert (session.returncode, errors) == (0, "")
+    assert "recording" in output
+    assert running_vehicles(run) == []
+
+
+def test_a_driver_without_a_vehicle(tool):
+    driver = tool("drive", str(share("config", "drives", "hall.csv")), "--wait", "0.5")
+    _, errors = driver.communicate(timeout=PATIENCE)
+    assert driver.returncode == 1
+    assert "nobody listens to '/twist_reference' (geometry_msgs/msg/Twist) after 0.5 s" in errors

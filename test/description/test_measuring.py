@@ -1,0 +1,76 @@
+"""Sensors in Gazebo measure what they should, with the noise that they were given."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers.simulation import NEEDS_GAZEBO, run
+
+from vds_gz.description import gz_topics as topics
+from vds_gz.description.sdf import sdf
+from vds_gz.parameters.sensors import Gnss, Imu
+from vds_gz.parameters.vehicles import BicycleParameters
+from vds_gz.plant.gazebo.server import Spawn, populated
+from vds_gz.share import share
+from vds_gz.vehicle.catalogue import models
+
+pytestmark = NEEDS_GAZEBO
+
+SECONDS = 40
+
+
+@pytest.fixture
+def listen(tmp_path):
+    """What a sensor of a standing vehicle tells in 40 s, outdoors."""
+
+    def records(sensor, stream, file, kind, fields):
+        _, world = populated(
+            share("worlds", "outdoor.sdf"),
+            [Spawn(sdf(models()["bicycle"], BicycleParameters(), sensors={"probe": sensor}))],
+            0.0,
+        )
+        path = tmp_path / "world.sdf"
+        path.write_text(world)
+        topic = topics.of_sensor("vehicle", f"probe/{stream}")
+        job = {"world": str(path), "steps": SECONDS * 1000, "topic": topic, "type": [file, kind], "fields": fields}
+        done = run([sys.executable, str(Path(__file__).with_name("listen.py"))], json.dumps(job))
+        assert done.returncode == 0, done.stderr
+        return np.array(json.loads(done.stdout.splitlines()[-1]))
+
+    return records
+
+
+def test_imu(listen):
+    """Biases that walk with 0.02 per square root of a second are about 0.02 * sqrt(40) from 0 in the end."""
+    imu = Imu(rate=100.0, angular_velocity_white_noise=0.01, linear_acceleration_random_walk=0.02)
+    fields = [f"{what}.{axis}" for what in ("angular_velocity", "linear_acceleration") for axis in "xyz"]
+    found = listen(imu, "imu", "imu", "IMU", fields)
+    assert len(found) == pytest.approx(SECONDS * 100, abs=2)
+    assert found[:, :3].std(axis=0) == pytest.approx(0.01, rel=0.1)
+    assert found[0, 3:] == pytest.approx([0, 0, 9.8], abs=0.1)
+    # Increments over a tenth of a second, of which there are enough to tell the walk's pace; white noise adds its own.
+    lag, pace, white = 10, 0.02, imu.linear_acceleration_white_noise
+    increments = found[lag::lag, 3:] - found[:-lag:lag, 3:]
+    assert increments.std() == pytest.approx(np.hypot(pace * np.sqrt(0.1), white * np.sqrt(2)), rel=0.1)
+    far = found[200:, 3:] - found[:-200, 3:]
+    assert 0.5 * pace * np.sqrt(2) < far.std() < 2 * pace * np.sqrt(2)
+
+
+def test_gnss(listen):
+    found = listen(
+        Gnss(rate=20.0, horizontal_std_noise=1.5, vertical_std_noise=2.5),
+        "navsat",
+        "navsat",
+        "NavSat",
+        ["latitude_deg", "longitude_deg", "altitude"],
+    )
+    degree = 111_320.0
+    assert found.mean(axis=0) == pytest.approx([48.8566, 0.0, 100.0], abs=0.5)
+    north, east, up = found.std(axis=0) * [degree, degree * np.cos(np.radians(48.8566)), 1.0]
+    assert north == pytest.approx(1.5, rel=0.12)
+    assert east == pytest.approx(1.5 * np.cos(np.radians(48.8566)), rel=0.12)
+    assert up == pytest.approx(2.5, rel=0.12)

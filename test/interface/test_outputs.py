@@ -1,0 +1,75 @@
+"""What goes out of a vehicle that leaves the plane, as it comes over the graph."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers.processes import Probe
+
+from vds_gz.interface import topics
+from vds_gz.interface.conversions import EXACT
+from vds_gz.interface.outputs import Frames, Outputs, Snapshot
+from vds_gz.plant.base import Posture
+from vds_gz.sensing.localization import Pose
+from vds_gz.vehicle.model import ActuatorStates, JointStates
+from vds_gz.vehicle.vehicle import Motion
+
+POSTURE = Posture(z=1.6, roll=0.1, pitch=-0.3, v_z=0.04, roll_rate=0.05, pitch_rate=0.06)
+TRUTH = Pose(3.0, -2.0, 2.5)
+MAP_TO_ODOM = Pose(1.0, 0.5, -0.7)
+NOTHING = ((), (), (), ())
+
+
+def matrix(translation: Any, rotation: Any) -> np.ndarray:
+    """A transform as 4x4 matrix."""
+    x, y, z, w = rotation.x, rotation.y, rotation.z, rotation.w
+    assert math.hypot(x, y, z, w) == pytest.approx(1.0)
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y), translation.x],
+            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x), translation.y],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y), translation.z],
+            [0, 0, 0, 1],
+        ]
+    )
+
+
+@pytest.mark.parametrize("map_to_odom", [None, MAP_TO_ODOM])
+def test_the_frames_and_odometry_agree_in_space(probe: Probe, map_to_odom: Pose | None):
+    odom = TRUTH if map_to_odom is None else TRUTH.seen_from(map_to_odom)
+    motion = Motion(TRUTH.x, TRUTH.y, TRUTH.heading, 1.0, 0.02, 0.03)
+    outputs = Outputs(probe.graph, Frames("map", "odom", "base_link"), [], [], map_to_odom is None, flat=False)
+    probe.listen(topics.TF, topics.ODOM, topics.GROUND_TRUTH)
+    snapshot = Snapshot(
+        7, motion, motion, TRUTH, odom, (0.5, 0.25), map_to_odom, JointStates((), ()), ActuatorStates(*NOTHING), POSTURE
+    )
+
+    def complete() -> bool:
+        outputs.publish(snapshot)
+        return len(probe.received) == 3
+
+    probe.until(complete, "messages on all three topics")
+
+    truth, measured = (probe.received[topic.name][-1] for topic in (topics.GROUND_TRUTH, topics.ODOM))
+    chain = np.eye(4)
+    for one in probe.received[topics.TF.name][-1].transforms:
+        chain = chain @ matrix(one.transform.translation, one.transform.rotation)
+    true = matrix(truth.pose.pose.position, truth.pose.pose.orientation)
+    assert chain == pytest.approx(true, abs=1e-12)
+    assert true[:3, 3] == pytest.approx((3.0, -2.0, 1.6))
+    # Nose up by 0.3: that much of what is ahead lies above; and the left side is the higher one.
+    assert true[2, 0] == pytest.approx(math.sin(0.3))
+    assert true[2, 1] == pytest.approx(math.sin(0.1) * math.cos(0.3))
+    assert math.atan2(true[1, 0], true[0, 0]) == pytest.approx(2.5)
+
+    assert measured.pose.pose.position.z == 1.6
+    for message in (truth, measured):
+        linear, angular = message.twist.twist.linear, message.twist.twist.angular
+        assert (linear.x, linear.y, linear.z) == (1.0, 0.02, 0.04)
+        assert (angular.x, angular.y, angular.z) == (0.05, 0.06, 0.03)
+    diagonal = [EXACT + 0.5, EXACT + 0.5, EXACT, EXACT, EXACT, EXACT + 0.25]
+    assert list(measured.pose.covariance[::7]) == pytest.approx(diagonal)
+    assert list(measured.twist.covariance[::7]) == pytest.approx([EXACT] * 6)

@@ -1,0 +1,17 @@
+"""Tests that need a Gazebo are skipped where there is none."""
+
+import shutil
+
+import pytest
+from helpers.gazebo import driver, partition, probe, run, serve, start
+
+from vds_gz.plant.gazebo.links.bindings import bindings_fault
+
+__all__ = ["driver", "partition", "probe", "run", "serve", "start"]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    why = "gz is not in the PATH" if shutil.which("gz") is None else bindings_fault()
+    for item in items:
+        if why and item.get_closest_marker("gazebo"):
+            item.add_marker(pytest.mark.skip(reason=f"no Gazebo here: {why}"))

@@ -1,0 +1,95 @@
+"""The node inside a real Gazebo: in step with the physics, and the same in every run."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+from helpers.gazebo import PATIENCE, preset, vehicle
+
+from vds_gz.cli.gazebo import environment, in_step
+from vds_gz.nodes.plants import vehicle_of
+from vds_gz.plant.gazebo.server import Server, Spawn, populated
+from vds_gz.share import share
+from vds_gz.vehicle.catalogue import models
+from vds_gz.vehicle.command import twist
+
+pytestmark = pytest.mark.gazebo
+
+STEPS = 4000
+
+LOG = """time,v_x,v_y,yaw_rate
+0.0,0.0,0.0,0.0
+0.5,1.0,0.0,0.2
+1.2,1.0,0.0,-0.3
+1.7,-0.5,0.0,-0.1
+"""
+
+
+def run(folder: Path, arguments: list[str]) -> list[dict[str, str]]:
+    """What the joints were told and did, step by step."""
+    parameters = preset("ackermann_car")
+    (folder / "drive.csv").write_text(LOG)
+    text = in_step(
+        vehicle(parameters).sdf, arguments, commands=str(folder / "drive.csv"), record=str(folder / "joints.csv")
+    )
+    _, world = populated(share("worlds", "empty.sdf"), [Spawn(text)], 0.0)
+    server = Server(world, steps=STEPS, environment=environment())
+    try:
+        server.process.wait(timeout=3 * PATIENCE)
+    finally:
+        server.stop()
+    with open(folder / "joints.csv", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture
+def arguments() -> list[str]:
+    return ["--ros-args", "--params-file", str(share("config", "ackermann_car.yaml")), "-p", "backend:=gazebo"]
+
+
+def test_two_runs_are_the_same_and_no_step_is_lost(tmp_path, partition, domain, arguments):
+    rows = []
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+        rows.append(run(tmp_path / name, arguments))
+    assert len(rows[0]) == STEPS
+    told = [name for name in rows[0][0] if name.endswith(" told")]
+    was = [name.replace(" told", " was") for name in told]
+    assert [[row[name] for name in told] for row in rows[0]] == [[row[name] for name in told] for row in rows[1]]
+
+    # What a step was told, the joints have done when it ends.
+    numbers = [[[float(row[name]) for name in names] for row in rows[0]] for names in (told, was)]
+    assert max(abs(value) for row in numbers[0] for value in row) > 3.0
+    for before, after in zip(numbers[0][10:], numbers[1][11:], strict=False):
+        assert after == pytest.approx(before, abs=1e-6)
+
+    # And it was told what the vehicle by itself does in this very step.
+    parameters = preset("ackermann_car")
+    model = models()[parameters.model]
+    alone = vehicle_of(parameters, model, moves=True)
+    begin = int(rows[0][0]["time [ns]"])
+    alone.skip_to(begin)
+    for line in LOG.splitlines()[1:]:
+        time, *numbers_of = map(float, line.split(","))
+        alone.enter(twist(*numbers_of), begin + round(time * 1e9))
+    joints = model.joints(parameters.vehicle)
+    for row in rows[0]:
+        alone.advance(int(row["time [ns]"]) + 1_000_000)
+        states = model.joint_states(alone.coefficients, alone.state)
+        for i, joint in enumerate(joints):
+            wanted = states.velocities[i] if joint.kind == "wheel" else states.positions[i]
+            assert float(row[f"{joint.name} told"]) == wanted
+
+
+def test_a_failure_is_said_and_the_world_goes_on(tmp_path, partition, domain, capfd):
+    run_text = in_step(vehicle(preset("vds_defaults")).sdf, ["--ros-args", "-p", "gazebo.joint_names:=steering_left=x"])
+    server = Server(
+        populated(share("worlds", "empty.sdf"), [Spawn(run_text)], 0.0)[1], steps=50, environment=environment()
+    )
+    assert server.process.wait(timeout=3 * PATIENCE) == 0
+    server.stop()
+    said = capfd.readouterr().err
+    assert "has no joint x" in said
+    assert "gazebo.joint_names" in said

@@ -1,0 +1,95 @@
+"""Clients of services over plain DDS, beside services that are offered so."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from helpers.dds import until
+
+from vds_gz.ros.dds.endpoints import Channel, Reader, Writer
+from vds_gz.ros.graph import QoS
+
+SET_BOOL = "std_srvs/srv/SetBool"
+
+
+@pytest.fixture
+def echo(join):
+    """A node that answers with what it was asked."""
+    node = join(name="echo")
+
+    def answer(request: Any, response: Any) -> None:
+        response.success, response.message = request.data, f"asked {request.data}"
+
+    node.service("echo", SET_BOOL, answer)
+    return node
+
+
+def ask(client: Any, data: bool, answers: list[Any]) -> None:
+    request = client.request()
+    request.data = data
+    client.call(request, answers.append)
+
+
+def test_a_service_answers_inside_wait(join, echo):
+    asking = join(name="asking")
+    client = asking.client("echo", SET_BOOL)
+    assert client.name == "/echo"
+    until(client.ready, asking, echo)
+    answers: list[Any] = []
+    for data in (True, False, True):
+        ask(client, data, answers)
+    until(lambda: len(answers) == 3, asking, echo)
+    assert [(one.success, one.message) for one in answers] == [
+        (True, "asked True"),
+        (False, "asked False"),
+        (True, "asked True"),
+    ]
+
+
+def test_two_clients_of_one_service_hear_their_own_answers_only(join, echo):
+    asking = join(name="asking")
+    one, other = asking.client("echo", SET_BOOL), asking.client("echo", SET_BOOL)
+    until(lambda: one.ready() and other.ready(), asking, echo)
+    of_one: list[Any] = []
+    of_other: list[Any] = []
+    for _ in range(5):
+        ask(one, True, of_one)
+        ask(other, False, of_other)
+    until(lambda: len(of_one) == len(of_other) == 5, asking, echo)
+    assert {answer.success for answer in of_one} == {True}
+    assert {answer.success for answer in of_other} == {False}
+
+
+def test_nobody_is_ready_until_the_service_comes_and_after_it_has_gone(join):
+    asking = join(name="asking")
+    client = asking.client("/late", SET_BOOL)
+    asking.wait(0.2)
+    assert not client.ready()
+    serving = join(name="late")
+    serving.service("/late", SET_BOOL, lambda request, response: None)
+    until(client.ready, asking, serving)
+    serving.close()
+    until(lambda: not client.ready(), asking)
+
+
+def test_an_answer_that_is_none_is_counted_and_the_next_one_is_heard(join):
+    asking, forger = join(name="asking"), join(name="forger")
+    client = asking.client("/forged", SET_BOOL)
+    requests: list[bytes] = []
+    reader = Reader(forger._library, forger._participant, Channel("rq/forgedRequest", f"{SET_BOOL}_Request", QoS(), {}))
+    writer = Writer(forger._library, forger._participant, Channel("rr/forgedReply", f"{SET_BOOL}_Response", QoS(), {}))
+    until(lambda: client.ready() and reader.matched() and writer.matched(), asking)
+    answers: list[Any] = []
+    ask(client, True, answers)
+    ask(client, True, answers)
+    until(lambda: requests.extend(bytes(data) for data, _ in reader.take()) or len(requests) == 2)
+    response = forger.message(f"{SET_BOOL}_Response")
+    response.message = "true"
+    codec = forger._types.codec(f"{SET_BOOL}_Response")
+    writer.write(bytearray(codec.encode(response, requests[0][4:20])[:24]))
+    writer.write(codec.encode(response, bytes(16)))  # somebody else's
+    writer.write(codec.encode(response, requests[1][4:20]))
+    until(lambda: answers, asking)
+    assert [one.message for one in answers] == ["true"]
+    assert client.malformed == 1

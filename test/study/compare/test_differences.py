@@ -1,0 +1,232 @@
+"""Identical runs differ by nothing at all, and a later one is found to be as much later as it is."""
+
+import json
+import shutil
+import struct
+
+import pytest
+import yaml
+from helpers.processes import run
+
+from vds_gz.cli import main
+from vds_gz.plant.gazebo.links.bindings import bindings_fault
+
+__all__ = ["run"]
+
+SLOW = {"dead_time": 0.22}
+
+
+def parameter_file(folder, name, **drive):
+    actuators = {"dead_time": 0.2, "time_constant": 0.3, "max_velocity": 2.0, "max_acceleration": 1.5}
+    content = {
+        "model": "bicycle",
+        "model_params": {
+            "bicycle": {"drive_actuator": {**actuators, **drive}, "steering_actuator": {"dead_time": 0.1}}
+        },
+    }
+    path = folder / f"{name}.yaml"
+    path.write_text(yaml.safe_dump({"sim_node": {"ros__parameters": content}}))
+    return str(path)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(["profile", "steps", "--speed", "2.5", "--steering", "0.4", "--duration", "9", "-o", "log.csv"]) == 0
+    return tmp_path
+
+
+def report(folder):
+    return json.loads((folder / "compare" / "report.json").read_text())
+
+
+def test_identical_models_differ_by_exactly_nothing(folder, capsys):
+    a, b = parameter_file(folder, "a"), parameter_file(folder, "b")
+    assert main(["compare", a, b, "--log", "log.csv"]) == 0
+    assert "The runs are identical." in capsys.readouterr().out
+    for one in report(folder)["differences"]:
+        assert (one["rms"], one["peak"], one["delay"], one["rms_aligned"]) in ((0, 0, 0, 0), (0, 0, None, None))
+    assert set(report(folder)["path"].values()) == {0.0}
+
+
+def test_a_recording_against_its_own_model_differs_by_nothing(folder, capsys):
+    a = parameter_file(folder, "a")
+    assert main(["replay", "log.csv", "--params", a, "-o", "run.mcap"]) == 0
+    assert main(["compare", "run.mcap", a]) == 0
+    worst = max(one["peak"] for one in report(folder)["differences"])
+    assert worst < 1e-12
+    assert main(["compare", "run.mcap", "run.mcap"]) == 0
+    assert "The runs are identical." in capsys.readouterr().out
+
+
+def test_twenty_milliseconds_more_are_named(folder, capsys):
+    a, b = parameter_file(folder, "a"), parameter_file(folder, "b", **SLOW)
+    assert main(["compare", a, b, "--log", "log.csv"]) == 0
+    said = capsys.readouterr().out
+    assert "drive 20.0 ms later" in said
+    assert "+20.0 ms" in said
+    drive = next(one for one in report(folder)["differences"] if one["name"] == "drive")
+    assert drive["delay"] == pytest.approx(0.02, abs=2e-4)
+    html = (folder / "compare" / "report.html").read_text()
+    assert "data:image/png;base64" in html
+    assert "http" not in html.replace("http-equiv", "")
+
+
+def test_tables_of_different_rates_are_compared(folder):
+    a, b = parameter_file(folder, "a"), parameter_file(folder, "b", dead_time=0.207)
+    assert main(["replay", "log.csv", "--params", a, "-o", "a.csv"]) == 0
+    assert main(["replay", "log.csv", "--params", b, "--rate", "130", "-o", "b.csv"]) == 0
+    assert main(["compare", "a.csv", "b.csv"]) == 0
+    speed = report(folder)["differences"][0]
+    assert speed["delay"] == pytest.approx(0.007, abs=1e-3)
+
+
+def test_a_tolerance_file_is_a_gate(folder, capsys):
+    a, b = parameter_file(folder, "a"), parameter_file(folder, "b", **SLOW)
+    (folder / "bounds.yaml").write_text("drive: {rms: 1.0, delay: 0.01}\npath: {peak: 100}\n")
+    assert main(["compare", a, b, "--log", "log.csv", "--tolerance", "bounds.yaml"]) == 1
+    error = capsys.readouterr().err
+    assert "drive delay is 0.02" in error
+    assert "must be at most 0.01" in error
+    assert error.count("\n") == 1
+    assert main(["compare", a, a, "--log", "log.csv", "--tolerance", "bounds.yaml"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "it must hold quantities"),
+        ("sped: {rms: 1}", "unknown quantity 'sped'"),
+        ("speed: {rns: 1}", "nearest is 'rms'"),
+        ("speed: {rms: fast}", "must be a number of at least 0"),
+    ],
+)
+def test_wrong_tolerance_files_are_refused(folder, capsys, text, said):
+    (folder / "bounds.yaml").write_text(text)
+    a = parameter_file(folder, "a")
+    assert main(["compare", a, a, "--log", "log.csv", "--tolerance", "bounds.yaml"]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_wrong_runs_are_refused(folder, capsys):
+    a = parameter_file(folder, "a")
+    for name in ("nothing.mcap", "gazebo:nothing.yaml", "kinematic:no_preset"):
+        assert main(["compare", name, a]) == 2
+        assert f"'{name}' is no file" in capsys.readouterr().err
+    assert main(["compare", a, "live:/no way"]) == 2
+    assert "no way" in capsys.readouterr().err
+
+
+TABLE = "time,x,y,heading,v_x,v_y,yaw_rate,drive_reference,drive_actual\n"
+ROW = "{},0,0,0,1,0,0,1,1\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("empty.csv", "", "the file is empty; the columns must be time,x,y"),
+        ("names.csv", TABLE, "0 rows of numbers"),
+        ("headless.csv", ROW.format(0) + ROW.format(1), "there is no column 'time'; it has 0,0"),
+        ("other.csv", "time,x\n0,1\n", "no column 'y'"),
+        ("half.csv", TABLE.replace("drive_reference", "what"), "'drive_actual' without its '_reference'"),
+        ("nan.csv", TABLE + ROW.format(0) + ROW.format(1).replace("1,0,0", "nan,0,0", 1), "line 3, column"),
+        ("word.csv", TABLE + ROW.format(0) + ROW.format("soon"), "line 3, column 'time': 'soon' must be"),
+        ("ragged.csv", TABLE + ROW.format(0) + "1,2\n", "line 3: there are 2 values for 9 columns"),
+        ("swapped.csv", TABLE + ROW.format(1) + ROW.format(0), "line 3: 'time' is 0 after 1"),
+        ("binary.csv", "\xff\xfe\x00", "cannot be read as text"),
+        ("begun.mcap", "\x89MCAP0\r\n", "'begun.mcap' cannot be read"),
+        ("empty.mcap", "", "'empty.mcap' cannot be read"),
+        ("text.mcap", "no recording", "'text.mcap' cannot be read"),
+        ("text.db3", "no recording", "'text.db3' cannot be read"),
+    ],
+)
+def test_bad_files_are_explained_in_one_line(folder, capsys, name, content, said):
+    (folder / name).write_text(content, encoding="latin-1")
+    assert main(["compare", name, name]) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
+
+
+def chunks(data):
+    """Where the chunks of an MCAP file begin."""
+    at = 8
+    while at < len(data) - 8:
+        opcode, length = struct.unpack_from("<BQ", data, at)
+        if opcode == 6:
+            yield at
+        at += 9 + length
+
+
+def test_a_recording_that_is_cut_short_is_read_as_far_as_it_goes(folder, capsys):
+    a = parameter_file(folder, "a")
+    assert main(["profile", "slalom", "--speed", "2", "--steering", "0.3", "--duration", "60", "-o", "long.csv"]) == 0
+    assert main(["replay", "long.csv", "--params", a, "-o", "run.mcap"]) == 0
+    data = (folder / "run.mcap").read_bytes()
+    (folder / "cut.mcap").write_bytes(data[: int(0.6 * len(data))])
+    assert main(["compare", "cut.mcap", a]) == 0
+    assert "note: A: 'cut.mcap' is cut short" in capsys.readouterr().out
+    assert all(one["peak"] < 1e-12 for one in report(folder)["differences"])
+    _, second, *_ = chunks(data)
+    (folder / "cut.mcap").write_bytes(data[: second + 20])  # what is said once is in the first
+    assert main(["compare", "cut.mcap", a]) == 2
+    error = capsys.readouterr().err
+    assert "no messages on 'ground_truth' or 'odom'" in error
+    assert "its end is missing" in error
+
+
+def test_gaps_are_noted(folder, capsys):
+    a = parameter_file(folder, "a")
+    assert main(["replay", "log.csv", "--params", a, "-o", "a.csv"]) == 0
+    lines = (folder / "a.csv").read_text().splitlines(keepends=True)
+    (folder / "gap.csv").write_text("".join(lines[:100] + lines[200:]))
+    assert main(["compare", "a.csv", "gap.csv"]) == 0
+    assert "note: B: gap.csv: nothing from 1.96 s to 3.98 s" in capsys.readouterr().out
+    assert len(report(folder)["notes"]) == 1
+
+
+# ---------------------------------------------------------------------- vehicles that run
+
+
+def test_two_vehicles_that_run_are_compared_and_one_of_them_with_a_model(folder, run, capsys):
+    cars = [parameter_file(folder, "a"), parameter_file(folder, "b", dead_time=0.5)]
+    for car, place in zip(cars, ("/robot", "/model"), strict=True):
+        text = (folder / car).read_text().replace("sim_node:", "/**:")
+        (folder / car).write_text(text)
+        node = ["--ros-args", "--params-file", car, "-r", f"__ns:={place}", "-r", "ackermann_cmd:=/ackermann_cmd"]
+        run("vds_gz.nodes.sim_node", *node)
+    run("vds_gz.commandlog.player", "log.csv", "--loop")
+    assert main(["compare", "live:/robot", "live:/model", "--duration", "8"]) == 0
+    measured = {one["name"]: one for one in report(folder)["measured"]}["drive"]
+    # A busy machine hands a command to one of them later than to the other.
+    assert measured["b"]["dead_time"] - measured["a"]["dead_time"] == pytest.approx(0.3, abs=0.1)
+    # They have one clock, so what is alike is alike all the time, whenever the recording began.
+    assert {one["name"]: one["rms"] for one in report(folder)["differences"]}["steering"] < 0.2
+    recorded = str(folder / "compare" / "live.mcap")
+    assert main(["compare", recorded, cars[0]]) == 2
+    assert f"choose one of '{recorded}:/model', '{recorded}:/robot'" in capsys.readouterr().err
+    assert main(["compare", f"{recorded}:/robot", cars[0]]) == 0
+    speed = report(folder)["differences"][0]
+    assert abs(speed["delay"]) < 0.1
+
+
+def test_a_vehicle_that_is_not_there(folder, domain, monkeypatch, capsys):
+    monkeypatch.setattr("vds_gz.study.compare.live.PATIENCE", 0.5)
+    assert main(["compare", "live:/nobody", parameter_file(folder, "a")]) == 1
+    assert "nothing came from the vehicle in namespace '/nobody'" in capsys.readouterr().err
+
+
+@pytest.mark.gazebo
+def test_gazebo_and_kinematics_are_alike(folder, domain):
+    why = "gz is not in the PATH" if shutil.which("gz") is None else bindings_fault()
+    if why:
+        pytest.skip(f"no Gazebo here: {why}")
+    assert main(["compare", "gazebo:ackermann_car", "kinematic:ackermann_car", "--log", "log.csv"]) == 0
+    found = report(folder)
+    assert {one["name"] for one in found["measured"]} == {"drive", "steering"}
+    for one in found["measured"]:
+        assert one["a"]["dead_time"] == pytest.approx(one["b"]["dead_time"], abs=0.01)
+    speed = {one["name"]: one for one in found["differences"]}["speed"]
+    assert speed["rms"] < 0.1
+    assert abs(speed["delay"]) < 0.02
+    assert (folder / "compare" / "a" / "recording.mcap").stat().st_size > 10_000

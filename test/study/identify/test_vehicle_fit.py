@@ -1,0 +1,282 @@
+"""What is identified of a simulated vehicle is what it was given, with noise, lost samples and clocks that are off."""
+
+import csv
+import importlib.util
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+from vds_gz.cli import main
+from vds_gz.cli.options import parameters_of_file
+from vds_gz.study.identify.axis_fit import fit_axis
+from vds_gz.study.identify.signals import SAME_CLOCK, Series, Signals, _measured_time
+from vds_gz.study.identify.vehicle_fit import _steering_of_twists, identify
+
+BENCH = Path(__file__).resolve().parents[3] / "bench" / "identify.py"
+
+
+def bench():
+    spec = importlib.util.spec_from_file_location("bench_identify", BENCH)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_random_vehicles_are_found_within_their_intervals():
+    held = []
+    for seed in range(1000, 1003):
+        for _, truth, fit, _, _ in bench().trial(seed):
+            for name, true in truth.items():
+                number = fit.numbers[name]
+                held.append(number.low <= true <= number.high)
+                allowed = {"dead_time": max(0.01, 0.05 * true), "time_constant": 0.05 * true, "offset": 0.01}
+                assert abs(number.value - true) <= allowed.get(name, 0.02 * true), (seed, name, number, true)
+    assert np.mean(held) >= 0.85
+
+
+def exact(times, commands, dead_time=0.15, time_constant=0.25):
+    """A first-order lag behind a dead time, by tiny steps."""
+    fine = np.arange(0.0, times[-1] + 1e-9, 0.001)
+    asked = commands[np.clip(np.searchsorted(times, fine - dead_time, side="right") - 1, 0, None)]
+    asked = np.where(fine < times[0] + dead_time, 0.0, asked)
+    answer, y = np.empty_like(fine), 0.0
+    for k, u in enumerate(asked):
+        answer[k] = y
+        y += (u - y) * -np.expm1(-0.001 / time_constant)
+    return fine, answer
+
+
+@pytest.fixture(scope="module")
+def steps():
+    random = np.random.default_rng(5)
+    times = 0.02 * np.arange(1500)
+    return times, np.repeat(random.uniform(-1.0, 1.0, 30), 50)
+
+
+def test_gain_and_offset_are_found_and_limits_are_not_invented(steps):
+    times, commands = steps
+    fine, answer = exact(times, 0.9 * commands)
+    measured = np.interp(times, fine, answer) + 0.05 + 0.01 * np.random.default_rng(1).standard_normal(1500)
+    numbers = fit_axis(times, commands, times, measured).numbers
+    assert numbers["gain"].value == pytest.approx(0.9, abs=0.01)
+    assert numbers["offset"].value == pytest.approx(0.05, abs=0.005)
+    assert numbers["dead_time"].value == pytest.approx(0.15, abs=0.004)
+    assert numbers["time_constant"].value == pytest.approx(0.25, rel=0.05)
+    assert numbers["rise"] is numbers["fall"] is numbers["value"] is None
+
+
+def test_a_few_wild_samples_do_no_harm(steps):
+    times, commands = steps
+    fine, answer = exact(times, commands)
+    measured = np.interp(times, fine, answer) + 0.005 * np.random.default_rng(2).standard_normal(1500)
+    measured[::97] = 40.0
+    fit = fit_axis(times, commands, times, measured)
+    assert fit.left_out >= 15
+    assert fit.numbers["dead_time"].value == pytest.approx(0.15, abs=0.005)
+
+
+def test_a_noisy_first_sample_bends_nothing(steps):
+    times, commands = steps
+    fine, answer = exact(times, commands)
+    measured = np.interp(times, fine, answer) + 0.002 * np.random.default_rng(6).standard_normal(1500)
+    measured[:3] += 0.02
+    numbers = fit_axis(times, commands, times, measured).numbers
+    assert numbers["time_constant"].low <= 0.25 <= numbers["time_constant"].high
+    assert abs(numbers["offset"].value) < 0.001
+
+
+def test_the_greatest_value_asked_for_is_no_limit(steps):
+    times, commands = steps
+    fine, answer = exact(times, commands, time_constant=0.05)
+    fit = fit_axis(times, commands, times, np.interp(times, fine, answer))
+    assert fit.numbers["value"] is None
+
+
+def test_jitter_and_gaps_cost_little(steps):
+    times, commands = steps
+    fine, answer = exact(times, commands)
+    random = np.random.default_rng(7)
+    kept = (random.uniform(size=1500) > 0.3) & ~((times > 8.0) & (times < 11.0))
+    at = np.sort(times[kept] + random.uniform(-0.009, 0.009, int(kept.sum())))
+    measured = np.interp(at, fine, answer) + 0.02 * random.standard_normal(len(at))
+    numbers = fit_axis(times, commands, at, measured).numbers
+    assert numbers["dead_time"].value == pytest.approx(0.15, abs=0.005)
+    assert numbers["time_constant"].value == pytest.approx(0.25, rel=0.05)
+
+
+def test_what_is_only_roughly_known_is_said_with_what_would_tell_more(steps):
+    times, commands = steps
+    fine, answer = exact(times, 0.2 * commands)
+    measured = np.interp(times, fine, answer) + 0.04 * np.random.default_rng(8).standard_normal(1500)
+    signals = Signals(commanded={"v_x": Series(times, 0.2 * commands)}, measured={"v_x": Series(times, measured)})
+    [axis] = identify(signals)
+    advice = list(axis.advice())
+    number = axis.fit.numbers["time_constant"]
+    assert (number.high - number.low) / 2 > 0.05 * number.value
+    assert any("v_x time constant is known to" in one and "profile steps" in one for one in advice)
+
+
+def test_twists_at_standstill_mean_what_the_vehicle_does_there():
+    times = 0.02 * np.arange(1000)
+    moving = (times // 5.0) % 2 == 0
+    speed, rate = np.where(moving, 1.0, 0.0), np.where(moving, 0.4, 0.0)
+    for centred in (False, True):
+        angle = np.where(moving | (not centred), np.arctan(0.4), 0.0)
+        signals = Signals(
+            {"v_x": Series(times, speed), "yaw_rate": Series(times, rate)}, {"steering": Series(times, angle)}
+        )
+        asked, told = _steering_of_twists(signals, 1.0)
+        assert asked.value == pytest.approx(angle)
+        assert told is centred
+        assert bool(signals.notes) == centred
+
+
+def test_a_car_that_never_stood_with_the_wheel_turned_does_not_tell_what_it_does_then():
+    times = 0.02 * np.arange(1000)
+    rate = np.where((times // 5.0) % 2 == 0, 0.4, 0.0)
+    signals = Signals(
+        {"v_x": Series(times, np.ones(1000)), "yaw_rate": Series(times, rate)},
+        {"steering": Series(times, np.arctan(rate))},
+    )
+    assert _steering_of_twists(signals, 1.0)[1] is None
+
+
+@pytest.mark.parametrize("what", ["no command changes", "nothing moves", "only noise"])
+def test_what_is_not_excited_is_not_given(steps, what):
+    times, commands = steps
+    noise = 0.02 * np.random.default_rng(3).standard_normal(1500)
+    if what == "no command changes":
+        fit = fit_axis(times, np.ones(1500), times, np.ones(1500) + noise)
+    else:
+        fit = fit_axis(times, commands, times, noise if what == "only noise" else np.zeros(1500))
+    assert set(fit.numbers.values()) == {None}
+
+
+def test_stamps_of_another_clock_are_moved_and_those_of_the_same_one_are_kept():
+    random = np.random.default_rng(4)
+    stamps = 0.02 * np.arange(500)
+    transport = 0.002 + random.exponential(0.01, 500)
+    notes = []
+    moved = _measured_time(stamps + 1000.0 + transport, list(stamps), "velocity", notes)
+    assert moved - stamps - 1000.0 == pytest.approx(0.002, abs=0.001)
+    assert "off by +1000.0" in notes[0]
+    kept = _measured_time(stamps + SAME_CLOCK / 10.0, list(stamps), "velocity", notes)
+    assert (kept == stamps).all()
+    assert len(notes) == 1
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_recording_becomes_a_parameter_file_that_answers_the_same(folder, capsys):
+    assert main(["profile", "steps", "--preset", "ackermann_car", "--speed", "2.5", "-o", "log.csv"]) == 0
+    assert main(["replay", "log.csv", "--preset", "ackermann_car", "-o", "robot.mcap"]) == 0
+    assert main(["identify", "robot.mcap", "--preset", "ackermann_car"]) == 0
+    said = capsys.readouterr().out
+    assert "model_delay_vx: 0.2" in said
+    assert "steer_time_delay: 0.2" in said
+    found = parameters_of_file(folder / "identified" / "parameters.yaml").vehicle
+    assert found.drive_actuator.dead_time == pytest.approx(0.2, abs=0.002)
+    assert found.drive_actuator.time_constant == pytest.approx(0.4, rel=0.01)
+    assert found.drive_actuator.max_acceleration == pytest.approx(3.0, rel=0.01)
+    report = json.loads((folder / "identified" / "report.json").read_text())
+    assert report["axes"]["v_x"]["numbers"]["dead_time"]["low"] <= 0.2
+    assert "data:image/png" in (folder / "identified" / "report.html").read_text()
+
+
+@pytest.mark.parametrize("centred", [True, False])
+def test_what_a_steering_does_at_standstill_is_written(folder, centred):
+    Path("robot.yaml").write_text(
+        "sim_node:\n  ros__parameters:\n    model: bicycle\n    model_params:\n"
+        f"      bicycle: {{wheel_base: 1.0, center_at_standstill: {str(centred).lower()}}}\n"
+    )
+    times = 0.02 * np.arange(1000)
+    moving = (times // 2.5) % 2 == 0
+    rows = [f"{time:.2f},{float(go)},{0.3 + 0.2 * go}\n" for time, go in zip(times, moving, strict=True)]
+    Path("log.csv").write_text("time,speed,steering_angle\n" + "".join(rows))
+    assert main(["replay", "log.csv", "--params", "robot.yaml", "-o", "robot.mcap"]) == 0
+    assert main(["identify", "robot.mcap"]) == 0
+    found = yaml.safe_load(Path("identified/parameters.yaml").read_text())["sim_node"]["ros__parameters"]
+    assert found["model_params"]["bicycle"]["center_at_standstill"] is centred
+    assert parameters_of_file(folder / "identified" / "parameters.yaml").vehicle.center_at_standstill is centred
+
+
+def test_a_table_with_empty_cells_and_own_columns(folder, steps, capsys):
+    times, commands = steps
+    fine, answer = exact(times, commands)
+    measured = np.interp(times, fine, answer)
+    with open("log.csv", "w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["time", "cmd", "odom"])
+        for k, (time, command) in enumerate(zip(times, commands, strict=True)):
+            writer.writerow([time, command, "" if k % 7 == 3 else measured[k]])
+    assert main(["identify", "log.csv", "--column", "v_x=cmd:odom"]) == 0
+    assert "214 samples of odom are no finite numbers" in capsys.readouterr().out
+    written = yaml.safe_load(Path("identified/parameters.yaml").read_text())["sim_node"]["ros__parameters"]
+    drive = written["model_params"]["differential"]["drive_actuators"]
+    assert drive["dead_time"] == pytest.approx(0.15, abs=0.002)
+    assert drive["max_velocity"] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "arguments", "said"),
+    [
+        ("log.csv", "", [], "the file is empty"),
+        ("log.csv", "time,v_x_command,v_x\n", [], "the file is empty"),
+        ("log.csv", "t,v_x_command,v_x\n0,1,1\n", [], "no column 'time'"),
+        ("log.csv", "time,v_x\n0,1\n1,2\n", [], "no column with commands"),
+        ("log.csv", "time,v_x_command,v_x\n0,1,x\n", [], "'x' must be a number or empty"),
+        ("log.csv", "time,v_x_command,v_x\n2,1,1\n1,1,1\n", [], "column 'time' decreases"),
+        ("log.csv", "time,v_x_command,v_x\n0,1,nan\n1,1,nan\n", [], "0 measurements"),
+        ("log.csv", "time,v_x_command,v_x\n0,1,1\n1,1,1\n", [], "needed are 20"),
+        ("log.csv", "time,a,b\n0,1,1\n1,1,1\n", ["--column", "v_x=a:c"], "no column 'c'"),
+        ("log.csv", "time,a,b\n0,1,1\n1,1,1\n", ["--column", "speed"], "must be one of v_x"),
+        ("log.mcap", "\x89MCAP0", [], "cannot be read"),
+        ("other.csv", "", ["nothing"], "does not exist"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(folder, capsys, name, content, arguments, said):
+    (folder / name).write_text(content, encoding="latin-1")
+    log = "log.csv" if arguments == ["nothing"] else name
+    assert main(["identify", log, *[one for one in arguments if one != "nothing"]]) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
+
+
+def test_swapped_columns_are_noticed(folder, steps, capsys):
+    times, commands = steps
+    fine, answer = exact(times, commands)
+    measured = np.interp(times, fine, answer) + 0.02 * np.random.default_rng(9).standard_normal(1500)
+    with open("log.csv", "w", newline="") as file:
+        csv.writer(file).writerows([("time", "v_x_command", "v_x"), *zip(times, measured, commands, strict=True)])
+    assert main(["identify", "log.csv"]) == 2
+    error = capsys.readouterr().err
+    assert "comes 0.3" in error
+    assert "swapped" in error
+    assert error.count("\n") == 1
+
+
+def test_a_truncated_bag_and_one_without_topics_are_explained(folder, capsys):
+    assert main(["profile", "parking", "--preset", "ackermann_car", "--duration", "5", "-o", "log.csv"]) == 0
+    assert main(["replay", "log.csv", "--preset", "ackermann_car", "-o", "robot.mcap"]) == 0
+    data = Path("robot.mcap").read_bytes()
+    Path("cut.mcap").write_bytes(data[: len(data) - len(data) // 4])
+    assert main(["identify", "cut.mcap"]) == 0
+    assert "note: 'cut.mcap' is cut short" in capsys.readouterr().out
+    Path("stub.mcap").write_bytes(data[:2000])
+    for arguments, said in (
+        (["stub.mcap"], "has no end"),
+        (["robot.mcap", "--command", "cmd_vel"], "no messages on '/cmd_vel' (--command); it has"),
+        (["robot.mcap", "--velocity", "tf"], "'/tf' is tf2_msgs/msg/TFMessage; velocities must be"),
+    ):
+        assert main(["identify", *arguments]) == 2
+        error = capsys.readouterr().err
+        assert said in error
+        assert error.count("\n") == 1

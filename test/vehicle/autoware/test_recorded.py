@@ -1,0 +1,142 @@
+"""Every column of every recorded run: interpreted, compiled, and many at once."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from helpers import autoware_recorded as recorded
+from helpers.autoware_recorded import MECHANISM, STATES, Run, begin, deviation, observed, read_runs
+
+from vds_gz.vehicle.autoware.step import step
+
+
+@pytest.fixture(scope="module")
+def runs(golden) -> list[Run]:
+    found = read_runs(golden)
+    if not found:
+        pytest.skip("no runs of Autoware's models among the reference runs")
+    return found
+
+
+def worst(run: Run, ours: dict[str, np.ndarray]) -> dict[str, float]:
+    """The largest deviation of every column; empty cells do not count."""
+    return {name: float(np.nanmax(np.append(deviation(values, run.rows[name]), 0.0))) for name, values in ours.items()}
+
+
+def test_there_is_a_run_of_every_model(runs):
+    assert {run.model.name for run in runs} == {model.name for model in recorded.MODELS.values()}
+
+
+def interpreted(run: Run) -> dict[str, np.ndarray]:
+    c = run.coefficients
+    s = run.start(c)
+    columns = run.columns()
+    ours = {name: np.empty(len(run)) for name in columns}
+    for row in range(len(run)):
+        if row > 0:
+            u = run.command(row)
+            for update in range((row - 1) * run.decimation, row * run.decimation):
+                if update in run.resets:
+                    begin(c, s, run.resets[update])
+                step(c, s, u)
+        for name in columns:
+            ours[name][row] = observed(c, s, name)
+    return ours
+
+
+def test_interpreted(runs):
+    for run in runs:
+        found = worst(run, interpreted(run))
+        assert max(found.values()) <= 1.0, (run.name, found)
+
+
+@pytest.fixture(scope="module")
+def as_records(runs):
+    """Coefficients, states and commands of all runs as records of one type each, so that one compilation does.
+
+    The runs come twice, the second time with the defects mended.
+    """
+    compiled = pytest.importorskip("vds_gz.vehicle.compiled", reason="numba is not installed")
+    twice = [*runs, *map(mended, runs)]
+    coefficients = [run.coefficients for run in twice]
+    states = compiled.records([run.start(c) for run, c in zip(twice, coefficients, strict=True)])
+    commands = compiled.records([run.command(0) for run in twice])
+    return compiled, compiled.records(coefficients), states, commands
+
+
+def mended(run: Run) -> Run:
+    """The same run with the defects mended."""
+    return dataclasses.replace(run, parameters=dataclasses.replace(run.parameters, compatibility="physical"))
+
+
+def columns_of(run: Run, states: np.ndarray, bias: float) -> dict[str, np.ndarray]:
+    """The columns that a state has by itself."""
+    ours = {name: states[STATES[name]] for name in run.columns() if name in STATES}
+    ours |= {name: states["steering"]["mechanism"][MECHANISM[name]] for name in run.columns() if name in MECHANISM}
+    return ours | {"out_steer": states["steering"]["angle"] + bias}
+
+
+def test_compiled(runs, as_records):
+    compiled, coefficients, states, commands = as_records
+    advance = compiled.compiled_run(step)
+    states, commands = states.copy(), commands.copy()
+    for i, run in enumerate(runs):
+        c, s, u = (np.asarray(array[i : i + 1]) for array in (coefficients, states, commands))
+        history = np.empty(len(run), s.dtype)
+        history[0] = s[0]
+        for row in range(1, len(run)):
+            compiled.write_record(u[0], run.command(row))
+            done = (row - 1) * run.decimation
+            for update in sorted(one for one in run.resets if done <= one < row * run.decimation):
+                advance(c, s, u, update - done)
+                begin(coefficients[i], states[i], run.resets[update])
+                done = update
+            advance(c, s, u, row * run.decimation - done)
+            history[row] = s[0]
+        found = worst(run, columns_of(run, history, coefficients[i].steering.bias))
+        assert max(found.values()) <= 1.0, (run.name, found)
+
+
+def test_compiled_is_interpreted_also_when_mended(runs, as_records):
+    """Nobody recorded this; the two must agree to the last digits."""
+    compiled, coefficients, states, commands = as_records
+    advance = compiled.compiled_run(step)
+    for i, run in enumerate(map(mended, runs), start=len(runs)):
+        c, s, u = (np.array(array[i : i + 1]) for array in (coefficients, states, commands))
+        plain = run.coefficients
+        state = run.start(plain)
+        for row in range(1, len(run), max(1, len(run) // 150)):
+            command = run.command(row)
+            compiled.write_record(u[0], command)
+            advance(c, s, u, 4)
+            for _ in range(4):
+                step(plain, state, command)
+            ours = [float(s[0][name]) for name in ("x", "y", "heading", "v_x", "acceleration")]
+            theirs = [state.x, state.y, state.heading, state.v_x, state.acceleration]
+            assert ours == pytest.approx(theirs, rel=1e-12, abs=1e-12), (run.name, row)
+            angle = float(s[0]["steering"]["angle"])
+            assert angle == pytest.approx(state.steering.angle, rel=1e-9, abs=1e-12), (run.name, row)
+
+
+def test_batch(runs, as_records):
+    """All runs side by side in one fleet, each at its own step length."""
+    compiled, coefficients, states, commands = as_records
+    advance = compiled.compiled_fleet_run(step)
+    for decimation in {run.decimation for run in runs}:
+        chosen = [i for i, run in enumerate(runs) if run.decimation == decimation and not run.resets]
+        c, s, u = (np.asarray(array[chosen]) for array in (coefficients, states, commands))
+        length = min(len(runs[i]) for i in chosen)
+        history = np.empty((length, len(chosen)), s.dtype)
+        history[0] = s
+        for row in range(1, length):
+            for k, i in enumerate(chosen):
+                compiled.write_record(u[k], runs[i].command(row))
+            advance(c, s, u, decimation)
+            history[row] = s
+        for k, i in enumerate(chosen):
+            run = runs[i]
+            ours = columns_of(run, history[:, k], c[k]["steering"]["bias"])
+            found = {name: deviation(values, run.rows[name][:length]).max() for name, values in ours.items()}
+            assert max(found.values()) <= 1.0, (run.name, found)
