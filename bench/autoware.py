@@ -12,14 +12,14 @@ import time
 
 from vds_gz.vehicle.autoware.models import AUTOWARE_MODELS
 from vds_gz.vehicle.command import PEDALS, Command, control, pedals
-from vds_gz.vehicle.model import Model
+from vds_gz.vehicle.model import VehicleModel
 from vds_gz.vehicle.vehicle import NANOSECONDS, Vehicle
 
 MOST_MICROSECONDS = 60.0
 LEAST_REAL_TIME_FACTOR = 1500.0
 
 
-def command_for(model: Model) -> Command:
+def command_for(model: VehicleModel) -> Command:
     """A command that keeps everything in motion."""
     return pedals(0.3, 0.0, 2.0, 2) if PEDALS in model.accepts else control(3.0, 1.0, 0.1, 2)
 
@@ -34,14 +34,14 @@ def best(vehicle: Vehicle, seconds: float, repeats: int) -> float:
     return min(times)
 
 
-def interpreted(model: Model) -> float:
+def interpreted(model: VehicleModel) -> float:
     """Microseconds a step."""
     vehicle = Vehicle(model, model.parameters(), max_command_age=1e6)
     vehicle.enter(command_for(model), 0)
     return 1e6 * best(vehicle, 0.5, 20) / 500
 
 
-def compiled(model: Model) -> float:
+def compiled(model: VehicleModel) -> float:
     """Simulated seconds a second."""
     from vds_gz.vehicle.compiled import CompiledVehicle
 

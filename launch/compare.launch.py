@@ -16,7 +16,8 @@ from launch.event_handlers import OnProcessExit, OnProcessIO
 from launch_ros.actions import Node
 
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
-from vds_gz.launching.vehicle import COMMANDS, LaunchError, Vehicle, presets
+from vds_gz.configuration import preset_names
+from vds_gz.launching.vehicle import COMMANDS, LaunchError, Vehicle
 from vds_gz.share import PACKAGE, share
 
 #: What `vds-gz compare` says when it hears both vehicles.
@@ -100,7 +101,7 @@ def _require_packages() -> None:
 
 def _file(vehicle: str) -> str:
     """The parameter file of a preset, or the one that was named."""
-    return str(share("config", f"{vehicle}.yaml")) if vehicle in presets() else vehicle
+    return str(share("config", f"{vehicle}.yaml")) if vehicle in preset_names() else vehicle
 
 
 def _time(name: str, in_gazebo: list[str]) -> dict[str, Any]:

@@ -10,11 +10,12 @@ import sys
 
 import pytest
 
+from vds_gz.configuration import load_parameters
 from vds_gz.parameters.description import ParameterError, describe
-from vds_gz.parameters.load import Override, load
+from vds_gz.parameters.override import Override
 from vds_gz.vehicle import catalogue
 from vds_gz.vehicle.command import ACKERMANN, ackermann
-from vds_gz.vehicle.model import Model
+from vds_gz.vehicle.model import VehicleModel
 from vds_gz.vehicle.vehicle import Vehicle
 
 HYDRAULICS = '''
@@ -85,7 +86,7 @@ from vds_gz.vehicle.actuators import (
     DriveCoefficients, DriveState, drive_at_rest, drive_coefficients, newest_reference, resized_line, step_drive,
 )
 from vds_gz.vehicle.command import ACKERMANN
-from vds_gz.vehicle.model import ActuatorStates, Joint, JointStates, Model, integrate_pose
+from vds_gz.vehicle.model import ActuatorStates, Joint, JointStates, VehicleModel, integrate_pose
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +169,7 @@ def actuator_states(c, s):
     )
 
 
-LOADER = Model(
+LOADER = VehicleModel(
     name="loader",
     parameters=LoaderParameters,
     accepts=frozenset((ACKERMANN,)),
@@ -208,7 +209,7 @@ def site(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def loader(site) -> Model:
+def loader(site) -> VehicleModel:
     install(site, "loader = heavy_machines.loader:LOADER")
     return catalogue.models()["loader"]
 
@@ -217,7 +218,7 @@ def parameters(loader, **values):
     """The parameters of a loader, from a file that names it."""
     overrides = [Override("model", "loader")]
     overrides += [Override(f"model_params.loader.{name.replace('__', '.')}", value) for name, value in values.items()]
-    return load(overrides, {name: model.parameters for name, model in catalogue.models().items()}).vehicle
+    return load_parameters(overrides).vehicle
 
 
 def test_an_installed_package_brings_a_model_beside_our_own(loader):
@@ -291,7 +292,7 @@ def test_it_runs_interpreted_and_compiled_to_the_same_bits(loader):
 
 def test_an_entry_point_that_is_no_model_is_refused_by_name(site):
     install(site, "loader = heavy_machines.loader:LoaderParameters")
-    with pytest.raises(ValueError, match=r"entry point 'loader' of vds_gz.models is .*; it must be a Model"):
+    with pytest.raises(ValueError, match=r"entry point 'loader' of vds_gz.models is .*; it must be a VehicleModel"):
         catalogue.models()
 
 

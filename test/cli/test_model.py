@@ -6,7 +6,8 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 import yaml
 
-from vds_gz.cli.model import main, presets
+from vds_gz.cli.model import main
+from vds_gz.configuration import preset_names
 
 WITH_SENSORS = """
 sim_node:
@@ -26,7 +27,7 @@ def file(tmp_path):
     return path
 
 
-@pytest.mark.parametrize("preset", presets())
+@pytest.mark.parametrize("preset", preset_names())
 @pytest.mark.parametrize(("form", "root"), [("urdf", "robot"), ("sdf", "sdf")])
 def test_every_preset(preset, form, root, capsys):
     assert main([preset, "--format", form]) == 0
@@ -83,7 +84,7 @@ def test_wrong_parameters(text, words, tmp_path, capsys):
 
 def test_unknown_preset(capsys):
     assert main(["deepraser"]) == 2
-    assert "no preset or file 'deepraser'; presets are ackermann_car" in capsys.readouterr().err
+    assert "no preset 'deepraser'; presets are ackermann_car" in capsys.readouterr().err
 
 
 def test_nowhere_to_write(tmp_path, capsys):

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from vds_gz.cli import main
-from vds_gz.cli.options import preset_names
 from vds_gz.commandlog import log as command_log
 from vds_gz.commandlog.actuation_profiles import PedalLimits, pedals, turns
 from vds_gz.commandlog.profiles import PROFILES, Limits, make
+from vds_gz.configuration import preset_names
 from vds_gz.parameters.autoware import ActuationCmdParameters
 from vds_gz.study.offline.replay import command_of
 from vds_gz.vehicle.autoware.steering import gear_ratio

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import pytest
 from helpers.simulation import NEEDS_GAZEBO, drive
 
-from vds_gz.cli.model import presets, vehicle_parameters
+from vds_gz.cli.model import vehicle_parameters
+from vds_gz.configuration import preset_names
 from vds_gz.description.sdf import sdf
 from vds_gz.parameters.vehicles import BicycleParameters, DifferentialParameters, OmniParameters
 from vds_gz.vehicle.catalogue import models
@@ -18,7 +19,7 @@ from vds_gz.vehicle.command import Command
 pytestmark = NEEDS_GAZEBO
 
 VEHICLES = {
-    **{name: (vehicle_parameters(name).model, vehicle_parameters(name).vehicle) for name in presets()},
+    **{name: (vehicle_parameters(name).model, vehicle_parameters(name).vehicle) for name in preset_names()},
     **{f"omni_{pattern}": ("omni", OmniParameters(roller_pattern=pattern)) for pattern in "ox"},
     "differential": ("differential", DifferentialParameters()),
     **{

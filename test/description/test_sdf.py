@@ -7,7 +7,8 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from vds_gz.cli.model import presets, vehicle_parameters
+from vds_gz.cli.model import vehicle_parameters
+from vds_gz.configuration import preset_names
 from vds_gz.description import gz_topics as topics
 from vds_gz.description.sdf import sdf
 from vds_gz.description.urdf import urdf
@@ -34,7 +35,7 @@ def plugins(vehicle: ElementTree.Element, kind: str) -> list[dict[str, str]]:
     return [settings(one) for one in found]
 
 
-@pytest.mark.parametrize("preset", presets())
+@pytest.mark.parametrize("preset", preset_names())
 def test_one_message_moves_all_joints(preset):
     parameters = vehicle_parameters(preset)
     joints = models()[parameters.model].joints(parameters.vehicle)

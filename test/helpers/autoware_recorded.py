@@ -19,7 +19,7 @@ from vds_gz.vehicle.autoware.models import AUTOWARE_MODELS
 from vds_gz.vehicle.autoware.reports import actuation_status, steering_report
 from vds_gz.vehicle.autoware.state import put
 from vds_gz.vehicle.command import DIRECT, PEDALS, Command
-from vds_gz.vehicle.model import Model
+from vds_gz.vehicle.model import VehicleModel
 
 MODELS = {one.name.upper(): one for one in AUTOWARE_MODELS}
 
@@ -61,7 +61,7 @@ class Run:
     """One recorded run."""
 
     name: str
-    model: Model
+    model: VehicleModel
     parameters: object
     dt: float
     decimation: int
@@ -141,7 +141,7 @@ def _read(file: Path) -> Run:
     )
 
 
-def parameters_of(model: Model, values: dict, folder: Path, **more):
+def parameters_of(model: VehicleModel, values: dict, folder: Path, **more):
     """The parameter group that a JSON means."""
     mechanical = {key: float(values[key]) for key in values if key in MechanicalParameters.__dataclass_fields__}
     given = {"compatibility": "autoware", **more}

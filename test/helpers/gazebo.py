@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 
 from helpers.processes import PATIENCE, Probe, probe, run, start
+from vds_gz.configuration import load_parameters
 from vds_gz.description.sdf import sdf
 from vds_gz.interface import topics
-from vds_gz.parameters.load import Override, load
 from vds_gz.parameters.node import NodeParameters
+from vds_gz.parameters.override import Override
 from vds_gz.parameters.yaml_reader import read_parameter_file
 from vds_gz.plant.gazebo.server import Server, Spawn, populated
 from vds_gz.share import share
@@ -30,7 +31,7 @@ def preset(name: str, **overrides: object) -> NodeParameters:
     """The parameters of a preset; dots in names are two underscores here."""
     given = read_parameter_file(str(share("config", f"{name}.yaml")), "/sim_node")
     given += [Override(key.replace("__", "."), value) for key, value in overrides.items()]
-    return load(given, {key: model.parameters for key, model in models().items()})
+    return load_parameters(given)
 
 
 def vehicle(parameters: NodeParameters, name: str = "vehicle", x: float = 0.0, y: float = 0.0) -> Spawn:

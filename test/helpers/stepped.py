@@ -10,9 +10,9 @@ from xml.etree import ElementTree
 
 from helpers.parity import PERIOD, Manoeuvre, Sample
 from vds_gz.description.sdf import remove_joint_plugins, sdf
+from vds_gz.geometry.attitude import Attitude
 from vds_gz.nodes.plants import vehicle_of
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.plant.base import Posture
 from vds_gz.plant.gazebo.links import bindings
 from vds_gz.plant.gazebo.links.system import SystemLink
 from vds_gz.plant.gazebo.plant import GazeboPlant
@@ -57,10 +57,10 @@ class Stepped:
             self._fixture.finalize()
             self.run(REST)
 
-    def stands(self) -> tuple[Motion, Posture]:
+    def stands(self) -> tuple[Motion, Attitude]:
         """Where the vehicle stands in Gazebo, and how."""
         time = self.plant.vehicle.time - STEP
-        return self.plant.motion(time), self.plant.posture(time)
+        return self.plant.motion(time), self.plant.attitude(time)
 
     def drive(self, manoeuvre: Manoeuvre) -> list[Sample]:
         """Drive it, from rest."""

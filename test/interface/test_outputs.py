@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from helpers.processes import Probe
 
+from vds_gz.geometry.attitude import Attitude
+from vds_gz.geometry.se2 import Pose
 from vds_gz.interface import topics
 from vds_gz.interface.conversions import EXACT
 from vds_gz.interface.outputs import Frames, Outputs, Snapshot
-from vds_gz.plant.base import Posture
-from vds_gz.sensing.localization import Pose
 from vds_gz.vehicle.model import ActuatorStates, JointStates
 from vds_gz.vehicle.vehicle import Motion
 
-POSTURE = Posture(z=1.6, roll=0.1, pitch=-0.3, v_z=0.04, roll_rate=0.05, pitch_rate=0.06)
+POSTURE = Attitude(z=1.6, roll=0.1, pitch=-0.3, v_z=0.04, roll_rate=0.05, pitch_rate=0.06)
 TRUTH = Pose(3.0, -2.0, 2.5)
 MAP_TO_ODOM = Pose(1.0, 0.5, -0.7)
 NOTHING = ((), (), (), ())

@@ -7,8 +7,9 @@ import pytest
 import yaml
 
 from vds_gz.parameters.description import ParameterError
-from vds_gz.parameters.load import Override, load
+from vds_gz.parameters.load import load
 from vds_gz.parameters.node import NodeParameters
+from vds_gz.parameters.override import Override
 from vds_gz.parameters.vehicles import BicycleParameters, DifferentialParameters, OmniParameters
 
 MODELS = {"bicycle": BicycleParameters, "differential": DifferentialParameters, "omni": OmniParameters}

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vds_gz.geometry.se2 import Pose
 from vds_gz.parameters.node import LocalizationParameters
-from vds_gz.sensing.localization import Localization, Pose
+from vds_gz.sensing.localization import Localization
 
 EXACT = LocalizationParameters(
     odom_walk_velocity_translation=0.0,

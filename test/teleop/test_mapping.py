@@ -21,9 +21,9 @@ from vds_gz.parameters.teleop import (
 )
 from vds_gz.parameters.yaml_reader import read_parameter_file
 from vds_gz.share import share
+from vds_gz.teleop.controller import JoystickController, Mode
 from vds_gz.teleop.drive import STANDSTILL, STOPS
 from vds_gz.teleop.mapping import JoyError, drive, without_dead_zone
-from vds_gz.teleop.pilot import Mode, Pilot
 
 MS = 1_000_000
 FREE = JoystickParameters(require_enable_button=False)
@@ -136,7 +136,7 @@ def test_an_axis_nobody_reads_may_be_anything():
 
 
 def driven(parameters=FREE, now=0):
-    pilot = Pilot(parameters)
+    pilot = JoystickController(parameters)
     pilot.joy([0.0, 0.0, 0.0, 1.0], [1], now)
     return pilot
 
@@ -153,7 +153,7 @@ def test_a_held_stick_goes_on_commanding_at_the_publish_rate():
 
 
 def test_before_the_first_message_there_is_silence():
-    pilot = Pilot(FREE)
+    pilot = JoystickController(FREE)
     assert commands(pilot, 0, 2000 * MS) == []
     assert pilot.mode is Mode.WAITING
     assert pilot.seconds_until_due(0) == math.inf
@@ -205,7 +205,7 @@ def test_a_stop_is_not_said_anew_for_another_reason():
 )
 def test_nothing_moves_unless_a_good_message_with_the_button_is_fresh(story):
     parameters = JoystickParameters(publish_rate=100.0, joy_timeout=0.3)
-    pilot, now, good = Pilot(parameters), 0, None
+    pilot, now, good = JoystickController(parameters), 0, None
     for pause, axes, held in story:
         for _ in range(0, pause, 5):
             now += 5 * MS

@@ -15,7 +15,8 @@ import pytest
 import yaml
 from helpers.driving import MILLISECOND, SECOND, joints_of
 
-from vds_gz.parameters.load import Override, load
+from vds_gz.configuration import load_parameters
+from vds_gz.parameters.override import Override
 from vds_gz.vehicle.catalogue import OWN
 from vds_gz.vehicle.command import twist
 from vds_gz.vehicle.vehicle import Vehicle
@@ -40,7 +41,7 @@ def parameters_of(run: str, folder):
     given = (word.split(":=", 1) for word in shlex.split(line) if ":=" in word)
     values = CODE_DEFAULTS | {name: yaml.safe_load(value) for name, value in given}
     overrides = [Override(name, value, "reference run") for name, value in values.items()]
-    return load(overrides, {name: model.parameters for name, model in MODELS.items()})
+    return load_parameters(overrides)
 
 
 def rows_of(run: str, folder) -> dict[str, list[list[str]]]:

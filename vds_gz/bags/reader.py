@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from vds_gz.bags.mcap import Channel, contents, is_whole
+from vds_gz.errors import VdsGzError
 
 SUFFIXES = (".mcap", ".db3")
 
 
-class BagError(ValueError):
+class BagError(VdsGzError, ValueError):
     """A bag cannot be read. The message says what was found and what is needed."""
 
 

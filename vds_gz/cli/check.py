@@ -7,16 +7,13 @@ import dataclasses
 import sys
 from collections.abc import Iterator, Sequence
 
+from vds_gz.configuration import NODE_NAME, default_parameters, load_parameters
+from vds_gz.errors import ArgumentError
 from vds_gz.parameters.description import ParameterError, Value, describe
-from vds_gz.parameters.load import load
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.reference import markdown, sensor_tables
 from vds_gz.parameters.sensors import TYPES
 from vds_gz.ros.arguments import parse
-from vds_gz.ros.errors import ArgumentError
-from vds_gz.vehicle.catalogue import models
-
-NODE_NAME = "sim_node"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -46,14 +43,16 @@ def reference(argv: Sequence[str] | None = None) -> int:
 
 def reference_page() -> str:
     """The reference of all parameters: of the node, of all models and of all sensors."""
-    return markdown(describe(_defaults())) + sensor_tables({kind: describe(group()) for kind, group in TYPES.items()})
+    return markdown(describe(default_parameters())) + sensor_tables(
+        {kind: describe(group()) for kind, group in TYPES.items()}
+    )
 
 
 def _check(file: str) -> int:
     """Look over one file, and return the exit code."""
     try:
         overrides = parse(["--ros-args", "--params-file", file], NODE_NAME).overrides
-        parameters = load(overrides, {name: model.parameters for name, model in models().items()})
+        parameters = load_parameters(overrides)
     except (ArgumentError, ParameterError) as error:
         print(f"{file}: {error}" if file not in str(error) else error, file=sys.stderr)
         return 1
@@ -66,16 +65,11 @@ def _check(file: str) -> int:
 def _differences(parameters: NodeParameters) -> Iterator[tuple[str, str, str]]:
     """Names and values that differ from their defaults."""
     sensors = {name: type(sensor)() for name, sensor in parameters.sensors.items()}
-    defaults = {one.name: one for one in describe(dataclasses.replace(_defaults(), sensors=sensors))}
+    defaults = {one.name: one for one in describe(dataclasses.replace(default_parameters(), sensors=sensors))}
     for one in describe(parameters):
         default = defaults[one.name]
         if _text(one.default) != _text(default.default) and one.name != "model":
             yield one.name, f"{_text(one.default)} {one.unit}".rstrip(), _text(default.default)
-
-
-def _defaults() -> NodeParameters:
-    """The defaults of everything, with the parameters of all models."""
-    return NodeParameters(model_params={name: model.parameters() for name, model in models().items()})
 
 
 def _text(value: Value) -> str:

@@ -17,10 +17,11 @@ from matplotlib.figure import Figure
 from vds_gz.commandlog import log as command_log
 from vds_gz.commandlog.log import CommandLog, CommandLogError
 from vds_gz.commandlog.profiles import limits_of, make
+from vds_gz.errors import ArgumentError
 from vds_gz.parameters.description import ParameterError
 from vds_gz.parameters.gazebo import LINKS
 from vds_gz.ros.arguments import parse
-from vds_gz.ros.errors import ArgumentError, GraphError
+from vds_gz.ros.errors import GraphError
 from vds_gz.study import recording
 from vds_gz.study.compare.differences import Comparison, Difference, Measured, Signal, compare
 from vds_gz.study.compare.live import NODE_NAME, Gazebo, record_live, run_in_gazebo

@@ -14,16 +14,15 @@ from pathlib import Path
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
+from vds_gz.configuration import NODE_NAME, load_parameters
 from vds_gz.description.sdf import remove_joint_plugins, sdf
-from vds_gz.nodes.sim_node import NODE_NAME
+from vds_gz.errors import ArgumentError
 from vds_gz.parameters.description import ParameterError
 from vds_gz.parameters.gazebo import LINKS
-from vds_gz.parameters.load import load
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.plant.gazebo.links.base import LinkError
 from vds_gz.plant.gazebo.server import Server, Spawn, populated
 from vds_gz.ros.arguments import parse
-from vds_gz.ros.errors import ArgumentError
 from vds_gz.share import share
 from vds_gz.vehicle.catalogue import models
 
@@ -78,7 +77,7 @@ def parameters_of(arguments: Sequence[str]) -> NodeParameters:
         ArgumentError: The command line is wrong.
         ParameterError: A parameter is.
     """
-    return load(parse(arguments, NODE_NAME).overrides, {name: model.parameters for name, model in models().items()})
+    return load_parameters(parse(arguments, NODE_NAME).overrides)
 
 
 def world_file(name: str) -> Path:

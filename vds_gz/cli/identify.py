@@ -13,12 +13,12 @@ from pathlib import Path
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from vds_gz.cli.options import NODE, add_vehicle_options, vehicle_of
-from vds_gz.parameters import yaml_writer as parameter_file
+from vds_gz.cli.options import add_vehicle_options, vehicle_of
+from vds_gz.configuration import NODE_NAME, write_parameters
+from vds_gz.errors import ArgumentError
 from vds_gz.parameters.description import ParameterError
-from vds_gz.parameters.load import Override
+from vds_gz.parameters.override import Override
 from vds_gz.parameters.yaml_reader import read_parameter_file
-from vds_gz.ros.errors import ArgumentError
 from vds_gz.share import share
 from vds_gz.study.identify.actuation import identify_pedals, identify_steering
 from vds_gz.study.identify.axis_fit import NAMES
@@ -173,7 +173,7 @@ def _base(options: argparse.Namespace) -> list[Override]:
     if not (options.preset or options.params):
         return []
     file = options.params or str(share("config", f"{options.preset}.yaml"))
-    return [Override(one.name, one.value) for one in read_parameter_file(file, NODE)]
+    return [Override(one.name, one.value) for one in read_parameter_file(file, f"/{NODE_NAME}")]
 
 
 def _write_parameters(path: Path, options: argparse.Namespace, model: str, axes: list[Axis]) -> None:
@@ -184,7 +184,7 @@ def _write_parameters(path: Path, options: argparse.Namespace, model: str, axes:
         if options.wheel_base and model == "bicycle":
             base.append(Override("model_params.bicycle.wheel_base", options.wheel_base, "--wheel-base"))
     head = f"Identified by vds-gz identify from {Path(options.log).name}.\nNumbers without an interval were not found."
-    parameter_file.write(path, [*base, *overrides(model, axes)], head)
+    write_parameters(path, [*base, *overrides(model, axes)], head)
 
 
 # ---------------------------------------------------------------------- the report

@@ -7,19 +7,16 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from vds_gz.configuration import parameters_of_file, parameters_of_preset, preset_names
 from vds_gz.description.gz_bridge import vehicle_bridge
 from vds_gz.description.sdf import sdf
 from vds_gz.description.urdf import urdf
+from vds_gz.errors import ArgumentError
 from vds_gz.parameters.description import ParameterError
-from vds_gz.parameters.load import load
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.parameters.yaml_reader import read_parameter_file
-from vds_gz.ros.errors import ArgumentError
-from vds_gz.share import share
 from vds_gz.vehicle.catalogue import models
 
 FORMATS = ("urdf", "sdf", "bridge")
-NODE = "/sim_node"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -49,16 +46,7 @@ def vehicle_parameters(preset_or_file: str) -> NodeParameters:
         ParameterError: A value in it is wrong.
     """
     path = Path(preset_or_file)
-    if not path.is_file():
-        path = share("config") / f"{preset_or_file}.yaml"
-    if not path.is_file():
-        raise ArgumentError(f"there is no preset or file '{preset_or_file}'; presets are {', '.join(presets())}")
-    return load(read_parameter_file(str(path), NODE), {name: model.parameters for name, model in models().items()})
-
-
-def presets() -> list[str]:
-    """The parameter files of this package, by name."""
-    return sorted(file.stem for file in share("config").glob("*.yaml"))
+    return parameters_of_file(path) if path.is_file() else parameters_of_preset(preset_or_file)
 
 
 def written(parameters: NodeParameters, form: str, name: str) -> str:
@@ -76,7 +64,7 @@ def _parser() -> argparse.ArgumentParser:
         "vds-gz model",
         description="Write a vehicle and its sensors: as URDF; as SDF, complete for Gazebo; or its topics as "
         "configuration of ros_gz_bridge.",
-        epilog=f"presets: {', '.join(presets())}. Exit code: 0 written, 2 wrong use or parameters",
+        epilog=f"presets: {', '.join(preset_names())}. Exit code: 0 written, 2 wrong use or parameters",
     )
     parser.add_argument("vehicle", metavar="PRESET|FILE", help="a preset, or a ROS 2 parameter file for sim_node")
     parser.add_argument("--format", choices=FORMATS, default="sdf", help="default: %(default)s")

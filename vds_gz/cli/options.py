@@ -5,14 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from vds_gz.parameters.load import load
+from vds_gz.configuration import parameters_of_file, parameters_of_preset, preset_names
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.parameters.yaml_reader import read_parameter_file
-from vds_gz.ros.errors import ArgumentError
-from vds_gz.share import share
-from vds_gz.vehicle.catalogue import models
-
-NODE = "/sim_node"
 
 
 def add_vehicle_options(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
@@ -30,30 +24,3 @@ def vehicle_of(options: argparse.Namespace) -> NodeParameters:
         ParameterError: A value is wrong.
     """
     return parameters_of_file(Path(options.params)) if options.params else parameters_of_preset(options.preset)
-
-
-def parameters_of_preset(name: str) -> NodeParameters:
-    """The parameters of a vehicle of this package.
-
-    Raises:
-        ArgumentError: There is no such preset.
-    """
-    if name not in preset_names():
-        raise ArgumentError(f"there is no preset '{name}'; there are {', '.join(preset_names())}")
-    return parameters_of_file(share("config", f"{name}.yaml"))
-
-
-def parameters_of_file(path: Path) -> NodeParameters:
-    """The parameters in a file.
-
-    Raises:
-        ArgumentError: It is no parameter file of ours.
-        ParameterError: A value is wrong.
-    """
-    return load(read_parameter_file(str(path), NODE), {name: model.parameters for name, model in models().items()})
-
-
-def preset_names() -> list[str]:
-    """Names of the vehicles that come with the package."""
-    files = share("config").glob("*.yaml")
-    return sorted(file.stem for file in files if "\nsim_node:" in "\n" + file.read_text(encoding="utf-8"))

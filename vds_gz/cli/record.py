@@ -13,9 +13,10 @@ from datetime import datetime
 from pathlib import Path
 
 from vds_gz.bags.recorder import Recorder
+from vds_gz.errors import ArgumentError
 from vds_gz.interface import topics
 from vds_gz.ros.arguments import Arguments, parse
-from vds_gz.ros.errors import ArgumentError, GraphError
+from vds_gz.ros.errors import GraphError
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.graph import Graph
 from vds_gz.study.progress import progress

@@ -13,8 +13,9 @@ from time import perf_counter
 from vds_gz.cli.options import add_vehicle_options, vehicle_of
 from vds_gz.commandlog import log as command_log
 from vds_gz.commandlog.log import CommandLogError
+from vds_gz.errors import ArgumentError
 from vds_gz.parameters.description import ParameterError
-from vds_gz.ros.errors import ArgumentError, UnknownTypeError
+from vds_gz.ros.errors import UnknownTypeError
 from vds_gz.study.offline.replay import Replay, write_csv
 from vds_gz.study.offline.replay_bag import write_mcap
 from vds_gz.study.progress import progress

@@ -19,17 +19,18 @@ from types import FrameType
 
 from vds_gz.commandlog import log as command_log
 from vds_gz.commandlog.log import CommandLogError
+from vds_gz.configuration import NODE_NAME as NODE
+from vds_gz.configuration import load_parameters, preset_file, preset_names
+from vds_gz.errors import ArgumentError
 from vds_gz.parameters.description import ParameterError
-from vds_gz.parameters.load import load
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.parameters.yaml_reader import Override
+from vds_gz.parameters.override import Override
 from vds_gz.ros.arguments import Arguments, parse
-from vds_gz.ros.errors import ArgumentError, GraphError
+from vds_gz.ros.errors import GraphError
 from vds_gz.share import share
 from vds_gz.study.recording import Recording, RecordingError, read
 from vds_gz.study.report.summary import Row, summarize
 from vds_gz.study.session.run import NODE_NAME, RunError, Session, write_parameters
-from vds_gz.vehicle.catalogue import models
 
 #: Logs that come with the package, by model; the others drive the one of the hall.
 DRIVES = {"bicycle": "parking_lot.csv", "omni": "omni.csv"}
@@ -38,7 +39,6 @@ DEFAULT_DRIVE = "hall.csv"
 DEFAULT_PRESET = "ackermann_car"
 
 #: The vehicle's node, as parameter files name it.
-NODE = "sim_node"
 
 #: Imported late, and only by those who draw.
 PLOTS = "vds_gz.study.report.plots"
@@ -122,12 +122,6 @@ def main(argv: Sequence[str] | None = None) -> int:
 # ---------------------------------------------------------------------- before
 
 
-def presets() -> list[str]:
-    """Names of the vehicles that come with the package."""
-    files = share("config").glob("*.yaml")
-    return sorted(file.stem for file in files if "\nsim_node:" in "\n" + file.read_text(encoding="utf-8"))
-
-
 def _options(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
     """Our options, and what follows --ros-args."""
     end = arguments.index("--ros-args") if "--ros-args" in arguments else len(arguments)
@@ -139,7 +133,7 @@ def _parser() -> argparse.ArgumentParser:
         "vds-gz run", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     vehicle = parser.add_mutually_exclusive_group()
-    vehicle.add_argument("--preset", metavar="NAME", help=f"a vehicle: {', '.join(presets())} ({DEFAULT_PRESET})")
+    vehicle.add_argument("--preset", metavar="NAME", help=f"a vehicle: {', '.join(preset_names())} ({DEFAULT_PRESET})")
     vehicle.add_argument("--params", metavar="FILE", help="your own parameter file; `vds-gz check FILE` looks it over")
     driver = parser.add_mutually_exclusive_group()
     driver.add_argument("--log", metavar="FILE", help="commands, a CSV file or a bag (one that fits the model)")
@@ -164,7 +158,7 @@ def _plan(options: argparse.Namespace, for_ros: list[str]) -> Plan:
     file = _parameter_file(options)
     overrides = parse(["--ros-args", "--params-file", str(file)], NODE).overrides
     own = parse(["--ros-args", *for_ros], NODE).overrides
-    parameters = load([*overrides, *own], {name: model.parameters for name, model in models().items()})
+    parameters = load_parameters([*overrides, *own])
     remaps = ["--ros-args", *_remaps(for_ros)]
     driver = None
     if not options.forever:
@@ -179,10 +173,7 @@ def _plan(options: argparse.Namespace, for_ros: list[str]) -> Plan:
 def _parameter_file(options: argparse.Namespace) -> Path:
     if options.params:
         return Path(options.params)
-    name = options.preset or DEFAULT_PRESET
-    if name not in presets():
-        raise ArgumentError(f"there is no preset '{name}'; there are {', '.join(presets())}")
-    return share("config", f"{name}.yaml")
+    return preset_file(options.preset or DEFAULT_PRESET)
 
 
 def _remaps(for_ros: list[str]) -> list[str]:

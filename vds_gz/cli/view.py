@@ -10,8 +10,9 @@ from collections.abc import Sequence
 
 from aiohttp import web
 
+from vds_gz.errors import ArgumentError
 from vds_gz.ros.arguments import parse
-from vds_gz.ros.errors import ArgumentError, GraphError
+from vds_gz.ros.errors import GraphError
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.names import check_namespace, check_node_name
 from vds_gz.teleop.outputs import TOPICS

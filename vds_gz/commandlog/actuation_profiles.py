@@ -19,7 +19,7 @@ from vds_gz.parameters.description import ParameterError
 from vds_gz.vehicle.autoware.maps import look, map_of
 from vds_gz.vehicle.autoware.steering import wheel_angle
 from vds_gz.vehicle.command import DRIVE, PEDALS, Command
-from vds_gz.vehicle.model import Model
+from vds_gz.vehicle.model import VehicleModel
 from vds_gz.vehicle.vehicle import NANOSECONDS, Vehicle
 
 #: Where the options say no more: speed while the steering is turned [m/s], greatest tire angle [rad].
@@ -71,7 +71,7 @@ def pedal_limits(
 
 
 def pedals(
-    model: Model,
+    model: VehicleModel,
     car: ActuationCmdParameters,
     limits: PedalLimits,
     *,
@@ -99,7 +99,7 @@ class _Driver:
     """Drives the model, and presses what was pressed least at its speed. The brake is negative."""
 
     def __init__(
-        self, model: Model, car: ActuationCmdParameters, limits: PedalLimits, random: np.random.Generator
+        self, model: VehicleModel, car: ActuationCmdParameters, limits: PedalLimits, random: np.random.Generator
     ) -> None:
         self._car = Vehicle(model, car, step_rate=1.0 / STEP, max_command_age=math.inf)
         self._limits, self._random = limits, random
@@ -176,7 +176,7 @@ class _Driver:
 
 
 def turns(
-    model: Model,
+    model: VehicleModel,
     car: ActuationCmdVgrParameters,
     *,
     speed: float = TURNING_SPEED,

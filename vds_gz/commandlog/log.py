@@ -11,6 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
 
+from vds_gz.errors import VdsGzError
 from vds_gz.interface import topics
 from vds_gz.ros.errors import MalformedMessageError, UnknownTypeError
 from vds_gz.vehicle.command import DRIVE, GREATEST_GEAR
@@ -36,7 +37,7 @@ GEARED = ("control", "pedals", "autoware_pedals")
 BAG_SUFFIXES = (".mcap", ".db3")
 
 
-class CommandLogError(ValueError):
+class CommandLogError(VdsGzError, ValueError):
     """A command log cannot be used. The message says what was found, where, and what is needed."""
 
 

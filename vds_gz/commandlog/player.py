@@ -24,10 +24,11 @@ from vds_gz.commandlog.log import (
     Pedals,
     Velocity,
 )
+from vds_gz.errors import ArgumentError
 from vds_gz.interface import topics
 from vds_gz.interface.conversions import set_stamp, stamp_ns
 from vds_gz.ros.arguments import Arguments, parse
-from vds_gz.ros.errors import ArgumentError, GraphError
+from vds_gz.ros.errors import GraphError
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.graph import Graph
 

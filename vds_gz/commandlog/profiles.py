@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from vds_gz.cli.options import add_vehicle_options, vehicle_of
 from vds_gz.commandlog.actuation_profiles import TURNING_ANGLE, TURNING_SPEED, pedal_limits, pedals, turns
 from vds_gz.commandlog.log import Ackermann, CommandLog, Velocity, write_csv
+from vds_gz.errors import ArgumentError
 from vds_gz.parameters.autoware import ActuationCmdParameters, ActuationCmdVgrParameters
 from vds_gz.parameters.description import ParameterError
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.ros.errors import ArgumentError
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.command import ACKERMANN
 

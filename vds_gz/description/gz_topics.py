@@ -6,7 +6,8 @@ from __future__ import annotations
 def actuators(name: str) -> str:
     """Commands to all joints of the vehicle ``name`` (``gz.msgs.Actuators``).
 
-    ``velocity[]`` holds the wheel joints and ``position[]`` the steering joints, each in the order of ``Model.joints``.
+    ``velocity[]`` holds the wheel joints and ``position[]`` the steering joints, each in the order of the
+    model's ``joints``.
     """
     return f"/model/{name}/actuators"
 

@@ -9,11 +9,13 @@ from typing import Any
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
+from vds_gz.errors import VdsGzError
+
 #: A wheel that says nothing of its size [m].
 DEFAULT_RADIUS = 0.1
 
 
-class OutlineError(ValueError):
+class OutlineError(VdsGzError, ValueError):
     """The description cannot be drawn; the message says why."""
 
 

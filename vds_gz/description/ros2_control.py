@@ -1,7 +1,7 @@
 """What ``ros2_control`` needs to move a vehicle's joints: hardware in the URDF, controllers, and a plugin in the SDF.
 
 Wheels are driven by velocity and steering joints by position, each kind by one forward command controller that lists
-the joints in the order of ``Model.joints``. Documentation of the parts:
+the joints in the order of ``VehicleModel.joints``. Documentation of the parts:
 https://control.ros.org/jazzy/doc/gz_ros2_control/doc/index.html
 """
 

@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from vds_gz.geometry.attitude import Attitude
+from vds_gz.geometry.se2 import Pose
 from vds_gz.geometry.so3 import angles
 from vds_gz.interface import topics
 from vds_gz.interface.conversions import (
@@ -18,10 +20,8 @@ from vds_gz.interface.conversions import (
     steering_command,
     yaw_of,
 )
-from vds_gz.plant.base import Posture
 from vds_gz.ros.errors import UnknownTypeError
 from vds_gz.ros.graph import Graph, Severity, Subscription
-from vds_gz.sensing.localization import Pose
 from vds_gz.vehicle.command import ACKERMANN, SPEED, STEERING, TWIST, Command, fault
 from vds_gz.vehicle.vehicle import NANOSECONDS
 
@@ -136,7 +136,7 @@ class InitialPoseInput:
     """The topic that puts the vehicle somewhere, as RViz's «2D Pose Estimate» does."""
 
     def __init__(
-        self, graph: Graph, frame: str, refusals: Refusals, accept: Callable[[Pose, Posture | None], None]
+        self, graph: Graph, frame: str, refusals: Refusals, accept: Callable[[Pose, Attitude | None], None]
     ) -> None:
         """Listen for poses in ``frame``."""
         self._frame = frame
@@ -157,16 +157,16 @@ class InitialPoseInput:
             at = f"({position.x:g}, {position.y:g}, {position.z:g})"
             self._refuse(f"its position is {at}; it must be within +-{FARTHEST:g} m")
         else:
-            self._accept(Pose(position.x, position.y, heading), posture_of(message.pose.pose))
+            self._accept(Pose(position.x, position.y, heading), attitude_of(message.pose.pose))
 
     def _refuse(self, reason: str) -> None:
         self._refusals.add(topics.INITIALPOSE.name, reason)
 
 
-def posture_of(pose: Any) -> Posture | None:
+def attitude_of(pose: Any) -> Attitude | None:
     """How a valid ``Pose`` stands out of the plane; none if it is level at height 0, as those of RViz all are."""
     turn = pose.orientation
     norm = math.hypot(turn.x, turn.y, turn.z, turn.w)
     roll, pitch, _ = angles((turn.x / norm, turn.y / norm, turn.z / norm, turn.w / norm))
-    posture = Posture(pose.position.z, roll, pitch)
-    return None if posture == Posture() else posture
+    attitude = Attitude(pose.position.z, roll, pitch)
+    return None if attitude == Attitude() else attitude

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from vds_gz.geometry.attitude import Attitude
+from vds_gz.geometry.se2 import Pose
 from vds_gz.geometry.so3 import quaternion
 from vds_gz.interface import topics
 from vds_gz.interface.conversions import EXACT, exact_covariance, set_stamp
-from vds_gz.plant.base import Posture
 from vds_gz.ros.graph import Graph
 from vds_gz.ros.messages.packed import PackedMessage, Place
-from vds_gz.sensing.localization import Pose
 from vds_gz.vehicle.model import ActuatorStates, JointStates
 from vds_gz.vehicle.vehicle import Motion
 
@@ -45,7 +45,7 @@ class Snapshot:
         truth: Pose of base_link in the map.
         odom: Pose of base_link in the odometry's frame, with the variances of position and heading [m^2, rad^2].
         map_to_odom: The odometry's frame in the map; None where it is fixed.
-        posture: How base_link stands out of the plane; None where it never does. Localization errs in the plane only,
+        attitude: How base_link stands out of the plane; None where it never does. Localization errs in the plane only,
             so it is the same in both frames.
     """
 
@@ -58,7 +58,7 @@ class Snapshot:
     map_to_odom: Pose | None
     joints: JointStates
     actuators: ActuatorStates
-    posture: Posture | None = None
+    attitude: Attitude | None = None
 
 
 class _Output:
@@ -96,7 +96,7 @@ class Outputs:
             joints: Names of the joints.
             actuators: Names of the actuators.
             fixed_odom: The odometry's frame lies fixed in the map.
-            flat: base_link never leaves the plane, and snapshots have no posture.
+            flat: base_link never leaves the plane, and snapshots have no attitude.
         """
         self._graph = graph
         self._frames = frames
@@ -126,14 +126,14 @@ class Outputs:
     def publish(self, snapshot: Snapshot) -> None:
         """Publish everything of one instant."""
         time, motion, joints, actuators = snapshot.time, snapshot.motion, snapshot.joints, snapshot.actuators
-        posture = snapshot.posture
+        attitude = snapshot.attitude
         if self._tf.heard():
-            self._tf.send(time, _transform_values(snapshot.odom, snapshot.map_to_odom, posture))
+            self._tf.send(time, _transform_values(snapshot.odom, snapshot.map_to_odom, attitude))
         if self._odom.heard():
             variance = snapshot.odom_variance
-            self._odom.send(time, _odometry_values(snapshot.odom, snapshot.odom_motion, variance, posture))
+            self._odom.send(time, _odometry_values(snapshot.odom, snapshot.odom_motion, variance, attitude))
         if self._truth.heard():
-            self._truth.send(time, _odometry_values(snapshot.truth, motion, (0.0, 0.0), posture))
+            self._truth.send(time, _odometry_values(snapshot.truth, motion, (0.0, 0.0), attitude))
         if self._twist.heard():
             self._twist.send(time, (motion.v_x, motion.v_y, motion.yaw_rate))
         if self._joints.heard():
@@ -208,24 +208,24 @@ def _twist_places(twist: Any, flat: bool = True) -> list[Place]:
 
 
 def _odometry_values(
-    pose: Pose, motion: Motion, variance: tuple[float, float], posture: Posture | None
+    pose: Pose, motion: Motion, variance: tuple[float, float], attitude: Attitude | None
 ) -> tuple[float, ...]:
     position, heading = EXACT + variance[0], EXACT + variance[1]
-    values = (*_pose_values(pose, posture), position, position, heading, motion.v_x, motion.v_y, motion.yaw_rate)
-    return values if posture is None else (*values, posture.v_z, posture.roll_rate, posture.pitch_rate)
+    values = (*_pose_values(pose, attitude), position, position, heading, motion.v_x, motion.v_y, motion.yaw_rate)
+    return values if attitude is None else (*values, attitude.v_z, attitude.roll_rate, attitude.pitch_rate)
 
 
-def _transform_values(odom: Pose, map_to_odom: Pose | None, posture: Posture | None) -> tuple[float, ...]:
+def _transform_values(odom: Pose, map_to_odom: Pose | None, attitude: Attitude | None) -> tuple[float, ...]:
     if map_to_odom is None:
-        return _pose_values(odom, posture)
-    return *_pose_values(map_to_odom, None), *_pose_values(odom, posture)
+        return _pose_values(odom, attitude)
+    return *_pose_values(map_to_odom, None), *_pose_values(odom, attitude)
 
 
-def _pose_values(pose: Pose, posture: Posture | None) -> tuple[float, ...]:
+def _pose_values(pose: Pose, attitude: Attitude | None) -> tuple[float, ...]:
     """Position and quaternion, or what of them is not 0 in the plane."""
-    if posture is None:
+    if attitude is None:
         return pose.x, pose.y, math.sin(0.5 * pose.heading), math.cos(0.5 * pose.heading)
-    return pose.x, pose.y, posture.z, *quaternion(posture.roll, posture.pitch, pose.heading)
+    return pose.x, pose.y, attitude.z, *quaternion(attitude.roll, attitude.pitch, pose.heading)
 
 
 class ClockOutput:

@@ -22,7 +22,7 @@ from vds_gz.interface.topics import (
 )
 from vds_gz.ros.errors import UnknownTypeError
 from vds_gz.ros.graph import Graph, Publisher, Severity
-from vds_gz.sensing.estimate import Perceived
+from vds_gz.sensing.estimate import StateEstimate
 from vds_gz.vehicle.autoware.reports import (
     actuation_status,
     gear_report,
@@ -77,7 +77,7 @@ class Reports:
         """
         self._graph = graph
         self._frame = frame
-        self._outputs: list[tuple[Publisher, Any, Callable[[Any, int, Vehicle, Perceived], None]]] = []
+        self._outputs: list[tuple[Publisher, Any, Callable[[Any, int, Vehicle, StateEstimate], None]]] = []
         self._announce(VELOCITY_STATUS, self._velocity)
         if vehicle.parameters.enable_pub_steer:
             self._announce(STEERING_STATUS, _steering)
@@ -86,7 +86,7 @@ class Reports:
             fill = _tier4_status if messages == "tier4" else _autoware_status
             self._announce(ACTUATION_STATUS[messages], fill)
 
-    def publish(self, time: int, vehicle: Vehicle, measured: Perceived) -> None:
+    def publish(self, time: int, vehicle: Vehicle, measured: StateEstimate) -> None:
         """Publish all reports.
 
         Args:
@@ -99,37 +99,37 @@ class Reports:
                 fill(message, time, vehicle, measured)
                 publisher.publish(message)
 
-    def _announce(self, topic: Topic, fill: Callable[[Any, int, Vehicle, Perceived], None]) -> None:
+    def _announce(self, topic: Topic, fill: Callable[[Any, int, Vehicle, StateEstimate], None]) -> None:
         try:
             message = self._graph.message(topic.type)
             self._outputs.append((self._graph.publisher(topic.name, topic.type, topic.qos), message, fill))
         except UnknownTypeError as error:
             self._graph.log(Severity.INFO, f"no topic '{topic.name}': {error}")
 
-    def _velocity(self, message: Any, time: int, vehicle: Vehicle, measured: Perceived) -> None:
+    def _velocity(self, message: Any, time: int, vehicle: Vehicle, measured: StateEstimate) -> None:
         set_stamp(message.header.stamp, time)
         message.header.frame_id = self._frame
         message.longitudinal_velocity = measured.speed
         message.heading_rate = velocity_report(vehicle.state).heading_rate
 
 
-def _steering(message: Any, time: int, vehicle: Vehicle, measured: Perceived) -> None:
+def _steering(message: Any, time: int, vehicle: Vehicle, measured: StateEstimate) -> None:
     set_stamp(message.stamp, time)
     message.steering_tire_angle = measured.steering
 
 
-def _gear(message: Any, time: int, vehicle: Vehicle, measured: Perceived) -> None:
+def _gear(message: Any, time: int, vehicle: Vehicle, measured: StateEstimate) -> None:
     set_stamp(message.stamp, time)
     message.report = gear_report(vehicle.state)
 
 
-def _tier4_status(message: Any, time: int, vehicle: Vehicle, measured: Perceived) -> None:
+def _tier4_status(message: Any, time: int, vehicle: Vehicle, measured: StateEstimate) -> None:
     status = actuation_status(vehicle.coefficients, vehicle.state)
     set_stamp(message.header.stamp, time)
     message.status.accel_status, message.status.brake_status, message.status.steer_status = status
 
 
-def _autoware_status(message: Any, time: int, vehicle: Vehicle, measured: Perceived) -> None:
+def _autoware_status(message: Any, time: int, vehicle: Vehicle, measured: StateEstimate) -> None:
     status = actuation_status(vehicle.coefficients, vehicle.state)
     set_stamp(message.header.stamp, time)
     report = message.actuation_report

@@ -13,19 +13,17 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+from vds_gz.configuration import NODE_NAME, load_parameters, preset_names
 from vds_gz.description.urdf import urdf
+from vds_gz.errors import ArgumentError, VdsGzError
 from vds_gz.interface import topics
 from vds_gz.parameters.description import ParameterError, Value, describe
-from vds_gz.parameters.load import Override, load
 from vds_gz.parameters.node import NodeParameters
+from vds_gz.parameters.override import Override
 from vds_gz.parameters.yaml_reader import read_parameter_file
-from vds_gz.ros.errors import ArgumentError
 from vds_gz.ros.names import check_namespace
 from vds_gz.share import PACKAGE, share
 from vds_gz.vehicle.catalogue import models
-
-#: The program, the node and its section in parameter files.
-NODE_NAME = "sim_node"
 
 #: Every topic that commands come in on.
 COMMANDS = (
@@ -48,17 +46,11 @@ SETTLING = 3.0
 BOOLEANS = {"true": True, "false": False}
 
 
-class LaunchError(RuntimeError):
+class LaunchError(VdsGzError, RuntimeError):
     """A launch file cannot do what it was asked for. The message says why, and what would be right."""
 
 
 # ---------------------------------------------------------------------- arguments
-
-
-def presets() -> list[str]:
-    """Names of the parameter files in config/ that hold a vehicle."""
-    files = sorted(share("config").glob("*.yaml"))
-    return [file.stem for file in files if f"{NODE_NAME}:" in file.read_text(encoding="utf-8").splitlines()]
 
 
 def vehicle_arguments() -> list[Any]:
@@ -69,7 +61,7 @@ def vehicle_arguments() -> list[Any]:
         DeclareLaunchArgument(
             "preset",
             default_value="ackermann_car",
-            choices=presets(),
+            choices=preset_names(),
             description="The vehicle: a parameter file of this package's config folder.",
         ),
         DeclareLaunchArgument(
@@ -234,7 +226,7 @@ class Vehicle:
             LaunchError: The node would refuse them.
         """
         try:
-            return load(self.values(), {name: model.parameters for name, model in models().items()})
+            return load_parameters(self.values())
         except (ArgumentError, ParameterError) as error:
             raise LaunchError(str(error)) from None
 

@@ -7,10 +7,11 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from vds_gz.errors import ArgumentError
 from vds_gz.parameters.description import describe
 from vds_gz.parameters.teleop import JoystickParameters, load
 from vds_gz.ros.arguments import Arguments, parse
-from vds_gz.ros.errors import ArgumentError, GraphError
+from vds_gz.ros.errors import GraphError
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.graph import Graph
 from vds_gz.teleop.outputs import JOY

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import replace
 
+from vds_gz.geometry.se2 import Pose
 from vds_gz.interface.outputs import Frames, Outputs, Snapshot
 from vds_gz.interface.reports import Reports
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.plant.base import Plant
 from vds_gz.ros.graph import Graph
-from vds_gz.sensing.estimate import Perception
-from vds_gz.sensing.localization import Pose
+from vds_gz.sensing.estimate import StateEstimator
 from vds_gz.vehicle.autoware.reports import steering_report
 from vds_gz.vehicle.command import CONTROL
 from vds_gz.vehicle.model import ActuatorStates
@@ -36,7 +36,7 @@ class Observations:
         self.left_out = 0
         vehicle, frames = plant.vehicle, Frames.of(parameters)
         measures = CONTROL in vehicle.model.accepts
-        self._perception = Perception(parameters, measures=measures)
+        self._perception = StateEstimator(parameters, measures=measures)
         joints = [joint.name for joint in vehicle.model.joints(parameters.vehicle)]
         self._outputs = Outputs(graph, frames, joints, vehicle.model.actuators, self._perception.exact, plant.flat)
         self._reports = None
@@ -98,6 +98,6 @@ class Observations:
                 seen.map_to_odom,
                 plant.joint_states(time),
                 actuators,
-                plant.posture(time),
+                plant.attitude(time),
             )
         )

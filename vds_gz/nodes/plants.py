@@ -12,14 +12,14 @@ from vds_gz.plant.gazebo.links.bindings import bindings_fault
 from vds_gz.plant.gazebo.plant import GazeboPlant
 from vds_gz.plant.kinematic import KinematicPlant
 from vds_gz.ros.graph import Graph, Severity
-from vds_gz.vehicle.model import Model
+from vds_gz.vehicle.model import VehicleModel
 from vds_gz.vehicle.vehicle import Vehicle
 
 #: How long `backend: auto` waits for a server [s].
 ANSWER_WITHIN = 1.0
 
 
-def make_plant(graph: Graph, parameters: NodeParameters, model: Model) -> Plant:
+def make_plant(graph: Graph, parameters: NodeParameters, model: VehicleModel) -> Plant:
     """The plant that the parameters ask for.
 
     Raises:
@@ -34,7 +34,7 @@ def make_plant(graph: Graph, parameters: NodeParameters, model: Model) -> Plant:
     return gazebo_plant(graph, parameters, model, make_link(graph, parameters))
 
 
-def description(parameters: NodeParameters, model: Model) -> str:
+def description(parameters: NodeParameters, model: VehicleModel) -> str:
     """The robot's URDF, with its hardware where ros2_control looks for that.
 
     Raises:
@@ -47,7 +47,7 @@ def description(parameters: NodeParameters, model: Model) -> str:
     return text
 
 
-def vehicle_of(parameters: NodeParameters, model: Model, *, moves: bool) -> Vehicle:
+def vehicle_of(parameters: NodeParameters, model: VehicleModel, *, moves: bool) -> Vehicle:
     """The vehicle of a node's parameters; ``moves``: its own kinematics moves it."""
     return Vehicle(
         model,
@@ -58,7 +58,7 @@ def vehicle_of(parameters: NodeParameters, model: Model, *, moves: bool) -> Vehi
     )
 
 
-def gazebo_plant(graph: Graph, parameters: NodeParameters, model: Model, link: GazeboLink) -> GazeboPlant:
+def gazebo_plant(graph: Graph, parameters: NodeParameters, model: VehicleModel, link: GazeboLink) -> GazeboPlant:
     """The vehicle in Gazebo, over this link."""
     vehicle = vehicle_of(parameters, model, moves=False)
     return GazeboPlant(vehicle, parameters.gazebo, link, graph.wake, lambda text: graph.log(Severity.WARN, text))

@@ -9,6 +9,9 @@ from collections.abc import Mapping, Sequence
 from time import monotonic_ns
 from types import FrameType
 
+from vds_gz.configuration import NODE_NAME, load_parameters
+from vds_gz.geometry.attitude import Attitude
+from vds_gz.geometry.se2 import Pose
 from vds_gz.interface import topics
 from vds_gz.interface.conversions import stamp_ns
 from vds_gz.interface.inputs import CommandInputs, InitialPoseInput, Refusals
@@ -21,21 +24,18 @@ from vds_gz.nodes.observations import Observations
 from vds_gz.nodes.periodic import Beat
 from vds_gz.nodes.plants import description, make_plant
 from vds_gz.parameters.description import ParameterError, Value, describe
-from vds_gz.parameters.load import load, replaced
+from vds_gz.parameters.load import replaced
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.plant.base import Plant, Posture
+from vds_gz.plant.base import Plant
 from vds_gz.plant.gazebo.links.base import LinkError
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.errors import GraphError
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.graph import Graph, Severity
-from vds_gz.sensing.localization import Pose
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.command import STOP, TWIST, Command
-from vds_gz.vehicle.model import Model
+from vds_gz.vehicle.model import VehicleModel
 from vds_gz.vehicle.vehicle import NANOSECONDS, Motion
-
-NODE_NAME = "sim_node"
 
 #: Simulated time may jump ahead by so much and the vehicle still lives through it [ns]; beyond, time just passes.
 LONGEST_CATCH_UP = 60 * NANOSECONDS
@@ -61,7 +61,12 @@ class SimNode:
     """
 
     def __init__(
-        self, graph: Graph, parameters: NodeParameters, model: Model, description: str, plant: Plant | None = None
+        self,
+        graph: Graph,
+        parameters: NodeParameters,
+        model: VehicleModel,
+        description: str,
+        plant: Plant | None = None,
     ) -> None:
         """Announce everything on the graph.
 
@@ -91,7 +96,7 @@ class SimNode:
         self._refusals = Refusals(graph)
         self._announce(model)
 
-    def _announce(self, model: Model) -> None:
+    def _announce(self, model: VehicleModel) -> None:
         graph, parameters = self.graph, self.parameters
         self._observations = Observations(graph, parameters, self.plant)
         self._clock_output = ClockOutput(graph) if parameters.be_reference_clock else None
@@ -280,10 +285,10 @@ class SimNode:
         self._commanded = monotonic_ns()
         self.plant.vehicle.enter(command, arrived, stamp)
 
-    def place(self, pose: Pose, posture: Posture | None = None) -> None:
-        """Put base_link there; level and as high as it stands where no posture is given."""
+    def place(self, pose: Pose, attitude: Attitude | None = None) -> None:
+        """Put base_link there; level and as high as it stands where no attitude is given."""
         try:
-            self.plant.place(pose, posture)
+            self.plant.place(pose, attitude)
         except LinkError as error:
             self.graph.log(Severity.ERROR, f"the vehicle was not put anywhere: {error}")
             return
@@ -330,10 +335,10 @@ class SimNode:
         """Whether the node itself gives the time."""
         return isinstance(self.clock, ReferenceClock)
 
-    def truth(self) -> tuple[int, Motion, Posture | None]:
+    def truth(self) -> tuple[int, Motion, Attitude | None]:
         """The present [ns], where base_link is and how it moves, and how it stands out of the plane."""
         time = self.plant.vehicle.time
-        return time, self.plant.motion(time), self.plant.posture(time)
+        return time, self.plant.motion(time), self.plant.attitude(time)
 
     def _on_reset(self, request: object, response: object) -> None:
         wrong = self.reset(time=False, state=True)
@@ -441,7 +446,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         arguments = parse(sys.argv[1:] if argv is None else argv, NODE_NAME)
         catalogue = models()
-        parameters = load(arguments.overrides, {name: model.parameters for name, model in catalogue.items()})
+        parameters = load_parameters(arguments.overrides)
         model = catalogue[parameters.model]
         urdf = description(parameters, model)
         graph = open_graph(arguments, NODE_NAME)

@@ -11,13 +11,13 @@ import re
 from collections.abc import Iterator
 from typing import Any, Protocol
 
+from vds_gz.geometry.attitude import Attitude
+from vds_gz.geometry.se2 import Pose
 from vds_gz.geometry.so3 import into_body, quaternion
 from vds_gz.interface.conversions import set_stamp, yaw_of
-from vds_gz.interface.inputs import FARTHEST, posture_of
-from vds_gz.plant.base import Posture
+from vds_gz.interface.inputs import FARTHEST, attitude_of
 from vds_gz.ros.errors import UnknownTypeError
 from vds_gz.ros.graph import Graph, Severity
-from vds_gz.sensing.localization import Pose
 from vds_gz.vehicle.vehicle import Motion
 
 PACKAGE = "simulation_interfaces"
@@ -48,11 +48,11 @@ class Simulation(Protocol):
     def owns_time(self) -> bool:
         """Whether the node itself gives the time."""
 
-    def truth(self) -> tuple[int, Motion, Posture | None]:
+    def truth(self) -> tuple[int, Motion, Attitude | None]:
         """The present [ns], where base_link is and how it moves, and how it stands out of the plane."""
 
-    def place(self, pose: Pose, posture: Posture | None = None) -> None:
-        """Put base_link there; level and as high as it stands where no posture is given."""
+    def place(self, pose: Pose, attitude: Attitude | None = None) -> None:
+        """Put base_link there; level and as high as it stands where no attitude is given."""
 
     def stand_still(self) -> None:
         """Take all motion from the vehicle."""
@@ -167,11 +167,11 @@ class SimulationServices:
     def _get_entity_state(self, request: Any, response: Any) -> None:
         if not self._known(request.entity, response):
             return
-        time, motion, posture = self._simulation.truth()
+        time, motion, attitude = self._simulation.truth()
         state = response.state
         set_stamp(state.header.stamp, time)
         state.header.frame_id = self._frame
-        lifted = posture or Posture()
+        lifted = attitude or Attitude()
         x, y, z, w = quaternion(lifted.roll, lifted.pitch, motion.heading)
         state.pose.position.x, state.pose.position.y, state.pose.position.z = motion.x, motion.y, lifted.z
         turn, linear, angular = state.pose.orientation, state.twist.linear, state.twist.angular
@@ -198,7 +198,7 @@ class SimulationServices:
             self._fail(response, self._result.RESULT_OPERATION_FAILED, reason)
         else:
             self._simulation.stand_still()
-            self._simulation.place(Pose(position.x, position.y, heading), posture_of(state.pose))
+            self._simulation.place(Pose(position.x, position.y, heading), attitude_of(state.pose))
             self._ok(response)
 
     def _known(self, entity: str, response: Any) -> bool:

@@ -13,6 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
+from vds_gz.errors import VdsGzError
+
 ParameterType = Literal["double", "integer", "bool", "string", "double_array"]
 Value = float | int | bool | str | tuple[float, ...]
 
@@ -20,7 +22,7 @@ _KEY = "vds_gz"
 _PYTHON_TYPE: dict[ParameterType, type] = {"double": float, "integer": int, "bool": bool, "string": str}
 
 
-class ParameterError(ValueError):
+class ParameterError(VdsGzError, ValueError):
     """A parameter was refused. The message says which one, its value, and what would be right."""
 
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from vds_gz.parameters.autoware_files import is_autoware, translated
 from vds_gz.parameters.description import Description, ParameterError, Value, describe
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.parameters.override import Override as Override
+from vds_gz.parameters.override import Override
 from vds_gz.parameters.sensors import sensors_of
 
 Group = TypeVar("Group")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from vds_gz.parameters.description import (
     Description,
@@ -17,7 +18,8 @@ from vds_gz.parameters.description import (
     real,
     text,
 )
-from vds_gz.parameters.load import Group, Override, checked, replaced
+from vds_gz.parameters.load import Group, checked, replaced
+from vds_gz.parameters.override import Override
 
 OUTPUTS = ("ackermann", "twist", "twist_stamped", "steering_and_velocity")
 _OUTPUT = (
@@ -29,19 +31,19 @@ _OUTPUT = (
 GREATEST = 1e3
 
 
-def _speed(default: float, doc: str) -> float:
+def _speed(default: float, doc: str) -> Any:
     return real(default, "m/s", f"{doc}; negative: turned round", minimum=-GREATEST, maximum=GREATEST, live=True)
 
 
-def _yaw_rate(default: float, doc: str) -> float:
+def _yaw_rate(default: float, doc: str) -> Any:
     return real(default, "rad/s", f"{doc}; negative: turned round", minimum=-GREATEST, maximum=GREATEST, live=True)
 
 
-def _angle(default: float, doc: str) -> float:
+def _angle(default: float, doc: str) -> Any:
     return real(default, "rad", f"{doc}; negative: turned round", minimum=-math.pi, maximum=math.pi, live=True)
 
 
-def _rate(default: float, doc: str) -> float:
+def _rate(default: float, doc: str) -> Any:
     return real(default, "Hz", doc, positive=True, maximum=1000.0, live=True)
 
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import yaml
 
-from vds_gz.parameters.load import Override
-from vds_gz.ros.errors import ArgumentError
+from vds_gz.errors import ArgumentError
+from vds_gz.parameters.override import Override
 
 Scalar = bool | int | float | str
 ParameterValue = Scalar | list[Scalar]
@@ -28,7 +28,7 @@ _REAL = re.compile(r"[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[iI][nN][fF]([iI][nN
 _SPECIAL = re.compile(r"([+-]?)\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
 
 
-class _Loader(_FASTEST):
+class _Loader(_FASTEST):  # type: ignore[misc]  # the C loader where libyaml is
     """Leaves open what a bare word is; only a tag that was written stays."""
 
     def resolve(self, kind: Any, value: Any, implicit: Any) -> str:

@@ -8,12 +8,11 @@ from typing import Any
 
 import yaml
 
-from vds_gz.parameters.load import Override, load
-from vds_gz.vehicle.catalogue import models
+from vds_gz.parameters.override import Override
 
 
 def write(path: Path, overrides: Iterable[Override], head: str) -> None:
-    """Write parameters with their origins as remarks, after seeing that the node will take them.
+    """Write parameters with their origins as remarks; whoever writes them has seen that the node takes them.
 
     Maps that lie beside the file are named without their folder, so that all can be moved together.
 
@@ -21,12 +20,8 @@ def write(path: Path, overrides: Iterable[Override], head: str) -> None:
         path: The file.
         overrides: Names and values; of several for one name the last counts.
         head: Remark at the top.
-
-    Raises:
-        ParameterError: The node would refuse them.
     """
     last = {override.name: override for override in overrides}
-    load(last.values(), {name: model.parameters for name, model in models().items()})
     tree: dict[str, Any] = {}
     for override in last.values():
         *groups, name = override.name.split(".")

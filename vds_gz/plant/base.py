@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Protocol
 
-from vds_gz.sensing.localization import Pose
+from vds_gz.geometry.attitude import Attitude
+from vds_gz.geometry.se2 import Pose
 from vds_gz.vehicle.model import JointStates
 from vds_gz.vehicle.vehicle import Motion, Vehicle
 
@@ -32,27 +33,6 @@ class Status:
     level: Level = Level.OK
     text: str = ""
     values: tuple[tuple[str, str], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Posture:
-    """How base_link stands out of the plane, and how it leaves it: what a pose and a velocity in the plane leave out.
-
-    It is turned by its heading about z, then by ``pitch`` about the new y, nose down positive, then by ``roll`` about
-    the new x, as in REP-103.
-
-    Attributes:
-        z: Height in the map [m].
-        roll, pitch: [rad].
-        v_z, roll_rate, pitch_rate: Along its own z axis [m/s], about its own x and y axes [rad/s].
-    """
-
-    z: float = 0.0
-    roll: float = 0.0
-    pitch: float = 0.0
-    v_z: float = 0.0
-    roll_rate: float = 0.0
-    pitch_rate: float = 0.0
 
 
 class Plant(Protocol):
@@ -89,14 +69,14 @@ class Plant(Protocol):
     def motion(self, time: int) -> Motion:
         """Where base_link truly is at a point in time [ns], seen from above, and how it moves in its own plane."""
 
-    def posture(self, time: int) -> Posture | None:
+    def attitude(self, time: int) -> Attitude | None:
         """How base_link stands out of the plane then [ns]; none if it never does."""
 
     def joint_states(self, time: int) -> JointStates:
         """Where the joints stand at a point in time [ns]."""
 
-    def place(self, pose: Pose, posture: Posture | None = None) -> None:
-        """Put base_link there; level and as high as it stands where no posture is given."""
+    def place(self, pose: Pose, attitude: Attitude | None = None) -> None:
+        """Put base_link there; level and as high as it stands where no attitude is given."""
 
     def stand_still(self, time: int) -> None:
         """Forget all commands and all motion but stay in place; go on from ``time`` [ns], be it in the past."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from vds_gz.plant.base import Posture, Status
-from vds_gz.sensing.localization import Pose
+from vds_gz.geometry.attitude import Attitude
+from vds_gz.geometry.se2 import Pose
+from vds_gz.plant.base import Status
 from vds_gz.vehicle.model import JointStates
 from vds_gz.vehicle.vehicle import Motion, Vehicle
 
@@ -39,14 +40,14 @@ class KinematicPlant:
         """Where base_link truly is and how it moves."""
         return self.vehicle.motion()
 
-    def posture(self, time: int) -> None:
+    def attitude(self, time: int) -> None:
         """It never leaves the plane."""
 
     def joint_states(self, time: int) -> JointStates:
         """Where the joints stand."""
         return self.vehicle.model.joint_states(self.vehicle.coefficients, self.vehicle.state)
 
-    def place(self, pose: Pose, posture: Posture | None = None) -> None:
+    def place(self, pose: Pose, attitude: Attitude | None = None) -> None:
         """Put base_link there, in the plane."""
         self.vehicle.place(pose.x, pose.y, pose.heading)
 

@@ -1,20 +1,15 @@
 """What can go wrong before a node is on the graph."""
 
-
-class ArgumentError(ValueError):
-    """Something given by the user is wrong: an argument, a parameter file or an environment variable.
-
-    The message says what, where, the value and what would be right.
-    """
+from vds_gz.errors import VdsGzError
 
 
-class GraphError(RuntimeError):
+class GraphError(VdsGzError, RuntimeError):
     """The graph could not be opened or an endpoint not be made, through no fault of the arguments."""
 
 
-class UnknownTypeError(ValueError):
+class UnknownTypeError(VdsGzError, ValueError):
     """There is no definition of a message, service or action type: the package that brings it is not installed."""
 
 
-class MalformedMessageError(ValueError):
+class MalformedMessageError(VdsGzError, ValueError):
     """The bytes received are no message of the type expected."""

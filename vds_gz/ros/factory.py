@@ -6,8 +6,9 @@ import importlib.util
 import os
 from collections.abc import Mapping, Sequence
 
+from vds_gz.errors import ArgumentError
 from vds_gz.ros.arguments import Arguments, parse
-from vds_gz.ros.errors import ArgumentError, GraphError
+from vds_gz.ros.errors import GraphError
 from vds_gz.ros.graph import Graph
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from vds_gz.ros.errors import ArgumentError
+from vds_gz.errors import ArgumentError
 
 RuleKind = Literal["name", "topic", "service", "node", "namespace"]
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from vds_gz.geometry.se2 import Pose
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.sensing.localization import Localization, Pose
+from vds_gz.sensing.localization import Localization
 from vds_gz.sensing.noise import Measurement, MeasurementNoise
 
 
-class Perceived(NamedTuple):
+class StateEstimate(NamedTuple):
     """The vehicle as it sees itself. A tuple, because there are very many.
 
     Attributes:
@@ -27,7 +28,7 @@ class Perceived(NamedTuple):
     steering: float
 
 
-class Perception:
+class StateEstimator:
     """Localization and measurement, as far as the vehicle has them."""
 
     def __init__(self, parameters: NodeParameters, *, measures: bool) -> None:
@@ -45,7 +46,7 @@ class Perception:
         """The odometry's frame lies fixed in the map."""
         return self._localization is None
 
-    def update(self, truth: Pose, speed: float, steering: float, interval: float) -> Perceived:
+    def update(self, truth: Pose, speed: float, steering: float, interval: float) -> StateEstimate:
         """What is perceived after an interval [s] of the true pose in the map, speed [m/s] and tire angle [rad]."""
         odom, variance, map_to_odom = truth, (0.0, 0.0), None
         if self._localization is not None:
@@ -57,7 +58,7 @@ class Perception:
             measured = self._noise.of(Measurement(odom.x, odom.y, odom.heading, speed, steering))
             odom = Pose(measured.x, measured.y, measured.heading)
             speed, steering = measured.speed, measured.steering
-        return Perceived(odom, variance, map_to_odom, speed, steering)
+        return StateEstimate(odom, variance, map_to_odom, speed, steering)
 
     def configure(self, parameters: NodeParameters) -> None:
         """Go on with other parameters."""

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vds_gz.bags.reader import Bag, BagError, open_bag
+from vds_gz.errors import VdsGzError
 from vds_gz.interface import topics
 from vds_gz.interface.conversions import stamp_ns, yaw_of
 from vds_gz.ros.errors import MalformedMessageError, UnknownTypeError
@@ -25,7 +26,7 @@ Times = NDArray[np.int64]
 LONGEST_GAP = 0.5
 
 
-class RecordingError(ValueError):
+class RecordingError(VdsGzError, ValueError):
     """A file is no recording of a vehicle."""
 
 

@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from time import monotonic_ns
 
+from vds_gz.errors import ArgumentError
 from vds_gz.parameters.description import describe
-from vds_gz.parameters.load import Override
+from vds_gz.parameters.override import Override
 from vds_gz.parameters.teleop import GamepadParameters, JoystickParameters, load
 from vds_gz.parameters.yaml_reader import read_parameter_file
 from vds_gz.ros.arguments import Arguments, parse
-from vds_gz.ros.errors import ArgumentError, GraphError
+from vds_gz.ros.errors import GraphError
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.graph import Graph, Severity
 from vds_gz.share import share

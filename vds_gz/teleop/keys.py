@@ -10,13 +10,14 @@ from collections.abc import Sequence
 from time import monotonic_ns
 from typing import TYPE_CHECKING, Any
 
+from vds_gz.errors import ArgumentError
 from vds_gz.interface import topics
 from vds_gz.parameters.description import Description, describe
-from vds_gz.parameters.load import Override
+from vds_gz.parameters.override import Override
 from vds_gz.parameters.teleop import KeyParameters, load
 from vds_gz.parameters.yaml_reader import parse_value
 from vds_gz.ros.arguments import Arguments, parse
-from vds_gz.ros.errors import ArgumentError, GraphError
+from vds_gz.ros.errors import GraphError
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.graph import Graph
 from vds_gz.teleop.drive import STANDSTILL, STOPS, Drive

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from vds_gz.errors import VdsGzError
 from vds_gz.parameters.teleop import JoystickParameters
 from vds_gz.teleop.drive import Drive
 
@@ -11,7 +12,7 @@ from vds_gz.teleop.drive import Drive
 ROUNDING = 0.01
 
 
-class JoyError(ValueError):
+class JoyError(VdsGzError, ValueError):
     """A message of the joystick cannot be used. The text says what is wrong and what would be right."""
 
 

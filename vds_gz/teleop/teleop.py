@@ -10,9 +10,9 @@ from vds_gz.parameters.description import ParameterError, Value
 from vds_gz.parameters.load import replaced
 from vds_gz.parameters.teleop import JoystickParameters
 from vds_gz.ros.graph import Graph, Severity
+from vds_gz.teleop.controller import JoystickController, Mode
 from vds_gz.teleop.drive import STANDSTILL
 from vds_gz.teleop.outputs import CommandOutput
-from vds_gz.teleop.pilot import Mode, Pilot
 
 #: Modes that something is wrong in, and what is said of it.
 TROUBLE = {Mode.REFUSED: "message on 'joy' refused", Mode.LOST: "the joystick is lost"}
@@ -27,7 +27,7 @@ class Teleop:
     def __init__(self, graph: Graph, parameters: JoystickParameters, now: Callable[[], int]) -> None:
         """Announce the commands; ``now`` gives ROS time [ns]."""
         self._graph = graph
-        self._pilot = Pilot(parameters)
+        self._pilot = JoystickController(parameters)
         self._output = CommandOutput(graph, parameters.output, parameters.frame, now)
         self._mode = self._pilot.mode
         self._troubled = False

@@ -27,7 +27,7 @@ from vds_gz.vehicle.actuators import (
     wrap,
 )
 from vds_gz.vehicle.command import ACKERMANN, SPEED, STEERING, TWIST, Command
-from vds_gz.vehicle.model import ActuatorStates, Joint, JointStates, Model, integrate_pose
+from vds_gz.vehicle.model import ActuatorStates, Joint, JointStates, VehicleModel, integrate_pose
 
 #: Below this a speed or a yaw rate gives no direction to steer to [m/s, rad/s].
 STANDSTILL = 1e-12
@@ -342,7 +342,7 @@ def _sides(track: float) -> tuple[str, ...]:
     return ("_left", "_right") if track > 0.0 else ("",)
 
 
-BICYCLE = Model(
+BICYCLE = VehicleModel(
     name="bicycle",
     parameters=BicycleParameters,
     accepts=frozenset((TWIST, ACKERMANN, SPEED, STEERING)),

@@ -7,7 +7,7 @@ from importlib.metadata import entry_points
 from vds_gz.vehicle.autoware.models import AUTOWARE_MODELS
 from vds_gz.vehicle.bicycle import BICYCLE
 from vds_gz.vehicle.differential import DIFFERENTIAL
-from vds_gz.vehicle.model import Model
+from vds_gz.vehicle.model import VehicleModel
 from vds_gz.vehicle.omni import OMNI
 
 #: Entry point group under which an installed package offers a :class:`~vds_gz.vehicle.model.Model`.
@@ -16,7 +16,7 @@ ENTRY_POINTS = "vds_gz.models"
 OWN = (BICYCLE, DIFFERENTIAL, OMNI, *AUTOWARE_MODELS)
 
 
-def models() -> dict[str, Model]:
+def models() -> dict[str, VehicleModel]:
     """Every model by its name.
 
     Raises:
@@ -25,8 +25,8 @@ def models() -> dict[str, Model]:
     found = {model.name: model for model in OWN}
     for entry in entry_points(group=ENTRY_POINTS):
         model = entry.load()
-        if not isinstance(model, Model):
-            raise ValueError(f"entry point '{entry.name}' of {ENTRY_POINTS} is {model!r}; it must be a Model")
+        if not isinstance(model, VehicleModel):
+            raise ValueError(f"entry point '{entry.name}' of {ENTRY_POINTS} is {model!r}; it must be a VehicleModel")
         if model.name in found:
             raise ValueError(f"entry point '{entry.name}' of {ENTRY_POINTS}: a model '{model.name}' exists already")
         found[model.name] = model

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vds_gz.vehicle.command import Command
-from vds_gz.vehicle.model import Model
+from vds_gz.vehicle.model import VehicleModel
 from vds_gz.vehicle.vehicle import Vehicle
 
 Records = NDArray[np.void]
@@ -141,7 +141,7 @@ def compiled_fleet_run(step: FunctionType) -> Any:
 class CompiledVehicle(Vehicle):
     """A vehicle whose steps are compiled. Bit for bit the interpreted one, some hundred times faster."""
 
-    def __init__(self, model: Model, parameters: Any, *, moves: bool = True, **options: Any) -> None:
+    def __init__(self, model: VehicleModel, parameters: Any, *, moves: bool = True, **options: Any) -> None:
         """As :class:`~vds_gz.vehicle.vehicle.Vehicle`; the first advance compiles."""
         step = model.step if moves else model.actuate
         self._run = compiled_run(step)
@@ -202,7 +202,7 @@ class Fleet:
         commands: One record a vehicle, fields as :class:`~vds_gz.vehicle.command.Command`.
     """
 
-    def __init__(self, model: Model, parameters: Sequence[Any], *, step_rate: float = 1000.0) -> None:
+    def __init__(self, model: VehicleModel, parameters: Sequence[Any], *, step_rate: float = 1000.0) -> None:
         """Put all vehicles at rest at the origin.
 
         Args:

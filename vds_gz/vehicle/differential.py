@@ -15,7 +15,7 @@ from vds_gz.vehicle.actuators import (
     step_drive,
 )
 from vds_gz.vehicle.command import TWIST, Command
-from vds_gz.vehicle.model import ActuatorStates, Joint, JointStates, Model, integrate_pose
+from vds_gz.vehicle.model import ActuatorStates, Joint, JointStates, VehicleModel, integrate_pose
 
 
 @dataclass(slots=True)
@@ -113,7 +113,7 @@ def resize(c: DifferentialCoefficients, s: DifferentialState) -> None:
     fit_lines(s.right, c.drive.delay_steps)
 
 
-DIFFERENTIAL = Model(
+DIFFERENTIAL = VehicleModel(
     name="differential",
     parameters=DifferentialParameters,
     accepts=frozenset((TWIST,)),

@@ -71,7 +71,7 @@ class ActuatorStates:
 
 
 @dataclass(frozen=True)
-class Model:
+class VehicleModel:
     """A vehicle model: a description and pure functions, no state of its own.
 
     Attributes:

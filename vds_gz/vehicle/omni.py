@@ -20,7 +20,7 @@ from vds_gz.vehicle.actuators import (
     step_drive,
 )
 from vds_gz.vehicle.command import TWIST, Command
-from vds_gz.vehicle.model import ActuatorStates, Joint, JointStates, Model, integrate_pose
+from vds_gz.vehicle.model import ActuatorStates, Joint, JointStates, VehicleModel, integrate_pose
 
 
 @dataclass(slots=True)
@@ -158,7 +158,7 @@ def _drives(s: OmniState) -> tuple[DriveState, ...]:
     return s.front_left, s.rear_left, s.rear_right, s.front_right
 
 
-OMNI = Model(
+OMNI = VehicleModel(
     name="omni",
     parameters=OmniParameters,
     accepts=frozenset((TWIST,)),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from vds_gz.vehicle.command import LONG_AGO, NEVER, Command, CommandQueue, TimedCommand, fault
-from vds_gz.vehicle.model import Model
+from vds_gz.vehicle.model import VehicleModel
 
 NANOSECONDS = 1_000_000_000
 
@@ -49,7 +49,7 @@ class Vehicle:
 
     def __init__(
         self,
-        model: Model,
+        model: VehicleModel,
         parameters: Any,
         *,
         step_rate: float = 1000.0,

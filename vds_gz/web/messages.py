@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from vds_gz.errors import VdsGzError
 from vds_gz.teleop.drive import Drive
 
 #: The longest message that a page may send [bytes].
@@ -19,7 +20,7 @@ GREATEST = 1e3
 _DRIVE_LIMITS = {"v_x": GREATEST, "v_y": GREATEST, "yaw_rate": GREATEST, "steering_angle": math.pi}
 
 
-class MessageError(ValueError):
+class MessageError(VdsGzError, ValueError):
     """A message was refused. The text says what was wrong with it and what would be right."""
 
 

@@ -10,13 +10,13 @@ import pytest
 from helpers.gazebo import Driver, preset, vehicle
 from helpers.stepped import Stepped
 
+from vds_gz.geometry.attitude import Attitude
+from vds_gz.geometry.se2 import Pose
 from vds_gz.geometry.so3 import Quaternion, Vector, angles, quaternion
 from vds_gz.interface import topics
 from vds_gz.interface.conversions import stamp_ns
 from vds_gz.parameters.autoware import GRAVITY, slope_acceleration
-from vds_gz.plant.base import Posture
 from vds_gz.plant.gazebo.server import Server, populated
-from vds_gz.sensing.localization import Pose
 from vds_gz.share import share
 
 pytestmark = pytest.mark.gazebo
@@ -94,22 +94,22 @@ def test_a_car_rolls_down_a_hill(hill: None, start: Callable[..., Any], driver: 
 
 def test_a_car_is_put_somewhere_tilted_falls_and_is_put_back(partition: str):
     car = Stepped(preset("ackermann_car"))
-    car.plant.place(Pose(3.0, 1.0, 0.5), Posture(0.5, 0.2, -0.1))
+    car.plant.place(Pose(3.0, 1.0, 0.5), Attitude(0.5, 0.2, -0.1))
     car.run(2)
-    motion, posture = car.stands()
+    motion, attitude = car.stands()
     assert (motion.x, motion.y, motion.heading) == pytest.approx((3.0, 1.0, 0.5), abs=1e-3)
-    assert (posture.z, posture.roll, posture.pitch) == pytest.approx((0.5, 0.2, -0.1), abs=1e-3)
-    assert (motion.v_x, posture.v_z) == pytest.approx((0.0, 0.0), abs=0.1)  # being lifted is no motion
+    assert (attitude.z, attitude.roll, attitude.pitch) == pytest.approx((0.5, 0.2, -0.1), abs=1e-3)
+    assert (motion.v_x, attitude.v_z) == pytest.approx((0.0, 0.0), abs=0.1)  # being lifted is no motion
     car.run(100)
     # It has fallen freely for 0.1 s, which is told in its own axes.
     assert car.stands()[1].v_z == pytest.approx(-0.1 * GRAVITY * math.cos(0.2) * math.cos(0.1), rel=0.03)
     car.run(1500)
-    posture = car.stands()[1]
-    assert (posture.z, posture.roll, posture.pitch) == pytest.approx((0.0, 0.0, 0.0), abs=5e-3)
+    attitude = car.stands()[1]
+    assert (attitude.z, attitude.roll, attitude.pitch) == pytest.approx((0.0, 0.0, 0.0), abs=5e-3)
     car.plant.reset()
     car.run(2)
-    motion, posture = car.stands()
-    assert (motion.x, motion.y, motion.heading, posture.z) == pytest.approx((0.0, 0.0, 0.0, 0.0), abs=1e-3)
+    motion, attitude = car.stands()
+    assert (motion.x, motion.y, motion.heading, attitude.z) == pytest.approx((0.0, 0.0, 0.0, 0.0), abs=1e-3)
 
 
 def assert_one_pose(driver: Driver) -> None:

@@ -41,10 +41,10 @@ def test_motion_along_a_circle_also_on_a_slope(at, pitch, every):
     assert motion.yaw_rate == pytest.approx(0.5, rel=1e-3)
     true = circle(at * MS, pitch=pitch)
     assert (motion.x, motion.y) == pytest.approx(true.position[:2], abs=1e-4)
-    posture = history.posture(at * MS)
-    assert (posture.roll, posture.pitch, motion.heading) == pytest.approx(angles(true.orientation), abs=1e-4)
-    assert posture.z == pytest.approx(true.position[2], abs=1e-4)
-    assert (posture.v_z, posture.roll_rate, posture.pitch_rate) == pytest.approx((0.0, 0.0, 0.0), abs=1e-6)
+    attitude = history.attitude(at * MS)
+    assert (attitude.roll, attitude.pitch, motion.heading) == pytest.approx(angles(true.orientation), abs=1e-4)
+    assert attitude.z == pytest.approx(true.position[2], abs=1e-4)
+    assert (attitude.v_z, attitude.roll_rate, attitude.pitch_rate) == pytest.approx((0.0, 0.0, 0.0), abs=1e-6)
 
 
 @given(
@@ -61,10 +61,10 @@ def test_lift_and_turns_about_all_axes(v_z, rates, start):
         axis = [math.sin(half) * part / rate if rate else 0.0 for part in rates]
         turn = product(quaternion(*start), (*axis, math.cos(half)))
         history.add(Placement(5 * k * MS, (0.0, 0.0, 0.005 * k * v_z), turn))
-    motion, posture = history.motion(7 * MS), history.posture(7 * MS)
-    assert (posture.roll_rate, posture.pitch_rate, motion.yaw_rate) == pytest.approx(rates, abs=1e-6)
-    assert math.hypot(motion.v_x, motion.v_y, posture.v_z) == pytest.approx(abs(v_z), abs=1e-6)
-    assert posture.z == pytest.approx(0.007 * v_z)
+    motion, attitude = history.motion(7 * MS), history.attitude(7 * MS)
+    assert (attitude.roll_rate, attitude.pitch_rate, motion.yaw_rate) == pytest.approx(rates, abs=1e-6)
+    assert math.hypot(motion.v_x, motion.v_y, attitude.v_z) == pytest.approx(abs(v_z), abs=1e-6)
+    assert attitude.z == pytest.approx(0.007 * v_z)
 
 
 def test_nothing_and_one_placement_are_no_motion():

@@ -10,10 +10,11 @@ from vds_gz.bags.reader import open_bag
 from vds_gz.cli import main
 from vds_gz.commandlog import log as command_log
 from vds_gz.commandlog.log import Ackermann, CommandLog, CommandLogError, Gear, Velocity, write_csv
+from vds_gz.configuration import load_parameters
 from vds_gz.interface import topics
 from vds_gz.interface.reports import Reports
-from vds_gz.parameters.load import Override, load
 from vds_gz.parameters.node import NodeParameters
+from vds_gz.parameters.override import Override
 from vds_gz.parameters.vehicles import BicycleParameters, OmniParameters
 from vds_gz.parameters.yaml_reader import read_parameter_file
 from vds_gz.ros.errors import UnknownTypeError
@@ -126,7 +127,7 @@ def autoware_log(folder, kind):
 def autoware_car(package="tier4"):
     overrides = read_parameter_file(str(share("config", "autoware_car.yaml")), "/sim_node")
     overrides += [Override("measurement_noise.add_measurement_noise", True), Override("actuation_messages", package)]
-    return load(overrides, {name: model.parameters for name, model in models().items()})
+    return load_parameters(overrides)
 
 
 def needs(type_name):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections import deque
 
+from vds_gz.geometry.attitude import Attitude
 from vds_gz.geometry.so3 import Vector, angles, between, into_body, turned
-from vds_gz.plant.base import Posture
 from vds_gz.plant.gazebo.links.base import Placement
 from vds_gz.vehicle.vehicle import Motion
 
@@ -57,13 +57,13 @@ class History:
         """Pose seen from above and velocity at a time [ns], between the two placements around it."""
         return self._between(time)[0]
 
-    def posture(self, time: int) -> Posture:
+    def attitude(self, time: int) -> Attitude:
         """Height and tilt, and how they change, at a time [ns]."""
         return self._between(time)[1]
 
-    def _between(self, time: int) -> tuple[Motion, Posture]:
+    def _between(self, time: int) -> tuple[Motion, Attitude]:
         if not self._placements:
-            return Motion(0.0, 0.0, 0.0, 0.0, 0.0, 0.0), Posture()
+            return Motion(0.0, 0.0, 0.0, 0.0, 0.0, 0.0), Attitude()
         after = self._placements[-1]
         for before in list(self._placements)[-2::-1]:
             if before.time < time:
@@ -72,16 +72,16 @@ class History:
         return _between(after, after, time)
 
 
-def _between(before: Placement, after: Placement, time: int) -> tuple[Motion, Posture]:
+def _between(before: Placement, after: Placement, time: int) -> tuple[Motion, Attitude]:
     """How base_link stood and moved at a time [ns] between two placements, or at the one and only."""
     interval = (after.time - before.time) * 1e-9
     part = min(max((time - before.time) * 1e-9 / interval, 0.0), 1.0) if interval > 0.0 else 0.0
     x, y, z = (a + part * (b - a) for a, b in zip(before.position, after.position, strict=True))
     roll, pitch, heading = angles(between(before.orientation, after.orientation, part))
     if interval <= 0.0:
-        return Motion(x, y, heading, 0.0, 0.0, 0.0), Posture(z, roll, pitch)
+        return Motion(x, y, heading, 0.0, 0.0, 0.0), Attitude(z, roll, pitch)
     moved: Vector = tuple(b - a for a, b in zip(before.position, after.position, strict=True))  # type: ignore[assignment]
     middle = between(before.orientation, after.orientation, 0.5)
     v_x, v_y, v_z = (way / interval for way in into_body(middle, moved))
     roll_rate, pitch_rate, yaw_rate = (turn / interval for turn in turned(before.orientation, after.orientation))
-    return Motion(x, y, heading, v_x, v_y, yaw_rate), Posture(z, roll, pitch, v_z, roll_rate, pitch_rate)
+    return Motion(x, y, heading, v_x, v_y, yaw_rate), Attitude(z, roll, pitch, v_z, roll_rate, pitch_rate)

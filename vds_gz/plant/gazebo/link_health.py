@@ -15,7 +15,7 @@ SILENCE = 1.0
 NEVER = float("-inf")
 
 
-class Life:
+class LinkHealth:
     """When what was heard last, by the monotonic clock [s].
 
     Attributes:

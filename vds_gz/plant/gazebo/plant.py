@@ -6,15 +6,16 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from time import monotonic
 
+from vds_gz.geometry.attitude import Attitude
+from vds_gz.geometry.se2 import Pose
 from vds_gz.geometry.so3 import Quaternion, Vector, angles, into_body, quaternion
 from vds_gz.parameters.autoware import GRAVITY
 from vds_gz.parameters.gazebo import GazeboParameters, joint_map
-from vds_gz.plant.base import Level, Posture, Status
+from vds_gz.plant.base import Level, Status
 from vds_gz.plant.gazebo.history import History
 from vds_gz.plant.gazebo.lag import LagEstimator, allowed, configured, summary
-from vds_gz.plant.gazebo.link_health import Life
+from vds_gz.plant.gazebo.link_health import LinkHealth
 from vds_gz.plant.gazebo.links.base import GazeboLink, Inbox, JointReadings, Placement, Tick
-from vds_gz.sensing.localization import Pose
 from vds_gz.vehicle.model import JointStates
 from vds_gz.vehicle.vehicle import NANOSECONDS, Motion, Vehicle
 
@@ -77,7 +78,7 @@ class GazeboPlant:
         self._compared = 0
         self._sent: deque[tuple[int, JointStates]] = deque(maxlen=SENT)
         self._lags = {"steering": LagEstimator(STEERING_EXCITATION), "wheel": LagEstimator(DRIVE_EXCITATION)}
-        self._life = Life(parameters, link.name, self._names)
+        self._life = LinkHealth(parameters, link.name, self._names)
         link.start(self._inbox, wake)
 
     # ------------------------------------------------------------------ what is seen
@@ -157,11 +158,11 @@ class GazeboPlant:
         self._compare()
         self._link.send([states.velocities[i] for i in self._wheels], [states.positions[i] for i in self._steering])
 
-    def place(self, pose: Pose, posture: Posture | None = None) -> None:
-        """Put base_link there; level and as high as it stands where no posture is given."""
+    def place(self, pose: Pose, attitude: Attitude | None = None) -> None:
+        """Put base_link there; level and as high as it stands where no attitude is given."""
         last = self._history.last
-        posture = posture or Posture(last.position[2] if last else 0.0)
-        self._put((pose.x, pose.y, posture.z), quaternion(posture.roll, posture.pitch, pose.heading))
+        attitude = attitude or Attitude(last.position[2] if last else 0.0)
+        self._put((pose.x, pose.y, attitude.z), quaternion(attitude.roll, attitude.pitch, pose.heading))
 
     def _put(self, position: Vector, orientation: Quaternion) -> None:
         self._link.place(position, orientation)
@@ -212,9 +213,9 @@ class GazeboPlant:
         """Where base_link truly was at a time [ns], seen from above, and how it moved."""
         return self._history.motion(time)
 
-    def posture(self, time: int) -> Posture:
+    def attitude(self, time: int) -> Attitude:
         """How it stood out of the plane then [ns]."""
-        return self._history.posture(time)
+        return self._history.attitude(time)
 
     def joint_states(self, time: int) -> JointStates:
         """Where the joints stood; our own where Gazebo does not tell."""

@@ -30,7 +30,7 @@ REVOKED = "revoked"
 Message = tuple[str, str, bytes]
 
 
-class LastWill:
+class Watchdog:
     """The process, as the node sees it. No call waits for it."""
 
     def __init__(self) -> None:

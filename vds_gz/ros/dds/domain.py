@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
+from vds_gz.errors import ArgumentError
 from vds_gz.ros.dds.interfaces import Interfaces
 from vds_gz.ros.dds.library import already_exists, check
-from vds_gz.ros.errors import ArgumentError
 
 _RANGES = ("SUBNET", "LOCALHOST", "OFF", "SYSTEM_DEFAULT")
 _LARGEST_ID = 232  # the port numbers of higher domains would exceed 65535

@@ -20,7 +20,7 @@ from vds_gz.ros.dds.library import load
 from vds_gz.ros.dds.logging_ import Log
 from vds_gz.ros.dds.parameter_services import Parameters
 from vds_gz.ros.dds.publications import TopicPublisher, TopicSubscription
-from vds_gz.ros.dds.published_topics import Offers
+from vds_gz.ros.dds.published_topics import PublishedTopics
 from vds_gz.ros.dds.services import Service
 from vds_gz.ros.errors import UnknownTypeError
 from vds_gz.ros.graph import Offer, QoS, Severity
@@ -67,7 +67,7 @@ class DdsGraph:
         self._writers: list[Writer] = []
         self._inputs: list[TopicSubscription | Service | ServiceClient] = []
         self._services: list[Service] = []
-        self._offers: Offers | None = None
+        self._offers: PublishedTopics | None = None
         self._waits = WaitSet(self._library, self._participant)
         self._gid = identity(self._library, self._participant)
         self._info = DiscoveryInfo(self._library, self._participant, self._gid, self._types, self.name, self.namespace)
@@ -116,7 +116,7 @@ class DdsGraph:
     def offers(self) -> dict[str, Offer]:
         """What is published now, by anyone, by the topics' absolute names. Who has just come may be missing."""
         if self._offers is None:
-            self._offers = Offers(self._library, self._participant)
+            self._offers = PublishedTopics(self._library, self._participant)
         return self._offers.now()
 
     def service(self, name: str, type_name: str, callback: Callable[[Any, Any], None]) -> None:

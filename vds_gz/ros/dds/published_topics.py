@@ -15,7 +15,7 @@ _ALIVE = 16
 _MOST = 4096
 
 
-class Offers:
+class PublishedTopics:
     """Knows all writers of the domain that belong to ROS topics."""
 
     def __init__(self, library: Any, participant: int) -> None:

@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from vds_gz import configuration
 from vds_gz.bags.recorder import Recorder
-from vds_gz.cli.options import NODE
 from vds_gz.commandlog.log import CommandLog, write_csv
+from vds_gz.errors import ArgumentError
 from vds_gz.interface import topics
 from vds_gz.parameters.yaml_reader import read_parameter_file
 from vds_gz.ros.arguments import Arguments, parse
-from vds_gz.ros.errors import ArgumentError
 from vds_gz.ros.factory import open_graph
 from vds_gz.study.progress import progress
 from vds_gz.study.session.run import RunError, Session, write_parameters
@@ -127,7 +127,7 @@ def run_in_gazebo(parameters: Path, log: CommandLog, folder: Path, gazebo: Gazeb
     namespace = f"compare_{os.getpid()}"
     ours = [f"__ns:=/{namespace}", *(f"{name}:={name[1:]}" for name in SHARED)]
     remaps = ["--ros-args", *(part for rule in ours for part in ("-r", rule))]
-    told = write_parameters(read_parameter_file(str(parameters), NODE), folder)
+    told = write_parameters(read_parameter_file(str(parameters), f"/{configuration.NODE_NAME}"), folder)
     node = ["--params", str(told), "--headless", "--world", gazebo.world, "--link", gazebo.link]
     driver = [str(folder / "log.csv"), "--wait", str(GAZEBO_STARTS_WITHIN)]
     session = Session(

@@ -12,13 +12,12 @@ from pathlib import Path
 import numpy as np
 
 from vds_gz.bags import reader as bags
-from vds_gz.cli.options import parameters_of_file, parameters_of_preset, preset_names
 from vds_gz.commandlog import log as command_log
 from vds_gz.commandlog.log import Ackermann, CommandLog, CommandStream, Control, Entry, Gear, Velocity
+from vds_gz.configuration import parameters_of_file, parameters_of_preset, preset_file, preset_names
+from vds_gz.errors import ArgumentError
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.ros.errors import ArgumentError
 from vds_gz.ros.names import check_namespace
-from vds_gz.share import share
 from vds_gz.study import recording
 from vds_gz.study.offline.replay import Replay, csv_columns, csv_rows
 from vds_gz.study.recording import Actuator, Array, Commands, Motion, Recording, RecordingError
@@ -90,7 +89,7 @@ def _model(text: str, whole: str) -> tuple[Path, NodeParameters]:
     if path.suffix in (".yaml", ".yml") and path.is_file():
         return path, parameters_of_file(path)
     if text in preset_names():
-        return share("config", f"{text}.yaml"), parameters_of_preset(text)
+        return preset_file(text), parameters_of_preset(text)
     raise ArgumentError(
         f"'{whole}' is no file that ends in .mcap, .db3, .csv or .yaml, no rosbag2 folder, no live:/NAMESPACE and no "
         f"preset; presets are {', '.join(preset_names())}. Looked in {Path.cwd()}"

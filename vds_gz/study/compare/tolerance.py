@@ -9,10 +9,12 @@ from pathlib import Path
 
 import yaml
 
+from vds_gz.errors import VdsGzError
+
 Numbers = Mapping[str, Mapping[str, float | None]]
 
 
-class ToleranceError(ValueError):
+class ToleranceError(VdsGzError, ValueError):
     """A tolerance file cannot be used. The message says where, and what would be right."""
 
 

@@ -11,15 +11,15 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from vds_gz.cli import maps
-from vds_gz.parameters import yaml_writer as parameter_file
+from vds_gz.configuration import write_parameters
+from vds_gz.errors import ArgumentError
 from vds_gz.parameters.autoware import (
     ActuationCmdMechanicalParameters,
     ActuationCmdParameters,
     MechanicalParameters,
 )
-from vds_gz.parameters.load import Override
 from vds_gz.parameters.maps import ActuationMap, own_map
-from vds_gz.ros.errors import ArgumentError
+from vds_gz.parameters.override import Override
 from vds_gz.study.identify.axis_fit import CERTAIN, Number
 from vds_gz.study.identify.mechanism_fit import FREE, MechanismFit, fit_mechanism
 from vds_gz.study.identify.pedal_fit import PedalFit, fit_pedals
@@ -77,7 +77,7 @@ def identify_pedals(signals: Signals, vehicle: object, base: list[Override], log
         maps.draw(table, f"{name} map of {Path(log).name}", folder / f"{name}_map.png")
         overrides.append(Override(f"model_params.{model}.{name}_map_path", str(path.resolve())))
     overrides += _overrides(f"model_params.{model}", fit.times)
-    parameter_file.write(folder / "parameters.yaml", overrides, _head(log))
+    write_parameters(folder / "parameters.yaml", overrides, _head(log))
     notes = [*signals.notes, *_pedal_notes(fit)]
     rows = list(_rows(fit.times, "s"))
     picture = _picture(folder, fit.time, None, fit.measured, fit.modelled, "speed [m/s]")
@@ -131,7 +131,7 @@ def identify_steering(
     group = "model_params.actuation_cmd_mechanical"
     bias = Override(f"{group}.steer_bias", float(f"{fit.offset.value:.5g}"), _interval(fit.offset))
     overrides += [*_overrides(f"{group}.mechanical_params", fit.numbers), bias]
-    parameter_file.write(folder / "parameters.yaml", overrides, _head(log))
+    write_parameters(folder / "parameters.yaml", overrides, _head(log))
     notes = [*signals.notes, *_steering_notes(fit)]
     rows = [*_rows(fit.numbers, ""), *_rows({"steer_bias": fit.offset}, "rad")]
     picture = _picture(folder, fit.time, fit.commanded, fit.measured, fit.modelled, "tire angle [rad]")

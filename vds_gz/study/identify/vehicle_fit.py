@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from vds_gz.parameters.load import Override
+from vds_gz.parameters.override import Override
 from vds_gz.study.identify.axis_fit import AxisFit, Number, fit_axis, noise, reached
 from vds_gz.study.identify.signals import QUANTITIES, Series, SignalError, Signals
 

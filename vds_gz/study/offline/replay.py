@@ -28,10 +28,10 @@ from vds_gz.commandlog.log import (
     Pedals,
     Velocity,
 )
+from vds_gz.geometry.se2 import Pose
 from vds_gz.interface.conversions import command_from_ackermann
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.sensing.estimate import Perception
-from vds_gz.sensing.localization import Pose
+from vds_gz.sensing.estimate import StateEstimator
 from vds_gz.study.progress import Advance
 from vds_gz.vehicle.autoware.reports import (
     ActuationStatus,
@@ -42,7 +42,7 @@ from vds_gz.vehicle.autoware.reports import (
 )
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.command import ACKERMANN, CONTROL, PEDALS, TWIST, Command, control, gear, pedals, twist
-from vds_gz.vehicle.model import ActuatorStates, JointStates, Model
+from vds_gz.vehicle.model import ActuatorStates, JointStates, VehicleModel
 from vds_gz.vehicle.vehicle import NANOSECONDS, Motion, Vehicle, motion_of
 
 #: Time of the first command [ns]: a reference clock begins there.
@@ -148,7 +148,7 @@ class Replay:
         Raises:
             CommandLogError: The model takes no such commands.
         """
-        self.model: Model = models()[parameters.model]
+        self.model: VehicleModel = models()[parameters.model]
         if COMMAND_KINDS[log.kind] not in self.model.accepts:
             raise CommandLogError(f"the model '{self.model.name}' does not take commands of the kind '{log.kind}'")
         self.vehicle = make_vehicle(self.model, parameters, compiled=compiled)
@@ -158,7 +158,7 @@ class Replay:
         self._tail = round(tail * NANOSECONDS)
         self._with_joints = with_joints
         self.reports = CONTROL in self.model.accepts
-        perception = Perception(parameters, measures=self.reports)
+        perception = StateEstimator(parameters, measures=self.reports)
         self._perception = perception if self.reports or not perception.exact else None
 
     @property
@@ -235,7 +235,7 @@ class Replay:
         return Sample(time, motion, odom, variance, speed, map_to_odom, joints, actuators, report)
 
 
-def make_vehicle(model: Model, parameters: NodeParameters, *, compiled: bool = True) -> Vehicle:
+def make_vehicle(model: VehicleModel, parameters: NodeParameters, *, compiled: bool = True) -> Vehicle:
     """The vehicle of the parameters at :data:`BEGIN`, compiled where that is wanted and numba is there."""
     kind: type[Vehicle] = Vehicle
     if compiled and find_spec("numba") is not None:

@@ -19,13 +19,13 @@ from vds_gz.bags.recorder import about
 from vds_gz.commandlog.log import GEARED, Gear, Kind
 from vds_gz.commandlog.player import COMMANDS, TOPICS, fill, stamp_of
 from vds_gz.description.urdf import urdf
+from vds_gz.geometry.se2 import Pose
 from vds_gz.interface import topics
 from vds_gz.interface.conversions import EXACT, set_stamp
 from vds_gz.interface.outputs import Frames, Outputs, Snapshot
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.ros.graph import QoS
 from vds_gz.ros.messages.factory import open_types
-from vds_gz.sensing.localization import Pose
 from vds_gz.study.offline.replay import BEGIN, Block, Replay, Sample
 from vds_gz.study.progress import Advance
 from vds_gz.vehicle.autoware.reports import has_actuation_status

@@ -13,8 +13,9 @@ from pathlib import Path
 import yaml
 
 from vds_gz.bags.recorder import Recorder
+from vds_gz.errors import VdsGzError
 from vds_gz.interface import topics
-from vds_gz.parameters.yaml_reader import Override
+from vds_gz.parameters.override import Override
 from vds_gz.ros.arguments import Arguments
 from vds_gz.ros.factory import open_graph
 from vds_gz.study.session.newest import Telemetry
@@ -35,7 +36,7 @@ LONGEST_SLEEP = 0.05
 LAST_LINES = 12
 
 
-class RunError(RuntimeError):
+class RunError(VdsGzError, RuntimeError):
     """The run failed."""
 
 

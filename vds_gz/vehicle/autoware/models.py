@@ -19,7 +19,7 @@ from vds_gz.vehicle.autoware.steering import SteeringCoefficients
 from vds_gz.vehicle.autoware.step import actuate, step
 from vds_gz.vehicle.bicycle import axle_joint_states, joints
 from vds_gz.vehicle.command import ACKERMANN, CONTROL, DIRECT, GEAR, PEDALS, SPEED, STEERING, TWIST
-from vds_gz.vehicle.model import ActuatorStates, JointStates, Model
+from vds_gz.vehicle.model import ActuatorStates, JointStates, VehicleModel
 
 #: No time constant is shorter [s].
 SHORTEST_TIME_CONSTANT = 0.03
@@ -221,7 +221,7 @@ def model(
     make_drive: Callable[[Any, float], DriveCoefficients],
     make_steering: Callable[[Any, float], SteeringCoefficients],
     rule: int = NO_RULE,
-) -> Model:
+) -> VehicleModel:
     """A model, put together."""
 
     def coefficients(p: Any, dt: float) -> AutowareCoefficients:
@@ -229,7 +229,7 @@ def model(
         return assembled(p, dt, make_drive(p, dt), make_steering(p, dt), rule)
 
     pedals = make_drive is pedal_maps
-    return Model(
+    return VehicleModel(
         name=name,
         parameters=group,
         accepts=COMMON | {PEDALS if pedals else DIRECT},

@@ -11,10 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from vds_gz.errors import VdsGzError
 from vds_gz.geometry.so3 import Quaternion, Vector
 
 
-class LinkError(RuntimeError):
+class LinkError(VdsGzError, RuntimeError):
     """A link cannot be had here, or not do what it was asked for. The message says why, and what would be right."""
 
 

@@ -11,7 +11,7 @@ from vds_gz.parameters.gazebo import GazeboParameters
 from vds_gz.plant.gazebo.links.base import Inbox
 from vds_gz.plant.gazebo.links.ros_state import RosState
 from vds_gz.plant.gazebo.links.world_services import WorldServices
-from vds_gz.plant.gazebo.watchdog import LastWill
+from vds_gz.plant.gazebo.watchdog import Watchdog
 from vds_gz.ros.graph import Graph, QoS
 
 ACTUATORS = "actuator_msgs/msg/Actuators"
@@ -35,7 +35,7 @@ class BridgeLink:
         self._message = graph.message(ACTUATORS)
         self._state = RosState(graph, parameters, topics.joint_state(parameters.model))
         self._services = WorldServices(parameters.world, parameters.partition)
-        self._will = LastWill()
+        self._will = Watchdog()
 
     def start(self, inbox: Inbox, wake: Callable[[], None]) -> None:
         """Begin to listen."""

@@ -10,7 +10,7 @@ from vds_gz.plant.gazebo.links.base import Inbox
 from vds_gz.plant.gazebo.links.bridge import filled
 from vds_gz.plant.gazebo.links.ros_state import RosState
 from vds_gz.plant.gazebo.links.world_services import WorldServices
-from vds_gz.plant.gazebo.watchdog import LastWill
+from vds_gz.plant.gazebo.watchdog import Watchdog
 from vds_gz.ros.graph import Graph, QoS
 
 NUMBERS = "std_msgs/msg/Float64MultiArray"
@@ -42,7 +42,7 @@ class Ros2ControlLink:
         self._steers = False
         self._state = RosState(graph, parameters, JOINT_STATES)
         self._services = WorldServices(parameters.world, parameters.partition)
-        self._will = LastWill()
+        self._will = Watchdog()
 
     def start(self, inbox: Inbox, wake: Callable[[], None]) -> None:
         """Begin to listen."""

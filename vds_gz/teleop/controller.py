@@ -21,7 +21,7 @@ class Mode(Enum):
     LOST = "the messages have ceased"
 
 
-class Pilot:
+class JoystickController:
     """Makes of a joystick's messages, which come when they like, commands at a steady rate.
 
     Attributes:
