@@ -1,18 +1,14 @@
 """The worlds: they are what their maker makes, need nothing else, and have what a vehicle needs."""
 
-import importlib.util
 import math
-import sys
 import xml.etree.ElementTree as ElementTree
 
 import pytest
+from helpers.tools import tool
 
 from vds_gz.share import share
 
-SPEC = importlib.util.spec_from_file_location("make_worlds", share("worlds", "make.py"))
-make = importlib.util.module_from_spec(SPEC)
-sys.modules["make_worlds"] = make  # where its dataclasses look for their types
-SPEC.loader.exec_module(make)
+make = tool("make_worlds")
 
 WORLDS = sorted(file.stem for file in share("worlds").glob("*.sdf"))
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
 import itertools
 
 import pytest
+from helpers.tools import tool
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -109,11 +109,7 @@ def test_own_steering_map_knows_no_side():
 
 
 def test_own_maps_are_those_of_their_script(tmp_path):
-    spec = importlib.util.spec_from_file_location("make_maps", share("config", "maps", "make_maps.py"))
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
-    script.FOLDER = tmp_path
-    script.main()
+    tool("make_actuation_maps").main(tmp_path)
     for name in OWN:
         assert (tmp_path / name).read_text() == share("config", "maps", name).read_text()
 

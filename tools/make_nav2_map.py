@@ -1,6 +1,6 @@
-"""Draws the map hall.pgm and writes hall.yaml beside it: a hall with pillars, shelves and a room behind a door.
+"""Draws the map config/nav2/hall.pgm and writes hall.yaml beside it: ``python tools/make_nav2_map.py``.
 
-    python3 make_map.py
+A hall with pillars, shelves and a room behind a door.
 
 All lengths are metres. The origin of the map frame is in the middle of the hall, where the vehicle starts.
 """
@@ -17,7 +17,7 @@ WALL = 0.2
 
 FREE, OCCUPIED = 254, 0
 
-HERE = Path(__file__).resolve().parent
+FOLDER = Path(__file__).resolve().parents[1] / "config" / "nav2"
 
 #: x and y of two corners of everything that stands in the hall.
 OBSTACLES = [
@@ -42,7 +42,7 @@ OBSTACLES = [
 
 
 def draw() -> np.ndarray:
-    """The map, its first row at the top (greatest y)."""
+    """The map, its first row at the top (maximum y)."""
     image = np.full((round(WIDTH / RESOLUTION), round(LENGTH / RESOLUTION)), FREE, dtype=np.uint8)
     for left, bottom, right, top in OBSTACLES:
         columns = slice(round((left + LENGTH / 2) / RESOLUTION), round((right + LENGTH / 2) / RESOLUTION))
@@ -51,13 +51,13 @@ def draw() -> np.ndarray:
     return image
 
 
-def main() -> None:
-    """Write both files."""
+def main(folder: Path = FOLDER) -> None:
+    """Write both files into a folder."""
     image = draw()
     header = f"P5\n{image.shape[1]} {image.shape[0]}\n255\n"
-    (HERE / "hall.pgm").write_bytes(header.encode() + image.tobytes())
-    (HERE / "hall.yaml").write_text(
-        "# Made by make_map.py.\n"
+    (folder / "hall.pgm").write_bytes(header.encode() + image.tobytes())
+    (folder / "hall.yaml").write_text(
+        "# Made by tools/make_nav2_map.py.\n"
         "image: hall.pgm\n"
         "mode: trinary\n"
         f"resolution: {RESOLUTION}  # [m] per pixel\n"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the worlds in this folder: ``python worlds/make.py``. They need no other file, and nothing is downloaded.
+"""Makes the worlds in worlds/: ``python tools/make_worlds.py``. They need no other file, and nothing is downloaded.
 
 Metres, radians; x ahead, y left. A vehicle finds free ground at the origin and ahead of it. Things that belong together
 are one model, and what is only to be seen has no collision: that keeps the physics fast.
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree.ElementTree import Element, fromstring, indent, tostring
 
-FOLDER = Path(__file__).resolve().parent
+FOLDER = Path(__file__).resolve().parents[1] / "worlds"
 
 #: What every world needs. Sensors only starts to render when a camera or a lidar appears.
 SYSTEMS = {
@@ -337,7 +337,7 @@ def text(element: Element) -> str:
     root = Element("sdf", version="1.9")
     root.append(element)
     indent(root)
-    return '<?xml version="1.0"?>\n<!-- Made by make.py. -->\n' + tostring(root, encoding="unicode") + "\n"
+    return '<?xml version="1.0"?>\n<!-- Made by tools/make_worlds.py. -->\n' + tostring(root, encoding="unicode") + "\n"
 
 
 if __name__ == "__main__":
