@@ -223,7 +223,7 @@ def test_a_vehicle_that_is_put_elsewhere_is_there_in_the_map_and_its_odometry_do
     trace(localization, path)
     odom, variance = localization.odom, localization.odom_variance
     there = Pose(-30.0, 7.0, -2.0)
-    localization.place(there)
+    localization.set_pose(there)
     assert localization.odom == odom
     assert close(localization.map_to_odom.then(localization.odom), there)
     localization.update(there, INTERVAL)
@@ -236,7 +236,7 @@ def test_after_being_put_elsewhere_the_odometry_goes_on_from_where_it_was():
     localization = Localization(EXACT, path[0])
     trace(localization, path)
     odom = localization.odom
-    localization.place(Pose(-30.0, 7.0, -2.0))
+    localization.set_pose(Pose(-30.0, 7.0, -2.0))
     step = Pose(0.02, 0.0, 0.01)
     localization.update(Pose(-30.0, 7.0, -2.0).then(step), INTERVAL)
     assert close(localization.odom, odom.then(step))

@@ -186,7 +186,7 @@ def test_a_compiled_vehicle_can_be_placed_reset_stopped_and_configured_like_the_
         seen = []
         vehicle.enter(twist(1.0, 0.0, 0.3), 0)
         vehicle.advance(600 * MILLISECOND)
-        vehicle.place(3.0, 4.0, 1.0)
+        vehicle.set_pose(3.0, 4.0, 1.0)
         seen.append(vehicle.motion())
         vehicle.configure(slower)
         vehicle.advance(900 * MILLISECOND)

@@ -332,7 +332,7 @@ def test_a_placed_vehicle_stands_there_and_keeps_its_velocity(model, parameters,
     p = dataclasses.replace(parameters, base_link_offset=offset)
     vehicle = driven(model, p, twist(1.0, 0.0, 0.3), 1.0)
     before = vehicle.motion()
-    vehicle.place(10.0, -20.0, 2.0)
+    vehicle.set_pose(10.0, -20.0, 2.0)
     after = vehicle.motion()
     assert (after.x, after.y, after.heading) == pytest.approx((10.0, -20.0, 2.0))
     assert (after.v_x, after.v_y, after.yaw_rate) == (before.v_x, before.v_y, before.yaw_rate)

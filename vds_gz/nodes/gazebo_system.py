@@ -98,7 +98,7 @@ class VehicleSystem:
         self._link.look(info, ecm)
         if self._log and not info.paused:
             self._enter_log(self._link.step_begins(info))
-        self._node.turn(0.0)
+        self._node.spin_once(0.0)
         self._link.act(info, ecm)
         if self._record is not None and not info.paused:
             print(*map(repr, self._link.row(info)), sep=",", file=self._record, flush=True)

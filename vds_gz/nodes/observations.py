@@ -64,9 +64,9 @@ class Observations:
         """Time is another one: no instant waits any more."""
         self._awaiting.clear()
 
-    def place(self, pose: Pose) -> None:
+    def set_pose(self, pose: Pose) -> None:
         """The vehicle was lifted and put elsewhere."""
-        self._perception.place(pose)
+        self._perception.set_pose(pose)
 
     def reset(self, pose: Pose) -> None:
         """The vehicle starts anew, there."""

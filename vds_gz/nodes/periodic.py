@@ -5,7 +5,7 @@ from __future__ import annotations
 from vds_gz.vehicle.vehicle import NANOSECONDS
 
 
-class Beat:
+class PeriodicTimer:
     """A rate and where in it we are. Each point is computed from the first one, so that none drifts."""
 
     def __init__(self, start: int, rate: float) -> None:

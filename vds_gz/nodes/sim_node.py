@@ -21,7 +21,7 @@ from vds_gz.nodes import simulation_services
 from vds_gz.nodes.clock import Clock, FollowedClock, ReferenceClock, SystemClock
 from vds_gz.nodes.diagnostics import Diagnostics, Health
 from vds_gz.nodes.observations import Observations
-from vds_gz.nodes.periodic import Beat
+from vds_gz.nodes.periodic import PeriodicTimer
 from vds_gz.nodes.plants import description, make_plant
 from vds_gz.parameters.description import ParameterError, Value, describe
 from vds_gz.parameters.load import replaced
@@ -114,7 +114,7 @@ class SimNode:
         )
         self._commands.max_age = round(parameters.twist_reference_max_oldness * NANOSECONDS)
         world = Frames.of(parameters).map
-        InitialPoseInput(graph, world, self._refusals, self.place)
+        InitialPoseInput(graph, world, self._refusals, self.set_pose)
         graph.service(*topics.RESET, self._on_reset)
         graph.service(*topics.PAUSE, self._on_pause)
         simulation_services.offer(graph, self, world)
@@ -134,7 +134,7 @@ class SimNode:
         try:
             self.begin()
             while not self._stopping:
-                self.turn(self._idle_time())
+                self.spin_once(self._idle_time())
             self._finish()
         finally:
             self.plant.close()
@@ -144,7 +144,7 @@ class SimNode:
         """Send what is said once."""
         self._observations.publish_latched(self._now(monotonic_ns()) or 0, self._description)
 
-    def turn(self, seconds: float) -> None:
+    def spin_once(self, seconds: float) -> None:
         """Do what is due; if nothing comes, wait so many seconds for it."""
         self.graph.wait(seconds)
         self._observe()
@@ -199,8 +199,8 @@ class SimNode:
         flat_out = isinstance(clock, ReferenceClock) and clock.speed_factor == 0.0
         if flat_out:
             now = self._next_instant()
-        elif isinstance(clock, SystemClock) and now - self._output_beat.next > OVERDUE:
-            self._skipped += self._output_beat.skip(now)
+        elif isinstance(clock, SystemClock) and now - self._output_timer.next > OVERDUE:
+            self._skipped += self._output_timer.skip(now)
         self._last_now = now
         while self._next_instant() <= now:
             if monotonic_ns() - monotonic > LONGEST_WORK:
@@ -219,8 +219,8 @@ class SimNode:
 
     def _next_instant(self) -> int:
         if self._clock_output is None:
-            return self._output_beat.next
-        return min(self._output_beat.next, self._clock_beat.next)
+            return self._output_timer.next
+        return min(self._output_timer.next, self._clock_timer.next)
 
     def _serve(self, moment: int, now: int, hold: bool) -> None:
         """Advance to a moment, or hold the vehicle until then, and send what is due.
@@ -232,13 +232,13 @@ class SimNode:
         else:
             self.plant.advance(moment)
         self.graph.set_time(moment)
-        if self._clock_output is not None and self._clock_beat.next == moment:
+        if self._clock_output is not None and self._clock_timer.next == moment:
             self._clock_output.publish(moment)
-            self._clock_beat.done()
-        if self._output_beat.next == moment:
+            self._clock_timer.done()
+        if self._output_timer.next == moment:
             self._lateness = max(self._lateness, now - moment)
             self._observations.note(moment)
-            self._output_beat.done()
+            self._output_timer.done()
             self._observations.publish(self.paused)
 
     # ------------------------------------------------------------------ time
@@ -251,14 +251,14 @@ class SimNode:
         parameters = self.parameters
         start = now - now % round(NANOSECONDS / parameters.pub_rate)
         self.plant.vehicle.skip_to(start)
-        self._set_beats(start)
+        self._set_timers(start)
         self._last_now = now
         self._measured = (now, monotonic_ns())
         self._observations.forget()
 
-    def _set_beats(self, start: int) -> None:
-        self._output_beat = Beat(start, self.parameters.pub_rate)
-        self._clock_beat = Beat(start, self.parameters.clock_rate)
+    def _set_timers(self, start: int) -> None:
+        self._output_timer = PeriodicTimer(start, self.parameters.pub_rate)
+        self._clock_timer = PeriodicTimer(start, self.parameters.clock_rate)
 
     def _jump_back(self, now: int) -> None:
         assert self._last_now is not None
@@ -285,14 +285,14 @@ class SimNode:
         self._commanded = monotonic_ns()
         self.plant.vehicle.enter(command, arrived, stamp)
 
-    def place(self, pose: Pose, attitude: Attitude | None = None) -> None:
+    def set_pose(self, pose: Pose, attitude: Attitude | None = None) -> None:
         """Put base_link there; level and as high as it stands where no attitude is given."""
         try:
-            self.plant.place(pose, attitude)
+            self.plant.set_pose(pose, attitude)
         except LinkError as error:
             self.graph.log(Severity.ERROR, f"the vehicle was not put anywhere: {error}")
             return
-        self._observations.place(pose)
+        self._observations.set_pose(pose)
 
     def stand_still(self) -> None:
         """Take all motion and all commands from the vehicle, where it is."""
@@ -389,7 +389,7 @@ class SimNode:
         if isinstance(self.clock, ReferenceClock) and parameters.speed_factor != before.speed_factor:
             self.clock.set_speed(parameters.speed_factor, monotonic_ns())
         if parameters.pub_rate != before.pub_rate and self._last_now is not None:
-            self._output_beat.begin(self._next_instant(), parameters.pub_rate)
+            self._output_timer.begin(self._next_instant(), parameters.pub_rate)
 
     # ------------------------------------------------------------------ health and end
 

@@ -51,7 +51,7 @@ class Simulation(Protocol):
     def truth(self) -> tuple[int, Motion, Attitude | None]:
         """The present [ns], where base_link is and how it moves, and how it stands out of the plane."""
 
-    def place(self, pose: Pose, attitude: Attitude | None = None) -> None:
+    def set_pose(self, pose: Pose, attitude: Attitude | None = None) -> None:
         """Put base_link there; level and as high as it stands where no attitude is given."""
 
     def stand_still(self) -> None:
@@ -198,7 +198,7 @@ class SimulationServices:
             self._fail(response, self._result.RESULT_OPERATION_FAILED, reason)
         else:
             self._simulation.stand_still()
-            self._simulation.place(Pose(position.x, position.y, heading), attitude_of(state.pose))
+            self._simulation.set_pose(Pose(position.x, position.y, heading), attitude_of(state.pose))
             self._ok(response)
 
     def _known(self, entity: str, response: Any) -> bool:

@@ -75,7 +75,7 @@ class Plant(Protocol):
     def joint_states(self, time: int) -> JointStates:
         """Where the joints stand at a point in time [ns]."""
 
-    def place(self, pose: Pose, attitude: Attitude | None = None) -> None:
+    def set_pose(self, pose: Pose, attitude: Attitude | None = None) -> None:
         """Put base_link there; level and as high as it stands where no attitude is given."""
 
     def stand_still(self, time: int) -> None:

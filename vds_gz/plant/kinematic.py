@@ -47,9 +47,9 @@ class KinematicPlant:
         """Where the joints stand."""
         return self.vehicle.model.joint_states(self.vehicle.coefficients, self.vehicle.state)
 
-    def place(self, pose: Pose, attitude: Attitude | None = None) -> None:
+    def set_pose(self, pose: Pose, attitude: Attitude | None = None) -> None:
         """Put base_link there, in the plane."""
-        self.vehicle.place(pose.x, pose.y, pose.heading)
+        self.vehicle.set_pose(pose.x, pose.y, pose.heading)
 
     def stand_still(self, time: int) -> None:
         """Forget all commands and all motion but stay in place; go on from ``time`` [ns]."""

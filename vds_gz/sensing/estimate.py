@@ -65,10 +65,10 @@ class StateEstimator:
         if self._localization is not None:
             self._localization.parameters = parameters.localization
 
-    def place(self, pose: Pose) -> None:
+    def set_pose(self, pose: Pose) -> None:
         """The vehicle was lifted and put elsewhere."""
         if self._localization is not None:
-            self._localization.place(pose)
+            self._localization.set_pose(pose)
 
     def reset(self, pose: Pose) -> None:
         """The vehicle starts anew, there."""

@@ -35,7 +35,7 @@ class Localization:
         self.map_to_odom = pose
         self.odom_variance = (0.0, 0.0)
 
-    def place(self, pose: Pose) -> None:
+    def set_pose(self, pose: Pose) -> None:
         """The vehicle was lifted and put elsewhere: the odometry does not notice, the map pose does."""
         self._true = pose
         self.map_to_odom = pose.then(self.odom.inverse())

@@ -93,7 +93,7 @@ class JoyStation:
         try:
             while not self._stopping:
                 self._graph.wait(PERIOD)
-                self.turn()
+                self.spin_once()
         finally:
             if self._teleop:
                 self._teleop.finish()
@@ -104,7 +104,7 @@ class JoyStation:
         """Let :meth:`run` return soon. Safe to call from a signal handler."""
         self._stopping = True
 
-    def turn(self) -> None:
+    def spin_once(self) -> None:
         """Look at the gamepad once, and send what is new or due."""
         before = self._gamepads.pad
         self._gamepads.poll()

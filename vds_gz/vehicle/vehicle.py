@@ -145,7 +145,7 @@ class Vehicle:
         self.start = time
         self.steps = 0
 
-    def place(self, x: float, y: float, heading: float) -> None:
+    def set_pose(self, x: float, y: float, heading: float) -> None:
         """Put base_link there [m, m, rad]; velocities and actuators stay as they are."""
         offset = self.coefficients.base_link_offset
         self.state.x = x - offset * math.cos(heading)

@@ -94,7 +94,7 @@ def test_a_car_rolls_down_a_hill(hill: None, start: Callable[..., Any], driver: 
 
 def test_a_car_is_put_somewhere_tilted_falls_and_is_put_back(partition: str):
     car = Stepped(preset("ackermann_car"))
-    car.plant.place(Pose(3.0, 1.0, 0.5), Attitude(0.5, 0.2, -0.1))
+    car.plant.set_pose(Pose(3.0, 1.0, 0.5), Attitude(0.5, 0.2, -0.1))
     car.run(2)
     motion, attitude = car.stands()
     assert (motion.x, motion.y, motion.heading) == pytest.approx((3.0, 1.0, 0.5), abs=1e-3)

@@ -158,14 +158,14 @@ class GazeboPlant:
         self._compare()
         self._link.send([states.velocities[i] for i in self._wheels], [states.positions[i] for i in self._steering])
 
-    def place(self, pose: Pose, attitude: Attitude | None = None) -> None:
+    def set_pose(self, pose: Pose, attitude: Attitude | None = None) -> None:
         """Put base_link there; level and as high as it stands where no attitude is given."""
         last = self._history.last
         attitude = attitude or Attitude(last.position[2] if last else 0.0)
-        self._put((pose.x, pose.y, attitude.z), quaternion(attitude.roll, attitude.pitch, pose.heading))
+        self._request_pose((pose.x, pose.y, attitude.z), quaternion(attitude.roll, attitude.pitch, pose.heading))
 
-    def _put(self, position: Vector, orientation: Quaternion) -> None:
-        self._link.place(position, orientation)
+    def _request_pose(self, position: Vector, orientation: Quaternion) -> None:
+        self._link.set_pose(position, orientation)
         self._history.expect(position)
 
     def stand_still(self, time: int) -> None:
@@ -183,7 +183,7 @@ class GazeboPlant:
         self.stand_still(self.vehicle.time)
         if self._began is None:
             return None
-        self._put(self._began.position, self._began.orientation)
+        self._request_pose(self._began.position, self._began.orientation)
         return Pose(self._began.position[0], self._began.position[1], angles(self._began.orientation)[2])
 
     def pause(self, paused: bool) -> bool:

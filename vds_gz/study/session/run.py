@@ -167,11 +167,11 @@ class Session:
         process = Process("driver", ["vds_gz.commandlog.player", *driver], self._folder / "driver.log")
         self._stack.callback(process.stop)
         while not self._stopping and not process.ended():
-            self._turn()
+            self._spin_once()
             turned()
         end = time.monotonic() + SETTLE
         while not self._stopping and time.monotonic() < end and not self._at_rest():
-            self._turn()
+            self._spin_once()
 
     def watch(self) -> None:
         """Go on until told to stop.
@@ -180,9 +180,9 @@ class Session:
             RunError: The vehicle failed.
         """
         while not self._stopping:
-            self._turn()
+            self._spin_once()
 
-    def _turn(self) -> None:
+    def _spin_once(self) -> None:
         """Take what has come, and keep file and view up to date."""
         self._graph.wait(LONGEST_SLEEP)
         self._recorder.tick()

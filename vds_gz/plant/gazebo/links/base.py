@@ -75,7 +75,7 @@ class GazeboLink(Protocol):
     def send(self, velocities: Sequence[float], positions: Sequence[float]) -> None:
         """Let the wheels turn [rad/s] and the steering joints stand [rad], each in the order of the model's joints."""
 
-    def place(self, position: Vector, orientation: Quaternion) -> None:
+    def set_pose(self, position: Vector, orientation: Quaternion) -> None:
         """Put the vehicle there [m]. It happens soon; no answer is waited for.
 
         Raises:

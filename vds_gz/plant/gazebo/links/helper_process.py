@@ -140,7 +140,7 @@ class Worker:
             self._worlds = worlds
             tell(worlds=worlds)
 
-    def _place(self, request: Mapping[str, Any]) -> None:
+    def _set_pose(self, request: Mapping[str, Any]) -> None:
         pose = bindings.message("pose", "Pose")(name=request["name"])
         pose.position.x, pose.position.y, pose.position.z = request["position"]
         turn = pose.orientation

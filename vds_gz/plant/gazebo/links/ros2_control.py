@@ -64,9 +64,9 @@ class Ros2ControlLink:
             standing = self._graph.serialize(self._message, NUMBERS)
             self._will.write([(self._velocities.topic, NUMBERS, bytes(standing))])
 
-    def place(self, position: Vector, orientation: Quaternion) -> None:
+    def set_pose(self, position: Vector, orientation: Quaternion) -> None:
         """Put the vehicle there [m]."""
-        self._services.place(self._model, position, orientation)
+        self._services.set_pose(self._model, position, orientation)
 
     def pause(self, paused: bool) -> None:
         """Let the world pause or go on."""

@@ -147,7 +147,7 @@ class SystemLink:
         """What the joints shall do from the next step on."""
         self._velocities, self._positions = velocities, positions
 
-    def place(self, position: Vector, orientation: Quaternion) -> None:
+    def set_pose(self, position: Vector, orientation: Quaternion) -> None:
         """Put the vehicle there before the next step."""
         self._pose = (position, orientation)
 

@@ -82,11 +82,11 @@ class TransportLink:
         self._publisher.publish(message)
         self._helper.remember(len(velocities), positions)
 
-    def place(self, position: Vector, orientation: Quaternion) -> None:
+    def set_pose(self, position: Vector, orientation: Quaternion) -> None:
         """Put the vehicle there [m]."""
         self._helper.ask(
             {
-                "do": "place",
+                "do": "set_pose",
                 "world": self._world,
                 "name": self._parameters.model,
                 "position": position,

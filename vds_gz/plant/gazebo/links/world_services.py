@@ -35,7 +35,7 @@ class WorldServices:
         self._asked = ""
         self._process: subprocess.Popen[str] | None = None
 
-    def place(self, name: str, position: Vector, orientation: Quaternion) -> None:
+    def set_pose(self, name: str, position: Vector, orientation: Quaternion) -> None:
         """Put a model there [m].
 
         Raises:
