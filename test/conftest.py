@@ -5,6 +5,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from helpers import kinds
 from helpers.domains import domain, other_domain
 from hypothesis import settings
 
@@ -27,6 +28,19 @@ NEED = {
 }
 MISSING = {path: module for path, module in NEED.items() if find_spec(module) is None}
 collect_ignore = list(MISSING)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """What ``./dev test`` takes beside pytest's own options."""
+    parser.addoption("--all", action="store_true", help="run the slow tests too")
+    names = ", ".join(kinds.ABSENT)
+    parser.addoption("--require", default="", metavar="KIND,...", help=f"fail if no test of a kind can run: {names}")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Leave out what cannot run here; with xdist every process does, and the first one counts."""
+    wanted = frozenset[str]() if hasattr(config, "workerinput") else kinds.required(config.getoption("--require"))
+    config.pluginmanager.register(kinds.Kinds(wanted, config.getoption("--all")))
 
 
 def pytest_report_header() -> list[str]:
