@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from helpers import kinds
 from helpers.domains import domain, other_domain
+from helpers.processes import probe, run, start
 from hypothesis import settings
 
 # "ci" tries the same examples every time; HYPOTHESIS_PROFILE=explore looks for new ones, and for more of them.
@@ -14,7 +15,7 @@ settings.register_profile("ci", deadline=None, max_examples=50, derandomize=True
 settings.register_profile("explore", deadline=None, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
-__all__ = ["domain", "other_domain"]
+__all__ = ["domain", "other_domain", "probe", "run", "start"]
 
 #: Tests of what only works where a pip package is, which an installation of ROS alone does not bring.
 NEED = {

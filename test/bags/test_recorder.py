@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 from helpers.bag_files import messages_of, topics_of
-from helpers.processes import run
 
 from vds_gz.bags.definitions import definition
 from vds_gz.bags.reader import open_bag
@@ -21,8 +20,6 @@ from vds_gz.ros.arguments import parse
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.messages.factory import open_types
 from vds_gz.study.recording import RecordingError, read
-
-__all__ = ["run"]
 
 #: Records to the file given until it is killed.
 RECORD = """

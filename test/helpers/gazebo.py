@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from helpers.processes import PATIENCE, Probe, probe, run, start
+from helpers.processes import PATIENCE, Probe
 from vds_gz.configuration import load_parameters
 from vds_gz.description.sdf import sdf
 from vds_gz.interface import topics
@@ -21,8 +21,6 @@ from vds_gz.parameters.yaml_reader import read_parameter_file
 from vds_gz.plant.gazebo.server import Server, Spawn, populated
 from vds_gz.share import share
 from vds_gz.vehicle.catalogue import models
-
-__all__ = ["probe", "run", "start"]
 
 PARTITIONS = (f"vds_gz_test_{os.getpid()}_{number}" for number in itertools.count())
 

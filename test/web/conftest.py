@@ -7,9 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from helpers.domains import lease
 from helpers.pages import Served
-from helpers.processes import Program, probe, run, start
-
-__all__ = ["probe", "run", "start"]
+from helpers.processes import Program
 
 
 @pytest.fixture

@@ -3,11 +3,11 @@
 import shutil
 
 import pytest
-from helpers.gazebo import driver, partition, probe, run, serve, start
+from helpers.gazebo import driver, partition, serve
 
 from vds_gz.plant.gazebo.links.bindings import bindings_fault
 
-__all__ = ["driver", "partition", "probe", "run", "serve", "start"]
+__all__ = ["driver", "partition", "serve"]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -6,12 +6,9 @@ import struct
 
 import pytest
 import yaml
-from helpers.processes import run
 
 from vds_gz.cli import main
 from vds_gz.plant.gazebo.links.bindings import bindings_fault
-
-__all__ = ["run"]
 
 SLOW = {"dead_time": 0.22}
 
