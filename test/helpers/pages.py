@@ -47,7 +47,7 @@ class Looker:
         self.frames: list[Any] = []
         self.told: dict[str, Any] = {}
         self.refused: list[str] = []
-        self._answers: dict[int, str] = {}
+        self._responses: dict[int, str] = {}
         self._number = 0
         self._reading = asyncio.create_task(self._read())
 
@@ -59,8 +59,8 @@ class Looker:
                     await self.say("seen")
             else:
                 content = json.loads(message.data, parse_constant=_no_json)
-                if content["kind"] == "answer":
-                    self._answers[content["number"]] = content["reason"]
+                if content["kind"] == "response":
+                    self._responses[content["number"]] = content["reason"]
                 elif content["kind"] == "refused":
                     self.refused.append(content["reason"])
                 else:
@@ -77,8 +77,8 @@ class Looker:
         self._number += 1
         number = self._number
         await self.say(kind, number=number, **content)
-        await self.until(lambda: number in self._answers, f"the answer to {kind}")
-        return self._answers[number]
+        await self.until(lambda: number in self._responses, f"the response to {kind}")
+        return self._responses[number]
 
     async def until(self, condition: Callable[[], Any], what: str = "the condition") -> Any:
         end = time.monotonic() + PATIENCE

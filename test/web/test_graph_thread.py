@@ -12,50 +12,50 @@ import pytest
 
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.factory import open_graph
-from vds_gz.web.graph_thread import Link
+from vds_gz.web.graph_thread import GraphThread
 
 
 @pytest.fixture
-def make_link(domain: int) -> Iterator[Callable[..., Link]]:
+def make_thread(domain: int) -> Iterator[Callable[..., GraphThread]]:
     made = []
 
-    def make(due: Callable[[], None] = lambda: None, end: Callable[[], None] = lambda: None) -> Link:
-        made.append(Link(open_graph(parse([], "linked"), "linked"), due, end))
+    def make(due: Callable[[], None] = lambda: None, end: Callable[[], None] = lambda: None) -> GraphThread:
+        made.append(GraphThread(open_graph(parse([], "threaded"), "threaded"), due, end))
         return made[-1]
 
     yield make
-    for link in made:
-        link.close()
+    for thread in made:
+        thread.close()
 
 
-def test_jobs_are_done_in_the_thread_of_the_graph_and_their_errors_come_back(make_link):
-    link = make_link()
-    assert link.submit(lambda: threading.current_thread().name).result(5.0) == "graph"
+def test_jobs_are_done_in_the_thread_of_the_graph_and_their_errors_come_back(make_thread):
+    thread = make_thread()
+    assert thread.submit(lambda: threading.current_thread().name).result(5.0) == "graph"
     with pytest.raises(ZeroDivisionError):
-        link.submit(lambda: 1 // 0).result(5.0)
-    assert link.submit(lambda: 1).result(5.0) == 1
+        thread.submit(lambda: 1 // 0).result(5.0)
+    assert thread.submit(lambda: 1).result(5.0) == 1
 
 
-def test_what_is_due_is_done_again_and_again_and_the_end_once(make_link):
+def test_what_is_due_is_done_again_and_again_and_the_end_once(make_thread):
     calls: list[Any] = []
-    link = make_link(lambda: calls.append("due"), lambda: calls.append("end"))
+    thread = make_thread(lambda: calls.append("due"), lambda: calls.append("end"))
     time.sleep(0.5)
-    link.close()
+    thread.close()
     assert calls.count("due") >= 3
     assert calls[-1] == "end"
     assert calls.count("end") == 1
 
 
-def test_a_graph_that_fails_ends_the_program(make_link, capsys):
+def test_a_graph_that_fails_ends_the_program(make_thread, capsys):
     told: list[int] = []
     before = signal.signal(signal.SIGTERM, lambda number, frame: told.append(number))
     try:
-        link = make_link(lambda: 1 // 0)
+        thread = make_thread(lambda: 1 // 0)
         end = time.monotonic() + 5.0
         while not told and time.monotonic() < end:
             time.sleep(0.01)
     finally:
         signal.signal(signal.SIGTERM, before)
     assert told == [signal.SIGTERM]
-    assert link.failed
+    assert thread.failed
     assert "ZeroDivisionError" in capsys.readouterr().err

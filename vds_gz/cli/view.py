@@ -17,7 +17,7 @@ from vds_gz.ros.factory import open_graph
 from vds_gz.ros.names import check_namespace, check_node_name
 from vds_gz.teleop.outputs import TOPICS
 from vds_gz.web.access import Access
-from vds_gz.web.graph_thread import Link
+from vds_gz.web.graph_thread import GraphThread
 from vds_gz.web.server import Server
 from vds_gz.web.watched_vehicle import AUTO, Vehicle
 
@@ -73,13 +73,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         for vehicle in vehicles.values():
             vehicle.driver.end()
 
-    link = Link(graph, due, end)
+    thread = GraphThread(graph, due, end)
     print(f"the page is at {_address(options.host, listening, access.token)}", flush=True)
     try:
-        web.run_app(Server(link, vehicles, access).application, sock=listening, print=None, access_log=None)
+        web.run_app(Server(thread, vehicles, access).application, sock=listening, print=None, access_log=None)
     finally:
-        link.close()
-    return int(link.failed)
+        thread.close()
+    return int(thread.failed)
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -1,4 +1,4 @@
-"""The dead man's handle between pages and the vehicle. Runs in the graph's thread."""
+"""The dead man's switch between pages and the vehicle. Runs in the graph's thread."""
 
 from __future__ import annotations
 
@@ -6,13 +6,18 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
+from vds_gz.errors import VdsGzError
 from vds_gz.teleop.drive import STANDSTILL, STOPS, Drive
 
-#: A page that drives and says nothing for so long has let go [s].
-LET_GO = 0.4
+#: A page that drives and sends nothing for so long has let go [s].
+TIMEOUT = 0.4
 
 #: Between two commands to stop [s].
 STOP_PERIOD = 0.05
+
+
+class NotDrivingError(VdsGzError, RuntimeError):
+    """A command was refused because another page drives."""
 
 
 class Output(Protocol):
@@ -22,7 +27,7 @@ class Output(Protocol):
         """Send one."""
 
 
-class Driver:
+class DeadMansSwitch:
     """Passes each command on once, as it comes, from one page at a time; stops the vehicle when they cease."""
 
     def __init__(self, make_output: Callable[[], Output], now: Callable[[], float] = time.monotonic) -> None:
@@ -37,26 +42,25 @@ class Driver:
         self._now = now
         self._output: Output | None = None
         self._page: object = None
-        self._heard = 0.0
+        self._received = 0.0
         self._stops = 0
         self._next_stop = 0.0
 
-    def drive(self, page: object, wanted: Drive) -> str:
-        """A command has come from a page.
+    def drive(self, page: object, wanted: Drive) -> None:
+        """Pass a page's command on.
 
-        Returns:
-            Why it is refused; empty if it is not.
+        Raises:
+            NotDrivingError: Another page drives.
         """
         self.tick()
         if self._page is not None and page is not self._page:
-            return "another page drives this vehicle; it must let go first"
+            raise NotDrivingError("another page drives this vehicle; it must let go first")
         if self._output is None:
             self._output = self._make_output()
         self._page = None if wanted == STANDSTILL else page
-        self._heard = self._now()
+        self._received = self._now()
         self._stops = 0
         self._output.send(wanted)
-        return ""
 
     def leave(self, page: object) -> None:
         """A page has gone."""
@@ -66,7 +70,7 @@ class Driver:
     def tick(self) -> None:
         """Stop the vehicle, if it is time to."""
         now = self._now()
-        if self._page is not None and now - self._heard > LET_GO:
+        if self._page is not None and now - self._received > TIMEOUT:
             self._stop()
         elif self._stops and now >= self._next_stop:
             self._send_stop()

@@ -5,11 +5,12 @@ from __future__ import annotations
 import signal
 import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from queue import Empty, SimpleQueue
 from typing import TypeVar
 
+from vds_gz.errors import VdsGzError
 from vds_gz.ros.graph import Graph
 
 Result = TypeVar("Result")
@@ -18,7 +19,11 @@ Result = TypeVar("Result")
 LONGEST_WAIT = 0.05
 
 
-class Link:
+class GraphEndedError(VdsGzError, RuntimeError):
+    """The graph's thread has ended; nothing can be done there any more."""
+
+
+class GraphThread:
     """Lets a graph work; everything that touches the graph must go through :meth:`submit`.
 
     Attributes:
@@ -36,30 +41,35 @@ class Link:
         self._graph = graph
         self._due = due
         self._end = end
-        self._jobs: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        self._jobs: SimpleQueue[tuple[Callable[[], object], Future[object]]] = SimpleQueue()
         self._closing = False
+        self._open = True
+        self._opening = threading.Lock()  # nobody may wake a graph that is being closed
         self.failed = False
         self._thread = threading.Thread(target=self._run, name="graph", daemon=True)
         self._thread.start()
 
     def submit(self, job: Callable[[], Result]) -> Future[Result]:
-        """Let the graph's thread do something soon. Safe to call from any thread."""
+        """Let the graph's thread do something soon. Safe to call from any thread, at any time.
+
+        Returns:
+            What the job returns or raises; :class:`GraphEndedError` if the thread ends first.
+        """
         future: Future[Result] = Future()
-
-        def work() -> None:
-            try:
-                future.set_result(job())
-            except Exception as error:
-                future.set_exception(error)
-
-        self._jobs.put(work)
-        self._graph.wake()
+        with self._opening:
+            if self._open:
+                self._jobs.put((job, future))  # type: ignore[arg-type]  # a future of anything is none of ``object``
+                self._graph.wake()
+            else:
+                future.set_exception(GraphEndedError("the graph's thread has ended"))
         return future
 
     def close(self) -> None:
         """Leave the graph."""
         self._closing = True
-        self._graph.wake()
+        with self._opening:
+            if self._open:
+                self._graph.wake()
         self._thread.join()
 
     def _run(self) -> None:
@@ -68,17 +78,30 @@ class Link:
                 self._graph.wait(LONGEST_WAIT)
                 self._do_jobs()
                 self._due()
+            self._do_jobs()
             self._end()
         except Exception:  # a program whose graph is dead must not seem to live
             traceback.print_exc()
             self.failed = True
             signal.raise_signal(signal.SIGTERM)
         finally:
+            with self._opening:
+                self._open = False
+            for _, future in self._waiting():
+                future.set_exception(GraphEndedError("the graph's thread has ended"))
             self._graph.close()
 
     def _do_jobs(self) -> None:
+        for job, future in self._waiting():
+            if future.set_running_or_notify_cancel():
+                try:
+                    future.set_result(job())
+                except Exception as error:
+                    future.set_exception(error)
+
+    def _waiting(self) -> Iterator[tuple[Callable[[], object], Future[object]]]:
         try:
             while True:
-                self._jobs.get_nowait()()
+                yield self._jobs.get_nowait()
         except Empty:
             return

@@ -12,12 +12,12 @@ from vds_gz.errors import VdsGzError
 from vds_gz.teleop.drive import Drive
 
 #: The longest message that a page may send [bytes].
-LONGEST = 16 * 1024
+MAX_LENGTH = 16 * 1024
 
-#: Neither a speed [m/s] nor a yaw rate [rad/s] is meant to be greater.
-GREATEST = 1e3
+#: Limit of speeds [m/s] and yaw rates [rad/s].
+MAX_SPEED = 1e3
 
-_DRIVE_LIMITS = {"v_x": GREATEST, "v_y": GREATEST, "yaw_rate": GREATEST, "steering_angle": math.pi}
+_DRIVE_LIMITS = {"v_x": MAX_SPEED, "v_y": MAX_SPEED, "yaw_rate": MAX_SPEED, "steering_angle": math.pi}
 
 
 class MessageError(VdsGzError, ValueError):
@@ -31,7 +31,7 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class SetParameter:
-    """A parameter shall have another value; ``number`` comes back with the answer."""
+    """A parameter shall have another value; ``number`` comes back with the response."""
 
     number: int
     name: str

@@ -5,35 +5,40 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping
+from dataclasses import asdict
 from importlib.resources import files
-from typing import Any
+from typing import TypeVar
 
 from aiohttp import WSCloseCode, WSMsgType, web
 
 from vds_gz.teleop.drive import Drive
 from vds_gz.web.access import HEADERS, SOCKET, Access
-from vds_gz.web.graph_thread import Link
-from vds_gz.web.messages import LONGEST, Message, MessageError, Pause, Reset, Seen, SetParameter, read
+from vds_gz.web.deadman import NotDrivingError
+from vds_gz.web.graph_thread import GraphEndedError, GraphThread
+from vds_gz.web.messages import MAX_LENGTH, MessageError, Pause, Reset, Seen, SetParameter, read
+from vds_gz.web.remote_node import Done
 from vds_gz.web.watched_vehicle import Vehicle
+
+Result = TypeVar("Result")
 
 #: Frames per second.
 RATE = 30.0
 PERIOD = 1.0 / RATE
 
-#: So many frames may be on their way to a page. One that draws slowly, or is hidden, gets fewer; none are queued.
-ON_THEIR_WAY = 3
+#: So many frames may be in flight to a page. One that draws slowly, or is hidden, gets fewer; none are queued.
+FRAMES_IN_FLIGHT = 3
 
-#: Pages that are shown at a time, messages per second from each, and requests of each that wait for their answers.
-MOST_PAGES = 16
-MOST_MESSAGES = 200
-MOST_REQUESTS = 20
+#: Pages that are shown at a time, messages per second from each, and requests of each that wait for their responses.
+MAX_PAGES = 16
+MAX_MESSAGES = 200
+MAX_REQUESTS = 20
 
-#: A request that the vehicle's node has not answered by then has failed [s].
-ANSWERED_WITHIN = 5.0
+#: A request that the vehicle's node has not responded to by then has failed [s].
+RESPONSE_TIMEOUT = 5.0
 
 #: A page has so long to close its socket when the server ends [s].
-GOODBYE = 1.0
+CLOSE_TIMEOUT = 1.0
 
 _TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
@@ -41,15 +46,15 @@ _TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".
 class Server:
     """Serves pages that show vehicles."""
 
-    def __init__(self, link: Link, vehicles: Mapping[str, Vehicle], access: Access) -> None:
+    def __init__(self, graph: GraphThread, vehicles: Mapping[str, Vehicle], access: Access) -> None:
         """Make the application.
 
         Args:
-            link: The graph's thread.
+            graph: The graph's thread, the only one that may touch a vehicle.
             vehicles: The vehicles by namespace.
             access: Who may see and use the page.
         """
-        self._link = link
+        self._graph = graph
         self._vehicles = vehicles
         self._pages: set[Page] = set()
         self.application = web.Application(middlewares=[access.middleware])
@@ -64,11 +69,11 @@ class Server:
         namespace = request.query.get("vehicle", next(iter(self._vehicles)))
         if namespace not in self._vehicles:
             raise web.HTTPNotFound(text=f"no vehicle '{namespace}'; there are {', '.join(self._vehicles)}")
-        if len(self._pages) >= MOST_PAGES:
-            raise web.HTTPServiceUnavailable(text=f"{MOST_PAGES} pages are shown already; close one of them")
-        socket = web.WebSocketResponse(max_msg_size=LONGEST, heartbeat=10.0, timeout=GOODBYE, compress=False)
+        if len(self._pages) >= MAX_PAGES:
+            raise web.HTTPServiceUnavailable(text=f"{MAX_PAGES} pages are shown already; close one of them")
+        socket = web.WebSocketResponse(max_msg_size=MAX_LENGTH, heartbeat=10.0, timeout=CLOSE_TIMEOUT, compress=False)
         await socket.prepare(request)
-        page = Page(socket, self._link, self._vehicles[namespace], list(self._vehicles))
+        page = Page(socket, self._graph, self._vehicles[namespace], list(self._vehicles))
         self._pages.add(page)
         try:
             await page.run()
@@ -84,12 +89,14 @@ class Server:
 class Page:
     """One page that is shown, behind its socket."""
 
-    def __init__(self, socket: web.WebSocketResponse, link: Link, vehicle: Vehicle, vehicles: list[str]) -> None:
+    def __init__(
+        self, socket: web.WebSocketResponse, graph: GraphThread, vehicle: Vehicle, vehicles: list[str]
+    ) -> None:
         self.socket = socket
-        self._link = link
+        self._graph = graph
         self._vehicle = vehicle
         self._vehicles = vehicles
-        self._on_their_way = 0
+        self._in_flight = 0
         self._sent_stamp = -1
         self._sent: dict[str, object] = {"layout": 0, "parameters": 0, "values": 0}  # nothing is known yet
         self._messages = (0.0, 0)
@@ -101,9 +108,9 @@ class Page:
         sending = asyncio.create_task(self._send())
         try:
             async for text in self._texts():
-                await self._take(text)
+                await self._handle(text)
         finally:
-            self._link.submit(lambda: self._vehicle.driver.leave(self))
+            self._graph.submit(lambda: self._vehicle.driver.leave(self))
             for task in (sending, *self._tasks):
                 task.cancel()
 
@@ -116,45 +123,57 @@ class Page:
             while True:
                 due = max(due + PERIOD, time.monotonic() - PERIOD)  # a little late is caught up with, not more
                 await asyncio.sleep(max(0.0, due - time.monotonic()))
-                await self._send_news()
-                await self._send_frame()
-        except ConnectionError:
+                await self._send_new()
+        except (ConnectionError, GraphEndedError):
             return
 
-    async def _send_frame(self) -> None:
-        if self._on_their_way >= ON_THEIR_WAY:
-            return
+    async def _send_new(self) -> None:
+        """Send what has changed since the last time."""
+        with_frame = self._in_flight < FRAMES_IN_FLIGHT
+        texts, frame = await self._in_graph(lambda: (list(self._changes()), self._frame() if with_frame else None))
+        for text in texts:
+            await self.socket.send_str(text)
+        if frame is not None:
+            self._in_flight += 1
+            await self.socket.send_bytes(frame)
+
+    def _frame(self) -> bytes | None:
+        """The present, unless the page knows it. In the graph's thread, as is the next."""
         frame = self._vehicle.telemetry.frame()
-        if frame is not None and frame.stamp != self._sent_stamp:
-            self._sent_stamp = frame.stamp
-            self._on_their_way += 1
-            await self.socket.send_bytes(frame.data)
+        if frame is None or frame.stamp == self._sent_stamp:
+            return None
+        self._sent_stamp = frame.stamp
+        return frame.data
 
-    async def _send_news(self) -> None:
-        """Send everything that changes seldom and has changed."""
+    def _changes(self) -> Iterator[str]:
+        """Everything that changes seldom and has changed."""
         vehicle, node = self._vehicle, self._vehicle.node
-        await self._tell_changed("layout", vehicle.telemetry.version, vehicle.layout)
-        await self._tell_changed("parameters", node.described, lambda: {"table": node.table})
-        await self._tell_changed("values", node.changed, lambda: {"values": node.values})
-        status = vehicle.telemetry.status()
-        state = (status, node.fault())
-        await self._tell_changed("status", state, lambda: {**_status_dict(status), "parameters": state[1]})
+        status, fault = vehicle.telemetry.status(), node.fault()
+        contents: tuple[tuple[str, object, Callable[[], Mapping[str, object]]], ...] = (
+            ("layout", vehicle.telemetry.version, vehicle.layout),
+            ("parameters", node.described, lambda: {"table": node.table}),
+            ("values", node.changed, lambda: {"values": node.values}),
+            ("status", (status, fault), lambda: {**asdict(status), "parameters": fault}),
+        )
+        for kind, version, content in contents:
+            if self._sent.get(kind) != version:
+                self._sent[kind] = version
+                yield _message(kind, **content())
 
-    async def _tell_changed(self, kind: str, version: object, content: Callable[[], Mapping[str, Any]]) -> None:
-        if self._sent.get(kind) != version:
-            self._sent[kind] = version
-            await self._tell(kind, **content())
+    async def _tell(self, kind: str, **content: object) -> None:
+        await self.socket.send_str(_message(kind, **content))
 
-    async def _tell(self, kind: str, **content: Any) -> None:
-        await self.socket.send_str(json.dumps({"kind": kind, **content}, allow_nan=False))
+    async def _in_graph(self, job: Callable[[], Result]) -> Result:
+        """What a job returns that is done in the graph's thread."""
+        return await asyncio.wrap_future(self._graph.submit(job))
 
     # ------------------------------------------------------------------ from the page
 
     async def _texts(self) -> AsyncIterator[str]:
         """The messages of the page, as long as they do not come too fast."""
         async for message in self.socket:
-            if not self._in_time():
-                text = f"more than {MOST_MESSAGES} messages in a second"
+            if not self._slow_enough():
+                text = f"more than {MAX_MESSAGES} messages in a second"
                 await self.socket.close(code=WSCloseCode.POLICY_VIOLATION, message=text.encode())
                 return
             if message.type == WSMsgType.TEXT:
@@ -162,61 +181,64 @@ class Page:
             elif message.type == WSMsgType.BINARY:
                 await self._tell("refused", reason="the message is bytes; it must be JSON text")
 
-    def _in_time(self) -> bool:
+    def _slow_enough(self) -> bool:
         begin, count = self._messages
         now = time.monotonic()
         self._messages = (begin, count + 1) if now - begin < 1.0 else (now, 1)
-        return self._messages[1] <= MOST_MESSAGES
+        return self._messages[1] <= MAX_MESSAGES
 
-    async def _take(self, text: str) -> None:
+    async def _handle(self, text: str) -> None:
         try:
             message = read(text)
         except MessageError as error:
             await self._tell("refused", reason=str(error))
             return
         if isinstance(message, Seen):
-            self._on_their_way = max(0, self._on_their_way - 1)
+            self._in_flight = max(0, self._in_flight - 1)
         elif isinstance(message, Drive):
             self._start(self._drive(message))
-        elif len(self._tasks) < MOST_REQUESTS:
+        elif len(self._tasks) < MAX_REQUESTS:
             self._start(self._request(message))
         else:
-            await self._answer(message.number, f"{MOST_REQUESTS} requests wait for their answers already")
+            await self._respond(message.number, f"{MAX_REQUESTS} requests wait for their responses already")
 
-    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+    def _start(self, work: Coroutine[object, None, None]) -> None:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     async def _drive(self, drive: Drive) -> None:
-        reason = await asyncio.wrap_future(self._link.submit(lambda: self._vehicle.driver.drive(self, drive)))
-        if reason:
-            await self._tell("refused", reason=reason)
+        try:
+            await self._in_graph(lambda: self._vehicle.driver.drive(self, drive))
+        except (NotDrivingError, GraphEndedError) as error:
+            await self._tell("refused", reason=str(error))
 
     async def _request(self, message: SetParameter | Pause | Reset) -> None:
         """Ask the vehicle's node, and tell the page how it went."""
         loop = asyncio.get_running_loop()
-        answer: asyncio.Future[str] = loop.create_future()
+        response: asyncio.Future[str] = loop.create_future()
 
         def settle(reason: str) -> None:
-            if not answer.done():
-                answer.set_result(reason)
+            if not response.done():
+                response.set_result(reason)
 
         def done(reason: str) -> None:
             loop.call_soon_threadsafe(settle, reason)
 
         try:
-            await asyncio.wrap_future(self._link.submit(lambda: _ask(self._vehicle, message, done)))
-            reason = await asyncio.wait_for(answer, ANSWERED_WITHIN)
+            await self._in_graph(lambda: _request(self._vehicle, message, done))
+            reason = await asyncio.wait_for(response, RESPONSE_TIMEOUT)
         except asyncio.TimeoutError:
-            reason = f"the vehicle's node has not answered within {ANSWERED_WITHIN:g} s"
-        await self._answer(message.number, reason)
+            reason = f"the vehicle's node has not responded within {RESPONSE_TIMEOUT:g} s"
+        except GraphEndedError as error:
+            reason = str(error)
+        await self._respond(message.number, reason)
 
-    async def _answer(self, number: int, reason: str) -> None:
-        await self._tell("answer", number=number, reason=reason)
+    async def _respond(self, number: int, reason: str) -> None:
+        await self._tell("response", number=number, reason=reason)
 
 
-def _ask(vehicle: Vehicle, message: Message, done: Callable[[str], None]) -> None:
+def _request(vehicle: Vehicle, message: SetParameter | Pause | Reset, done: Done) -> None:
     if isinstance(message, SetParameter):
         vehicle.node.set_parameter(message.name, message.value, done)
     elif isinstance(message, Pause):
@@ -225,8 +247,8 @@ def _ask(vehicle: Vehicle, message: Message, done: Callable[[str], None]) -> Non
         vehicle.node.reset(done)
 
 
-def _status_dict(status: Any) -> dict[str, Any]:
-    return {"alive": status.alive, "level": status.level, "text": status.text, "values": status.values}
+def _message(kind: str, **content: object) -> str:
+    return json.dumps({"kind": kind, **content}, allow_nan=False)
 
 
 def _files() -> list[tuple[str, bytes, str]]:
@@ -239,7 +261,7 @@ def _files() -> list[tuple[str, bytes, str]]:
     return found
 
 
-def _sender(content: bytes, kind: str) -> Callable[[web.Request], Coroutine[Any, Any, web.StreamResponse]]:
+def _sender(content: bytes, kind: str) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
     async def send(request: web.Request) -> web.StreamResponse:
         return web.Response(body=content, content_type=kind, charset="utf-8")
 

@@ -7,7 +7,7 @@ from typing import Any
 from vds_gz.ros.graph import Graph
 from vds_gz.ros.names import full_node_name
 from vds_gz.teleop.outputs import CommandOutput
-from vds_gz.web.deadman import Driver
+from vds_gz.web.deadman import DeadMansSwitch
 from vds_gz.web.namespaced import in_namespace
 from vds_gz.web.remote_node import RemoteNode
 from vds_gz.web.telemetry import COLUMNS, Telemetry, turns
@@ -41,7 +41,7 @@ class Vehicle:
         name = full_node_name(node, namespace)
         self.node = RemoteNode(self._graph, name)
         self.telemetry = Telemetry(self._graph, name, self.node.look_again)
-        self.driver = Driver(self._make_output)
+        self.driver = DeadMansSwitch(self._make_output)
 
     @property
     def output(self) -> str:

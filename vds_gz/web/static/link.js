@@ -5,7 +5,7 @@ const RETRY = 1000; // [ms]
 export class Link {
   constructor(vehicle) {
     this.listeners = new Map();
-    this.answers = new Map();
+    this.responses = new Map();
     this.number = 0;
     this.unseen = 0;
     const query = vehicle === null ? "" : `?vehicle=${encodeURIComponent(vehicle)}`;
@@ -29,8 +29,8 @@ export class Link {
   ask(kind, content = {}) {
     const number = this.number++;
     return new Promise((resolve) => {
-      this.answers.set(number, resolve);
-      if (!this.send(kind, { ...content, number })) this.answer(number, "there is no connection to the server");
+      this.responses.set(number, resolve);
+      if (!this.send(kind, { ...content, number })) this.respond(number, "there is no connection to the server");
     });
   }
 
@@ -46,7 +46,7 @@ export class Link {
     this.socket.onopen = () => this.tell("opened");
     this.socket.onmessage = (event) => this.take(event.data);
     this.socket.onclose = () => {
-      for (const number of [...this.answers.keys()]) this.answer(number, "the connection to the server is lost");
+      for (const number of [...this.responses.keys()]) this.respond(number, "the connection to the server is lost");
       this.tell("lost");
       setTimeout(() => this.open(), RETRY);
     };
@@ -59,13 +59,13 @@ export class Link {
       return;
     }
     const message = JSON.parse(data);
-    if (message.kind === "answer") this.answer(message.number, message.reason);
+    if (message.kind === "response") this.respond(message.number, message.reason);
     else this.tell(message.kind, message);
   }
 
-  answer(number, reason) {
-    this.answers.get(number)?.(reason);
-    this.answers.delete(number);
+  respond(number, reason) {
+    this.responses.get(number)?.(reason);
+    this.responses.delete(number);
   }
 
   tell(kind, content) {

@@ -1,0 +1,112 @@
+"""Only the graph's thread touches the graph, whatever the pages do and whenever it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import aiohttp
+import pytest
+from aiohttp.test_utils import TestServer
+from helpers.pages import Look, Looker
+
+from vds_gz.ros.arguments import parse
+from vds_gz.ros.factory import open_graph
+from vds_gz.web.access import Access
+from vds_gz.web.graph_thread import GraphEndedError, GraphThread
+from vds_gz.web.server import Server
+from vds_gz.web.watched_vehicle import AUTO, Vehicle
+
+ANY_THREAD = {"wake"}
+
+
+class Observed:
+    """A graph, or something that it has made, and by which threads its methods are called, and which ones too late."""
+
+    def __init__(self, inner: Any, calls: set[tuple[str, str]], late: list[str], open_: list[bool]) -> None:
+        self.inner, self.calls, self.late, self.open = inner, calls, late, open_
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self.inner, name)
+        if not callable(found):
+            return found
+
+        def call(*arguments: Any) -> Any:
+            self.calls.add((name, threading.current_thread().name))
+            if not self.open[0]:
+                self.late.append(name)
+            if name == "close":
+                self.open[0] = False
+            result = found(*arguments)
+            makes = name in ("client", "publisher", "subscribe")
+            return Observed(result, self.calls, self.late, self.open) if makes else result
+
+        return call
+
+
+class Watched:
+    """A server over a graph that is observed."""
+
+    def __init__(self) -> None:
+        self.graph = Observed(open_graph(parse([], "watching"), "watching"), set(), [], [True])
+        self.vehicle = Vehicle(self.graph, "/", "sim_node", AUTO)  # type: ignore[arg-type]
+        self.graph.calls.clear()  # it was made by this thread, before the other one began
+        self.thread = GraphThread(self.graph, self.vehicle.tick, self.vehicle.driver.end)  # type: ignore[arg-type]
+
+    def look(self, act: Callable[[Looker], Any]) -> None:
+        async def run() -> None:
+            application = Server(self.thread, {"/": self.vehicle}, Access("127.0.0.1")).application
+            async with TestServer(application) as served:
+                served.origin = f"http://127.0.0.1:{served.port}"  # type: ignore[attr-defined]
+                async with Look(served) as looker:  # type: ignore[arg-type]
+                    await act(looker)
+
+        asyncio.run(run())
+
+
+@pytest.fixture
+def watched(domain):
+    one = Watched()
+    yield one
+    one.thread.close()
+
+
+def test_pages_never_touch_the_graph_from_their_own_thread(watched):
+    async def act(looker: Looker) -> None:
+        await looker.until(lambda: "status" in looker.told, "a status")
+        await looker.drive(v_x=1.0)
+        await looker.ask("pause", paused=True)
+        await asyncio.sleep(0.3)
+
+    watched.look(act)
+    assert ("wait", "graph") in watched.graph.calls
+    assert ("ready", "graph") in watched.graph.calls
+    assert {(name, thread) for name, thread in watched.graph.calls if thread != "graph"} <= {("wake", "MainThread")}
+
+
+def test_pages_outlive_the_graph(watched):
+    async def act(looker: Looker) -> None:
+        await looker.until(lambda: "status" in looker.told, "a status")
+        await asyncio.to_thread(watched.thread.close)
+        with suppress(aiohttp.ClientError):
+            assert await looker.ask("pause", paused=True) == "the graph's thread has ended"
+            await looker.drive(v_x=1.0)
+            await looker.until(lambda: looker.refused, "a refusal")
+        await asyncio.sleep(0.2)
+
+    watched.look(act)
+    with pytest.raises(GraphEndedError):
+        watched.thread.submit(lambda: 1).result(1.0)
+    assert watched.graph.late == []
+
+
+def test_a_job_that_the_thread_does_not_live_to_do_ends_with_an_error(watched):
+    begun = threading.Event()
+    watched.thread.submit(lambda: begun.wait(1.0))
+    jobs = [watched.thread.submit(lambda: 1) for _ in range(50)]
+    begun.set()
+    watched.thread.close()
+    assert all(job.exception(1.0) is None or isinstance(job.exception(), GraphEndedError) for job in jobs)
