@@ -11,10 +11,10 @@ import tempfile
 from pathlib import Path
 
 from vds_gz.cli import main as vds_gz
-from vds_gz.cli.options import parameters_of_preset
+from vds_gz.configuration import parameters_of_preset
 from vds_gz.share import share
 from vds_gz.study.recording import read
-from vds_gz.study.report.html import plots
+from vds_gz.study.report import plots
 from vds_gz.study.report.summary import summarize
 
 DOCS = Path(__file__).resolve().parents[1]

@@ -11,9 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vds_gz.bags import zstd
+from vds_gz.bags.connection import BagError
 from vds_gz.bags.definitions import definition
-from vds_gz.bags.mcap import MESSAGE, Channel, McapWriter, Message, Opcode, contents, is_whole
-from vds_gz.bags.reader import BagError, open_bag
+from vds_gz.bags.mcap_format import MESSAGE, Opcode
+from vds_gz.bags.mcap_reader import Channel, Message, UnfinishedMcap, contents, is_whole
+from vds_gz.bags.mcap_writer import McapWriter
+from vds_gz.bags.reader import Bag, open_bag
 from vds_gz.bags.recorder import about
 from vds_gz.interface import topics
 from vds_gz.ros.messages.factory import open_types
@@ -156,3 +159,14 @@ def test_without_either_the_message_names_the_package():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 1
     assert "needs the Python package 'zstandard'" in done.stderr
+
+
+def test_an_error_of_a_reader_itself_is_not_taken_for_damage(tmp_path):
+    class Wrong(UnfinishedMcap):
+        def messages(self, wanted):
+            raise KeyError("a name of ours")
+
+    path = write(tmp_path / "cut.mcap", CHUNKS, close=False)
+    bag = Bag(path, Wrong(path))
+    with pytest.raises(KeyError):
+        list(bag.messages(bag.connections))

@@ -248,3 +248,17 @@ def test_definitions_of_installed_packages(tmp_path, monkeypatch):
     assert definition("odd_msgs/msg/Inner") == "float64 value\n"
     assert definition("odd_msgs/msg/Outer") == ""  # where std_msgs is, nobody knows
     assert definition("odder_msgs/msg/Outer") == ""
+
+
+WITHOUT_MATPLOTLIB = """
+import sys
+sys.modules["matplotlib"] = None  # as if it were not installed
+from vds_gz.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_recording_needs_no_matplotlib(domain, tmp_path):
+    command = [sys.executable, "-c", WITHOUT_MATPLOTLIB, "record", "--duration", "0.5", "-o", "run.mcap"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60.0)
+    assert "messages in 0.5 s" in done.stdout, done.stderr

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from vds_gz.bags.definitions import definition
-from vds_gz.bags.mcap import MESSAGE, McapWriter, Opcode
+from vds_gz.bags.mcap_format import MESSAGE, Opcode
+from vds_gz.bags.mcap_writer import McapWriter
 from vds_gz.interface.topics import Topic
 from vds_gz.ros.errors import UnknownTypeError
 from vds_gz.ros.graph import Graph, QoS, Subscription

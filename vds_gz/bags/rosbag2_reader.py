@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import rosbag2_py
 from rclpy.logging import LoggingSeverity, set_logger_level
 
-from vds_gz.bags.reader import Connection
+from vds_gz.bags.connection import BagError, Connection
 
 #: What rosbag2 calls the formats of files. A folder tells its own.
 _STORAGES = {".mcap": "mcap", ".db3": "sqlite3"}
@@ -26,23 +27,33 @@ class Rosbag2Reader:
     """
 
     def __init__(self, path: Path) -> None:
-        """Open it; raises RuntimeError where it cannot be read."""
+        """Open it.
+
+        Raises:
+            BagError: It cannot be read.
+        """
         for name in _LOGGERS:
             set_logger_level(name, LoggingSeverity.FATAL)
         self._path = path
-        topics = self._open().get_metadata().topics_with_message_count
+        with _damage_reported():
+            topics = self._open().get_metadata().topics_with_message_count
         self.connections = [
             Connection(one.topic_metadata.name, one.topic_metadata.type, one.message_count) for one in topics
         ]
 
-    def messages(self, wanted: Iterable[Connection]) -> Iterator[tuple[Connection, int, bytes]]:
-        """Connection, time of recording [ns] and bytes of every message on the connections wanted."""
+    def messages(self, wanted: Sequence[Connection]) -> Iterator[tuple[Connection, int, bytes]]:
+        """Connection, time of recording [ns] and bytes of every message on the connections wanted.
+
+        Raises:
+            BagError: The bag is damaged.
+        """
         chosen = {one.topic: one for one in wanted}
-        reader = self._open()
-        reader.set_filter(rosbag2_py.StorageFilter(topics=list(chosen)))
-        while reader.has_next():
-            topic, data, time = reader.read_next()[:3]
-            yield chosen[topic], time, data
+        with _damage_reported():
+            reader = self._open()
+            reader.set_filter(rosbag2_py.StorageFilter(topics=list(chosen)))
+            while reader.has_next():
+                topic, data, time = reader.read_next()[:3]
+                yield chosen[topic], time, data
 
     def close(self) -> None:
         """It is open only while it is read."""
@@ -54,3 +65,12 @@ class Rosbag2Reader:
         reader = rosbag2_py.SequentialCompressionReader() if compressed else rosbag2_py.SequentialReader()
         reader.open(storage, as_they_are)
         return reader
+
+
+@contextmanager
+def _damage_reported() -> Iterator[None]:
+    """C++ exceptions of rosbag2, YAML and the storages come as these; nothing else may stand in this block."""
+    try:
+        yield
+    except (RuntimeError, ValueError, IndexError) as error:
+        raise BagError(str(error)) from None

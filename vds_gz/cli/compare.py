@@ -28,8 +28,9 @@ from vds_gz.study.compare.live import NODE_NAME, Gazebo, record_live, run_in_gaz
 from vds_gz.study.compare.sources import Source, commands_of, find, read_run, simulate
 from vds_gz.study.compare.tolerance import Bound, ToleranceError, check, load
 from vds_gz.study.recording import Recording, RecordingError
-from vds_gz.study.report.html import Page, png, text_table
-from vds_gz.study.report.plots import ACTUAL, ASKED, PALE, STYLE
+from vds_gz.study.report.html import Page
+from vds_gz.study.report.plots import ACTUAL, ASKED, PALE, STYLE, png
+from vds_gz.study.report.text import text_table
 from vds_gz.study.session.run import RunError
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.command import ACKERMANN

@@ -35,8 +35,9 @@ from vds_gz.study.identify.signals import (
 from vds_gz.study.identify.vehicle_fit import Axis, autoware, identify, model_of, nav2, overrides
 from vds_gz.study.progress import progress
 from vds_gz.study.recording import RecordingError
-from vds_gz.study.report.html import Page, png, text_table
-from vds_gz.study.report.plots import ACTUAL, ASKED, INK, STYLE
+from vds_gz.study.report.html import Page
+from vds_gz.study.report.plots import ACTUAL, ASKED, INK, STYLE, png
+from vds_gz.study.report.text import text_table
 
 DESCRIPTION = """
 Measure a vehicle from what it was commanded and what it did: dead time, time constant, limits, gain and offset of every

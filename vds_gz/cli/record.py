@@ -20,7 +20,7 @@ from vds_gz.ros.errors import GraphError
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.graph import Graph
 from vds_gz.study.progress import progress
-from vds_gz.study.report.html import text_table
+from vds_gz.study.report.text import text_table
 
 NODE_NAME = "record"
 

@@ -30,6 +30,7 @@ from vds_gz.ros.errors import GraphError
 from vds_gz.share import share
 from vds_gz.study.recording import Recording, RecordingError, read
 from vds_gz.study.report.summary import Row, summarize
+from vds_gz.study.report.text import text_table
 from vds_gz.study.session.run import NODE_NAME, RunError, Session, write_parameters
 
 #: Logs that come with the package, by model; the others drive the one of the hall.
@@ -246,12 +247,8 @@ def _json(plan: Plan, recording: Recording, rows: Sequence[Row]) -> str:
 
 def _tell(rows: Sequence[Row]) -> None:
     """The table of what was measured beside what was configured."""
-    cells = [("actuator", "", "configured", "measured")]
-    cells += [(row.actuator, row.quantity, *row.texts()) for row in rows]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    print()
-    for line in cells:
-        print("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+    cells = [(row.actuator, row.quantity, *row.texts()) for row in rows]
+    print("\n" + text_table(("actuator", "", "configured", "measured"), cells))
 
 
 if __name__ == "__main__":

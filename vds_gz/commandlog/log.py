@@ -330,7 +330,8 @@ def _messages(path: Path, topic: str | None) -> Iterator[Any]:
     Gears come along with commands that have one.
     """
     try:
-        from vds_gz.bags.reader import BagError, open_bag
+        from vds_gz.bags.connection import BagError
+        from vds_gz.bags.reader import open_bag
     except ModuleNotFoundError as error:
         raise CommandLogError(f"bag '{path}' needs '{error.name}': pip install 'vds_gz[dds,record]'") from None
     try:

@@ -12,7 +12,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from vds_gz.bags.reader import Bag, BagError, open_bag
+from vds_gz.bags.connection import BagError
+from vds_gz.bags.reader import Bag, open_bag
 from vds_gz.errors import VdsGzError
 from vds_gz.interface import topics
 from vds_gz.interface.conversions import stamp_ns, yaw_of

@@ -8,7 +8,8 @@ import pytest
 
 pytest.importorskip("rclpy", reason="needs ROS 2 (rclpy)")
 
-from vds_gz.bags.mcap import MESSAGE, McapWriter, Opcode
+from vds_gz.bags.mcap_format import MESSAGE, Opcode
+from vds_gz.bags.mcap_writer import McapWriter
 from vds_gz.commandlog.log import CommandLogError, read
 from vds_gz.interface import topics
 from vds_gz.ros.errors import MalformedMessageError, UnknownTypeError

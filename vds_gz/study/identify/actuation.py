@@ -26,8 +26,9 @@ from vds_gz.study.identify.pedal_fit import PedalFit, fit_pedals
 from vds_gz.study.identify.signals import Series, SignalError, Signals
 from vds_gz.study.progress import progress
 from vds_gz.study.recording import Array
-from vds_gz.study.report.html import Page, png, text_table
-from vds_gz.study.report.plots import ACTUAL, ASKED, INK, STYLE
+from vds_gz.study.report.html import Page
+from vds_gz.study.report.plots import ACTUAL, ASKED, INK, STYLE, png
+from vds_gz.study.report.text import text_table
 
 HEAD = ("number", "value", "95 % interval")
 CELL_HEAD = ("pedal", "speed", "acceleration", "95 % interval", "data", "")

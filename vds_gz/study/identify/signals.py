@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from vds_gz.bags.reader import BagError, open_bag
+from vds_gz.bags.connection import BagError
+from vds_gz.bags.reader import open_bag
 from vds_gz.interface.conversions import stamp_ns
 from vds_gz.ros.errors import MalformedMessageError, UnknownTypeError
 from vds_gz.ros.messages.factory import open_types

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from vds_gz.bags.definitions import definition
-from vds_gz.bags.mcap_rows import Rows, RowWriter, Template, learn
+from vds_gz.bags.mcap_row_writer import Rows, RowWriter, Template, learn
 from vds_gz.bags.recorder import about
 from vds_gz.commandlog.log import GEARED, Gear, Kind
 from vds_gz.commandlog.player import COMMANDS, TOPICS, fill, stamp_of

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import base64
-import io
 from collections.abc import Iterable, Sequence
 from html import escape
-
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; color: #22303c; max-width: 1100px; margin: 2rem auto; padding: 0 1rem; }
@@ -54,19 +50,3 @@ class Page:
 
 def _row(cells: Sequence[str], tag: str) -> str:
     return "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
-
-
-def png(figure: Figure) -> bytes:
-    """A figure as the bytes of a PNG file."""
-    FigureCanvasAgg(figure)
-    file = io.BytesIO()
-    figure.savefig(file, format="png")
-    return file.getvalue()
-
-
-def text_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """The same table for a terminal."""
-    cells = [tuple(head), *map(tuple, rows)]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    lines = ("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in cells)
-    return "\n".join(lines)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import math
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -76,6 +77,14 @@ def draw(recording: Recording, rows: Sequence[Row], parameters: NodeParameters, 
         _draw_path(above.subplots(), recording, parameters, begin)
         _draw_table(below.subplots(), rows)
         figure.savefig(path)
+
+
+def png(figure: Figure) -> bytes:
+    """A figure as the bytes of a PNG file."""
+    FigureCanvasAgg(figure)
+    file = io.BytesIO()
+    figure.savefig(file, format="png")
+    return file.getvalue()
 
 
 def _begin(recording: Recording) -> float:

@@ -16,7 +16,8 @@ from types import TracebackType
 import numpy as np
 from numpy.typing import NDArray
 
-from vds_gz.bags.mcap import MESSAGE, McapWriter, Opcode
+from vds_gz.bags.mcap_format import MESSAGE, Opcode
+from vds_gz.bags.mcap_writer import McapWriter
 
 Array = NDArray[np.float64]
 Times = NDArray[np.int64]

@@ -1,0 +1,150 @@
+"""MCAP files read record by record, as far as they go: what is left of a recording that was cut short."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from vds_gz.bags.connection import BagError, Connection
+from vds_gz.bags.mcap_format import MAGIC, MESSAGE, RECORD, ZSTD, Opcode
+from vds_gz.bags.zstd import decompress
+
+#: A chunk that claims to be larger is taken for damaged [bytes].
+LARGEST = 1 << 31
+
+
+class Message(NamedTuple):
+    """A message of a file: number of its channel, time of recording [ns], bytes."""
+
+    channel: int
+    time: int
+    data: bytes
+
+
+class Channel(NamedTuple):
+    """A topic of a file: its number, its name, the type of its messages."""
+
+    number: int
+    topic: str
+    type: str
+
+
+def is_whole(path: Path) -> bool:
+    """Whether a file ends as MCAP files do.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - len(MAGIC)))
+        return file.read() == MAGIC and path.stat().st_size > 2 * len(MAGIC)
+
+
+def contents(path: Path) -> Iterator[Channel | Message]:
+    """Channels and messages in the order in which they were written, up to the first damage.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    types: dict[int, str] = {}
+    with path.open("rb") as file:
+        try:
+            for opcode, body in _records(file, path.stat().st_size):
+                if opcode == Opcode.DATA_END:  # what follows repeats the channels
+                    return
+                if opcode == Opcode.MESSAGE:
+                    channel, _, time, _ = struct.unpack_from("<HIQQ", body)
+                    yield Message(channel, time, body[MESSAGE.size - RECORD.size :])
+                elif opcode == Opcode.SCHEMA:
+                    types[struct.unpack_from("<H", body)[0]] = _text_at(body, 2)
+                elif opcode == Opcode.CHANNEL:
+                    number, schema = struct.unpack_from("<HH", body)
+                    yield Channel(number, _text_at(body, 4), types[schema])
+        except (ValueError, KeyError, struct.error, MemoryError):  # the damage; what was read until then is good
+            return
+
+
+def _records(file: BinaryIO, size: int) -> Iterator[tuple[int, bytes]]:
+    """Opcode and body of each whole record; those of chunks instead of the chunks."""
+    if file.read(len(MAGIC)) != MAGIC:
+        return
+    while len(head := file.read(RECORD.size)) == RECORD.size:
+        opcode, length = RECORD.unpack(head)
+        if length > size - file.tell():
+            return
+        body = file.read(length)
+        if opcode == Opcode.CHUNK:
+            yield from _records_of(_opened(body))
+        else:
+            yield opcode, body
+
+
+def _records_of(data: bytes) -> Iterator[tuple[int, bytes]]:
+    at = 0
+    while at < len(data):
+        opcode, length = RECORD.unpack_from(data, at)
+        at += RECORD.size
+        yield opcode, data[at : at + length]
+        at += length
+
+
+def _opened(chunk: bytes) -> bytes:
+    """The records in a chunk."""
+    size, check = struct.unpack_from("<QI", chunk, 16)
+    compression = _text_at(chunk, 28)
+    data = chunk[40 + len(compression) :]
+    if compression not in ("", ZSTD) or size > LARGEST:
+        raise ValueError(f"{size} bytes, compressed with {compression}")
+    opened = decompress(data, size) if compression else data
+    if check not in (0, zlib.crc32(opened)):
+        raise ValueError("the check sum is another")
+    return opened
+
+
+def _text_at(body: bytes, at: int) -> str:
+    (length,) = struct.unpack_from("<I", body, at)
+    return body[at + 4 : at + 4 + length].decode()
+
+
+class UnfinishedMcap:
+    """An .mcap file without its end, in the order of writing.
+
+    Attributes:
+        connections: All topics, those without messages too.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Read what there is.
+
+        Raises:
+            BagError: No message comes before it breaks off.
+            OSError: It cannot be read.
+        """
+        self._path = path
+        self._topics: dict[int, tuple[str, str]] = {}
+        counts = Counter(topic for topic, _, _ in self._read())
+        if not counts:
+            raise BagError("it has no end, and no message before it breaks off")
+        self.connections = [Connection(*topic, counts[topic]) for topic in dict.fromkeys(self._topics.values())]
+
+    def messages(self, wanted: Sequence[Connection]) -> Iterator[tuple[Connection, int, bytes]]:
+        """Connection, time of recording [ns] and bytes of every message on the connections wanted."""
+        chosen = {(one.topic, one.msgtype): one for one in wanted}
+        for topic, time, data in self._read():
+            if topic in chosen:
+                yield chosen[topic], time, data
+
+    def close(self) -> None:
+        """It is open only while it is read."""
+
+    def _read(self) -> Iterator[tuple[tuple[str, str], int, bytes]]:
+        """Topic and type, time and bytes of all messages up to the damage."""
+        for one in contents(self._path):
+            if isinstance(one, Channel):
+                self._topics[one.number] = one.topic, one.type
+            elif one.channel in self._topics:
+                yield self._topics[one.channel], one.time, one.data
