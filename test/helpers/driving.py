@@ -87,6 +87,7 @@ _geometry = {
     "track_fixed": _zero_or(0.2, 2.0),
     "track_steered": _zero_or(0.2, 2.0),
     "tire_diameter": st.floats(0.1, 1.0),
+    "max_wheel_velocity": _zero_or(0.1, 5.0),
     "drive_actuator": drives,
 }
 fixed_drive_bicycles = st.builds(

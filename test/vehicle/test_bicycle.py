@@ -180,7 +180,7 @@ def test_a_free_steering_takes_the_nearer_of_two_ways_and_reverses_the_drive_to_
 ):
     p = ideal_bicycle(drive_on_steered_wheel=True, reverse=reverse)
     vehicle = standing(p, standing_at)
-    yaw_rate = across / vehicle.coefficients.lever
+    yaw_rate = across / vehicle.coefficients.signed_wheelbase
     vehicle.enter(twist(along, 0.0, yaw_rate), 0)
     vehicle.advance(MILLISECOND)
     assert math.remainder(vehicle.state.steering.angle - goal, 2 * math.pi) == pytest.approx(0.0, abs=1e-12)
@@ -336,14 +336,9 @@ def test_a_drive_on_the_steered_wheel_moves_that_wheel():
     st.floats(-1.0, 1.0),
     st.floats(0.1, 3.0),
 )
-def test_no_driven_wheel_exceeds_the_drive_and_the_curvature_is_kept(p, angle, share, limit):
-    p = dataclasses.replace(p, drive_actuator=dataclasses.replace(p.drive_actuator, max_velocity=limit))
-    vehicle = standing(p, angle, share * limit)
-    free = standing(
-        dataclasses.replace(p, drive_actuator=dataclasses.replace(p.drive_actuator, max_velocity=0.0)),
-        angle,
-        share * limit,
-    )
+def test_no_driven_wheel_exceeds_its_own_limit_and_the_curvature_is_kept(p, angle, share, limit):
+    vehicle = standing(dataclasses.replace(p, max_wheel_velocity=limit), angle, share * limit)
+    free = standing(dataclasses.replace(p, max_wheel_velocity=0.0), angle, share * limit)
     s, f = vehicle.state, free.state
     driven_wheels = [s.speed_steered_left, s.speed_steered_right]
     if not p.drive_on_steered_wheel:
@@ -355,15 +350,50 @@ def test_no_driven_wheel_exceeds_the_drive_and_the_curvature_is_kept(p, angle, s
     assert fastest == pytest.approx(limit) or s.v_x == pytest.approx(f.v_x)
 
 
+@pytest.mark.parametrize("four_wheel_drive", [False, True])
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("parallel", [False, True])
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_in_a_saturated_turn_the_middle_of_the_fixed_axle_has_the_maximum_velocity(
+    four_wheel_drive, reverse, parallel, side
+):
+    p = ideal_bicycle(
+        drive_actuator=dataclasses.replace(IDEAL_DRIVE, max_velocity=1.0),
+        four_wheel_drive=four_wheel_drive,
+        reverse=reverse,
+        parallel_steering=parallel,
+    )
+    vehicle = driven(BICYCLE, p, ackermann(5.0, side * 0.6), 0.01)
+    s = vehicle.state
+    yaw_rate = math.tan(side * 0.6) / (-p.wheel_base if reverse else p.wheel_base)
+    assert vehicle.motion().v_x == 1.0
+    assert vehicle.motion().yaw_rate == pytest.approx(yaw_rate)
+    assert max(s.speed_fixed_left, s.speed_fixed_right) == pytest.approx(1.0 + abs(yaw_rate) * 0.6)
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("angle", [0.7, -1.2])
+def test_in_a_saturated_turn_the_middle_of_a_driven_steered_axle_has_the_maximum_velocity(reverse, angle):
+    p = ideal_bicycle(
+        drive_on_steered_wheel=True,
+        reverse=reverse,
+        drive_actuator=dataclasses.replace(IDEAL_DRIVE, max_velocity=1.0),
+    )
+    vehicle = driven(BICYCLE, p, ackermann(5.0, angle), 0.01)
+    s = vehicle.state
+    assert vehicle.motion().v_x == pytest.approx(math.cos(angle))
+    assert vehicle.motion().yaw_rate == pytest.approx(math.sin(angle) / (-p.wheel_base if reverse else p.wheel_base))
+    assert max(s.speed_steered_left, s.speed_steered_right) > 1.0
+
+
 def test_undriven_wheels_do_not_slow_the_vehicle_down():
-    p = ideal_bicycle(drive_actuator=dataclasses.replace(IDEAL_DRIVE, max_velocity=1.0), track_fixed=0.0)
-    vehicle = driven(BICYCLE, p, ackermann(1.0, 0.6), 0.01)
+    vehicle = driven(BICYCLE, ideal_bicycle(max_wheel_velocity=1.0, track_fixed=0.0), ackermann(1.0, 0.6), 0.01)
     assert vehicle.motion().v_x == 1.0
     assert vehicle.state.speed_steered_left > 1.0
 
 
 def test_with_four_wheel_drive_the_fastest_of_all_wheels_counts():
-    p = ideal_bicycle(drive_actuator=dataclasses.replace(IDEAL_DRIVE, max_velocity=1.0), four_wheel_drive=True)
+    p = ideal_bicycle(max_wheel_velocity=1.0, four_wheel_drive=True)
     s = driven(BICYCLE, p, ackermann(1.0, 0.6), 0.01).state
     assert s.speed_steered_right == pytest.approx(1.0)
     assert s.v_x < 1.0

@@ -60,6 +60,7 @@ def random_bicycle(random) -> BicycleParameters:
         four_wheel_drive=not steered_drive and bool(random.random() < 0.5),
         track_fixed=some(random, 0.2, 2.0),
         track_steered=some(random, 0.2, 2.0),
+        max_wheel_velocity=some(random, 0.5, 5.0),
         drive_actuator=random_drive(random),
         steering_actuator=SteeringParameters(
             dead_time=random.integers(0, 100) * 1e-3,
@@ -257,7 +258,7 @@ def test_whole_numbers_for_reals_are_the_reals_that_they_stand_for():
     whole = BicycleParameters(wheel_base=2, base_link_offset=1, drive_actuator=DriveParameters(max_acceleration=2))
     ones = [dataclasses.replace(whole), dataclasses.replace(whole, wheel_base=2.5, base_link_offset=0.75)]
     coefficients = records([BICYCLE.coefficients(one, 0.001) for one in ones])
-    assert coefficients.lever.tolist() == [2.0, 2.5]
+    assert coefficients.signed_wheelbase.tolist() == [2.0, 2.5]
     assert coefficients.base_link_offset.tolist() == [1.0, 0.75]
     vehicles = [Vehicle(BICYCLE, whole), CompiledVehicle(BICYCLE, whole)]
     for vehicle in vehicles:

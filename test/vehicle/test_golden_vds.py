@@ -32,7 +32,8 @@ CODE_DEFAULTS = {
 }
 #: Shifts to try [s].
 SHIFTS = np.arange(-0.010, 0.0101, 0.0005)
-TOLERANCE = 0.006
+#: RMS over peak. Where the steering is limited by its rate that program was up to 15 ms late, now and then.
+TOLERANCE = {"v_x": 0.002, "v_y": 0.002, "yaw_rate": 0.006, "steering_left": 0.006, "steering_right": 0.006}
 
 
 def parameters_of(run: str, folder):
@@ -126,13 +127,13 @@ def test_our_run_answers_as_the_reference_does(comparison):
     found = errors(ours, theirs)
     print({name: f"{100.0 * error:.3f} %" for name, error in found.items()})
     assert {"v_x", "yaw_rate"} <= set(found)
-    assert {name: error for name, error in found.items() if not error < TOLERANCE} == {}
+    assert {name: error for name, error in found.items() if not error < TOLERANCE[name]} == {}
 
 
 def test_the_comparison_notices_a_dead_time_that_is_off_by_a_twentieth_of_a_second(comparison):
     ours, theirs = comparison
     late = Trace(ours.time + 0.05, ours.values)
-    assert min(errors(late, theirs).values()) > 1.5 * TOLERANCE
+    assert all(error > 1.5 * TOLERANCE[name] for name, error in errors(late, theirs).items())
 
 
 def test_the_reference_run_is_one_in_which_the_vehicle_moves_and_turns(comparison):

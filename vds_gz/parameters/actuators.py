@@ -19,12 +19,12 @@ class DriveParameters:
         0.2, "s", "time until a new reference begins to act", minimum=0.0, maximum=MAX_DEAD_TIME, live=True
     )
     time_constant: float = real(0.4, "s", "time constant of the first-order lag; 0: no lag", minimum=0.0, live=True)
-    max_velocity: float = real(2.0, "m/s", "greatest speed of a driven wheel; 0: unlimited", minimum=0.0, live=True)
+    max_velocity: float = real(2.0, "m/s", "maximum speed of the drive; 0: unlimited", minimum=0.0, live=True)
     max_acceleration: float = real(
-        2.0, "m/s^2", "greatest change of speed away from standstill; 0: unlimited", minimum=0.0, live=True
+        2.0, "m/s^2", "maximum change of speed away from standstill; 0: unlimited", minimum=0.0, live=True
     )
     max_deceleration: float = real(
-        0.0, "m/s^2", "greatest change of speed towards standstill; 0: as max_acceleration", minimum=0.0, live=True
+        0.0, "m/s^2", "maximum change of speed towards standstill; 0: as max_acceleration", minimum=0.0, live=True
     )
 
 
@@ -36,7 +36,7 @@ class SteeringParameters:
         0.2, "s", "time until a new reference begins to act", minimum=0.0, maximum=MAX_DEAD_TIME, live=True
     )
     time_constant: float = real(0.05, "s", "time constant of the first-order lag; 0: no lag", minimum=0.0, live=True)
-    max_velocity: float = real(2.0, "rad/s", "greatest steering rate; 0: unlimited", minimum=0.0, live=True)
+    max_velocity: float = real(2.0, "rad/s", "maximum steering rate; 0: unlimited", minimum=0.0, live=True)
     max_position: float = real(
-        math.pi / 6, "rad", "greatest steering angle; 0: turns all the way round", minimum=0.0, live=True
+        math.pi / 6, "rad", "maximum steering angle; 0: turns all the way round", minimum=0.0, live=True
     )

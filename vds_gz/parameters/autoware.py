@@ -52,7 +52,7 @@ class CarParameters:
     compatibility: str = choice(
         "physical",
         ("autoware", "physical"),
-        "autoware: exactly what Autoware's simulator computes; physical: its defects are mended",
+        "autoware: exactly what Autoware's simulator computes; physical: its deviations are corrected",
     )
     speed_gain: float = real(
         2.0, "1/s", "of the loop that follows a speed where a command has no acceleration", positive=True, live=True
@@ -63,7 +63,7 @@ class CarParameters:
 
     @property
     def physical(self) -> bool:
-        """The defects of Autoware's models are mended."""
+        """Deviations of Autoware's models from any vehicle are corrected."""
         return self.compatibility == "physical"
 
 
@@ -86,10 +86,10 @@ class IdealSteerAccGearedParameters(CarParameters):
 class LaggingSteeringParameters(CarParameters):
     """Limits of speed and steering, and a steering that lags."""
 
-    vel_lim: float = real(50.0, "m/s", "greatest speed", positive=True, live=True)
-    vel_rate_lim: float = real(7.0, "m/s^2", "greatest acceleration and deceleration", positive=True, live=True)
-    steer_lim: float = real(1.0, "rad", "greatest tire angle", positive=True, maximum=MAX_STEER_LIM, live=True)
-    steer_rate_lim: float = real(5.0, "rad/s", "greatest steering rate", positive=True, live=True)
+    vel_lim: float = real(50.0, "m/s", "maximum speed", positive=True, live=True)
+    vel_rate_lim: float = real(7.0, "m/s^2", "maximum acceleration and deceleration", positive=True, live=True)
+    steer_lim: float = real(1.0, "rad", "maximum tire angle", positive=True, maximum=MAX_STEER_LIM, live=True)
+    steer_rate_lim: float = real(5.0, "rad/s", "maximum steering rate", positive=True, live=True)
     steer_time_delay: float = _dead_time(0.24, "dead time of the steering")
     steer_time_constant: float = _time_constant(0.27, "lag of the steering")
     steer_bias: float = real(0.0, "rad", "what the steering's sensor reads too much", live=True)
@@ -216,8 +216,8 @@ class MechanicalParameters:
     ki: float = real(5.460970982628869, "1/(rad s)", "integral gain", live=True)
     kd: float = real(0.03550834077602694, "s/rad", "derivative gain", live=True)
     ff_gain: float = real(0.03051963576179274, "1/rad", "gain of the command itself", live=True)
-    angle_limit: float = real(10.0, "rad", "greatest tire angle", positive=True, live=True)
-    rate_limit: float = real(3.0, "rad/s", "greatest rate of the command and of the tires", positive=True, live=True)
+    angle_limit: float = real(10.0, "rad", "maximum tire angle", positive=True, live=True)
+    rate_limit: float = real(3.0, "rad/s", "maximum rate of the command and of the tires", positive=True, live=True)
     dead_zone_threshold: float = real(
         0.00708241866710033, "N m", "torque against the motion that turns nothing", minimum=0.0, live=True
     )
@@ -233,7 +233,7 @@ class MechanicalParameters:
     damping: float = real(117.00653795106054, "N m s/rad", "of what turns", minimum=0.0, live=True)
     stiffness: float = real(0.17526182368541224, "N m/rad", "that centres the tires", minimum=0.0, live=True)
     friction: float = real(0.6596571248682918, "N m", "torque of dry friction", minimum=0.0, live=True)
-    steering_torque_limit: float = real(30.0, "N m", "greatest torque", positive=True, live=True)
+    steering_torque_limit: float = real(30.0, "N m", "maximum torque", positive=True, live=True)
     torque_delay_time: float = real(
         0.0007641271506616108, "s", "dead time of the torque", minimum=0.0, maximum=MAX_DEAD_TIME, live=True
     )

@@ -39,6 +39,9 @@ class BicycleParameters:
         aliases=("vis_track_steered",),
     )
     tire_diameter: float = real(0.5, "m", "diameter of the wheels", positive=True, aliases=("vis_tire_diameter",))
+    max_wheel_velocity: float = real(
+        0.0, "m/s", "maximum speed of every driven wheel, as with hub motors; 0: unlimited", minimum=0.0
+    )
     drive_actuator: DriveParameters = group(DriveParameters)
     steering_actuator: SteeringParameters = group(SteeringParameters)
 

@@ -71,6 +71,8 @@ class StateEstimator:
             self._localization.set_pose(pose)
 
     def reset(self, pose: Pose) -> None:
-        """The vehicle starts anew, there."""
+        """The vehicle starts anew, there, and with it all noise, so that one run is as the next."""
         if self._localization is not None:
             self._localization.reset(pose)
+        if self._noise is not None:
+            self._noise.reset()

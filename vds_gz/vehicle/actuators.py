@@ -81,10 +81,10 @@ def delay_steps(dead_time: float, dt: float) -> int:
 
 def drive_coefficients(p: DriveParameters, dt: float) -> DriveCoefficients:
     """Coefficients for steps of ``dt`` seconds."""
-    rise = _or_infinite(p.max_acceleration) * dt
+    rise = or_infinite(p.max_acceleration) * dt
     fall = p.max_deceleration * dt if p.max_deceleration > 0.0 else rise
     return DriveCoefficients(
-        delay_steps(p.dead_time, dt), _or_infinite(p.max_velocity), _decay(p.time_constant, dt), rise, fall, dt
+        delay_steps(p.dead_time, dt), or_infinite(p.max_velocity), _decay(p.time_constant, dt), rise, fall, dt
     )
 
 
@@ -92,9 +92,9 @@ def steering_coefficients(p: SteeringParameters, dt: float) -> SteeringCoefficie
     """Coefficients for steps of ``dt`` seconds."""
     return SteeringCoefficients(
         delay_steps(p.dead_time, dt),
-        _or_infinite(p.max_position),
+        or_infinite(p.max_position),
         _decay(p.time_constant, dt),
-        _or_infinite(p.max_velocity) * dt,
+        or_infinite(p.max_velocity) * dt,
         dt,
     )
 
@@ -213,7 +213,8 @@ def wrap(angle: float) -> float:
     return angle - 2.0 * math.pi * math.floor((angle + math.pi) / (2.0 * math.pi))
 
 
-def _or_infinite(limit: float) -> float:
+def or_infinite(limit: float) -> float:
+    """A limit, of which 0 means none."""
     return limit if limit > 0.0 else math.inf
 
 

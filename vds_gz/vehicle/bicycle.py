@@ -20,6 +20,7 @@ from vds_gz.vehicle.actuators import (
     drive_coefficients,
     fit_lines,
     newest_reference,
+    or_infinite,
     steering_at_rest,
     steering_coefficients,
     step_drive,
@@ -39,7 +40,7 @@ SMALLEST_COSINE = 1e-3
 class Axles(Protocol):
     """What any vehicle with a fixed and a steered axle has in its coefficients; see :class:`BicycleCoefficients`."""
 
-    lever: float
+    signed_wheelbase: float
     half_track_fixed: float
     half_track_steered: float
     wheel_radius: float
@@ -75,13 +76,14 @@ class Tracks(Protocol):
 class BicycleCoefficients:
     """The vehicle's geometry and actuators, ready for steps of one length.
 
-    ``lever`` is the position of the steered axle along +x from the fixed axle [m], negative if it is behind; the
-    half tracks are those of the fixed and the steered axle [m].
+    ``signed_wheelbase`` is the position of the steered axle along +x from the fixed axle [m], negative if it is behind;
+    the half tracks are those of the fixed and the steered axle [m]; ``max_wheel_velocity`` of a driven wheel [m/s] is
+    infinite where there is no such limit.
     """
 
     dt: float
     base_link_offset: float
-    lever: float
+    signed_wheelbase: float
     half_track_fixed: float
     half_track_steered: float
     wheel_radius: float
@@ -90,6 +92,7 @@ class BicycleCoefficients:
     allow_reverse: bool
     center_at_standstill: bool
     parallel_steering: bool
+    max_wheel_velocity: float
     drive: DriveCoefficients
     steering: SteeringCoefficients
 
@@ -121,7 +124,7 @@ def coefficients(p: BicycleParameters, dt: float) -> BicycleCoefficients:
     return BicycleCoefficients(
         dt=dt,
         base_link_offset=p.base_link_offset,
-        lever=-p.wheel_base if p.reverse else p.wheel_base,
+        signed_wheelbase=-p.wheel_base if p.reverse else p.wheel_base,
         half_track_fixed=p.track_fixed / 2.0,
         half_track_steered=p.track_steered / 2.0,
         wheel_radius=p.tire_diameter / 2.0,
@@ -130,6 +133,7 @@ def coefficients(p: BicycleParameters, dt: float) -> BicycleCoefficients:
         allow_reverse=p.allow_reverse,
         center_at_standstill=p.center_at_standstill,
         parallel_steering=p.parallel_steering,
+        max_wheel_velocity=or_infinite(p.max_wheel_velocity),
         drive=drive_coefficients(p.drive_actuator, dt),
         steering=steering_coefficients(p.steering_actuator, dt),
     )
@@ -146,7 +150,7 @@ def actuate(c: BicycleCoefficients, s: BicycleState, u: Command) -> None:
     if not c.allow_reverse and speed < 0.0:
         speed = 0.0
     if u.kind == TWIST:
-        across = c.lever * u.yaw_rate
+        across = c.signed_wheelbase * u.yaw_rate
         drive, angle = twist_references(c, s, speed, across)
     else:
         drive = speed
@@ -203,41 +207,40 @@ def away_from_zero(cosine: float) -> float:
 def set_velocities(c: BicycleCoefficients, s: BicycleState) -> None:
     """Body velocity and wheel speeds that the actuators give.
 
-    Each wheel rolls with the speed of its own contact point. Where a driven wheel would exceed the drive's greatest
-    velocity, all slow down by one factor, which keeps the curvature. A drive that is still faster
-    than a limit just lowered slows down in its own time.
+    Each wheel rolls with the speed of its own contact point. The drive's maximum velocity is that of its own axle's
+    middle, as behind a mechanical differential, so an outer wheel may be faster. Hub motors have a limit each: where
+    a driven wheel would exceed it, all slow down by one factor, which keeps the curvature.
     """
     cosine = math.cos(s.steering.angle)
     sine = math.sin(s.steering.angle)
     if c.drive_on_steered_wheel:
         v_x = s.drive.velocity * cosine
-        yaw_rate = s.drive.velocity * sine / c.lever
+        yaw_rate = s.drive.velocity * sine / c.signed_wheelbase
     else:
         v_x = s.drive.velocity
-        yaw_rate = v_x * sine / (cosine * c.lever)
+        yaw_rate = v_x * sine / (cosine * c.signed_wheelbase)
 
     left = steered_wheel_speed(c, v_x, yaw_rate, c.half_track_steered, cosine, sine)
     right = steered_wheel_speed(c, v_x, yaw_rate, -c.half_track_steered, cosine, sine)
-    bulge = yaw_rate * c.half_track_fixed
+    half_track_speed = yaw_rate * c.half_track_fixed
 
     fastest = 0.0
     if c.drive_on_steered_wheel or c.four_wheel_drive:
         fastest = max(abs(left), abs(right))
     if not c.drive_on_steered_wheel:
-        fastest = max(fastest, abs(v_x) + abs(bulge))
-    limit = max(c.drive.max_velocity, abs(s.drive.velocity))
-    if fastest > limit:
-        scale = limit / fastest
+        fastest = max(fastest, abs(v_x) + abs(half_track_speed))
+    if fastest > c.max_wheel_velocity:
+        scale = c.max_wheel_velocity / fastest
         v_x *= scale
         yaw_rate *= scale
-        bulge *= scale
+        half_track_speed *= scale
         left *= scale
         right *= scale
 
     s.v_x = v_x
     s.yaw_rate = yaw_rate
-    s.speed_fixed_left = v_x - bulge
-    s.speed_fixed_right = v_x + bulge
+    s.speed_fixed_left = v_x - half_track_speed
+    s.speed_fixed_right = v_x + half_track_speed
     s.speed_steered_left = left
     s.speed_steered_right = right
 
@@ -249,7 +252,7 @@ def steered_wheel_speed(c: Axles, v_x: float, yaw_rate: float, y: float, cosine:
     points like the middle one and rolls with the part of its motion along that direction.
     """
     along = v_x - yaw_rate * y
-    across = yaw_rate * c.lever
+    across = yaw_rate * c.signed_wheelbase
     rolling = along * cosine + across * sine
     if c.parallel_steering:
         return rolling
@@ -275,14 +278,14 @@ def roll_wheels(c: Axles, s: Wheels, dt: float) -> None:
 def steered_wheel_angle(c: Axles, angle: float, y: float) -> tuple[float, float]:
     """Angle [rad] of the steered wheel ``y`` metres to the left of the middle, and its derivative by the middle angle.
 
-    Ackermann's rule, ``tan(wheel) = L tan(angle) / (L - y tan(angle))`` with ``L`` the lever, on the branch nearest to
+    Ackermann's rule, ``tan(wheel) = L tan(angle) / (L - y tan(angle))`` with ``L`` the signed wheelbase, on the branch nearest to
     ``angle``, written as a correction so that it holds at all angles.
     """
     if c.parallel_steering:
         return angle, 1.0
     sine = math.sin(angle)
     cosine = math.cos(angle)
-    shift = y / c.lever
+    shift = y / c.signed_wheelbase
     along = 1.0 - shift * sine * cosine
     across = shift * sine * sine
     if along < 0.0:

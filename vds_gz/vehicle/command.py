@@ -149,6 +149,11 @@ class CommandQueue:
 
     def __init__(self) -> None:
         self._waiting: deque[TimedCommand] = deque()
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget everything, as when time jumps back."""
+        self._waiting.clear()
         self._current = Command()
         self._speed_until = LONG_AGO
         self._steering_until = LONG_AGO
@@ -160,10 +165,6 @@ class CommandQueue:
         if self._waiting and timed.arrived < self._waiting[-1].arrived:
             timed = replace(timed, arrived=self._waiting[-1].arrived)
         self._waiting.append(timed)
-
-    def clear(self) -> None:
-        """Forget everything, as when time jumps back."""
-        self.__init__()  # type: ignore[misc]
 
     def at(self, time: int) -> Command:
         """The command that holds at ``time`` [ns]; times must not decrease from call to call."""

@@ -29,13 +29,13 @@ class OmniCoefficients:
 
     Attributes:
         sign: Roller direction of the front left wheel, +1 (rollers in an O seen from above) or -1 (in an X).
-        lever: What a yaw rate contributes to the front left actuator's speed [m].
+        yaw_arm: What a yaw rate contributes to the front left actuator's speed [m].
     """
 
     dt: float
     base_link_offset: float
     sign: float
-    lever: float
+    yaw_arm: float
     wheel_radius: float
     drive: DriveCoefficients
 
@@ -63,9 +63,9 @@ class OmniState:
 def coefficients(p: OmniParameters, dt: float) -> OmniCoefficients:
     """Coefficients for steps of ``dt`` seconds."""
     sign = 1.0 if p.roller_pattern == "o" else -1.0
-    lever = 0.5 * (p.wheel_base - sign * p.track)
+    yaw_arm = 0.5 * (p.wheel_base - sign * p.track)
     return OmniCoefficients(
-        dt, p.base_link_offset, sign, lever, p.tire_diameter / 2.0, drive_coefficients(p.drive_actuators, dt)
+        dt, p.base_link_offset, sign, yaw_arm, p.tire_diameter / 2.0, drive_coefficients(p.drive_actuators, dt)
     )
 
 
@@ -82,7 +82,7 @@ def actuate(c: OmniCoefficients, s: OmniState, u: Command) -> None:
     """
     along = c.sign * u.v_x
     across = u.v_y - c.base_link_offset * u.yaw_rate
-    turn = c.lever * u.yaw_rate
+    turn = c.yaw_arm * u.yaw_rate
     front_left = across + along + turn
     rear_left = across - along - turn
     rear_right = across + along - turn
@@ -107,7 +107,7 @@ def set_velocities(c: OmniCoefficients, s: OmniState) -> None:
     front_right = s.front_right.velocity
     s.v_x = 0.25 * c.sign * (front_left - rear_left + rear_right - front_right)
     s.v_y = 0.25 * (front_left + rear_left + rear_right + front_right)
-    s.yaw_rate = 0.25 * (front_left - rear_left - rear_right + front_right) / c.lever
+    s.yaw_rate = 0.25 * (front_left - rear_left - rear_right + front_right) / c.yaw_arm
 
 
 def step(c: OmniCoefficients, s: OmniState, u: Command) -> None:

@@ -96,7 +96,6 @@ def fit_axis(
     measured: Array,
     *,
     angle: bool = False,
-    ignored: NDArray[np.bool_] | None = None,
 ) -> AxisFit:
     """Find the numbers of an axis.
 
@@ -104,12 +103,10 @@ def fit_axis(
         command_time, command: When it was commanded what [s]; each holds until the next.
         time, measured: When what was measured [s].
         angle: One rate limit holds for both directions.
-        ignored: Samples that something else had a part in.
     """
     changes = _changes(command)
-    sane = ~_wild(measured) if ignored is None else ~(_wild(measured) | ignored)
     every = _Record(command_time[changes], command[changes], time, measured, angle)
-    record = every.part(sane)
+    record = every.part(~_wild(measured))
     if record.still:
         nothing: dict[str, Number | None] = dict.fromkeys(NAMES)
         return AxisFit(nothing, every.reached, 0.0, 0, time, every.held(), measured, np.full_like(measured, np.nan))
@@ -119,7 +116,7 @@ def fit_axis(
     if outliers.any() and outliers.mean() < 0.05:
         record = record.part(~outliers)
         best = record.fit(best.free, best.parameters)
-    left_out = len(time) - len(record.time) - (0 if ignored is None else int(ignored.sum()))
+    left_out = len(time) - len(record.time)
     return AxisFit(
         _numbers(record, best),
         every.reached,

@@ -19,9 +19,6 @@ SLOW = 0.05
 #: How far ahead of the commands measurements are looked for, and in which steps [s].
 LEAD, LEAD_STEP = 1.0, 0.02
 
-#: In curves sharper than this [rad] and from this part of the greatest speed on, an outer wheel may limit the speed.
-STRAIGHT, FAST = 0.03, 0.6
-
 #: What a model leaves is more than noise if it is so many times the noise and this part of the range.
 NOISY, NEGLIGIBLE = 1.5, 0.01
 
@@ -119,9 +116,8 @@ def identify(signals: Signals, *, wheel_base: float | None = None) -> list[Axis]
             continue
         command, measured = _overlap(quantity, commanded[quantity], signals.measured[quantity])
         unit = {"yaw_rate": "rad/s", "steering": "rad"}.get(quantity, "m/s")
-        ignored = _fast_in_curves(measured, signals) if quantity == "v_x" else None
         angle = quantity == "steering"
-        fit = fit_axis(command.time, command.value, measured.time, measured.value, angle=angle, ignored=ignored)
+        fit = fit_axis(command.time, command.value, measured.time, measured.value, angle=angle)
         if quantity != "v_y" or np.ptp(command.value) > 0.0:
             axes.append(Axis(quantity, unit, fit, centred if quantity == "steering" else None))
             allowed = NOISY * noise(measured.value) + NEGLIGIBLE * float(np.ptp(measured.value))
@@ -136,21 +132,6 @@ def identify(signals: Signals, *, wheel_base: float | None = None) -> list[Axis]
             f"({', '.join(signals.measured) or 'nothing'}); needed is one of {', '.join(QUANTITIES)} in both"
         )
     return axes
-
-
-def _fast_in_curves(speed: Series, signals: Signals) -> NDArray[np.bool_] | None:
-    """Samples in which an outer wheel may have limited the speed; None if there are too few others as fast."""
-    steering = signals.measured.get("steering")
-    if steering is None:
-        return None
-    fast = np.abs(speed.value) > FAST * np.percentile(np.abs(speed.value), 98.0)
-    curve = np.abs(np.interp(speed.time, steering.time, steering.value)) > STRAIGHT
-    if (fast & ~curve).sum() < 100 or not (fast & curve).any():
-        return None
-    signals.notes.append(
-        f"v_x: {int((fast & curve).sum())} fast samples in curves were left out; there an outer wheel may be the limit"
-    )
-    return np.asarray(fast & curve)
 
 
 def _steering_of_twists(signals: Signals, wheel_base: float) -> tuple[Series, bool | None]:

@@ -29,7 +29,7 @@ class DriveCoefficients:
 
     Attributes:
         kind: Which of the ways above.
-        physical: The defects of Autoware's models are mended.
+        physical: Deviations of Autoware's models from any vehicle are corrected.
         speed_limit, acceleration_limit: Saturations [m/s, m/s^2].
         delay_steps, brake_delay_steps: Dead times in steps; the first one is also that of a speed or an acceleration.
         time_constant, brake_time_constant: Of the lags [s].
@@ -95,7 +95,7 @@ def drive_at_rest(c: DriveCoefficients) -> DriveState:
 def prepare_drive(c: DriveCoefficients, s: DriveState, speed: float) -> None:
     """Find out what holds during a whole step that begins with a speed [m/s].
 
-    Mended (gear change): a gear that does not allow the motion brakes it as hard as the limit allows.
+    Corrected (gear change): a gear that does not allow the motion brakes it as hard as the limit allows.
     """
     rolls = c.free_in_neutral and s.gear == NEUTRAL
     s.resisted = sign(speed) if c.resists and not rolls and against_gear(s.gear, speed) else 0.0
@@ -117,7 +117,7 @@ def brake_force(c: DriveCoefficients, s: DriveState, speed: float) -> float:
 def pedal_lag(c: DriveCoefficients, s: DriveState) -> float:
     """The time constant that holds [s].
 
-    Mended (time constants): that of the brake is the brake's; else it holds whenever the accelerator is not pressed.
+    Corrected (time constants): that of the brake is the brake's; else it holds whenever the accelerator is not pressed.
     """
     if s.input > 0.0:
         return c.time_constant
@@ -127,7 +127,7 @@ def pedal_lag(c: DriveCoefficients, s: DriveState) -> float:
 
 
 def within_reach(c: DriveCoefficients, acceleration: float) -> float:
-    """Mended (bounded acceleration): what the lag follows is within the limit, so that it cannot run away."""
+    """Corrected (bounded acceleration): what the lag follows is within the limit, so that it cannot run away."""
     return limited(acceleration, c.acceleration_limit) if c.physical else acceleration
 
 
@@ -160,7 +160,7 @@ def drive_derivative(c: DriveCoefficients, s: DriveState, v: float, lagging: flo
 def mapped_acceleration(c: DriveCoefficients, s: DriveState, v: float) -> float:
     """What the vehicle makes of the acceleration asked for [m/s^2].
 
-    Mended (maps in reverse): the map is read with speed and acceleration backwards, else at standstill.
+    Corrected (maps in reverse): the map is read with speed and acceleration backwards, else at standstill.
     """
     asked = limited(s.input, c.acceleration_limit)
     if c.physical and is_reverse(s.gear):
@@ -171,8 +171,8 @@ def mapped_acceleration(c: DriveCoefficients, s: DriveState, v: float) -> float:
 def pedal_acceleration(c: DriveCoefficients, s: DriveState, v: float) -> float:
     """What the pedals give in the gear's direction [m/s^2].
 
-    Mended (maps in reverse): the maps are read at the speed in either direction, else at standstill.
-    Mended (coasting): a car with no pedal pressed does what its accelerator's map says of that, else nothing.
+    Corrected (maps in reverse): the maps are read at the speed in either direction, else at standstill.
+    Corrected (coasting): a car with no pedal pressed does what its accelerator's map says of that, else nothing.
     """
     speed = abs(v) if c.physical else v
     if c.uses_map and s.input > 0.0:
@@ -189,7 +189,7 @@ def pedal_acceleration(c: DriveCoefficients, s: DriveState, v: float) -> float:
 def geared(c: DriveCoefficients, s: DriveState, v: float, given: float) -> float:
     """Acceleration along +x that drive, gear and slope give together [m/s^2].
 
-    Mended (neutral): in neutral the engine does not act and the car rolls; else neutral is as drive.
+    Corrected (neutral): in neutral the engine does not act and the car rolls; else neutral is as drive.
     """
     if c.free_in_neutral and s.gear == NEUTRAL:
         return within_reach(c, rolling(s, v, s.brake_force))

@@ -51,7 +51,7 @@ def against_gear(gear: int, speed: float) -> bool:
 def stops(c: AutowareCoefficients, s: AutowareState, v_before: float) -> bool:
     """The rule ends the motion in this step, in which the speed changed from ``v_before`` to ``s.v_x``.
 
-    Autoware ends every motion against the gear, be it ever so fast. Mended (no velocity jump on a gear change): the
+    Autoware ends every motion against the gear, be it ever so fast. Corrected (no velocity jump on a gear change): the
     drive brakes such a motion, and it ends when it comes to a standstill or turns round.
     """
     if not c.physical:

@@ -140,7 +140,7 @@ def pedals_for(c: DriveCoefficients, wanted: float, speed: float) -> tuple[float
 def wanted_angle(c: AutowareCoefficients, s: AutowareState, u: Command) -> float:
     """The tire angle that a command asks for [rad]; who stops keeps the last one."""
     if u.kind == TWIST:
-        s.angle_reference = math.atan(c.lever * u.yaw_rate / u.v_x) if abs(u.v_x) > STANDSTILL else 0.0
+        s.angle_reference = math.atan(c.signed_wheelbase * u.yaw_rate / u.v_x) if abs(u.v_x) > STANDSTILL else 0.0
     elif u.kind != STOP and u.kind != PEDALS:
         s.angle_reference = u.steering_angle
     return s.angle_reference

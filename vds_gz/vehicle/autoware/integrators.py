@@ -23,7 +23,7 @@ def derivative(
     v = limited(speed, c.drive.speed_limit)
     speeding, pushing = drive_derivative(c.drive, s.drive, v, lagging)
     steering = steering_derivative(c.steering, s.steering, speed, angle)
-    turning = (v * math.tan(limited(angle, c.turning_limit))) / c.lever
+    turning = (v * math.tan(limited(angle, c.turning_limit))) / c.signed_wheelbase
     return turning, speeding, steering, pushing, v * math.cos(heading), v * math.sin(heading)
 
 

@@ -133,7 +133,7 @@ def mean(k1: float, k2: float, k3: float, k4: float) -> float:
 def limit_command(c: MechanismCoefficients, m: MechanismState, target: float, dt: float) -> float:
     """The angle that the controller follows [rad].
 
-    Mended (command rate): the limit starts from the command as it was limited before; else from the target, so that it
+    Corrected (command rate): the limit starts from the command as it was limited before; else from the target, so that it
     holds for one step only.
     """
     change = limited(limited(target, c.angle_limit) - m.previous, c.rate_limit * dt)
@@ -154,7 +154,7 @@ def stage(
 ) -> tuple[float, float, float, float]:
     """Derivatives of angle and rate [rad/s, rad/s^2], the controller's error [rad], the torque asked for.
 
-    Mended (torque delay): the torque that acts is the one that was asked for before the delay; else the present one,
+    Corrected (torque delay): the torque that acts is the one that was asked for before the delay; else the present one,
     and the delay holds the steering still once, at the beginning.
     """
     error = command - angle
@@ -184,7 +184,7 @@ def power_steering(c: MechanismCoefficients, asked: float, w: float) -> float:
 def angular_acceleration(c: MechanismCoefficients, angle: float, rate: float, torque: float) -> float:
     """What inertia, damping, stiffness and friction make of a torque [rad/s^2].
 
-    Mended (friction at rest): friction holds what rests, up to its own size; else it pushes to the right.
+    Corrected (friction at rest): friction holds what rests, up to its own size; else it pushes to the right.
     """
     free = torque - c.damping * rate - c.stiffness * angle
     if c.physical and rate == 0.0:
@@ -197,7 +197,7 @@ def angular_acceleration(c: MechanismCoefficients, angle: float, rate: float, to
 def dead_zone(c: MechanismCoefficients, rate: float, was_in: bool, torque: float) -> bool:
     """The torque turns nothing.
 
-    Mended (dead zone at rest): what rests needs the threshold in either direction; else a torque to the left is free.
+    Corrected (dead zone at rest): what rests needs the threshold in either direction; else a torque to the left is free.
     """
     small = abs(torque) < c.dead_zone_threshold
     if c.physical and rate == 0.0:
@@ -210,8 +210,8 @@ def dead_zone(c: MechanismCoefficients, rate: float, was_in: bool, torque: float
 def come_to_rest(c: MechanismCoefficients, m: MechanismState, before: float, torque: float) -> None:
     """Find out whether the steering is in the dead zone now.
 
-    Mended (dead zone): a steering in the dead zone stands; else it goes on at its old rate when it leaves it.
-    Mended (friction at rest): a steering that turns round comes to rest on the way.
+    Corrected (dead zone): a steering in the dead zone stands; else it goes on at its old rate when it leaves it.
+    Corrected (friction at rest): a steering that turns round comes to rest on the way.
     """
     if not c.physical:
         m.in_dead_zone = dead_zone(c, m.rate, m.in_dead_zone, torque)

@@ -260,7 +260,7 @@ def assembled(
         dt=dt,
         base_link_offset=p.base_link_offset,
         physical=p.physical and not ideal,
-        lever=p.wheel_base,
+        signed_wheelbase=p.wheel_base,
         half_track_fixed=p.track_fixed / 2.0,
         half_track_steered=p.track_steered / 2.0,
         wheel_radius=p.tire_diameter / 2.0,

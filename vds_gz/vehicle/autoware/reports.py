@@ -55,9 +55,9 @@ def has_actuation_status(c: AutowareCoefficients) -> bool:
 def actuation_status(c: AutowareCoefficients, s: AutowareState) -> ActuationStatus:
     """The pedals that the maps give for the present acceleration; 0 where there is no map, or none for so little.
 
-    Mended (brake status): the brake map is read the right way round; else an answer within the map is mirrored.
-    Mended (maps in reverse): what the slope does is no pedal's, and in reverse the maps are read for reverse; else the
-    acceleration along +x counts in every gear. Mended: the steering command is reported; else 0 is.
+    Corrected (brake status): the brake map is read the right way round; else an answer within the map is mirrored.
+    Corrected (maps in reverse): what the slope does is no pedal's, and in reverse the maps are read for reverse; else the
+    acceleration along +x counts in every gear. Corrected: the steering command is reported; else 0 is.
     """
     drive = c.drive
     a = limited(s.acceleration, drive.acceleration_limit)

@@ -22,8 +22,8 @@ class AutowareCoefficients:
     Attributes:
         dt: Length of a step [s].
         base_link_offset: From the rear axle to base_link, along +x [m].
-        physical: The defects of Autoware's models are mended.
-        lever: Wheel base [m].
+        physical: Deviations of Autoware's models from any vehicle are corrected.
+        signed_wheelbase: Wheel base [m].
         half_track_fixed, half_track_steered: Of the rear and the front axle [m].
         wheel_radius: [m].
         parallel_steering: Never; both front wheels follow Ackermann's rule.
@@ -42,7 +42,7 @@ class AutowareCoefficients:
     dt: float
     base_link_offset: float
     physical: bool
-    lever: float
+    signed_wheelbase: float
     half_track_fixed: float
     half_track_steered: float
     wheel_radius: float
@@ -114,7 +114,7 @@ def put(
 ) -> None:
     """Put the vehicle somewhere, as an initial pose does, in a motion of one's choice.
 
-    Mended (reset): dead times and all memory are emptied; else what was asked for before still comes out of them.
+    Corrected (reset): dead times and all memory are emptied; else what was asked for before still comes out of them.
 
     Args:
         c, s: Coefficients and state; the state changes in place.
@@ -129,7 +129,7 @@ def put(
     s.drive_acceleration = 0.0
     s.steering.angle = float(angle)
     s.steering.rate = 0.0
-    s.yaw_rate = speed * math.tan(angle) / c.lever
+    s.yaw_rate = speed * math.tan(angle) / c.signed_wheelbase
     restart(c.steering.mechanism, s.steering.mechanism)
     if c.physical:
         for line in (s.drive.line, s.drive.brake_line, s.steering.line):

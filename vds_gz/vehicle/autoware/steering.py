@@ -38,7 +38,7 @@ class SteeringCoefficients:
 
     Attributes:
         kind: Which of the ways above.
-        physical: The defects of Autoware's models are mended.
+        physical: Deviations of Autoware's models from any vehicle are corrected.
         delay_steps: Dead time in steps.
         command_limit: Saturation of an angle that is asked for [rad].
         angle_limit: End stops [rad].
@@ -104,7 +104,7 @@ def prepare_steering(c: SteeringCoefficients, s: SteeringState) -> None:
 def steering_derivative(c: SteeringCoefficients, s: SteeringState, v: float, angle: float) -> float:
     """Derivative of the tire angle [rad/s].
 
-    Mended (feedback): the angle that is fed back is the present one, also between two steps; else it is held over a
+    Corrected (feedback): the angle that is fed back is the present one, also between two steps; else it is held over a
     step, and long steps overshoot.
 
     Args:
@@ -125,7 +125,7 @@ def steering_derivative(c: SteeringCoefficients, s: SteeringState, v: float, ang
 def mapped_rate(c: SteeringCoefficients, command: float, v: float, angle: float) -> float:
     """Steering rate that a command gives [rad/s].
 
-    Mended (steering map): the map is read at its own axis, the tire angle, and gives a rate; else it is read at the
+    Corrected (steering map): the map is read at its own axis, the tire angle, and gives a rate; else it is read at the
     speed, and what it gives is divided by the time constant.
     """
     if c.physical:

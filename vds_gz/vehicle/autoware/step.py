@@ -62,7 +62,7 @@ def advance(c: AutowareCoefficients, s: AutowareState, u: Command) -> None:
 def keep_limits(c: AutowareCoefficients, s: AutowareState) -> None:
     """Keep the state within its limits.
 
-    Mended (bounded acceleration): that is one of them. Mended (end stops): for every model the tire angle is.
+    Corrected (bounded acceleration): that is one of them. Corrected (end stops): for every model the tire angle is.
     """
     s.v_x = limited(s.v_x, c.speed_kept)
     s.steering.angle = limited(s.steering.angle, c.angle_kept)
@@ -85,12 +85,12 @@ def set_wheel_speeds(c: AutowareCoefficients, s: AutowareState) -> None:
     """Yaw rate and wheel speeds that belong to the speed and the tire angle."""
     v_x = s.v_x
     angle = s.steering.angle
-    yaw_rate = (v_x * math.tan(angle)) / c.lever
+    yaw_rate = (v_x * math.tan(angle)) / c.signed_wheelbase
     cosine = math.cos(angle)
     sine = math.sin(angle)
-    bulge = yaw_rate * c.half_track_fixed
+    half_track_speed = yaw_rate * c.half_track_fixed
     s.yaw_rate = yaw_rate
-    s.speed_fixed_left = v_x - bulge
-    s.speed_fixed_right = v_x + bulge
+    s.speed_fixed_left = v_x - half_track_speed
+    s.speed_fixed_right = v_x + half_track_speed
     s.speed_steered_left = steered_wheel_speed(c, v_x, yaw_rate, c.half_track_steered, cosine, sine)
     s.speed_steered_right = steered_wheel_speed(c, v_x, yaw_rate, -c.half_track_steered, cosine, sine)
