@@ -278,8 +278,8 @@ def roll_wheels(c: Axles, s: Wheels, dt: float) -> None:
 def steered_wheel_angle(c: Axles, angle: float, y: float) -> tuple[float, float]:
     """Angle [rad] of the steered wheel ``y`` metres to the left of the middle, and its derivative by the middle angle.
 
-    Ackermann's rule, ``tan(wheel) = L tan(angle) / (L - y tan(angle))`` with ``L`` the signed wheelbase, on the branch nearest to
-    ``angle``, written as a correction so that it holds at all angles.
+    Ackermann's rule, ``tan(wheel) = L tan(angle) / (L - y tan(angle))`` with ``L`` the signed wheelbase, on the branch
+    nearest to ``angle``, written as a correction so that it holds at all angles.
     """
     if c.parallel_steering:
         return angle, 1.0

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from vds_gz.parameters.override import Override
 from vds_gz.study.identify.axis_fit import AxisFit, Number, fit_axis, noise, reached

@@ -133,8 +133,8 @@ def mean(k1: float, k2: float, k3: float, k4: float) -> float:
 def limit_command(c: MechanismCoefficients, m: MechanismState, target: float, dt: float) -> float:
     """The angle that the controller follows [rad].
 
-    Corrected (command rate): the limit starts from the command as it was limited before; else from the target, so that it
-    holds for one step only.
+    Corrected (command rate): the limit starts from the command as it was limited before; else from the target, so that
+    it holds for one step only.
     """
     change = limited(limited(target, c.angle_limit) - m.previous, c.rate_limit * dt)
     command = limited(m.previous + change, c.angle_limit)
@@ -197,7 +197,7 @@ def angular_acceleration(c: MechanismCoefficients, angle: float, rate: float, to
 def dead_zone(c: MechanismCoefficients, rate: float, was_in: bool, torque: float) -> bool:
     """The torque turns nothing.
 
-    Corrected (dead zone at rest): what rests needs the threshold in either direction; else a torque to the left is free.
+    Corrected (dead zone at rest): what rests needs the threshold in either direction; else one to the left is free.
     """
     small = abs(torque) < c.dead_zone_threshold
     if c.physical and rate == 0.0:

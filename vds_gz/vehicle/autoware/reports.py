@@ -56,8 +56,8 @@ def actuation_status(c: AutowareCoefficients, s: AutowareState) -> ActuationStat
     """The pedals that the maps give for the present acceleration; 0 where there is no map, or none for so little.
 
     Corrected (brake status): the brake map is read the right way round; else an answer within the map is mirrored.
-    Corrected (maps in reverse): what the slope does is no pedal's, and in reverse the maps are read for reverse; else the
-    acceleration along +x counts in every gear. Corrected: the steering command is reported; else 0 is.
+    Corrected (maps in reverse): what the slope does is no pedal's, and in reverse the maps are read for reverse; else
+    the acceleration along +x counts in every gear. Corrected: the steering command is reported; else 0 is.
     """
     drive = c.drive
     a = limited(s.acceleration, drive.acceleration_limit)
