@@ -11,7 +11,6 @@ from vds_gz.cli.check import reference_page
 DOCS = Path(__file__).resolve().parent
 
 #: Scripts whose pictures need nothing else; the other ones in figures/ need a recording or a Gazebo and say which.
-#: pictures/live_page.png is a photograph of a browser.
 FIGURES = ("autoware.py", "study.py")
 
 

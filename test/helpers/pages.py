@@ -18,7 +18,7 @@ class Served:
     """``vds-gz view`` in a process of its own.
 
     Attributes:
-        url: What it says its address is.
+        url: The address that it prints.
     """
 
     def __init__(self, program: Program) -> None:
@@ -37,7 +37,7 @@ class Looker:
 
     Attributes:
         frames: The numbers of the frames that came, in order.
-        told: The newest message of each kind.
+        newest: The newest message of each kind.
         refused: Why messages were refused.
     """
 
@@ -45,7 +45,7 @@ class Looker:
         self.socket = socket
         self.seeing = seeing
         self.frames: list[Any] = []
-        self.told: dict[str, Any] = {}
+        self.newest: dict[str, Any] = {}
         self.refused: list[str] = []
         self._responses: dict[int, str] = {}
         self._number = 0
@@ -64,7 +64,7 @@ class Looker:
                 elif content["kind"] == "refused":
                     self.refused.append(content["reason"])
                 else:
-                    self.told[content["kind"]] = content
+                    self.newest[content["kind"]] = content
 
     async def say(self, kind: str, **content: Any) -> None:
         await self.socket.send_str(json.dumps({"kind": kind, **content}))
@@ -86,7 +86,7 @@ class Looker:
             if result := condition():
                 return result
             await asyncio.sleep(0.01)
-        raise AssertionError(f"{what} did not come about; told: {self.told}, refused: {self.refused}")
+        raise AssertionError(f"{what} did not come about; newest: {self.newest}, refused: {self.refused}")
 
     async def closed(self) -> int:
         """The code with which the server closes the socket."""

@@ -13,15 +13,15 @@ from yarl import URL
 
 
 def ask(served: Served, path: str = "/", method: str = "GET", **headers: str) -> tuple[int, str, Any]:
-    """Status, text and headers of the answer to a request."""
+    """Status, text and headers of the response to a request."""
 
     async def asking() -> tuple[int, str, Any]:
         url = URL(f"http://127.0.0.1:{served.port}{path}", encoded=True)
         async with (
             aiohttp.ClientSession() as session,
-            session.request(method, url, headers=headers, allow_redirects=False) as answer,
+            session.request(method, url, headers=headers, allow_redirects=False) as response,
         ):
-            return answer.status, await answer.text(), answer.headers
+            return response.status, await response.text(), response.headers
 
     return asyncio.run(asking())
 
@@ -91,11 +91,11 @@ def test_a_socket_without_an_origin_is_refused(alone):
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"])
-def test_only_get_is_answered(alone, method):
+def test_only_get_is_served(alone, method):
     for path in ("/", "/socket", "/main.js"):
         status, text, _ = ask(alone, path, method, Origin="http://evil.example")
         assert status == 405
-        assert "only GET is answered" in text
+        assert "only GET is served" in text
 
 
 def test_a_vehicle_that_is_none_is_named(alone):
@@ -185,12 +185,12 @@ def test_from_other_machines_nothing_is_seen_without_the_token(view, domain):
 
     async def look() -> dict[str, Any]:
         async with Look(served, Cookie=cookie) as looker:
-            return await looker.until(lambda: looker.told.get("hello"))
+            return await looker.until(lambda: looker.newest.get("hello"))
 
     assert asyncio.run(look())["vehicles"] == ["/"]
 
 
-def test_on_this_machine_a_token_may_be_asked_for(view, domain):
+def test_on_this_machine_a_token_may_be_required(view, domain):
     served = view("--token")
     assert ask(served)[0] == 401
     assert ask(served, Cookie=cookie_of(served, served.url.partition("?token=")[2]))[0] == 200
@@ -203,7 +203,7 @@ def test_on_this_machine_there_is_none_otherwise_and_no_other_address_is_listene
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "said"),
+    ("arguments", "code", "reason"),
     [
         (["--port", "70000"], 2, "port '70000' must be a whole number from 0 to 65535"),
         (["--namespace", "red"], 2, "'/red' would be right"),
@@ -212,11 +212,11 @@ def test_on_this_machine_there_is_none_otherwise_and_no_other_address_is_listene
         (["--host", "203.0.113.1"], 1, "view: cannot listen at 203.0.113.1, port 8088"),
     ],
 )
-def test_wrong_use_is_explained(run, arguments, code, said):
+def test_wrong_use_is_explained(run, arguments, code, reason):
     program = run("vds_gz.cli", "view", *arguments)
     program.process.wait(timeout=20)
     assert program.stop() == code
-    assert said in program.output
+    assert reason in program.output
 
 
 def test_a_port_that_is_taken_is_named(run, alone):

@@ -6,8 +6,13 @@ import math
 import shutil
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from itertools import groupby
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from helpers.pages import Served
 from helpers.processes import PATIENCE
@@ -15,6 +20,10 @@ from helpers.processes import PATIENCE
 from vds_gz.interface import topics
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium: pip install 'vds_gz[test]'")
+from selenium.webdriver.common.actions import interaction  # noqa: E402
+from selenium.webdriver.common.actions.pointer_input import PointerInput  # noqa: E402
+from selenium.webdriver.remote.command import Command  # noqa: E402
+
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 DRIVER = shutil.which("chromedriver")
 
@@ -56,11 +65,11 @@ class Browser:
             if result := condition():
                 return result
             time.sleep(0.05)
-        raise AssertionError(f"{what} did not come about; the page says '{self.text('status')}'")
+        raise AssertionError(f"{what} did not come about; the page shows '{self.text('status')}'")
 
     def show(self, served: Served) -> None:
         self.driver.get(served.url)
-        self.until(lambda: self.frames() > 3, "a picture")
+        self.until(lambda: self.frames() > 3, "a frame")
 
     def keys(self, *, down: str = "", up: str = "") -> None:
         """Press some keys and let go of others."""
@@ -71,6 +80,14 @@ class Browser:
             actions.key_up(key)
         actions.perform()
 
+    def boxes(self, selector: str) -> list[dict[str, float]]:
+        """Where the visible elements lie in the window [pixels]."""
+        script = """
+            return [...document.querySelectorAll(arguments[0])].map((one) => one.getBoundingClientRect().toJSON())
+                .filter((box) => box.width > 0 && box.height > 0);
+        """
+        return self.driver.execute_script(script, selector)
+
     def complaints(self) -> list[str]:
         """What went wrong in the page."""
         return [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] == "SEVERE"]
@@ -78,14 +95,35 @@ class Browser:
 
 @pytest.fixture
 def browser(tmp_path) -> Iterator[Browser]:
+    with opened(tmp_path) as driver:
+        yield Browser(driver)
+
+
+#: A phone held upright.
+PHONE = {"width": 420, "height": 860, "pixelRatio": 2.0, "touch": True}
+
+
+@pytest.fixture
+def phone(tmp_path) -> Iterator[Browser]:
+    """A browser with the screen of a phone."""
+    with opened(tmp_path, PHONE) as driver:
+        yield Browser(driver)
+
+
+@contextmanager
+def opened(tmp_path: Path, screen: dict[str, Any] | None = None) -> Iterator[Any]:
     options = webdriver.ChromeOptions()
+    if screen:
+        options.add_experimental_option("mobileEmulation", {"deviceMetrics": screen})
     options.binary_location = CHROMIUM
     for flag in (*FLAGS, f"--user-data-dir={tmp_path / 'profile'}"):
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
-    yield Browser(driver)
-    driver.quit()
+    try:
+        yield driver
+    finally:
+        driver.quit()
 
 
 def test_keys_drive_the_vehicle_and_it_stops_when_they_are_let_go(start, view, probe, browser):
@@ -157,7 +195,7 @@ def test_a_parameter_is_changed_in_place(start, view, probe, browser):
     field = browser.until(lambda: browser.driver.find_elements("name", SPEED), "the parameter")[0]
     field.clear()
     field.send_keys("0.125\n")
-    browser.until(lambda: "set" in browser.text("live"), "the answer")
+    browser.until(lambda: "set" in browser.text("live"), "the response")
     browser.driver.find_element("id", "scene").click()
     browser.keys(down="w")
     probe.until(lambda: probe.next(topics.TWIST_ACTUAL).twist.linear.x == pytest.approx(0.125, rel=0.01), "its effect")
@@ -180,16 +218,16 @@ def test_the_page_keeps_drawing_through_a_restart_of_the_vehicle(start, view, br
     print(f"{rate:.1f} frames/s")
     assert rate > 5.0
     first.stop()
-    browser.until(lambda: "no vehicle is heard" in browser.text("status"), "silence")
+    browser.until(lambda: "no data from a vehicle" in browser.text("status"), "silence")
     start("-p", "model:=bicycle")
     before = browser.frames()
-    browser.until(lambda: browser.frames() > before + 5, "pictures again")
+    browser.until(lambda: browser.frames() > before + 5, "frames again")
     browser.until(lambda: "steering" in browser.text("actuators"), "the other vehicle's actuators")
     assert browser.complaints() == []
 
 
 def test_a_page_of_another_origin_cannot_reach_the_vehicle(start, view, browser):
-    """Two servers on one machine are two origins: neither's page may use the other's socket, nor read its answers."""
+    """Two servers on one machine are two origins: neither's page may use the other's socket, nor read its responses."""
     start()
     ours, other = view(), view()
     browser.show(ours)
@@ -208,7 +246,7 @@ def test_a_page_of_another_origin_cannot_reach_the_vehicle(start, view, browser)
     assert browser.driver.execute_async_script(script, own) == "open"
     fetching = """
         const done = arguments[arguments.length - 1];
-        fetch(arguments[0]).then((answer) => answer.text()).then(() => done("read"), () => done("refused"));
+        fetch(arguments[0]).then((response) => response.text()).then(() => done("read"), () => done("refused"));
     """
     assert browser.driver.execute_async_script(fetching, f"http://127.0.0.1:{other.port}/") == "refused"
 
@@ -221,3 +259,148 @@ def test_the_token_leaves_the_address_and_the_page_works(start, view, browser):
     browser.driver.delete_all_cookies()
     browser.driver.get(served.origin)
     assert "a token is needed" in browser.driver.page_source
+
+
+class Thumb:
+    """A thumb on its pad: what it shall do, in order. A movement takes 0.1 s."""
+
+    def __init__(self, browser: Browser, pad: str) -> None:
+        (self.box,) = browser.boxes(f"#{pad}")
+        self.pointer = PointerInput(interaction.POINTER_TOUCH, pad)
+
+    def down(self, x: float = 0.5, y: float = 0.5) -> None:
+        """Come down at these parts of the pad's width and height."""
+        self.x, self.y = self.box["x"] + x * self.box["width"], self.box["y"] + y * self.box["height"]
+        self.pointer.create_pointer_move(0, round(self.x), round(self.y))
+        self.pointer.create_pointer_down(button=0)
+
+    def push(self, right: float = 0.0, up: float = 0.0) -> None:
+        """Move away from where it came down by parts of the full deflection."""
+        reach = self.box["height"] / 2
+        self.pointer.create_pointer_move(100, round(self.x + right * reach), round(self.y - up * reach))
+
+    def hold(self, seconds: float) -> None:
+        self.pointer.create_pause(seconds)
+
+    def up(self) -> None:
+        self.pointer.create_pointer_up(0)
+
+
+def perform(browser: Browser, *thumbs: Thumb) -> None:
+    """Let thumbs act at the same time, and come to an end."""
+    browser.driver.execute(Command.W3C_ACTIONS, {"actions": [thumb.pointer.encode() for thumb in thumbs]})
+
+
+def signs(twists: list[Any]) -> list[tuple[float, float]]:
+    """The signs of speed and yaw rate, one after the other."""
+    each = [(np.sign(twist.linear.x), np.sign(twist.angular.z)) for twist in twists]
+    return [key for key, _ in groupby(each)]
+
+
+def test_two_thumbs_drive_and_each_that_is_lifted_stops_its_axis(start, view, probe, phone):
+    start("-p", "model:=differential")
+    reference = topics.TWIST_REFERENCE
+    probe.listen(reference, topics.ODOM)
+    phone.show(view())
+    limits = [
+        float(phone.driver.find_element("id", name).get_property("value")) for name in ("speed-limit", "turn-limit")
+    ]
+    left, right = Thumb(phone, "thumb-speed"), Thumb(phone, "thumb-turn")
+    for thumb in (left, right):
+        thumb.down()
+    left.push(up=1.0)
+    right.push(right=-0.55)
+    for thumb in (left, right):
+        thumb.hold(1.5)
+    left.up()
+    right.hold(0.0)
+    for thumb in (left, right):
+        thumb.hold(1.0)
+    right.up()
+    with ThreadPoolExecutor() as pool:
+        acting = pool.submit(perform, phone, left, right)
+        probe.until(acting.done, "the gesture")
+        acting.result()
+    probe.until(lambda: probe.received[reference.name][-1].angular.z == 0.0, "a command to stop")
+    probe.until_quiet(reference)
+    commands = probe.received[reference.name]
+    # The thumbs begin to move one after the other; from then on both axes are driven, then the right one, then none.
+    assert signs(commands)[-3:] == [(1.0, 1.0), (0.0, 1.0), (0.0, 0.0)]
+    fastest = max(commands, key=lambda twist: twist.linear.x)
+    assert fastest.linear.x == pytest.approx(limits[0])
+    last = [twist for twist in commands if twist.angular.z][-1]
+    assert last.angular.z == pytest.approx(0.5 * limits[1], abs=0.03)  # the dead zone is a tenth of the deflection
+    assert max(one.twist.twist.linear.x for one in probe.received["odom"]) > 0.4
+    assert max(one.twist.twist.angular.z for one in probe.received["odom"]) > 0.1
+    assert phone.complaints() == []
+
+
+def test_a_touch_alone_commands_nothing(start, view, probe, phone):
+    start("-p", "model:=differential")
+    probe.listen(topics.TWIST_REFERENCE)
+    phone.show(view())
+    thumb = Thumb(phone, "thumb-speed")
+    thumb.down(0.1, 0.1)  # wherever it comes down is zero
+    perform(phone, thumb)
+    assert phone.driver.find_element("id", "thumb-speed").get_attribute("data-held")
+    probe.serve(0.5)
+    assert probe.received[topics.TWIST_REFERENCE.name] == []
+
+
+def test_thumbs_drive_backwards_and_sideways_where_the_vehicle_can(start, view, probe, phone):
+    start("-p", "model:=omni")
+    reference = topics.TWIST_REFERENCE
+    probe.listen(reference)
+    phone.show(view())
+    phone.until(lambda: phone.driver.find_elements("css selector", "#thumb-speed[data-axes=both]"), "both axes")
+    thumb = Thumb(phone, "thumb-speed")
+    thumb.down(0.7, 0.9)
+    thumb.push(right=-0.8, up=-0.6)
+    perform(phone, thumb)
+    probe.until(lambda: probe.received[reference.name], "a command")
+    twist = probe.next(reference)
+    assert twist.linear.x < -0.5
+    assert twist.linear.y > 0.5
+    assert twist.angular.z == 0.0
+
+
+@pytest.mark.parametrize("lose", ["window.dispatchEvent(new Event('blur'))", "location.assign('about:blank')"])
+def test_the_vehicle_stops_when_the_page_is_left_with_both_thumbs_down(start, view, probe, phone, lose):
+    start("-p", "model:=differential")
+    reference = topics.TWIST_REFERENCE
+    probe.listen(reference)
+    phone.show(view())
+    left, right = Thumb(phone, "thumb-speed"), Thumb(phone, "thumb-turn")
+    for thumb in (left, right):
+        thumb.down()
+        thumb.push(right=0.9, up=0.9)
+    perform(phone, left, right)
+    probe.until(lambda: probe.received[reference.name] and probe.received[reference.name][-1].linear.x > 0.0, "driving")
+    phone.driver.execute_script(lose)
+    probe.until(lambda: probe.received[reference.name][-1].linear.x == 0.0, "a command to stop")
+    probe.until_quiet(reference)
+
+
+def test_on_a_phone_nothing_overlaps_and_nothing_is_wider_than_the_screen(start, view, phone):
+    start()
+    phone.show(view())
+    width = phone.driver.execute_script("return document.documentElement.scrollWidth")
+    assert width == PHONE["width"]
+    buttons = phone.boxes(".tools button")
+    assert len(buttons) == 4
+    assert all(box["height"] < 60 for box in buttons)
+    parts = [*buttons, *phone.boxes("#readout, #driving, .thumb")]
+    for i, one in enumerate(parts):
+        for other in parts[:i]:
+            apart_x = one["left"] >= other["right"] or other["left"] >= one["right"]
+            apart_y = one["top"] >= other["bottom"] or other["top"] >= one["bottom"]
+            assert apart_x or apart_y, (one, other)
+    assert all(box["bottom"] <= PHONE["height"] for box in phone.boxes(".thumb"))  # in reach without scrolling
+    (world,) = phone.boxes("#view")
+    assert world["height"] > 300
+
+
+def test_with_a_mouse_on_a_wide_screen_there_are_no_thumb_pads(start, view, browser):
+    start()
+    browser.show(view())
+    assert browser.boxes(".thumb") == []

@@ -47,15 +47,15 @@ def test_what_is_due_is_done_again_and_again_and_the_end_once(make_thread):
 
 
 def test_a_graph_that_fails_ends_the_program(make_thread, capsys):
-    told: list[int] = []
-    before = signal.signal(signal.SIGTERM, lambda number, frame: told.append(number))
+    signals: list[int] = []
+    before = signal.signal(signal.SIGTERM, lambda number, frame: signals.append(number))
     try:
         thread = make_thread(lambda: 1 // 0)
         end = time.monotonic() + 5.0
-        while not told and time.monotonic() < end:
+        while not signals and time.monotonic() < end:
             time.sleep(0.01)
     finally:
         signal.signal(signal.SIGTERM, before)
-    assert told == [signal.SIGTERM]
+    assert signals == [signal.SIGTERM]
     assert thread.failed
     assert "ZeroDivisionError" in capsys.readouterr().err

@@ -50,7 +50,7 @@ def test_every_kind_is_read():
         ('{"kind": "set", "number": 1, "name": "a", "value": "x\\u0000y"}', "half a character or a zero"),
     ],
 )
-def test_what_is_wrong_is_said(text, reason):
+def test_what_is_wrong_is_explained(text, reason):
     with pytest.raises(MessageError) as error:
         read(text)
     assert reason in str(error.value)

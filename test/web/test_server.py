@@ -14,13 +14,13 @@ from helpers.pages import Look, Looker
 from vds_gz.interface import topics
 
 FIRST = 10  # numbers before the joints
-TIME, X, SPEED, YAW_RATE, ASKED_SPEED, ASKED_YAW_RATE = 0, 1, 4, 6, 7, 9
+TIME, X, SPEED, YAW_RATE, REFERENCE_SPEED, REFERENCE_YAW_RATE = 0, 1, 4, 6, 7, 9
 QUICK = ("-p", "model_params.bicycle.drive_actuator.dead_time:=0.0", "-p", "model:=bicycle")
 
 
 async def first_frame(looker: Looker) -> Any:
-    await looker.until(lambda: looker.told.get("layout", {}).get("outline") and looker.frames, "a frame")
-    await looker.until(lambda: len(looker.frames[-1]) == length(looker.told["layout"]), "a frame of this layout")
+    await looker.until(lambda: looker.newest.get("layout", {}).get("outline") and looker.frames, "a frame")
+    await looker.until(lambda: len(looker.frames[-1]) == length(looker.newest["layout"]), "a frame of this layout")
     return looker.frames[-1]
 
 
@@ -44,26 +44,26 @@ def test_a_page_sees_the_vehicle_and_drives_it(start, view):
     async def look() -> None:
         async with Look(view()) as looker:
             before = await first_frame(looker)
-            layout = looker.told["layout"]
+            layout = looker.newest["layout"]
             assert layout["joints"][:2] == ["steering_left", "steering_right"]
             assert [one["name"] for one in layout["actuators"]] == ["drive", "steering"]
             assert len(layout["outline"]["wheels"]) == 4
-            assert math.isnan(before[ASKED_SPEED])
-            await looker.until(lambda: looker.told["status"]["values"], "diagnostics")
-            assert ["command publishers", "0"] in looker.told["status"]["values"]  # who only looks is no driver
+            assert math.isnan(before[REFERENCE_SPEED])
+            await looker.until(lambda: looker.newest["status"]["values"], "diagnostics")
+            assert ["command publishers", "0"] in looker.newest["status"]["values"]  # who only looks is no driver
             await drive_for(looker, 3.0, v_x=1.0, steering_angle=0.3)
             now = looker.frames[-1]
             assert now[X] > before[X] + 0.5
             assert now[SPEED] == pytest.approx(1.0, abs=0.1)
-            assert now[ASKED_SPEED] == 1.0
+            assert now[REFERENCE_SPEED] == 1.0
             wheel_base = 1.6
-            assert now[ASKED_YAW_RATE] == pytest.approx(math.tan(0.3) / wheel_base, rel=1e-6)
-            assert now[YAW_RATE] == pytest.approx(now[ASKED_YAW_RATE], rel=0.1)
+            assert now[REFERENCE_YAW_RATE] == pytest.approx(math.tan(0.3) / wheel_base, rel=1e-6)
+            assert now[YAW_RATE] == pytest.approx(now[REFERENCE_YAW_RATE], rel=0.1)
             assert 0.0 < now[FIRST + 1] < now[FIRST]  # in a left turn the left wheel is turned farther
             drive, steering = now[FIRST + len(layout["joints"]) :].reshape(2, 2).T
             assert list(drive) == pytest.approx([1.0, 1.0], abs=0.1)
             assert list(steering) == pytest.approx([0.3, 0.3], abs=0.01)
-            await looker.until(lambda: looker.told["status"]["text"] == "driving", "diagnostics")
+            await looker.until(lambda: looker.newest["status"]["text"] == "driving", "diagnostics")
 
     asyncio.run(look())
 
@@ -109,7 +109,7 @@ def test_when_commands_cease_the_vehicle_is_stopped_and_none_was_repeated(start,
             await first_frame(looker)
             count = await drive_for(looker, 1.0, v_x=0.5, yaw_rate=0.25)
             if how == "silence":
-                await looker.until(lambda: looker.frames[-1][ASKED_SPEED] == 0.0, "a command to stop")
+                await looker.until(lambda: looker.frames[-1][REFERENCE_SPEED] == 0.0, "a command to stop")
             elif how == "the socket drops":
                 looker.socket._response.connection.transport.abort()
             else:
@@ -117,12 +117,12 @@ def test_when_commands_cease_the_vehicle_is_stopped_and_none_was_repeated(start,
             return count
 
     count = asyncio.run(look())
-    heard = probe.received[topics.TWIST_REFERENCE.name]
-    probe.until(lambda: heard and heard[-1].linear.x == 0.0, "a command to stop")
-    moving = [message for message in heard if message.linear.x]
+    received = probe.received[topics.TWIST_REFERENCE.name]
+    probe.until(lambda: received and received[-1].linear.x == 0.0, "a command to stop")
+    moving = [message for message in received if message.linear.x]
     assert 0 < len(moving) <= count
     assert {(message.linear.x, message.angular.z) for message in moving} == {(0.5, 0.25)}
-    assert not any(message.linear.x for message in heard[len(moving) :])
+    assert not any(message.linear.x for message in received[len(moving) :])
 
 
 def test_one_page_drives_at_a_time(start, view):
@@ -140,7 +140,7 @@ def test_one_page_drives_at_a_time(start, view):
             second.refused.clear()
             await asyncio.sleep(0.1)
             await second.drive(v_x=-0.5)
-            await second.until(lambda: second.frames and second.frames[-1][ASKED_SPEED] == -0.5, "its command")
+            await second.until(lambda: second.frames and second.frames[-1][REFERENCE_SPEED] == -0.5, "its command")
             assert not second.refused
 
     asyncio.run(look())
@@ -153,14 +153,14 @@ def test_parameters_are_shown_and_changed_and_the_node_says_why_not(start, view)
     async def look() -> None:
         async with Look(view()) as looker:
             await first_frame(looker)
-            await looker.until(lambda: looker.told.get("values"), "parameters")
-            table = {one["name"]: one for one in looker.told["parameters"]["table"]}
+            await looker.until(lambda: looker.newest.get("values"), "parameters")
+            table = {one["name"]: one for one in looker.newest["parameters"]["table"]}
             assert (table[name]["type"], table[name]["unit"], table[name]["read_only"]) == ("double", "m/s", False)
             assert table["model"]["read_only"]
             assert table["backend"]["choices"] == ["kinematic", "gazebo", "auto"]
 
             assert await looker.ask("set", name=name, value=0.25) == ""
-            await looker.until(lambda: looker.told["values"]["values"][name] == 0.25, "the new value")
+            await looker.until(lambda: looker.newest["values"]["values"][name] == 0.25, "the new value")
             await drive_for(looker, 2.5, v_x=1.0)
             assert looker.frames[-1][SPEED] == pytest.approx(0.25, abs=0.01)
 
@@ -171,9 +171,9 @@ def test_parameters_are_shown_and_changed_and_the_node_says_why_not(start, view)
                 ("no_such", 1.0, "there is no parameter 'no_such'"),
                 ("model", "omni", "read-only"),
             ):
-                said = await looker.ask("set", name=wrong, value=value)
-                assert all(reason in said for reason in reasons), said
-            assert looker.told["values"]["values"][name] == 0.25
+                reason_given = await looker.ask("set", name=wrong, value=value)
+                assert all(reason in reason_given for reason in reasons), reason_given
+            assert looker.newest["values"]["values"][name] == 0.25
 
     asyncio.run(look())
 
@@ -184,11 +184,11 @@ def test_the_vehicle_is_held_goes_on_and_goes_back(start, view):
     async def look() -> None:
         async with Look(view()) as looker:
             await first_frame(looker)
-            await looker.until(lambda: looker.told["status"]["parameters"] == "", "the node's services")
+            await looker.until(lambda: looker.newest["status"]["parameters"] == "", "the node's services")
             await drive_for(looker, 1.5, v_x=1.0)
             assert looker.frames[-1][X] > 0.3
             assert await looker.ask("pause", paused=True) == ""
-            await looker.until(lambda: looker.told["status"]["text"] == "paused", "the pause")
+            await looker.until(lambda: looker.newest["status"]["text"] == "paused", "the pause")
             assert looker.frames[-1][SPEED] == 0.0
             assert await looker.ask("pause", paused=False) == ""
             await looker.drive()
@@ -202,20 +202,20 @@ def test_the_vehicle_is_held_goes_on_and_goes_back(start, view):
 def test_the_vehicle_may_come_later_go_and_come_back_as_another(start, view):
     async def look() -> None:
         async with Look(view()) as looker:
-            await looker.until(lambda: "status" in looker.told, "a status")
-            assert not looker.told["status"]["alive"]
-            assert "offers no services here" in looker.told["status"]["parameters"]
+            await looker.until(lambda: "status" in looker.newest, "a status")
+            assert not looker.newest["status"]["alive"]
+            assert "offers no services here" in looker.newest["status"]["parameters"]
             assert "nobody offers the service '/sim_node/reset'" in await looker.ask("reset")
             node = start("-p", "model:=omni")
             await first_frame(looker)
-            await looker.until(lambda: looker.told.get("values"), "parameters")
-            assert looker.told["values"]["values"]["model"] == "omni"
+            await looker.until(lambda: looker.newest.get("values"), "parameters")
+            assert looker.newest["values"]["values"]["model"] == "omni"
             node.stop()
-            await looker.until(lambda: not looker.told["status"]["alive"], "silence")
+            await looker.until(lambda: not looker.newest["status"]["alive"], "silence")
             looker.frames.clear()
             start("-p", "model:=differential")
-            await looker.until(lambda: len(looker.told["layout"]["joints"]) == 2, "another layout")
-            await looker.until(lambda: looker.told["values"]["values"]["model"] == "differential", "its parameters")
+            await looker.until(lambda: len(looker.newest["layout"]["joints"]) == 2, "another layout")
+            await looker.until(lambda: looker.newest["values"]["values"]["model"] == "differential", "its parameters")
             await looker.until(lambda: looker.frames and len(looker.frames[-1]) == FIRST + 2 + 4, "its frames")
 
     asyncio.run(look())
@@ -258,7 +258,7 @@ def test_the_page_sees_commands_of_others(start, view, probe):
                 probe.send(topics.TWIST_REFERENCE, fill, seconds=1.0)
 
             await asyncio.to_thread(send)
-            assert looker.frames[-1][ASKED_SPEED] == 0.75
-            await looker.until(lambda: math.isnan(looker.frames[-1][ASKED_SPEED]), "the end of the command")
+            assert looker.frames[-1][REFERENCE_SPEED] == 0.75
+            await looker.until(lambda: math.isnan(looker.frames[-1][REFERENCE_SPEED]), "the end of the command")
 
     asyncio.run(look())

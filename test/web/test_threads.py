@@ -76,7 +76,7 @@ def watched(domain):
 
 def test_pages_never_touch_the_graph_from_their_own_thread(watched):
     async def act(looker: Looker) -> None:
-        await looker.until(lambda: "status" in looker.told, "a status")
+        await looker.until(lambda: "status" in looker.newest, "a status")
         await looker.drive(v_x=1.0)
         await looker.ask("pause", paused=True)
         await asyncio.sleep(0.3)
@@ -89,7 +89,7 @@ def test_pages_never_touch_the_graph_from_their_own_thread(watched):
 
 def test_pages_outlive_the_graph(watched):
     async def act(looker: Looker) -> None:
-        await looker.until(lambda: "status" in looker.told, "a status")
+        await looker.until(lambda: "status" in looker.newest, "a status")
         await asyncio.to_thread(watched.thread.close)
         with suppress(aiohttp.ClientError):
             assert await looker.ask("pause", paused=True) == "the graph's thread has ended"

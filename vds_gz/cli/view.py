@@ -24,9 +24,9 @@ from vds_gz.web.watched_vehicle import AUTO, Vehicle
 NODE_NAME = "view"
 
 DESCRIPTION = """
-Show a running vehicle in the browser: where it is and was, how its wheels point, what it was asked for and what it
-does. There its parameters can be changed, and it can be driven by keyboard or gamepad. The vehicle may start before or
-after this, and may be one in Gazebo or not.
+Show a running vehicle in the browser: where it is and was, how its wheels point, references and responses of its
+actuators. There its parameters can be changed, and it can be driven by touch, keyboard or gamepad. The vehicle may start
+before or after this, and may be one in Gazebo or not.
 """
 
 EPILOG = """

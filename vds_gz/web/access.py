@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
-#: Sent with every answer.
+#: Sent with every response.
 HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
@@ -80,7 +80,7 @@ class Access:
         if fault:
             raise web.HTTPForbidden(text=fault)
         if request.method not in ("GET", "HEAD"):
-            raise web.HTTPMethodNotAllowed(request.method, ["GET"], text="only GET is answered; commands go by socket")
+            raise web.HTTPMethodNotAllowed(request.method, ["GET"], text="only GET is served; commands go by socket")
         if request.path == SOCKET and (fault := self.origin_fault(request.headers.get("Origin"), request.host)):
             raise web.HTTPForbidden(text=fault)
         if not self.knows_token(request.cookies):

@@ -1,4 +1,4 @@
-"""The node of a vehicle: its parameters and its services, asked over the graph. Runs in the graph's thread."""
+"""The node of a vehicle: its parameters and its services, over the graph. Runs in the graph's thread."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from vds_gz.interface import topics
 from vds_gz.ros.graph import Client, Graph, QoS
 from vds_gz.ros.parameter_values import BOOL, DOUBLE, DOUBLE_ARRAY, FIELDS, INTEGER, STRING, python_value
 
-#: Told how a request went: the reason why it failed, empty if it did not.
+#: Called with the outcome of a request: the reason why it failed, empty if it did not.
 Done = Callable[[str], None]
 
-#: The list of parameters is asked for again if it has not come within this time [s].
-ASK_AGAIN = 3.0
+#: The list of parameters is requested again if it has not come within this time [s].
+RETRY = 3.0
 
 EVENTS = topics.Topic("/parameter_events", "rcl_interfaces/msg/ParameterEvent", QoS(depth=100))
 
@@ -24,7 +24,7 @@ _PYTHON_TYPES = {BOOL: bool, INTEGER: int, STRING: str}
 
 
 class RemoteNode:
-    """What can be asked of a vehicle's node.
+    """The parameters and services of a vehicle's node.
 
     Attributes:
         table: What is known of each parameter, ready for JSON, in the node's own order.
@@ -41,7 +41,7 @@ class RemoteNode:
         self._graph = graph
         self._types: dict[str, int] = {}
         self._wanted = True
-        self._asked = -math.inf
+        self._requested = -math.inf
         self._list = graph.client(f"{node}/list_parameters", "rcl_interfaces/srv/ListParameters")
         self._describe = graph.client(f"{node}/describe_parameters", "rcl_interfaces/srv/DescribeParameters")
         self._get = graph.client(f"{node}/get_parameters", "rcl_interfaces/srv/GetParameters")
@@ -55,21 +55,21 @@ class RemoteNode:
         if not self._list.ready():
             return (
                 f"node '{self._node}' offers no services here. Is that its name (--node)? Where no ROS is sourced, "
-                "only nodes with rmw_cyclonedds_cpp, and those that run without ROS, can be asked"
+                "only nodes with rmw_cyclonedds_cpp, and those that run without ROS, can be called"
             )
         return "asking the node for its parameters ..." if self._wanted else ""
 
     def look_again(self) -> None:
         """The node may be another one now: ask it for its parameters anew."""
         self._wanted = True
-        self._asked = -math.inf
+        self._requested = -math.inf
 
     def tick(self) -> None:
         """Ask for the parameters, if they are not known and it is time."""
         now = time.monotonic()
         services = (self._list, self._describe, self._get)
-        if self._wanted and now - self._asked > ASK_AGAIN and all(one.ready() for one in services):
-            self._asked = now
+        if self._wanted and now - self._requested > RETRY and all(one.ready() for one in services):
+            self._requested = now
             self._list.call(self._list.request(), self._on_list)
 
     # ------------------------------------------------------------------ requests
@@ -90,11 +90,11 @@ class RemoteNode:
         setattr(parameter.value, FIELDS[kind], fitting)
         request.parameters = [parameter]
 
-        def answered(response: Any) -> None:
+        def on_response(response: Any) -> None:
             result = response.results[0]
             done("" if result.successful else result.reason or "the node gives no reason")
 
-        self._call(self._set, request, answered, done)
+        self._call(self._set, request, on_response, done)
 
     def pause(self, paused: bool, done: Done) -> None:
         """Hold the vehicle, or let it go on."""
@@ -106,13 +106,13 @@ class RemoteNode:
         """Put the vehicle where it began."""
         self._call(self._reset, self._reset.request(), _succeeded(done), done)
 
-    def _call(self, client: Client, request: Any, answered: Callable[[Any], None], done: Done) -> None:
+    def _call(self, client: Client, request: Any, on_response: Callable[[Any], None], done: Done) -> None:
         if client.ready():
-            client.call(request, answered)
+            client.call(request, on_response)
         else:
             done(f"nobody offers the service '{client.name}'")
 
-    # ------------------------------------------------------------------ answers
+    # ------------------------------------------------------------------ responses
 
     def _on_list(self, response: Any) -> None:
         names = list(response.result.names)
@@ -124,11 +124,11 @@ class RemoteNode:
         request = self._get.request()
         request.names = list(names)
 
-        def answered(response: Any) -> None:
-            if len(response.values) == len(names):  # else it is another node by now, and will be asked again
+        def on_response(response: Any) -> None:
+            if len(response.values) == len(names):  # else it is another node by now, and will be requested anew
                 self._learn(dict(zip(names, response.values, strict=True)), descriptors)
 
-        self._get.call(request, answered)
+        self._get.call(request, on_response)
 
     def _learn(self, values: Mapping[str, Any], descriptors: Sequence[Any]) -> None:
         self._types = {name: int(value.type) for name, value in values.items()}

@@ -252,7 +252,7 @@ def _message(kind: str, **content: object) -> str:
 
 
 def _files() -> list[tuple[str, bytes, str]]:
-    """Name, content and type of each file of the page, read once: nothing else of this machine can be asked for."""
+    """Name, content and type of each file of the page, read once: nothing else of this machine is served."""
     found = []
     for file in (files(__package__) / "static").iterdir():
         suffix = file.name[file.name.rfind(".") :]

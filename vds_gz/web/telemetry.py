@@ -1,4 +1,4 @@
-"""The newest of what a vehicle says and is asked, packed for a page."""
+"""The newest state and reference of a vehicle, packed for a page."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from vds_gz.ros.graph import Graph, QoS
 #: A reader that lags loses messages, and never keeps the vehicle waiting.
 NEWEST = QoS(depth=1, reliable=False)
 
-#: A vehicle that says nothing for so long is silent; a command so old is none [s].
+#: A vehicle that sends nothing for so long is silent; a command so old is none [s].
 SILENT = 2.5
 COMMAND_HOLDS = 1.0
 
@@ -31,9 +31,9 @@ COLUMNS = (
     "v_x",
     "v_y",
     "yaw_rate",
-    "asked_v_x",
-    "asked_v_y",
-    "asked_yaw_rate",
+    "reference_v_x",
+    "reference_v_y",
+    "reference_yaw_rate",
 )
 
 NOTHING = (math.nan, math.nan, math.nan)
@@ -51,9 +51,9 @@ class Status:
     """How the vehicle is.
 
     Attributes:
-        alive: It has said something of late.
+        alive: It has sent something of late.
         level: 0 good, 1 warning, 2 error, as in ``diagnostic_msgs``.
-        text: What its diagnostics say.
+        text: The text of its diagnostics.
         values: Their keys and values.
     """
 
@@ -80,7 +80,7 @@ class Telemetry:
         Args:
             graph: The vehicle's place on the graph.
             node: Full name of its node.
-            described: Called when the vehicle says what it is, which it does when it starts.
+            described: Called when the vehicle describes itself, which it does when it starts.
         """
         self.outline: Outline | None = None
         self.fault = ""
@@ -91,8 +91,8 @@ class Telemetry:
         self._status_name = f"{node.removeprefix('/')}: vehicle"
         self._described = described
         self._latest: dict[str, Any] = {}
-        self._heard = -math.inf
-        self._asked: tuple[float, tuple[float, float, float]] = (-math.inf, NOTHING)
+        self._received = -math.inf
+        self._reference: tuple[float, tuple[float, float, float]] = (-math.inf, NOTHING)
         self._diagnosed: tuple[float, Status] = (-math.inf, Status(False, 0, ""))
         self._listen(graph)
 
@@ -120,7 +120,7 @@ class Telemetry:
             return None
         pose, twist = truth.pose.pose, truth.twist.twist
         stamp = stamp_ns(truth.header.stamp)
-        asked_at, asked = self._asked
+        reference_at, reference = self._reference
         front = (
             stamp * 1e-9,
             pose.position.x,
@@ -129,7 +129,7 @@ class Telemetry:
             twist.linear.x,
             twist.linear.y,
             twist.angular.z,
-            *(asked if time.monotonic() - asked_at < COMMAND_HOLDS else NOTHING),
+            *(reference if time.monotonic() - reference_at < COMMAND_HOLDS else NOTHING),
         )
         joints = self._positions()
         references = self._actuator_values(topics.ACTUATOR_REFERENCES.name)
@@ -143,7 +143,7 @@ class Telemetry:
         diagnosed, status = self._diagnosed
         if now - diagnosed < SILENT:
             return status
-        return Status(now - self._heard < SILENT, 0, "")
+        return Status(now - self._received < SILENT, 0, "")
 
     def _positions(self) -> list[float]:
         names, message = self.joints, self._latest.get(topics.JOINT_STATES.name)
@@ -171,7 +171,7 @@ class Telemetry:
 
     def _on_truth(self, message: Any, arrival: int) -> None:
         self._latest[topics.GROUND_TRUTH.name] = message
-        self._heard = time.monotonic()
+        self._received = time.monotonic()
         self.stamp = stamp_ns(message.header.stamp)
 
     def _on_description(self, message: Any, arrival: int) -> None:
@@ -191,7 +191,7 @@ class Telemetry:
 
     def _command_reader(self, read: Callable[[Any], tuple[float, float, float]]) -> Callable[[Any, int], None]:
         def take(message: Any, arrival: int) -> None:
-            self._asked = time.monotonic(), read(message)
+            self._reference = time.monotonic(), read(message)
 
         return take
 

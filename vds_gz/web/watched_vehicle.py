@@ -1,4 +1,4 @@
-"""One vehicle as a page knows it: what it says, what can be asked of its node, and who drives it."""
+"""One vehicle as a page knows it: its state, the services of its node, and who drives it."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class Vehicle:
 
     Attributes:
         namespace: Its namespace, ``/`` for none.
-        telemetry: What it says.
-        node: What can be asked of its node.
+        telemetry: Its state.
+        node: Its node's parameters and services.
         driver: Who drives it.
     """
 

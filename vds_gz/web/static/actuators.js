@@ -1,4 +1,4 @@
-// What each actuator was asked for and does, in numbers and as a bar.
+// The reference and the state of each actuator, in numbers and as a bar.
 
 import { fitted } from "./theme.js";
 
@@ -12,30 +12,30 @@ export class Actuators {
   shape(layout) {
     this.rows = layout.actuators.map(({ name, unit }) => {
       const element = document.createElement("tr");
-      const [title, asked, actual, bar] = [0, 1, 2, 3].map(() => document.createElement("td"));
+      const [title, reference, actual, bar] = [0, 1, 2, 3].map(() => document.createElement("td"));
       const canvas = document.createElement("canvas");
       title.textContent = name.replaceAll("_", " ");
-      asked.className = actual.className = "number";
+      reference.className = actual.className = "number";
       canvas.className = "bar";
       canvas.setAttribute("aria-hidden", "true");
       bar.append(canvas);
-      element.append(title, asked, actual, bar);
-      return { name, unit, asked, actual, canvas, element, reach: unit === "rad" ? 0.3 : 1 };
+      element.append(title, reference, actual, bar);
+      return { name, unit, reference, actual, canvas, element, reach: unit === "rad" ? 0.3 : 1 };
     });
     this.body.replaceChildren(...this.rows.map((row) => row.element));
   }
 
   draw(frame) {
     for (const row of this.rows) {
-      const [asked, actual] = [frame[`asked ${row.name}`], frame[`actual ${row.name}`]];
-      row.asked.textContent = Number.isFinite(asked) ? `${asked.toFixed(3)} ${row.unit}` : "–";
+      const [reference, actual] = [frame[`reference ${row.name}`], frame[`actual ${row.name}`]];
+      row.reference.textContent = Number.isFinite(reference) ? `${reference.toFixed(3)} ${row.unit}` : "–";
       row.actual.textContent = Number.isFinite(actual) ? `${actual.toFixed(3)} ${row.unit}` : "–";
-      for (const value of [asked, actual]) if (Number.isFinite(value)) row.reach = Math.max(row.reach, Math.abs(value));
-      this.drawBar(row, asked, actual);
+      for (const value of [reference, actual]) if (Number.isFinite(value)) row.reach = Math.max(row.reach, Math.abs(value));
+      this.drawBar(row, reference, actual);
     }
   }
 
-  drawBar({ canvas, reach }, asked, actual) {
+  drawBar({ canvas, reach }, reference, actual) {
     const { context, width, height } = fitted(canvas);
     const { colors } = this.theme;
     const at = (value) => width / 2 + ((value / reach) * (width - 4)) / 2;
@@ -47,9 +47,9 @@ export class Actuators {
     }
     context.fillStyle = colors["grid-strong"];
     context.fillRect(width / 2 - 0.5, 1, 1, height - 2);
-    if (Number.isFinite(asked)) {
-      context.fillStyle = colors.asked;
-      context.fillRect(at(asked) - 1, 1, 2, height - 2);
+    if (Number.isFinite(reference)) {
+      context.fillStyle = colors.reference;
+      context.fillRect(at(reference) - 1, 1, 2, height - 2);
     }
   }
 }

@@ -1,4 +1,4 @@
-// Quantities over time: what was asked for, dashed, and what is.
+// Quantities over time: the reference, dashed, and the actual value.
 
 import { fitted } from "./theme.js";
 
@@ -19,14 +19,14 @@ export class Charts {
 
   shape(layout) {
     const wanted = [
-      { name: "speed", unit: "m/s", asked: "asked_v_x", actual: "v_x" },
-      { name: "yaw rate", unit: "rad/s", asked: "asked_yaw_rate", actual: "yaw_rate" },
+      { name: "speed", unit: "m/s", reference: "reference_v_x", actual: "v_x" },
+      { name: "yaw rate", unit: "rad/s", reference: "reference_yaw_rate", actual: "yaw_rate" },
     ];
     if (!layout.steers && layout.actuators.length > 2) {
-      wanted.splice(1, 0, { name: "speed sideways", unit: "m/s", asked: "asked_v_y", actual: "v_y" });
+      wanted.splice(1, 0, { name: "lateral speed", unit: "m/s", reference: "reference_v_y", actual: "v_y" });
     }
     for (const { name, unit } of layout.actuators.filter((one) => one.unit === "rad")) {
-      wanted.push({ name: name.replaceAll("_", " "), unit, asked: `asked ${name}`, actual: `actual ${name}` });
+      wanted.push({ name: name.replaceAll("_", " "), unit, reference: `reference ${name}`, actual: `actual ${name}` });
     }
     this.charts = wanted.map((one) => ({ ...one, ...figure(one) }));
     this.list.replaceChildren(...this.charts.map((chart) => chart.element));
@@ -37,7 +37,7 @@ export class Charts {
   }
 
   drawChart(chart) {
-    const lines = [this.line(chart.asked), this.line(chart.actual)];
+    const lines = [this.line(chart.reference), this.line(chart.actual)];
     const { context, width, height } = fitted(chart.canvas);
     const axis = scaled(lines.flatMap((line) => line.map((point) => point.value)).filter(Number.isFinite));
     const place = {
@@ -45,9 +45,9 @@ export class Charts {
       y: (value) => 6 + ((axis.high - value) / (axis.high - axis.low)) * (height - 12),
     };
     this.drawAxis(context, axis, place, width);
-    this.drawLine(context, lines[0], place, this.theme.colors.asked, [5, 4]);
+    this.drawLine(context, lines[0], place, this.theme.colors.reference, [5, 4]);
     this.drawLine(context, lines[1], place, this.theme.colors.actual, []);
-    chart.askedShown.textContent = shown(lines[0].at(-1)?.value);
+    chart.referenceShown.textContent = shown(lines[0].at(-1)?.value);
     chart.actualShown.textContent = shown(lines[1].at(-1)?.value);
   }
 
@@ -97,14 +97,14 @@ function figure({ name, unit }) {
   const caption = document.createElement("figcaption");
   const canvas = document.createElement("canvas");
   const [label, numbers] = [document.createElement("span"), document.createElement("span")];
-  const [askedShown, actualShown] = [document.createElement("i"), document.createElement("b")];
+  const [referenceShown, actualShown] = [document.createElement("i"), document.createElement("b")];
   label.textContent = `${name} [${unit}]`;
-  numbers.append(askedShown, "  ", actualShown);
+  numbers.append(referenceShown, "  ", actualShown);
   caption.append(label, numbers);
   canvas.setAttribute("role", "img");
-  canvas.setAttribute("aria-label", `${name} over time, asked for and actual`);
+  canvas.setAttribute("aria-label", `${name} over time, reference and actual`);
   element.append(caption, canvas);
-  return { element, canvas, askedShown, actualShown };
+  return { element, canvas, referenceShown, actualShown };
 }
 
 // An axis that holds all values and zero, with three to six steps.

@@ -1,27 +1,27 @@
-// Drives by keyboard or gamepad. Commands go out at a steady rate while somebody drives; when all is let go, when the page
-// loses the focus or the connection, they are zero a few times, and then there is silence, so that others can drive.
+// Drives by touch, gamepad or keyboard. Commands go out at a steady rate while somebody drives; when all is released, when
+// the page loses the focus or the connection, they are zero a few times, and then there is silence, so that others can drive.
+
+import { Gamepad } from "./gamepad.js";
+import { Keyboard, key } from "./keyboard.js";
+import { Thumbs } from "./thumbs.js";
 
 const PERIOD = 50; // [ms]
 const STOPS = 5;
-const [STEER_IN, STEER_BACK] = [0.45, 0.2]; // from the middle to the end and back by key [s]
-const DEAD_ZONE = 0.1;
-const ENABLE = 4; // the left shoulder button, see https://w3c.github.io/gamepad/#remapping
-const STANDSTILL = { forwards: 0, sideways: 0, turn: 0 };
-
-const FORWARDS = { KeyW: 1, ArrowUp: 1, KeyS: -1, ArrowDown: -1 };
-const TURN = { KeyA: 1, ArrowLeft: 1, KeyD: -1, ArrowRight: -1 };
-const SIDEWAYS = { KeyQ: 1, KeyE: -1 };
+const STANDSTILL = { longitudinal: 0, lateral: 0, turn: 0 }; // parts of the limits, -1 to 1; forward and left are positive
 
 export class Driving {
   constructor(link) {
     this.link = link;
     this.canvas = document.getElementById("scene");
     this.banner = document.getElementById("driving");
-    this.keys = new Set();
-    this.turn = 0;
+    this.limit = { speed: document.getElementById("speed-limit"), turn: document.getElementById("turn-limit") };
+    this.sources = [
+      new Thumbs(() => this.tick()),
+      new Gamepad(),
+      new Keyboard(this.canvas, () => this.tick(), () => this.stop()),
+    ];
     this.stops = 0;
     this.reason = "";
-    this.limit = { speed: document.getElementById("speed-limit"), turn: document.getElementById("turn-limit") };
     this.known = "";
     this.shape({ steers: true, actuators: [] });
     this.listen();
@@ -32,18 +32,28 @@ export class Driving {
   shape(layout) {
     this.steers = layout.steers;
     this.omni = !layout.steers && layout.actuators.length > 2;
-    document.getElementById("turn-name").textContent = this.steers ? "steering" : "yaw rate";
-    const keys = [["W", "S"], ["A", "D"], ...(this.omni ? [["Q", "E"]] : [])];
-    const text = ["speed", this.steers ? "steering" : "turn", "sideways"];
-    const hint = document.getElementById("keys");
-    hint.replaceChildren("Click the view, then ");
-    keys.forEach((pair, i) => hint.append(...pair.map(key), ` ${text[i]}  `));
-    hint.append("(or arrows), ", key("space"), " stop. What is let go stops.");
     this.known = "";
+    for (const source of this.sources) source.shape(this);
+    for (const label of document.querySelectorAll(".turn-name")) label.textContent = this.turnName;
+    this.showHint();
     this.showLimits();
   }
 
-  // The greatest speed and steering angle that the vehicle has, as the ends of the sliders.
+  get turnName() {
+    return this.steers ? "steering" : "yaw rate";
+  }
+
+  showHint() {
+    const pairs = [["W", "S"], ["A", "D"], ...(this.omni ? [["Q", "E"]] : [])];
+    const names = ["speed", this.turnName, "lateral speed"];
+    const hint = document.getElementById("keys");
+    hint.replaceChildren("Click the view, then ");
+    pairs.forEach((pair, i) => hint.append(...pair.map(key), ` ${names[i]}  `));
+    hint.append("(or arrows), ", key("space"), ` stop. By touch: left thumb speed, right thumb ${this.turnName}. `);
+    hint.append("What is released stops.");
+  }
+
+  // The vehicle's own limits of speed and steering angle, as the ends of the sliders.
   limits(values) {
     const find = (ending) => Object.entries(values).find(([name]) => name.endsWith(ending))?.[1];
     const speed = find("drive_actuator.max_velocity") ?? find("drive_actuators.max_velocity") ?? find(".vel_lim") ?? 5;
@@ -62,118 +72,79 @@ export class Driving {
 
   showLimits() {
     document.getElementById("speed-shown").textContent = `${Number(this.limit.speed.value).toFixed(2)} m/s`;
-    document.getElementById("turn-shown").textContent =
-      `${Number(this.limit.turn.value).toFixed(2)} ${this.steers ? "rad" : "rad/s"}`;
+    document.getElementById("turn-shown").textContent = `${Number(this.limit.turn.value).toFixed(2)} ${this.turnUnit}`;
   }
 
-  // Somebody is told why a command is not obeyed.
+  get turnUnit() {
+    return this.steers ? "rad" : "rad/s";
+  }
+
+  // Why a command was refused, for a while.
   refused(reason) {
     this.reason = reason;
     clearTimeout(this.forgetting);
     this.forgetting = setTimeout(() => (this.reason = ""), 2000);
   }
 
-  letGo() {
-    this.keys.clear();
-    this.turn = 0;
-  }
-
   tick() {
-    const pad = this.gamepad();
-    const wanted = pad ?? this.keyboard();
-    const moving = wanted.forwards !== 0 || wanted.sideways !== 0 || wanted.turn !== 0;
+    const [source, command] = this.active();
+    const moving = Object.values(command).some((part) => part !== 0);
     if (moving) this.stops = STOPS;
     if (this.stops > 0) {
       if (!moving) this.stops--;
-      this.send(wanted);
+      this.send(command);
     }
-    this.show(moving ? (pad ? "gamepad" : "keyboard") : "nobody", wanted);
+    this.show(moving ? source : "nobody", command);
   }
 
-  send({ forwards, sideways, turn }) {
-    const [speed, angle] = [Number(this.limit.speed.value), Number(this.limit.turn.value)];
+  // Who drives, and the command: of several sources the first one's.
+  active() {
+    for (const source of this.sources) {
+      const command = source.command();
+      if (command) return [source.name, command];
+    }
+    return ["nobody", STANDSTILL];
+  }
+
+  send(command) {
+    const { speed, lateral, turn } = this.scaled(command);
     this.link.send("drive", {
-      v_x: forwards * speed,
-      v_y: sideways * speed,
-      yaw_rate: this.steers ? 0 : turn * angle,
-      steering_angle: this.steers ? turn * angle : 0,
+      v_x: speed,
+      v_y: lateral,
+      yaw_rate: this.steers ? 0 : turn,
+      steering_angle: this.steers ? turn : 0,
     });
   }
 
-  show(by, { forwards, turn }) {
+  scaled({ longitudinal, lateral, turn }) {
+    const speed = Number(this.limit.speed.value);
+    return { speed: longitudinal * speed, lateral: lateral * speed, turn: turn * Number(this.limit.turn.value) };
+  }
+
+  show(by, command) {
+    const { speed, turn } = this.scaled(command);
     const focus = document.activeElement === this.canvas;
-    const [speed, angle] = [forwards * Number(this.limit.speed.value), turn * Number(this.limit.turn.value)];
-    this.banner.dataset.by = by;
+    this.banner.dataset.by = by === "nobody" && !this.reason ? "hint" : by;
     if (this.reason) this.banner.textContent = this.reason;
     else if (by !== "nobody") {
-      this.banner.textContent = `${by}: ${speed.toFixed(2)} m/s, ${angle.toFixed(2)} ${this.steers ? "rad" : "rad/s"}`;
+      this.banner.textContent = `${by}: ${speed.toFixed(2)} m/s, ${turn.toFixed(2)} ${this.turnUnit}`;
     } else this.banner.textContent = focus ? "" : "click here to drive with keys";
   }
 
-  // ------------------------------------------------------------------ keyboard
-
-  keyboard() {
-    const sum = (map) => Math.sign([...this.keys].reduce((total, code) => total + (map[code] ?? 0), 0));
-    const target = sum(TURN);
-    const against = target === 0 || target * this.turn < 0;
-    const step = PERIOD / 1000 / (against ? STEER_BACK : STEER_IN);
-    this.turn += Math.max(-step, Math.min(step, target - this.turn));
-    return { forwards: sum(FORWARDS), sideways: this.omni ? sum(SIDEWAYS) : 0, turn: this.turn };
-  }
-
   listen() {
-    const ours = (code) => code in FORWARDS || code in TURN || (this.omni && code in SIDEWAYS);
-    this.canvas.addEventListener("keydown", (event) => {
-      if (event.ctrlKey || event.altKey || event.metaKey) return;
-      if (event.code === "Space") this.stopAtOnce();
-      else if (ours(event.code)) this.keys.add(event.code);
-      else return;
-      event.preventDefault();
-      this.tickSoon(event);
-    });
-    this.canvas.addEventListener("keyup", (event) => {
-      if (this.keys.delete(event.code)) this.tick();
-    });
-    this.canvas.addEventListener("blur", () => this.stopAtOnce());
-    window.addEventListener("blur", () => this.stopAtOnce());
-    window.addEventListener("pagehide", () => this.stopAtOnce());
-    document.addEventListener("visibilitychange", () => this.stopAtOnce());
+    window.addEventListener("blur", () => this.stop());
+    window.addEventListener("pagehide", () => this.stop());
+    document.addEventListener("visibilitychange", () => this.stop());
     for (const slider of Object.values(this.limit)) slider.addEventListener("input", () => this.showLimits());
   }
 
-  // A key that was just pressed need not wait for the next beat.
-  tickSoon(event) {
-    if (!event.repeat) this.tick();
+  // Everything is released: each key and each thumb must be pressed anew.
+  release() {
+    for (const source of this.sources) source.release();
   }
 
-  stopAtOnce() {
-    this.letGo();
+  stop() {
+    this.release();
     if (this.stops > 0) this.send(STANDSTILL);
   }
-
-  // ------------------------------------------------------------------ gamepad
-
-  // What a gamepad wants while its enabling button is held, and null otherwise. Left stick: steer; right stick: speed.
-  gamepad() {
-    const pads = [...navigator.getGamepads()].filter((pad) => pad?.connected && pad.mapping === "standard");
-    document.getElementById("gamepad").textContent = pads.length
-      ? `gamepad: hold the left shoulder button; right stick speed, left stick ${this.steers ? "steering" : "turn"}`
-      : "gamepad: connect one and press a button";
-    const pad = pads.find((one) => one.buttons[ENABLE]?.pressed);
-    if (!pad || !document.hasFocus()) return null;
-    const [steer, sideways, speed] = [pad.axes[0], pad.axes[2], pad.axes[3]].map(alive);
-    return { forwards: -speed, sideways: this.omni ? -sideways : 0, turn: -steer };
-  }
-}
-
-// An axis without the part around its middle that does nothing.
-function alive(value) {
-  const size = Math.abs(value);
-  return size > DEAD_ZONE ? (Math.sign(value) * Math.min(1, size - DEAD_ZONE)) / (1 - DEAD_ZONE) : 0;
-}
-
-function key(name) {
-  const element = document.createElement("kbd");
-  element.textContent = name;
-  return element;
 }

@@ -13,7 +13,7 @@ export class History {
     this.names = [
       ...layout.columns,
       ...layout.joints.map((name) => `joint ${name}`),
-      ...layout.actuators.map((one) => `asked ${one.name}`),
+      ...layout.actuators.map((one) => `reference ${one.name}`),
       ...layout.actuators.map((one) => `actual ${one.name}`),
     ];
     this.columns = new Map(this.names.map((name) => [name, new Float64Array(LENGTH)]));
@@ -30,15 +30,15 @@ export class History {
     return numbers.length === this.names.length;
   }
 
-  // Keep a frame. True if the vehicle has begun anew: its time has gone back.
+  // Keep a frame. True if the vehicle has restarted: its time has gone back.
   add(numbers) {
     const time = numbers[0];
-    const anew = time < this.last;
-    if (anew) this.clear();
+    const restarted = time < this.last;
+    if (restarted) this.clear();
     if (time - this.last > GAP && this.count > 0) this.put(new Float64Array(numbers.length).fill(NaN), time);
     this.put(numbers, time);
     this.last = time;
-    return anew;
+    return restarted;
   }
 
   put(numbers, time) {

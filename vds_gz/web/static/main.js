@@ -27,7 +27,7 @@ let newest = null;
 link.on("opened", () => status.connected(true));
 link.on("lost", () => {
   status.connected(false);
-  driving.letGo();
+  driving.release();
 });
 link.on("hello", (message) => status.vehicles(message.vehicles, message.vehicle));
 link.on("status", (message) => {
@@ -50,11 +50,11 @@ link.on("values", (message) => {
 link.on("refused", (message) => driving.refused(message.reason));
 link.on("frame", (numbers) => {
   if (!history.fits(numbers)) return; // of another layout, which is on its way
-  if (history.add(numbers)) scene.forget();
+  if (history.add(numbers)) scene.clearPath();
   newest = numbers;
 });
 
-// Frames are drawn when the browser draws, and only then is the server told that another may come: a browser that is
+// Frames are drawn when the browser draws, and only then does the server learn that another may come: a browser that is
 // slow gets fewer, and one that does not show the page gets none.
 function draw(now) {
   requestAnimationFrame(draw);

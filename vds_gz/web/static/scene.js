@@ -3,9 +3,9 @@
 import { fitted } from "./theme.js";
 
 const PATH_STEP = 0.03; // [m]
-const PATH_BREAK = 3; // a greater step is a jump, not a way [m]
+const PATH_BREAK = 3; // a larger step is a jump, not a path [m]
 const PATH_LENGTH = 20000;
-const [NEAREST, FARTHEST] = [400, 0.5]; // [pixels per metre]
+const [MAX_SCALE, MIN_SCALE] = [400, 0.5]; // [pixels per metre]
 
 export class Scene {
   constructor(theme) {
@@ -26,7 +26,7 @@ export class Scene {
     this.moved = true;
   }
 
-  forget() {
+  clearPath() {
     this.path = [];
     this.moved = true;
   }
@@ -121,7 +121,7 @@ export class Scene {
     this.drawOrigin(context);
   }
 
-  // The greatest box is the body; smaller ones on it tell front from rear.
+  // The largest box is the body; smaller ones on it tell front from rear.
   drawBox(context, { x, y, yaw, length, width }, color) {
     context.save();
     context.translate(x, y);
@@ -168,7 +168,7 @@ export class Scene {
   // Where base_link is, and its axes.
   drawOrigin(context) {
     const length = this.outline ? 0.35 : 14 / this.scale;
-    for (const [x, y, color] of [[length, 0, "asked"], [0, length, "actual"]]) {
+    for (const [x, y, color] of [[length, 0, "reference"], [0, length, "actual"]]) {
       context.beginPath();
       context.moveTo(0, 0);
       context.lineTo(x, y);
@@ -208,7 +208,7 @@ export class Scene {
 
   zoom(factor, x = this.width / 2, y = this.height / 2) {
     const before = this.scale;
-    this.scale = Math.min(NEAREST, Math.max(FARTHEST, this.scale * factor));
+    this.scale = Math.min(MAX_SCALE, Math.max(MIN_SCALE, this.scale * factor));
     if (!this.follows) {
       const shift = 1 / before - 1 / this.scale;
       this.center.x += (x - this.width / 2) * shift;
@@ -219,9 +219,9 @@ export class Scene {
 
   listen() {
     const { canvas } = this;
-    document.getElementById("nearer").onclick = () => this.zoom(1.4);
-    document.getElementById("farther").onclick = () => this.zoom(1 / 1.4);
-    document.getElementById("forget").onclick = () => this.forget();
+    document.getElementById("zoom-in").onclick = () => this.zoom(1.4);
+    document.getElementById("zoom-out").onclick = () => this.zoom(1 / 1.4);
+    document.getElementById("clear-path").onclick = () => this.clearPath();
     this.following.onclick = () => (this.follows = !this.follows);
     canvas.addEventListener("keydown", (event) => {
       if (event.key === "+") this.zoom(1.2);

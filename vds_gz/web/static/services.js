@@ -1,12 +1,12 @@
-// The buttons that hold the vehicle, let it go on, and put it where it began.
+// The buttons that hold the vehicle, resume it, and put it back at its start.
 
 export class Services {
   constructor(link) {
     this.link = link;
-    this.shown = document.getElementById("answer");
+    this.shown = document.getElementById("response");
     document.getElementById("pause").onclick = () => this.ask("paused", "pause", { paused: true });
-    document.getElementById("go-on").onclick = () => this.ask("running", "pause", { paused: false });
-    document.getElementById("reset").onclick = () => this.ask("the vehicle stands where it began", "reset");
+    document.getElementById("resume").onclick = () => this.ask("running", "pause", { paused: false });
+    document.getElementById("reset").onclick = () => this.ask("the vehicle is back at its start", "reset");
   }
 
   async ask(done, kind, content) {

@@ -1,6 +1,6 @@
 // The line at the top, and what the diagnostics say.
 
-const WINDOW = 1000; // pictures per second are counted over so long [ms]
+const WINDOW = 1000; // frames per second are counted over so long [ms]
 
 export class Status {
   constructor() {
@@ -15,12 +15,12 @@ export class Status {
   }
 
   connected(yes) {
-    this.say(yes ? "waiting for the vehicle ..." : "the server does not answer; trying again ...", yes ? "waiting" : "lost");
+    this.say(yes ? "waiting for the vehicle ..." : "no connection to the server; trying again ...", yes ? "waiting" : "lost");
   }
 
   show({ alive, level, text, values }) {
     if (alive) this.say(text || "running", level);
-    else this.say("no vehicle is heard: is its node running, in this namespace and ROS domain?", "waiting");
+    else this.say("no data from a vehicle: is its node running, in this namespace and ROS domain?", "waiting");
     this.list.replaceChildren(
       ...values.map(([key, value]) => {
         const [part, term, detail] = ["div", "dt", "dd"].map((tag) => document.createElement(tag));
@@ -39,7 +39,7 @@ export class Status {
     this.choice.onchange = () => location.assign(`/?vehicle=${encodeURIComponent(this.choice.value)}`);
   }
 
-  // A picture has been drawn, of an instant of the vehicle's time [s].
+  // A frame has been drawn, of an instant of the vehicle's time [s].
   drawn(now, time) {
     this.frames++;
     document.documentElement.dataset.frames = this.frames;

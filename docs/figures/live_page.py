@@ -1,0 +1,115 @@
+"""Photographs the live page in Chromium, driven by keys on a wide screen and by two thumbs on a phone.
+
+Needs chromium, chromedriver and selenium. Run by ``python docs/figures/live_page.py``.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from selenium import webdriver
+from selenium.webdriver.common.actions.interaction import POINTER_TOUCH
+from selenium.webdriver.common.actions.pointer_input import PointerInput
+from selenium.webdriver.remote.command import Command
+
+from vds_gz.share import share
+
+PICTURES = Path(__file__).resolve().parents[1] / "pictures"
+NODE = ["-m", "vds_gz.nodes.sim_node", "--ros-args", "--params-file", str(share("config") / "ackermann_car.yaml")]
+VIEW = ["-m", "vds_gz.cli", "view", "--port", "0"]
+FLAGS = "headless no-sandbox disable-gpu disable-background-networking window-size=1500,1130"
+
+#: A phone held upright.
+PHONE = {"width": 420, "height": 860, "pixelRatio": 2.0, "touch": True}
+
+#: Which keys are held, and for how long [s].
+DRIVE = (("wa", 7.0), ("w", 1.0), ("wd", 4.0), ("w", 1.2), ("wa", 1.0))
+
+
+def main() -> None:
+    """Take both pictures."""
+    os.environ.setdefault("ROS_DOMAIN_ID", "77")
+    with running(NODE), running(VIEW) as view:
+        assert view.stdout is not None
+        url = view.stdout.readline().split()[-1]
+        with browser(url) as driver:
+            for _ in range(3):
+                driver.find_element("id", "zoom-out").click()
+            driver.find_element("id", "scene").click()
+            drive_by_keys(driver)
+            driver.save_screenshot(str(PICTURES / "live_page.png"))
+        with browser(url, PHONE) as driver:
+            drive_by_thumbs(driver)
+            driver.save_screenshot(str(PICTURES / "live_page_phone.png"))
+
+
+def drive_by_keys(driver: webdriver.Chrome) -> None:
+    """Drive some curves; keys are still held at the end."""
+    held = ""
+    for keys, seconds in DRIVE:
+        actions = webdriver.ActionChains(driver)
+        for key in set(held) - set(keys):
+            actions.key_up(key)
+        for key in set(keys) - set(held):
+            actions.key_down(key)
+        actions.perform()
+        held = keys
+        time.sleep(seconds)
+
+
+def drive_by_thumbs(driver: webdriver.Chrome) -> None:
+    """Drive a curve; both thumbs are still down at the end."""
+    thumbs = []
+    for pad, dx, dy in (("thumb-speed", 0, -40), ("thumb-turn", 25, 0)):
+        box = driver.find_element("id", pad).rect
+        x, y = round(box["x"] + box["width"] / 2), round(box["y"] + box["height"] / 2)
+        thumb = PointerInput(POINTER_TOUCH, pad)
+        thumb.create_pointer_move(0, x, y)
+        thumb.create_pointer_down(button=0)
+        thumb.create_pointer_move(300, x + dx, y + dy)
+        thumb.create_pause(5.0)
+        thumbs.append(thumb.encode())
+    driver.execute(Command.W3C_ACTIONS, {"actions": thumbs})
+
+
+@contextmanager
+def running(arguments: list[str]) -> Iterator[subprocess.Popen[str]]:
+    """A program, while it is needed."""
+    process = subprocess.Popen([sys.executable, *arguments], stdout=subprocess.PIPE, text=True)
+    try:
+        yield process
+    finally:
+        process.terminate()
+        process.wait()
+
+
+@contextmanager
+def browser(url: str, screen: dict[str, object] | None = None) -> Iterator[webdriver.Chrome]:
+    """Chromium that shows the page."""
+    options = webdriver.ChromeOptions()
+    options.binary_location = shutil.which("chromium") or ""
+    if screen:
+        options.add_experimental_option("mobileEmulation", {"deviceMetrics": screen})
+    with tempfile.TemporaryDirectory() as profile:
+        for flag in (*FLAGS.split(), f"user-data-dir={profile}"):
+            options.add_argument(f"--{flag}")
+        driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(shutil.which("chromedriver")))
+        try:
+            driver.get(url)
+            while not driver.execute_script("return document.documentElement.dataset.frames"):
+                time.sleep(0.1)
+            yield driver
+        finally:
+            driver.quit()
+
+
+if __name__ == "__main__":
+    main()
