@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from vds_gz.configuration import load_parameters
+from vds_gz.configuration import parameters_of
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "test")]
@@ -50,7 +50,7 @@ SECONDS = 10.0
 def preset(name: str, *overrides: tuple[str, object]) -> NodeParameters:
     given = read_parameter_file(str(share("config", f"{name}.yaml")), "/sim_node")
     given += [Override(key, value) for key, value in overrides]
-    return load_parameters(given)
+    return parameters_of(given)
 
 
 @contextmanager

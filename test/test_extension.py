@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from vds_gz.configuration import load_parameters
+from vds_gz.configuration import parameters_of
 from vds_gz.parameters.description import ParameterError, describe
 from vds_gz.parameters.override import Override
 from vds_gz.vehicle import catalogue
@@ -218,7 +218,7 @@ def parameters(loader, **values):
     """The parameters of a loader, from a file that names it."""
     overrides = [Override("model", "loader")]
     overrides += [Override(f"model_params.loader.{name.replace('__', '.')}", value) for name, value in values.items()]
-    return load_parameters(overrides).vehicle
+    return parameters_of(overrides).vehicle
 
 
 def test_an_installed_package_brings_a_model_beside_our_own(loader):

@@ -1,3 +1,128 @@
-"""Realistic actuation for wheeled robots in ROS 2: with Gazebo, without it, and where no ROS is installed."""
+"""Realistic actuation for wheeled robots in ROS 2: with Gazebo, without it, and where no ROS is installed.
+
+A vehicle answers late, slowly and within limits. Its step response, offline:
+
+>>> import vds_gz
+>>> vehicle = vds_gz.load_vehicle("forklift")
+>>> vehicle.enter(vds_gz.ackermann(1.0, 0.2), time=0)
+>>> speeds = []
+>>> for millisecond in range(0, 1000, 100):
+...     vehicle.advance(millisecond * 1_000_000)  # doctest: +ELLIPSIS
+...     speeds.append(vehicle.motion().v_x)
+0
+100
+...
+>>> speeds == sorted(speeds)
+True
+
+What stands in ``__all__`` is the public interface; everything else may change. Names are imported when they are first
+used, so that ``import vds_gz`` loads nothing else.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from vds_gz.commandlog.log import read as read_commands
+    from vds_gz.configuration import load_parameters, load_vehicle
+    from vds_gz.errors import ArgumentError, VdsGzError
+    from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
+    from vds_gz.parameters.description import ParameterError
+    from vds_gz.parameters.vehicles import BicycleParameters, DifferentialParameters, OmniParameters
+    from vds_gz.ros.factory import open_graph
+    from vds_gz.study.compare.sources import simulate
+    from vds_gz.study.identify.signals import read_signals
+    from vds_gz.study.identify.vehicle_fit import identify
+    from vds_gz.study.recording import read as read_recording
+    from vds_gz.vehicle.bicycle import BICYCLE
+    from vds_gz.vehicle.catalogue import models
+    from vds_gz.vehicle.command import Command, ackermann, control, gear, pedals, twist
+    from vds_gz.vehicle.compiled import CompiledVehicle, Fleet
+    from vds_gz.vehicle.differential import DIFFERENTIAL
+    from vds_gz.vehicle.model import VehicleModel
+    from vds_gz.vehicle.omni import OMNI
+    from vds_gz.vehicle.vehicle import Motion, Vehicle
 
 __version__ = "0.1.0"
+
+__all__ = [
+    # A vehicle, and many of them
+    "load_vehicle",
+    "load_parameters",
+    "Vehicle",
+    "Motion",
+    "CompiledVehicle",
+    "Fleet",
+    # Commands
+    "Command",
+    "twist",
+    "ackermann",
+    "pedals",
+    "control",
+    "gear",
+    # Models
+    "models",
+    "VehicleModel",
+    "BICYCLE",
+    "DIFFERENTIAL",
+    "OMNI",
+    "BicycleParameters",
+    "DifferentialParameters",
+    "OmniParameters",
+    "DriveParameters",
+    "SteeringParameters",
+    # Recordings: system identification, replay
+    "read_signals",
+    "identify",
+    "read_commands",
+    "simulate",
+    "read_recording",
+    # ROS 2
+    "open_graph",
+    # Errors
+    "VdsGzError",
+    "ArgumentError",
+    "ParameterError",
+]
+
+#: Where each public name is defined, and under which name if it is another one.
+_HOMES = {
+    "vds_gz.configuration": ("load_vehicle", "load_parameters"),
+    "vds_gz.vehicle.vehicle": ("Vehicle", "Motion"),
+    "vds_gz.vehicle.compiled": ("CompiledVehicle", "Fleet"),
+    "vds_gz.vehicle.command": ("Command", "twist", "ackermann", "pedals", "control", "gear"),
+    "vds_gz.vehicle.catalogue": ("models",),
+    "vds_gz.vehicle.model": ("VehicleModel",),
+    "vds_gz.vehicle.bicycle": ("BICYCLE",),
+    "vds_gz.vehicle.differential": ("DIFFERENTIAL",),
+    "vds_gz.vehicle.omni": ("OMNI",),
+    "vds_gz.parameters.vehicles": ("BicycleParameters", "DifferentialParameters", "OmniParameters"),
+    "vds_gz.parameters.actuators": ("DriveParameters", "SteeringParameters"),
+    "vds_gz.study.identify.signals": ("read_signals",),
+    "vds_gz.study.identify.vehicle_fit": ("identify",),
+    "vds_gz.commandlog.log": ("read as read_commands",),
+    "vds_gz.study.compare.sources": ("simulate",),
+    "vds_gz.study.recording": ("read as read_recording",),
+    "vds_gz.ros.factory": ("open_graph",),
+    "vds_gz.errors": ("VdsGzError", "ArgumentError"),
+    "vds_gz.parameters.description": ("ParameterError",),
+}
+_LAZY = {
+    (public or original): (module, original)
+    for module, names in _HOMES.items()
+    for original, _, public in (name.partition(" as ") for name in names)
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _LAZY:
+        raise AttributeError(f"module 'vds_gz' has no attribute '{name}'")
+    module, original = _LAZY[name]
+    value = globals()[name] = getattr(import_module(module), original)
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from vds_gz.parameters.override import Override
 from vds_gz.parameters.yaml_reader import read_parameter_file
 from vds_gz.share import share
 from vds_gz.vehicle.catalogue import models
+from vds_gz.vehicle.vehicle import Vehicle
 
 #: The node that simulates a vehicle, and its section in parameter files.
 NODE_NAME = "sim_node"
@@ -23,13 +24,89 @@ def parameter_groups() -> dict[str, type[Any]]:
     return {name: model.parameters for name, model in models().items()}
 
 
-def load_parameters(overrides: Iterable[Override]) -> NodeParameters:
+def parameters_of(overrides: Iterable[Override]) -> NodeParameters:
     """Parameters with these values and defaults for the rest.
 
     Raises:
         ParameterError: A name is unknown, or a value is not allowed.
     """
     return load.load(overrides, parameter_groups())
+
+
+def load_parameters(source: str | Path, values: Mapping[str, object] | None = None) -> NodeParameters:
+    """The parameters of a vehicle: its model, the model's own, and those of the node that simulates it.
+
+    Args:
+        source: The name of a preset (a vehicle that comes with the package), or the path of a parameter file.
+        values: Parameters that differ, by their dotted names.
+
+    Raises:
+        ArgumentError: There is no such preset or file.
+        ParameterError: A name is unknown, or a value is not allowed.
+
+    >>> load_parameters("deepracer").model
+    'bicycle'
+    >>> load_parameters("deepracer", {"model_params.bicycle.wheel_base": 0.2}).vehicle.wheel_base
+    0.2
+    """
+    file = preset_file(str(source)) if str(source) in preset_names() else Path(source)
+    if not file.is_file():
+        raise ArgumentError(
+            f"'{source}' is no parameter file (looked in {Path.cwd()}) and no preset; "
+            f"presets are {', '.join(preset_names())}"
+        )
+    given = [Override(name, value, "values") for name, value in (values or {}).items()]
+    return parameters_of([*read_parameter_file(str(file), f"/{NODE_NAME}"), *given])
+
+
+def load_vehicle(
+    source: str | Path, values: Mapping[str, object] | None = None, *, compiled: bool = False, start: int = 0
+) -> Vehicle:
+    """A vehicle at rest at the origin, ready for commands.
+
+    Args:
+        source: The name of a preset, or the path of a parameter file.
+        values: Parameters that differ, by their dotted names.
+        compiled: Its steps are compiled, which needs numba and is some hundred times faster.
+        start: Time of the beginning [ns].
+
+    Raises:
+        ArgumentError: There is no such preset or file.
+        ParameterError: A name is unknown, or a value is not allowed.
+
+    >>> from vds_gz import twist
+    >>> vehicle = load_vehicle("forklift")
+    >>> vehicle.enter(twist(1.0, 0.0, 0.0), time=0)
+    >>> vehicle.advance(500_000_000)
+    500
+    >>> 0.0 < vehicle.motion().v_x < 1.0
+    True
+    """
+    return make_vehicle(load_parameters(source, values), compiled=compiled, start=start)
+
+
+def make_vehicle(parameters: NodeParameters, *, compiled: bool = False, start: int = 0, moves: bool = True) -> Vehicle:
+    """The vehicle of these parameters at rest at the origin.
+
+    Args:
+        parameters: Of the vehicle and its node.
+        compiled: Its steps are compiled, which needs numba.
+        start: Time of the beginning [ns].
+        moves: Its model moves it; false where Gazebo does.
+    """
+    kind = Vehicle
+    if compiled:
+        from vds_gz.vehicle.compiled import CompiledVehicle
+
+        kind = CompiledVehicle
+    return kind(
+        models()[parameters.model],
+        parameters.vehicle,
+        step_rate=parameters.step_rate,
+        max_command_age=parameters.twist_reference_max_oldness,
+        start=start,
+        moves=moves,
+    )
 
 
 def default_parameters() -> NodeParameters:
@@ -44,7 +121,7 @@ def parameters_of_file(path: str | Path) -> NodeParameters:
         ArgumentError: It is no parameter file of the node.
         ParameterError: A value in it is wrong.
     """
-    return load_parameters(read_parameter_file(str(path), f"/{NODE_NAME}"))
+    return parameters_of(read_parameter_file(str(path), f"/{NODE_NAME}"))
 
 
 def parameters_of_preset(name: str) -> NodeParameters:
@@ -85,5 +162,5 @@ def write_parameters(path: Path, overrides: Iterable[Override], head: str) -> No
         ParameterError: The node would refuse them.
     """
     overrides = list(overrides)
-    load_parameters(overrides)
+    parameters_of(overrides)
     yaml_writer.write(path, overrides, head)

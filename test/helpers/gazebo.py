@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from helpers.processes import PATIENCE, Probe
-from vds_gz.configuration import load_parameters
+from vds_gz.configuration import parameters_of
 from vds_gz.description.sdf import sdf
 from vds_gz.interface import topics
 from vds_gz.parameters.node import NodeParameters
@@ -29,7 +29,7 @@ def preset(name: str, **overrides: object) -> NodeParameters:
     """The parameters of a preset; dots in names are two underscores here."""
     given = read_parameter_file(str(share("config", f"{name}.yaml")), "/sim_node")
     given += [Override(key.replace("__", "."), value) for key, value in overrides.items()]
-    return load_parameters(given)
+    return parameters_of(given)
 
 
 def vehicle(parameters: NodeParameters, name: str = "vehicle", x: float = 0.0, y: float = 0.0) -> Spawn:

@@ -15,7 +15,7 @@ import pytest
 import yaml
 from helpers.driving import MILLISECOND, SECOND, joints_of
 
-from vds_gz.configuration import load_parameters
+from vds_gz.configuration import parameters_of
 from vds_gz.parameters.override import Override
 from vds_gz.vehicle.catalogue import OWN
 from vds_gz.vehicle.command import twist
@@ -36,13 +36,13 @@ SHIFTS = np.arange(-0.010, 0.0101, 0.0005)
 TOLERANCE = {"v_x": 0.002, "v_y": 0.002, "yaw_rate": 0.006, "steering_left": 0.006, "steering_right": 0.006}
 
 
-def parameters_of(run: str, folder):
+def parameters_of_run(run: str, folder):
     """The parameters of a run, as that program got them."""
     line = next(line for line in (folder / "params.txt").read_text().splitlines() if line.startswith(run))
     given = (word.split(":=", 1) for word in shlex.split(line) if ":=" in word)
     values = CODE_DEFAULTS | {name: yaml.safe_load(value) for name, value in given}
     overrides = [Override(name, value, "reference run") for name, value in values.items()]
-    return load_parameters(overrides)
+    return parameters_of(overrides)
 
 
 def rows_of(run: str, folder) -> dict[str, list[list[str]]]:
@@ -118,7 +118,7 @@ def comparison(request, golden):
     rows = rows_of(request.param, folder)
     origin = min(float(rows["cmd"][0][0]), float(rows["twist"][0][0]))
     theirs = recorded(rows, origin)
-    ours = simulated(parameters_of(request.param, folder), rows, origin, float(theirs.time[-1]))
+    ours = simulated(parameters_of_run(request.param, folder), rows, origin, float(theirs.time[-1]))
     return ours, theirs
 
 

@@ -7,7 +7,7 @@ import dataclasses
 import sys
 from collections.abc import Iterator, Sequence
 
-from vds_gz.configuration import NODE_NAME, default_parameters, load_parameters
+from vds_gz.configuration import NODE_NAME, default_parameters, parameters_of
 from vds_gz.errors import ArgumentError
 from vds_gz.parameters.description import ParameterError, Value, describe
 from vds_gz.parameters.node import NodeParameters
@@ -52,7 +52,7 @@ def _check(file: str) -> int:
     """Look over one file, and return the exit code."""
     try:
         overrides = parse(["--ros-args", "--params-file", file], NODE_NAME).overrides
-        parameters = load_parameters(overrides)
+        parameters = parameters_of(overrides)
     except (ArgumentError, ParameterError) as error:
         print(f"{file}: {error}" if file not in str(error) else error, file=sys.stderr)
         return 1

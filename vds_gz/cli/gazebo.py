@@ -14,7 +14,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
-from vds_gz.configuration import NODE_NAME, load_parameters
+from vds_gz.configuration import NODE_NAME, parameters_of
 from vds_gz.description.sdf import remove_joint_plugins, sdf
 from vds_gz.errors import ArgumentError
 from vds_gz.parameters.description import ParameterError
@@ -41,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options, ros = _parser().parse_known_args(argv)
     try:
         arguments = node_arguments(options, ros)
-        parameters = parameters_of(arguments)
+        parameters = _parameters(arguments)
         world = world_file(options.world)
         name, text = populated(world, [spawned(parameters, options, arguments)], options.pace)
         arguments += ["-p", f"gazebo.world:={name}"]
@@ -70,14 +70,14 @@ def node_arguments(options: argparse.Namespace, ros: Sequence[str]) -> list[str]
     return ["--ros-args", "--params-file", str(Path(file).resolve()), *given, *extra]
 
 
-def parameters_of(arguments: Sequence[str]) -> NodeParameters:
+def _parameters(arguments: Sequence[str]) -> NodeParameters:
     """What the node will be told.
 
     Raises:
         ArgumentError: The command line is wrong.
         ParameterError: A parameter is.
     """
-    return load_parameters(parse(arguments, NODE_NAME).overrides)
+    return parameters_of(parse(arguments, NODE_NAME).overrides)
 
 
 def world_file(name: str) -> Path:

@@ -20,7 +20,7 @@ from types import FrameType
 from vds_gz.commandlog import log as command_log
 from vds_gz.commandlog.log import CommandLogError
 from vds_gz.configuration import NODE_NAME as NODE
-from vds_gz.configuration import load_parameters, preset_file, preset_names
+from vds_gz.configuration import parameters_of, preset_file, preset_names
 from vds_gz.errors import ArgumentError
 from vds_gz.parameters.description import ParameterError
 from vds_gz.parameters.node import NodeParameters
@@ -159,7 +159,7 @@ def _plan(options: argparse.Namespace, for_ros: list[str]) -> Plan:
     file = _parameter_file(options)
     overrides = parse(["--ros-args", "--params-file", str(file)], NODE).overrides
     own = parse(["--ros-args", *for_ros], NODE).overrides
-    parameters = load_parameters([*overrides, *own])
+    parameters = parameters_of([*overrides, *own])
     remaps = ["--ros-args", *_remaps(for_ros)]
     driver = None
     if not options.forever:

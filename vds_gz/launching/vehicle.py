@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from vds_gz.configuration import NODE_NAME, load_parameters, preset_names
+from vds_gz.configuration import NODE_NAME, parameters_of, preset_names
 from vds_gz.description.urdf import urdf
 from vds_gz.errors import ArgumentError, VdsGzError
 from vds_gz.interface import topics
@@ -226,7 +226,7 @@ class Vehicle:
             LaunchError: The node would refuse them.
         """
         try:
-            return load_parameters(self.values())
+            return parameters_of(self.values())
         except (ArgumentError, ParameterError) as error:
             raise LaunchError(str(error)) from None
 

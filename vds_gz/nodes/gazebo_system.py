@@ -26,7 +26,7 @@ from typing import Any, TextIO
 from xml.etree import ElementTree
 
 from vds_gz.commandlog.log import read
-from vds_gz.configuration import NODE_NAME, load_parameters
+from vds_gz.configuration import NODE_NAME, parameters_of
 from vds_gz.description.urdf import urdf
 from vds_gz.nodes.plants import gazebo_plant
 from vds_gz.nodes.sim_node import SimNode
@@ -72,7 +72,7 @@ class VehicleSystem:
         settings = ElementTree.fromstring(sdf.to_string(""))
         arguments = parse(shlex.split(settings.findtext("arguments", "")), NODE_NAME)
         catalogue = models()
-        parameters = load_parameters(arguments.overrides)
+        parameters = parameters_of(arguments.overrides)
         # Every step gets its own command, and nothing takes time on the way.
         parameters = replace(parameters, gazebo=replace(parameters.gazebo, lead=0.0, command_rate=10_000.0))
         model = catalogue[parameters.model]

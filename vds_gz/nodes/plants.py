@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from vds_gz.configuration import make_vehicle
 from vds_gz.description.ros2_control import with_hardware
 from vds_gz.description.urdf import urdf
 from vds_gz.interface.topics import CLOCK
@@ -13,7 +14,6 @@ from vds_gz.plant.gazebo.plant import GazeboPlant
 from vds_gz.plant.kinematic import KinematicPlant
 from vds_gz.ros.graph import Graph, Severity
 from vds_gz.vehicle.model import VehicleModel
-from vds_gz.vehicle.vehicle import Vehicle
 
 #: How long `backend: auto` waits for a server [s].
 ANSWER_WITHIN = 1.0
@@ -30,7 +30,7 @@ def make_plant(graph: Graph, parameters: NodeParameters, model: VehicleModel) ->
         backend, why = choose(parameters)
         graph.log(Severity.INFO, f"backend: {backend}, because {why}")
     if backend == "kinematic":
-        return KinematicPlant(vehicle_of(parameters, model, moves=True))
+        return KinematicPlant(make_vehicle(parameters))
     return gazebo_plant(graph, parameters, model, make_link(graph, parameters))
 
 
@@ -47,20 +47,9 @@ def description(parameters: NodeParameters, model: VehicleModel) -> str:
     return text
 
 
-def vehicle_of(parameters: NodeParameters, model: VehicleModel, *, moves: bool) -> Vehicle:
-    """The vehicle of a node's parameters; ``moves``: its own kinematics moves it."""
-    return Vehicle(
-        model,
-        parameters.vehicle,
-        step_rate=parameters.step_rate,
-        max_command_age=parameters.twist_reference_max_oldness,
-        moves=moves,
-    )
-
-
 def gazebo_plant(graph: Graph, parameters: NodeParameters, model: VehicleModel, link: GazeboLink) -> GazeboPlant:
     """The vehicle in Gazebo, over this link."""
-    vehicle = vehicle_of(parameters, model, moves=False)
+    vehicle = make_vehicle(parameters, moves=False)
     return GazeboPlant(vehicle, parameters.gazebo, link, graph.wake, lambda text: graph.log(Severity.WARN, text))
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from time import monotonic_ns
 from types import FrameType
 
-from vds_gz.configuration import NODE_NAME, load_parameters
+from vds_gz.configuration import NODE_NAME, parameters_of
 from vds_gz.geometry.attitude import Attitude
 from vds_gz.geometry.se2 import Pose
 from vds_gz.interface import topics
@@ -446,7 +446,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         arguments = parse(sys.argv[1:] if argv is None else argv, NODE_NAME)
         catalogue = models()
-        parameters = load_parameters(arguments.overrides)
+        parameters = parameters_of(arguments.overrides)
         model = catalogue[parameters.model]
         urdf = description(parameters, model)
         graph = open_graph(arguments, NODE_NAME)

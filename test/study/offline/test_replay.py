@@ -10,7 +10,7 @@ from vds_gz.bags.reader import open_bag
 from vds_gz.cli import main
 from vds_gz.commandlog import log as command_log
 from vds_gz.commandlog.log import Ackermann, CommandLog, CommandLogError, Gear, Velocity, write_csv
-from vds_gz.configuration import load_parameters
+from vds_gz.configuration import make_vehicle, parameters_of
 from vds_gz.interface import topics
 from vds_gz.interface.reports import Reports
 from vds_gz.parameters.node import NodeParameters
@@ -23,7 +23,7 @@ from vds_gz.sensing.noise import Measurement, MeasurementNoise
 from vds_gz.share import share
 from vds_gz.study import recording
 from vds_gz.study.compare.sources import commands_of
-from vds_gz.study.offline.replay import BEGIN, Replay, as_sent, command_of, make_vehicle
+from vds_gz.study.offline.replay import BEGIN, Replay, as_sent, command_of
 from vds_gz.study.offline.replay_bag import Listener, write_mcap
 from vds_gz.vehicle.autoware.reports import steering_report
 from vds_gz.vehicle.catalogue import models
@@ -127,7 +127,7 @@ def autoware_log(folder, kind):
 def autoware_car(package="tier4"):
     overrides = read_parameter_file(str(share("config", "autoware_car.yaml")), "/sim_node")
     overrides += [Override("measurement_noise.add_measurement_noise", True), Override("actuation_messages", package)]
-    return load_parameters(overrides)
+    return parameters_of(overrides)
 
 
 def needs(type_name):
@@ -156,7 +156,7 @@ def test_reports_and_commands_are_those_of_the_node(tmp_path, kind, package):
     write_mcap(Replay(command_log.stream(path), parameters, compiled=False), output, parameters, lambda amount: None)
     found = messages(output)
 
-    vehicle = make_vehicle(models()[parameters.model], parameters, compiled=False)
+    vehicle = make_vehicle(parameters, start=BEGIN)
     graph, noise = Listener(), MeasurementNoise(parameters.measurement_noise)
     reports = Reports(graph, vehicle, "base_link", package)
     entries = list(zip(log.times, log.commands, strict=True))

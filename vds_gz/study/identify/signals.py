@@ -123,6 +123,24 @@ PREFERRED_SPEEDS = ("twist_actual", "odom", "velocity_status", "odometry")
 PREFERRED_STEERINGS = ("actuator_states", "steering_status", "joint_states")
 
 
+def read_signals(path: str | Path, columns: dict[str, str] | None = None) -> Signals:
+    """What was commanded and what was measured, out of a bag or a CSV file, for ``identify``.
+
+    Args:
+        path: A bag (rosbag2 folder, .mcap, .db3), whose topics are found by type and name, or a CSV file with a
+            column ``time`` [s] and pairs such as ``v_x_command,v_x_measured`` [m/s] or
+            ``steering_command,steering_measured`` [rad].
+        columns: Of a CSV file, other names by quantity: ``{"v_x": "cmd:odom_v"}``.
+
+    Raises:
+        SignalError: The file holds no commands with measurements.
+    """
+    path = Path(path)
+    if path.is_dir() or path.suffix in (".mcap", ".db3"):
+        return read_bag(path)
+    return read_csv(path, columns)
+
+
 def read_bag(
     path: Path,
     *,

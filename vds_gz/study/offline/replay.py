@@ -28,6 +28,7 @@ from vds_gz.commandlog.log import (
     Pedals,
     Velocity,
 )
+from vds_gz.configuration import make_vehicle
 from vds_gz.geometry.se2 import Pose
 from vds_gz.interface.conversions import command_from_ackermann
 from vds_gz.parameters.node import NodeParameters
@@ -151,7 +152,7 @@ class Replay:
         self.model: VehicleModel = models()[parameters.model]
         if COMMAND_KINDS[log.kind] not in self.model.accepts:
             raise CommandLogError(f"the model '{self.model.name}' does not take commands of the kind '{log.kind}'")
-        self.vehicle = make_vehicle(self.model, parameters, compiled=compiled)
+        self.vehicle = make_vehicle(parameters, compiled=compiled and find_spec("numba") is not None, start=BEGIN)
         self.compiled = type(self.vehicle) is not Vehicle
         self._log = log
         self._rate = rate or parameters.pub_rate
@@ -233,22 +234,6 @@ class Replay:
         joints = model.joint_states(c, state) if self._with_joints else None
         actuators = model.actuator_states(c, state)
         return Sample(time, motion, odom, variance, speed, map_to_odom, joints, actuators, report)
-
-
-def make_vehicle(model: VehicleModel, parameters: NodeParameters, *, compiled: bool = True) -> Vehicle:
-    """The vehicle of the parameters at :data:`BEGIN`, compiled where that is wanted and numba is there."""
-    kind: type[Vehicle] = Vehicle
-    if compiled and find_spec("numba") is not None:
-        from vds_gz.vehicle.compiled import CompiledVehicle
-
-        kind = CompiledVehicle
-    return kind(
-        model,
-        parameters.vehicle,
-        step_rate=parameters.step_rate,
-        max_command_age=parameters.twist_reference_max_oldness,
-        start=BEGIN,
-    )
 
 
 def as_sent(command: Entry) -> Entry:
