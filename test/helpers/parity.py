@@ -16,7 +16,7 @@ from itertools import pairwise
 from threading import Event
 from typing import NamedTuple
 
-from vds_gz.nodes.plants import vehicle_of
+from vds_gz.configuration import make_vehicle
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.plant.gazebo.links.transport import TransportLink
 from vds_gz.plant.gazebo.plant import GazeboPlant
@@ -45,8 +45,8 @@ class Pair:
     def __init__(self, parameters: NodeParameters) -> None:
         model = models()[parameters.model]
         self._news = Event()
-        self._reference = vehicle_of(parameters, model, moves=True)
-        vehicle = vehicle_of(parameters, model, moves=False)
+        self._reference = make_vehicle(parameters)
+        vehicle = make_vehicle(parameters, moves=False)
         self.link = TransportLink(parameters.gazebo)
         self.plant = GazeboPlant(vehicle, parameters.gazebo, self.link, self._news.set, print)
 

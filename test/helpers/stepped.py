@@ -9,9 +9,9 @@ from typing import Any
 from xml.etree import ElementTree
 
 from helpers.parity import PERIOD, Manoeuvre, Sample
+from vds_gz.configuration import make_vehicle
 from vds_gz.description.sdf import remove_joint_plugins, sdf
 from vds_gz.geometry.attitude import Attitude
-from vds_gz.nodes.plants import vehicle_of
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.plant.gazebo.links import bindings
 from vds_gz.plant.gazebo.links.system import SystemLink
@@ -38,8 +38,8 @@ class Stepped:
         model = models()[parameters.model]
         joints = model.joints(parameters.vehicle)
         self._link = SystemLink(joints, [joint.name for joint in joints])
-        self._reference = vehicle_of(parameters, model, moves=True)
-        vehicle = vehicle_of(parameters, model, moves=False)
+        self._reference = make_vehicle(parameters)
+        vehicle = make_vehicle(parameters, moves=False)
         settings = replace(parameters.gazebo, lead=0.0, command_rate=1000.0)
         self.plant = GazeboPlant(vehicle, settings, self._link, lambda: None, print)
         root = ElementTree.fromstring(sdf(model, parameters.vehicle))

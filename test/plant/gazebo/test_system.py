@@ -9,7 +9,7 @@ import pytest
 from helpers.gazebo import PATIENCE, preset, vehicle
 
 from vds_gz.cli.gazebo import environment, in_step
-from vds_gz.nodes.plants import vehicle_of
+from vds_gz.configuration import make_vehicle
 from vds_gz.plant.gazebo.server import Server, Spawn, populated
 from vds_gz.share import share
 from vds_gz.vehicle.catalogue import models
@@ -68,7 +68,7 @@ def test_two_runs_are_the_same_and_no_step_is_lost(tmp_path, partition, domain, 
     # And it was told what the vehicle by itself does in this very step.
     parameters = preset("ackermann_car")
     model = models()[parameters.model]
-    alone = vehicle_of(parameters, model, moves=True)
+    alone = make_vehicle(parameters)
     begin = int(rows[0][0]["time [ns]"])
     alone.skip_to(begin)
     for line in LOG.splitlines()[1:]:
