@@ -23,6 +23,7 @@ from vds_gz.parameters.node import NodeParameters
 from vds_gz.plant.gazebo.links.base import LinkError
 from vds_gz.plant.gazebo.server import Server, Spawn, populated
 from vds_gz.ros.arguments import parse
+from vds_gz.ros.stopping import LONGEST_SLEEP, StopRequest, on_signals
 from vds_gz.share import share
 from vds_gz.vehicle.catalogue import models
 
@@ -45,6 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         world = world_file(options.world)
         name, text = populated(world, [spawned(parameters, options, arguments)], options.pace)
         arguments += ["-p", f"gazebo.world:={name}"]
+        stop = on_signals()
         server = Server(
             text,
             headless=options.headless,
@@ -56,7 +58,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (ArgumentError, ParameterError, LinkError, FileNotFoundError, ValueError) as error:
         print(f"vds-gz gazebo: {error}", file=sys.stderr)
         return 2
-    return together(server, None if options.link == "system" else arguments)
+    return together(server, None if options.link == "system" else arguments, stop)
 
 
 def node_arguments(options: argparse.Namespace, ros: Sequence[str]) -> list[str]:
@@ -129,21 +131,18 @@ def environment() -> dict[str, str]:
     return variables
 
 
-def together(server: Server, arguments: Sequence[str] | None) -> int:
+def together(server: Server, arguments: Sequence[str] | None, stop: StopRequest) -> int:
     """Run the server, and the node if it is not inside, until one ends or a signal comes; then end both, node first."""
-    stopping: list[int] = []
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda number, frame: stopping.append(number))
     node = None
     if arguments is not None:
         node = subprocess.Popen([sys.executable, "-m", "vds_gz.nodes.sim_node", *arguments], start_new_session=True)
-    while not stopping and server.running() and (node is None or node.poll() is None):
-        time.sleep(0.1)
+    while not stop.requested and server.running() and (node is None or node.poll() is None):
+        time.sleep(LONGEST_SLEEP)
     codes = [process.returncode for process in (node, server.process) if process is not None and process.returncode]
     if node is not None:
         _end(node)
     server.stop()
-    return 1 if codes and not stopping else 0
+    return 1 if codes and not stop.requested else 0
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import math
 import os
-import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -19,13 +18,11 @@ from vds_gz.ros.arguments import Arguments, parse
 from vds_gz.ros.errors import GraphError
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.graph import Graph
+from vds_gz.ros.stopping import LONGEST_SLEEP, StopRequest, on_signals
 from vds_gz.study.progress import progress
 from vds_gz.study.report.text import text_table
 
 NODE_NAME = "record"
-
-#: Longest sleep, so that file and signals are looked after [s].
-LONGEST_SLEEP = 0.1
 
 #: After this time without any message we say what was looked for [s].
 PATIENCE = 5.0
@@ -66,6 +63,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise ArgumentError(f"output '{path}' must end in .mcap")
         arguments = parse(_ros_arguments(options.namespace, ros), NODE_NAME)
         wanted, at_once = _wanted(options, arguments)
+        stop = on_signals()
         graph = open_graph(arguments, NODE_NAME)
     except (ArgumentError, GraphError) as error:
         print(f"vds-gz record: {error}", file=sys.stderr)
@@ -76,7 +74,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         graph.close()
         print(f"vds-gz record: output '{path}' cannot be written: {error.strerror}", file=sys.stderr)
         return 2
-    took = _record(graph, recorder, options)
+    stop.wakes(graph.wake)
+    took = _record(graph, recorder, options, stop)
     graph.close()
     _tell(recorder, took, path)
     missing = [name for name in map(arguments.topic, options.topics) if name not in recorder.by_topic()]
@@ -133,19 +132,15 @@ def _wanted(options: argparse.Namespace, arguments: Arguments) -> tuple[Callable
     return names.__contains__, own
 
 
-def _record(graph: Graph, recorder: Recorder, options: argparse.Namespace) -> float:
+def _record(graph: Graph, recorder: Recorder, options: argparse.Namespace, stop: StopRequest) -> float:
     """Record until the time is over or a signal comes; how long that was [s]."""
-    stopping: list[int] = []
-    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), lambda number, frame: stopping.append(number))
     begin = told = now = time.monotonic()
     end = math.inf if options.duration is None else begin + options.duration
     waiting = True
     print(f"vds-gz record: {options.output}; Ctrl-C ends it", flush=True)
     try:
         with progress("recording", options.duration) as advance:
-            while not stopping and now < end:
+            while not stop.requested and now < end:
                 graph.wait(min(LONGEST_SLEEP, end - now))
                 now = time.monotonic()
                 if now - told < LONGEST_SLEEP:

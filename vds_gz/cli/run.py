@@ -6,16 +6,14 @@ import argparse
 import dataclasses
 import json
 import os
-import signal
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
-from types import FrameType
 
 from vds_gz.commandlog import log as command_log
 from vds_gz.commandlog.log import CommandLogError
@@ -27,6 +25,7 @@ from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.override import Override
 from vds_gz.ros.arguments import Arguments, parse
 from vds_gz.ros.errors import GraphError
+from vds_gz.ros.stopping import on_signals
 from vds_gz.share import share
 from vds_gz.study.recording import Recording, RecordingError, read
 from vds_gz.study.report.summary import Row, summarize
@@ -205,18 +204,11 @@ def _execute(plan: Plan, folder: Path, *, show: bool) -> None:
     # Importing the plots takes a second; meanwhile the vehicle starts.
     threading.Thread(target=import_module, args=(PLOTS,), daemon=True).start()
     node = ["--ros-args", "--params-file", str(write_parameters(plan.overrides, folder)), *plan.for_ros]
-    with Session(plan.title, node, plan.graph, folder, show=show) as session:
-        for name in ("SIGINT", "SIGTERM", "SIGHUP"):
-            if hasattr(signal, name):
-                signal.signal(getattr(signal, name), _stopper(session))
+    with Session(plan.title, node, plan.graph, folder, show=show, stop=on_signals()) as session:
         if plan.driver is None:
             session.watch()
         else:
             session.drive(plan.driver)
-
-
-def _stopper(session: Session) -> Callable[[int, FrameType | None], None]:
-    return lambda number, frame: session.stop()
 
 
 def _evaluate(plan: Plan, folder: Path) -> None:

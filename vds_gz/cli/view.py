@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import errno
 import socket
 import sys
@@ -15,6 +16,7 @@ from vds_gz.ros.arguments import parse
 from vds_gz.ros.errors import GraphError
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.names import check_namespace, check_node_name
+from vds_gz.ros.stopping import StopRequest, on_signals
 from vds_gz.teleop.outputs import TOPICS
 from vds_gz.web.access import Access
 from vds_gz.web.graph_thread import GraphThread
@@ -57,6 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         hint = "; --port 0 takes any that is free" if error.errno == errno.EADDRINUSE else ""
         print(f"{NODE_NAME}: cannot listen at {options.host}, port {options.port}: {reason}{hint}", file=sys.stderr)
         return 1
+    stop = on_signals()
     try:
         graph = open_graph(arguments, NODE_NAME)
     except (ValueError, GraphError) as error:
@@ -76,10 +79,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     thread = GraphThread(graph, due, end)
     print(f"the page is at {_address(options.host, listening, access.token)}", flush=True)
     try:
-        web.run_app(Server(thread, vehicles, access).application, sock=listening, print=None, access_log=None)
+        asyncio.run(_serve(Server(thread, vehicles, access).application, listening, stop))
     finally:
         thread.close()
     return int(thread.failed)
+
+
+async def _serve(application: web.Application, listening: socket.socket, stop: StopRequest) -> None:
+    """Serve until told to stop."""
+    runner, stopped = web.AppRunner(application, access_log=None), asyncio.Event()
+    loop = asyncio.get_running_loop()
+    await runner.setup()
+    await web.SockSite(runner, listening).start()
+    stop.wakes(lambda: loop.call_soon_threadsafe(stopped.set))
+    if not stop.requested:
+        await stopped.wait()
+    stop.wakes(lambda: None)  # the loop will soon be closed
+    await runner.cleanup()
 
 
 def _listen(host: str, port: int) -> socket.socket:

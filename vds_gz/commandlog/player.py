@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import argparse
 import math
-import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
-from types import FrameType
 from typing import Any
 
 from vds_gz.commandlog import log as command_log
@@ -31,6 +29,7 @@ from vds_gz.ros.arguments import Arguments, parse
 from vds_gz.ros.errors import GraphError
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.graph import Graph
+from vds_gz.ros.stopping import LONGEST_SLEEP, StopRequest, on_signals
 
 NODE_NAME = "drive"
 
@@ -59,9 +58,6 @@ WORDS = {
     Pedals: "pedals",
 }
 
-#: Longest sleep, so that a signal is never kept waiting [s].
-LONGEST_SLEEP = 0.1
-
 #: Between two lines of progress, on a terminal and elsewhere [s].
 PROGRESS_PERIOD = (0.2, 5.0)
 
@@ -89,18 +85,29 @@ examples:
 class Driver:
     """Sends a log, command by command."""
 
-    def __init__(self, graph: Graph, log: CommandLog, kind: Kind, *, rate: float = 1.0, sim_time: bool = False) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        log: CommandLog,
+        kind: Kind,
+        stop: StopRequest,
+        *,
+        rate: float = 1.0,
+        sim_time: bool = False,
+    ) -> None:
         """Announce the topic.
 
         Args:
             graph: Where to publish.
             log: What to send.
             kind: Which messages to send it in.
+            stop: What ends it before the log does.
             rate: Seconds of the log per second.
             sim_time: Seconds are those of ``/clock``.
         """
         self.log = log
-        self.stopping = False
+        self._stop = stop
+        stop.wakes(graph.wake)
         self._graph = graph
         self._kind = kind
         self._rate = rate
@@ -116,14 +123,10 @@ class Driver:
             clock = topics.CLOCK_IN
             graph.subscribe(clock.name, clock.type, clock.qos, self._on_clock)
 
-    def stop(self) -> None:
-        """Let :meth:`run` return soon. Safe to call from a signal handler."""
-        self.stopping = True
-
     def wait_for_vehicle(self, timeout: float) -> str:
         """Wait until somebody listens and time is known; what is missing after ``timeout`` seconds, in words."""
         end = time.monotonic() + timeout
-        while not self.stopping:
+        while not self._stop.requested:
             if self.publisher.subscription_count() == 0:
                 missing = f"nobody listens to '{self.publisher.topic}' ({TOPICS[self._kind].type})"
             elif self._now() is None:
@@ -140,11 +143,11 @@ class Driver:
 
         ``progress`` is called with the time in the log [s] and each command sent.
         """
-        while not self.stopping:
+        while not self._stop.requested:
             begin = self._time()
             for moment, command in zip(self.log.times, self.log.commands, strict=True):
                 begin = self._sleep_until(begin, round(moment / self._rate * 1e9))
-                if self.stopping:
+                if self._stop.requested:
                     break
                 self.send(command)
                 progress(moment, command)
@@ -162,7 +165,7 @@ class Driver:
     def _sleep_until(self, begin: int, after: int) -> int:
         """Sleep until so much after the begin [ns]; the begin, put back if time has jumped back."""
         last = self._time()
-        while not self.stopping and (left := begin + after - self._time()) > 0:
+        while not self._stop.requested and (left := begin + after - self._time()) > 0:
             self._graph.wait(LONGEST_SLEEP if self._sim_time else min(left * 1e-9, LONGEST_SLEEP))
             if self._time() < last:
                 begin -= last - self._time()
@@ -236,13 +239,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         options = _parser().parse_args(arguments.rest)
         log = command_log.read(options.log, options.topic)
         kind = _kind(log, options.kind)
+        stop = on_signals()
         graph = open_graph(arguments, NODE_NAME)
     except (ArgumentError, CommandLogError, GraphError) as error:
         print(f"{NODE_NAME}: {error}", file=sys.stderr)
         return 2
-    driver = Driver(graph, log, kind, rate=options.rate, sim_time=_sim_time(arguments))
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, _stopper(driver))
+    driver = Driver(graph, log, kind, stop, rate=options.rate, sim_time=_sim_time(arguments))
     try:
         missing = driver.wait_for_vehicle(options.wait)
         if missing:
@@ -296,10 +298,6 @@ def _kind(log: CommandLog, wanted: Kind | None) -> Kind:
 def _sim_time(arguments: Arguments) -> bool:
     values = [override.value for override in arguments.overrides if override.name == "use_sim_time"]
     return bool(values and values[-1])
-
-
-def _stopper(driver: Driver) -> Callable[[int, FrameType | None], None]:
-    return lambda number, frame: driver.stop()
 
 
 if __name__ == "__main__":

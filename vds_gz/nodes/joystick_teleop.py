@@ -14,8 +14,8 @@ from vds_gz.ros.arguments import Arguments, parse
 from vds_gz.ros.errors import GraphError
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.graph import Graph
+from vds_gz.ros.stopping import LONGEST_SLEEP, StopRequest, on_signals
 from vds_gz.teleop.outputs import JOY
-from vds_gz.teleop.program import LONGEST_SLEEP, on_signals
 from vds_gz.teleop.ros_time import RosTime
 from vds_gz.teleop.teleop import Teleop
 
@@ -32,27 +32,24 @@ EXAMPLE = "example: joystick_teleop --ros-args --params-file config/joystick/xbo
 class JoystickTeleop:
     """The node. Everything happens in the thread that calls :meth:`run`."""
 
-    def __init__(self, graph: Graph, parameters: JoystickParameters) -> None:
+    def __init__(self, graph: Graph, parameters: JoystickParameters, stop: StopRequest) -> None:
         """Announce everything on the graph."""
         self._graph = graph
-        self._stopping = False
+        self._stop = stop
+        stop.wakes(graph.wake)
         self._teleop = Teleop(graph, parameters, RosTime(graph, parameters.use_sim_time))
         graph.subscribe(JOY.name, JOY.type, JOY.qos, self._on_joy)
         graph.declare_parameters(describe(parameters), self._teleop.change)
 
     def run(self) -> None:
-        """Run until :meth:`stop`; then stop the vehicle and leave the graph."""
+        """Run until told to stop; then stop the vehicle and leave the graph."""
         try:
-            while not self._stopping:
+            while not self._stop.requested:
                 self._graph.wait(min(self._teleop.idle_time(), LONGEST_SLEEP))
                 self._teleop.serve()
         finally:
             self._teleop.finish()
             self._graph.close()
-
-    def stop(self) -> None:
-        """Let :meth:`run` return soon. Safe to call from a signal handler."""
-        self._stopping = True
 
     def _on_joy(self, message: Any, arrival: int) -> None:
         self._teleop.joy(message.axes, message.buttons, arrival)
@@ -70,13 +67,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         arguments = _arguments(sys.argv[1:] if argv is None else argv)
         parameters = load(arguments.overrides, JoystickParameters())
+        stop = on_signals()
         graph = open_graph(arguments, NODE_NAME)
     except (ValueError, GraphError) as error:
         print(f"{NODE_NAME}: {error}", file=sys.stderr)
         return 2
-    node = JoystickTeleop(graph, parameters)
-    on_signals(node.stop)
-    node.run()
+    JoystickTeleop(graph, parameters, stop).run()
     return 0
 
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-import signal
 import sys
 from collections.abc import Mapping, Sequence
 from time import monotonic_ns
-from types import FrameType
 
 from vds_gz.configuration import NODE_NAME, parameters_of
 from vds_gz.geometry.attitude import Attitude
@@ -32,6 +30,7 @@ from vds_gz.ros.arguments import parse
 from vds_gz.ros.errors import GraphError
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.graph import Graph, Severity
+from vds_gz.ros.stopping import LONGEST_SLEEP, StopRequest, on_signals
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.command import STOP, TWIST, Command
 from vds_gz.vehicle.model import VehicleModel
@@ -45,9 +44,6 @@ OVERDUE = NANOSECONDS
 
 #: Real time after which messages are looked at, however much there is to catch up [ns].
 LONGEST_WORK = 50_000_000
-
-#: Longest sleep, so that a signal is never kept waiting [s].
-LONGEST_SLEEP = 0.1
 
 #: Between two diagnostics, in real time [ns].
 DIAGNOSTICS_PERIOD = NANOSECONDS
@@ -67,6 +63,7 @@ class SimNode:
         model: VehicleModel,
         description: str,
         plant: Plant | None = None,
+        stop: StopRequest | None = None,
     ) -> None:
         """Announce everything on the graph.
 
@@ -76,6 +73,7 @@ class SimNode:
             model: The vehicle model that they select.
             description: The robot's URDF.
             plant: What moves the vehicle; what the parameters say where none is given.
+            stop: What ends the node, besides its own services.
 
         Raises:
             LinkError: What the parameters say cannot be had here.
@@ -86,7 +84,8 @@ class SimNode:
         self.plant = make_plant(graph, parameters, model) if plant is None else plant
         self.clock = self._make_clock()
         self.paused = False
-        self._stopping = False
+        self._stop = stop or StopRequest()
+        self._stop.wakes(graph.wake)
         self._last_now: int | None = None
         self._lateness = 0
         self._skipped = 0
@@ -130,10 +129,10 @@ class SimNode:
     # ------------------------------------------------------------------ the loop
 
     def run(self) -> None:
-        """Run until :meth:`stop`; then send the last messages and leave the graph."""
+        """Run until the node is told to stop; then send the last messages and leave the graph."""
         try:
             self.begin()
-            while not self._stopping:
+            while not self._stop.requested:
                 self.spin_once(self._idle_time())
             self._finish()
         finally:
@@ -152,8 +151,8 @@ class SimNode:
         self._diagnose()
 
     def stop(self) -> None:
-        """Let :meth:`run` return soon. Safe to call from a signal handler."""
-        self._stopping = True
+        """Let :meth:`run` return soon."""
+        self._stop.request()
 
     def _idle_time(self) -> float:
         """How long there will be nothing to do unless a message comes [s]."""
@@ -322,6 +321,8 @@ class SimNode:
         vehicle = self.plant.vehicle
         end = vehicle.time_of(vehicle.steps + count)
         while self._next_instant() <= end:
+            if self._stop.requested:
+                return "the node is stopping"
             self._serve(self._next_instant(), end, hold=False)
         self.plant.advance(end)
         self._last_now = end
@@ -449,22 +450,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         parameters = parameters_of(arguments.overrides)
         model = catalogue[parameters.model]
         urdf = description(parameters, model)
+        stop = on_signals()
         graph = open_graph(arguments, NODE_NAME)
     except (ValueError, GraphError, FileNotFoundError) as error:
         print(f"{NODE_NAME}: {error}", file=sys.stderr)
         return 2
     try:
-        node = SimNode(graph, parameters, model, urdf)
+        node = SimNode(graph, parameters, model, urdf, stop=stop)
     except LinkError as error:
         graph.close()
         print(f"{NODE_NAME}: {error}", file=sys.stderr)
         return 2
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        node.stop()
-
-    signal.signal(signal.SIGINT, stop)
-    signal.signal(signal.SIGTERM, stop)
     node.run()
     return 0
 

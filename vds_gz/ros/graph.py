@@ -162,7 +162,7 @@ class Graph(Protocol):
         """Run the callbacks of whatever has arrived; if nothing has, wait so many seconds for the first."""
 
     def wake(self) -> None:
-        """Let :meth:`wait` return now. Safe to call from any thread."""
+        """Let :meth:`wait` return now. Safe to call from any thread and from a signal's handler."""
 
     def set_time(self, time_ns: int) -> None:
         """The node's ROS time, for the stamps of log messages and parameter events."""

@@ -17,10 +17,10 @@ from vds_gz.ros.arguments import Arguments, parse
 from vds_gz.ros.errors import GraphError
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.graph import Graph, Severity
+from vds_gz.ros.stopping import StopRequest, on_signals
 from vds_gz.share import share
 from vds_gz.teleop.gamepad import Gamepads
 from vds_gz.teleop.outputs import JoyOutput
-from vds_gz.teleop.program import on_signals
 from vds_gz.teleop.ros_time import RosTime
 from vds_gz.teleop.teleop import Teleop
 from vds_gz.teleop.watch import watch
@@ -71,11 +71,12 @@ class Told:
 class JoyStation:
     """A gamepad on the graph. Everything happens in the thread that calls :meth:`run`."""
 
-    def __init__(self, graph: Graph, gamepads: Gamepads, told: Told) -> None:
+    def __init__(self, graph: Graph, gamepads: Gamepads, told: Told, stop: StopRequest) -> None:
         """Announce everything on the graph."""
         self._graph = graph
         self._gamepads = gamepads
-        self._stopping = False
+        self._stop = stop
+        stop.wakes(graph.wake)
         self._repeat = round(1e9 / told.gamepad.autorepeat_rate)
         self._sent: tuple[int, object] = (0, None)
         self._told = ""
@@ -89,9 +90,9 @@ class JoyStation:
         graph.declare_parameters(parameters.values(), self._teleop.change if self._teleop else lambda values: "")
 
     def run(self) -> None:
-        """Run until :meth:`stop`; then stop the vehicle and leave the graph."""
+        """Run until told to stop; then stop the vehicle and leave the graph."""
         try:
-            while not self._stopping:
+            while not self._stop.requested:
                 self._graph.wait(PERIOD)
                 self.spin_once()
         finally:
@@ -99,10 +100,6 @@ class JoyStation:
                 self._teleop.finish()
             self._gamepads.close()
             self._graph.close()
-
-    def stop(self) -> None:
-        """Let :meth:`run` return soon. Safe to call from a signal handler."""
-        self._stopping = True
 
     def spin_once(self) -> None:
         """Look at the gamepad once, and send what is new or due."""
@@ -148,9 +145,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         gamepads = _gamepads(told)
         if options.list:
             return _list(gamepads)
+        stop = on_signals()
         if options.watch:
-            return watch(gamepads)
-        station = JoyStation(open_graph(arguments, NODE_NAME), gamepads, told)
+            return watch(gamepads, stop)
+        station = JoyStation(open_graph(arguments, NODE_NAME), gamepads, told, stop)
     except (ValueError, GraphError, FileNotFoundError) as error:
         print(f"{NODE_NAME}: {error}", file=sys.stderr)
         return 2
@@ -159,7 +157,6 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         print(f"{NODE_NAME}: reading a gamepad needs pygame-ce; pip install 'vds_gz[teleop]'", file=sys.stderr)
         return 1
-    on_signals(station.stop)
     station.run()
     return 0
 

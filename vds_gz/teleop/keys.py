@@ -20,9 +20,9 @@ from vds_gz.ros.arguments import Arguments, parse
 from vds_gz.ros.errors import GraphError
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.graph import Graph
+from vds_gz.ros.stopping import StopRequest, on_signals
 from vds_gz.teleop.drive import STANDSTILL, STOPS, Drive
 from vds_gz.teleop.outputs import CommandOutput
-from vds_gz.teleop.program import on_signals
 from vds_gz.teleop.ramp import Ramp
 from vds_gz.teleop.ros_time import RosTime
 
@@ -85,14 +85,15 @@ class Keyboard:
 class KeyDriver:
     """A keyboard on the graph. Everything happens in the thread that calls :meth:`run`."""
 
-    def __init__(self, graph: Graph, parameters: KeyParameters, terminal: Terminal) -> None:
+    def __init__(self, graph: Graph, parameters: KeyParameters, terminal: Terminal, stop: StopRequest) -> None:
         """Announce everything on the graph."""
         self._graph = graph
         self._terminal = terminal
         self._keyboard = Keyboard(parameters)
         self._turns = "twist" in parameters.output
         self._period = 1.0 / parameters.publish_rate
-        self._stopping = False
+        self._stop = stop
+        stop.wakes(graph.wake)
         self._stops = 0
         self._actual: tuple[int, float, float] = (0, 0.0, 0.0)
         self._output = CommandOutput(
@@ -103,26 +104,23 @@ class KeyDriver:
         graph.declare_parameters(describe(parameters), lambda values: "")
 
     def run(self) -> None:
-        """Drive until the user ends it or :meth:`stop` is called; then stop the vehicle and leave the graph."""
+        """Drive until the user ends it or it is told to stop; then stop the vehicle and leave the graph."""
         due = monotonic_ns()
         try:
-            while not self._stopping:
+            while not self._stop.requested:
                 self._graph.wait(max(0.0, (due - monotonic_ns()) * 1e-9))
                 now = monotonic_ns()
                 for key in self._terminal.read():
-                    self._stopping |= key.lower() in QUIT
+                    if key.lower() in QUIT:
+                        self._stop.request()
                     self._keyboard.press(key, now)
-                if now >= due and not self._stopping:
+                if now >= due and not self._stop.requested:
                     due = now + round(self._period * 1e9)
                     self._send(self._keyboard.drive(now), now)
         finally:
             if self._stops:
                 self._output.send(STANDSTILL)
             self._graph.close()
-
-    def stop(self) -> None:
-        """Let :meth:`run` return soon. Safe to call from a signal handler."""
-        self._stopping = True
 
     def _send(self, drive: Drive, now: int) -> None:
         """Send a command; of a standstill only the first few, so that somebody else can drive."""
@@ -164,15 +162,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         arguments = parse(sys.argv[1:] if argv is None else argv, NODE_NAME)
         parameters = _parameters(arguments)
         terminal = _terminal()
+        stop = on_signals()
         graph = open_graph(arguments, NODE_NAME)
     except (ValueError, GraphError) as error:
         print(f"{NODE_NAME}: {error}", file=sys.stderr)
         return 2
     print(HELP, flush=True)
     with terminal:
-        driver = KeyDriver(graph, parameters, terminal)
-        on_signals(driver.stop)
-        driver.run()
+        KeyDriver(graph, parameters, terminal, stop).run()
     if sys.stdout.isatty():
         print()
     return 0

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
+from vds_gz.ros.stopping import StopRequest
 from vds_gz.teleop.gamepad import Gamepads
-from vds_gz.teleop.program import on_signals
 
 #: An axis is shown again when it has moved so far [-].
 MOVED = 0.2
@@ -39,12 +39,10 @@ class Watch:
                 yield f"button {i}: {'pressed' if pressed else 'let go'}"
 
 
-def watch(gamepads: Gamepads) -> int:
+def watch(gamepads: Gamepads, stop: StopRequest) -> int:
     """Show it until told to stop; the exit code, 0."""
-    stopping: list[bool] = []
-    on_signals(lambda: stopping.append(True))
     shown, said = Watch(), ""
-    while not stopping:
+    while not stop.requested:
         gamepads.poll()
         pad = gamepads.pad
         news = f"'{pad.name}'" if pad else f"{gamepads.problem}; waiting for one"

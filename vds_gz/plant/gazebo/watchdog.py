@@ -23,6 +23,9 @@ PATIENCE = 10.0
 #: How often the joints are told to stop; a message can be lost while connections come up.
 FAREWELLS = 5
 
+#: How long the process may take to end when its will is revoked [s].
+GOODBYE = 3.0
+
 #: What a node says that ends as it should.
 REVOKED = "revoked"
 
@@ -58,7 +61,10 @@ class Watchdog:
         self._tell(REVOKED)
         assert self._process.stdin is not None
         self._process.stdin.close()
-        self._process.wait()
+        try:
+            self._process.wait(GOODBYE)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
 
     def _tell(self, line: str) -> None:
         assert self._process.stdin is not None

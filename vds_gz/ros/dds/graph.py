@@ -173,8 +173,9 @@ class DdsGraph:
                 return
 
     def wake(self) -> None:
-        """Let :meth:`wait` return now. Safe to call from any thread."""
-        self._waits.wake()
+        """Let :meth:`wait` return now. Safe to call from any thread and from a signal's handler."""
+        if self._participant:
+            self._waits.wake()
 
     def set_time(self, time_ns: int) -> None:
         """The node's ROS time, for the stamps of log messages and parameter events; before, they are wall time."""
@@ -193,8 +194,8 @@ class DdsGraph:
             if writer.matched():
                 writer.wait_for_readers(max(end - time.monotonic(), 0.0))
         self._info.remove_node(max(end - time.monotonic(), _GOODBYE / 3))
-        leave(self._library, self._participant, self._domain)
-        self._participant = 0
+        participant, self._participant = self._participant, 0
+        leave(self._library, participant, self._domain)
 
     def _make_logger(self) -> Log:
         rosout = self._publisher("/rosout", "rcl_interfaces/msg/Log", _ROSOUT, _ROSOUT_LIFESPAN)

@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
-from queue import Empty, SimpleQueue
+from contextlib import suppress
 from typing import Any
 
 import rclpy
@@ -28,22 +28,26 @@ from rclpy.qos_overriding_options import QoSOverridingOptions
 from rclpy.serialization import serialize_message
 from rclpy.signals import SignalHandlerOptions
 
+from vds_gz.errors import VdsGzError
 from vds_gz.parameters.description import Description, ParameterError, Value
 from vds_gz.ros.arguments import Arguments
 from vds_gz.ros.graph import Offer, QoS, Severity
 from vds_gz.ros.messages.installed import interface
 from vds_gz.ros.rclpy_.receiver import Receiver
-
-_DONE = object()
-
-#: How long a service call may wait to be served by the node's thread [s].
-SERVED_WITHIN = 5.0
+from vds_gz.ros.rclpy_.work_queue import WorkQueue
 
 #: After so long, a request of ours is taken for lost [s].
 ANSWERED_WITHIN = 10.0
 
-#: How long the last messages may take to be acknowledged [s].
+#: How long all last messages together may take to be acknowledged [s].
 ACKNOWLEDGED_WITHIN = 0.5
+
+
+class ClosedError(VdsGzError, RuntimeError):
+    """The node leaves the graph, so that a request of another one is not served any more."""
+
+    def __init__(self) -> None:
+        super().__init__("the node is stopping")
 
 
 class RclpyPublisher:
@@ -62,9 +66,9 @@ class RclpyPublisher:
         """How many subscriptions there are in the graph now."""
         return int(self._publisher.get_subscription_count())
 
-    def flush(self) -> None:
-        """Wait until what was published has arrived, for a while."""
-        self._publisher.wait_for_all_acked(Duration(seconds=ACKNOWLEDGED_WITHIN))
+    def flush(self, seconds: float) -> None:
+        """Wait until what was published has arrived, so long at most."""
+        self._publisher.wait_for_all_acked(Duration(seconds=seconds))
 
 
 class RclpySubscription:
@@ -82,7 +86,7 @@ class RclpySubscription:
 class RclpyClient:
     """One service of another node."""
 
-    def __init__(self, client: Any, queue: SimpleQueue[Callable[[], None]]) -> None:
+    def __init__(self, client: Any, queue: WorkQueue) -> None:
         self._client = client
         self._queue = queue
         self._pending: dict[Any, float] = {}
@@ -118,7 +122,8 @@ class RclpyGraph:
         self._node = Node(default_name)
         self.name: str = self._node.get_name()
         self.namespace: str = self._node.get_namespace()
-        self._arrived: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        self._arrived = WorkQueue()
+        self._pending: set[Future[Any]] = set()
         self._publishers: list[RclpyPublisher] = []
         self._closing = False
         self._executor = SingleThreadedExecutor()
@@ -185,7 +190,8 @@ class RclpyGraph:
         """Offer a service."""
 
         def serve(request: Any, response: Any) -> Any:
-            self._ask(lambda: callback(request, response))
+            with suppress(ClosedError):  # then the response says that nothing was done
+                self._call(lambda: callback(request, response))
             return response
 
         self._node.create_service(interface(type_name), name, serve)
@@ -201,9 +207,12 @@ class RclpyGraph:
         def carry_out(handle: Any) -> Any:
             feedback, result = kind.Feedback(), kind.Result()
             work = execute(handle.request, feedback, result)
-            while self._ask(lambda: next(work, _DONE)) is not _DONE:
-                handle.publish_feedback(feedback)
-            handle.succeed()
+            try:
+                while self._call(lambda: next(work, work)) is not work:
+                    handle.publish_feedback(feedback)
+                handle.succeed()
+            except ClosedError:
+                handle.abort()
             return result
 
         ActionServer(self._node, kind, name, carry_out)
@@ -223,22 +232,20 @@ class RclpyGraph:
                 values = {one.name: known[one.name].check(one.value) for one in parameters if one.name in known}
             except ParameterError as error:
                 return SetParametersResult(successful=False, reason=str(error))
-            reason = self._ask(lambda: change(values)) if values else ""
+            try:
+                reason = self._call(lambda: change(values)) if values else ""
+            except ClosedError as error:
+                reason = str(error)
             return SetParametersResult(successful=not reason, reason=reason)
 
         self._node.add_on_set_parameters_callback(on_set)
 
     def wait(self, timeout: float) -> None:
         """Run the callbacks of whatever has arrived; if nothing has, wait so many seconds for the first."""
-        try:
-            self._arrived.get(timeout=timeout)() if timeout > 0.0 else self._arrived.get_nowait()()
-            while True:
-                self._arrived.get_nowait()()
-        except Empty:
-            return
+        self._arrived.run(timeout)
 
     def wake(self) -> None:
-        """Let :meth:`wait` return now. Safe to call from any thread."""
+        """Let :meth:`wait` return now. Safe to call from any thread and from a signal's handler."""
         self._arrived.put(_nothing)
 
     def set_time(self, time_ns: int) -> None:
@@ -262,8 +269,12 @@ class RclpyGraph:
     def close(self) -> None:
         """Leave the graph, after what was published has gone out."""
         self._closing = True
+        for call in list(self._pending):
+            if not call.done():
+                call.set_exception(ClosedError())
+        end = time.monotonic() + ACKNOWLEDGED_WITHIN
         for publisher in self._publishers:
-            publisher.flush()
+            publisher.flush(max(end - time.monotonic(), 0.0))
         self._receiver.close()
         self._executor.wake()
         self._server.join()
@@ -275,20 +286,28 @@ class RclpyGraph:
         while not self._closing:
             self._executor.spin_once(timeout_sec=1.0)
 
-    def _ask(self, question: Callable[[], Any]) -> Any:
-        """Let the node's thread answer, and wait for it."""
-        answer: Future[Any] = Future()
+    def _call(self, function: Callable[[], Any]) -> Any:
+        """Let the node's thread call a function, and wait for what it returns.
 
-        def serve() -> None:
+        Raises:
+            ClosedError: The node leaves the graph and calls nothing any more.
+        """
+        call: Future[Any] = Future()
+
+        def work() -> None:
             try:
-                answer.set_result(question())
+                call.set_result(function())
             except Exception as error:
-                answer.set_exception(error)
+                call.set_exception(error)
 
-        if self._closing:
-            return "the node is stopping"
-        self._arrived.put(serve)
-        return answer.result(timeout=SERVED_WITHIN)
+        self._pending.add(call)
+        try:
+            if self._closing:
+                raise ClosedError
+            self._arrived.put(work)
+            return call.result()
+        finally:
+            self._pending.discard(call)
 
 
 def _nothing() -> None:

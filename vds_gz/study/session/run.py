@@ -18,6 +18,7 @@ from vds_gz.interface import topics
 from vds_gz.parameters.override import Override
 from vds_gz.ros.arguments import Arguments
 from vds_gz.ros.factory import open_graph
+from vds_gz.ros.stopping import StopRequest
 from vds_gz.study.session.newest import Telemetry
 from vds_gz.study.session.terminal_view import View, open_view
 
@@ -61,6 +62,7 @@ class Process:
             command: The module and its arguments.
             output: The file.
             environment: Its environment variables; ours where none are given.
+            stop: What ends the run early.
         """
         self._what = what
         self._output = output
@@ -111,6 +113,7 @@ class Session:
         show: bool,
         program: str = "vds_gz.nodes.sim_node",
         environment: Mapping[str, str] | None = None,
+        stop: StopRequest | None = None,
     ) -> None:
         """Start the vehicle, join the graph and open the recording.
 
@@ -122,8 +125,9 @@ class Session:
             show: There is a live view.
             program: The module that runs the vehicle.
             environment: Its environment variables; ours where none are given.
+            stop: What ends the run early.
         """
-        self._stopping = False
+        self._stop = stop or StopRequest()
         self._folder = folder
         self._telemetry = Telemetry()
         self._view: View | None = None
@@ -132,6 +136,7 @@ class Session:
             stack.callback(self._node.stop)
             self._graph = open_graph(graph, NODE_NAME)
             stack.callback(self._graph.close)
+            self._stop.wakes(self._graph.wake)
             self._recorder = Recorder(
                 self._graph,
                 folder / "recording.mcap",
@@ -152,10 +157,6 @@ class Session:
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
-    def stop(self) -> None:
-        """Let :meth:`drive` or :meth:`watch` return soon. Safe to call from a signal handler."""
-        self._stopping = True
-
     def drive(self, driver: Sequence[str], turned: Callable[[], object] = lambda: None) -> None:
         """Let a driver with these arguments drive, until it has ended and the vehicle rests.
 
@@ -166,11 +167,11 @@ class Session:
         """
         process = Process("driver", ["vds_gz.commandlog.player", *driver], self._folder / "driver.log")
         self._stack.callback(process.stop)
-        while not self._stopping and not process.ended():
+        while not self._stop.requested and not process.ended():
             self._spin_once()
             turned()
         end = time.monotonic() + SETTLE
-        while not self._stopping and time.monotonic() < end and not self._at_rest():
+        while not self._stop.requested and time.monotonic() < end and not self._at_rest():
             self._spin_once()
 
     def watch(self) -> None:
@@ -179,7 +180,7 @@ class Session:
         Raises:
             RunError: The vehicle failed.
         """
-        while not self._stopping:
+        while not self._stop.requested:
             self._spin_once()
 
     def _spin_once(self) -> None:

@@ -1,0 +1,103 @@
+"""Whatever waits ends when a signal says so, at whichever moment it comes. With --all, 10,000 signals each."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+import vds_gz
+
+SIGNALS = pytest.mark.parametrize("signals", [1000, pytest.param(10_000, marks=pytest.mark.slow)])
+
+#: Stops of a program and signals of each: the first begins it, the others fall into it.
+STOPS = pytest.mark.parametrize(("stops", "signals"), [(2, 20), pytest.param(100, 100, marks=pytest.mark.slow)])
+
+ROOT = Path(vds_gz.__file__).parents[1]
+
+RCLPY = pytest.param("rclpy", marks=pytest.mark.ros)
+GRAPHS = [pytest.param("dds", marks=pytest.mark.skipif(not find_spec("cyclonedds"), reason="no cyclonedds")), RCLPY]
+
+#: A timer's signals come a little later than a wait ends, again and again, so that some meet its very end.
+WAITS = """
+import os, signal, sys, time
+{make}
+count = 0
+def handle(number, frame):
+    global count
+    count += 1
+    time.sleep(0.0002)
+signal.signal(signal.SIGALRM, handle)
+signal.setitimer(signal.ITIMER_REAL, 0.00211, 0.00211)
+while count < {signals}:
+    wait(0.002)
+signal.setitimer(signal.ITIMER_REAL, 0.0)
+{end}
+"""
+
+QUEUE = "from vds_gz.ros.rclpy_.work_queue import WorkQueue; wait = WorkQueue().run"
+
+GRAPH = """
+from vds_gz.ros.factory import open_graph
+graph = open_graph([], "waiting")
+graph.subscribe("/nothing", "std_msgs/msg/String", __import__("vds_gz.ros.graph").ros.graph.QoS(), print)
+wait = graph.wait
+"""
+
+
+def waits(signals: int, make: str, end: str = "", **environment: str) -> None:
+    code = WAITS.format(make=make, end=end, signals=signals)
+    subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **environment},
+        timeout=20.0 + signals * 0.02,
+        check=True,
+    )
+
+
+@SIGNALS
+def test_a_signal_at_the_end_of_a_wait_for_work_does_not_make_it_endless(signals):
+    waits(signals, QUEUE)
+
+
+@SIGNALS
+@pytest.mark.parametrize("graph", GRAPHS)
+def test_a_signal_at_the_end_of_a_wait_for_messages_does_not_make_it_endless(domain, graph, signals):
+    waits(signals, GRAPH, "graph.close()", VDS_GZ_GRAPH=graph)
+
+
+PROGRAMS = {
+    "vds_gz.nodes.sim_node": (),
+    "vds_gz.nodes.joystick_teleop": (),
+    "vds_gz.cli.record": ("-o", "{folder}/record.mcap"),
+    "vds_gz.cli.view": ("--port", "0"),
+    "vds_gz.commandlog.player": ("{root}/config/drives/parking_lot.csv", "--loop"),
+    "vds_gz.teleop.keys": (),
+    "vds_gz.teleop.joy": ("--drive",),
+}
+
+#: What a program needs besides the graph.
+NEEDS = {"vds_gz.cli.view": "aiohttp", "vds_gz.teleop.joy": "pygame"}
+
+
+@STOPS
+@pytest.mark.parametrize("graph", GRAPHS)
+@pytest.mark.parametrize("module", PROGRAMS)
+def test_every_program_ends_at_every_signal(start, tmp_path, monkeypatch, module, graph, stops, signals):
+    if module in NEEDS:
+        pytest.importorskip(NEEDS[module])
+    monkeypatch.setenv("VDS_GZ_GRAPH", graph)
+    start()  # a vehicle, to be driven, recorded and shown
+    arguments = [argument.format(folder=tmp_path, root=ROOT) for argument in PROGRAMS[module]]
+    done = subprocess.run(
+        [sys.executable, "-m", "helpers.signals", str(stops), str(signals), module, *arguments],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "test"), *sys.path])},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout

@@ -1,0 +1,67 @@
+"""Programs that are signalled at random moments: ``python -m helpers.signals TRIALS SIGNALS MODULE ARGUMENT...``.
+
+Each trial is a fork of this process, which has imported the program already, with a terminal of its own. Some signals
+come early, before the program is ready for them; whatever it then does, it must end.
+"""
+
+from __future__ import annotations
+
+import os
+import pty
+import random
+import signal
+import sys
+import time
+from importlib import import_module
+
+#: A program that has not ended so long after its last signal hangs [s].
+PATIENCE = 30.0
+
+#: The first signal comes within this time after the start [s].
+LATEST = 1.5
+
+
+def trial(module: str, arguments: list[str], signals: int, random_: random.Random) -> int | None:
+    """The wait status of the program; None if it hangs."""
+    child, terminal = pty.fork()
+    if child == 0:
+        sys.exit(import_module(module).main(arguments))
+    time.sleep(random_.uniform(0.0, LATEST))
+    for _ in range(signals):
+        os.kill(child, random_.choice((signal.SIGINT, signal.SIGTERM)))
+        drain(terminal, random_.expovariate(1.0 / 0.003))
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            os.close(terminal)
+            return status
+        drain(terminal, 0.02)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return None
+
+
+def drain(terminal: int, seconds: float) -> None:
+    """Take what the program prints, so that it is never kept waiting."""
+    os.set_blocking(terminal, False)
+    time.sleep(seconds)
+    try:
+        while os.read(terminal, 65536):
+            pass
+    except OSError:
+        return
+
+
+def main() -> int:
+    trials, signals, module, *arguments = sys.argv[1:]
+    import_module(module)
+    random_ = random.Random(module)
+    codes = [trial(module, arguments, int(signals), random_) for _ in range(int(trials))]
+    hangs, good = codes.count(None), codes.count(0)
+    print(f"{module}: {trials} stops, {int(trials) * int(signals)} signals, {good} ended with 0, {hangs} hung")
+    return 1 if hangs or not good else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,47 @@
+"""How a program ends when it is told to: the one place where signals are taken.
+
+A program makes its :class:`StopRequest` with :func:`on_signals` before it joins the graph, lets it wake whatever the
+program waits in, and looks at it after every wait. No wait needs to be longer than :data:`LONGEST_SLEEP`: a signal that
+comes just before a wait begins is only handled when that wait ends.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+
+#: Longest wait in one piece, so that a signal is never kept waiting [s].
+LONGEST_SLEEP = 0.1
+
+#: Ctrl-C, another process, and a terminal that is closed, as far as this system knows them.
+SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+
+
+class StopRequest:
+    """Whether a program has been told to end.
+
+    Attributes:
+        requested: It has.
+    """
+
+    def __init__(self) -> None:
+        self.requested = False
+        self._wake: Callable[[], None] | None = None
+
+    def wakes(self, wake: Callable[[], None]) -> None:
+        """Call ``wake`` with every request, in a signal's handler too: it must not wait for a lock that is ours."""
+        self._wake = wake
+
+    def request(self) -> None:
+        """Tell the program to end. Safe to call from any thread and from a signal's handler."""
+        self.requested = True
+        if self._wake is not None:
+            self._wake()
+
+
+def on_signals() -> StopRequest:
+    """A request that the signals of :data:`SIGNALS` make from now on. To be called in the main thread."""
+    stop = StopRequest()
+    for number in SIGNALS:
+        signal.signal(number, lambda number, frame: stop.request())
+    return stop
