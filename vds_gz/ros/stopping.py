@@ -26,9 +26,9 @@ class StopRequest:
 
     def __init__(self) -> None:
         self.requested = False
-        self._wake: Callable[[], None] | None = None
+        self._wake: Callable[[], object] | None = None
 
-    def wakes(self, wake: Callable[[], None]) -> None:
+    def wakes(self, wake: Callable[[], object]) -> None:
         """Call ``wake`` with every request, in a signal's handler too: it must not wait for a lock that is ours."""
         self._wake = wake
 
