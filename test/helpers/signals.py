@@ -1,7 +1,7 @@
 """Programs that are signalled at random moments: ``python -m helpers.signals TRIALS SIGNALS MODULE ARGUMENT...``.
 
 Each trial is a fork of this process, which has imported the program already, with a terminal of its own. In the first
-there is one signal when the program runs, and it must end well. In the others there are many: some come before it is
+there is one signal when the program runs, and it must end by itself. In the others there are many: some come before it is
 ready, and some when it has left and Python ends, which has no handlers then; whatever that makes of it, it must end.
 """
 
@@ -63,7 +63,7 @@ def main() -> int:
         codes.append(trial(module, arguments, random_.uniform(0.0, LATEST), int(signals), random_))
     hangs = codes.count(None)
     print(f"{module}: {trials} stops, {int(trials) * int(signals)} signals, {hangs} hung; wait statuses {codes}")
-    return 1 if hangs or codes[0] else 0
+    return 0 if codes[0] is not None and os.WIFEXITED(codes[0]) and not hangs else 1
 
 
 if __name__ == "__main__":
