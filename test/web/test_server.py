@@ -230,15 +230,15 @@ def test_each_of_several_vehicles_has_a_page(start, view):
         async with Look(served, query="?vehicle=/red") as red, Look(served, query="?vehicle=/blue") as blue:
             await first_frame(red)
             await first_frame(blue)
-            assert red.told["hello"]["vehicles"] == ["/red", "/blue"]
-            assert (len(red.told["layout"]["joints"]), len(blue.told["layout"]["joints"])) == (2, 4)
-            await red.until(lambda: red.told.get("values"), "parameters")
-            assert red.told["values"]["values"]["model"] == "differential"
+            assert red.newest["hello"]["vehicles"] == ["/red", "/blue"]
+            assert (len(red.newest["layout"]["joints"]), len(blue.newest["layout"]["joints"])) == (2, 4)
+            await red.until(lambda: red.newest.get("values"), "parameters")
+            assert red.newest["values"]["values"]["model"] == "differential"
             await drive_for(red, 2.0, v_x=0.5)
             assert red.frames[-1][X] > 0.1
             assert blue.frames[-1][X] == 0.0
-            await red.until(lambda: red.told["status"]["text"] == "driving", "its own diagnostics")
-            assert blue.told["status"]["text"] == "no command yet"
+            await red.until(lambda: red.newest["status"]["text"] == "driving", "its own diagnostics")
+            assert blue.newest["status"]["text"] == "no command yet"
 
     asyncio.run(look())
 

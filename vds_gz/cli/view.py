@@ -27,8 +27,8 @@ NODE_NAME = "view"
 
 DESCRIPTION = """
 Show a running vehicle in the browser: where it is and was, how its wheels point, references and responses of its
-actuators. There its parameters can be changed, and it can be driven by touch, keyboard or gamepad. The vehicle may start
-before or after this, and may be one in Gazebo or not.
+actuators. There its parameters can be changed, and it can be driven by touch, keyboard or gamepad. The vehicle may
+start before or after this, and may be one in Gazebo or not.
 """
 
 EPILOG = """
