@@ -1,27 +1,341 @@
 """What the documents say of the code is so."""
 
+from __future__ import annotations
+
+import argparse
+import contextlib
+import itertools
+import pkgutil
 import re
+import shlex
+import shutil
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
+from importlib import import_module
 from pathlib import Path
 
 import pytest
+from helpers.launch_files import launch_arguments
+from helpers.tools import tool
 
+import vds_gz
 from vds_gz.cli.check import reference_page
+from vds_gz.cli.program import COMMANDS, main
+from vds_gz.configuration import NODE_NAME, default_parameters, parameters_of, preset_names
+from vds_gz.errors import VdsGzError
+from vds_gz.interface import topics
+from vds_gz.parameters.description import describe
 from vds_gz.parameters.sensors import TYPES
+from vds_gz.parameters.teleop import GamepadParameters, JoystickParameters, KeyParameters
+from vds_gz.ros.arguments import parse
+from vds_gz.share import share
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+sessions = tool("sessions", "docs")
+PAGES = sessions.PAGES
+OWN_FOLDERS = "bench|config|docker|docs|examples|launch|models|test|tools|vds_gz|worlds"
 
 
-def test_the_parameter_reference_is_up_to_date():
-    assert (ROOT / "docs" / "parameters.md").read_text(encoding="utf-8") == reference_page(), "run ./dev docs"
+def text(page: Path) -> str:
+    return page.read_text(encoding="utf-8")
+
+
+def commands() -> list[object]:
+    """Every command of this package on any page, with its words."""
+    return [
+        pytest.param(one.words, id=f"{page.name}:{one.line}")
+        for page in PAGES
+        for one in (*sessions.shown(text(page)), *sessions.inline(text(page)))
+        if sessions.OURS.match(one.text)
+    ]
+
+
+# ---------------------------------------------------------------------- command lines
+
+
+class AcceptedError(Exception):
+    """A program's own parser has taken its command line."""
+
+
+@pytest.fixture
+def only_parse(monkeypatch):
+    """Every program ends as soon as its parser has taken the command line."""
+    known = argparse.ArgumentParser.parse_known_args
+
+    def parse_known_args(self, args=None, namespace=None):
+        _, rest = known(self, args, namespace)
+        if rest and rest[0] != "--ros-args":
+            self.error(f"unrecognized arguments: {shlex.join(rest)}")
+        raise AcceptedError
+
+    monkeypatch.setattr(argparse.ArgumentParser, "parse_known_args", parse_known_args)
+
+
+def check_program(name: str, words: list[str]) -> None:
+    """The command line of a program of ``vds-gz`` is one that its parser takes."""
+    ros = words[words.index("--ros-args") :] if "--ros-args" in words else []
+    if name == "node":
+        assert words == ros
+    elif words:  # else it is only named
+        module, function, _ = COMMANDS[name]
+        with pytest.raises((AcceptedError, SystemExit)) as ended:
+            getattr(import_module(module), function)(words)
+        assert ended.type is AcceptedError or ended.value.code == 0
+    if "--preset" in words:
+        assert words[words.index("--preset") + 1] in preset_names()
+    check_ros_arguments(name, ros)
+
+
+def check_ros_arguments(name: str, ros: list[str]) -> None:
+    """Remaps and parameters are such as the program takes; a parameter file is one's own or there."""
+    for flag, file in itertools.pairwise(ros):
+        if flag == "--params-file" and not (ROOT / file).exists():
+            assert "/" not in file, f"{file} is not there"
+            ros = [one for one in ros if one not in (flag, file)]
+    values = parse(ros, NODE_NAME).overrides
+    if name in ("node", "run", "gazebo"):
+        parameters_of(values)
+    elif name in TELEOP:
+        names = {one.name for group in TELEOP[name] for one in describe(group())}
+        assert {one.name for one in values} <= names
+
+
+TELEOP = {
+    "joy": (GamepadParameters, JoystickParameters),
+    "joystick_teleop": (JoystickParameters,),
+    "keys": (KeyParameters,),
+}
+
+
+def check_launch(file: str, arguments: list[str]) -> None:
+    """A launch file declares these arguments and allows these values."""
+    declared = launch_arguments()[file]
+    for name, _, value in (argument.partition(":=") for argument in arguments):
+        assert name in declared
+        choices = declared[name]["choices"]
+        assert choices is None or value in choices, f"{name} may be {choices}"
+
+
+def check_dev(words: list[str]) -> None:
+    """``./dev`` knows the command."""
+    assert re.search(rf"^(?:\w+ \| )*{words[0]}(?: \| [\w-]+)*\)$", text(ROOT / "dev"), re.MULTILINE)
+    if words[0] in ("run", "tool"):
+        name, *rest = words if words[0] == "run" else words[1:]
+        check_program(name, rest)
+    if words[0] == "bench" and words[1:]:
+        assert (ROOT / "bench" / f"{words[1]}.py").is_file()
+
+
+def check_command(words: list[str]) -> None:
+    """A command line is one that its program takes."""
+    match words:
+        case ["./dev", *rest]:
+            check_dev(rest)
+        case ["vds-gz", *rest] | ["ros2", "run", "vds_gz", "vds-gz", *rest]:
+            assert rest[0] in COMMANDS
+            check_program(rest[0], rest[1:])
+        case ["ros2", "run", "vds_gz", "sim_node", *rest]:
+            check_program("node", rest)
+        case ["ros2", "run", "vds_gz", "joystick_teleop", *rest]:
+            check_ros_arguments("joystick_teleop", rest)
+        case ["ros2", "launch", *rest]:
+            arguments = [word for word in rest if not word.startswith("--")]
+            assert arguments[0] == "vds_gz"
+            check_launch(arguments[1], arguments[2:])
+        case _:
+            pytest.fail(f"{shlex.join(words)} is not a program of this package")
+
+
+@pytest.mark.usefixtures("only_parse")
+@pytest.mark.parametrize("words", commands())
+def test_a_command_line_is_one_that_its_program_takes(words):
+    check_command(words)
+
+
+def test_there_are_many_command_lines():
+    assert len(commands()) > 80
+
+
+@pytest.mark.usefixtures("only_parse")
+@pytest.mark.parametrize(
+    "line",
+    [
+        "vds-gz run autoware_car",
+        "vds-gz run --preset autoware",
+        "vds-gz drive --rate 2",
+        "vds-gz replays x.csv",
+        "vds-gz node --ros-args -p modle:=omni",
+        "vds-gz gazebo hall",
+        "vds-gz joy --ros-args -p device:=1",
+        "vds-gz node --ros-args --params-file config/car.yaml",
+        "ros2 launch vds_gz kinematic.launch.py presett:=forklift",
+        "ros2 launch vds_gz kinematic.launch.py preset:=autoware",
+        "ros2 run vds_gz node",
+        "./dev fly",
+        "./dev bench nothing",
+    ],
+)
+def test_a_wrong_command_line_would_be_found(line):
+    """Among them what docs/autoware.md once said."""
+    with pytest.raises((AssertionError, KeyError, VdsGzError, pytest.fail.Exception)):
+        check_command(shlex.split(line))
+
+
+# ---------------------------------------------------------------------- what commands print
+
+NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
+
+
+def check_output(shown: Sequence[str], printed: Sequence[str]) -> None:
+    """Two outputs are the same but for the last digits of what was computed and for what is left out at ``...``."""
+    some = [line for line in (" ".join(sessions.TOOK.sub("", one).split()) for one in shown) if line]
+    every = [line for line in (" ".join(sessions.TOOK.sub("", one).split()) for one in printed) if line]
+    if "..." in some:
+        some.remove("...")
+        kinds = {NUMBER.sub("#", line) for line in some}
+        every = [line for line in every if NUMBER.sub("#", line) in kinds]
+    assert [NUMBER.sub("#", line) for line in some] == [NUMBER.sub("#", line) for line in every]
+    numbers, others = (list(map(float, NUMBER.findall("\n".join(lines)))) for lines in (some, every))
+    assert numbers == pytest.approx(others, rel=0.02, abs=2e-3)
+
+
+def check_session(page: Path, without: str = "nothing") -> None:
+    """Run the commands of a page one after the other, and compare what they print."""
+    commands = [one for one in sessions.repeatable(text(page)) if not re.search(without, one.text)]
+    assert commands
+    for one in commands:
+        check_output(one.prints, sessions.printed(one.words))
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder to work in, with the files of the tutorial."""
+    shutil.copytree(ROOT / "docs" / "study", tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+STUDY = ROOT / "docs" / "study.md"
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_tutorial_shows_what_its_commands_print():
+    check_session(STUDY, without="pedals|turns")
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("folder")
+def test_the_tutorial_of_pedals_and_steering_shows_what_its_commands_print():
+    check_session(STUDY)
+
+
+def test_the_readme_shows_how_a_mistake_is_told(folder):
+    (file,) = re.findall(r"```yaml\n(.*?)```", text(ROOT / "README.md"), re.DOTALL)
+    (folder / "my_robot.yaml").write_text(file, encoding="utf-8")
+    assert main(["check", "my_robot.yaml"]) == 0
+    (folder / "my_robot.yaml").write_text(file.replace("wheel_base", "wheelbase"), encoding="utf-8")
+    check_session(ROOT / "README.md")
+
+
+# ---------------------------------------------------------------------- names
+
+
+def parameter_names() -> set[str]:
+    """Every name of a parameter, and every end of one that begins after a dot."""
+    groups = [default_parameters(), *(group() for one in TELEOP.values() for group in one)]
+    groups += [group() for group in TYPES.values()]
+    whole = {name for group in groups for one in describe(group) for name in (one.name, *one.aliases)}
+    return {name[start:] for name in whole for start in (0, *(i + 1 for i, c in enumerate(name) if c == "."))}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_parameters_in_tables_are_there(page):
+    known = parameter_names()
+    for table in re.findall(r"^\| parameter \|.*\n\|.*\n((?:\|.*\n)+)", text(page), re.MULTILINE):
+        named = [name for row in table.splitlines() for name in re.findall(r"`([a-z][\w.]+)`", row.split("|")[1])]
+        assert [name for name in named if name not in known] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_files_and_modules_are_there(page):
+    named = re.findall(rf"(?<![\w/.>)])(?:{OWN_FOLDERS})/[\w./*-]*\w", text(page))
+    assert [name for name in named if not list(ROOT.glob(name))] == []
+    modules = set(re.findall(r"\bvds_gz(?:\.\w+)+", text(page))) - {"vds_gz.models"}  # the group of entry points
+    for module in sorted(modules):
+        with contextlib.suppress(ModuleNotFoundError):  # of what is not installed here
+            assert pkgutil.resolve_name(module)
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.*)$", text(page), re.MULTILINE)
+    plain = [re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings]
+    return set(plain)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_somewhere(page):
-    links = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
-    missing = [link for link in links if "://" not in link and not (page.parent / link).exists()]
-    assert not missing
+    for link, anchor in re.findall(r"\]\(([^)#]*)(?:#([^)]*))?\)", text(page)):
+        if "://" not in link:
+            there = page.parent / link if link else page
+            assert there.exists(), link
+            assert not anchor or anchor in anchors(there), f"{link}#{anchor}"
+
+
+def argument_rows(page: Path) -> Iterator[tuple[str, str, str, str]]:
+    """The rows of tables of launch arguments: launch file, argument, default, description."""
+    file = ""
+    table = False
+    for line in text(page).splitlines():
+        file = next(iter(re.findall(r"\w+\.launch\.py", line)), file) if not line.startswith("|") else file
+        cells = [cell.strip() for cell in line.strip("|").split(" | ")]
+        if cells[:2] == ["argument", "default"]:
+            table = True
+        elif table and line.startswith("| `"):
+            yield file, cells[0].strip("`"), cells[1], cells[2].rstrip(" |")
+        elif not line.startswith("|"):
+            table = False
+
+
+def test_tables_of_launch_arguments_say_what_the_launch_files_say():
+    rows = [row for page in PAGES for row in argument_rows(page)]
+    assert {row[0] for row in rows} >= {"kinematic.launch.py", "side_by_side.launch.py", "joystick.launch.py"}
+    for file, name, default, description in rows:
+        argument = launch_arguments()[file][name]
+        value = re.sub(rf"^{re.escape(str(share()))}/", ".../", argument["default"])
+        choices = [f"`{choice}`" if choice else "empty" for choice in argument["choices"] or ()]
+        one_of = f" One of {', '.join(choices)}." if choices else ""
+        assert default == (f"`{value}`" if value else "empty"), (file, name)
+        assert description == argument["description"] + one_of, (file, name)
+    for file in {row[0] for row in rows}:
+        assert {row[1] for row in rows if row[0] == file} == launch_arguments()[file].keys()
+
+
+def test_the_table_of_topics_has_every_topic_with_its_type():
+    rows = re.findall(r"^\| `([\w/]+)`[^|]*\| (.*?) \|", text(ROOT / "docs" / "topics.md"), re.MULTILINE)
+    shown = {(name, kind) for name, kinds in rows for kind in re.findall(r"`(\w+/\w+)`", kinds)}
+    known = [one for one in vars(topics).values() if isinstance(one, topics.Topic)]
+    known += [one for group in vars(topics).values() if isinstance(group, dict) for one in group.values()]
+    assert shown == {(one.name, one.type.replace("/msg/", "/")) for one in known if isinstance(one, topics.Topic)}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_whole_programs_in_python_run(page):
+    """Those that begin with an import; the others are excerpts."""
+    for program in re.findall(r"^```python\n((?:from|import) .*?)^```", text(page), re.DOTALL | re.MULTILINE):
+        exec(program, {})
+
+
+def test_the_page_of_the_interface_names_all_that_is_public():
+    named = set(re.findall(r"`(\w+)`", text(ROOT / "docs" / "api.md")))
+    assert set(vds_gz.__all__) <= named
+
+
+# ---------------------------------------------------------------------- what is made
+
+
+def test_the_parameter_reference_is_up_to_date():
+    assert text(ROOT / "docs" / "parameters.md") == reference_page(), "run ./dev docs"
 
 
 def test_the_parameter_reference_has_every_sensor_and_all_its_parameters():
@@ -31,11 +345,3 @@ def test_the_parameter_reference_has_every_sensor_and_all_its_parameters():
     for kind, table in tables.items():
         names = re.findall(r"^\| `(\w+)`", table, re.MULTILINE)
         assert sorted(names) == sorted(field.name for field in fields(TYPES[kind]))
-
-
-def test_the_pictures_of_the_tutorial_come_from_its_commands():
-    script = (ROOT / "docs" / "figures" / "study.py").read_text(encoding="utf-8")
-    page = (ROOT / "docs" / "study.md").read_text(encoding="utf-8")
-    commands = re.findall(r'^    "([^"]+)",$', script, re.MULTILINE)
-    assert len(commands) >= 10
-    assert not [command for command in commands if f"    $ vds-gz {command}\n" not in page]

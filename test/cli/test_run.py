@@ -135,9 +135,9 @@ def test_a_run_from_begin_to_end(tool, log, tmp_path):
         assert rows[actuator, "time constant"]["measured"] == pytest.approx(time_constant, abs=0.05)
         assert rows[actuator, "dead time"]["configured"] == 0.2
     assert rows["drive", "acceleration"]["measured"] == pytest.approx(3.0, rel=0.2)
-    assert rows["steering", "greatest rate"]["measured"] == pytest.approx(2.0, rel=0.2)
-    assert rows["steering", "greatest angle"]["measured"] is None
-    assert rows["drive", "greatest speed"]["measured"] is None
+    assert rows["steering", "maximum rate"]["measured"] == pytest.approx(2.0, rel=0.2)
+    assert rows["steering", "maximum angle"]["measured"] is None
+    assert rows["drive", "maximum speed"]["measured"] is None
     assert running_vehicles(run) == []
 
 

@@ -1,4 +1,4 @@
-"""The scripts of tools/, which draw the files that come with the package."""
+"""The scripts that draw the files of the package and its pages, as modules."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-TOOLS = Path(__file__).resolve().parents[2] / "tools"
+ROOT = Path(__file__).resolve().parents[2]
 
 
-def tool(name: str) -> ModuleType:
-    """A script as a module."""
-    specification = importlib.util.spec_from_file_location(name, TOOLS / f"{name}.py")
+def tool(name: str, folder: str = "tools") -> ModuleType:
+    """A script of a folder of the checkout."""
+    specification = importlib.util.spec_from_file_location(name, ROOT / folder / f"{name}.py")
     assert specification is not None
     assert specification.loader is not None
     module = importlib.util.module_from_spec(specification)

@@ -20,7 +20,7 @@ class Row:
         actuator, quantity, unit: What it is.
         configured: The parameter; None where the model has no such parameter group.
         measured: What the recording shows; None if it does not.
-        reached: Of a limit, the greatest magnitude there was.
+        reached: Of a limit, the maximum magnitude that was observed.
     """
 
     actuator: str
@@ -38,7 +38,7 @@ class Row:
         if self.measured is not None:
             return configured, f"{self.measured:.3f} {self.unit}"
         if self.reached is not None:
-            return configured, f"not met; {self.reached:.3f} reached"
+            return configured, f"not reached; peak {self.reached:.3f}"
         return configured, "not excited"
 
 
@@ -72,14 +72,14 @@ def _rows(name: str, kind: str, response: Response, vehicle: Any) -> Iterator[Ro
     yield Row(name, "time constant", "s", configured("time_constant"), response.time_constant)
     value = response.reached_value
     if kind == "steering":
-        yield Row(name, "greatest rate", "rad/s", configured("max_velocity"), response.max_rise, response.reached_rise)
-        yield Row(name, "greatest angle", "rad", configured("max_position"), response.max_value, value)
+        yield Row(name, "maximum rate", "rad/s", configured("max_velocity"), response.max_rise, response.reached_rise)
+        yield Row(name, "maximum angle", "rad", configured("max_position"), response.max_value, value)
     else:
         rise = configured("max_acceleration")
         fall = configured("max_deceleration") or rise
         yield Row(name, "acceleration", "m/s²", rise, response.max_rise, response.reached_rise)
         yield Row(name, "deceleration", "m/s²", fall, response.max_fall, response.reached_fall)
-        yield Row(name, "greatest speed", "m/s", configured("max_velocity"), response.max_value, value)
+        yield Row(name, "maximum speed", "m/s", configured("max_velocity"), response.max_value, value)
 
 
 def _group(vehicle: Any, kind: type) -> Any:

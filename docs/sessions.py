@@ -1,0 +1,132 @@
+"""The commands that the pages show, and what they print: read from Markdown, for the tests and for ``./dev docs``."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from vds_gz.cli import main
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+#: How a command of this package begins. (What a program says begins with its name and a colon.)
+OURS = re.compile(r"(?:\./dev|vds-gz|ros2 (?:run|launch)(?: --[\w-]+)* vds_gz)(?: (?!\S+:\s)|$)")
+
+#: How long it took, at the end of a line.
+TOOK = re.compile(r" in [\d.]+ s \(.*\)$")
+
+_SHARE = "$(ros2 pkg prefix --share vds_gz)"
+_ENDS = frozenset(("&", "|", ">", "<", "&&", ";"))
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A command as a page shows it.
+
+    Attributes:
+        line: The number of its line, from 1.
+        text: The command, continued lines joined.
+        output: The numbers of the lines that show what it prints.
+        prints: Those lines, without indentation.
+    """
+
+    line: int
+    text: str
+    output: range = range(0)
+    prints: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> list[str]:
+        """Its arguments as a shell would pass them, up to what is piped, redirected or left to the background."""
+        lexer = shlex.shlex(self.text.replace(_SHARE, str(ROOT)), posix=True, punctuation_chars=True)
+        lexer.whitespace_split = True
+        words = list(lexer)
+        return words[: next((i for i, word in enumerate(words) if word in _ENDS), len(words))]
+
+
+def blocks(page: str) -> Iterator[tuple[int, list[str]]]:
+    """Code blocks, fenced or indented by four: number of the first line, and the lines without their indentation."""
+    lines: list[str] = []
+    fence: str | None = None
+    for number, line in enumerate([*page.splitlines(), "end"], start=1):
+        mark = re.match(r"( *)```", line)
+        indented = line.startswith("    ") or (bool(lines) and not line.strip())
+        if mark or (fence is None and not indented):
+            if lines:
+                yield number - len(lines), lines
+            lines = []
+            if mark:
+                fence = mark[1] if fence is None else None
+        else:
+            lines.append(line.removeprefix("    " if fence is None else fence))
+
+
+def shown(page: str) -> Iterator[Shown]:
+    """Every command in the code blocks of a page; of those without prompts, ours only."""
+    for first, lines in blocks(page):
+        prompts = any(line.startswith("$ ") for line in lines)
+        at = 0
+        while at < len(lines):
+            begin, text = at, lines[at]
+            at += 1
+            if not (text.startswith("$ ") if prompts else OURS.match(text)):
+                continue
+            while text.endswith("\\"):
+                text = text[:-1] + lines[at].strip()
+                at += 1
+            output = at
+            while prompts and at < len(lines) and not lines[at].startswith("$ "):
+                at += 1
+            end = at
+            while end > output and not lines[end - 1].strip():
+                end -= 1
+            printed = range(first + output, first + end)
+            yield Shown(first + begin, text.removeprefix("$ "), printed, tuple(lines[output:end]))
+
+
+def inline(page: str) -> Iterator[Shown]:
+    """Every command of ours in running text; PRESET stands for any."""
+    lines = page.splitlines()
+    for first, block in blocks(page):
+        lines[first - 1 : first - 1 + len(block)] = [""] * len(block)
+    text = "\n".join("" if line.lstrip().startswith("```") else line for line in lines)
+    for found in re.finditer(r"`([^`]+)`", text):
+        command = " ".join(found[1].split())
+        if OURS.match(command) and "..." not in command:
+            yield Shown(text.count("\n", 0, found.start()) + 1, command.replace("PRESET", "ackermann_car"))
+
+
+def repeatable(page: str) -> list[Shown]:
+    """The commands of a page that print the same anywhere, but for the time it took and the last digits."""
+    return [
+        one
+        for one in shown(page)
+        if one.prints and re.match(r"cat|vds-gz (check|profile|replay|identify|compare) (?!.*(live|gazebo):)", one.text)
+    ]
+
+
+def printed(words: Sequence[str]) -> list[str]:
+    """Run ``vds-gz`` or ``cat`` here and return what it prints."""
+    if words[0] == "cat":
+        return Path(words[1]).read_text(encoding="utf-8").splitlines()
+    text = io.StringIO()
+    with contextlib.redirect_stdout(text), contextlib.redirect_stderr(text):
+        main(words[1:])
+    return text.getvalue().splitlines()
+
+
+def replaced(page: str, outputs: Mapping[str, Sequence[str]]) -> str:
+    """A page in which each of these commands prints these lines; what ``...`` shortens stays, and so do times."""
+    lines = page.splitlines()
+    for one in reversed(list(shown(page))):
+        if one.text in outputs and "..." not in one.prints:
+            before = {TOOK.sub("", line): line for line in one.prints}
+            fresh = [before.get(TOOK.sub("", line), line) for line in outputs[one.text]]
+            lines[one.output.start - 1 : one.output.stop - 1] = [f"    {line}".rstrip() for line in fresh]
+    return "\n".join(lines) + "\n"
