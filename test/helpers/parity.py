@@ -43,7 +43,6 @@ class Pair:
     """Both vehicles, the one in Gazebo over transport."""
 
     def __init__(self, parameters: NodeParameters) -> None:
-        model = models()[parameters.model]
         self._news = Event()
         self._reference = make_vehicle(parameters)
         vehicle = make_vehicle(parameters, moves=False)

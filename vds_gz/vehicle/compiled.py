@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import dis
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from operator import attrgetter
 from types import FunctionType
@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vds_gz.vehicle.command import Command
+from vds_gz.vehicle.compile_cache import DiskCache, fingerprint
 from vds_gz.vehicle.model import VehicleModel
 from vds_gz.vehicle.vehicle import Vehicle
 
@@ -80,27 +81,58 @@ def read_record(record: Any, sample: Any) -> None:
 
 @cache
 def compiled(function: FunctionType) -> Any:
-    """A function, and all functions that it calls by their names, compiled by numba."""
+    """A function, and all functions that it calls by their names, compiled by numba or read from the cache on disk."""
+    return _kept(_linked(function), fingerprint(function))
+
+
+@cache
+def _linked(function: FunctionType) -> FunctionType:
+    """A copy of a function which calls, instead of the functions that it calls by their names, compiled ones."""
     names = dict(function.__globals__)
     for instruction in dis.get_instructions(function):
         called = names.get(instruction.argval) if instruction.opname == "LOAD_GLOBAL" else None
         if isinstance(called, FunctionType):
-            names[instruction.argval] = compiled(called)
+            names[instruction.argval] = _part(called)
     copy = FunctionType(function.__code__, names, function.__name__, function.__defaults__, function.__closure__)
-    return numba.njit(copy)
+    copy.__qualname__ = _unmistakable(function)
+    return copy
+
+
+@cache
+def _part(function: FunctionType) -> Any:
+    """A function for compiled ones to call; what is compiled of it is kept as a part of theirs."""
+    return numba.njit(_linked(function))
+
+
+def _outermost(run: Callable[..., None], **options: bool) -> Any:
+    """A function that calls compiled ones, compiled itself."""
+    assert isinstance(run, FunctionType)
+    content = fingerprint(run)
+    run.__qualname__ = _unmistakable(run)
+    return _kept(run, content, **options)
+
+
+def _unmistakable(function: FunctionType) -> str:
+    """A name that no function of other content has: numba's libraries find functions by their names."""
+    return f"{function.__qualname__}_{fingerprint(function)[:16]}"
+
+
+def _kept(function: FunctionType, content: str, **options: bool) -> Any:
+    dispatcher = numba.njit(**options)(function)
+    dispatcher._cache = DiskCache(content)
+    return dispatcher
 
 
 @cache
 def compiled_run(step: FunctionType) -> Any:
     """``run(c, s, u, n)`` does ``n`` steps of one vehicle; each argument is an array of one record."""
-    step_once = compiled(step)
+    step_once = _part(step)
 
-    @numba.njit
     def run(c: Records, s: Records, u: Records, n: int) -> None:
         for _ in range(n):
             step_once(c[0], s[0], u[0])
 
-    return run
+    return _outermost(run)
 
 
 @cache
@@ -109,9 +141,8 @@ def compiled_schedule(step: FunctionType) -> Any:
 
     Segment ``j`` is ``steps[j]`` steps with command ``u[which[j]]``; sample ``k`` is taken after ``ends[k]`` segments.
     """
-    step_once = compiled(step)
+    step_once = _part(step)
 
-    @numba.njit
     def run(c: Records, s: Records, u: Records, which: Any, steps: Any, ends: Any, samples: Records) -> None:
         done = 0
         for k in range(ends.size):
@@ -121,21 +152,20 @@ def compiled_schedule(step: FunctionType) -> Any:
             done = ends[k]
             samples[k] = s[0]
 
-    return run
+    return _outermost(run)
 
 
 @cache
 def compiled_fleet_run(step: FunctionType) -> Any:
     """``run(c, s, u, n)`` does ``n`` steps of every vehicle, on all cores."""
-    step_once = compiled(step)
+    step_once = _part(step)
 
-    @numba.njit(parallel=True)
     def run(c: Records, s: Records, u: Records, n: int) -> None:
         for i in numba.prange(s.size):
             for _ in range(n):
                 step_once(c[i], s[i], u[i])
 
-    return run
+    return _outermost(run, parallel=True)
 
 
 class CompiledVehicle(Vehicle):

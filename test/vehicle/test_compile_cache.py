@@ -1,0 +1,141 @@
+"""What is compiled once is read by the next process, and whatever has changed is compiled anew."""
+
+import os
+import subprocess
+import sys
+import types
+
+import pytest
+
+pytest.importorskip("numba")
+from vds_gz.vehicle.compile_cache import fingerprint
+
+#: Of somebody else's package: a function that calls one of another file, which has a constant and one of a module.
+STEP = """
+from machine.gears import geared
+
+def step(x):
+    return geared(x) + 1.0
+"""
+GEARS = """
+from machine import numbers
+
+RATIO = 2.0
+
+def geared(x):
+    return RATIO * x + numbers.OFFSET
+"""
+PROGRAM = """
+from machine.step import step
+from vds_gz.vehicle.compiled import compiled
+
+run = compiled(step)
+value, stats = run(3.0), run.stats
+print(value, sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))
+"""
+
+
+@pytest.fixture
+def machine(tmp_path):
+    package = tmp_path / "site" / "machine"
+    package.mkdir(parents=True)
+    for name, text in {"__init__": "", "step": STEP, "gears": GEARS, "numbers": "OFFSET = 0.5"}.items():
+        (package / f"{name}.py").write_text(text)
+    return package
+
+
+def start(machine, cache, program=PROGRAM):
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join([str(machine.parent), *filter(None, sys.path)]),
+        "NUMBA_CACHE_DIR": str(cache),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    return subprocess.Popen([sys.executable, "-c", program], env=environment, stdout=subprocess.PIPE, text=True)
+
+
+def run(machine, cache, program=PROGRAM) -> list[float]:
+    """Value, hits and misses of one process."""
+    process = start(machine, cache, program)
+    output, _ = process.communicate()
+    assert process.returncode == 0
+    return [float(word) for word in output.split()]
+
+
+def test_the_second_process_compiles_nothing_until_a_function_that_is_called_changes(machine, tmp_path):
+    assert run(machine, tmp_path) == [7.5, 0, 1]
+    assert run(machine, tmp_path) == [7.5, 1, 0]
+    (machine / "gears.py").write_text(GEARS.replace("RATIO * x", "RATIO * x * x"))
+    assert run(machine, tmp_path) == [19.5, 0, 1]
+
+
+def stepping(offset=0.5, ratio=2.0, gears=GEARS):
+    """The function as it would be imported, without a file."""
+    numbers = types.ModuleType("numbers_of_mine")
+    numbers.OFFSET = offset
+    geared = {"__name__": "machine.gears", "numbers": numbers}
+    text = gears.replace("from machine import numbers", "").replace("RATIO = 2.0", f"RATIO = {ratio}")
+    exec(text, geared)
+    step = {"__name__": "machine.step", "geared": geared["geared"]}
+    exec(STEP.replace("from machine.gears import geared", ""), step)
+    return step["step"]
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"offset": 0.25},
+        {"ratio": 4.0},
+        {"ratio": 2},
+        {"gears": GEARS.replace("RATIO * x", "x * RATIO")},
+        {"gears": GEARS.replace("numbers.OFFSET", "0.5")},
+    ],
+)
+def test_constants_and_code_of_what_is_called_count_and_remarks_do_not(changed):
+    assert fingerprint(stepping()) == fingerprint(stepping(gears=f"# A remark.\n{GEARS}"))
+    assert fingerprint(stepping(**changed)) != fingerprint(stepping())
+
+
+def test_where_nothing_can_be_written_it_compiles_without_a_word(machine, tmp_path):
+    file = tmp_path / "no_folder"
+    file.write_text("")
+    assert run(machine, file / "cache") == [7.5, 0, 1]
+
+
+def test_a_file_that_is_cut_off_is_compiled_anew(machine, tmp_path):
+    run(machine, tmp_path)
+    (file,) = (tmp_path / "compiled").iterdir()
+    file.write_bytes(file.read_bytes()[:-100])
+    assert run(machine, tmp_path) == [7.5, 0, 1]
+
+
+def test_processes_that_start_at_once_do_not_disturb_each_other(machine, tmp_path):
+    every = [start(machine, tmp_path) for _ in range(2)]
+    assert [float(one.communicate()[0].split()[0]) for one in every] == [7.5] * 2
+    assert run(machine, tmp_path) == [7.5, 1, 0]
+    assert len(list((tmp_path / "compiled").iterdir())) == 1
+
+
+FLEET = """
+from vds_gz import BICYCLE, BicycleParameters, CompiledVehicle, Fleet, twist
+
+vehicle = CompiledVehicle(BICYCLE, BicycleParameters())
+vehicle.enter(twist(1.0, 0.0, 0.2), 0)
+vehicle.advance(1_000_000_000)
+held = CompiledVehicle(BICYCLE, BicycleParameters(), moves=False)
+held.enter(twist(1.0, 0.0, 0.2), 0)
+held.advance(1_000_000_000)
+fleet = Fleet(BICYCLE, [BicycleParameters()] * 3)
+fleet.commands.v_x, fleet.commands.yaw_rate = 1.0, 0.2
+fleet.advance(1000)
+samples = vehicle.sample([2_000_000_000])
+every = (vehicle._run, vehicle._run_schedule, held._run, fleet._run)
+print(fleet.states.x[2], samples["x"][0], held.motion().x, *(sum(one.stats.cache_misses.values()) for one in every))
+"""
+
+
+def test_vehicles_held_vehicles_and_fleets_come_back_from_disk_as_they_were(machine, tmp_path):
+    first, second = run(machine, tmp_path, FLEET), run(machine, tmp_path, FLEET)
+    assert first[:3] == second[:3]
+    assert first[0] > 0.0
+    assert first[2] == 0.0
+    assert (first[3:], second[3:]) == ([1, 1, 1, 1], [0, 0, 0, 0])

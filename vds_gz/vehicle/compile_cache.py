@@ -1,0 +1,128 @@
+"""What numba compiled, kept on disk in the user's cache folder, so that the next process need not compile it.
+
+numba has such a cache of its own, which heeds the file of the outermost function only. A model's step is spread over
+files, of other packages too, so here a result is found by its content: by the code of the function and of all that it
+calls, and the constants that they use. What has changed has another name, so nothing is ever stale, and processes that
+save at once do not get in each other's way. Where nothing can be written, each process compiles, as without a cache.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+import sys
+import uuid
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
+from typing import Protocol
+
+import numba
+import numpy as np
+from numba.core import compiler, serialize
+from numba.misc.appdirs import AppDirs
+
+#: So many results are kept, the newest ones; one has some 100 kB.
+KEPT = 200
+
+_DIGEST = hashlib.sha256().digest_size
+
+
+class Codegen(Protocol):
+    """numba's code generator for a processor."""
+
+    def magic_tuple(self) -> tuple[object, ...]:
+        """Operating system, processor and its features."""
+
+
+class TargetContext(Protocol):
+    """Where numba compiles for."""
+
+    def refresh(self) -> None:
+        """Make it ready."""
+
+    def codegen(self) -> Codegen:
+        """Its code generator."""
+
+
+class DiskCache:
+    """The cache of one function, in the place of numba's own (``numba.core.caching._Cache``)."""
+
+    def __init__(self, fingerprint: str) -> None:
+        """A cache of the function with this :func:`fingerprint`."""
+        self._fingerprint = fingerprint
+
+    @property
+    def cache_path(self) -> str:
+        """The folder of all results: ``$NUMBA_CACHE_DIR``, or one in the user's cache folder."""
+        return str(Path(numba.config.CACHE_DIR or AppDirs("vds_gz", appauthor=False).user_cache_dir) / "compiled")
+
+    def load_overload(self, signature: object, target: TargetContext) -> object:
+        """What was compiled for these types of arguments; None if nothing was."""
+        target.refresh()
+        try:
+            data = self._file(signature, target.codegen()).read_bytes()
+            if hashlib.sha256(data[_DIGEST:]).digest() == data[:_DIGEST]:
+                return compiler.CompileResult._rebuild(target, *pickle.loads(data[_DIGEST:]))
+        except (OSError, ImportError):
+            pass
+        return None
+
+    def save_overload(self, signature: object, result: compiler.CompileResult) -> None:
+        """Keep what was compiled for these types of arguments, if it can be kept."""
+        if result.library.has_dynamic_globals or any(not one.can_cache for one in result.lifted):
+            return
+        data = serialize.dumps(result._reduce())
+        file = self._file(signature, result.codegen)
+        partial = file.with_suffix(f".{uuid.uuid4().hex}")
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            partial.write_bytes(hashlib.sha256(data).digest() + data)
+            partial.replace(file)
+            for old in sorted(file.parent.iterdir(), key=lambda one: one.stat().st_mtime)[:-KEPT]:
+                old.unlink(missing_ok=True)
+        except OSError:
+            partial.unlink(missing_ok=True) if partial.exists() else None
+
+    def _file(self, signature: object, codegen: Codegen) -> Path:
+        versions = (sys.implementation.cache_tag, numba.__version__, np.__version__)
+        key = repr((self._fingerprint, str(signature), versions, codegen.magic_tuple()))
+        return Path(self.cache_path) / f"{hashlib.sha256(key.encode()).hexdigest()}.bin"
+
+
+def fingerprint(function: FunctionType) -> str:
+    """A hash of all that a compiled function depends on: its code, that of what it calls, and their constants."""
+    digest = hashlib.sha256()
+    pending, seen = [function], set()
+    while pending:
+        one = pending.pop()
+        if one not in seen:
+            seen.add(one)
+            digest.update(repr(_facts(one, pending)).encode())
+    return digest.hexdigest()
+
+
+def _facts(function: FunctionType, pending: list[FunctionType]) -> list[object]:
+    """What one function depends on; the functions that it names are added to those that are pending."""
+    names = function.__code__.co_names
+    values: list[object] = [cell.cell_contents for cell in function.__closure__ or ()]
+    for value in [function.__globals__.get(name) for name in names]:
+        values.append(value)
+        if isinstance(value, ModuleType):
+            values += [getattr(value, name) for name in names if hasattr(value, name)]
+    facts: list[object] = [function.__module__, function.__qualname__, function.__defaults__]
+    facts.append(_code(function.__code__))
+    for value in values:
+        called = getattr(value, "py_func", value)
+        if isinstance(called, FunctionType):
+            pending.append(called)
+            facts.append((called.__module__, called.__qualname__))
+        elif isinstance(value, np.ndarray):
+            facts.append((value.dtype, value.shape, value.tobytes()))
+        else:
+            facts.append(value.__name__ if isinstance(value, ModuleType) else (type(value).__name__, repr(value)))
+    return facts
+
+
+def _code(code: CodeType) -> tuple[object, ...]:
+    constants = tuple(_code(one) if isinstance(one, CodeType) else one for one in code.co_consts)
+    return code.co_code, constants, code.co_names, code.co_varnames, code.co_argcount, code.co_flags
