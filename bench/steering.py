@@ -13,11 +13,10 @@ import dataclasses
 import numpy as np
 
 from vds_gz.commandlog.actuation_profiles import turns
-from vds_gz.commandlog.log import Pedals
+from vds_gz.interface.commands import Pedals
 from vds_gz.parameters.autoware import ActuationCmdMechanicalParameters
 from vds_gz.study.identify.mechanism_fit import MechanismFit, fit_mechanism
 from vds_gz.study.identify.signals import Series
-from vds_gz.study.offline.replay import command_of
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.compiled import CompiledVehicle
 
@@ -41,7 +40,7 @@ def trial(seed: int, noise: float, *, dead_zone: bool) -> tuple[dict[str, float]
     rows = []
     for time, command in zip(log.times, log.commands, strict=True):
         vehicle.advance(round(time * 1e9))
-        vehicle.enter(command_of(command), round(time * 1e9))
+        vehicle.enter(command.command(), round(time * 1e9))
         if isinstance(command, Pedals):
             rows.append((time, command.steering_command, vehicle.motion().v_x, float(vehicle.state.steering.angle)))
     time, wheel, speed, angle = np.array(rows).T

@@ -17,7 +17,8 @@ from launch_ros.actions import Node
 
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from vds_gz.configuration import preset_names
-from vds_gz.launching.vehicle import COMMANDS, LaunchError, Vehicle
+from vds_gz.interface.commands import command_types
+from vds_gz.launching.vehicle import LaunchError, Vehicle
 from vds_gz.share import PACKAGE, share
 
 #: What `vds-gz compare` says when it hears both vehicles.
@@ -54,7 +55,8 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """Everything that the arguments ask for."""
     arguments = context.launch_configurations
     _require_packages()
-    from vds_gz.commandlog.log import CommandLogError, read
+    from vds_gz.commandlog.files import read
+    from vds_gz.commandlog.log import CommandLogError
 
     try:
         duration = read(arguments["drive"]).duration + AFTER
@@ -73,7 +75,7 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
             params_file=_file(arguments[name]),
             namespace=name,
             overrides={"frame_prefix": f"{name}/"} | _time(name, in_gazebo),
-            remaps=[(command.name, f"/{command.name}") for command in COMMANDS],
+            remaps=[(name, f"/{name}") for name in dict.fromkeys(one.topic.name for one in command_types())],
         )
         actions.append(_gazebo(vehicle, output / name, arguments["world"]) if name in in_gazebo else vehicle.node())
     tolerance = ["--tolerance", arguments["tolerance"]] if arguments["tolerance"] else []

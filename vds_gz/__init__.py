@@ -25,7 +25,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from vds_gz.commandlog.log import read as read_commands
+    from vds_gz.commandlog.files import read as read_commands
     from vds_gz.configuration import load_parameters, load_vehicle
     from vds_gz.errors import ArgumentError, VdsGzError
     from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
@@ -102,7 +102,7 @@ _HOMES = {
     "vds_gz.parameters.actuators": ("DriveParameters", "SteeringParameters"),
     "vds_gz.study.identify.signals": ("read_signals",),
     "vds_gz.study.identify.vehicle_fit": ("identify",),
-    "vds_gz.commandlog.log": ("read as read_commands",),
+    "vds_gz.commandlog.files": ("read as read_commands",),
     "vds_gz.study.compare.sources": ("simulate",),
     "vds_gz.study.recording": ("read as read_recording",),
     "vds_gz.ros.factory": ("open_graph",),

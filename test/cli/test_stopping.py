@@ -75,7 +75,7 @@ PROGRAMS = {
     "vds_gz.nodes.joystick_teleop": (),
     "vds_gz.cli.record": ("-o", "{folder}/record.mcap"),
     "vds_gz.cli.view": ("--port", "0"),
-    "vds_gz.commandlog.player": ("{root}/config/drives/parking_lot.csv", "--loop"),
+    "vds_gz.cli.drive": ("{root}/config/drives/parking_lot.csv", "--loop"),
     "vds_gz.teleop.keys": (),
     "vds_gz.teleop.joy": ("--drive",),
 }

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from vds_gz.cli import main
-from vds_gz.commandlog import log as command_log
+from vds_gz.commandlog import files as command_log
 from vds_gz.commandlog.actuation_profiles import PedalLimits, pedals, turns
 from vds_gz.commandlog.profiles import PROFILES, Limits, make
 from vds_gz.configuration import preset_names
+from vds_gz.interface.commands import Gear
 from vds_gz.parameters.autoware import ActuationCmdParameters
-from vds_gz.study.offline.replay import command_of
 from vds_gz.vehicle.autoware.steering import gear_ratio
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.vehicle import Vehicle
@@ -65,7 +65,7 @@ def driven(log, model):
     car = Vehicle(MODELS[model], MODELS[model].parameters(), step_rate=50.0, max_command_age=1e9)
     for time, command in zip(log.times, log.commands, strict=True):
         car.advance(round(time * 1e9))
-        car.enter(command_of(command), round(time * 1e9))
+        car.enter(command.command(), round(time * 1e9))
         yield car.motion().v_x
 
 
@@ -115,7 +115,7 @@ def test_logs_for_pedals_begin_in_gear_and_are_read_as_they_were_made(tmp_path, 
         assert main(["profile", kind, "--preset", "autoware_car", "--duration", "30", "-o", str(path)]) == 0
         log = command_log.read(path)
         assert log.kind == "pedals"
-        assert log.commands[0] == command_log.Gear(2)
+        assert log.commands[0] == Gear(2)
         assert log.duration == pytest.approx(30.0)
     assert "1501 commands, 30.0 s, up to 0.4 rad at the tires, at 3 m/s" in capsys.readouterr().out
     other = pedals(MODELS["actuation_cmd"], ActuationCmdParameters(), ALLOWED, duration=20.0, seed=1)

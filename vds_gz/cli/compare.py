@@ -14,7 +14,7 @@ from pathlib import Path
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from vds_gz.commandlog import log as command_log
+from vds_gz.commandlog.files import read
 from vds_gz.commandlog.log import CommandLog, CommandLogError
 from vds_gz.commandlog.profiles import limits_of, make
 from vds_gz.errors import ArgumentError
@@ -178,12 +178,11 @@ def _log(sources: tuple[Source, Source], options: argparse.Namespace) -> Command
     if parameters is None:
         return None
     if options.log:
-        return command_log.read(options.log, options.topic)
+        return read(options.log, options.topic)
     recorded = next((one for one in sources if one.recorded), None)
     if recorded is None:
-        nothing = argparse.Namespace(speed=None, steering=None, yaw_rate=None, sideways=None)
         ackermann = ACKERMANN in models()[parameters.model].accepts
-        return make("steps", limits_of(nothing, parameters), ackermann=ackermann, duration=options.duration)
+        return make("steps", limits_of(parameters), ackermann=ackermann, duration=options.duration)
     assert recorded.path is not None
     if recorded.path.suffix == ".csv":
         raise ArgumentError(

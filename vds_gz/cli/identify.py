@@ -23,9 +23,7 @@ from vds_gz.share import share
 from vds_gz.study.identify.actuation import identify_pedals, identify_steering
 from vds_gz.study.identify.axis_fit import NAMES
 from vds_gz.study.identify.signals import (
-    ACTUATION_COMMANDS,
     ACTUATIONS,
-    COMMANDS,
     QUANTITIES,
     Signals,
     read_actuation_csv,
@@ -147,7 +145,7 @@ def _signals(options: argparse.Namespace) -> Signals:
     axes = options.model == "axes"
     if path.is_dir() or path.suffix in (".mcap", ".db3"):
         topics = {"command": options.command, "velocity": options.velocity, "steering": options.steering}
-        return read_bag(path, **topics, known=COMMANDS if axes else ACTUATION_COMMANDS)
+        return read_bag(path, **topics, pedals=not axes)
     columns = {}
     known = QUANTITIES if axes else ACTUATION_QUANTITIES
     for text in options.column:

@@ -17,10 +17,10 @@ import vds_gz
 #: Module, function and what it does, by the name of the subcommand.
 COMMANDS = {
     "run": ("vds_gz.cli.run", "main", "start a vehicle, drive it, record it and show its response"),
-    "drive": ("vds_gz.commandlog.player", "main", "send a command log to a vehicle"),
+    "drive": ("vds_gz.cli.drive", "main", "send a command log to a vehicle"),
     "record": ("vds_gz.cli.record", "main", "record the topics of a vehicle that runs"),
     "replay": ("vds_gz.cli.replay", "main", "send a command log through a model, offline and fast"),
-    "profile": ("vds_gz.commandlog.profiles", "main", "make a command log that tells much of a vehicle"),
+    "profile": ("vds_gz.cli.profile", "main", "make a command log that tells much of a vehicle"),
     "compare": ("vds_gz.cli.compare", "main", "say how two recordings or models differ"),
     "identify": ("vds_gz.cli.identify", "main", "measure a vehicle from a recording, for a model of it"),
     "node": ("vds_gz.nodes.sim_node", "main", "the vehicle alone, as `ros2 run vds_gz sim_node`"),

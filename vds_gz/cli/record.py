@@ -14,6 +14,7 @@ from pathlib import Path
 from vds_gz.bags.recorder import Recorder
 from vds_gz.errors import ArgumentError
 from vds_gz.interface import topics
+from vds_gz.interface.commands import autoware_topics, vehicle_topics
 from vds_gz.ros.arguments import Arguments, parse
 from vds_gz.ros.errors import GraphError
 from vds_gz.ros.factory import open_graph
@@ -120,7 +121,7 @@ def _wanted(options: argparse.Namespace, arguments: Arguments) -> tuple[Callable
 
     The clock is not among the latter: it comes in either reliability, and only discovery tells which.
     """
-    own = [topic for topic in topics.VEHICLE if topic is not topics.CLOCK_IN]
+    own = [topic for topic in vehicle_topics() if topic is not topics.CLOCK_IN]
     if options.topics:
         if options.all:
             raise ArgumentError("--all records every topic; leave it out, or the names of topics")
@@ -128,7 +129,7 @@ def _wanted(options: argparse.Namespace, arguments: Arguments) -> tuple[Callable
         return named.__contains__, [topic for topic in own if arguments.topic(topic.name) in named]
     if options.all:
         return lambda name: True, own
-    names = {arguments.topic(topic.name) for topic in (*topics.VEHICLE, *topics.AUTOWARE)}
+    names = {arguments.topic(topic.name) for topic in (*vehicle_topics(), *autoware_topics())}
     return names.__contains__, own
 
 

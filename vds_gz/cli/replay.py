@@ -11,7 +11,7 @@ from pathlib import Path
 from time import perf_counter
 
 from vds_gz.cli.options import add_vehicle_options, vehicle_of
-from vds_gz.commandlog import log as command_log
+from vds_gz.commandlog.files import stream
 from vds_gz.commandlog.log import CommandLogError
 from vds_gz.errors import ArgumentError
 from vds_gz.parameters.description import ParameterError
@@ -43,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if output.suffix not in (".mcap", ".csv"):
             raise ArgumentError(f"output '{output}' must end in .mcap or .csv")
         parameters = vehicle_of(options)
-        log = command_log.stream(options.log, options.topic)
+        log = stream(options.log, options.topic)
         to_csv = output.suffix == ".csv"
         replay = Replay(log, parameters, rate=options.rate, tail=options.tail, with_joints=not to_csv)
         if log.note:

@@ -15,7 +15,7 @@ from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 
-from vds_gz.commandlog import log as command_log
+from vds_gz.commandlog import files as command_log
 from vds_gz.commandlog.log import CommandLogError
 from vds_gz.configuration import NODE_NAME as NODE
 from vds_gz.configuration import parameters_of, preset_file, preset_names

@@ -12,12 +12,12 @@ from collections.abc import Sequence
 from aiohttp import web
 
 from vds_gz.errors import ArgumentError
+from vds_gz.parameters.teleop import OUTPUTS
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.errors import GraphError
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.names import check_namespace, check_node_name
 from vds_gz.ros.stopping import StopRequest, on_signals
-from vds_gz.teleop.outputs import TOPICS
 from vds_gz.web.access import Access
 from vds_gz.web.graph_thread import GraphThread
 from vds_gz.web.server import Server
@@ -130,7 +130,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--node", default="sim_node", metavar="NAME", help="name of the vehicle's node (sim_node)")
     parser.add_argument(
         "--output",
-        choices=(AUTO, *TOPICS),
+        choices=(AUTO, *OUTPUTS),
         default=AUTO,
         help="what commands are sent as; auto: ackermann for a vehicle with steered wheels, else twist (auto)",
     )

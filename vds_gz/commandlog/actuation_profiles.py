@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vds_gz.commandlog.log import CommandLog, Entry, Gear, Pedals
+from vds_gz.commandlog.log import CommandLog
+from vds_gz.interface.commands import Gear, Pedals, Values
 from vds_gz.parameters.autoware import ActuationCmdParameters, ActuationCmdVgrParameters
 from vds_gz.parameters.description import ParameterError
 from vds_gz.vehicle.autoware.maps import look, map_of
@@ -264,5 +265,5 @@ _TURNS = (_jump, _small_jumps, _quick, _slow, _to_and_fro)
 def _log(times: np.ndarray, given: list[Pedals]) -> CommandLog:
     """A log that begins with the forward gear."""
     moments = np.round(times, 9).tolist()
-    commands: list[Entry] = [Gear(DRIVE), *(Pedals(*(round(float(one), 6) for one in row)) for row in given)]
+    commands: list[Values] = [Gear(DRIVE), *(Pedals(*(round(float(one), 6) for one in row)) for row in given)]
     return CommandLog("pedals", (moments[0], *moments), tuple(commands))

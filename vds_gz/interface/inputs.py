@@ -5,41 +5,20 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
 
 from vds_gz.geometry.attitude import Attitude
 from vds_gz.geometry.se2 import Pose
 from vds_gz.geometry.so3 import angles
 from vds_gz.interface import topics
-from vds_gz.interface.conversions import (
-    command_from_ackermann,
-    command_from_twist,
-    speed_command,
-    stamp_ns,
-    steering_command,
-    yaw_of,
-)
+from vds_gz.interface.commands import CommandType, command_types
+from vds_gz.interface.conversions import yaw_of
+from vds_gz.interface.messages import Pose as PoseMessage
+from vds_gz.interface.messages import PoseWithCovarianceStamped
 from vds_gz.ros.errors import UnknownTypeError
 from vds_gz.ros.graph import Graph, Severity, Subscription
-from vds_gz.vehicle.command import ACKERMANN, SPEED, STEERING, TWIST, Command, fault
+from vds_gz.vehicle.command import Command, fault
 from vds_gz.vehicle.vehicle import NANOSECONDS
-
-CommandTopic = tuple[topics.Topic, int, Callable[[Any], Command], Callable[[Any], Any] | None]
-
-
-def _header_stamp(message: Any) -> Any:
-    return message.header.stamp
-
-
-#: Command topics, the kind of command each carries, how it is read, and where its stamp is if it has one.
-COMMANDS: tuple[CommandTopic, ...] = (
-    (topics.TWIST_REFERENCE, TWIST, command_from_twist, None),
-    (topics.TWIST_STAMPED_REFERENCE, TWIST, lambda message: command_from_twist(message.twist), _header_stamp),
-    (topics.ACKERMANN_CMD, ACKERMANN, lambda message: command_from_ackermann(message.drive), _header_stamp),
-    (topics.VELOCITY, SPEED, speed_command, None),
-    (topics.STEERING_ANGLE, STEERING, steering_command, None),
-)
 
 #: A refusal of the same kind is logged again after this time [s].
 LOG_AGAIN = 5.0
@@ -76,7 +55,7 @@ class CommandInputs:
         refusals: Refusals,
         now: Callable[[int], int | None],
         accept: Callable[[Command, int, int | None], None],
-        more: Sequence[CommandTopic] = (),
+        messages: str = "tier4",
     ) -> None:
         """Listen.
 
@@ -86,7 +65,8 @@ class CommandInputs:
             refusals: Where refused messages go.
             now: Simulated time at a reading of the monotonic clock.
             accept: Takes a command, its arrival and its stamp [ns], the stamp None where it has none.
-            more: Further command topics. Those whose message package is not installed are left out.
+            messages: Package of the pedals' messages, ``tier4`` or ``autoware``. A type whose package is not installed
+                is left out.
         """
         self.max_age = NANOSECONDS
         self.last_arrival: int | None = None
@@ -94,26 +74,26 @@ class CommandInputs:
         self._now = now
         self._accept = accept
         self.subscriptions: list[Subscription] = []
-        for topic, kind, read, stamp_of in (*COMMANDS, *more):
-            if kind in accepts:
-                self._listen(graph, topic, self._reader(topic.name, read, stamp_of))
+        for one in command_types():
+            if one.kind in accepts and one.variant in ("", messages):
+                self._listen(graph, one)
 
-    def _listen(self, graph: Graph, topic: topics.Topic, receive: Callable[[Any, int], None]) -> None:
+    def _listen(self, graph: Graph, one: CommandType) -> None:
+        topic = one.topic
         try:
-            self.subscriptions.append(graph.subscribe(topic.name, topic.type, topic.qos, receive))
+            self.subscriptions.append(graph.subscribe(topic.name, topic.type, topic.qos, self._receiver(one)))
         except UnknownTypeError as error:
             graph.log(Severity.INFO, f"no topic '{topic.name}': {error}")
 
-    def _reader(
-        self, topic: str, read: Callable[[Any], Command], stamp_of: Callable[[Any], Any] | None
-    ) -> Callable[[Any, int], None]:
-        def receive(message: Any, arrival: int) -> None:
+    def _receiver(self, one: CommandType) -> Callable[[object, int], None]:
+        topic = one.topic.name
+
+        def receive(message: object, arrival: int) -> None:
             now = self._now(arrival)
             if now is None:
                 self._refusals.add(topic, "it is not known what time it is: nothing has come from /clock or Gazebo yet")
                 return
-            command = read(message)
-            stamp = stamp_ns(stamp_of(message)) if stamp_of else 0
+            command, stamp = one.decode(message).command(), one.stamp_of(message)
             reason = fault(command) or (self._stamp_fault(now - stamp) if stamp else "")
             if reason:
                 self._refusals.add(topic, reason)
@@ -145,7 +125,7 @@ class InitialPoseInput:
         topic = topics.INITIALPOSE
         graph.subscribe(topic.name, topic.type, topic.qos, self._receive)
 
-    def _receive(self, message: Any, arrival: int) -> None:
+    def _receive(self, message: PoseWithCovarianceStamped, arrival: int) -> None:
         position = message.pose.pose.position
         heading = yaw_of(message.pose.pose.orientation)
         frame = message.header.frame_id
@@ -163,7 +143,7 @@ class InitialPoseInput:
         self._refusals.add(topics.INITIALPOSE.name, reason)
 
 
-def attitude_of(pose: Any) -> Attitude | None:
+def attitude_of(pose: PoseMessage) -> Attitude | None:
     """How a valid ``Pose`` stands out of the plane; none if it is level at height 0, as those of RViz all are."""
     turn = pose.orientation
     norm = math.hypot(turn.x, turn.y, turn.z, turn.w)

@@ -1,4 +1,4 @@
-"""What Autoware sends to a vehicle and hears of it: commands in, reports out.
+"""What Autoware's vehicles report.
 
 The names are those of the simulator that comes with Autoware, without its ``input/`` and ``output/``. Message packages
 that are not installed switch their topics off, with a line in the log that says which package brings them.
@@ -11,10 +11,7 @@ from typing import Any
 
 from vds_gz.interface.conversions import set_stamp
 from vds_gz.interface.topics import (
-    ACTUATION_CMD,
     ACTUATION_STATUS,
-    CONTROL_CMD,
-    GEAR_CMD,
     GEAR_STATUS,
     STEERING_STATUS,
     VELOCITY_STATUS,
@@ -29,38 +26,7 @@ from vds_gz.vehicle.autoware.reports import (
     has_actuation_status,
     velocity_report,
 )
-from vds_gz.vehicle.command import CONTROL, GEAR, PEDALS, Command, control, gear, pedals
 from vds_gz.vehicle.vehicle import Vehicle
-
-
-def command_topics(
-    messages: str,
-) -> tuple[tuple[Topic, int, Callable[[Any], Command], Callable[[Any], Any] | None], ...]:
-    """Autoware's command topics, the kind of each, how it is read, and where its stamp is.
-
-    Args:
-        messages: Package of the pedals' messages, ``tier4`` or ``autoware``.
-    """
-    return (
-        (ACTUATION_CMD[messages], PEDALS, _PEDALS[messages], lambda message: message.header.stamp),
-        (CONTROL_CMD, CONTROL, _from_control, lambda message: message.stamp),
-        (GEAR_CMD, GEAR, lambda message: gear(int(message.command)), None),
-    )
-
-
-def _from_pedals(actuation: Any) -> Command:
-    return pedals(actuation.accel_cmd, actuation.brake_cmd, actuation.steer_cmd)
-
-
-def _from_control(message: Any) -> Command:
-    along, across = message.longitudinal, message.lateral
-    return control(float(along.velocity), float(along.acceleration), float(across.steering_tire_angle))
-
-
-_PEDALS: dict[str, Callable[[Any], Command]] = {
-    "tier4": lambda message: _from_pedals(message.actuation),
-    "autoware": lambda message: _from_pedals(message.actuation_command),
-}
 
 
 class Reports:

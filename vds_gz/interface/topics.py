@@ -60,13 +60,8 @@ ACTUATION_STATUS = {
     "autoware": Topic("actuation_status", "autoware_vehicle_msgs/msg/ActuationReportStamped", LAST),
 }
 
-#: All that a vehicle hears and says, whatever its model.
+#: What a vehicle of whatever model has besides its commands, which :mod:`vds_gz.interface.commands` lists.
 VEHICLE = (
-    TWIST_REFERENCE,
-    TWIST_STAMPED_REFERENCE,
-    ACKERMANN_CMD,
-    STEERING_ANGLE,
-    VELOCITY,
     INITIALPOSE,
     TWIST_ACTUAL,
     ODOM,
@@ -81,11 +76,8 @@ VEHICLE = (
     CLOCK_IN,
 )
 
-#: What Autoware says to a vehicle and hears of it.
+#: What Autoware's vehicles report.
 AUTOWARE = (
-    GEAR_CMD,
-    CONTROL_CMD,
-    *ACTUATION_CMD.values(),
     VELOCITY_STATUS,
     STEERING_STATUS,
     GEAR_STATUS,

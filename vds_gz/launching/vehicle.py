@@ -25,15 +25,6 @@ from vds_gz.ros.names import check_namespace
 from vds_gz.share import PACKAGE, share
 from vds_gz.vehicle.catalogue import models
 
-#: Every topic that commands come in on.
-COMMANDS = (
-    topics.TWIST_REFERENCE,
-    topics.TWIST_STAMPED_REFERENCE,
-    topics.ACKERMANN_CMD,
-    topics.STEERING_ANGLE,
-    topics.VELOCITY,
-)
-
 #: The first robot_state_publisher that can take the description from the topic.
 DESCRIPTION_BY_TOPIC = (3, 5, 3)
 

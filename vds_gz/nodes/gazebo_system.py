@@ -25,7 +25,7 @@ from time import monotonic
 from typing import Any, TextIO
 from xml.etree import ElementTree
 
-from vds_gz.commandlog.log import read
+from vds_gz.commandlog.files import read
 from vds_gz.configuration import NODE_NAME, parameters_of
 from vds_gz.description.urdf import urdf
 from vds_gz.nodes.plants import gazebo_plant

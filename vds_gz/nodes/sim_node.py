@@ -14,7 +14,6 @@ from vds_gz.interface import topics
 from vds_gz.interface.conversions import stamp_ns
 from vds_gz.interface.inputs import CommandInputs, InitialPoseInput, Refusals
 from vds_gz.interface.outputs import ClockOutput, Frames
-from vds_gz.interface.reports import command_topics
 from vds_gz.nodes import simulation_services
 from vds_gz.nodes.clock import Clock, FollowedClock, ReferenceClock, SystemClock
 from vds_gz.nodes.diagnostics import Diagnostics, Health
@@ -109,7 +108,7 @@ class SimNode:
             self._refusals,
             self._now,
             self._on_command,
-            command_topics(parameters.actuation_messages),
+            parameters.actuation_messages,
         )
         self._commands.max_age = round(parameters.twist_reference_max_oldness * NANOSECONDS)
         world = Frames.of(parameters).map

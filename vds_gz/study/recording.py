@@ -16,6 +16,7 @@ from vds_gz.bags.connection import BagError
 from vds_gz.bags.reader import Bag, open_bag
 from vds_gz.errors import VdsGzError
 from vds_gz.interface import topics
+from vds_gz.interface.commands import CommandType, whole_types
 from vds_gz.interface.conversions import stamp_ns, yaw_of
 from vds_gz.ros.errors import MalformedMessageError, UnknownTypeError
 from vds_gz.ros.messages.factory import open_types
@@ -88,14 +89,6 @@ class Recording:
 
 #: Odometry from which the motion is taken, the best first: last parts of the topics' names.
 MOTIONS = (topics.GROUND_TRUTH.name, topics.ODOM.name)
-
-_COMMANDS = (
-    topics.TWIST_REFERENCE,
-    topics.TWIST_STAMPED_REFERENCE,
-    topics.ACKERMANN_CMD,
-    topics.CONTROL_CMD,
-    *topics.ACTUATION_CMD.values(),
-)
 
 
 @dataclass(slots=True)
@@ -176,12 +169,13 @@ def _read(bag: Bag, motion: str, place: str) -> _Rows:
     kinds |= {f"{place}/{one.name}": one.type for one in (topics.ACTUATOR_REFERENCES, topics.ACTUATOR_STATES)}
     counts = bag.counts()
     for where in dict.fromkeys((place, "")):
-        given = [one for one in _COMMANDS if counts.get((f"{where}/{one.name}", one.type))]
-        for one in given:
-            kinds[f"{where}/{one.name}"] = one.type
-            take[f"{where}/{one.name}"] = _command_taker(rows, one.name)
+        found = [(f"{where}/{one.topic.name}", one) for one in whole_types()]
+        given = {name: one for name, one in found if counts.get((name, one.topic.type))}
+        for name, one in given.items():
+            kinds[name] = one.topic.type
+            take[name] = _command_taker(rows, one)
         if given:
-            rows.command_topics = tuple(f"{where}/{one.name}" for one in given)
+            rows.command_topics = tuple(given)
             break
     codecs = {name: types.codec(kind) for name, kind in kinds.items()}
     wanted = [one for one in bag.connections if kinds.get(one.topic) == one.msgtype]
@@ -190,8 +184,8 @@ def _read(bag: Bag, motion: str, place: str) -> _Rows:
     return rows
 
 
-def _command_taker(rows: _Rows, topic: str) -> Callable[[int, Any], None]:
-    return lambda time, message: rows.command.append((time, *_command(topic, message)))
+def _command_taker(rows: _Rows, one: CommandType) -> Callable[[int, Any], None]:
+    return lambda time, message: rows.command.append((time, *one.decode(message).reference()))
 
 
 def _take_state(rows: _Rows, message: Any) -> None:
@@ -259,18 +253,6 @@ def _motion(message: Any) -> tuple[float, ...]:
     position = pose.position
     stamp = stamp_ns(message.header.stamp)
     return (stamp, position.x, position.y, yaw_of(pose.orientation), twist.linear.x, twist.linear.y, twist.angular.z)
-
-
-def _command(topic: str, message: Any) -> tuple[float, float, float, float]:
-    """Speed, sideways speed, yaw rate and steering angle that were commanded; NaN where there is none."""
-    if topic == topics.CONTROL_CMD.name:
-        return message.longitudinal.velocity, np.nan, np.nan, message.lateral.steering_tire_angle
-    if topic == topics.ACKERMANN_CMD.name:
-        return message.drive.speed, np.nan, np.nan, message.drive.steering_angle
-    if topic in (topics.TWIST_REFERENCE.name, topics.TWIST_STAMPED_REFERENCE.name):
-        twist = message if topic == topics.TWIST_REFERENCE.name else message.twist
-        return twist.linear.x, twist.linear.y, twist.angular.z, np.nan
-    return np.nan, np.nan, np.nan, np.nan  # pedals
 
 
 def _commands(rows: list[Any], log_times: Times, stamps: Times, begin: int) -> Commands:

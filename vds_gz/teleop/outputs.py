@@ -9,18 +9,22 @@ from typing import Any
 import numpy as np
 
 from vds_gz.interface import topics
+from vds_gz.interface.commands import Ackermann, Speed, SteeringAngle, Values, Velocity, command_type
 from vds_gz.interface.conversions import set_stamp
 from vds_gz.ros.graph import Graph, Publisher
 from vds_gz.teleop.drive import Drive
 
 JOY = topics.Topic("joy", "sensor_msgs/msg/Joy")
 
-#: Topics of each output, all that a command goes to.
-TOPICS: dict[str, tuple[topics.Topic, ...]] = {
-    "ackermann": (topics.ACKERMANN_CMD,),
-    "twist": (topics.TWIST_REFERENCE,),
-    "twist_stamped": (topics.TWIST_STAMPED_REFERENCE,),
-    "steering_and_velocity": (topics.STEERING_ANGLE, topics.VELOCITY),
+#: Outputs that are several command types; any other is the command type of its name.
+COMBINED = {"steering_and_velocity": ("steering_angle", "velocity")}
+
+#: The numbers of a command that are a driver's.
+VALUES: dict[type[Values], Callable[[Drive], Values]] = {
+    Ackermann: lambda drive: Ackermann(drive.v_x, drive.steering_angle),
+    Velocity: lambda drive: Velocity(drive.v_x, drive.v_y, drive.yaw_rate),
+    Speed: lambda drive: Speed(drive.v_x),
+    SteeringAngle: lambda drive: SteeringAngle(drive.steering_angle),
 }
 
 
@@ -32,17 +36,18 @@ class CommandOutput:
 
         Args:
             graph: Where to publish.
-            output: One of ``TOPICS``.
+            output: One of ``vds_gz.parameters.teleop.OUTPUTS``.
             frame: The frame_id of stamped messages.
             now: ROS time [ns].
         """
         self._now = now
-        self._publishers = [graph.publisher(topic.name, topic.type, topic.qos) for topic in TOPICS[output]]
-        self._messages = [graph.message(topic.type) for topic in TOPICS[output]]
-        self._fill: Callable[[Drive], None] = getattr(self, f"_fill_{output}")
-        self._stamped = hasattr(self._messages[0], "header")
-        if self._stamped:
-            self._messages[0].header.frame_id = frame
+        self._types = [command_type(name) for name in COMBINED.get(output, (output,))]
+        offered = [one.topic for one in self._types]
+        self._publishers = [graph.publisher(topic.name, topic.type, topic.qos) for topic in offered]
+        self._messages = [graph.message(topic.type) for topic in offered]
+        for message in self._messages:
+            if hasattr(message, "header"):
+                message.header.frame_id = frame
 
     @property
     def topic(self) -> str:
@@ -55,24 +60,10 @@ class CommandOutput:
 
     def send(self, drive: Drive) -> None:
         """Send a command, stamped with the present."""
-        self._fill(drive)
-        if self._stamped:
-            set_stamp(self._messages[0].header.stamp, self._now())
-        for publisher, message in zip(self._publishers, self._messages, strict=True):
+        now = self._now()
+        for one, publisher, message in zip(self._types, self._publishers, self._messages, strict=True):
+            one.encode(message, VALUES[one.values](drive), now)
             publisher.publish(message)
-
-    def _fill_ackermann(self, drive: Drive) -> None:
-        message = self._messages[0].drive
-        message.speed, message.steering_angle = drive.v_x, drive.steering_angle
-
-    def _fill_twist(self, drive: Drive) -> None:
-        _set_twist(self._messages[0], drive)
-
-    def _fill_twist_stamped(self, drive: Drive) -> None:
-        _set_twist(self._messages[0].twist, drive)
-
-    def _fill_steering_and_velocity(self, drive: Drive) -> None:
-        self._messages[0].data, self._messages[1].data = drive.steering_angle, drive.v_x
 
 
 class JoyOutput:
@@ -108,7 +99,3 @@ def _like(before: Any, values: Sequence[float]) -> Any:
     if isinstance(before, array):
         return array(before.typecode, values)
     return np.array(values, before.dtype)
-
-
-def _set_twist(message: Any, drive: Drive) -> None:
-    message.linear.x, message.linear.y, message.angular.z = drive.v_x, drive.v_y, drive.yaw_rate

@@ -11,9 +11,11 @@ from typing import Any, NamedTuple
 
 from vds_gz.description.outline import Outline, OutlineError, outline_of
 from vds_gz.interface import topics
+from vds_gz.interface.commands import CommandType, Reference, whole_types
 from vds_gz.interface.conversions import stamp_ns, yaw_of
 from vds_gz.ros.errors import UnknownTypeError
 from vds_gz.ros.graph import Graph, QoS
+from vds_gz.vehicle.command import PEDALS
 
 #: A reader that lags loses messages, and never keeps the vehicle waiting.
 NEWEST = QoS(depth=1, reliable=False)
@@ -103,13 +105,11 @@ class Telemetry:
         graph.subscribe(topics.DIAGNOSTICS.name, topics.DIAGNOSTICS.type, topics.DIAGNOSTICS.qos, self._on_diagnostics)
         description = topics.ROBOT_DESCRIPTION
         graph.subscribe(description.name, description.type, description.qos, self._on_description)
-        for topic, read in (
-            (topics.TWIST_REFERENCE, lambda message: _of_twist(message)),
-            (topics.TWIST_STAMPED_REFERENCE, lambda message: _of_twist(message.twist)),
-            (topics.ACKERMANN_CMD, self._of_ackermann),
-        ):
+        for one in whole_types():
+            if one.kind == PEDALS:  # they ask for no motion that could be shown
+                continue
             try:
-                graph.subscribe(topic.name, topic.type, NEWEST, self._command_reader(read))
+                graph.subscribe(one.topic.name, one.topic.type, NEWEST, self._command_reader(one))
             except UnknownTypeError:  # where its package is not installed, no vehicle takes it either
                 continue
 
@@ -189,23 +189,21 @@ class Telemetry:
                 values = tuple((pair.key, pair.value) for pair in status.values)
                 self._diagnosed = time.monotonic(), Status(True, level, status.message, values)
 
-    def _command_reader(self, read: Callable[[Any], tuple[float, float, float]]) -> Callable[[Any, int], None]:
+    def _command_reader(self, one: CommandType) -> Callable[[Any, int], None]:
         def take(message: Any, arrival: int) -> None:
-            self._reference = time.monotonic(), read(message)
+            self._reference = time.monotonic(), self._velocity(one.decode(message).reference())
 
         return take
 
-    def _of_ackermann(self, message: Any) -> tuple[float, float, float]:
-        """The yaw rate is that of a bicycle with this speed and steering angle."""
-        speed, angle = message.drive.speed, message.drive.steering_angle
+    def _velocity(self, reference: Reference) -> tuple[float, float, float]:
+        """A reference as a velocity; for a steering angle, the yaw rate is that of a bicycle."""
+        v_x, v_y, yaw_rate, angle = reference
+        if math.isnan(angle):
+            return v_x, v_y, yaw_rate
         wheel_base = self.outline.wheel_base if self.outline else math.nan
-        return speed, 0.0, speed * math.tan(angle) / wheel_base if wheel_base else math.nan
+        return v_x, 0.0, v_x * math.tan(angle) / wheel_base if wheel_base else math.nan
 
 
 def turns(actuator: str) -> bool:
     """Whether an actuator is a steering, with a position [rad], and not a drive, with a velocity [m/s]."""
     return "steering" in actuator
-
-
-def _of_twist(twist: Any) -> tuple[float, float, float]:
-    return twist.linear.x, twist.linear.y, twist.angular.z

@@ -33,7 +33,7 @@ class Vehicle:
             graph: Where to look.
             namespace: Absolute namespace of its topics and its node.
             node: Name of its node.
-            output: What commands are sent as: one of ``vds_gz.teleop.outputs.TOPICS``, or ``auto``.
+            output: What commands are sent as: one of ``vds_gz.parameters.teleop.OUTPUTS``, or ``auto``.
         """
         self.namespace = namespace
         self._graph = in_namespace(graph, namespace)

@@ -192,7 +192,7 @@ def test_two_vehicles_that_run_are_compared_and_one_of_them_with_a_model(folder,
         (folder / car).write_text(text)
         node = ["--ros-args", "--params-file", car, "-r", f"__ns:={place}", "-r", "ackermann_cmd:=/ackermann_cmd"]
         run("vds_gz.nodes.sim_node", *node)
-    run("vds_gz.commandlog.player", "log.csv", "--loop")
+    run("vds_gz.cli.drive", "log.csv", "--loop")
     assert main(["compare", "live:/robot", "live:/model", "--duration", "8"]) == 0
     measured = {one["name"]: one for one in report(folder)["measured"]}["drive"]
     # A busy machine hands a command to one of them later than to the other.

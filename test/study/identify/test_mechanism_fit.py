@@ -11,11 +11,10 @@ import pytest
 from vds_gz.cli import main
 from vds_gz.cli.options import parameters_of_file
 from vds_gz.commandlog.actuation_profiles import turns
-from vds_gz.commandlog.log import Pedals
+from vds_gz.interface.commands import Pedals
 from vds_gz.parameters.autoware import ActuationCmdMechanicalParameters
 from vds_gz.study.identify.mechanism_fit import fit_mechanism
 from vds_gz.study.identify.signals import Series, SignalError
-from vds_gz.study.offline.replay import command_of
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.compiled import CompiledVehicle
 
@@ -34,7 +33,7 @@ def steered(duration=50.0, seed=3, **more):
     rows = []
     for time, command in zip(log.times, log.commands, strict=True):
         car.advance(round(time * 1e9))
-        car.enter(command_of(command), round(time * 1e9))
+        car.enter(command.command(), round(time * 1e9))
         if isinstance(command, Pedals):
             rows.append((time, command.steering_command, car.motion().v_x, float(car.state.steering.angle)))
     return np.array(rows).T

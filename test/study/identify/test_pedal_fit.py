@@ -12,14 +12,13 @@ from rosbags.rosbag2 import StoragePlugin, Writer
 from vds_gz.cli import main
 from vds_gz.cli.options import parameters_of_file
 from vds_gz.commandlog.actuation_profiles import PedalLimits, pedals
-from vds_gz.commandlog.log import Pedals
+from vds_gz.interface.commands import Pedals
 from vds_gz.parameters.autoware import ActuationCmdParameters
 from vds_gz.parameters.maps import own_map, parse_map, read_map
 from vds_gz.ros.messages.portable import MessageTypes
 from vds_gz.study.identify.actuation import csv_text
 from vds_gz.study.identify.pedal_fit import fit_pedals
 from vds_gz.study.identify.signals import Series, SignalError
-from vds_gz.study.offline.replay import command_of
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.compiled import CompiledVehicle
 
@@ -38,7 +37,7 @@ def drive(duration, seed):
     rows = []
     for time, command in zip(log.times, log.commands, strict=True):
         car.advance(round(time * 1e9))
-        car.enter(command_of(command), round(time * 1e9))
+        car.enter(command.command(), round(time * 1e9))
         if isinstance(command, Pedals):
             rows.append((time, command.accel_pedal, command.brake_pedal, car.motion().v_x))
     return np.array(rows).T

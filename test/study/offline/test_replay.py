@@ -8,10 +8,12 @@ import pytest
 
 from vds_gz.bags.reader import open_bag
 from vds_gz.cli import main
-from vds_gz.commandlog import log as command_log
-from vds_gz.commandlog.log import Ackermann, CommandLog, CommandLogError, Gear, Velocity, write_csv
+from vds_gz.commandlog import files as command_log
+from vds_gz.commandlog.csv import write_csv
+from vds_gz.commandlog.log import CommandLog, CommandLogError
 from vds_gz.configuration import make_vehicle, parameters_of
 from vds_gz.interface import topics
+from vds_gz.interface.commands import Ackermann, Gear, Velocity
 from vds_gz.interface.reports import Reports
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.override import Override
@@ -23,7 +25,7 @@ from vds_gz.sensing.noise import Measurement, MeasurementNoise
 from vds_gz.share import share
 from vds_gz.study import recording
 from vds_gz.study.compare.sources import commands_of
-from vds_gz.study.offline.replay import BEGIN, Replay, as_sent, command_of
+from vds_gz.study.offline.replay import BEGIN, Replay
 from vds_gz.study.offline.replay_bag import Listener, write_mcap
 from vds_gz.vehicle.autoware.reports import steering_report
 from vds_gz.vehicle.catalogue import models
@@ -70,7 +72,7 @@ def test_it_is_the_vehicle_of_the_node_with_the_same_command_times(tmp_path):
             moment = BEGIN + round(time * 1e9)
             vehicle.advance(moment)
             single = Ackermann(*np.float32(command).tolist())
-            vehicle.enter(command_of(single), moment)
+            vehicle.enter(single.command(), moment)
         vehicle.advance(one.time)
         assert one.motion == vehicle.motion()
 
@@ -164,7 +166,7 @@ def test_reports_and_commands_are_those_of_the_node(tmp_path, kind, package):
         now = BEGIN + 20_000_000 * k
         while entries and BEGIN + round(entries[0][0] * 1e9) <= now:
             moment, command = entries.pop(0)
-            vehicle.enter(command_of(as_sent(command)), BEGIN + round(moment * 1e9))
+            vehicle.enter(log.type.as_sent(command).command(), BEGIN + round(moment * 1e9))
         vehicle.advance(now)
         motion = vehicle.motion()
         angle = steering_report(vehicle.coefficients, vehicle.state)
@@ -180,7 +182,7 @@ def test_reports_and_commands_are_those_of_the_node(tmp_path, kind, package):
     again = command_log.read(output)
     assert again.kind == ({"tier4": "pedals", "autoware": "autoware_pedals"}[package] if kind == "pedals" else kind)
     assert again.times == pytest.approx(log.times, abs=1e-9)
-    assert list(again.commands) == [as_sent(command) for command in log.commands]
+    assert list(again.commands) == [log.type.as_sent(command) for command in log.commands]
 
 
 def test_a_recording_with_gears_is_compared_with_its_own_model(tmp_path):

@@ -11,9 +11,11 @@ from pathlib import Path
 
 from vds_gz import configuration
 from vds_gz.bags.recorder import Recorder
-from vds_gz.commandlog.log import CommandLog, write_csv
+from vds_gz.commandlog.csv import write_csv
+from vds_gz.commandlog.log import CommandLog
 from vds_gz.errors import ArgumentError
 from vds_gz.interface import topics
+from vds_gz.interface.commands import autoware_topics, vehicle_topics
 from vds_gz.parameters.yaml_reader import read_parameter_file
 from vds_gz.ros.arguments import Arguments, parse
 from vds_gz.ros.factory import open_graph
@@ -63,9 +65,9 @@ def record_live(namespaces: Sequence[str], path: Path, duration: float, argument
         GraphError: The graph cannot be joined.
     """
     graph = open_graph(arguments, NODE_NAME)
-    names = dict.fromkeys(_in(place, one) for place in namespaces for one in (*topics.VEHICLE, *topics.AUTOWARE))
+    names = dict.fromkeys(_in(place, one) for place in namespaces for one in (*vehicle_topics(), *autoware_topics()))
     # Commands may come from outside the namespaces, to several vehicles alike.
-    recorder = Recorder(graph, path, wanted={*names, *(_in("/", one) for one in topics.VEHICLE)}.__contains__)
+    recorder = Recorder(graph, path, wanted={*names, *(_in("/", one) for one in vehicle_topics())}.__contains__)
     try:
         begin = now = time.monotonic()
         heard = False

@@ -12,10 +12,11 @@ from pathlib import Path
 import numpy as np
 
 from vds_gz.bags import reader as bags
-from vds_gz.commandlog import log as command_log
-from vds_gz.commandlog.log import Ackermann, CommandLog, CommandStream, Control, Entry, Gear, Velocity
+from vds_gz.commandlog.files import read
+from vds_gz.commandlog.log import CommandLog
 from vds_gz.configuration import parameters_of_file, parameters_of_preset, preset_file, preset_names
 from vds_gz.errors import ArgumentError
+from vds_gz.interface.commands import Gear, Values
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.ros.names import check_namespace
 from vds_gz.study import recording
@@ -120,7 +121,7 @@ def commands_of(run: Recording, path: Path, topic: str | None = None) -> Command
         CommandLogError: There are none, or too many.
     """
     only = run.command_topics[0] if len(run.command_topics) == 1 else None
-    log = command_log.read(path, topic or only)
+    log = read(path, topic or only)
     if topic is not None or only is None:
         return log
     times = np.maximum.accumulate(run.commands.time - run.commands.time[0])
@@ -136,25 +137,15 @@ def simulate(log: CommandLog, parameters: NodeParameters, *, tail: float = 1.0) 
     Raises:
         CommandLogError: The model takes no such commands.
     """
-    stream = CommandStream(log.kind, iter(zip(log.times, log.commands, strict=True)))
-    replay = Replay(stream, parameters, tail=tail, with_joints=False)
+    replay = Replay(log.stream(), parameters, tail=tail, with_joints=False)
     rows = [row for block in replay.blocks() for row in csv_rows(replay, block.samples)]
     return _from_columns(csv_columns(replay), np.array(rows), command_table(log.times, log.commands))
 
 
-def command_table(times: Iterable[float], commands: Iterable[Entry]) -> Commands:
+def command_table(times: Iterable[float], commands: Iterable[Values]) -> Commands:
     """Commands as arrays; gears are left out."""
-    rows = [(time, *_command_row(one)) for time, one in zip(times, commands, strict=True) if not isinstance(one, Gear)]
+    rows = [(time, *one.reference()) for time, one in zip(times, commands, strict=True) if not isinstance(one, Gear)]
     return Commands(*np.array(rows, float).reshape(-1, 5).T)
-
-
-def _command_row(command: Entry) -> tuple[float, float, float, float]:
-    """Speed, sideways speed, yaw rate and steering angle; NaN where there is none."""
-    if isinstance(command, Ackermann):
-        return command.speed, np.nan, np.nan, command.steering_angle
-    if isinstance(command, Control):
-        return command.velocity, np.nan, np.nan, command.steering_tire_angle
-    return (*command, np.nan) if isinstance(command, Velocity) else (np.nan,) * 4
 
 
 def read_table(path: Path) -> Recording:

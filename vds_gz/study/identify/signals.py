@@ -18,10 +18,12 @@ import numpy as np
 
 from vds_gz.bags.connection import BagError
 from vds_gz.bags.reader import open_bag
+from vds_gz.interface.commands import CommandType, whole_types
 from vds_gz.interface.conversions import stamp_ns
 from vds_gz.ros.errors import MalformedMessageError, UnknownTypeError
 from vds_gz.ros.messages.factory import open_types
 from vds_gz.study.recording import Array, RecordingError
+from vds_gz.vehicle.command import PEDALS
 
 #: Quantities: velocities of base_link [m/s, m/s, rad/s], and the steering angle [rad].
 QUANTITIES = ("v_x", "v_y", "yaw_rate", "steering")
@@ -75,26 +77,17 @@ def _of_joints(message: Any) -> dict[str, float]:
 
 Reader = Callable[[Any], dict[str, float]]
 
-COMMANDS: dict[str, Reader] = {
-    "geometry_msgs/msg/Twist": _of_twist,
-    "geometry_msgs/msg/TwistStamped": lambda m: _of_twist(m.twist),
-    "ackermann_msgs/msg/AckermannDriveStamped": lambda m: {"v_x": m.drive.speed, "steering": m.drive.steering_angle},
-    "autoware_control_msgs/msg/Control": lambda m: {
-        "v_x": m.longitudinal.velocity,
-        "steering": m.lateral.steering_tire_angle,
-    },
-}
+
+def command_readers(*, pedals: bool) -> dict[str, Reader]:
+    """How the messages of all command types are read, by their type: those of cars with pedals, or the others."""
+    return {one.topic.type: _reader(one) for one in whole_types() if (one.kind == PEDALS) == pedals}
 
 
-def _of_actuation(message: Any) -> dict[str, float]:
-    given = message.actuation
-    return {"accel": given.accel_cmd, "brake": given.brake_cmd, "wheel": given.steer_cmd}
+def _reader(one: CommandType) -> Reader:
+    if one.kind == PEDALS:
+        return lambda message: dict(zip(ACTUATIONS, one.decode(message), strict=True))
+    return lambda message: dict(zip(QUANTITIES, one.decode(message).reference(), strict=True))
 
-
-ACTUATION_COMMANDS: dict[str, Reader] = {
-    "tier4_vehicle_msgs/msg/ActuationCommandStamped": _of_actuation,
-    "autoware_vehicle_msgs/msg/ActuationCommandStamped": _of_actuation,
-}
 
 MEASUREMENTS: dict[str, Reader] = {
     "nav_msgs/msg/Odometry": lambda m: _of_twist(m.twist.twist),
@@ -110,15 +103,7 @@ MEASUREMENTS: dict[str, Reader] = {
 
 STEERING_TYPES = ("autoware_vehicle_msgs/msg/SteeringReport", "sensor_msgs/msg/JointState")
 
-#: Of several topics, the first that is there: last parts of names.
-PREFERRED_COMMANDS = (
-    "twist_reference",
-    "twist_stamped_reference",
-    "ackermann_cmd",
-    "cmd_vel",
-    "control_cmd",
-    "actuation_cmd",
-)
+#: Of several topics, the first that is there: last parts of names. Of commands, as the table has them.
 PREFERRED_SPEEDS = ("twist_actual", "odom", "velocity_status", "odometry")
 PREFERRED_STEERINGS = ("actuator_states", "steering_status", "joint_states")
 
@@ -147,22 +132,24 @@ def read_bag(
     command: str | None = None,
     velocity: str | None = None,
     steering: str | None = None,
-    known: dict[str, Reader] = COMMANDS,
+    pedals: bool = False,
 ) -> Signals:
     """The signals in a bag, of the topics named or of those that look right.
 
     Args:
         path: The bag.
         command, velocity, steering: Topics.
-        known: What commands may come in, by type.
+        pedals: The commands are those of a car with pedals.
 
     Raises:
         SignalError: The bag cannot be read, or topics are missing.
     """
+    known = command_readers(pedals=pedals)
+    preferred = (*(one.topic.name for one in whole_types()), "cmd_vel")
     try:
         with open_bag(path) as bag:
             counts = {name: (kind, count) for (name, kind), count in bag.counts().items() if count}
-            commands = _choose(path, counts, known, "commands", "--command", command, PREFERRED_COMMANDS)
+            commands = _choose(path, counts, known, "commands", "--command", command, preferred)
             speeds = _choose(path, counts, MEASUREMENTS, "velocities", "--velocity", velocity, PREFERRED_SPEEDS)
             angles = _optional(path, counts, steering)
             wanted = {commands: "command", speeds: "velocity"} | ({angles: "steering"} if angles else {})

@@ -8,29 +8,18 @@ last bit. Commands are taken and samples given block by block, so that the lengt
 from __future__ import annotations
 
 import dataclasses
-import struct
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from vds_gz.commandlog.log import (
-    Ackermann,
-    CommandLogError,
-    CommandStream,
-    Control,
-    Entry,
-    Gear,
-    Kind,
-    Pedals,
-    Velocity,
-)
+from vds_gz.commandlog.log import CommandLogError, CommandStream
 from vds_gz.configuration import make_vehicle
 from vds_gz.geometry.se2 import Pose
-from vds_gz.interface.conversions import command_from_ackermann
+from vds_gz.interface.commands import CommandType, Values
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.sensing.estimate import StateEstimator
 from vds_gz.study.progress import Advance
@@ -42,7 +31,7 @@ from vds_gz.vehicle.autoware.reports import (
     steering_report,
 )
 from vds_gz.vehicle.catalogue import models
-from vds_gz.vehicle.command import ACKERMANN, CONTROL, PEDALS, TWIST, Command, control, gear, pedals, twist
+from vds_gz.vehicle.command import CONTROL
 from vds_gz.vehicle.model import ActuatorStates, JointStates, VehicleModel
 from vds_gz.vehicle.vehicle import NANOSECONDS, Motion, Vehicle, motion_of
 
@@ -51,18 +40,6 @@ BEGIN = NANOSECONDS
 
 #: Samples of a block: few enough for their states, which have long delay lines, to stay in the processor's cache.
 BLOCK = 100
-
-_SINGLE, _SINGLES = struct.Struct("<4f"), struct.Struct("<3f")
-
-#: What a model must accept to be sent a log of a kind.
-COMMAND_KINDS: dict[Kind, int] = {
-    "twist": TWIST,
-    "twist_stamped": TWIST,
-    "ackermann": ACKERMANN,
-    "control": CONTROL,
-    "pedals": PEDALS,
-    "autoware_pedals": PEDALS,
-}
 
 
 class Report(NamedTuple):
@@ -113,7 +90,7 @@ class Block:
 
     samples: Sequence[Sample]
     command_times: Sequence[int]
-    commands: Sequence[Entry]
+    commands: Sequence[Values]
 
 
 class Replay:
@@ -150,8 +127,8 @@ class Replay:
             CommandLogError: The model takes no such commands.
         """
         self.model: VehicleModel = models()[parameters.model]
-        if COMMAND_KINDS[log.kind] not in self.model.accepts:
-            raise CommandLogError(f"the model '{self.model.name}' does not take commands of the kind '{log.kind}'")
+        if log.type.kind not in self.model.accepts:
+            raise CommandLogError(f"the model '{self.model.name}' does not take commands of the kind '{log.type.name}'")
         self.vehicle = make_vehicle(parameters, compiled=compiled and find_spec("numba") is not None, start=BEGIN)
         self.compiled = type(self.vehicle) is not Vehicle
         self._log = log
@@ -163,9 +140,9 @@ class Replay:
         self._perception = perception if self.reports or not perception.exact else None
 
     @property
-    def kind(self) -> Kind:
+    def command_type(self) -> CommandType:
         """Which messages the commands came in."""
-        return self._log.kind
+        return self._log.type
 
     def warm_up(self) -> None:
         """Compile now what else would be compiled on the way."""
@@ -179,11 +156,11 @@ class Replay:
             CommandLogError: The log is at fault, or a command is beyond all measure.
         """
         entries = self._entries()
-        pending: tuple[int, Entry] | None = next(entries)
+        pending: tuple[int, Values] | None = next(entries)
         last, end, count = BEGIN, None, 0
         while end is None:
             times = self._instants(count)
-            taken: list[tuple[int, Entry]] = []
+            taken: list[tuple[int, Values]] = []
             while pending is not None and pending[0] <= times[-1]:
                 self._enter(*pending)
                 taken.append(pending)
@@ -196,17 +173,17 @@ class Replay:
             samples = [self._sample(time, state) for time, state in zip(times, self._states(times), strict=True)]
             yield Block(samples, [time for time, _ in taken], [command for _, command in taken])
 
-    def _entries(self) -> Iterator[tuple[int, Entry]]:
+    def _entries(self) -> Iterator[tuple[int, Values]]:
         for time, command in self._log.entries:
-            yield BEGIN + round(time * NANOSECONDS), as_sent(command)
+            yield BEGIN + round(time * NANOSECONDS), self._log.type.as_sent(command)
 
     def _instants(self, count: int) -> list[int]:
         """Times of the next samples [ns], each computed from the first so that none drifts."""
         return [BEGIN + round(k * NANOSECONDS / self._rate) for k in range(count, count + BLOCK)]
 
-    def _enter(self, time: int, given: Entry) -> None:
+    def _enter(self, time: int, given: Values) -> None:
         try:
-            self.vehicle.enter(command_of(given), time)
+            self.vehicle.enter(given.command(), time)
         except ValueError as error:
             raise CommandLogError(f"command at {(time - BEGIN) * 1e-9:.3f} s: {error}") from None
 
@@ -234,30 +211,6 @@ class Replay:
         joints = model.joint_states(c, state) if self._with_joints else None
         actuators = model.actuator_states(c, state)
         return Sample(time, motion, odom, variance, speed, map_to_odom, joints, actuators, report)
-
-
-def as_sent(command: Entry) -> Entry:
-    """The command as its message carries it: an AckermannDrive and a Control have single precision."""
-    try:
-        if isinstance(command, Ackermann):
-            return Ackermann(*_SINGLE.unpack(_SINGLE.pack(*command)))
-        return Control(*_SINGLES.unpack(_SINGLES.pack(*command))) if isinstance(command, Control) else command
-    except OverflowError:
-        return command  # beyond all measure, as the vehicle will say
-
-
-def command_of(given: Entry) -> Command:
-    """What a vehicle makes of a command that came."""
-    return _COMMANDS[type(given)](given)
-
-
-_COMMANDS: dict[Any, Callable[[Any], Command]] = {
-    Ackermann: command_from_ackermann,
-    Velocity: lambda given: twist(*given),
-    Control: lambda given: control(*given),
-    Pedals: lambda given: pedals(*given),
-    Gear: lambda given: gear(*given),
-}
 
 
 def _advanced(vehicle: Vehicle, times: Iterable[int]) -> Iterator[Any]:

@@ -16,11 +16,10 @@ import numpy as np
 from vds_gz.bags.definitions import definition
 from vds_gz.bags.mcap_row_writer import Rows, RowWriter, Template, learn
 from vds_gz.bags.recorder import about
-from vds_gz.commandlog.log import GEARED, Gear, Kind
-from vds_gz.commandlog.player import COMMANDS, TOPICS, fill, stamp_of
 from vds_gz.description.urdf import urdf
 from vds_gz.geometry.se2 import Pose
 from vds_gz.interface import topics
+from vds_gz.interface.commands import GEAR_COMMAND, CommandType, Gear, command_types
 from vds_gz.interface.conversions import EXACT, set_stamp
 from vds_gz.interface.outputs import Frames, Outputs, Snapshot
 from vds_gz.parameters.node import NodeParameters
@@ -48,7 +47,7 @@ def write_mcap(replay: Replay, path: Path, parameters: NodeParameters, advance: 
     count = 0
     with RowWriter(path) as writer:
         latched, outputs = _announced(writer, replay, parameters)
-        inputs = _inputs(writer, replay.kind, parameters)
+        inputs = _inputs(writer, _listened(replay.command_type, parameters))
         writer.write([(latched, np.array([BEGIN]), np.empty((1, 0)))])
         for block in replay.blocks():
             parts = _given(block, inputs)
@@ -65,17 +64,23 @@ def write_mcap(replay: Replay, path: Path, parameters: NodeParameters, advance: 
 # ---------------------------------------------------------------------- what goes in
 
 
-def _inputs(writer: RowWriter, kind: Kind, parameters: NodeParameters) -> tuple[Rows, Rows | None]:
+def _listened(given: CommandType, parameters: NodeParameters) -> CommandType:
+    """Of the types on a topic, the one that the vehicle listens to."""
+    fitting = (one for one in command_types() if one.variant in ("", parameters.actuation_messages))
+    return next(one for one in fitting if one.topic.name == given.topic.name)
+
+
+def _inputs(writer: RowWriter, command: CommandType) -> tuple[Rows, Rows | None]:
     """The channel of the commands, and that of their gears."""
-    topic = topics.ACTUATION_CMD[parameters.actuation_messages] if kind.endswith("pedals") else TOPICS[kind]
+    topic = command.topic
     message = open_types().new(topic.type)
-    marks = [math.pi * (k + 1.0) for k in range(len(COMMANDS[kind]._fields))]
-    fill(message, COMMANDS[kind](*marks), MARK)
-    template = learn(_encoded(topic, message), MARK, marks, "<f4" if kind in ("ackermann", "control") else "<f8")
+    marks = [math.pi * (k + 1.0) for k in range(len(command.fields))]
+    command.encode(message, command.values(*marks), MARK)
+    template = learn(_encoded(topic, message), MARK, marks, "<f4" if command.single else "<f8")
     commands = Rows([(_channel(writer, topic), template)])
-    if kind not in GEARED:
+    if not command.geared:
         return commands, None
-    return commands, Rows([(_channel(writer, topics.GEAR_CMD), _byte(topics.GEAR_CMD, "command", 0))])
+    return commands, Rows([(_channel(writer, GEAR_COMMAND.topic), _byte(GEAR_COMMAND.topic, "command", 0))])
 
 
 def _given(block: Block, inputs: tuple[Rows, Rows | None]) -> list[tuple[Rows, Any, Any]]:
@@ -203,7 +208,7 @@ def _reports(
         filled.append((topic, message, "<f8"))
     found = [(_channel(writer, topics.GEAR_STATUS), _byte(topics.GEAR_STATUS, "report", first + 3))]
     for topic, message, kind in filled:
-        set_stamp(stamp_of(message), MARK)
+        set_stamp(message.header.stamp if hasattr(message, "header") else message.stamp, MARK)
         template = learn(_encoded(topic, message), MARK, marks, kind)
         numbers = tuple((place, kind, first + column) for place, kind, column in template.numbers)
         found.append((_channel(writer, topic), Template(template.data, template.stamps, numbers)))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from vds_gz.interface import topics
+from vds_gz.interface.commands import Reference, whole_types
 from vds_gz.interface.conversions import stamp_ns, yaw_of
 from vds_gz.ros.messages.factory import open_types
 
@@ -17,8 +18,6 @@ WINDOW = 1.0
 
 #: A point of the path is kept every so many metres, and so many of them.
 PATH_STEP, PATH_LENGTH = 0.03, 4000
-
-_TYPES = {topic.name: topic.type for topic in vars(topics).values() if isinstance(topic, topics.Topic)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +60,9 @@ class Telemetry:
         self.refused = 0
         self.verdict = ""
         self._types = open_types()
+        self._commands = {one.topic.name: one for one in whole_types() if not one.variant}
+        shown = (*topics.VEHICLE, *(one.topic for one in self._commands.values()))
+        self._shown = {topic.name: topic.type for topic in shown}
         self._raw: dict[str, bytes] = {}
         self._messages: dict[str, Any] = {}
         self._command = ""
@@ -71,17 +73,17 @@ class Telemetry:
 
     def take(self, topic: str, data: bytes, arrival: int) -> None:
         """A message came; cheap enough for every one of them. Topics that are not a vehicle's own do not matter."""
-        if topic not in _TYPES:
+        if topic not in self._shown:
             return
         self._raw[topic] = data
         self._counts[topic] += 1
-        if topic in (topics.TWIST_REFERENCE.name, topics.TWIST_STAMPED_REFERENCE.name, topics.ACKERMANN_CMD.name):
+        if topic in self._commands:
             self._command = topic
 
     def update(self) -> None:
         """Look at what came since the last time."""
         for topic, data in self._raw.items():
-            self._messages[topic] = self._types.codec(_TYPES[topic]).decode(bytearray(data))
+            self._messages[topic] = self._types.codec(self._shown[topic]).decode(bytearray(data))
         fresh, self._raw = set(self._raw), {}
         if topics.GROUND_TRUTH.name in fresh:
             self._update_pose()
@@ -99,7 +101,7 @@ class Telemetry:
         truth = self._messages.get(topics.GROUND_TRUTH.name)
         if truth is None:
             return []
-        v_x, v_y, yaw_rate = self._asked()
+        v_x, v_y, yaw_rate, _ = self._reference()
         twist = truth.twist.twist
         found = [Pair("speed", "m/s", v_x, twist.linear.x)]
         if v_y or abs(twist.linear.y) > 1e-6:
@@ -107,14 +109,11 @@ class Telemetry:
         found.append(Pair("yaw rate", "rad/s", yaw_rate, twist.angular.z))
         return found + self._actuators()
 
-    def _asked(self) -> tuple[float | None, float | None, float | None]:
+    def _reference(self) -> list[float | None]:
+        """What the last command asks for, in the order of its quantities; None for what it leaves open."""
         message = self._messages.get(self._command)
-        if message is None:
-            return None, None, None
-        if self._command == topics.ACKERMANN_CMD.name:
-            return message.drive.speed, None, None
-        twist = message if self._command == topics.TWIST_REFERENCE.name else message.twist
-        return twist.linear.x, twist.linear.y, twist.angular.z
+        reference = Reference() if message is None else self._commands[self._command].decode(message).reference()
+        return [None if math.isnan(value) else value for value in reference]
 
     def _actuators(self) -> list[Pair]:
         asked = self._messages.get(topics.ACTUATOR_REFERENCES.name)

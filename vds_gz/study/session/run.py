@@ -14,7 +14,7 @@ import yaml
 
 from vds_gz.bags.recorder import Recorder
 from vds_gz.errors import VdsGzError
-from vds_gz.interface import topics
+from vds_gz.interface.commands import autoware_topics, vehicle_topics
 from vds_gz.parameters.override import Override
 from vds_gz.ros.arguments import Arguments
 from vds_gz.ros.factory import open_graph
@@ -140,8 +140,8 @@ class Session:
             self._recorder = Recorder(
                 self._graph,
                 folder / "recording.mcap",
-                topics.VEHICLE,
-                wanted={graph.topic(topic.name) for topic in topics.AUTOWARE}.__contains__,
+                vehicle_topics(),
+                wanted={graph.topic(topic.name) for topic in autoware_topics()}.__contains__,
                 metadata={"vehicle": title},
                 listen=self._telemetry.take,
             )
@@ -165,7 +165,7 @@ class Session:
         Raises:
             RunError: Vehicle or driver failed.
         """
-        process = Process("driver", ["vds_gz.commandlog.player", *driver], self._folder / "driver.log")
+        process = Process("driver", ["vds_gz.cli.drive", *driver], self._folder / "driver.log")
         self._stack.callback(process.stop)
         while not self._stop.requested and not process.ended():
             self._spin_once()

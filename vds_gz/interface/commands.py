@@ -1,0 +1,350 @@
+"""The table of command types: all that anything here knows of the messages that a vehicle is commanded by.
+
+To add a command type, add an entry to :data:`OWN`, or let an installed package offer one under the entry point group
+``vds_gz.commands``. The vehicle then listens to it, and it is read from tables and bags, replayed, recorded and sent.
+"""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.metadata import entry_points
+from operator import attrgetter
+from typing import Any, NamedTuple, Protocol
+
+from vds_gz.interface import topics
+from vds_gz.interface.conversions import set_stamp, stamp_ns
+from vds_gz.interface.topics import Topic
+from vds_gz.vehicle import command as vehicle_command
+from vds_gz.vehicle.command import ACKERMANN, CONTROL, DRIVEN, GEAR, PEDALS, SPEED, STEERING, TWIST, Command
+
+#: Entry point group under which an installed package offers a :class:`CommandType`.
+ENTRY_POINTS = "vds_gz.commands"
+
+
+class Reference(NamedTuple):
+    """The motion that a command asks of the vehicle; NaN for what it leaves open.
+
+    Attributes:
+        v_x, v_y: Longitudinal and lateral velocity [m/s].
+        yaw_rate: [rad/s].
+        steering_angle: [rad].
+    """
+
+    v_x: float = math.nan
+    v_y: float = math.nan
+    yaw_rate: float = math.nan
+    steering_angle: float = math.nan
+
+
+class Values(Protocol):
+    """The numbers of a command: a named tuple whose fields are the columns of a table of such commands."""
+
+    #: Texts and their defaults; to mypy they are of another type in every named tuple.
+    _fields: Any
+    _field_defaults: Any
+
+    def __init__(self, *values: float, **named: float) -> None: ...
+
+    def __iter__(self) -> Iterator[float]: ...
+
+    def command(self) -> Command:
+        """What a vehicle model reads."""
+
+    def reference(self) -> Reference:
+        """What the motion should be."""
+
+
+class Velocity(NamedTuple):
+    """A velocity of base_link [m/s, m/s, rad/s]."""
+
+    v_x: float
+    v_y: float
+    yaw_rate: float
+
+    def command(self) -> Command:
+        """What a vehicle model reads."""
+        return vehicle_command.twist(*self)
+
+    def reference(self) -> Reference:
+        """What the motion should be."""
+        return Reference(*self)
+
+
+class Ackermann(NamedTuple):
+    """Speed [m/s] and steering angle [rad]; rate [rad/s] and acceleration [m/s^2] of 0 are as fast as possible."""
+
+    speed: float
+    steering_angle: float
+    steering_angle_velocity: float = 0.0
+    acceleration: float = 0.0
+
+    def command(self) -> Command:
+        """What a vehicle model reads; an acceleration is a magnitude there, and signed in some messages."""
+        speed, angle, rate, acceleration = self
+        return vehicle_command.ackermann(speed, angle, rate, abs(acceleration))
+
+    def reference(self) -> Reference:
+        """What the motion should be."""
+        return Reference(self.speed, steering_angle=self.steering_angle)
+
+
+class Speed(NamedTuple):
+    """The speed of an Ackermann command [m/s]."""
+
+    speed: float
+
+    def command(self) -> Command:
+        """What a vehicle model reads."""
+        return Command(SPEED, v_x=self.speed)
+
+    def reference(self) -> Reference:
+        """What the motion should be."""
+        return Reference(self.speed)
+
+
+class SteeringAngle(NamedTuple):
+    """The steering angle of an Ackermann command [rad]."""
+
+    steering_angle: float
+
+    def command(self) -> Command:
+        """What a vehicle model reads."""
+        return Command(STEERING, steering_angle=self.steering_angle)
+
+    def reference(self) -> Reference:
+        """What the motion should be."""
+        return Reference(steering_angle=self.steering_angle)
+
+
+class Control(NamedTuple):
+    """Autoware's Control: velocity [m/s], acceleration [m/s^2] and tire angle [rad]."""
+
+    velocity: float
+    acceleration: float
+    steering_tire_angle: float
+
+    def command(self) -> Command:
+        """What a vehicle model reads."""
+        return vehicle_command.control(*self)
+
+    def reference(self) -> Reference:
+        """What the motion should be."""
+        return Reference(self.velocity, steering_angle=self.steering_tire_angle)
+
+
+class Pedals(NamedTuple):
+    """Positions of accelerator and brake, and the steering's command, in the vehicle's own units."""
+
+    accel_pedal: float
+    brake_pedal: float
+    steering_command: float
+
+    def command(self) -> Command:
+        """What a vehicle model reads."""
+        return vehicle_command.pedals(*self)
+
+    def reference(self) -> Reference:
+        """Nothing: where pedals take a vehicle only its maps say."""
+        return Reference()
+
+
+class Gear(NamedTuple):
+    """A gear for all commands that follow, by its code in autoware_vehicle_msgs/GearCommand."""
+
+    gear: int
+
+    def command(self) -> Command:
+        """What a vehicle model reads."""
+        return vehicle_command.gear(int(self.gear))
+
+    def reference(self) -> Reference:
+        """Nothing."""
+        return Reference()
+
+
+@dataclass(frozen=True)
+class CommandType:
+    """A type of command: what is in its messages, and where.
+
+    Attributes:
+        name: What users call it.
+        kind: What a model must accept to take it, of :mod:`vds_gz.vehicle.command`.
+        topic: Where a vehicle listens to it, with the type of its messages.
+        values: Its numbers, which are also the columns of a table. Of several types with the same numbers, a table is
+            read as the first.
+        fields: Where in a message each of the numbers stands, as in ``drive.speed``.
+        words: What it carries, for people.
+        stamp: Where the message's time is; empty where it has none.
+        single: The numbers have single precision in messages.
+        variant: A vehicle listens to one of several types on the same topic: that of its ``actuation_messages``.
+    """
+
+    name: str
+    kind: int
+    topic: Topic
+    values: type[Values]
+    fields: tuple[str, ...]
+    words: str
+    stamp: str = ""
+    single: bool = False
+    variant: str = ""
+
+    @property
+    def geared(self) -> bool:
+        """A gear goes with it, which comes by a topic of its own; without commands the vehicle brakes."""
+        return self.kind in DRIVEN
+
+    @property
+    def whole(self) -> bool:
+        """It commands a vehicle by itself, so that a log can consist of it."""
+        return self.kind not in (SPEED, STEERING, GEAR)
+
+    @property
+    def autoware(self) -> bool:
+        """It is of Autoware's vehicles, whose message packages are not everywhere."""
+        return self.geared or self.kind == GEAR
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of a table besides ``time`` and, where it is geared, ``gear``."""
+        return tuple(self.values._fields)
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """Those of the columns that must be there."""
+        return tuple(name for name in self.columns if name not in self.values._field_defaults)
+
+    def decode(self, message: object) -> Values:
+        """The numbers in a message."""
+        found = self._get(message)
+        return self.values(*found) if len(self.fields) > 1 else self.values(found)
+
+    def encode(self, message: object, values: Values, time: int) -> None:
+        """Write numbers and, where there is one, the stamp [ns] into a message."""
+        for (holder, name), value in zip(self._places, values, strict=True):
+            setattr(holder(message), name, value)
+        if self._stamp is not None:
+            set_stamp(self._stamp(message), time)
+
+    def as_sent(self, values: Values) -> Values:
+        """The numbers as a message carries them; what is not of this type, as a gear, stays as it is."""
+        return self.values(*array("f", values)) if self.single and isinstance(values, self.values) else values
+
+    def stamp_of(self, message: object) -> int:
+        """The time of a message [ns]; 0 where it has none or has left it open."""
+        return 0 if self._stamp is None else stamp_ns(self._stamp(message))
+
+    @cached_property
+    def _get(self) -> Callable[[object], Any]:
+        return attrgetter(*self.fields)
+
+    @cached_property
+    def _places(self) -> list[tuple[Callable[[object], object], str]]:
+        """Of each number what gives its holder in a message, and its name there."""
+        split = [field.rpartition(".") for field in self.fields]
+        return [(attrgetter(holder) if holder else _itself, name) for holder, _, name in split]
+
+    @cached_property
+    def _stamp(self) -> Callable[[object], Any] | None:
+        return attrgetter(self.stamp) if self.stamp else None
+
+
+def _itself(message: object) -> object:
+    return message
+
+
+def _actuation(name: str, variant: str, field: str) -> CommandType:
+    """The same command in the package of either time of Autoware."""
+    fields = tuple(f"{field}.{one}" for one in ("accel_cmd", "brake_cmd", "steer_cmd"))
+    topic = topics.ACTUATION_CMD[variant]
+    return CommandType(name, PEDALS, topic, Pedals, fields, "pedals", "header.stamp", variant=variant)
+
+
+_TWIST = ("linear.x", "linear.y", "angular.z")
+_CONTROL = ("longitudinal.velocity", "longitudinal.acceleration", "lateral.steering_tire_angle")
+
+GEAR_COMMAND = CommandType("gear", GEAR, topics.GEAR_CMD, Gear, ("command",), "gears", "stamp")
+
+OWN = (
+    CommandType("twist", TWIST, topics.TWIST_REFERENCE, Velocity, _TWIST, "velocities"),
+    CommandType(
+        "twist_stamped",
+        TWIST,
+        topics.TWIST_STAMPED_REFERENCE,
+        Velocity,
+        tuple(f"twist.{field}" for field in _TWIST),
+        "velocities",
+        "header.stamp",
+    ),
+    CommandType(
+        "ackermann",
+        ACKERMANN,
+        topics.ACKERMANN_CMD,
+        Ackermann,
+        tuple(f"drive.{field}" for field in Ackermann._fields),
+        "speeds and steering angles",
+        "header.stamp",
+        single=True,
+    ),
+    CommandType("velocity", SPEED, topics.VELOCITY, Speed, ("data",), "speeds"),
+    CommandType("steering_angle", STEERING, topics.STEERING_ANGLE, SteeringAngle, ("data",), "steering angles"),
+    CommandType(
+        "control",
+        CONTROL,
+        topics.CONTROL_CMD,
+        Control,
+        _CONTROL,
+        "velocities, accelerations and tire angles",
+        "stamp",
+        single=True,
+    ),
+    _actuation("pedals", "tier4", "actuation"),
+    _actuation("autoware_pedals", "autoware", "actuation_command"),
+    GEAR_COMMAND,
+)
+
+
+def command_types() -> tuple[CommandType, ...]:
+    """Every command type there is.
+
+    Raises:
+        ValueError: A package offers something else, or a name or topic that is taken.
+    """
+    found = list(OWN)
+    for entry in entry_points(group=ENTRY_POINTS):
+        one = entry.load()
+        place = f"entry point '{entry.name}' of {ENTRY_POINTS}"
+        if not isinstance(one, CommandType):
+            raise ValueError(f"{place} is {one!r}; it must be a CommandType")
+        if one.name in {other.name for other in found} or one.topic.name in {other.topic.name for other in found}:
+            raise ValueError(f"{place}: there is a command type '{one.name}' or a topic '{one.topic.name}' already")
+        found.append(one)
+    return tuple(found)
+
+
+def whole_types() -> tuple[CommandType, ...]:
+    """Those that a command log can consist of."""
+    return tuple(one for one in command_types() if one.whole)
+
+
+def command_type(name: str) -> CommandType:
+    """The command type of this name.
+
+    Raises:
+        KeyError: There is none.
+    """
+    return {one.name: one for one in command_types()}[name]
+
+
+def vehicle_topics() -> tuple[Topic, ...]:
+    """All topics of a vehicle of whatever model: what it is commanded by and what it reports."""
+    return (*(one.topic for one in command_types() if not one.autoware), *topics.VEHICLE)
+
+
+def autoware_topics() -> tuple[Topic, ...]:
+    """All topics that only Autoware's vehicles have."""
+    return (*(one.topic for one in command_types() if one.autoware), *topics.AUTOWARE)
