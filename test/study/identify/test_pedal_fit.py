@@ -12,15 +12,18 @@ from rosbags.rosbag2 import StoragePlugin, Writer
 from vds_gz.cli import main
 from vds_gz.cli.options import parameters_of_file
 from vds_gz.commandlog.actuation_profiles import PedalLimits, pedals
-from vds_gz.interface.commands import Pedals
+from vds_gz.interface.commands import Pedals, command_type
 from vds_gz.parameters.autoware import ActuationCmdParameters
 from vds_gz.parameters.maps import own_map, parse_map, read_map
 from vds_gz.ros.messages.portable import MessageTypes
 from vds_gz.study.identify.actuation import csv_text
 from vds_gz.study.identify.pedal_fit import fit_pedals
-from vds_gz.study.identify.signals import Series, SignalError
+from vds_gz.study.identify.signals import Series, SignalError, read_bag
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.compiled import CompiledVehicle
+
+#: Angle of the steering wheel while the pedals are found [rad].
+WHEEL = 0.25
 
 ACCEL, BRAKE = own_map("accel_map.csv"), own_map("brake_map.csv")
 CAR = ActuationCmdParameters(
@@ -140,10 +143,10 @@ def test_the_parameter_file_moves_with_its_maps(run, tmp_path, monkeypatch, caps
     assert "map 'accel_map.csv' does not exist" in capsys.readouterr().err
 
 
-def write_bag(path, run, pedal_topic):
+def write_bag(path, run, pedal_topic, command="pedals"):
     """A bag of an Autoware car: pedals as commanded, speeds as reported, by a clock that is off."""
-    types = MessageTypes()
-    commanded, reported = "tier4_vehicle_msgs/msg/ActuationCommandStamped", "autoware_vehicle_msgs/msg/VelocityReport"
+    types, one = MessageTypes(), command_type(command)
+    commanded, reported = one.topic.type, "autoware_vehicle_msgs/msg/VelocityReport"
     with Writer(path, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
         topics = [
             writer.add_connection(topic, kind, msgdef="", rihs01=types.hash(kind))
@@ -151,16 +154,25 @@ def write_bag(path, run, pedal_topic):
         ]
         for time, accel, brake, speed in run.T:
             pedals, report = types.new(commanded), types.new(reported)
-            pedals.actuation.accel_cmd, pedals.actuation.brake_cmd = accel, brake
+            one.encode(pedals, Pedals(accel, brake, WHEEL), 0)
             report.longitudinal_velocity = speed
             report.header.stamp.sec, report.header.stamp.nanosec = divmod(round((time + 5.0) * 1e9), 1_000_000_000)
             for connection, kind, message in zip(topics, (commanded, reported), (pedals, report), strict=True):
                 writer.write(connection, round((1000.0 + time) * 1e9), bytes(types.codec(kind).encode(message)))
 
 
-def test_from_a_bag_of_an_autoware_car(run, tmp_path, monkeypatch, capsys):
+@pytest.mark.parametrize("command", ["pedals", "autoware_pedals"])
+def test_pedals_and_wheel_are_read_from_the_messages_of_either_package(run, tmp_path, command):
+    write_bag(tmp_path / "bag", run[:, :10], "/control/command/actuation_cmd", command)
+    commanded = read_bag(tmp_path / "bag", pedals=True).commanded
+    found = [commanded[name].value for name in ("accel", "brake", "wheel")]
+    assert np.array_equal(found, [run[1, :10], run[2, :10], np.full(10, WHEEL)])
+
+
+@pytest.mark.parametrize("command", ["pedals", "autoware_pedals"])
+def test_from_a_bag_of_an_autoware_car(run, tmp_path, monkeypatch, capsys, command):
     monkeypatch.chdir(tmp_path)
-    write_bag("bag", run[:, :2500], "/control/command/actuation_cmd")
+    write_bag("bag", run[:, :2500], "/control/command/actuation_cmd", command)
     assert main(["identify", "bag", "--model", "pedals"]) == 0
     said = capsys.readouterr().out
     assert "the stamps of velocity are off by +995.0" in said
