@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 
 import pytest
 
-from vds_gz.description.outline import OutlineError, Wheel, outline_of
+from vds_gz.description.outline import Wheel, outline_of
+from vds_gz.description.robot import DescriptionError
 from vds_gz.description.urdf import urdf
 from vds_gz.parameters.vehicles import BicycleParameters, OmniParameters
 from vds_gz.vehicle.catalogue import models
@@ -55,6 +57,40 @@ def test_links_turned_and_shifted_are_placed_so():
     assert found == Wheel(found.x, found.y, 0.3, 0.1, "roll", "")
 
 
+def test_a_wheel_whose_joint_is_tilted_so_that_its_z_axis_lies_flat_is_a_wheel():
+    outline = outline_of(
+        """<robot name='r'><link name='base_link'/><link name='w'/>
+        <joint name='roll' type='continuous'><parent link='base_link'/><child link='w'/>
+          <origin xyz='0 0.1 0' rpy='-1.5708 0 0'/><axis xyz='0 0 1'/></joint></robot>"""
+    )
+    assert [(wheel.rolls, wheel.steers) for wheel in outline.wheels] == [("roll", "")]
+    assert not outline.steers
+
+
+LINKS = "<link name='a'/><link name='b'/>"
+
+
+def fixed(name: str, parent: str, child: str) -> str:
+    return f"<joint name='{name}' type='fixed'><parent link='{parent}'/><child link='{child}'/></joint>"
+
+
+@pytest.mark.parametrize(
+    ("inside", "reason"),
+    [
+        (LINKS, "the robot has 2 links that are no joint's child; it must have one root"),
+        (LINKS + fixed("j", "a", "c"), "joint 'j' joins link 'c', and there is no such link"),
+        (LINKS + fixed("j", "a", "b") + fixed("k", "a", "b"), "link 'b' is the child of joints 'j' and 'k'"),
+        ("<link name='r'/>" + LINKS + fixed("j", "a", "b") + fixed("k", "b", "a"), "link 'a' is not joined to"),
+        (LINKS + "<joint name='j'/>", "<joint> 'j' has no attribute 'type'"),
+        (LINKS + "<joint name='j' type='fixed'/>", "<joint> 'j' has no <parent link=...>"),
+        (LINKS + "<joint name='j' type='fixed'><origin xyz='1 x 2'/></joint>", "has no <parent"),
+    ],
+)
+def test_links_that_are_no_tree_are_refused_with_the_reason(inside, reason):
+    with pytest.raises(DescriptionError, match=re.escape(reason)):
+        outline_of(f"<robot name='r'>{inside}</robot>")
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -67,6 +103,6 @@ def test_links_turned_and_shifted_are_placed_so():
         "<robot><link name='a'><visual><geometry><box size='1'/></geometry></visual></link></robot>",
     ],
 )
-def test_what_cannot_be_drawn_is_said(text):
-    with pytest.raises(OutlineError):
+def test_what_cannot_be_drawn_is_refused(text):
+    with pytest.raises(DescriptionError):
         outline_of(text)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from helpers.robots import BICYCLES, OFFSET, VEHICLES, Robot, drawn, numbers, origin
 
+from vds_gz.description.robot import DescriptionError
 from vds_gz.description.urdf import urdf
 from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
 from vds_gz.parameters.description import group, real
@@ -275,12 +276,12 @@ def test_a_model_of_another_package(tmp_path):
 
 
 def test_unknown_model_names_the_known_ones():
-    with pytest.raises(FileNotFoundError, match="'bicycel'; there are bicycle, differential, omni"):
+    with pytest.raises(DescriptionError, match="'bicycel'; there are bicycle, differential, omni"):
         urdf("bicycel", BicycleParameters())
 
 
 def test_missing_file(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"nothing\.xacro"):
+    with pytest.raises(DescriptionError, match=r"nothing\.xacro"):
         urdf("sled", SledParameters(), tmp_path / "nothing.xacro")
 
 

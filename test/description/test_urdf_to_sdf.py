@@ -10,6 +10,8 @@ from helpers.robots import VEHICLES, drawn, numbers, origin, rotation
 
 from vds_gz.description.urdf import urdf
 from vds_gz.description.urdf_to_sdf import STOP_MARGIN, model, pose_text
+from vds_gz.geometry.se3 import Transform
+from vds_gz.geometry.so3 import quaternion
 
 
 class Simulated:
@@ -142,7 +144,8 @@ def test_wheels_touch_in_one_point_and_casters_slide(both):
 @pytest.mark.parametrize("angles", [(0.3, -0.7, 2.0), (0, np.pi / 2, 0), (0.4, -np.pi / 2, 0), (np.pi / 2, 0, 0)])
 def test_a_pose_as_text_is_the_same_pose(angles):
     pose = matrix("1 -2 3 " + " ".join(map(str, angles)))
-    assert matrix(pose_text(pose)) == pytest.approx(pose, abs=1e-11)
+    text = pose_text(Transform((1.0, -2.0, 3.0), quaternion(*angles)))
+    assert matrix(text) == pytest.approx(pose, abs=1e-11)
 
 
 # What a URDF may say to Gazebo

@@ -9,11 +9,12 @@ in the model too, and the quality of service is the bridge's own but for the clo
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
 import yaml
 
 from vds_gz.description import gz_topics as topics
+from vds_gz.description.urdf import Sensor
 from vds_gz.sensing.streams import STREAMS, Stream
 
 Direction = Literal["ROS_TO_GZ", "GZ_TO_ROS"]
@@ -21,7 +22,7 @@ Entry = dict[str, str | int]
 
 
 def vehicle_bridge(
-    name: str = "vehicle", sensors: Mapping[str, Any] | None = None, frame_prefix: str = "", link: str = "bridge"
+    name: str = "vehicle", sensors: Mapping[str, Sensor] | None = None, frame_prefix: str = "", link: str = "bridge"
 ) -> str:
     """The bridge of a vehicle: joint commands into Gazebo; joint states, true pose and sensors out of it.
 

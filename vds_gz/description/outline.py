@@ -5,32 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import Any
-from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
-from vds_gz.errors import VdsGzError
+from vds_gz.description.robot import Joint, Robot, attribute, number, origin, vector
+from vds_gz.geometry.se3 import Transform
+from vds_gz.geometry.so3 import angles, into_world
 
-#: A wheel that says nothing of its size [m].
+#: Radius of a wheel whose size is not given [m].
 DEFAULT_RADIUS = 0.1
-
-
-class OutlineError(VdsGzError, ValueError):
-    """The description cannot be drawn; the message says why."""
-
-
-@dataclass(frozen=True, slots=True)
-class Placed:
-    """A planar pose in ``base_link`` [m, m, rad]."""
-
-    x: float = 0.0
-    y: float = 0.0
-    yaw: float = 0.0
-
-    def then(self, x: float, y: float, yaw: float) -> Placed:
-        """A pose that is given in this one."""
-        cosine, sine = math.cos(self.yaw), math.sin(self.yaw)
-        return Placed(self.x + cosine * x - sine * y, self.y + sine * x + cosine * y, self.yaw + yaw)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +64,7 @@ class Outline:
         fixed = [wheel.x for wheel in self.wheels if not wheel.steers]
         return sum(steered) / len(steered) - sum(fixed) / len(fixed) if steered and fixed else math.nan
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """For JSON."""
         return asdict(self)
 
@@ -91,87 +73,56 @@ def outline_of(urdf: str) -> Outline:
     """Read a URDF.
 
     Raises:
-        OutlineError: It is no URDF, or its links hang together in no tree.
+        DescriptionError: It is none that can be drawn.
     """
-    try:
-        robot = ElementTree.fromstring(urdf)
-        return _Reader(robot).read()
-    except (ElementTree.ParseError, ValueError, KeyError, TypeError, RecursionError) as error:
-        raise OutlineError(f"robot_description is no URDF that can be drawn: {error}") from None
+    drawing = _Drawing(Robot(urdf))
+    return Outline(tuple(drawing.boxes), tuple(drawing.wheels))
 
 
-class _Reader:
-    def __init__(self, robot: Element) -> None:
-        self._links = {link.attrib["name"]: link for link in robot.iter("link")}
-        self._below: dict[str, list[Element]] = {}
-        for joint in robot.findall("joint"):
-            self._below.setdefault(_attribute(joint, "parent", "link"), []).append(joint)
-        self._boxes: list[Box] = []
-        self._wheels: list[Wheel] = []
+class _Drawing:
+    """Walks through a robot and collects what is to be drawn."""
 
-    def read(self) -> Outline:
-        children = {_attribute(joint, "child", "link") for joints in self._below.values() for joint in joints}
-        roots = [name for name in self._links if name not in children]
-        if not roots:
-            raise OutlineError("it has no root link")
-        self._walk(roots[0], Placed(), "")
-        return Outline(tuple(self._boxes), tuple(self._wheels))
-
-    def _walk(self, link: str, placed: Placed, steered_by: str) -> None:
-        if not steered_by:  # what turns with a wheel would hide it
-            self._boxes += [
-                Box(at.x, at.y, at.yaw, size[0], size[1])
-                for visual in self._links[link].iter("visual")
-                for at, size in _boxes(visual, placed)
+    def __init__(self, robot: Robot) -> None:
+        self._robot = robot
+        self.boxes: list[Box] = []
+        self.wheels: list[Wheel] = []
+        waiting = [(robot.root, Transform(), "")]
+        while waiting:
+            link, placed, steered_by = waiting.pop(0)
+            if not steered_by:  # what turns with a wheel would hide it
+                self.boxes += _boxes(robot.links[link], placed)
+            waiting += [
+                (joint.child, placed.then(joint.origin), joint.name if _turns(joint) else steered_by)
+                for joint in robot.below(link)
+                if not self._add_wheel(joint, placed.then(joint.origin), steered_by)
             ]
-        for joint in self._below.get(link, []):
-            xyz, rpy = _origin(joint)
-            at = placed.then(xyz[0], xyz[1], rpy[2])
-            child, name, kind = _attribute(joint, "child", "link"), joint.attrib["name"], joint.attrib["type"]
-            turns = kind in ("continuous", "revolute")
-            upright = abs(_axis(joint)[2]) > 0.5
-            if turns and not upright:
-                radius, width = _wheel_size(self._links[child])
-                self._wheels.append(Wheel(at.x, at.y, radius, width, name, steered_by))
-            else:
-                self._walk(child, at, name if turns else steered_by)
+
+    def _add_wheel(self, joint: Joint, placed: Transform, steered_by: str) -> bool:
+        """Whether a joint is that of a wheel: it turns, and not about the vertical."""
+        if not _turns(joint) or abs(into_world(placed.orientation, joint.axis)[2]) > 0.5:
+            return False
+        x, y, _ = placed.position
+        radius, width = _wheel_size(self._robot.links[joint.child])
+        self.wheels.append(Wheel(x, y, radius, width, joint.name, steered_by))
+        return True
 
 
-def _boxes(visual: Element, placed: Placed) -> Iterator[tuple[Placed, list[float]]]:
-    box = visual.find("geometry/box")
-    if box is not None:
-        xyz, rpy = _origin(visual)
-        yield placed.then(xyz[0], xyz[1], rpy[2]), _numbers(box.attrib["size"])
+def _turns(joint: Joint) -> bool:
+    return joint.kind in ("continuous", "revolute")
+
+
+def _boxes(link: Element, placed: Transform) -> Iterator[Box]:
+    for visual in link.iter("visual"):
+        box = visual.find("geometry/box")
+        if box is not None:
+            at = placed.then(origin(visual))
+            length, width, _ = vector(attribute(box, "size"))
+            yield Box(at.position[0], at.position[1], angles(at.orientation)[2], length, width)
 
 
 def _wheel_size(link: Element) -> tuple[float, float]:
     """Radius and width of what the link shows of itself."""
     cylinders = list(link.iter("cylinder"))
-    radii = [float(shape.attrib["radius"]) for shape in (*cylinders, *link.iter("sphere"))]
+    radii = [number(attribute(shape, "radius")) for shape in (*cylinders, *link.iter("sphere"))]
     radius = max(radii, default=DEFAULT_RADIUS)
-    return radius, float(cylinders[0].attrib["length"]) if cylinders else 0.5 * radius
-
-
-def _origin(element: Element) -> tuple[list[float], list[float]]:
-    origin = element.find("origin")
-    given = {} if origin is None else origin.attrib
-    return _numbers(given.get("xyz", "0 0 0")), _numbers(given.get("rpy", "0 0 0"))
-
-
-def _axis(joint: Element) -> list[float]:
-    axis = joint.find("axis")
-    return _numbers("1 0 0" if axis is None else axis.attrib["xyz"])
-
-
-def _numbers(text: str) -> list[float]:
-    numbers = [float(part) for part in text.split()]
-    if len(numbers) != 3 or not all(map(math.isfinite, numbers)):
-        raise OutlineError(f"'{text}' must be three numbers")
-    return numbers
-
-
-def _attribute(element: Element, child: str, name: str) -> str:
-    found = element.find(child)
-    if found is None:
-        raise OutlineError(f"joint '{element.attrib.get('name')}' has no <{child}>")
-    return found.attrib[name]
+    return radius, number(attribute(cylinders[0], "length")) if cylinders else 0.5 * radius

@@ -11,7 +11,7 @@ from typing import Any
 from xml.etree.ElementTree import Element, SubElement, indent, register_namespace, tostring
 
 from vds_gz.description import gz_topics as topics
-from vds_gz.description.urdf import urdf
+from vds_gz.description.urdf import Sensor, urdf
 from vds_gz.description.urdf_to_sdf import model as sdf_model
 from vds_gz.vehicle.model import Joint, VehicleModel
 
@@ -25,7 +25,7 @@ def sdf(
     model: VehicleModel,
     parameters: Any,
     name: str = "vehicle",
-    sensors: Mapping[str, Any] | None = None,
+    sensors: Mapping[str, Sensor] | None = None,
     rate: float = 200.0,
 ) -> str:
     """The SDF of a vehicle, complete in itself. Its frame is base_link, on the ground between or at the wheels.
@@ -38,8 +38,8 @@ def sdf(
         rate: Messages per second of joint states and odometry [Hz].
 
     Raises:
-        FileNotFoundError: Nothing draws this model; the message names those that can be drawn.
-        ValueError: The drawing is not valid.
+        DescriptionError: Nothing draws this model (the message names those that can be drawn), or the drawing is not
+            valid.
     """
     vehicle = sdf_model(urdf(model.name, parameters, model.xacro, sensors), name)
     for topic in vehicle.iterfind("link/sensor/topic"):
@@ -78,7 +78,7 @@ def remove_joint_plugins(model: Element) -> None:
 
 
 def state_plugins(name: str, rate: float) -> Iterable[Element]:
-    """What the vehicle tells of itself: joint states, and its true pose in the world."""
+    """What the vehicle reports: joint states, and its true pose in the world."""
     yield plugin("JointStatePublisher", topic=topics.joint_state(name), update_rate=f"{rate:g}")
     yield plugin(
         "OdometryPublisher",

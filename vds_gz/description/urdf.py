@@ -12,12 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
-from xml.dom.minidom import getDOMImplementation
+from typing import Protocol
+from xml.dom.minidom import Document
 from xml.parsers.expat import ExpatError
 
 import xacro
 
+from vds_gz.description.robot import DescriptionError
 from vds_gz.parameters.description import Value, describe
 from vds_gz.share import share
 
@@ -25,8 +26,16 @@ _SUFFIX = ".urdf.xacro"
 _NAMESPACE = "http://www.ros.org/wiki/xacro"
 
 
+class Sensor(Protocol):
+    """The parameter group of a sensor."""
+
+    @property
+    def type(self) -> str:
+        """Which one it is: the name of its file and of its macro."""
+
+
 def urdf(
-    model: str, parameters: Any, xacro_file: str | Path | None = None, sensors: Mapping[str, Any] | None = None
+    model: str, parameters: object, xacro_file: str | Path | None = None, sensors: Mapping[str, Sensor] | None = None
 ) -> str:
     """The URDF of a vehicle.
 
@@ -38,32 +47,35 @@ def urdf(
         sensors: The parameter groups of the sensors that it carries, by their names.
 
     Raises:
-        FileNotFoundError: There is no such model or file; the message names those that there are.
-        ValueError: The file is not valid xacro, or asks for an argument that the parameters lack.
+        DescriptionError: There is no such model or file (the message names those that there are), or the file is not
+            valid xacro, or needs an argument that the parameters lack.
     """
     path = share("models") / xacro_file if xacro_file else _model_file(model)
     if not path.is_file():
-        raise FileNotFoundError(f"there is no xacro file '{path}'")
-    document: Any = _assembly(model, path, sensors or {})
+        raise DescriptionError(f"there is no xacro file '{path}'")
+    document = _assembly(model, path, sensors or {})
     try:
         xacro.process_doc(document, mappings=arguments(parameters))
     except (xacro.XacroException, ExpatError) as error:
-        raise ValueError(f"cannot make a robot description of '{path}': {error}") from error
+        raise DescriptionError(f"cannot make a robot description of '{path}': {error}") from error
     links = [link.getAttribute("name") for link in document.getElementsByTagName("link")]
     if twice := {link for link in links if links.count(link) > 1} & set(sensors or ()):
-        raise ValueError(f"sensor '{min(twice)}' has the name of a part of '{path}'; another name would be right")
-    return '<?xml version="1.0"?>\n' + str(document.documentElement.toprettyxml(indent="  "))
+        raise DescriptionError(f"sensor '{min(twice)}' has the name of a part of '{path}'; another name would be right")
+    root = document.documentElement
+    assert root is not None
+    return '<?xml version="1.0"?>\n' + root.toprettyxml(indent="  ")
 
 
-def arguments(parameters: Any) -> dict[str, str]:
+def arguments(parameters: object) -> dict[str, str]:
     """The xacro arguments of a group of parameters, by name."""
     return {item.name.replace(".", "_"): _text(item.default) for item in describe(parameters)}
 
 
-def _assembly(model: str, path: Path, sensors: Mapping[str, Any]) -> Any:
+def _assembly(model: str, path: Path, sensors: Mapping[str, Sensor]) -> Document:
     """A xacro document that includes the vehicle and calls one macro for each sensor."""
-    document: Any = getDOMImplementation().createDocument(None, "robot", None)
-    root = document.documentElement
+    document = Document()
+    root = document.createElement("robot")
+    document.appendChild(root)
     root.setAttribute("name", model)
     root.setAttribute("xmlns:xacro", _NAMESPACE)
 
@@ -87,7 +99,7 @@ def _model_file(model: str) -> Path:
     path = folder / f"{model}{_SUFFIX}"
     if not path.is_file():
         known = sorted(file.name.removesuffix(_SUFFIX) for file in folder.glob(f"*{_SUFFIX}"))
-        raise FileNotFoundError(f"there is no robot description of model '{model}'; there are {', '.join(known)}")
+        raise DescriptionError(f"there is no robot description of model '{model}'; there are {', '.join(known)}")
     return path
 
 

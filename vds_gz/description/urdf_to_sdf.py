@@ -11,12 +11,16 @@ may hold ``<mu1>``, ``<mu2>``, ``<fdir1>``, ``<slip1>``, ``<slip2>`` (friction o
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from xml.etree.ElementTree import Element, SubElement, fromstring
+from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
 from numpy.typing import NDArray
+
+from vds_gz.description.robot import DescriptionError, Joint, Robot, attribute, number, numbers, origin
+from vds_gz.geometry.se3 import Transform
+from vds_gz.geometry.so3 import angles, axes
 
 Matrix = NDArray[np.float64]
 
@@ -27,19 +31,19 @@ STOP_MARGIN = 0.1
 _FRICTION = {"mu1": "mu", "mu2": "mu2", "fdir1": "fdir1", "slip1": "slip1", "slip2": "slip2"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Part:
     """A URDF link as part of a rigid body.
 
     Attributes:
         link: The link.
         body: Name of the topmost link of the body.
-        pose: Where the link is in the body, as a 4x4 matrix.
+        pose: Where the link is in the body.
     """
 
     link: Element
     body: str
-    pose: Matrix
+    pose: Transform
 
 
 def model(urdf: str, name: str) -> Element:
@@ -50,48 +54,38 @@ def model(urdf: str, name: str) -> Element:
         name: Name of the model.
 
     Raises:
-        ValueError: A moving part has no mass, or a ``<gazebo>`` element holds something unknown.
+        DescriptionError: It is no URDF, a moving part has no mass, or a ``<gazebo>`` element holds something unknown.
     """
-    robot = fromstring(urdf)
-    joints = robot.findall("joint")
-    parts = _parts(robot.findall("link"), joints)
-    movers = {_child(joint): joint for joint in joints if joint.get("type") != "fixed"}
-
+    robot = Robot(urdf)
+    parts = {link: _part(robot, link) for link in robot.links}
     result = Element("model", name=name)
     for body in dict.fromkeys(part.body for part in parts.values()):
         members = [part for part in parts.values() if part.body == body]
-        result.extend(list(_body(members, movers.get(body), robot)))
-    result.extend([_joint(joint, parts) for joint in movers.values()])
-    for extension in robot.findall("gazebo"):
+        result.extend(list(_body(members, robot)))
+    result.extend([_joint(joint, parts) for joint in robot.joints if joint.kind != "fixed"])
+    for extension in robot.element.findall("gazebo"):
         if extension.get("reference") is None:
             result.extend(extension)
     return result
 
 
-def _parts(links: list[Element], joints: list[Element]) -> dict[str, Part]:
-    """Every link by its name, with the rigid body that it belongs to."""
-    above = {_child(joint): joint for joint in joints}
-    by_name = {link.get("name", ""): link for link in links}
-
-    def placed(name: str) -> tuple[str, Matrix]:
-        joint = above.get(name)
-        if joint is None or joint.get("type") != "fixed":
-            return name, np.eye(4)
-        body, pose = placed(_parent(joint))
-        return body, pose @ origin(joint)
-
-    return {name: Part(link, *placed(name)) for name, link in by_name.items()}
+def _part(robot: Robot, link: str) -> Part:
+    """A link in the rigid body that it belongs to."""
+    body, pose = link, Transform()
+    while (joint := robot.above(body)) is not None and joint.kind == "fixed":
+        body, pose = joint.parent, joint.origin.then(pose)
+    return Part(robot.links[link], body, pose)
 
 
-def _body(members: list[Part], mover: Element | None, robot: Element) -> Iterator[Element]:
+def _body(members: list[Part], robot: Robot) -> Iterator[Element]:
     """The ``<link>`` of one rigid body and the ``<frame>`` of each further link in it."""
     name = members[0].body
     link = Element("link", name=name)
-    if mover is not None:
-        SubElement(link, "pose", relative_to=mover.get("name", "")).text = "0 0 0 0 0 0"
+    if (mover := robot.above(name)) is not None:
+        SubElement(link, "pose", relative_to=mover.name).text = "0 0 0 0 0 0"
     link.append(_inertial(name, members))
     for part in members:
-        link.extend(list(_shapes(part, robot)))
+        link.extend(list(_shapes(part, robot.element)))
     yield link
     for part in members:
         own = part.link.get("name", "")
@@ -104,16 +98,16 @@ def _body(members: list[Part], mover: Element | None, robot: Element) -> Iterato
 def _inertial(name: str, members: list[Part]) -> Element:
     """Mass, centre of mass and inertia of all parts together."""
     inertials = [(part, part.link.find("inertial")) for part in members]
-    found = [(part.pose @ origin(inertial), inertial) for part, inertial in inertials if inertial is not None]
-    masses = np.array([_number(inertial, "mass", "value") for _, inertial in found])
+    found = [(part.pose.then(origin(inertial)), inertial) for part, inertial in inertials if inertial is not None]
+    masses = np.array([number(attribute(inertial, "mass/value")) for _, inertial in found])
     total = float(masses.sum())
     if total <= 0.0:
-        raise ValueError(f"link '{name}' and what is fixed to it have no mass; a body must have one to move")
-    centres = np.array([pose[:3, 3] for pose, _ in found])
+        raise DescriptionError(f"link '{name}' and what is fixed to it have no mass; a body must have one to move")
+    centres = np.array([pose.position for pose, _ in found])
     centre = masses @ centres / total
     tensor = np.zeros((3, 3))
     for (pose, inertial), mass in zip(found, masses, strict=True):
-        turn, arm = pose[:3, :3], pose[:3, 3] - centre
+        turn, arm = np.array(axes(pose.orientation)).T, pose.position - centre
         tensor += turn @ _tensor(inertial) @ turn.T + mass * (arm @ arm * np.eye(3) - np.outer(arm, arm))
 
     result = Element("inertial")
@@ -126,8 +120,10 @@ def _inertial(name: str, members: list[Part]) -> Element:
 
 
 def _tensor(inertial: Element) -> Matrix:
-    inertia = inertial.find("inertia")
-    return np.array([[_float(inertia, f"i{min(row, column)}{max(row, column)}") for column in "xyz"] for row in "xyz"])
+    def moment(row: str, column: str) -> float:
+        return number(attribute(inertial, f"inertia/i{min(row, column)}{max(row, column)}", "0"))
+
+    return np.array([[moment(row, column) for column in "xyz"] for row in "xyz"])
 
 
 def _shapes(part: Part, robot: Element) -> Iterator[Element]:
@@ -165,21 +161,21 @@ def _extensions(robot: Element, link: str) -> tuple[list[Element], list[Element]
                 friction.append(renamed)
             else:
                 known = ", ".join([*_FRICTION, "sensor"])
-                raise ValueError(f"<gazebo reference='{link}'> holds <{item.tag}>; it may hold {known}")
+                raise DescriptionError(f"<gazebo reference='{link}'> holds <{item.tag}>; it may hold {known}")
     return friction, sensors
 
 
-def _shape(source: Element, name: str, pose: Matrix) -> Element:
+def _shape(source: Element, name: str, pose: Transform) -> Element:
     """A visual or a collision."""
     element = Element(source.tag, name=name)
-    SubElement(element, "pose").text = pose_text(pose @ origin(source))
+    SubElement(element, "pose").text = pose_text(pose.then(origin(source)))
     geometry = source.find("geometry")
     if geometry is None or len(geometry) != 1:
-        raise ValueError(f"<{source.tag}> '{name}' must have one <geometry> with one shape")
+        raise DescriptionError(f"<{source.tag}> '{name}' must have one <geometry> with one shape")
     shape = SubElement(SubElement(element, "geometry"), geometry[0].tag)
     for key, value in geometry[0].attrib.items():
         is_name = key == "filename"
-        SubElement(shape, "uri" if is_name else key).text = value if is_name else numbers_text(_numbers(value))
+        SubElement(shape, "uri" if is_name else key).text = value if is_name else numbers_text(numbers(value))
     return element
 
 
@@ -198,103 +194,44 @@ def _color(visual: Element, robot: Element) -> Element | None:
     return element
 
 
-def _joint(source: Element, parts: dict[str, Part]) -> Element:
+def _joint(source: Joint, parts: dict[str, Part]) -> Element:
     """A joint that moves."""
-    kind = source.get("type", "")
-    parent = parts[_parent(source)]
-    joint = Element("joint", name=source.get("name", ""), type="revolute" if kind == "continuous" else kind)
-    SubElement(joint, "pose", relative_to=parent.body).text = pose_text(parent.pose @ origin(source))
+    parent = parts[source.parent]
+    kind = "revolute" if source.kind == "continuous" else source.kind
+    joint = Element("joint", name=source.name, type=kind)
+    SubElement(joint, "pose", relative_to=parent.body).text = pose_text(parent.pose.then(source.origin))
     SubElement(joint, "parent").text = parent.body
-    SubElement(joint, "child").text = _child(source)
+    SubElement(joint, "child").text = source.child
     axis = SubElement(joint, "axis")
-    given = source.find("axis")
-    SubElement(axis, "xyz").text = given.get("xyz") if given is not None else "1 0 0"
+    SubElement(axis, "xyz").text = numbers_text(source.axis)
     limit = SubElement(axis, "limit")
     lower, upper = _stops(source)
     SubElement(limit, "lower").text = number_text(lower)
     SubElement(limit, "upper").text = number_text(upper)
-    if effort := _attribute(source, "limit", "effort"):
-        SubElement(limit, "effort").text = number_text(float(effort))
+    if effort := attribute(source.element, "limit/effort", ""):
+        SubElement(limit, "effort").text = number_text(number(effort))
     return joint
 
 
-def _stops(joint: Element) -> tuple[float, float]:
+def _stops(joint: Joint) -> tuple[float, float]:
     """Where the stops are. The rate is not limited at all: the actuators do that."""
-    if joint.get("type") == "continuous":
+    if joint.kind == "continuous":
         return -math.inf, math.inf
-    margin = STOP_MARGIN if joint.get("type") == "revolute" else 0.0
-    limit = joint.find("limit")
-    return _float(limit, "lower") - margin, _float(limit, "upper") + margin
+    margin = STOP_MARGIN if joint.kind == "revolute" else 0.0
+    lower, upper = (number(attribute(joint.element, f"limit/{end}", "0")) for end in ("lower", "upper"))
+    return lower - margin, upper + margin
 
 
-def _child(joint: Element) -> str:
-    return _attribute(joint, "child", "link")
-
-
-def _parent(joint: Element) -> str:
-    return _attribute(joint, "parent", "link")
-
-
-def _attribute(element: Element, tag: str, key: str) -> str:
-    found = element.find(tag)
-    return found.get(key, "") if found is not None else ""
-
-
-def _number(element: Element, tag: str, key: str) -> float:
-    return _float(element.find(tag), key)
-
-
-def _float(element: Element | None, key: str, default: float = 0.0) -> float:
-    return float(element.get(key, default)) if element is not None else default
-
-
-# Poses
-
-
-def origin(element: Element) -> Matrix:
-    """The ``<origin>`` of a URDF element as a 4x4 matrix."""
-    found = element.find("origin")
-    pose = np.eye(4)
-    if found is not None:
-        pose[:3, :3] = _rotation(*_numbers(found.get("rpy", "0 0 0")))
-        pose[:3, 3] = _numbers(found.get("xyz", "0 0 0"))
-    return pose
-
-
-def pose_text(pose: Matrix) -> str:
+def pose_text(pose: Transform) -> str:
     """A pose as ``x y z roll pitch yaw``."""
-    return numbers_text([*pose[:3, 3], *_angles(pose[:3, :3])])
+    return numbers_text([*pose.position, *angles(pose.orientation)])
 
 
-def numbers_text(values: object) -> str:
+def numbers_text(values: Iterable[float]) -> str:
     """Numbers with blanks between them."""
-    return " ".join(number_text(value) for value in np.asarray(values))
+    return " ".join(map(number_text, values))
 
 
 def number_text(value: float) -> str:
     """A number to twelve digits; what is smaller than a picometre is zero."""
     return f"{0.0 if abs(value) < 1e-12 else value:.12g}"
-
-
-def _numbers(text: str) -> list[float]:
-    return [float(number) for number in text.split()]
-
-
-def _rotation(roll: float, pitch: float, yaw: float) -> Matrix:
-    """About the fixed axes x, then y, then z."""
-    (cr, sr), (cp, sp), (cy, sy) = ((math.cos(angle), math.sin(angle)) for angle in (roll, pitch, yaw))
-    return np.array(
-        [
-            [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
-            [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
-            [-sp, cp * sr, cp * cr],
-        ]
-    )
-
-
-def _angles(turn: Matrix) -> tuple[float, float, float]:
-    """Roll, pitch and yaw of a rotation; looking straight up or down the yaw is 0."""
-    pitch = math.atan2(-turn[2, 0], math.hypot(turn[0, 0], turn[1, 0]))
-    if abs(turn[2, 0]) > 1.0 - 1e-12:
-        return math.atan2(math.copysign(1.0, pitch) * turn[0, 1], turn[1, 1]), pitch, 0.0
-    return math.atan2(turn[2, 1], turn[2, 2]), pitch, math.atan2(turn[1, 0], turn[0, 0])

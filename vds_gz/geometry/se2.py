@@ -4,6 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: A coordinate [m], or those of many points.
+Coordinate = TypeVar("Coordinate", float, NDArray[np.float64])
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,14 +21,14 @@ class Pose:
     y: float = 0.0
     heading: float = 0.0
 
+    def apply(self, x: Coordinate, y: Coordinate) -> tuple[Coordinate, Coordinate]:
+        """Points of this frame [m] in the frame that this one is given in."""
+        cosine, sine = math.cos(self.heading), math.sin(self.heading)
+        return self.x + cosine * x - sine * y, self.y + sine * x + cosine * y
+
     def then(self, step: Pose) -> Pose:
         """This transform followed by another one in its frame."""
-        cosine, sine = math.cos(self.heading), math.sin(self.heading)
-        return Pose(
-            self.x + cosine * step.x - sine * step.y,
-            self.y + sine * step.x + cosine * step.y,
-            self.heading + step.heading,
-        )
+        return Pose(*self.apply(step.x, step.y), self.heading + step.heading)
 
     def inverse(self) -> Pose:
         """The transform that undoes this one."""

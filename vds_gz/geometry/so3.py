@@ -1,4 +1,4 @@
-"""Orientations: quaternions (x, y, z, w) of length 1, as Gazebo and ROS have them."""
+"""Space: orientations (the group SO(3)), as unit quaternions (x, y, z, w), which is how Gazebo and ROS have them."""
 
 from __future__ import annotations
 
@@ -8,14 +8,25 @@ Vector = tuple[float, float, float]
 Quaternion = tuple[float, float, float, float]
 
 
+#: The orientation that turns nothing.
+IDENTITY: Quaternion = (0.0, 0.0, 0.0, 1.0)
+
+#: A pitch whose sine is so close to 1 is taken for 90 degrees, where roll and heading turn about one axis.
+_GIMBAL_LOCK = 1e-12
+
+
 def angles(q: Quaternion) -> Vector:
-    """Roll, pitch and heading [rad]: turns about z by the heading, the new y by the pitch, the new x by the roll."""
+    """Roll, pitch and heading [rad]: turns about z by the heading, the new y by the pitch, the new x by the roll.
+
+    Looking straight up or down, the heading is 0.
+    """
     x, y, z, w = q
-    return (
-        math.atan2(2.0 * (w * x + y * z), w * w + z * z - x * x - y * y),
-        math.asin(max(-1.0, min(2.0 * (w * y - x * z), 1.0))),
-        math.atan2(2.0 * (w * z + x * y), w * w + x * x - y * y - z * z),
-    )
+    sine = 2.0 * (w * y - x * z)
+    toward_x, toward_y = w * w + x * x - y * y - z * z, 2.0 * (w * z + x * y)
+    pitch = math.atan2(sine, math.hypot(toward_x, toward_y))
+    if abs(sine) > 1.0 - _GIMBAL_LOCK:
+        return math.remainder(2.0 * math.atan2(x, w), math.tau), pitch, 0.0
+    return math.atan2(2.0 * (w * x + y * z), w * w + z * z - x * x - y * y), pitch, math.atan2(toward_y, toward_x)
 
 
 def quaternion(roll: float, pitch: float, heading: float) -> Quaternion:
@@ -40,24 +51,48 @@ def between(before: Quaternion, after: Quaternion, part: float) -> Quaternion:
     return x, y, z, w
 
 
+def product(first: Quaternion, second: Quaternion) -> Quaternion:
+    """The orientation after a turn, and then another one in the axes that it has turned."""
+    a, b, c, d = first
+    x, y, z, w = second
+    return (
+        d * x + a * w + b * z - c * y,
+        d * y - a * z + b * w + c * x,
+        d * z + a * y - b * x + c * w,
+        d * w - a * x - b * y - c * z,
+    )
+
+
+def inverse(q: Quaternion) -> Quaternion:
+    """The turn that undoes this one."""
+    x, y, z, w = q
+    return -x, -y, -z, w
+
+
+def into_world(q: Quaternion, v: Vector) -> Vector:
+    """A vector of the body's axes in the world."""
+    x, y, z, w = q
+    # v + 2 w (u x v) + 2 u x (u x v), with u the rotation's axis
+    a = (y * v[2] - z * v[1], z * v[0] - x * v[2], x * v[1] - y * v[0])
+    b = (y * a[2] - z * a[1], z * a[0] - x * a[2], x * a[1] - y * a[0])
+    return v[0] + 2.0 * (w * a[0] + b[0]), v[1] + 2.0 * (w * a[1] + b[1]), v[2] + 2.0 * (w * a[2] + b[2])
+
+
 def into_body(q: Quaternion, v: Vector) -> Vector:
     """A vector of the world in the body's axes."""
-    x, y, z, w = q
-    # v + 2 w (u x v) + 2 u x (u x v), with u the inverse rotation's axis
-    a = (-y * v[2] + z * v[1], -z * v[0] + x * v[2], -x * v[1] + y * v[0])
-    b = (-y * a[2] + z * a[1], -z * a[0] + x * a[2], -x * a[1] + y * a[0])
-    return tuple(v[i] + 2.0 * (w * a[i] + b[i]) for i in range(3))  # type: ignore[return-value]
+    return into_world(inverse(q), v)
+
+
+def axes(q: Quaternion) -> tuple[Vector, Vector, Vector]:
+    """The body's axes in the world: the columns of the rotation's matrix."""
+    return into_world(q, (1.0, 0.0, 0.0)), into_world(q, (0.0, 1.0, 0.0)), into_world(q, (0.0, 0.0, 1.0))
 
 
 def turned(before: Quaternion, after: Quaternion) -> Vector:
     """How far the body has turned about each of its own axes from one orientation to another [rad]."""
-    x, y, z, w = before
-    a, b, c, d = after
-    # The turn as a quaternion: the inverse of the one times the other.
-    axis = (w * a - x * d - y * c + z * b, w * b - y * d - z * a + x * c, w * c - z * d - x * b + y * a)
-    cosine = w * d + x * a + y * b + z * c
-    sine = math.hypot(*axis)
+    x, y, z, cosine = product(inverse(before), after)
+    sine = math.hypot(x, y, z)
     if sine == 0.0:
         return 0.0, 0.0, 0.0
     angle = 2.0 * math.atan2(sine, cosine) if cosine >= 0.0 else -2.0 * math.atan2(sine, -cosine)
-    return axis[0] / sine * angle, axis[1] / sine * angle, axis[2] / sine * angle
+    return x / sine * angle, y / sine * angle, z / sine * angle

@@ -38,8 +38,7 @@ def description(parameters: NodeParameters, model: VehicleModel) -> str:
     """The robot's URDF, with its hardware where ros2_control looks for that.
 
     Raises:
-        FileNotFoundError: Nothing draws this model.
-        ValueError: The drawing is not valid.
+        DescriptionError: Nothing draws this model, or the drawing is not valid.
     """
     text = urdf(model.name, parameters.vehicle, model.xacro, parameters.sensors)
     if parameters.backend != "kinematic" and parameters.gazebo.link == "ros2_control":

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from vds_gz.description.outline import Outline, OutlineError, outline_of
+from vds_gz.description.outline import Outline, outline_of
+from vds_gz.description.robot import DescriptionError
 from vds_gz.interface import topics
 from vds_gz.interface.commands import CommandType, Reference, whole_types
 from vds_gz.interface.conversions import stamp_ns, yaw_of
@@ -177,7 +178,7 @@ class Telemetry:
     def _on_description(self, message: Any, arrival: int) -> None:
         try:
             self.outline, self.fault = outline_of(message.data), ""
-        except OutlineError as error:
+        except DescriptionError as error:
             self.outline, self.fault = None, str(error)
         self.version += 1
         self._described()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vds_gz.geometry.so3 import Quaternion, angles, between, into_body, quaternion, turned
+from vds_gz.geometry.so3 import angles, between, into_body, product, quaternion, turned
 from vds_gz.plant.gazebo.history import History
 from vds_gz.plant.gazebo.links.base import Placement
 
@@ -20,14 +20,6 @@ def circle(time, speed=2.0, yaw_rate=0.5, pitch=0.0):
     x, y = radius * math.sin(angle), radius * (1.0 - math.cos(angle))
     s, c = math.sin(pitch), math.cos(pitch)
     return Placement(time, (c * x, y, -s * x), product(quaternion(0.0, pitch, 0.0), quaternion(0.0, 0.0, angle)))
-
-
-def product(first: Quaternion, second: Quaternion) -> Quaternion:
-    """A turn, and then another one in the axes that it has turned."""
-    a, b, c, d = first
-    x, y, z, w = second
-    return (d * x + a * w + b * z - c * y, d * y - a * z + b * w + c * x, d * z + a * y - b * x + c * w,
-            d * w - a * x - b * y - c * z)  # fmt: skip
 
 
 @given(at=st.integers(10, 100), pitch=st.floats(-0.4, 0.4), every=st.sampled_from([1, 5, 10]))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize_scalar
 
+from vds_gz.geometry.se2 import Pose
 from vds_gz.study.identify.response import Response, measure
 from vds_gz.study.recording import Actuator, Array, Motion, Recording
 
@@ -210,9 +211,7 @@ def _difference(signal: Signal) -> Difference:
 def _path(motion: Motion, begin: float, time: Array) -> Array:
     """Points of a path [m] at these times, from where and how the vehicle stood at the first of them."""
     x, y, heading = (np.interp(time, motion.time - begin, values) for values in (motion.x, motion.y, motion.heading))
-    cosine, sine = math.cos(heading[0]), math.sin(heading[0])
-    along, across = x - x[0], y - y[0]
-    return np.column_stack((cosine * along + sine * across, cosine * across - sine * along))
+    return np.column_stack(Pose(float(x[0]), float(y[0]), float(heading[0])).inverse().apply(x, y))
 
 
 def _path_difference(a: Array, b: Array) -> PathDifference:

@@ -18,6 +18,7 @@ from matplotlib.patheffects import withStroke
 from matplotlib.transforms import Bbox
 from numpy.typing import NDArray
 
+from vds_gz.geometry.se2 import Pose
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.vehicles import BicycleParameters
 from vds_gz.study.recording import Recording
@@ -220,9 +221,7 @@ def _rectangle(x: float, y: float, length: float, width: float, angle: float) ->
 
 def _placed(points: Array, pose: tuple[float, float, float]) -> Array:
     """Points of a body in the axes in which its pose is given."""
-    x, y, angle = pose
-    turn = np.array([(math.cos(angle), math.sin(angle)), (-math.sin(angle), math.cos(angle))])
-    return points @ turn + (x, y)
+    return np.column_stack(Pose(*pose).apply(points[:, 0], points[:, 1]))
 
 
 # ---------------------------------------------------------------------- in numbers

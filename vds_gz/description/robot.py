@@ -1,0 +1,162 @@
+"""Reads a URDF: the links and joints of a robot, and where they are. https://wiki.ros.org/urdf/XML"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from xml.etree.ElementTree import Element, ParseError, fromstring
+
+from vds_gz.errors import VdsGzError
+from vds_gz.geometry.se3 import Transform
+from vds_gz.geometry.so3 import Vector, quaternion
+
+_ORIGIN = "0 0 0"
+
+
+class DescriptionError(VdsGzError, ValueError):
+    """The description of a robot cannot be made or read; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """A joint of a robot.
+
+    Attributes:
+        name, kind: Its name, and its type: ``fixed``, ``continuous``, ``revolute``, ``prismatic`` ...
+        parent, child: The names of its links.
+        origin: Where it is in the parent's frame.
+        axis: About or along which it moves, in its own frame.
+        element: All that the URDF has of it.
+    """
+
+    name: str
+    kind: str
+    parent: str
+    child: str
+    origin: Transform
+    axis: Vector
+    element: Element
+
+
+class Robot:
+    """A robot: a tree of links and joints.
+
+    Attributes:
+        element: The ``<robot>``.
+        links: The links by their names.
+        joints: The joints.
+        root: Name of the link that is no joint's child.
+    """
+
+    def __init__(self, urdf: str) -> None:
+        """Read a URDF.
+
+        Raises:
+            DescriptionError: It is none, or its links are no tree.
+        """
+        try:
+            self.element = fromstring(urdf)
+        except ParseError as error:
+            raise DescriptionError(f"the robot's description is no URDF: {error}") from None
+        self.links = {attribute(link, "name"): link for link in self.element.findall("link")}
+        self.joints = [_joint(joint) for joint in self.element.findall("joint")]
+        self._above: dict[str, Joint] = {}
+        self._below: dict[str, list[Joint]] = {}
+        for joint in self.joints:
+            self._add(joint)
+        roots = [name for name in self.links if name not in self._above]
+        if len(roots) != 1:
+            raise DescriptionError(f"the robot has {len(roots)} links that are no joint's child; it must have one root")
+        self.root = roots[0]
+        if lost := self.links.keys() - set(self._reached(self.root)):
+            raise DescriptionError(f"link '{min(lost)}' is not joined to the root link '{self.root}'")
+
+    def _add(self, joint: Joint) -> None:
+        for link in (joint.parent, joint.child):
+            if link not in self.links:
+                raise DescriptionError(f"joint '{joint.name}' joins link '{link}', and there is no such link")
+        if joint.child in self._above:
+            other = self._above[joint.child].name
+            raise DescriptionError(f"link '{joint.child}' is the child of joints '{other}' and '{joint.name}'")
+        self._above[joint.child] = joint
+        self._below.setdefault(joint.parent, []).append(joint)
+
+    def _reached(self, link: str) -> Iterator[str]:
+        waiting = [link]
+        while waiting:
+            one = waiting.pop()
+            yield one
+            waiting += [joint.child for joint in self.below(one)]
+
+    def above(self, link: str) -> Joint | None:
+        """The joint whose child a link is; None for the root."""
+        return self._above.get(link)
+
+    def below(self, link: str) -> list[Joint]:
+        """The joints whose parent a link is."""
+        return self._below.get(link, [])
+
+
+def _joint(element: Element) -> Joint:
+    return Joint(
+        attribute(element, "name"),
+        attribute(element, "type"),
+        attribute(element, "parent/link"),
+        attribute(element, "child/link"),
+        origin(element),
+        vector(attribute(element, "axis/xyz", "1 0 0")),
+        element,
+    )
+
+
+def attribute(element: Element, path: str, default: str | None = None) -> str:
+    """An attribute of an element, or with ``child/attribute`` of its first child of this tag.
+
+    Raises:
+        DescriptionError: It has none, and there is no default.
+    """
+    *tags, key = path.split("/")
+    found = element.find(tags[0]) if tags else element
+    value = default if found is None else found.get(key, default)
+    if value is None:
+        place = f"<{tags[0]} {key}=...>" if tags else f"attribute '{key}'"
+        raise DescriptionError(f"<{element.tag}> '{element.get('name', '')}' has no {place}")
+    return value
+
+
+def numbers(text: str) -> list[float]:
+    """Numbers with blanks between them.
+
+    Raises:
+        DescriptionError: They are none, or not finite.
+    """
+    try:
+        found = [float(part) for part in text.split()]
+    except ValueError:
+        found = [math.nan]
+    if not all(map(math.isfinite, found)):
+        raise DescriptionError(f"'{text}' must be finite numbers")
+    return found
+
+
+def number(text: str) -> float:
+    """One number; raises DescriptionError where it is none."""
+    found = numbers(text)
+    if len(found) != 1:
+        raise DescriptionError(f"'{text}' must be one number")
+    return found[0]
+
+
+def vector(text: str) -> Vector:
+    """Three numbers; raises DescriptionError where they are not."""
+    found = numbers(text)
+    if len(found) != 3:
+        raise DescriptionError(f"'{text}' must be three numbers")
+    return found[0], found[1], found[2]
+
+
+def origin(element: Element) -> Transform:
+    """The ``<origin>`` of a link's part or of a joint."""
+    place, turn = (attribute(element, f"origin/{key}", _ORIGIN) for key in ("xyz", "rpy"))
+    return Transform(vector(place), quaternion(*vector(turn)))
