@@ -1,0 +1,186 @@
+"""The table of command types: it is true of the messages, and one entry in it is all that a further type takes."""
+
+import math
+import os
+
+import numpy as np
+import pytest
+from helpers.bag_files import write_bag
+
+from vds_gz.cli import main
+from vds_gz.commandlog.csv import write_csv
+from vds_gz.commandlog.files import read
+from vds_gz.commandlog.log import CommandLog
+from vds_gz.interface import topics
+from vds_gz.interface.commands import OWN, Velocity, command_type, command_types, vehicle_topics, whole_types
+from vds_gz.ros.errors import UnknownTypeError
+from vds_gz.ros.messages.factory import open_types
+from vds_gz.study import recording
+from vds_gz.vehicle.command import GEAR
+
+TYPES = open_types()
+
+
+def message_of(one):
+    try:
+        return TYPES.new(one.topic.type)
+    except UnknownTypeError as error:
+        pytest.skip(str(error))
+
+
+@pytest.mark.parametrize("one", OWN, ids=lambda one: one.name)
+def test_what_is_written_into_a_message_is_read_from_its_bytes(one):
+    message, codec = message_of(one), TYPES.codec(one.topic.type)
+    given = one.values(*((2,) if one.kind == GEAR else (0.1 * (k + 1) for k in range(len(one.fields)))))
+    one.encode(message, given, 12_000_000_034)
+    received = codec.decode(bytearray(codec.encode(message)))
+    assert one.decode(received) == one.as_sent(given)
+    assert (one.as_sent(given) == given) is not one.single
+    assert one.stamp_of(received) == (12_000_000_034 if one.stamp else 0)
+    assert bool(one.stamp) == (hasattr(message, "header") or hasattr(message, "stamp"))
+
+
+def test_names_are_unique_and_so_are_topics_but_for_the_variants_of_a_type():
+    assert len({one.name for one in OWN}) == len(OWN)
+    taken = [(one.topic.name, variant) for one in OWN for variant in ([one.variant] if one.variant else ["a", "b"])]
+    assert len(set(taken)) == len(taken)
+    assert {one.topic.type for one in OWN if one.variant} == {topic.type for topic in topics.ACTUATION_CMD.values()}
+
+
+def test_a_command_asks_for_what_its_columns_say():
+    assert command_type("ackermann").values(1.5, 0.2).reference()[::3] == (1.5, 0.2)
+    assert command_type("twist").values(1.0, 0.5, 0.2).reference()[:3] == (1.0, 0.5, 0.2)
+    assert all(map(math.isnan, command_type("pedals").values(1.0, 0.0, 0.2).reference()))
+
+
+# ---------------------------------------------------------------------- a type of somebody else's package
+
+RADIO = '''
+"""A radio control that says speed and curvature."""
+
+from typing import NamedTuple
+
+from vds_gz.interface.commands import CommandType, Reference
+from vds_gz.interface.topics import Topic
+from vds_gz.vehicle.command import TWIST, twist
+
+
+class Curvature(NamedTuple):
+    speed: float
+    curvature: float
+
+    def command(self):
+        return twist(self.speed, 0.0, self.speed * self.curvature)
+
+    def reference(self):
+        return Reference(self.speed, 0.0, self.speed * self.curvature)
+
+
+CURVATURE = CommandType(
+    "curvature",
+    TWIST,
+    Topic("curvature_cmd", "geometry_msgs/msg/PointStamped"),
+    Curvature,
+    ("point.x", "point.y"),
+    "speeds and curvatures",
+    "header.stamp",
+)
+'''
+
+LINES = ["time,speed,curvature", *(f"{0.05 * k!r},{0.4 + 0.01 * k!r},{0.5 * math.sin(0.1 * k)!r}" for k in range(60))]
+
+
+def install(folder, entry_points):
+    """Put a package there the way pip does."""
+    (folder / "radio.py").write_text(RADIO)
+    info = folder / "radio-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: radio\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(f"[vds_gz.commands]\n{entry_points}\n")
+
+
+@pytest.fixture
+def site(tmp_path, monkeypatch):
+    """A folder to install into, searched by this process and by those that it starts; we are in another one."""
+    folder = tmp_path / "site"
+    folder.mkdir()
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")]))
+    return folder
+
+
+@pytest.fixture
+def log(site):
+    """A table of commands of the type that is added."""
+    install(site, "curvature = radio:CURVATURE")
+    path = site.parent / "work" / "log.csv"
+    path.write_text("\n".join(LINES) + "\n")
+    return path
+
+
+def test_it_stands_in_the_table_and_among_the_topics(log):
+    one = command_type("curvature")
+    assert command_types() == (*OWN, one)
+    assert one in whole_types()
+    assert one.topic in vehicle_topics()
+
+
+def test_it_is_read_from_a_table_and_written_to_one(log, tmp_path):
+    found = read(log)
+    assert (found.kind, len(found.times)) == ("curvature", 60)
+    assert found.commands[10] == pytest.approx((0.5, 0.5 * math.sin(1.0)))
+    write_csv(found, tmp_path / "again.csv")
+    assert read(tmp_path / "again.csv") == found
+
+
+def test_it_is_read_from_a_bag(log, tmp_path):
+    one, table = command_type("curvature"), read(log)
+    rows = []
+    for time, values in zip(table.times, table.commands, strict=True):
+        message = TYPES.new(one.topic.type)
+        one.encode(message, values, 0)
+        rows.append(("/curvature_cmd", round((100.0 + time) * 1e9), message))
+    write_bag(tmp_path / "bag", "mcap", {"/curvature_cmd": one.topic.type}, rows)
+    found = read(tmp_path / "bag")
+    assert (found.kind, found.commands) == ("curvature", table.commands)
+
+
+def test_it_is_replayed_as_the_velocities_that_it_means(log):
+    given = read(log)
+    twists = tuple(Velocity(one.speed, 0.0, one.speed * one.curvature) for one in given.commands)
+    write_csv(CommandLog("twist", given.times, twists), "twists.csv")
+    for name in ("log", "twists"):
+        assert main(["replay", f"{name}.csv", "--preset", "indoor_robot", "-o", f"{name}.mcap"]) == 0
+    run, same = recording.read("log.mcap"), recording.read("twists.mcap")
+    assert np.array_equal(run.motion.yaw_rate, same.motion.yaw_rate)
+    assert np.ptp(run.motion.yaw_rate) > 0.1
+    assert np.array_equal(run.commands.yaw_rate, same.commands.yaw_rate)
+    assert (run.command_topics, read("log.mcap").commands) == (("/curvature_cmd",), given.commands)
+
+
+def test_it_is_sent_and_drives_a_vehicle_that_runs(log, start, run, probe):
+    start("-p", "model:=differential")
+    probe.listen(topics.TWIST_ACTUAL)
+    driver = run("vds_gz.cli.drive", "log.csv", "--loop")
+
+    def drives():
+        seen = [message.twist for message in probe.received[topics.TWIST_ACTUAL.name]]
+        return any(one.linear.x > 0.7 for one in seen) and any(one.angular.z > 0.2 for one in seen)
+
+    probe.until(drives, "a drive")
+    assert "60 commands, 3.0 s, to '/curvature_cmd'" in driver.output
+
+
+@pytest.mark.parametrize(
+    ("offered", "said"),
+    [
+        ("odd = radio:Curvature", "entry point 'odd' of vds_gz.commands is .*; it must be a CommandType"),
+        ("one = radio:CURVATURE\ntwo = radio:CURVATURE", "'two' .*: there is a command type 'curvature' .* already"),
+    ],
+)
+def test_what_is_no_command_type_or_takes_a_name_is_refused(site, offered, said):
+    install(site, offered)
+    with pytest.raises(ValueError, match=said):
+        command_types()
