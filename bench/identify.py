@@ -1,4 +1,4 @@
-"""How well vehicles are identified: errors, how often they are small, and how often 95 % intervals hold what is true.
+"""How well vehicles are identified: errors, how often they are small, and how often the intervals hold the true value.
 
 "bound" is the root mean square of error over Cramer and Rao's bound: 1 is as exact as the samples allow at all.
 
@@ -17,8 +17,9 @@ from vds_gz.commandlog.profiles import Limits, make
 from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.vehicles import BicycleParameters
-from vds_gz.study.compare.sources import simulate
-from vds_gz.study.identify.axis_fit import NAMES, AxisFit, fit_axis, follow
+from vds_gz.study.compare import sources
+from vds_gz.study.identify.axis_fit import AxisFit, fit_axis
+from vds_gz.study.identify.axis_model import AxisParameters, simulate
 
 #: Standard deviation of the noise, of full scale; samples lost; standard deviation of the times of samples [s].
 NOISE, LOST, JITTER = 0.02, 0.05, 0.001
@@ -36,20 +37,15 @@ def bound(
 ) -> dict[str, float]:
     """Least standard deviations that any unbiased estimate can have, by Cramer and Rao."""
     angle = "fall" not in truth
-    whole = np.array([truth.get(name, truth["rise"]) for name in NAMES] + [0.0])
+    whole = AxisParameters(**truth)
 
-    def answer(place: int, step: float) -> np.ndarray:
-        p = whole.copy()
-        p[place] += step
-        p[5] = p[4] if angle else p[5]
-        values = np.empty_like(fit.time)
-        follow(*commands, fit.time, p, values)
-        return values
+    def response(name: str, step: float) -> np.ndarray:
+        p = whole._replace(**{name: getattr(whole, name) + step})
+        return simulate(*commands, fit.time, p._replace(fall=p.rise) if angle else p)
 
     names = [*truth, "start"]
-    places = [NAMES.index(name) if name in NAMES else len(NAMES) for name in names]
-    steps = [1e-3 * max(abs(whole[place]), 0.01) for place in places]
-    columns = [(answer(i, step) - answer(i, -step)) / (2.0 * step) for i, step in zip(places, steps, strict=True)]
+    steps = [1e-3 * max(abs(getattr(whole, name)), 0.01) for name in names]
+    columns = [(response(i, step) - response(i, -step)) / (2.0 * step) for i, step in zip(names, steps, strict=True)]
     size = np.linalg.norm(columns, axis=1)
     unit = np.array(columns).T / size
     deviations = noise * np.sqrt(np.diag(np.linalg.inv(unit.T @ unit))) / size
@@ -76,7 +72,7 @@ def trial(seed: int, duration: float = 60.0) -> list[tuple[str, dict[str, float]
     vehicle = BicycleParameters(drive_actuator=drive, steering_actuator=steering, track_fixed=0.0, track_steered=0.0)
     node = NodeParameters(model="bicycle", model_params={"bicycle": vehicle})
     log = make("steps", Limits(FULL_SPEED, 0.0, 1.0, FULL_ANGLE, 1.6), ackermann=True, duration=duration, seed=seed)
-    run = simulate(log, node)
+    run = sources.simulate(log, node)
     found = []
     for actuator, scale in zip(run.actuators, (FULL_SPEED, FULL_ANGLE), strict=True):
         kept = random.uniform(size=len(actuator.time)) > LOST

@@ -172,3 +172,13 @@ def test_wrong_options(arguments, capsys):
         main(arguments)
     assert end.value.code == 2
     assert "error" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["run", "compare", "identify"])
+def test_a_command_without_scipy_says_what_it_needs_and_begins_nothing(command, tmp_path):
+    hidden = "import sys; sys.modules['scipy'] = None; from vds_gz.cli import main; sys.exit(main(sys.argv[1:]))"
+    done = subprocess.run([sys.executable, "-c", hidden, command], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert f"vds-gz {command}: needs the Python package 'scipy" in done.stderr
+    assert "pip install 'vds_gz[all]'" in done.stderr
+    assert not list(tmp_path.iterdir())

@@ -21,7 +21,8 @@ from vds_gz.parameters.override import Override
 from vds_gz.parameters.yaml_reader import read_parameter_file
 from vds_gz.share import share
 from vds_gz.study.identify.actuation import identify_pedals, identify_steering
-from vds_gz.study.identify.axis_fit import NAMES
+from vds_gz.study.identify.axis_fit import LIMITS, NAMES
+from vds_gz.study.identify.estimates import INTERVAL
 from vds_gz.study.identify.signals import (
     ACTUATIONS,
     QUANTITIES,
@@ -39,7 +40,7 @@ from vds_gz.study.report.text import text_table
 
 DESCRIPTION = """
 Measure a vehicle from what it was commanded and what it did: dead time, time constant, limits, gain and offset of every
-axis, each with a 95 % interval, or "not excited" where the recording does not tell.
+axis, each with its confidence interval (95 % if the model holds), or "not excited" where the recording does not tell.
 
 LOG is a bag (rosbag2 folder, .mcap, .db3) or a CSV file. Of a bag, the commands (Twist, TwistStamped,
 AckermannDriveStamped, Autoware's Control), the velocities (Odometry, TwistStamped, VelocityReport) and the steering
@@ -69,7 +70,7 @@ exit code: 0 done, 1 nothing was excited, 2 wrong use or input
 MODELS = ("axes", "pedals", "steering")
 ACTUATION_QUANTITIES = (*ACTUATIONS, "v_x", "steering")
 
-HEAD = ("axis", "number", "value", "95 % interval")
+HEAD = ("axis", "number", "value", f"interval ({INTERVAL})")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -196,10 +197,9 @@ def _rows(axes: list[Axis]) -> Iterator[tuple[str, str, str, str]]:
                 continue
             number, unit = axis.fit.numbers[name], axis.unit_of(name)
             if number is not None:
-                interval = f"{number.low:.4g} to {number.high:.4g}"
-                yield axis.quantity, axis.label(name), f"{number.value:.4g} {unit}".strip(), interval
-            elif name in ("rise", "fall", "value"):
-                reached = axis.fit.reached[("rise", "fall", "value").index(name)]
+                yield axis.quantity, axis.label(name), f"{number.value:.4g} {unit}".strip(), number.interval
+            elif name in LIMITS:
+                reached = getattr(axis.fit.reached, name)
                 yield axis.quantity, axis.label(name), "not excited", f"reached {reached:.3g} {unit}"
             else:
                 yield axis.quantity, axis.label(name), "not excited", ""
@@ -220,7 +220,7 @@ def _write_report(folder: Path, log: str, signals: Signals, axes: list[Axis]) ->
                     name: None if number is None else dataclasses.asdict(number)
                     for name, number in axis.fit.numbers.items()
                 },
-                "reached": dict(zip(("rise", "fall", "value"), axis.fit.reached, strict=True)),
+                "reached": axis.fit.reached._asdict(),
                 "residual": axis.fit.residual,
                 "left_out": axis.fit.left_out,
             }

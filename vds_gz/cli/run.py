@@ -7,11 +7,9 @@ import dataclasses
 import json
 import os
 import sys
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 
@@ -28,6 +26,7 @@ from vds_gz.ros.errors import GraphError
 from vds_gz.ros.stopping import on_signals
 from vds_gz.share import share
 from vds_gz.study.recording import Recording, RecordingError, read
+from vds_gz.study.report import plots
 from vds_gz.study.report.summary import Row, summarize
 from vds_gz.study.report.text import text_table
 from vds_gz.study.session.run import NODE_NAME, RunError, Session, write_parameters
@@ -37,11 +36,6 @@ DRIVES = {"bicycle": "parking_lot.csv", "omni": "omni.csv"}
 DEFAULT_DRIVE = "hall.csv"
 
 DEFAULT_PRESET = "ackermann_car"
-
-#: The vehicle's node, as parameter files name it.
-
-#: Imported late, and only by those who draw.
-PLOTS = "vds_gz.study.report.plots"
 
 DESCRIPTION = """
 Start a vehicle, drive it with a command log from a second process, record all topics and show the response, live and
@@ -201,8 +195,6 @@ def _execute(plan: Plan, folder: Path, *, show: bool) -> None:
     """Run vehicle, driver and recorder."""
     if plan.driver is None:
         print(f"vds-gz run: {plan.title} runs until Ctrl-C", flush=True)
-    # Importing the plots takes a second; meanwhile the vehicle starts.
-    threading.Thread(target=import_module, args=(PLOTS,), daemon=True).start()
     node = ["--ros-args", "--params-file", str(write_parameters(plan.overrides, folder)), *plan.for_ros]
     with Session(plan.title, node, plan.graph, folder, show=show, stop=on_signals()) as session:
         if plan.driver is None:
@@ -216,7 +208,6 @@ def _evaluate(plan: Plan, folder: Path) -> None:
     recording = read(folder / "recording.mcap")
     rows = summarize(recording, plan.parameters.vehicle)
     (folder / "response.json").write_text(_json(plan, recording, rows), encoding="utf-8")
-    plots = import_module(PLOTS)
     driven = f" driven by {Path(plan.driver[0]).name}" if plan.driver else ""
     plots.draw(recording, rows, plan.parameters, f"{plan.title}{driven}", folder / "response.png")
     _tell(rows)

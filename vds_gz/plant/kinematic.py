@@ -14,7 +14,6 @@ class KinematicPlant:
 
     name = "kinematic"
     gives_time = False
-    clock_topic = ""
     paused = False
     flat = True
 

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from vds_gz.geometry.se2 import Pose
-from vds_gz.study.identify.response import Response, measure
+from vds_gz.study.identify.actuator_response import ActuatorResponse, measure
 from vds_gz.study.recording import Actuator, Array, Motion, Recording
 
 #: Longest delay between two runs that is looked for [s].
@@ -70,8 +70,8 @@ class Measured:
 
     name: str
     kind: str
-    a: Response
-    b: Response
+    a: ActuatorResponse
+    b: ActuatorResponse
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,14 +235,5 @@ def _measured(a: Recording, b: Recording) -> Iterator[Measured]:
     if not pairs and len(a.commands.time) and len(b.commands.time):
         pairs = [(_speed(a), _speed(b))]
     for one, other in pairs:
-        responses = (
-            measure(
-                actuator.time,
-                actuator.reference,
-                actuator.response,
-                commands=run.commands.time,
-                angle=actuator.kind == "steering",
-            )
-            for run, actuator in ((a, one), (b, other))
-        )
+        responses = (measure(actuator, run.commands.time) for run, actuator in ((a, one), (b, other)))
         yield Measured(one.name, one.kind, *responses)

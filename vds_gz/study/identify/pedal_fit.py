@@ -26,7 +26,17 @@ from scipy.ndimage import uniform_filter1d
 from scipy.optimize import least_squares, lsq_linear
 
 from vds_gz.parameters.maps import ActuationMap
-from vds_gz.study.identify.axis_fit import CERTAIN, CERTAIN_TIME, TIME_RESOLUTION, WIDTH, Number, clinging, noise
+from vds_gz.study.identify.estimates import (
+    CERTAIN,
+    CERTAIN_TIME,
+    TIME_RESOLUTION,
+    WIDTH,
+    Estimate,
+    central_differences,
+    correlation_factor,
+    noise,
+    standard_deviations,
+)
 from vds_gz.study.identify.signals import Series, SignalError
 from vds_gz.study.progress import Advance
 
@@ -87,7 +97,7 @@ class PedalFit:
     seconds: Array
     filled: NDArray[np.bool_]
     mended: int
-    times: dict[str, Number | None]
+    times: dict[str, Estimate | None]
     residual: float
     time: Array
     measured: Array
@@ -368,7 +378,7 @@ class _Record:
         """Everything, for the times that were found."""
         solution = self.solve(times)
         shape = self.grid.shape
-        together = clinging(solution.residuals)
+        together = correlation_factor(solution.residuals)
         deviation = float(np.sqrt(np.mean(solution.residuals**2)))
         half = WIDTH * together * max(deviation, 0.2 * self.level) * np.sqrt(np.diag(solution.covariance))
         seconds = INTERVAL * solution.presence[self.piece >= 0].sum(axis=0).reshape(shape)
@@ -389,23 +399,16 @@ class _Record:
             modelled,
         )
 
-    def _numbers(self, times: Array, solution: _Solution, together: float) -> dict[str, Number | None]:
+    def _numbers(self, times: Array, solution: _Solution, together: float) -> dict[str, Estimate | None]:
         """The times with their intervals, from the derivatives of what is left after the cells adapted."""
-        columns = []
-        for place in range(len(times)):
-            step = np.zeros(4)
-            step[place] = 0.01
-            low = np.maximum(times - step, 0.0)
-            change = (times + step - low)[place]
-            columns.append((self.solve(times + step).residuals - self.solve(low).residuals) / change)
-        jacobian = np.column_stack(columns)
+        jacobian = central_differences(lambda at: self.solve(at).residuals, times, np.full(4, 0.01), 0.0)
         deviation = max(float(np.sqrt(np.mean(solution.residuals**2))), 0.2 * self.level)
-        spread = together * deviation * np.sqrt(np.diag(np.linalg.pinv(jacobian.T @ jacobian, rcond=1e-9)))
-        found: dict[str, Number | None] = {}
-        for name, value, one, column in zip(TIMES, times, spread, jacobian.T, strict=True):
+        spread = standard_deviations(jacobian, together * deviation)
+        found: dict[str, Estimate | None] = {}
+        for name, value, one in zip(TIMES, times, spread, strict=True):
             half = WIDTH * math.hypot(one, TIME_RESOLUTION)
-            sure = half <= max(CERTAIN * value, CERTAIN_TIME) and float(column @ column) > 0.0
-            found[name] = Number(float(value), float(max(value - half, 0.0)), float(value + half)) if sure else None
+            sure = half <= max(CERTAIN * value, CERTAIN_TIME)
+            found[name] = Estimate(float(value), float(max(value - half, 0.0)), float(value + half)) if sure else None
         return found
 
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from vds_gz.parameters.override import Override
-from vds_gz.study.identify.axis_fit import AxisFit, Number, fit_axis, noise, reached
+from vds_gz.study.identify.axis_fit import LIMITS, TIMES, AxisFit, fit_axis, reached
+from vds_gz.study.identify.estimates import INTERVAL, Estimate, noise
 from vds_gz.study.identify.signals import QUANTITIES, Series, SignalError, Signals
 
 #: Below this speed a yaw rate says nothing of the steering [m/s].
@@ -68,7 +69,7 @@ class Axis:
 
     def unit_of(self, name: str) -> str:
         """Unit of one of its numbers."""
-        if name in ("dead_time", "time_constant"):
+        if name in TIMES:
             return "s"
         if name == "gain":
             return ""
@@ -82,7 +83,7 @@ class Axis:
             if number is None or name not in ROUGHLY or (self.quantity == "steering" and name == "fall"):
                 continue
             half = 0.5 * (number.high - number.low)
-            if half > max(ROUGHLY[name] * abs(number.value), ROUGH_TIME if name.startswith(("dead", "time")) else 0.0):
+            if half > max(ROUGHLY[name] * abs(number.value), ROUGH_TIME if name in TIMES else 0.0):
                 yield (
                     f"{self.quantity} {self.label(name)} is known to +-{half:.2g} {self.unit_of(name)} "
                     f"({half / abs(number.value):.0%}) only; {MORE[name]}"
@@ -247,15 +248,14 @@ def _group(model: str, group: str, fit: AxisFit, *, angle: bool) -> Iterator[Ove
     for name, parameter in names.items():
         number = fit.numbers[name]
         if number is not None:
-            yield Override(f"model_params.{model}.{group}.{parameter}", float(f"{number.value:.5g}"), _interval(number))
-        elif name in ("rise", "fall", "value") and not (angle and name == "value"):
-            greatest = fit.reached[("rise", "fall", "value").index(name)]
-            remark = f"unlimited: not met; {greatest:.3g} was reached"
+            yield Override(
+                f"model_params.{model}.{group}.{parameter}",
+                float(f"{number.value:.5g}"),
+                f"{INTERVAL}: {number.interval}",
+            )
+        elif name in LIMITS and not (angle and name == "value"):
+            remark = f"unlimited: not met; {getattr(fit.reached, name):.3g} was reached"
             yield Override(f"model_params.{model}.{group}.{parameter}", 0.0, remark)
-
-
-def _interval(number: Number) -> str:
-    return f"95 %: {number.low:.4g} to {number.high:.4g}"
 
 
 def nav2(axes: list[Axis], signals: Signals) -> Iterator[str]:
@@ -287,7 +287,7 @@ def _limit(fits: dict[str, AxisFit], signals: Signals, quantity: str, name: str)
         return number.value
     if (quantity not in fits and quantity != "yaw_rate") or measured is None:
         return 0.0
-    return reached(measured.time, measured.value, angle=False)[("rise", "fall", "value").index(name)]
+    return float(getattr(reached(measured.time, measured.value, angle=False), name))
 
 
 def autoware(axes: list[Axis]) -> Iterator[str]:
@@ -306,5 +306,5 @@ def autoware(axes: list[Axis]) -> Iterator[str]:
             yield f"{parameter}: {_or_unknown(fit.numbers[name])}"
 
 
-def _or_unknown(number: Number | None) -> str:
+def _or_unknown(number: Estimate | None) -> str:
     return "# not excited" if number is None or not math.isfinite(number.value) else f"{number.value:.4f}"

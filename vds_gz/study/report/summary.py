@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
-from vds_gz.study.identify.response import Response, measure
+from vds_gz.study.identify.actuator_response import ActuatorResponse, measure
 from vds_gz.study.recording import Recording
 
 
@@ -51,18 +51,12 @@ def summarize(recording: Recording, vehicle: Any) -> list[Row]:
     """
     rows: list[Row] = []
     for actuator in recording.actuators:
-        response = measure(
-            actuator.time,
-            actuator.reference,
-            actuator.response,
-            commands=recording.commands.time,
-            angle=actuator.kind == "steering",
-        )
+        response = measure(actuator, recording.commands.time)
         rows += _rows(actuator.name, actuator.kind, response, vehicle)
     return rows
 
 
-def _rows(name: str, kind: str, response: Response, vehicle: Any) -> Iterator[Row]:
+def _rows(name: str, kind: str, response: ActuatorResponse, vehicle: Any) -> Iterator[Row]:
     group = _group(vehicle, SteeringParameters if kind == "steering" else DriveParameters)
 
     def configured(parameter: str) -> float | None:

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
 from vds_gz.parameters.vehicles import BicycleParameters
-from vds_gz.study.identify.response import measure
+from vds_gz.study.identify.actuator_response import measure
+from vds_gz.study.recording import Actuator
 from vds_gz.vehicle.bicycle import BICYCLE
 from vds_gz.vehicle.command import ackermann
 from vds_gz.vehicle.vehicle import Vehicle
@@ -49,10 +50,8 @@ def staircase(height, angle):
 def measured(drive, steering, commands):
     time, drive_reference, speed, steering_reference, angle = sampled(drive, steering, commands)
     at = [command[0] for command in commands]
-    return (
-        measure(time, drive_reference, speed, commands=at),
-        measure(time, steering_reference, angle, commands=at, angle=True),
-    )
+    drive = Actuator("drive", "drive", time, drive_reference, speed)
+    return measure(drive, at), measure(Actuator("steering", "steering", time, steering_reference, angle), at)
 
 
 def assert_times(response, parameters):
@@ -106,7 +105,7 @@ def test_limits_that_were_not_met_are_not_found(dead_time, time_constant):
         assert response.reached_value > 0.4
 
 
-@pytest.mark.parametrize("commands", [[], [(1.0, 0.0, 0.0)]], ids=["no commands", "nothing asked for"])
+@pytest.mark.parametrize("commands", [[], [(1.0, 0.0, 0.0)]], ids=["no commands", "commands of zero"])
 def test_of_a_standing_vehicle_nothing_is_known(commands):
     for response in measured(DriveParameters(), SteeringParameters(), commands):
         assert (response.dead_time, response.time_constant, response.max_rise, response.max_value) == (None,) * 4
@@ -133,7 +132,7 @@ def test_an_ideal_actuator_has_no_dead_time_and_no_lag_within_a_sample():
 def test_without_the_commands_times_it_is_still_within_a_sample():
     parameters = DriveParameters(0.3, 0.25, max_velocity=5.0, max_acceleration=100.0)
     time, reference, speed, _, _ = sampled(parameters, SteeringParameters(), staircase(2.0, 0.5))
-    response = measure(time, reference, speed)
+    response = measure(Actuator("drive", "drive", time, reference, speed))
     assert response.dead_time == pytest.approx(0.3, abs=SAMPLE)
     assert response.time_constant == pytest.approx(0.25, rel=0.05)
 
@@ -144,7 +143,7 @@ def test_noise(seed):
     commands = staircase(2.0, 0.5)
     time, reference, speed, _, _ = sampled(parameters, SteeringParameters(), commands)
     noisy = speed + np.random.default_rng(seed).normal(0.0, 0.02, len(speed))
-    response = measure(time, reference, noisy, commands=[command[0] for command in commands])
+    response = measure(Actuator("drive", "drive", time, reference, noisy), [command[0] for command in commands])
     assert response.dead_time == pytest.approx(0.25, abs=SAMPLE)
     assert response.time_constant == pytest.approx(0.3, rel=0.1)
     assert response.max_rise == pytest.approx(2.0, rel=0.05)
@@ -156,7 +155,8 @@ def test_lost_samples(lost):
     commands = staircase(2.0, 0.5)
     time, reference, speed, _, _ = sampled(parameters, SteeringParameters(), commands)
     kept = np.random.default_rng(1).random(len(time)) > lost
-    response = measure(time[kept], reference[kept], speed[kept], commands=[command[0] for command in commands])
+    samples = Actuator("drive", "drive", time[kept], reference[kept], speed[kept])
+    response = measure(samples, [command[0] for command in commands])
     assert response.dead_time == pytest.approx(0.25, abs=SAMPLE)
     assert response.time_constant == pytest.approx(0.3, rel=0.05)
 
@@ -167,12 +167,9 @@ def test_a_long_record_costs_no_more():
     time, reference, speed, _, _ = sampled(parameters, SteeringParameters(), commands)
     idle = np.zeros(50 * 3600)
     at = 1.0e4 + SAMPLE * np.arange(2 * len(idle) + len(time))
-    response = measure(
-        at,
-        np.concatenate([idle, reference, idle]),
-        np.concatenate([idle, speed, idle]),
-        commands=[at[len(idle)] - time[0] + command[0] for command in commands],
-    )
+    references, states = (np.concatenate([idle, values, idle]) for values in (reference, speed))
+    came = [at[len(idle)] - time[0] + command[0] for command in commands]
+    response = measure(Actuator("drive", "drive", at, references, states), came)
     assert_times(response, parameters)
 
 
@@ -195,13 +192,8 @@ def test_a_steering_that_turns_all_the_way_round_goes_the_short_way():
         vehicle.advance(round(k * SAMPLE * 1e9))
         states = BICYCLE.actuator_states(vehicle.coefficients, vehicle.state)
         rows.append((k * SAMPLE, states.reference_positions[1], states.positions[1]))
-    response = measure(*np.array(rows).T, commands=at, angle=True)
+    response = measure(Actuator("steering", "steering", *np.array(rows).T), at)
     assert_times(response, steering)
     assert response.max_rise == pytest.approx(2.0, rel=0.02)
     assert response.max_value is None
     assert response.reached_value > math.pi / 2
-
-
-def test_series_of_different_lengths():
-    with pytest.raises(ValueError, match="3 times, 2 references and 3 responses"):
-        measure([0, 1, 2], [0, 1], [0, 1, 2])

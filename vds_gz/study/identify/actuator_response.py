@@ -1,0 +1,106 @@
+"""How an actuator responds, by a recording of its references and states: dead time, time constant, limits."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from vds_gz.study.identify.axis_fit import Reached, fit_axis
+from vds_gz.study.recording import Actuator, Array
+
+#: Of a longer recording, the part of this length is looked at in which the reference moves most [s]; commands may take
+#: so long to act.
+LONGEST, LEAD = 60.0, 10.0
+
+#: A command is seen in the next sample if it comes by this part of the interval before it.
+COMMAND_LEAD = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class ActuatorResponse:
+    """What was measured of one actuator; None where the recording does not show it.
+
+    Attributes:
+        dead_time: From a new reference to the first movement [s].
+        time_constant: Of the first-order lag [s].
+        max_rise, max_fall: Limit of the rate of change away from and towards zero, where one was met.
+        max_value: Limit of the value, where one was met.
+        reached_rise, reached_fall, reached_value: The maximum magnitudes there were, be they limits or not.
+        error: Standard deviation of what these numbers leave unexplained.
+    """
+
+    dead_time: float | None
+    time_constant: float | None
+    max_rise: float | None
+    max_fall: float | None
+    max_value: float | None
+    reached_rise: float
+    reached_fall: float
+    reached_value: float
+    error: float
+
+
+def measure(actuator: Actuator, commands: ArrayLike = ()) -> ActuatorResponse:
+    """Measure an actuator, which has no gain but 1 and no offset.
+
+    Args:
+        actuator: Its references and states, sampled at the same times.
+        commands: When commands came [s]. Where one lies in the interval in which the reference changed, it changed
+            then; else most likely in the middle.
+    """
+    angle = actuator.kind == "steering"
+    time, reference, response = actuator.time, actuator.reference, actuator.response
+    if angle:
+        response = np.unwrap(response)
+        if np.max(np.abs(response), initial=0.0) > math.pi / 2.0:  # no stops: it turns all the way round
+            reference = np.unwrap(reference)
+    maxima = _maxima(time, response, angle=angle)
+    at, values = _references(time, reference, np.asarray(commands, float))
+    part = _most_moved(time, reference)
+    begin, end = (time[part][0], time[part][-1]) if len(time) else (0.0, 0.0)
+    near = (at >= at[at <= begin - LEAD].max(initial=-math.inf)) & (at <= end)
+    known = {"gain": 1.0, "offset": 0.0}
+    fit = fit_axis(at[near], values[near], time[part], response[part], angle=angle, known=known)
+    numbers = ("dead_time", "time_constant", "rise", "fall", "value")
+    dead_time, time_constant, rise, fall, value = (
+        None if one is None else one.value for one in map(fit.numbers.get, numbers)
+    )
+    return ActuatorResponse(dead_time, time_constant, rise, fall, value, *maxima, fit.residual)
+
+
+def _references(time: Array, reference: Array, commands: Array) -> tuple[Array, Array]:
+    """When the reference took which value; the first one long before the first sample."""
+    if not len(time):
+        return time, reference
+    jumps = np.flatnonzero(np.diff(reference) != 0.0) + 1
+    begin, end = time[jumps - 1], time[jumps]
+    # A command acts from the next step of the vehicle, so one just before a sample shows in the next.
+    late = COMMAND_LEAD * float(np.median(np.diff(time))) if len(time) > 1 else 0.0
+    latest = np.append(commands, -math.inf)[np.searchsorted(commands, end - late, side="right") - 1]
+    moments = np.where(latest > begin - late, np.maximum(latest, begin), 0.5 * (begin + end))
+    return np.concatenate(([time[0] - 1e3], moments)), np.concatenate((reference[:1], reference[jumps]))
+
+
+def _most_moved(time: Array, reference: Array) -> slice:
+    """The part of the recording that tells most."""
+    if not len(time):
+        return slice(0, 0)
+    moved = np.concatenate(([0.0], np.cumsum(np.abs(np.diff(reference)))))
+    ends = np.searchsorted(time, time + LONGEST, side="right")
+    begin = int(np.argmax(moved[ends - 1] - moved))
+    return slice(begin, int(ends[begin]))
+
+
+def _maxima(time: Array, response: Array, *, angle: bool) -> Reached:
+    """Of the samples as they are: an actuator's states come without noise."""
+    rates = np.abs(response[2:] - response[:-2]) / (time[2:] - time[:-2])
+    away = np.abs(response[2:]) >= np.abs(response[:-2])
+    same_side = response[2:] * response[:-2] >= 0.0
+    rise = float(np.max(rates[same_side & away], initial=0.0))
+    fall = float(np.max(rates[same_side & ~away], initial=0.0))
+    if angle:
+        rise = fall = max(rise, fall)
+    return Reached(rise, fall, float(np.max(np.abs(response), initial=0.0)))
