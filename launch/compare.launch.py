@@ -21,7 +21,7 @@ from vds_gz.interface.commands import command_types
 from vds_gz.launching.vehicle import LaunchError, Vehicle
 from vds_gz.share import PACKAGE, share
 
-#: What `vds-gz compare` says when it hears both vehicles.
+#: What `vds-gz compare` prints when it receives from both vehicles.
 LISTENING = b"recording /a and /b"
 
 #: Any of these reads the recording.
@@ -138,7 +138,7 @@ def _program(*arguments: str, sim_time: bool = False, namespace: str = "", remap
 
 
 def _once_listening(drive: Any) -> Callable[[Any], Any]:
-    """Starts the drive when both vehicles are heard."""
+    """Starts the drive when both vehicles are received."""
     started: list[bool] = []
 
     def on_output(event: Any) -> Any:

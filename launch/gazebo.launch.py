@@ -156,7 +156,7 @@ def controlled(text: str, parameters: NodeParameters, namespace: str) -> tuple[A
 
 
 def command_line(vehicle: Vehicle) -> list[str]:
-    """What the node inside Gazebo is told."""
+    """Arguments of the node inside Gazebo."""
     values = [part for one in vehicle.values() for part in ("-p", f"{one.name}:={_yaml(one.value)}")]
     return ["--ros-args", *values, *(["-r", f"__ns:=/{vehicle.namespace.strip('/')}"] if vehicle.namespace else [])]
 

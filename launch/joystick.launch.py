@@ -1,4 +1,4 @@
-"""Drive with a joystick: the driver of package `joy`, and joystick_teleop, which makes commands of what it says."""
+"""Drive with a joystick: the driver of package `joy`, and joystick_teleop, which makes commands of its messages."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ def generate_launch_description() -> LaunchDescription:
             "use_sim_time",
             default_value="",
             choices=OPTIONAL_BOOLEAN,
-            description="Follow /clock. Empty, here and below: as the parameter file says.",
+            description="Follow /clock. Empty, here and below: as in the parameter file.",
         ),
         DeclareLaunchArgument(
             "reference_clock",

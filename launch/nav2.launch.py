@@ -75,8 +75,8 @@ def generate_launch_description() -> LaunchDescription:
             "simulate_localization",
             default_value="",
             choices=[*BOOLEANS, ""],
-            description="Let the odometry drift and the pose in the map be noisy. Empty, here and below: as the "
-            "vehicle's parameter file says.",
+            description="Let the odometry drift and the pose in the map be noisy. Empty, here and below: as in the "
+            "vehicle's parameter file.",
         ),
         DeclareLaunchArgument(
             "reference_clock",

@@ -46,7 +46,7 @@ def generate_launch_description() -> LaunchDescription:
         DeclareLaunchArgument(
             "drive",
             default_value=str(share("config", "drives", "hall.csv")),
-            description="A log of commands to send, as `vds-gz drive` takes it; empty: you drive.",
+            description="A command log to send, as `vds-gz drive` takes it; empty: you drive.",
         ),
         DeclareLaunchArgument("loop", default_value="false", choices=[*BOOLEANS], description="Repeat the drive."),
         DeclareLaunchArgument("use_sim_time", default_value="false", choices=[*BOOLEANS], description="Follow /clock."),

@@ -1,4 +1,4 @@
-"""Draws the pictures of docs/autoware.md: step responses of the steerings, and what each mend changes.
+"""Draws the pictures of docs/autoware.md: step responses of the steerings, and what each correction changes.
 
 python3 docs/figures/autoware.py
 """
@@ -69,7 +69,7 @@ def mechanical(**changes: float) -> MechanicalParameters:
     return dataclasses.replace(MechanicalParameters(), **changes)
 
 
-# ---------------------------------------------------------------------- what each mend changes
+# ---------------------------------------------------------------------- what each correction changes
 
 
 def gear_change(axes: Axes) -> None:
@@ -169,7 +169,7 @@ def memory_of_the_rate(phases: Sequence[Phase], compatibility: str) -> tuple[lis
     return times, rates
 
 
-MENDS: dict[str, tuple[Callable[[Axes], None], ...]] = {
+CORRECTIONS: dict[str, tuple[Callable[[Axes], None], ...]] = {
     "drive": (
         gear_change,
         bounded_acceleration,
@@ -183,8 +183,8 @@ MENDS: dict[str, tuple[Callable[[Axes], None], ...]] = {
 }
 
 
-def draw_mends(name: str, panels: Sequence[Callable[[Axes], None]]) -> None:
-    """All mends of one kind, a panel each."""
+def draw_corrections(name: str, panels: Sequence[Callable[[Axes], None]]) -> None:
+    """All corrections of one kind, a panel each."""
     rows = -(-len(panels) // 2)
     figure = Figure(figsize=(9.0, 2.5 * rows), layout="constrained")
     FigureCanvasAgg(figure)
@@ -205,7 +205,7 @@ def draw_mends(name: str, panels: Sequence[Callable[[Axes], None]]) -> None:
         axes.axis("off")
     handles, labels = grid[0].get_legend_handles_labels()
     (grid[-1] if len(panels) % 2 else grid[0]).legend(handles, labels, loc="center" if len(panels) % 2 else "best")
-    figure.savefig(FOLDER / f"autoware_mends_{name}.png", dpi=110)
+    figure.savefig(FOLDER / f"autoware_corrections_{name}.png", dpi=110)
 
 
 # ---------------------------------------------------------------------- the steerings
@@ -231,9 +231,9 @@ def draw_steerings() -> None:
                 trace = run(name, phases, speed=speed, steer_time_delay=0.0)
                 axes.plot(trace["t"], 1e3 * trace["angle"], style, color=ACTUAL, label=f"{speed:g} m/s")
             if column != 1:
-                axes.plot([0.0, 2.0, 2.0, 4.0], [1e3 * angle, 1e3 * angle, 0.0, 0.0], ":", color=INK, label="asked")
+                axes.plot([0.0, 2.0, 2.0, 4.0], [1e3 * angle, 1e3 * angle, 0.0, 0.0], ":", color=INK, label="commanded")
             axes.set_title(
-                name.removeprefix("actuation_") if row == 0 else "0.6 V" if column == 1 else "1 mrad asked",
+                name.removeprefix("actuation_") if row == 0 else "0.6 V" if column == 1 else "1 mrad commanded",
                 fontsize=9.5,
             )
     grid[0, 0].set_ylabel("tire angle [mrad]")
@@ -248,8 +248,8 @@ def main() -> None:
     """Draw everything."""
     with mpl.rc_context(STYLE):
         draw_steerings()
-        for name, panels in MENDS.items():
-            draw_mends(name, panels)
+        for name, panels in CORRECTIONS.items():
+            draw_corrections(name, panels)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What ``compatibility: physical`` mends: each holds there, and each is seen not to hold in ``autoware``."""
+"""What ``compatibility: physical`` corrects: each holds there, and each is seen not to hold in ``autoware``."""
 
 from __future__ import annotations
 

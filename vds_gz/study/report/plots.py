@@ -104,7 +104,7 @@ def _panels(recording: Recording, vehicle: Any) -> Iterator[Panel]:
     motion, commands = recording.motion, recording.commands
     yield _panel("speed", "m/s", commands.time, commands.speed, motion.time, motion.v_x)
     if np.nanmax(np.abs(commands.v_y), initial=0.0) > 0.0 or np.max(np.abs(motion.v_y)) > 1e-6:
-        yield _panel("sideways speed", "m/s", commands.time, commands.v_y, motion.time, motion.v_y)
+        yield _panel("lateral speed", "m/s", commands.time, commands.v_y, motion.time, motion.v_y)
     yield _panel("yaw rate", "rad/s", commands.time, _yaw_rate(recording, vehicle), motion.time, motion.yaw_rate)
     steerings = [actuator for actuator in recording.actuators if actuator.kind == "steering"]
     for actuator in steerings or recording.actuators[:2]:
@@ -116,7 +116,7 @@ def _panel(label: str, unit: str, asked_at: Array, asked: Array, at: Array, actu
     def draw(axis: Axes, begin: float) -> None:
         axis.axhline(0.0, color=PALE, linewidth=1.0, zorder=1)
         known = np.isfinite(asked)
-        axis.step(asked_at[known] - begin, asked[known], where="post", color=ASKED, linewidth=1.3, label="asked for")
+        axis.step(asked_at[known] - begin, asked[known], where="post", color=ASKED, linewidth=1.3, label="commanded")
         axis.plot(at - begin, actual, color=ACTUAL, linewidth=1.8, label="actual")
         axis.set_title(label)
         axis.set_ylabel(unit)
