@@ -42,7 +42,7 @@ def generate_launch_description() -> LaunchDescription:
         DeclareLaunchArgument(
             "drive",
             default_value=str(share("config", "drives", "parking_lot.csv")),
-            description="The log of commands to send, as `vds-gz drive` takes it.",
+            description="The command log to send, as `vds-gz drive` takes it.",
         ),
         DeclareLaunchArgument("tolerance", default_value="", description="File of bounds that must hold."),
         DeclareLaunchArgument("output", default_value="compare", description="Folder for the report."),

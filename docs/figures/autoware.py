@@ -238,7 +238,7 @@ def draw_steerings() -> None:
             )
     grid[0, 0].set_ylabel("tire angle [mrad]")
     grid[1, 0].set_ylabel("tire angle [mrad]")
-    grid[0, 0].legend(fontsize=8)
+    grid[0, 0].legend(fontsize=8, loc="upper right")
     for axes in grid[1]:
         axes.set_xlabel("time [s]")
     figure.savefig(FOLDER / "autoware_steerings.png", dpi=110)
