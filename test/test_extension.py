@@ -24,12 +24,12 @@ HYDRAULICS = '''
 import math
 from dataclasses import dataclass
 
-from vds_gz.parameters.description import real
+from vds_gz.parameters.description import ParameterGroup, real
 from vds_gz.vehicle.actuators import delay_steps
 
 
 @dataclass(frozen=True, slots=True)
-class HydraulicParameters:
+class HydraulicParameters(ParameterGroup):
     dead_time: float = real(0.1, "s", "time until the valve opens", minimum=0.0, maximum=2.0, live=True)
     frequency: float = real(8.0, "rad/s", "natural frequency of cylinder and frame", positive=True, live=True)
     damping: float = real(0.4, "", "share of critical damping", minimum=0.0, live=True)
@@ -81,7 +81,7 @@ from dataclasses import dataclass
 from heavy_machines import hydraulics
 from heavy_machines.hydraulics import HydraulicParameters, HydraulicState, HydraulicCoefficients, step_hydraulic
 from vds_gz.parameters.actuators import DriveParameters
-from vds_gz.parameters.description import ParameterError, group, real
+from vds_gz.parameters.description import ParameterError, ParameterGroup, group, real
 from vds_gz.vehicle.actuators import (
     DriveCoefficients, DriveState, drive_at_rest, drive_coefficients, newest_reference, resized_line, step_drive,
 )
@@ -90,13 +90,13 @@ from vds_gz.vehicle.model import ActuatorStates, Joint, JointStates, VehicleMode
 
 
 @dataclass(frozen=True, slots=True)
-class LoaderParameters:
+class LoaderParameters(ParameterGroup):
     base_link_offset: float = real(0.0, "m", "from the rear axle to base_link")
     length: float = real(3.0, "m", "between the axles", positive=True)
     drive: DriveParameters = group(DriveParameters, max_velocity=10.0)
     cylinder: HydraulicParameters = group(HydraulicParameters)
 
-    def __post_init__(self):
+    def check_together(self):
         if self.length < 1.0 and self.drive.max_velocity > 5.0:
             raise ParameterError("a short loader must be a slow one")
 
@@ -235,6 +235,8 @@ def test_its_parameters_are_loaded_checked_and_described_like_ours(loader):
         parameters(loader, cylinder__frequency=0.0)
     with pytest.raises(ParameterError, match=r"nearest valid name is 'model_params.loader.cylinder.damping'"):
         parameters(loader, cylinder__dampin=0.5)
+    with pytest.raises(ParameterError, match=r"'length' is -1; .* greater than 0 \[m\]"):
+        loader.parameters(length=-1)
     with pytest.raises(ParameterError, match=r"^model_params.loader: a short loader must be a slow one"):
         parameters(loader, length=0.5)
     described = {one.name: one for one in describe(p, "model_params.loader")}

@@ -4,10 +4,12 @@ import dataclasses
 import math
 from dataclasses import dataclass
 
+import numpy as np
 import pytest
 
 from vds_gz.parameters import reference
 from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
+from vds_gz.parameters.autoware import MeasurementNoiseParameters, MechanicalParameters
 from vds_gz.parameters.description import (
     Description,
     ParameterError,
@@ -19,7 +21,11 @@ from vds_gz.parameters.description import (
     real,
     text,
 )
-from vds_gz.parameters.node import NodeParameters
+from vds_gz.parameters.gazebo import GazeboParameters
+from vds_gz.parameters.node import LocalizationParameters, NodeParameters
+from vds_gz.parameters.sensors import TYPES, Imu, Lidar2d
+from vds_gz.parameters.teleop import JoystickParameters, KeyParameters
+from vds_gz.parameters.vehicles import BicycleParameters, OmniParameters
 from vds_gz.vehicle.bicycle import BICYCLE
 from vds_gz.vehicle.catalogue import OWN
 from vds_gz.vehicle.differential import DIFFERENTIAL
@@ -262,3 +268,45 @@ def test_the_reference_page_writes_defaults_and_bounds_as_one_would_in_a_file():
     assert "| `name` | string | (empty) |  |  | yes | what it is called |" in page
     assert "| `radius` | double | 0.25 | m | 0 < x <= 2 |  | half the diameter (also `vis_radius`) |" in page
     assert "| `spokes` | integer | `5` |  | >= 3 |  | how many spokes |" in page
+
+
+# A group checks itself wherever it is made
+
+GROUPS = (
+    *(model.parameters for model in OWN),
+    *(DriveParameters, SteeringParameters, MechanicalParameters, MeasurementNoiseParameters),
+    *(NodeParameters, LocalizationParameters, GazeboParameters, JoystickParameters, KeyParameters),
+    *TYPES.values(),
+)
+
+
+@pytest.mark.parametrize("kind", GROUPS, ids=lambda kind: kind.__name__)
+def test_every_group_refuses_every_number_that_is_none_by_name(kind):
+    names = [one.name for one in describe(kind()) if one.type == "double" and "." not in one.name]
+    for name in names:
+        with pytest.raises(ParameterError, match=rf"^parameter '{name}' is nan; it must be a finite number"):
+            kind(**{name: math.nan})
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: BicycleParameters(wheel_base=-1.0), "'wheel_base' is -1; it must be a finite number, greater than 0"),
+        (lambda: BicycleParameters(reverse="yes"), "'reverse' is 'yes'; it must be a bool"),
+        (lambda: OmniParameters(roller_pattern="y"), "'roller_pattern' is 'y'; it must be one of o, x"),
+        (lambda: DriveParameters(dead_time=61.0), "'dead_time' is 61; it must be .*, at least 0, at most 60 .s."),
+        (lambda: dataclasses.replace(DriveParameters(), dead_time=-0.1), "'dead_time' is -0.1; .*, at least 0"),
+        (lambda: Imu(xyz=(0.0, 1.0)), "'xyz' is .0.0, 1.0.; it must be a list of 3 finite numbers .m."),
+    ],
+)
+def test_a_group_made_in_python_names_the_parameter_its_value_and_what_would_be_right(make, message):
+    with pytest.raises(ParameterError, match=f"^parameter {message}"):
+        make()
+
+
+def test_whole_numbers_and_numbers_of_numpy_are_taken_and_become_plain_ones():
+    p = BicycleParameters(wheel_base=2, track_fixed=np.float32(0.5), base_link_offset=np.float64(0.1))
+    assert (p.wheel_base, p.track_fixed, p.base_link_offset) == (2.0, 0.5, 0.1)
+    assert {type(p.wheel_base), type(p.track_fixed), type(p.base_link_offset)} == {float}
+    assert type(Lidar2d(rays=np.int64(7)).rays) is int
+    assert Imu(xyz=np.array([1.0, 2.0, 3.0])).xyz == (1.0, 2.0, 3.0)

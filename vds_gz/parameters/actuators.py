@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from vds_gz.parameters.description import real
+from vds_gz.parameters.description import ParameterGroup, real
 
 #: Longest dead time that is accepted [s]. A delay line holds one value per step, so this bounds memory.
 MAX_DEAD_TIME = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class DriveParameters:
+class DriveParameters(ParameterGroup):
     """A velocity-controlled drive: dead time, saturation, first-order lag, acceleration limits."""
 
     dead_time: float = real(
@@ -29,7 +29,7 @@ class DriveParameters:
 
 
 @dataclass(frozen=True, slots=True)
-class SteeringParameters:
+class SteeringParameters(ParameterGroup):
     """A position-controlled steering: dead time, saturation, first-order lag, rate limit."""
 
     dead_time: float = real(

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 
 from vds_gz.parameters.actuators import MAX_DEAD_TIME
-from vds_gz.parameters.description import choice, flag, group, integer, real, text
+from vds_gz.parameters.description import ParameterGroup, choice, flag, group, integer, real, text
 from vds_gz.parameters.maps import ActuationMap, own_map, read_map
 
 #: Acceleration of gravity, as Autoware has it [m/s^2].
@@ -26,22 +26,19 @@ def slope_acceleration(pitch: float) -> float:
 
 
 def _dead_time(default: float, doc: str) -> float:
-    number: float = real(default, "s", doc, minimum=0.0, maximum=MAX_DEAD_TIME, live=True)
-    return number
+    return real(default, "s", doc, minimum=0.0, maximum=MAX_DEAD_TIME, live=True)
 
 
 def _time_constant(default: float, doc: str) -> float:
-    number: float = real(default, "s", f"{doc}; at least 0.03 acts", minimum=0.0, live=True)
-    return number
+    return real(default, "s", f"{doc}; at least 0.03 acts", minimum=0.0, live=True)
 
 
 def _map(doc: str) -> str:
-    path: str = text("", f"CSV file of {doc}, beside the parameter file or anywhere; empty: the one in config/maps")
-    return path
+    return text("", f"CSV file of {doc}, beside the parameter file or anywhere; empty: the one in config/maps")
 
 
 @dataclass(frozen=True, slots=True)
-class CarParameters:
+class CarParameters(ParameterGroup):
     """A car as all of these models have it: driven behind, steered in front."""
 
     base_link_offset: float = real(0.0, "m", "from the middle of the rear axle to base_link, along +x")
@@ -133,7 +130,8 @@ class DelaySteerMapAccGearedParameters(LaggingSteeringParameters):
     acc_time_constant: float = _time_constant(0.1, "lag of the acceleration")
     acceleration_map_path: str = _map("the acceleration by speed (columns) and acceleration asked for (rows)")
 
-    def __post_init__(self) -> None:
+    def check_together(self) -> None:
+        """Refuse what does not fit together."""
         if self.acceleration_map_path:
             read_map(self.acceleration_map_path)
 
@@ -156,10 +154,7 @@ class ActuationCmdParameters(LaggingSteeringParameters):
     accel_map_path: str = _map("the acceleration by speed (columns) and accelerator (rows)")
     brake_map_path: str = _map("the acceleration by speed (columns) and brake pedal (rows)")
 
-    def __post_init__(self) -> None:
-        self.check_pedal_maps()
-
-    def check_pedal_maps(self) -> None:
+    def check_together(self) -> None:
         """Read the maps that a path was given of, so that a bad one is refused at once."""
         for path, used in (
             (self.accel_map_path, self.convert_accel_cmd),
@@ -188,8 +183,9 @@ class ActuationCmdSteerMapParameters(ActuationCmdParameters):
         2.0, "1/s", "of the loop that follows a tire angle where a command has one", positive=True, live=True
     )
 
-    def __post_init__(self) -> None:
-        self.check_pedal_maps()
+    def check_together(self) -> None:
+        """Refuse what does not fit together."""
+        ActuationCmdParameters.check_together(self)
         if self.steer_map_path:
             read_map(self.steer_map_path)
 
@@ -209,7 +205,7 @@ class ActuationCmdVgrParameters(ActuationCmdParameters):
 
 
 @dataclass(frozen=True, slots=True)
-class MechanicalParameters:
+class MechanicalParameters(ParameterGroup):
     """A steering's controller, power steering and mechanics; defaults are Autoware's, identified from a vehicle."""
 
     kp: float = real(386.9151820510161, "1/rad", "proportional gain of the controller", live=True)
@@ -249,7 +245,7 @@ class ActuationCmdMechanicalParameters(ActuationCmdVgrParameters):
 
 
 @dataclass(frozen=True, slots=True)
-class MeasurementNoiseParameters:
+class MeasurementNoiseParameters(ParameterGroup):
     """Noise of what is measured, as Autoware's simulator has it. All of them are standard deviations."""
 
     add_measurement_noise: bool = flag(False, "pose, speed and tire angle are noisy")

@@ -1,19 +1,26 @@
 """How one parameter is described: type, default, unit, bounds and meaning, each said once.
 
-A group of parameters is a frozen dataclass whose fields are made with :func:`real`, :func:`flag`, :func:`choice`,
-:func:`text`, :func:`reals` or :func:`group`. From these fields come the YAML loader, the ROS parameter descriptors and
-the reference page.
+A group of parameters is a frozen dataclass, a :class:`ParameterGroup`, whose fields are made with :func:`real`,
+:func:`flag`, :func:`choice`, :func:`text`, :func:`reals` or :func:`group`. From these fields come the check of every
+group that is made, the YAML loader, the ROS parameter descriptors and the reference page.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Literal, cast
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Literal, TypeVar, cast
 
 from vds_gz.errors import VdsGzError
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+Numbers = TypeVar("Numbers", bound=tuple[float, ...])
+Member = TypeVar("Member")
 
 ParameterType = Literal["double", "integer", "bool", "string", "double_array"]
 Value = float | int | bool | str | tuple[float, ...]
@@ -56,10 +63,10 @@ class Description:
     aliases: tuple[str, ...] = ()
 
     def check(self, value: object, where: str = "") -> Value:
-        """The value in its proper type.
+        """The value in its proper type; numbers of numpy are numbers.
 
         Args:
-            value: What a file, a command line or a service call gave.
+            value: What a file, a command line, a service call or a program gave.
             where: Its origin, for the message.
 
         Raises:
@@ -68,6 +75,7 @@ class Description:
         place = f" ({where})" if where else ""
         if self.type == "double_array":
             return self._array(value, place)
+        value = _plain(value)
         if isinstance(value, int) and not -(2**63) <= value < 2**63:
             raise ParameterError(f"parameter '{self.name}' is {value}{place}; it must fit into 64 bits")
         if self.type == "double" and isinstance(value, int) and not isinstance(value, bool):
@@ -101,8 +109,8 @@ class Description:
 
     def _array(self, value: object, place: str) -> tuple[float, ...]:
         """As many numbers as the default has."""
-        items = value if isinstance(value, Sequence) and not isinstance(value, str) else ()
-        numbers = tuple(float(item) for item in items if isinstance(item, (float, int)) and not isinstance(item, bool))
+        items = tuple(value) if isinstance(value, Iterable) and not isinstance(value, (str, bytes)) else ()
+        numbers = tuple(float(item) for item in items if isinstance(item, Real) and not isinstance(item, bool))
         length = len(self.default) if isinstance(self.default, tuple) else 0
         if not len(items) == len(numbers) == length or not all(map(math.isfinite, numbers)):
             bounds = self.bounds() + self._unit()
@@ -128,46 +136,76 @@ def real(
     positive: bool = False,
     live: bool = False,
     aliases: tuple[str, ...] = (),
-) -> Any:
+) -> float:
     """A number. ``live``: it may change while the node runs."""
-    return _field(Description("", "double", default, unit, doc, minimum, maximum, positive, (), not live, aliases))
+    return _field(
+        default, Description("", "double", default, unit, doc, minimum, maximum, positive, (), not live, aliases)
+    )
 
 
-def integer(default: int, doc: str, *, minimum: float = -math.inf, live: bool = False) -> Any:
+def integer(default: int, doc: str, *, minimum: float = -math.inf, live: bool = False) -> int:
     """A whole number."""
-    return _field(Description("", "integer", default, "", doc, minimum, read_only=not live))
+    return _field(default, Description("", "integer", default, "", doc, minimum, read_only=not live))
 
 
-def flag(default: bool, doc: str, *, live: bool = False) -> Any:
+def flag(default: bool, doc: str, *, live: bool = False) -> bool:
     """True or false."""
-    return _field(Description("", "bool", default, "", doc, read_only=not live))
+    return _field(default, Description("", "bool", default, "", doc, read_only=not live))
 
 
-def choice(default: str, choices: tuple[str, ...], doc: str, *, live: bool = False) -> Any:
+def choice(default: str, choices: tuple[str, ...], doc: str, *, live: bool = False) -> str:
     """One word of several."""
-    return _field(Description("", "string", default, "", doc, choices=choices, read_only=not live))
+    return _field(default, Description("", "string", default, "", doc, choices=choices, read_only=not live))
 
 
-def text(default: str, doc: str, *, live: bool = False) -> Any:
+def text(default: str, doc: str, *, live: bool = False) -> str:
     """Any text."""
-    return _field(Description("", "string", default, "", doc, read_only=not live))
+    return _field(default, Description("", "string", default, "", doc, read_only=not live))
 
 
-def reals(default: tuple[float, ...], unit: str, doc: str) -> Any:
+def reals(default: Numbers, unit: str, doc: str) -> Numbers:
     """As many numbers as the default has."""
-    return _field(Description("", "double_array", default, unit, doc))
+    return _field(default, Description("", "double_array", default, unit, doc))
 
 
-def group(kind: type, **defaults: Value) -> Any:
+def group(kind: type[Member], **defaults: Value) -> Member:
     """A nested group of parameters, with other defaults than its own where given."""
     return field(default_factory=lambda: kind(**defaults))
 
 
-def _field(description: Description) -> Any:
-    return field(default=description.default, metadata={_KEY: description})
+def _field(default: Member, description: Description) -> Member:
+    return field(default=default, metadata={_KEY: description})
 
 
-def describe(parameters: Any, prefix: str = "") -> Iterator[Description]:
+class ParameterGroup:
+    """A group of parameters that checks itself wherever it is made: base class of a frozen dataclass."""
+
+    __slots__ = ()
+
+    def __post_init__(self) -> None:
+        """Check every parameter by its description, and then all together.
+
+        Raises:
+            ParameterError: A value has another type, lies outside its bounds, or does not go with the others.
+        """
+        for item in dataclasses.fields(cast("DataclassInstance", self)):
+            description: Description | None = item.metadata.get(_KEY)
+            if description is not None:
+                value = getattr(self, item.name)
+                try:
+                    checked = description.check(value)
+                except ParameterError:
+                    dataclasses.replace(description, name=item.name).check(value)
+                    raise
+                if checked is not value:
+                    object.__setattr__(self, item.name, checked)
+        self.check_together()
+
+    def check_together(self) -> None:
+        """Raise a :class:`ParameterError` where parameters, each of which may be as it is, do not fit each other."""
+
+
+def describe(parameters: DataclassInstance, prefix: str = "") -> Iterator[Description]:
     """The descriptions of a group and all groups below it, with full dotted names.
 
     Args:
@@ -179,11 +217,18 @@ def describe(parameters: Any, prefix: str = "") -> Iterator[Description]:
         value = getattr(parameters, item.name)
         if _KEY in item.metadata:
             yield dataclasses.replace(item.metadata[_KEY], name=name, default=value)
-        elif dataclasses.is_dataclass(value):
+        elif dataclasses.is_dataclass(value) and not isinstance(value, type):
             yield from describe(value, name)
         elif isinstance(value, dict):
             for key, member in value.items():
                 yield from describe(member, f"{name}.{key}")
+
+
+def _plain(value: object) -> object:
+    """A number of numpy's, or of another kind, as one of Python's."""
+    if isinstance(value, (bool, Integral)):
+        return value if isinstance(value, bool) else int(value)
+    return float(value) if isinstance(value, Real) else value
 
 
 def _number(value: float) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from vds_gz.parameters.description import ParameterError, choice, real, text
+from vds_gz.parameters.description import ParameterError, ParameterGroup, choice, real, text
 
 LINKS = ("auto", "transport", "bridge", "ros2_control", "system")
 
 
 @dataclass(frozen=True, slots=True)
-class GazeboParameters:
+class GazeboParameters(ParameterGroup):
     """Where in Gazebo the vehicle is, and how to reach it. Empty names stand for Gazebo's or the model's own."""
 
     link: str = choice(
@@ -41,7 +41,8 @@ class GazeboParameters:
         "forward_position_controller/commands", "steering joints of the link ros2_control [rad]"
     )
 
-    def __post_init__(self) -> None:
+    def check_together(self) -> None:
+        """Refuse what does not fit together."""
         joint_map(self.joint_names)
         if not self.model:
             raise ParameterError("parameter 'model' is empty; it must be the name of a model in the world")

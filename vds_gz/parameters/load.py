@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from vds_gz.parameters.autoware_files import is_autoware, translated
 from vds_gz.parameters.description import Description, ParameterError, Value, describe
@@ -13,7 +13,10 @@ from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.override import Override
 from vds_gz.parameters.sensors import sensors_of
 
-Group = TypeVar("Group")
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+Group = TypeVar("Group", bound="DataclassInstance")
 
 #: Parameters that every ROS node may be given and that are none of ours.
 FOREIGN = ("qos_overrides.", "start_type_description_service", "diagnostic_updater.")
@@ -68,18 +71,18 @@ def replaced(group: Group, values: Mapping[str, Value], prefix: str = "") -> Gro
     Raises:
         ParameterError: The parameters do not fit each other.
     """
-    changes: dict[str, Any] = {}
-    for item in dataclasses.fields(group):  # type: ignore[arg-type]
+    changes: dict[str, object] = {}
+    for item in dataclasses.fields(group):
         name = f"{prefix}.{item.name}" if prefix else item.name
         value = getattr(group, item.name)
-        if dataclasses.is_dataclass(value):
+        if dataclasses.is_dataclass(value) and not isinstance(value, type):
             changes[item.name] = replaced(value, values, name)
         elif isinstance(value, dict):
             changes[item.name] = {key: replaced(member, values, f"{name}.{key}") for key, member in value.items()}
         elif name in values:
             changes[item.name] = values[name]
     try:
-        return dataclasses.replace(group, **changes)  # type: ignore[type-var]
+        return dataclasses.replace(group, **changes)
     except ParameterError as error:
         raise ParameterError(f"{prefix}: {error}" if prefix else str(error)) from None
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from vds_gz.parameters.autoware import MeasurementNoiseParameters
-from vds_gz.parameters.description import ParameterError, choice, flag, group, integer, real, text
+from vds_gz.parameters.description import ParameterError, ParameterGroup, choice, flag, group, integer, real, text
 from vds_gz.parameters.gazebo import GazeboParameters
 
 
 @dataclass(frozen=True, slots=True)
-class LocalizationParameters:
+class LocalizationParameters(ParameterGroup):
     """Noise of a simulated localization. All of them are variances."""
 
     odom_walk_velocity_translation: float = real(
@@ -30,7 +30,7 @@ class LocalizationParameters:
 
 
 @dataclass(frozen=True, slots=True)
-class NodeParameters:
+class NodeParameters(ParameterGroup):
     """Everything that the simulation node can be told."""
 
     step_rate: float = real(1000.0, "Hz", "steps of the model per second", positive=True, maximum=100_000.0)
@@ -67,7 +67,8 @@ class NodeParameters:
         "package of the pedal messages: tier4_vehicle_msgs, or, in newer Autoware, autoware_vehicle_msgs",
     )
 
-    def __post_init__(self) -> None:
+    def check_together(self) -> None:
+        """Refuse what does not fit together."""
         if self.use_sim_time and self.be_reference_clock:
             raise ParameterError(
                 "parameters 'use_sim_time' and 'be_reference_clock' are both true; a node follows a clock or gives it"

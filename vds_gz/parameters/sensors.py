@@ -14,36 +14,35 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any
 
-from vds_gz.parameters.description import ParameterError, flag, integer, real, reals, text
+from vds_gz.parameters.description import ParameterError, ParameterGroup, flag, integer, real, reals, text
 from vds_gz.parameters.override import Override
 
 #: The parameter that they are members of.
 GROUP = "sensors"
 
 
-def kind(name: str) -> Any:
+def kind(name: str) -> str:
     """The parameter that says what a sensor is."""
     return text(name, "what it is")
 
 
-def place(x: float, y: float, z: float) -> Any:
+def place(x: float, y: float, z: float) -> tuple[float, float, float]:
     """Where a sensor is."""
     return reals((x, y, z), "m", "place in base_link")
 
 
-def straight() -> Any:
+def straight() -> tuple[float, float, float]:
     """Which way a sensor looks."""
     return reals((0.0, 0.0, 0.0), "rad", "roll, pitch and yaw in base_link")
 
 
-def rate(default: float) -> Any:
+def rate(default: float) -> float:
     """How often a sensor measures."""
     return real(default, "Hz", "measurements per second", positive=True, maximum=1000.0)
 
 
-def noise(default: float) -> Any:
+def noise(default: float) -> float:
     """The noise of a range finder."""
     return real(default, "m", "standard deviation of a range", minimum=0.0)
 
@@ -54,7 +53,7 @@ def _rising(low_name: str, low: float, high_name: str, high: float) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Lidar:
+class Lidar(ParameterGroup):
     """What all range finders have."""
 
     xyz: tuple[float, float, float] = place(0.5, 0.0, 0.7)
@@ -64,7 +63,8 @@ class Lidar:
     min_range: float = real(0.2, "m", "what is nearer is not seen", positive=True)
     max_range: float = real(110.0, "m", "what is farther is not seen", positive=True)
 
-    def __post_init__(self) -> None:
+    def check_together(self) -> None:
+        """Refuse what does not fit together."""
         _rising("min_range", self.min_range, "max_range", self.max_range)
 
 
@@ -143,7 +143,7 @@ class RplidarA2(Lidar):
 
 
 @dataclass(frozen=True, slots=True)
-class Imu:
+class Imu(ParameterGroup):
     """An inertial measurement unit: white noise, and biases that walk at random."""
 
     type: str = kind("imu")
@@ -158,7 +158,7 @@ class Imu:
 
 
 @dataclass(frozen=True, slots=True)
-class Camera:
+class Camera(ParameterGroup):
     """A colour camera without distortion; it looks along the x axis."""
 
     type: str = kind("camera")
@@ -174,7 +174,8 @@ class Camera:
     clip_min: float = real(0.01, "m", "what is nearer is not seen", positive=True)
     clip_max: float = real(1e4, "m", "what is farther is not seen", positive=True)
 
-    def __post_init__(self) -> None:
+    def check_together(self) -> None:
+        """Refuse what does not fit together."""
         _rising("clip_min", self.clip_min, "clip_max", self.clip_max)
 
 
@@ -186,13 +187,14 @@ class RgbdCamera(Camera):
     depth_clip_min: float = real(0.01, "m", "what is nearer has no depth", positive=True)
     depth_clip_max: float = real(15.0, "m", "what is farther has no depth", positive=True)
 
-    def __post_init__(self) -> None:
-        Camera.__post_init__(self)
+    def check_together(self) -> None:
+        """Refuse what does not fit together."""
+        Camera.check_together(self)
         _rising("depth_clip_min", self.depth_clip_min, "depth_clip_max", self.depth_clip_max)
 
 
 @dataclass(frozen=True, slots=True)
-class Gnss:
+class Gnss(ParameterGroup):
     """A satellite navigation receiver. The world says where on Earth it is."""
 
     type: str = kind("gnss")
@@ -203,8 +205,11 @@ class Gnss:
     vertical_std_noise: float = real(4.0, "m", "standard deviation of the height", minimum=0.0)
 
 
+#: A sensor of any type.
+Sensor = Lidar | Imu | Camera | Gnss
+
 #: All types of sensors, by what ``type`` says.
-TYPES: dict[str, type] = {
+TYPES: dict[str, type[Sensor]] = {
     group().type: group
     for group in (
         *(Helios26, Helios31, Helios70, OusterOs1, VelodyneVlp16, Lidar2d, RplidarA2),
@@ -213,7 +218,7 @@ TYPES: dict[str, type] = {
 }
 
 
-def sensors_of(overrides: Iterable[Override]) -> dict[str, Any]:
+def sensors_of(overrides: Iterable[Override]) -> dict[str, Sensor]:
     """The sensors that parameters speak of, by their names, in the order in which they appear; all values are defaults.
 
     Raises:
@@ -229,7 +234,7 @@ def sensors_of(overrides: Iterable[Override]) -> dict[str, Any]:
     return {name: _group(name, types.get(name), origin)() for name, origin in origins.items()}
 
 
-def _group(name: str, override: Override | None, origin: str) -> type:
+def _group(name: str, override: Override | None, origin: str) -> type[Sensor]:
     """The group of a sensor's type."""
     known = ", ".join(TYPES)
     if not re.fullmatch(r"[A-Za-z]\w*", name, re.ASCII):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from vds_gz.parameters.description import (
     Description,
     ParameterError,
+    ParameterGroup,
     choice,
     describe,
     flag,
@@ -31,24 +31,24 @@ _OUTPUT = (
 GREATEST = 1e3
 
 
-def _speed(default: float, doc: str) -> Any:
+def _speed(default: float, doc: str) -> float:
     return real(default, "m/s", f"{doc}; negative: turned round", minimum=-GREATEST, maximum=GREATEST, live=True)
 
 
-def _yaw_rate(default: float, doc: str) -> Any:
+def _yaw_rate(default: float, doc: str) -> float:
     return real(default, "rad/s", f"{doc}; negative: turned round", minimum=-GREATEST, maximum=GREATEST, live=True)
 
 
-def _angle(default: float, doc: str) -> Any:
+def _angle(default: float, doc: str) -> float:
     return real(default, "rad", f"{doc}; negative: turned round", minimum=-math.pi, maximum=math.pi, live=True)
 
 
-def _rate(default: float, doc: str) -> Any:
+def _rate(default: float, doc: str) -> float:
     return real(default, "Hz", doc, positive=True, maximum=1000.0, live=True)
 
 
 @dataclass(frozen=True, slots=True)
-class LinearAxes:
+class LinearAxes(ParameterGroup):
     """Numbers of the axes that give a speed."""
 
     x: int = integer(3, "axis of the speed, forwards positive", minimum=0, live=True)
@@ -56,14 +56,14 @@ class LinearAxes:
 
 
 @dataclass(frozen=True, slots=True)
-class AngularAxes:
+class AngularAxes(ParameterGroup):
     """Number of the axis that turns the vehicle."""
 
     yaw: int = integer(0, "axis of the steering, left positive", minimum=0, live=True)
 
 
 @dataclass(frozen=True, slots=True)
-class LinearScales:
+class LinearScales(ParameterGroup):
     """Speeds with the sticks at their ends."""
 
     x: float = _speed(1.0, "speed with the stick at its end")
@@ -71,14 +71,14 @@ class LinearScales:
 
 
 @dataclass(frozen=True, slots=True)
-class AngularScales:
+class AngularScales(ParameterGroup):
     """Yaw rate with the stick at its end."""
 
     yaw: float = _yaw_rate(1.0, "yaw rate with the stick at its end; twists only")
 
 
 @dataclass(frozen=True, slots=True)
-class JoystickParameters:
+class JoystickParameters(ParameterGroup):
     """Everything that driving with a joystick can be told."""
 
     output: str = choice("ackermann", OUTPUTS, _OUTPUT)
@@ -111,7 +111,8 @@ class JoystickParameters:
         -1, "button that enables and takes the turbo scales; -1: none", minimum=-1, live=True
     )
 
-    def __post_init__(self) -> None:
+    def check_together(self) -> None:
+        """Refuse what does not fit together."""
         if self.require_enable_button and self.enable_button < 0:
             raise ParameterError(
                 f"parameter 'enable_button' is {self.enable_button}; it must be a button, 0 or more, unless "
@@ -120,7 +121,7 @@ class JoystickParameters:
 
 
 @dataclass(frozen=True, slots=True)
-class GamepadParameters:
+class GamepadParameters(ParameterGroup):
     """Everything that reading a gamepad can be told, named as in joy's ``joy_node``."""
 
     device_id: int = integer(0, "which of several, as --list numbers them", minimum=0)
@@ -131,7 +132,7 @@ class GamepadParameters:
 
 
 @dataclass(frozen=True, slots=True)
-class KeyParameters:
+class KeyParameters(ParameterGroup):
     """Everything that driving with keys can be told."""
 
     output: str = choice("ackermann", OUTPUTS, _OUTPUT)

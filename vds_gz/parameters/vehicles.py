@@ -10,14 +10,14 @@ import math
 from dataclasses import dataclass
 
 from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
-from vds_gz.parameters.description import ParameterError, choice, flag, group, real
+from vds_gz.parameters.description import ParameterError, ParameterGroup, choice, flag, group, real
 
 #: Least difference of wheel base and track with which rollers in an O still turn an omni vehicle [m].
 MIN_ROTATION_LEVER = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
-class BicycleParameters:
+class BicycleParameters(ParameterGroup):
     """A vehicle with a fixed and a steered axle: cars, forklifts, tricycles."""
 
     base_link_offset: float = real(0.0, "m", "from the middle of the fixed axle to base_link, along +x")
@@ -45,7 +45,8 @@ class BicycleParameters:
     drive_actuator: DriveParameters = group(DriveParameters)
     steering_actuator: SteeringParameters = group(SteeringParameters)
 
-    def __post_init__(self) -> None:
+    def check_together(self) -> None:
+        """Refuse what does not fit together."""
         limit = self.steering_actuator.max_position
         if not self.drive_on_steered_wheel and not 0.0 < limit < math.pi / 2:
             raise ParameterError(
@@ -59,7 +60,7 @@ class BicycleParameters:
 
 
 @dataclass(frozen=True, slots=True)
-class DifferentialParameters:
+class DifferentialParameters(ParameterGroup):
     """A vehicle with a left and a right drive."""
 
     base_link_offset: float = real(0.0, "m", "from the middle of the driven axle to base_link, along +x")
@@ -69,7 +70,7 @@ class DifferentialParameters:
 
 
 @dataclass(frozen=True, slots=True)
-class OmniParameters:
+class OmniParameters(ParameterGroup):
     """A vehicle with four mecanum wheels."""
 
     base_link_offset: float = real(0.0, "m", "from the middle of the wheels to base_link, along +x")
@@ -81,7 +82,8 @@ class OmniParameters:
     )
     drive_actuators: DriveParameters = group(DriveParameters)
 
-    def __post_init__(self) -> None:
+    def check_together(self) -> None:
+        """Refuse what does not fit together."""
         if self.roller_pattern == "o" and abs(self.wheel_base - self.track) < MIN_ROTATION_LEVER:
             raise ParameterError(
                 f"parameters 'wheel_base' and 'track' are both {self.track:g}; with 'roller_pattern: o' such wheels "
