@@ -54,10 +54,8 @@ class NodeList:
     """Which nodes there are, as ROS tools find out."""
 
     def __init__(self, graph: Any) -> None:
-        self._reader = Reader(
-            graph._library, graph._participant, Channel("ros_discovery_info", INFO, QoS(100, transient_local=True), {})
-        )
-        self._codec = graph._types.codec(INFO)
+        self._reader = Reader(graph.context, Channel("ros_discovery_info", INFO, QoS(100, transient_local=True), {}))
+        self._codec = graph.context.types.codec(INFO)
         self.infos: dict[bytes, Any] = {}
 
     def __call__(self) -> dict[str, Any]:
@@ -73,13 +71,12 @@ class Client:
 
     def __init__(self, graph: Any, name: str, kind: str) -> None:
         self._graph = graph
-        self._response = graph._types.codec(f"{kind}_Response")
-        self._request = graph._types.codec(f"{kind}_Request")
+        self._response = graph.context.types.codec(f"{kind}_Response")
+        self._request = graph.context.types.codec(f"{kind}_Request")
         self.new_request = lambda: graph.message(f"{kind}_Request")
         self._reply_channel = Channel(f"rr{name}Reply", f"{kind}_Response", QoS(), {"clientid": f"{id(self):x}"})
         self.writer = Writer(
-            graph._library,
-            graph._participant,
+            graph.context,
             Channel(f"rq{name}Request", f"{kind}_Request", QoS(), {"clientid": f"{id(self):x}"}),
         )
         self._reader: Reader | None = None
@@ -87,7 +84,7 @@ class Client:
 
     def listen(self) -> Reader:
         if self._reader is None:
-            self._reader = Reader(self._graph._library, self._graph._participant, self._reply_channel)
+            self._reader = Reader(self._graph.context, self._reply_channel)
         return self._reader
 
     def send(self, request: Any) -> bytes:

@@ -8,11 +8,13 @@ import time
 from vds_gz.parameters.description import Description
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.dds import DdsGraph
+from vds_gz.ros.dds.context import Context
 from vds_gz.ros.dds.domain import discovery, join
 from vds_gz.ros.dds.endpoints import Channel, Writer
 from vds_gz.ros.dds.interfaces import interfaces
-from vds_gz.ros.dds.library import load
+from vds_gz.ros.dds.library import Library
 from vds_gz.ros.graph import QoS, Severity
+from vds_gz.ros.messages.portable import MessageTypes
 
 DESCRIPTIONS = (
     Description("use_sim_time", "bool", False, doc="Follow /clock.", read_only=False),
@@ -71,9 +73,9 @@ def farewell(*arguments: str) -> None:
 
 def raw(topic: str, type_name: str, *payloads: str) -> None:
     """A writer that sends these bytes, given in hexadecimal, again and again, whatever the type says."""
-    library = load()
-    participant = join(library, discovery(os.environ, interfaces()))
-    writer = Writer(library, participant, Channel(topic, type_name, QoS(), {}))
+    library = Library()
+    context = Context(library, join(library, discovery(os.environ, interfaces())), MessageTypes(), print)
+    writer = Writer(context, Channel(topic, type_name, QoS(), {}))
     with contextlib.suppress(KeyboardInterrupt):
         while True:
             for payload in payloads:

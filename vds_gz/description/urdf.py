@@ -11,8 +11,9 @@ parameters, its name and the link it is fixed to.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import Field
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from xml.dom.minidom import Document
 from xml.parsers.expat import ExpatError
 
@@ -22,6 +23,9 @@ from vds_gz.description.robot import DescriptionError
 from vds_gz.parameters.description import Value, describe
 from vds_gz.share import share
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
 _SUFFIX = ".urdf.xacro"
 _NAMESPACE = "http://www.ros.org/wiki/xacro"
 
@@ -29,13 +33,18 @@ _NAMESPACE = "http://www.ros.org/wiki/xacro"
 class Sensor(Protocol):
     """The parameter group of a sensor."""
 
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
     @property
     def type(self) -> str:
         """Which one it is: the name of its file and of its macro."""
 
 
 def urdf(
-    model: str, parameters: object, xacro_file: str | Path | None = None, sensors: Mapping[str, Sensor] | None = None
+    model: str,
+    parameters: DataclassInstance,
+    xacro_file: str | Path | None = None,
+    sensors: Mapping[str, Sensor] | None = None,
 ) -> str:
     """The URDF of a vehicle.
 
@@ -66,7 +75,7 @@ def urdf(
     return '<?xml version="1.0"?>\n' + root.toprettyxml(indent="  ")
 
 
-def arguments(parameters: object) -> dict[str, str]:
+def arguments(parameters: DataclassInstance) -> dict[str, str]:
     """The xacro arguments of a group of parameters, by name."""
     return {item.name.replace(".", "_"): _text(item.default) for item in describe(parameters)}
 

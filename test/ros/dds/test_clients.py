@@ -73,12 +73,12 @@ def test_nobody_is_ready_until_the_service_comes_and_after_it_has_gone(join):
     until(lambda: not client.ready(), asking)
 
 
-def test_an_answer_that_is_none_is_counted_and_the_next_one_is_heard(join):
+def test_a_malformed_response_is_counted_and_the_next_one_is_received(join):
     asking, forger = join(name="asking"), join(name="forger")
     client = asking.client("/forged", SET_BOOL)
     requests: list[bytes] = []
-    reader = Reader(forger._library, forger._participant, Channel("rq/forgedRequest", f"{SET_BOOL}_Request", QoS(), {}))
-    writer = Writer(forger._library, forger._participant, Channel("rr/forgedReply", f"{SET_BOOL}_Response", QoS(), {}))
+    reader = Reader(forger.context, Channel("rq/forgedRequest", f"{SET_BOOL}_Request", QoS(), {}))
+    writer = Writer(forger.context, Channel("rr/forgedReply", f"{SET_BOOL}_Response", QoS(), {}))
     until(lambda: client.ready() and reader.matched() and writer.matched(), asking)
     answers: list[Any] = []
     ask(client, True, answers)
@@ -86,10 +86,10 @@ def test_an_answer_that_is_none_is_counted_and_the_next_one_is_heard(join):
     until(lambda: requests.extend(bytes(data) for data, _ in reader.take()) or len(requests) == 2)
     response = forger.message(f"{SET_BOOL}_Response")
     response.message = "true"
-    codec = forger._types.codec(f"{SET_BOOL}_Response")
+    codec = forger.context.types.codec(f"{SET_BOOL}_Response")
     writer.write(bytearray(codec.encode(response, requests[0][4:20])[:24]))
     writer.write(codec.encode(response, bytes(16)))  # somebody else's
     writer.write(codec.encode(response, requests[1][4:20]))
     until(lambda: answers, asking)
     assert [one.message for one in answers] == ["true"]
-    assert client.malformed == 1
+    assert client.decoder.malformed == 1

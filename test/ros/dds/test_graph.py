@@ -171,12 +171,12 @@ def test_closing_twice_is_closing_once(join: Join) -> None:
     graph.close()
 
 
-def test_endpoints_tell_their_type_hash(start: Start, join: Join) -> None:
+def test_endpoints_announce_their_type_hash(start: Start, join: Join) -> None:
     graph = join()
     start("node")
-    reader = Reader(graph._library, graph._participant, Channel("rt/chatter", STRING, QoS(), {}))
+    reader = Reader(graph.context, Channel("rt/chatter", STRING, QoS(), {}))
     writer = until(lambda: next((handle for _, handle in reader.take()), 0), graph)
-    assert reader.writer_user_data(writer) == {"typehash": graph._types.hash(STRING)}
+    assert reader.writer_user_data(writer) == {"typehash": graph.context.types.hash(STRING)}
 
 
 # What does not belong
@@ -199,8 +199,8 @@ def test_foreign_bytes_are_counted_and_reported_once(
     subscription = graph.subscribe("command", TWIST, QoS(), take_all(got))
     good = "00010000" + 48 * "00"
     start("raw", "rt/command", TWIST, payload.replace(" ", ""), good)
-    until(lambda: subscription.malformed > 2 and len(got) > 2, graph)
-    assert graph.malformed == subscription.malformed
+    until(lambda: subscription.decoder.malformed > 2 and len(got) > 2, graph)
+    assert graph.malformed == subscription.decoder.malformed
     said = capfd.readouterr().err
     assert said.count("topic '/command'") == 1
     assert f"are no {TWIST}" in said

@@ -5,59 +5,55 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
+from vds_gz.ros.dds.context import Context
+from vds_gz.ros.dds.decoding import Decoder
 from vds_gz.ros.dds.endpoints import Channel, Reader, Writer
-from vds_gz.ros.dds.publications import Report
 from vds_gz.ros.graph import QoS
-from vds_gz.ros.messages.portable import MalformedMessageError, MessageTypes
 
 _HEADER = 16
 
 #: After so long, a request of ours is taken for lost [ns].
-_ANSWERED_WITHIN = 10_000_000_000
+_RESPONSE_TIMEOUT = 10_000_000_000
 
 
-class _Asked(NamedTuple):
+class _Pending(NamedTuple):
     done: Callable[[Any], None]
     at: int
 
 
 class ServiceClient:
-    """Asks one service.
+    """Calls one service.
 
     Attributes:
         name: Absolute name of the service.
-        malformed: How many samples were no response of the service's type.
+        decoder: Decodes its responses.
     """
 
-    def __init__(
-        self, library: Any, participant: int, types: MessageTypes, name: str, type_name: str, report: Report
-    ) -> None:
+    def __init__(self, context: Context, name: str, type_name: str) -> None:
         """Look for a service.
 
         Args:
-            library: Cyclone DDS.
-            participant: The node's participant.
-            types: Message types.
+            context: The node's place on the graph.
             name: Absolute name of the service.
             type_name: Its type, e.g. ``std_srvs/srv/Trigger``.
-            report: Told of malformed responses.
         """
+        types = context.types
         request, response = f"{type_name}_Request", f"{type_name}_Response"
         # By its own mark the client is known in the headers, and by the text of it as the owner of both endpoints.
         self._mark = os.urandom(8)
         owner = {"clientid": ".".join(f"{byte:x}" for byte in self._mark)}
-        asked = {**owner, "typehash": types.hash(request)}
-        answered = {**owner, "typehash": types.hash(response)}
+        requests = {**owner, "typehash": types.hash(request)}
+        responses = {**owner, "typehash": types.hash(response)}
         self.name = name
-        self.malformed = 0
-        self.reader = Reader(library, participant, Channel(f"rr{name}Reply", response, QoS(), answered))
-        self.writer = Writer(library, participant, Channel(f"rq{name}Request", request, QoS(), asked))
-        self._request, self._response = types.codec(request), types.codec(response)
-        self._new_request = lambda: types.new(request)
-        self._report = report
-        self._pending: dict[bytes, _Asked] = {}
+        self.reader = Reader(context, Channel(f"rr{name}Reply", response, QoS(), responses))
+        self.writer = Writer(context, Channel(f"rq{name}Request", request, QoS(), requests))
+        self.decoder = Decoder(f"service '{name}'", types.codec(response).decode, context.warn)
+        self._request = types.codec(request)
+        self._new_request = partial(types.new, request)
+        self._pending: dict[bytes, _Pending] = {}
         self._number = 0
 
     def ready(self) -> bool:
@@ -69,25 +65,17 @@ class ServiceClient:
         return self._new_request()
 
     def call(self, request: Any, done: Callable[[Any], None]) -> None:
-        """Ask; ``done`` gets the response, and is never called if none comes."""
+        """Send a request; ``done`` gets the response, and is never called if none comes."""
         now = time.monotonic_ns()
-        self._pending = {key: one for key, one in self._pending.items() if now - one.at < _ANSWERED_WITHIN}
+        self._pending = {key: one for key, one in self._pending.items() if now - one.at < _RESPONSE_TIMEOUT}
         self._number += 1
         header = self._mark + self._number.to_bytes(8, "little")
-        self._pending[header] = _Asked(done, now)
+        self._pending[header] = _Pending(done, now)
         self.writer.write(self._request.encode(request, header))
 
     def deliver(self, _arrival: int) -> None:
-        """Hand on every response that has arrived and is ours: all clients of a service hear all responses."""
+        """Hand on every response that has arrived and is ours: all clients of a service receive all responses."""
         for data, _ in self.reader.take():
-            asked = self._pending.pop(bytes(data[4 : 4 + _HEADER]), None)
-            if asked is None:
-                continue
-            try:
-                response = self._response.decode(data, _HEADER)
-            except MalformedMessageError as error:
-                self.malformed += 1
-                if self.malformed == 1:
-                    self._report(f"service '{self.name}': {error}. Ignored, as any more like it will be")
-                continue
-            asked.done(response)
+            pending = self._pending.pop(bytes(data[4 : 4 + _HEADER]), None)
+            if pending is not None and (response := self.decoder(data, _HEADER)) is not None:
+                pending.done(response)

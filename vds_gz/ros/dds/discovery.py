@@ -1,4 +1,4 @@
-"""``ros_discovery_info``: the topic on which ROS nodes tell each other which endpoints belong to which node."""
+"""``ros_discovery_info``: the topic on which ROS nodes announce to each other which endpoints belong to which node."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from vds_gz.ros.dds.context import Context
 from vds_gz.ros.dds.endpoints import Channel, Reader, Writer
 from vds_gz.ros.graph import QoS
-from vds_gz.ros.messages.portable import MessageTypes
 
 _TYPE = "rmw_dds_common/msg/ParticipantEntitiesInfo"
 _NODE = "rmw_dds_common/msg/NodeEntitiesInfo"
@@ -16,27 +16,23 @@ _GID = "rmw_dds_common/msg/Gid"
 
 
 class DiscoveryInfo:
-    """Says on the graph that there is one node, and which endpoints it has."""
+    """Announces on the graph that there is one node, and which endpoints it has."""
 
-    def __init__(
-        self, library: Any, participant: int, gid: bytes, types: MessageTypes, name: str, namespace: str
-    ) -> None:
+    def __init__(self, context: Context, name: str, namespace: str) -> None:
         """Announce a node without endpoints.
 
         Args:
-            library: Cyclone DDS.
-            participant: The node's participant.
-            gid: The participant's identity.
-            types: Message types.
+            context: The node's place on the graph.
             name: The node's name.
             namespace: The node's namespace.
         """
+        types = context.types
         channel = Channel("ros_discovery_info", _TYPE, QoS(1, transient_local=True), {"typehash": types.hash(_TYPE)})
-        self._writer = Writer(library, participant, channel)
+        self._writer = Writer(context, channel)
         self._codec = types.codec(_TYPE)
         self._types = types
         self._message = types.new(_TYPE)
-        self._message.gid = self._gid(gid)
+        self._message.gid = self._gid(context.library.identity(context.participant))
         self._node = types.new(_NODE)
         self._node.node_name, self._node.node_namespace = name, namespace
         self._message.node_entities_info_seq = [self._node]

@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 from xml.sax.saxutils import quoteattr
 
 from vds_gz.errors import ArgumentError
 from vds_gz.ros.dds.interfaces import Interfaces
-from vds_gz.ros.dds.library import already_exists, check
+from vds_gz.ros.dds.library import Library, already_exists
 
 _RANGES = ("SUBNET", "LOCALHOST", "OFF", "SYSTEM_DEFAULT")
 _LARGEST_ID = 232  # the port numbers of higher domains would exceed 65535
@@ -73,7 +72,7 @@ class Discovery:
 
 
 def discovery(environment: Mapping[str, str], interfaces: Interfaces) -> Discovery:
-    """What the environment says.
+    """How the environment says that nodes are found.
 
     Args:
         environment: ``ROS_DOMAIN_ID``, ``ROS_AUTOMATIC_DISCOVERY_RANGE``, ``ROS_STATIC_PEERS`` ...
@@ -102,34 +101,33 @@ def discovery(environment: Mapping[str, str], interfaces: Interfaces) -> Discove
     return Discovery(_domain_id(environment), reach, peers, loopback, uri, warning, note)
 
 
-def join(library: Any, how: Discovery) -> int:
+def join(library: Library, how: Discovery) -> int:
     """A participant in the domain, which is set up first if this process has not done so yet.
 
     Raises:
         GraphError: It cannot be made.
     """
-    created = library.dds_create_domain(how.domain, how.configuration().encode())
+    created = library.c.dds_create_domain(how.domain, how.configuration().encode())
     if not already_exists(created):
         user = f" (CYCLONEDDS_URI is {how.uri!r})" if how.uri else ""
-        check(library, created, f"DDS domain {how.domain} cannot be set up{user}")
-    qos = library.dds_create_qos()
+        library.check(created, f"DDS domain {how.domain} cannot be set up{user}")
+    qos = library.c.dds_create_qos()
     enclave = b"enclave=/;"
-    library.dds_qset_userdata(qos, enclave, len(enclave))
-    participant = library.dds_create_participant(how.domain, qos, None)
-    library.dds_delete_qos(qos)
-    return check(
-        library,
+    library.c.dds_qset_userdata(qos, enclave, len(enclave))
+    participant = library.c.dds_create_participant(how.domain, qos, None)
+    library.c.dds_delete_qos(qos)
+    return library.check(
         participant,
         f"DDS domain {how.domain} cannot be joined; at most {_MOST_PER_HOST + 1} processes on one host can",
     )
 
 
-def leave(library: Any, participant: int, domain: int) -> None:
+def leave(library: Library, participant: int, domain: int) -> None:
     """Delete a participant and all that is in it, and the domain after the process's last one."""
-    parent = library.dds_get_parent(participant)
-    library.dds_delete(participant)
-    if library.dds_lookup_participant(domain, None, 0) == 0:
-        library.dds_delete(parent)
+    parent = library.c.dds_get_parent(participant)
+    library.c.dds_delete(participant)
+    if library.c.dds_lookup_participant(domain, None, 0) == 0:
+        library.c.dds_delete(parent)
 
 
 def _domain_id(environment: Mapping[str, str]) -> int:

@@ -12,11 +12,13 @@ import numpy as np
 from vds_gz.parameters.description import Description, Value
 from vds_gz.ros.arguments import Arguments
 from vds_gz.ros.dds.clients import ServiceClient
+from vds_gz.ros.dds.context import Context
+from vds_gz.ros.dds.decoding import Decoder
 from vds_gz.ros.dds.discovery import DiscoveryInfo
 from vds_gz.ros.dds.domain import discovery, join, leave
-from vds_gz.ros.dds.endpoints import Channel, Reader, WaitSet, Writer, identity
+from vds_gz.ros.dds.endpoints import Channel, Reader, WaitSet, Writer
 from vds_gz.ros.dds.interfaces import interfaces
-from vds_gz.ros.dds.library import load
+from vds_gz.ros.dds.library import Library
 from vds_gz.ros.dds.logging_ import Log
 from vds_gz.ros.dds.parameter_services import Parameters
 from vds_gz.ros.dds.publications import TopicPublisher, TopicSubscription
@@ -30,7 +32,7 @@ _ROSOUT = QoS(1000, transient_local=True)
 _ROSOUT_LIFESPAN = 10.0
 _PARAMETERS = QoS(1000)
 
-# No wait is longer in one piece, so that Ctrl-C is answered; with a reply on hold it is tried again this often.
+# No wait is longer in one piece, so that Ctrl-C is heeded; with a reply on hold it is tried again this often.
 _LONGEST_WAIT = 0.1
 _RETRY_WAIT = 0.005
 _GOODBYE = 0.3
@@ -43,6 +45,7 @@ class DdsGraph:
         name: The node's name, remapped.
         namespace: Its namespace, ``/`` for none.
         arguments: The command line it was made with.
+        context: Its place in the DDS domain.
     """
 
     def __init__(self, arguments: Arguments, environment: Mapping[str, str] = os.environ) -> None:
@@ -59,18 +62,18 @@ class DdsGraph:
         self.arguments = arguments
         self.name, self.namespace = arguments.name, arguments.namespace
         how = discovery(environment, interfaces())
-        self._types = MessageTypes()
-        self._library = load()
+        library = Library()
         self._domain = how.domain
-        self._participant = join(self._library, how)
+        self.context = Context(library, join(library, how), MessageTypes(), self._warn)
+        self._types = self.context.types
+        self._joined = True
         self._time: int | None = None
         self._writers: list[Writer] = []
         self._inputs: list[TopicSubscription | Service | ServiceClient] = []
         self._services: list[Service] = []
         self._offers: PublishedTopics | None = None
-        self._waits = WaitSet(self._library, self._participant)
-        self._gid = identity(self._library, self._participant)
-        self._info = DiscoveryInfo(self._library, self._participant, self._gid, self._types, self.name, self.namespace)
+        self._waits = WaitSet(self.context)
+        self._info = DiscoveryInfo(self.context, self.name, self.namespace)
         self._logger = self._make_logger()
         for severity, text in ((Severity.WARN, how.warning), (Severity.DEBUG, how.note)):
             if text:
@@ -79,7 +82,7 @@ class DdsGraph:
     @property
     def malformed(self) -> int:
         """How many samples of all topics and services were not of their type."""
-        return sum(source.malformed for source in self._inputs)
+        return sum(source.decoder.malformed for source in self._inputs)
 
     def message(self, type_name: str) -> Any:
         """A new message of a type such as ``nav_msgs/msg/Odometry``, every field at its default."""
@@ -106,9 +109,10 @@ class DdsGraph:
         """
         name = self.arguments.topic(topic)
         channel = self._channel(name, type_name, qos, unknown=raw)
-        reader = Reader(self._library, self._participant, channel)
+        reader = Reader(self.context, channel)
         decode: Callable[[bytearray], Any] = bytes if raw else self._types.codec(type_name).decode
-        subscription = TopicSubscription(name, decode, reader, callback, self._warn)
+        decoder = Decoder(f"topic '{name}'", decode, self._warn)
+        subscription = TopicSubscription(name, decoder, reader, callback)
         self._add_input(subscription)
         self._info.add(reader)
         return subscription
@@ -116,7 +120,7 @@ class DdsGraph:
     def offers(self) -> dict[str, Offer]:
         """What is published now, by anyone, by the topics' absolute names. Who has just come may be missing."""
         if self._offers is None:
-            self._offers = PublishedTopics(self._library, self._participant)
+            self._offers = PublishedTopics(self.context)
         return self._offers.now()
 
     def service(self, name: str, type_name: str, callback: Callable[[Any, Any], None]) -> None:
@@ -124,10 +128,8 @@ class DdsGraph:
         self._offer(name, type_name, QoS(), callback)
 
     def client(self, name: str, type_name: str) -> ServiceClient:
-        """Ask a service of another node, which must use rmw_cyclonedds_cpp or be one of ours."""
-        client = ServiceClient(
-            self._library, self._participant, self._types, self.arguments.service(name), type_name, self._warn
-        )
+        """Look for a service of another node, which must use rmw_cyclonedds_cpp or be one of ours."""
+        client = ServiceClient(self.context, self.arguments.service(name), type_name)
         self._writers.append(client.writer)
         self._add_input(client)
         self._info.add(client.writer, client.reader)
@@ -174,7 +176,7 @@ class DdsGraph:
 
     def wake(self) -> None:
         """Let :meth:`wait` return now. Safe to call from any thread and from a signal's handler."""
-        if self._participant:
+        if self._joined:
             self._waits.wake()
 
     def set_time(self, time_ns: int) -> None:
@@ -182,20 +184,20 @@ class DdsGraph:
         self._time = time_ns
 
     def log(self, severity: Severity, text: str) -> None:
-        """Say something on the terminal and on ``/rosout``."""
+        """Write a message to the terminal and to ``/rosout``."""
         self._logger.say(severity, text)
 
     def close(self) -> None:
         """Leave the graph, after what was published has gone out."""
-        if self._participant == 0:
+        if not self._joined:
             return
         end = time.monotonic() + _GOODBYE
         for writer in self._writers:
             if writer.matched():
                 writer.wait_for_readers(max(end - time.monotonic(), 0.0))
         self._info.remove_node(max(end - time.monotonic(), _GOODBYE / 3))
-        participant, self._participant = self._participant, 0
-        leave(self._library, participant, self._domain)
+        self._joined = False
+        leave(self.context.library, self.context.participant, self._domain)
 
     def _make_logger(self) -> Log:
         rosout = self._publisher("/rosout", "rcl_interfaces/msg/Log", _ROSOUT, _ROSOUT_LIFESPAN)
@@ -223,7 +225,7 @@ class DdsGraph:
 
     def _publisher(self, topic: str, type_name: str, qos: QoS, lifespan: float | None = None) -> TopicPublisher:
         name = self.arguments.topic(topic)
-        writer = Writer(self._library, self._participant, self._channel(name, type_name, qos, lifespan))
+        writer = Writer(self.context, self._channel(name, type_name, qos, lifespan))
         self._writers.append(writer)
         self._info.add(writer)
         return TopicPublisher(name, self._types.codec(type_name), writer)
@@ -231,18 +233,9 @@ class DdsGraph:
     def _offer(self, name: str, type_name: str, qos: QoS, callback: Callable[[Any, Any], None]) -> None:
         # The participant's identity with a number of its own in place of an endpoint's, as ROS's own nodes make it.
         number = len(self._services) + 1
-        identity = ".".join(f"{byte:x}" for byte in self._gid[:12] + number.to_bytes(4, "big"))
-        service = Service(
-            self._library,
-            self._participant,
-            self._types,
-            self.arguments.service(name),
-            type_name,
-            qos,
-            identity,
-            callback,
-            self._warn,
-        )
+        gid = self.context.library.identity(self.context.participant)
+        identity = ".".join(f"{byte:x}" for byte in gid[:12] + number.to_bytes(4, "big"))
+        service = Service(self.context, self.arguments.service(name), type_name, qos, identity, callback)
         self._services.append(service)
         self._writers.append(service.writer)
         self._add_input(service)

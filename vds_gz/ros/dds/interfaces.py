@@ -36,14 +36,14 @@ def interfaces() -> Interfaces:
     return Interfaces(known=True, any=bool(usable), multicast=any(flag & _MULTICAST for flag in usable))
 
 
-def _flags(asked: socket.socket, name: str) -> int:
+def _flags(probe: socket.socket, name: str) -> int:
     """The flags of an interface, none where it has no IPv4 address."""
     import fcntl
 
     request = struct.pack("16s24x", name.encode())
     try:
-        fcntl.ioctl(asked, _GET_ADDRESS, request)
-        answer = fcntl.ioctl(asked, _GET_FLAGS, request)
+        fcntl.ioctl(probe, _GET_ADDRESS, request)
+        response = fcntl.ioctl(probe, _GET_FLAGS, request)
     except OSError:
         return 0
-    return struct.unpack_from("H", answer, 16)[0]
+    return int(struct.unpack_from("H", response, 16)[0])

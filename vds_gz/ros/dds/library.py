@@ -27,7 +27,7 @@ _size, _pointer, _result = c.c_size_t, c.c_void_p, c.c_int32
 
 
 class SampleInfo(c.Structure):
-    """What the library says of a received sample (``dds_sample_info_t``)."""
+    """What the library knows of a received sample (``dds_sample_info_t``)."""
 
     _fields_ = (
         ("sample_state", c.c_uint),
@@ -42,7 +42,7 @@ class SampleInfo(c.Structure):
 
 
 class Endpoint(c.Structure):
-    """What discovery says of a remote endpoint (``dds_builtintopic_endpoint_t``)."""
+    """What discovery knows of a remote endpoint (``dds_builtintopic_endpoint_t``)."""
 
     _fields_ = (
         ("key", c.c_ubyte * 16),
@@ -131,100 +131,107 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
 }
 
 
-def load() -> Any:
-    """The library with its functions declared.
+class Library:
+    """Cyclone DDS.
 
-    Raises:
-        GraphError: It is not installed, or is another version than the node was written for.
+    Attributes:
+        c: Its functions, by their names in C.
     """
-    found = importlib.util.find_spec("cyclonedds")
-    if found is None or found.origin is None:
-        raise GraphError("Cyclone DDS is not installed; pip install 'vds_gz[dds]' brings it")
-    # The package tells in this file where its library is; importing the package itself would load all its classes.
-    path = runpy.run_path(str(Path(found.origin).parent / "__library__.py"))["library_path"]
-    try:
-        library = c.CDLL(str(path))
-        for name, (result, arguments) in _FUNCTIONS.items():
-            function = getattr(library, name)
-            function.restype, function.argtypes = result, arguments
-    except (OSError, AttributeError) as error:
-        raise GraphError(
-            f"Cyclone DDS at {path} cannot be used: {error}; pip install 'cyclonedds>=11,<12' brings one that can"
-        ) from None
-    return library
 
+    def __init__(self) -> None:
+        """Load the library and declare its functions.
 
-def check(library: Any, result: int, what: str) -> int:
-    """The result of a call, if it is not an error.
+        Raises:
+            GraphError: It is not installed, or is another version than the node was written for.
+        """
+        found = importlib.util.find_spec("cyclonedds")
+        if found is None or found.origin is None:
+            raise GraphError("Cyclone DDS is not installed; pip install 'vds_gz[dds]' brings it")
+        # The package names its library in this file; importing the package itself would load all its classes.
+        path = runpy.run_path(str(Path(found.origin).parent / "__library__.py"))["library_path"]
+        try:
+            self.c = c.CDLL(str(path))
+            for name, (result, arguments) in _FUNCTIONS.items():
+                function = getattr(self.c, name)
+                function.restype, function.argtypes = result, arguments
+        except (OSError, AttributeError) as error:
+            raise GraphError(
+                f"Cyclone DDS at {path} cannot be used: {error}; pip install 'cyclonedds>=11,<12' brings one that can"
+            ) from None
 
-    Raises:
-        GraphError: It is one.
-    """
-    if result < 0:
-        reason = library.dds_strretcode(result).decode()
-        raise GraphError(f"{what}: {reason} (Cyclone DDS, code {result})")
-    return result
+    def check(self, result: int, what: str) -> int:
+        """The result of a call, if it is not an error.
+
+        Raises:
+            GraphError: It is one.
+        """
+        if result < 0:
+            reason = self.c.dds_strretcode(result).decode()
+            raise GraphError(f"{what}: {reason} (Cyclone DDS, code {result})")
+        return result
+
+    def identity(self, entity: int) -> bytes:
+        """The 16 bytes by which all know an entity of the graph."""
+        gid = (c.c_ubyte * 16)()
+        self.check(self.c.dds_get_guid(entity, gid), "an entity has no identity")
+        return bytes(gid)
+
+    def set_representation(self, qos: int) -> None:
+        """Set messages to XCDR1, the only representation ROS has."""
+        self.c.dds_qset_data_representation(qos, 1, (c.c_int16 * 1)(_XCDR1))
+
+    def create_topic(self, participant: int, name: str, type_name: str) -> int:
+        """A topic whose messages are only bytes to the library.
+
+        The type is declared as one octet; what follows is not looked at. No type information is announced, as ROS's
+        own nodes announce none, so peers of all vendors go by the type's name.
+
+        All endpoints of a participant on one topic share it, so their quality of service is not the topic's.
+
+        Raises:
+            GraphError: There is such a topic already, of another type.
+        """
+        octet = (c.c_uint32 * 3)(0x01_01_00_00, 0, 0)
+        descriptor = _TypeDescriptor(size=1, align=1, type_name=type_name.encode(), operation_count=3, operations=octet)
+        descriptor.meta = b""
+        qos = self.c.dds_create_qos()
+        self.set_representation(qos)
+        topic = self.c.dds_create_topic(participant, c.byref(descriptor), name.encode(), qos, None)
+        self.c.dds_delete_qos(qos)
+        return self.check(topic, f"topic '{name}' of type '{type_name}' cannot be made")
+
+    def write(self, writer: int, kind: c.c_void_p, data: bytearray) -> int:
+        """Send bytes that begin with the CDR header.
+
+        Args:
+            writer: The writer.
+            kind: The writer's type, from ``dds_get_entity_sertype``.
+            data: The bytes; their number is a multiple of four.
+
+        Returns:
+            Zero, or a negative code.
+        """
+        length = len(data)
+        memory = _Bytes(c.addressof(c.c_char.from_buffer(data)), length)
+        sample = self.c.ddsi_serdata_from_ser_iov(kind, _DATA, 1, c.byref(memory), length)
+        code: int = self.c.dds_writecdr(writer, sample)
+        return code
+
+    def give_back(self, sample: int | None, valid: bool) -> bytearray | None:
+        """Give a taken sample back to the library.
+
+        Returns:
+            Its bytes, if it is valid.
+        """
+        data = None
+        if valid:
+            length = self.c.ddsi_serdata_size(sample)
+            data = bytearray(length)
+            self.c.ddsi_serdata_to_ser(sample, 0, length, c.addressof(c.c_char.from_buffer(data)))
+        self.c.ddsi_serdata_unref(sample)
+        return data
 
 
 def already_exists(result: int) -> bool:
-    """Whether the result of creating a domain says that this process has created it already."""
+    """Whether a domain was not created because this process has created it already."""
     return result == _PRECONDITION_NOT_MET
-
-
-def set_representation(library: Any, qos: int) -> None:
-    """Say that messages are in XCDR1, the only representation ROS has."""
-    library.dds_qset_data_representation(qos, 1, (c.c_int16 * 1)(_XCDR1))
-
-
-def create_topic(library: Any, participant: int, name: str, type_name: str) -> int:
-    """A topic whose messages are only bytes to the library.
-
-    It is told that the type is one octet; what follows is not looked at. No type information is announced, as
-    ROS's own nodes announce none, so peers of all vendors go by the type's name.
-
-    All endpoints of a participant on one topic share it, so their quality of service is not the topic's.
-
-    Raises:
-        GraphError: There is such a topic already, of another type.
-    """
-    octet = (c.c_uint32 * 3)(0x01_01_00_00, 0, 0)
-    descriptor = _TypeDescriptor(size=1, align=1, type_name=type_name.encode(), operation_count=3, operations=octet)
-    descriptor.meta = b""
-    qos = library.dds_create_qos()
-    set_representation(library, qos)
-    topic = library.dds_create_topic(participant, c.byref(descriptor), name.encode(), qos, None)
-    library.dds_delete_qos(qos)
-    return check(library, topic, f"topic '{name}' of type '{type_name}' cannot be made")
-
-
-def write(library: Any, writer: int, kind: c.c_void_p, data: bytearray) -> int:
-    """Send bytes that begin with the CDR header.
-
-    Args:
-        library: Cyclone DDS.
-        writer: The writer.
-        kind: The writer's type, from ``dds_get_entity_sertype``.
-        data: The bytes; their number is a multiple of four.
-
-    Returns:
-        Zero, or a negative code.
-    """
-    length = len(data)
-    memory = _Bytes(c.addressof(c.c_char.from_buffer(data)), length)
-    sample = library.ddsi_serdata_from_ser_iov(kind, _DATA, 1, c.byref(memory), length)
-    return library.dds_writecdr(writer, sample)
-
-
-def give_back(library: Any, sample: int | None, valid: bool) -> bytearray | None:
-    """Give a taken sample back to the library.
-
-    Returns:
-        Its bytes, if it is valid.
-    """
-    data = None
-    if valid:
-        length = library.ddsi_serdata_size(sample)
-        data = bytearray(length)
-        library.ddsi_serdata_to_ser(sample, 0, length, c.addressof(c.c_char.from_buffer(data)))
-    library.ddsi_serdata_unref(sample)
-    return data

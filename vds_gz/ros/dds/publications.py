@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from vds_gz.ros.dds.decoding import Decoder
 from vds_gz.ros.dds.endpoints import Reader, Writer
-from vds_gz.ros.messages.portable import Codec, MalformedMessageError
-
-Report = Callable[[str], None]
+from vds_gz.ros.messages.portable import Codec
 
 
 class TopicPublisher:
@@ -43,24 +42,15 @@ class TopicSubscription:
 
     Attributes:
         topic: Absolute name.
-        malformed: How many samples were no message of the topic's type.
+        decoder: Decodes its messages.
     """
 
-    def __init__(
-        self,
-        topic: str,
-        decode: Callable[[bytearray], Any],
-        reader: Reader,
-        callback: Callable[[Any, int], None],
-        report: Report,
-    ) -> None:
+    def __init__(self, topic: str, decoder: Decoder, reader: Reader, callback: Callable[[Any, int], None]) -> None:
         """Made by :meth:`DdsGraph.subscribe`."""
         self.topic = topic
         self.reader = reader
-        self.malformed = 0
-        self._decode = decode
+        self.decoder = decoder
         self._callback = callback
-        self._report = report
 
     def publisher_count(self) -> int:
         """How many publishers there are in the graph now."""
@@ -73,11 +63,6 @@ class TopicSubscription:
             arrival: When, by ``time.monotonic_ns``.
         """
         for data, _ in self.reader.take():
-            try:
-                message = self._decode(data)
-            except MalformedMessageError as error:
-                self.malformed += 1
-                if self.malformed == 1:
-                    self._report(f"topic '{self.topic}': {error}. Ignored, as any more like it will be")
-                continue
-            self._callback(message, arrival)
+            message = self.decoder(data)
+            if message is not None:
+                self._callback(message, arrival)

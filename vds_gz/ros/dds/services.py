@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
+from vds_gz.ros.dds.context import Context
+from vds_gz.ros.dds.decoding import Decoder
 from vds_gz.ros.dds.endpoints import Channel, Reader, Writer
-from vds_gz.ros.dds.publications import Report
 from vds_gz.ros.graph import QoS
-from vds_gz.ros.messages.portable import MalformedMessageError, MessageTypes
 
 _HEADER = 16
 _PATIENCE_NS = 1_000_000_000
@@ -32,56 +33,46 @@ class Service:
 
     Attributes:
         name: Absolute name.
-        malformed: How many samples were no request of the service's type.
+        decoder: Decodes its requests.
     """
 
     def __init__(
         self,
-        library: Any,
-        participant: int,
-        types: MessageTypes,
+        context: Context,
         name: str,
         type_name: str,
         qos: QoS,
         identity: str,
         callback: Callable[[Any, Any], None],
-        report: Report,
     ) -> None:
         """Offer a service.
 
         Args:
-            library: Cyclone DDS.
-            participant: The node's participant.
-            types: Message types.
+            context: The node's place on the graph.
             name: Absolute name of the service.
             type_name: Its type, e.g. ``std_srvs/srv/Trigger``.
             qos: Quality of service of both topics.
             identity: By what a client knows that the two topics belong together.
             callback: Gets the request and fills the response.
-            report: Told of malformed requests.
         """
+        types = context.types
         request, response = f"{type_name}_Request", f"{type_name}_Response"
-        asked = {"serviceid": identity, "typehash": types.hash(request)}
-        replied = {"serviceid": identity, "typehash": types.hash(response)}
+        requests = {"serviceid": identity, "typehash": types.hash(request)}
+        replies = {"serviceid": identity, "typehash": types.hash(response)}
         self.name = name
-        self.malformed = 0
-        self.writer = Writer(library, participant, Channel(f"rr{name}Reply", response, qos, replied))
-        self.reader = Reader(library, participant, Channel(f"rq{name}Request", request, qos, asked))
-        self._request, self._response = types.codec(request), types.codec(response)
-        self._new_response = lambda: types.new(response)
+        self.writer = Writer(context, Channel(f"rr{name}Reply", response, qos, replies))
+        self.reader = Reader(context, Channel(f"rq{name}Request", request, qos, requests))
+        self.decoder = Decoder(f"service '{name}'", types.codec(request).decode, context.warn)
+        self._response = types.codec(response)
+        self._new_response = partial(types.new, response)
         self._callback = callback
-        self._report = report
         self._waiting: list[_Reply] = []
 
     def deliver(self, _arrival: int) -> None:
-        """Answer every request that has arrived."""
+        """Respond to every request that has arrived."""
         for data, client in self.reader.take():
-            try:
-                request = self._request.decode(data, _HEADER)
-            except MalformedMessageError as error:
-                self.malformed += 1
-                if self.malformed == 1:
-                    self._report(f"service '{self.name}': {error}. Ignored, as any more like it will be")
+            request = self.decoder(data, _HEADER)
+            if request is None:
                 continue
             response = self._new_response()
             self._callback(request, response)
