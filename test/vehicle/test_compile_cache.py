@@ -44,18 +44,20 @@ def machine(tmp_path):
     return package
 
 
-def start(machine, cache, program=PROGRAM):
+def start(machine, cache, program=PROGRAM, *arguments):
     environment = os.environ | {
         "PYTHONPATH": os.pathsep.join([str(machine.parent), *filter(None, sys.path)]),
         "NUMBA_CACHE_DIR": str(cache),
         "PYTHONDONTWRITEBYTECODE": "1",
     }
-    return subprocess.Popen([sys.executable, "-c", program], env=environment, stdout=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        [sys.executable, "-c", program, *arguments], env=environment, stdout=subprocess.PIPE, text=True
+    )
 
 
-def run(machine, cache, program=PROGRAM) -> list[float]:
+def run(machine, cache, program=PROGRAM, *arguments) -> list[float]:
     """Value, hits and misses of one process."""
-    process = start(machine, cache, program)
+    process = start(machine, cache, program, *arguments)
     output, _ = process.communicate()
     assert process.returncode == 0
     return [float(word) for word in output.split()]
@@ -131,6 +133,24 @@ samples = vehicle.sample([2_000_000_000])
 every = (vehicle._run, vehicle._run_schedule, held._run, fleet._run)
 print(fleet.states.x[2], samples["x"][0], held.motion().x, *(sum(one.stats.cache_misses.values()) for one in every))
 """
+
+
+RECORDS = """
+import sys
+from vds_gz import BICYCLE, BicycleParameters, CompiledVehicle, DriveParameters, twist
+
+for dead_time in map(float, sys.argv[1:]):
+    vehicle = CompiledVehicle(BICYCLE, BicycleParameters(drive_actuator=DriveParameters(dead_time=dead_time)))
+    vehicle.enter(twist(1.0, 0.0, 0.2), 0)
+    vehicle.advance(1_500_000_000)
+    print(vehicle.motion().v_x)
+"""
+
+
+def test_records_of_other_lengths_from_other_processes_are_not_taken_for_each_other(machine, tmp_path):
+    """numba numbers record types anew in every process, and its libraries find functions by such numbers."""
+    short, long = (run(machine, tmp_path, RECORDS, dead_time) for dead_time in ("0.17", "0.25"))
+    assert run(machine, tmp_path, RECORDS, "0.17", "0.25") == [*short, *long]
 
 
 def test_vehicles_held_vehicles_and_fleets_come_back_from_disk_as_they_were(machine, tmp_path):

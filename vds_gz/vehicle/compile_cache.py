@@ -21,10 +21,25 @@ import numpy as np
 from numba.core import compiler, serialize
 from numba.misc.appdirs import AppDirs
 
+#: Of what is kept; results of another one are not read.
+FORMAT = 2
+
 #: So many results are kept, the newest ones; one has some 100 kB.
 KEPT = 200
 
 _DIGEST = hashlib.sha256().digest_size
+
+
+def _mangling_args(record: numba.types.Record) -> tuple[str, tuple[int]]:
+    """What stands for a record type in the name of a compiled function: its content.
+
+    In numba it is a number that each process gives anew, so that of two results from different processes the second
+    would run the first one's code, over records of another layout.
+    """
+    return "Record", (int.from_bytes(hashlib.sha256(record.name.encode()).digest()[:8], "little"),)
+
+
+numba.types.Record.mangling_args = property(_mangling_args)
 
 
 class Codegen(Protocol):
@@ -84,7 +99,7 @@ class DiskCache:
             partial.unlink(missing_ok=True) if partial.exists() else None
 
     def _file(self, signature: object, codegen: Codegen) -> Path:
-        versions = (sys.implementation.cache_tag, numba.__version__, np.__version__)
+        versions = (FORMAT, sys.implementation.cache_tag, numba.__version__, np.__version__)
         key = repr((self._fingerprint, str(signature), versions, codegen.magic_tuple()))
         return Path(self.cache_path) / f"{hashlib.sha256(key.encode()).hexdigest()}.bin"
 
