@@ -17,8 +17,8 @@ from launch_ros.actions import Node
 
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from vds_gz.configuration import preset_names
-from vds_gz.interface.commands import command_types
-from vds_gz.launching.vehicle import LaunchError, Vehicle
+from vds_gz.launching.arguments import LaunchError
+from vds_gz.launching.vehicle import Vehicle, common_commands
 from vds_gz.share import PACKAGE, share
 
 #: What `vds-gz compare` prints when it receives from both vehicles.
@@ -52,7 +52,7 @@ def generate_launch_description() -> LaunchDescription:
 
 
 def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
-    """Everything that the arguments ask for."""
+    """Everything that the arguments select."""
     arguments = context.launch_configurations
     _require_packages()
     from vds_gz.commandlog.files import read
@@ -75,7 +75,7 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
             params_file=_file(arguments[name]),
             namespace=name,
             overrides={"frame_prefix": f"{name}/"} | _time(name, in_gazebo),
-            remaps=[(name, f"/{name}") for name in dict.fromkeys(one.topic.name for one in command_types())],
+            remaps=common_commands(),
         )
         actions.append(_gazebo(vehicle, output / name, arguments["world"]) if name in in_gazebo else vehicle.node())
     tolerance = ["--tolerance", arguments["tolerance"]] if arguments["tolerance"] else []
@@ -117,7 +117,7 @@ def _gazebo(vehicle: Vehicle, folder: Path, world: str) -> Any:
     """The action that starts a vehicle in a Gazebo of its own."""
     from vds_gz.study.session.run import write_parameters
 
-    vehicle.parameters()  # What is wrong is said here, before anything starts.
+    vehicle.parameters()  # What is wrong is refused here, before anything starts.
     folder.mkdir(parents=True, exist_ok=True)
     file = write_parameters(vehicle.values(), folder)
     arguments = ["gazebo", "--headless", "--world", world, "--params", str(file)]

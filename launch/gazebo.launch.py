@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,16 +25,9 @@ from vds_gz.cli.gazebo import environment, in_step, renders, world_file
 from vds_gz.description import ros2_control
 from vds_gz.description.gz_bridge import clock_bridge, vehicle_bridge
 from vds_gz.description.sdf import sdf
-from vds_gz.launching.vehicle import (
-    BOOLEANS,
-    LaunchError,
-    Vehicle,
-    boolean,
-    chosen_file,
-    number,
-    require,
-    vehicle_arguments,
-)
+from vds_gz.launching.actions import require
+from vds_gz.launching.arguments import BOOLEANS, LaunchError, boolean, chosen_file, number, vehicle_arguments
+from vds_gz.launching.vehicle import Vehicle
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.plant.gazebo.links.base import LinkError
 from vds_gz.plant.gazebo.links.bindings import bindings_fault
@@ -83,7 +77,7 @@ def generate_launch_description() -> LaunchDescription:
 
 
 def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
-    """Everything that the arguments ask for."""
+    """Everything that the arguments select."""
     arguments = dict(context.launch_configurations)
     wanted = {name: boolean(arguments[name], name) for name in ("sensors", "robot_state_publisher", "rviz", "joystick")}
     link = arguments["link"]
@@ -102,7 +96,7 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
             text, *actions = controlled(text, parameters, arguments["namespace"])
         pose = [number(arguments[axis], axis) for axis in POSE]
         world, text = populated(file, [Spawn(text, (pose[0], pose[1], pose[2], pose[3], pose[4], pose[5]))])
-        vehicle.overrides["gazebo.world"] = world  # type: ignore[index]
+        vehicle = replace(vehicle, overrides={**vehicle.overrides, "gazebo.world": world})
         actions += server(text, file, parameters, arguments)
     except LinkError as error:
         raise LaunchError(str(error)) from None

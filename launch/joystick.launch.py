@@ -6,7 +6,8 @@ from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch_ros.actions import Node
 
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
-from vds_gz.launching.vehicle import BOOLEANS, boolean, require, whole_number
+from vds_gz.launching.actions import require
+from vds_gz.launching.arguments import BOOLEANS, boolean, whole_number
 from vds_gz.share import PACKAGE, share
 
 #: A message at least so often, also while nothing moves: without any, the teleop takes the joystick for lost [Hz].
@@ -40,7 +41,7 @@ def generate_launch_description() -> LaunchDescription:
 
 
 def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
-    """Everything that the arguments ask for."""
+    """Everything that the arguments select."""
     arguments = context.launch_configurations
     simulation_time = {"use_sim_time": boolean(arguments["use_sim_time"], "use_sim_time")}
     teleop = Node(

@@ -5,7 +5,8 @@ from __future__ import annotations
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
-from vds_gz.launching.vehicle import BOOLEANS, Vehicle, boolean, chosen_file, given, number, vehicle_arguments
+from vds_gz.launching.arguments import BOOLEANS, boolean, chosen_file, given, number, vehicle_arguments
+from vds_gz.launching.vehicle import Vehicle
 
 #: Arguments that set the parameter of the same name.
 PARAMETERS = ("use_sim_time", "be_reference_clock", "speed_factor", "frame_prefix", "simulate_localization")
@@ -62,7 +63,7 @@ def generate_launch_description() -> LaunchDescription:
 
 
 def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
-    """Everything that the arguments ask for."""
+    """Everything that the arguments select."""
     arguments = dict(context.launch_configurations)
     arguments["be_reference_clock"] = arguments["reference_clock"]
     vehicle = Vehicle(

@@ -14,7 +14,9 @@ from launch_ros.parameter_descriptions import ParameterFile
 
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from vds_gz.interface import topics
-from vds_gz.launching.vehicle import BOOLEANS, Vehicle, boolean, given, on_simulation_time, require
+from vds_gz.launching.actions import require
+from vds_gz.launching.arguments import BOOLEANS, boolean, given
+from vds_gz.launching.vehicle import Vehicle, on_simulation_time
 from vds_gz.share import share
 
 #: The parameter file of the vehicle, for each file of parameters for Nav2.
@@ -99,7 +101,7 @@ def generate_launch_description() -> LaunchDescription:
 
 
 def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
-    """Everything that the arguments ask for."""
+    """Everything that the arguments select."""
     servers = [package for package, _ in (*SERVERS, MANAGER)]
     require("nav2.launch.py", *servers, *PLUGINS, part_of="navigation2")
     arguments = dict(context.launch_configurations)

@@ -10,19 +10,9 @@ from __future__ import annotations
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
-from vds_gz.launching.vehicle import (
-    BOOLEANS,
-    COMMANDS,
-    Vehicle,
-    boolean,
-    common_map,
-    drive,
-    given,
-    number,
-    on_simulation_time,
-    require,
-    rviz,
-)
+from vds_gz.launching.actions import drive, require, rviz
+from vds_gz.launching.arguments import BOOLEANS, boolean, given, number
+from vds_gz.launching.vehicle import Vehicle, common_commands, on_simulation_time
 from vds_gz.share import share
 
 #: Arguments that set the parameter of the same name.
@@ -56,7 +46,7 @@ def generate_launch_description() -> LaunchDescription:
 
 
 def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
-    """Everything that the arguments ask for."""
+    """Everything that the arguments select."""
     arguments = context.launch_configurations
     require("the common map of both robots", "tf2_ros")
     side = number(arguments["spacing"], "spacing") / 2.0
@@ -66,9 +56,9 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
             params_file=arguments[name],
             namespace=name,
             overrides={"frame_prefix": f"{name}/", **given(arguments, PARAMETERS)},
-            remaps=[(command.name, f"/{command.name}") for command in COMMANDS],
+            remaps=common_commands(),
         )
-        actions += [*vehicle.actions(), common_map(vehicle, y)]
+        actions += [*vehicle.actions(), vehicle.common_map(y)]
     simulation_time = on_simulation_time(vehicle.parameters())
     if arguments["drive"]:
         actions.append(drive(arguments["drive"], simulation_time, loop=boolean(arguments["loop"], "loop")))

@@ -21,7 +21,7 @@ def need(*packages: str) -> pytest.MarkDecorator:
     """Skips where one of these ROS packages is not installed."""
     missing = packages
     if find_spec("ament_index_python"):
-        from vds_gz.launching.vehicle import installed
+        from vds_gz.launching.actions import installed
 
         missing = tuple(package for package in packages if not installed(package))
     return pytest.mark.skipif(bool(missing), reason=f"the ROS packages {', '.join(missing)} are not installed")

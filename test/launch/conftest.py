@@ -11,7 +11,7 @@ import pytest
 from helpers.launches import Ears, Exits
 
 import vds_gz
-from vds_gz.launching.vehicle import installed
+from vds_gz.launching.actions import installed
 
 ROOT = Path(vds_gz.__file__).parents[1]
 

@@ -116,9 +116,9 @@ def test_a_vehicle_starts_where_it_is_put(placed, ears, exits):
     pose = listener.transform("a/map", "a/base_link")
     assert pose.translation.y == pytest.approx(-1.0)
     assert 2.0 * math.atan2(pose.rotation.z, pose.rotation.w) == pytest.approx(1.5)
-    listener.until(lambda: exits.codes["put"], "the end of placing")
+    listener.until(lambda: exits.codes["initialpose"], "the end of placing")
     yield
-    exits.assert_clean("sim_node", "put")
+    exits.assert_clean("sim_node", "initialpose")
 
 
 @pytest.mark.parametrize(

@@ -113,7 +113,7 @@ def test_the_footprint_covers_the_wheels(name):
 @pytest.fixture
 def nav2_is_installed() -> bool:
     pytest.importorskip("launch_ros", reason="needs ROS 2 (launch_ros)")
-    from vds_gz.launching.vehicle import installed
+    from vds_gz.launching.actions import installed
 
     return installed("nav2_bt_navigator")
 

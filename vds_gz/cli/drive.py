@@ -14,7 +14,7 @@ from vds_gz.commandlog.log import CommandLog, CommandLogError
 from vds_gz.commandlog.player import Player
 from vds_gz.errors import ArgumentError
 from vds_gz.interface.commands import CommandType, Values, command_type, whole_types
-from vds_gz.ros.arguments import Arguments, parse
+from vds_gz.ros.arguments import parse
 from vds_gz.ros.errors import GraphError
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.stopping import on_signals
@@ -25,7 +25,8 @@ NODE_NAME = "drive"
 PROGRESS_PERIOD = (0.2, 5.0)
 
 DESCRIPTION = """
-Send a command log to a vehicle, in real time, or at the pace of /clock if use_sim_time is true.
+Send a command log to a vehicle, at the pace of the clock that it lives by, as its node reports on /diagnostics: the
+system's, or /clock. The parameter use_sim_time, true for /clock and false for the system's clock, counts for more.
 
 LOG is a CSV file whose first row names the columns (in brackets what may be left out; times [s], SI units),
 {tables}
@@ -78,13 +79,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (ArgumentError, CommandLogError, GraphError) as error:
         print(f"{NODE_NAME}: {error}", file=sys.stderr)
         return 2
-    player = Player(graph, log, sent_as, stop, rate=options.rate, sim_time=_sim_time(arguments))
+    player = Player(graph, log, sent_as, stop, rate=options.rate, sim_time=arguments.use_sim_time)
     try:
         missing = player.wait_for_vehicle(options.wait)
         if missing:
             print(
-                f"{NODE_NAME}: {missing} after {options.wait:g} s of waiting; start the vehicle first (vds-gz node) "
-                "and check that ROS_DOMAIN_ID is the same",
+                f"{NODE_NAME}: waited {options.wait:g} s for a vehicle: {missing}. Start it first (vds-gz node), check "
+                "that ROS_DOMAIN_ID is the same, remap the topic (-r) or send another kind (--as)",
                 file=sys.stderr,
             )
             return 1
@@ -140,11 +141,6 @@ def _type(log: CommandLog, wanted: str | None) -> CommandType:
             "its pedals"
         )
     return sent_as
-
-
-def _sim_time(arguments: Arguments) -> bool:
-    values = [override.value for override in arguments.overrides if override.name == "use_sim_time"]
-    return bool(values and values[-1])
 
 
 if __name__ == "__main__":

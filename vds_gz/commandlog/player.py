@@ -6,12 +6,13 @@ import time
 from collections.abc import Callable
 
 from vds_gz.commandlog.log import CommandLog
-from vds_gz.interface import topics
 from vds_gz.interface.commands import GEAR_COMMAND, CommandType, Gear, Values
-from vds_gz.interface.conversions import stamp_ns
-from vds_gz.interface.messages import Clock
+from vds_gz.interface.vehicle_time import VehicleTime
 from vds_gz.ros.graph import Graph
 from vds_gz.ros.stopping import LONGEST_SLEEP, StopRequest
+
+#: Shortest sleep: simulated time may stand still while little of it is left [s].
+SHORTEST_SLEEP = 0.0002
 
 
 def _ignore(passed: float, command: Values) -> None:
@@ -29,7 +30,7 @@ class Player:
         stop: StopRequest,
         *,
         rate: float = 1.0,
-        sim_time: bool = False,
+        sim_time: bool | None = None,
     ) -> None:
         """Announce the topic.
 
@@ -39,7 +40,7 @@ class Player:
             sent_as: Which messages to send it in.
             stop: What ends it before the log does.
             rate: Seconds of the log per second.
-            sim_time: Seconds are those of ``/clock``.
+            sim_time: ``use_sim_time`` as the user gave it; None for the vehicle's clock.
         """
         self.log = log
         self._stop = stop
@@ -47,17 +48,14 @@ class Player:
         self._graph = graph
         self._type = sent_as
         self._rate = rate
-        self._clock: int | None = None
-        self._sim_time = sim_time
         every = [sent_as, GEAR_COMMAND] if sent_as.geared else [sent_as]
         offered = [one.topic for one in every]
         publishers = [graph.publisher(topic.name, topic.type, topic.qos) for topic in offered]
         messages = [graph.message(topic.type) for topic in offered]
         self._outputs = list(zip(every, publishers, messages, strict=True))
         self.publisher = publishers[0]
-        if sim_time:
-            clock = topics.CLOCK_IN
-            graph.subscribe(clock.name, clock.type, clock.qos, self._on_clock)
+        self._clock = VehicleTime(graph, sim_time)
+        self._clock.follow([self.publisher.topic], lambda: self.publisher.subscription_count() > 0)
 
     def wait_for_vehicle(self, timeout: float) -> str:
         """Wait until somebody listens and time is known; what is missing after ``timeout`` seconds, in words."""
@@ -65,12 +63,12 @@ class Player:
         while not self._stop.requested:
             if self.publisher.subscription_count() == 0:
                 missing = f"nobody listens to '{self.publisher.topic}' ({self._type.topic.type})"
-            elif self._now() is None:
-                missing = "nobody publishes '/clock', which use_sim_time needs"
+            elif self._clock.now() is None:
+                missing = self._clock.missing()
             else:
                 return ""
             if time.monotonic() > end:
-                return missing
+                return f"{missing}. Vehicles: {self._clock.vehicles()}"
             self._graph.wait(0.05)
         return ""
 
@@ -95,24 +93,18 @@ class Player:
     def send(self, command: Values) -> None:
         """Send one command, stamped with the present."""
         one, publisher, message = self._outputs[isinstance(command, Gear)]
-        one.encode(message, command, self._time())
+        one.encode(message, command, self._clock.stamp())
         publisher.publish(message)
 
     def _sleep_until(self, begin: int, after: int) -> int:
         """Sleep until so much after the begin [ns]; the begin, put back if time has jumped back."""
         last = self._time()
         while not self._stop.requested and (left := begin + after - self._time()) > 0:
-            self._graph.wait(LONGEST_SLEEP if self._sim_time else min(left * 1e-9, LONGEST_SLEEP))
+            self._graph.wait(min(max(left * 1e-9, SHORTEST_SLEEP), LONGEST_SLEEP))
             if self._time() < last:
                 begin -= last - self._time()
             last = self._time()
         return begin
 
-    def _on_clock(self, message: Clock, arrival: int) -> None:
-        self._clock = stamp_ns(message.clock)
-
-    def _now(self) -> int | None:
-        return self._clock if self._sim_time else time.time_ns()
-
     def _time(self) -> int:
-        return self._now() or 0
+        return self._clock.now() or 0

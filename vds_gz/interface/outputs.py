@@ -69,6 +69,7 @@ class _Output:
     ) -> None:
         self._publisher = graph.publisher(topic.name, topic.type, topic.qos)
         self._message = PackedMessage(graph, topic.type, message, stamps, numbers)
+        self.topic = self._publisher.topic
         self.heard = self._publisher.subscription_count
 
     def send(self, time: int, values: Sequence[float]) -> None:
@@ -235,6 +236,7 @@ class ClockOutput:
         """Announce the topic."""
         message = graph.message(topics.CLOCK.type)
         self._output = _Output(graph, topics.CLOCK, message, [message.clock], [])
+        self.topic = self._output.topic
 
     def publish(self, time: int) -> None:
         """Tell the time [ns]."""

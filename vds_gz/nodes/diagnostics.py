@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from vds_gz.interface import topics
 from vds_gz.interface.conversions import set_stamp
+from vds_gz.interface.vehicle_status import CLOCK, COMMAND_TOPICS, SUFFIX
 from vds_gz.plant.base import Level, Status
 from vds_gz.ros.graph import Graph
 from vds_gz.ros.names import full_node_name
@@ -26,6 +27,7 @@ class Health:
         real_time_factor: Simulated seconds per second, over the last second.
         paused: The vehicle is held.
         waiting: There is no time yet, because no ``/clock`` has come.
+        clock: What gives the time, as in :class:`vds_gz.interface.vehicle_status.VehicleStatus`.
         plant: Name of what moves the vehicle.
         plant_status: How it is.
     """
@@ -39,6 +41,7 @@ class Health:
     real_time_factor: float
     paused: bool
     waiting: bool
+    clock: str
     plant: str
     plant_status: Status
 
@@ -68,6 +71,8 @@ class Health:
         return [
             ("plant", self.plant),
             ("command age [s]", age),
+            (COMMAND_TOPICS, ", ".join(self.publishers)),
+            (CLOCK, self.clock),
             ("command publishers", str(sum(self.publishers.values()))),
             ("refused messages", str(sum(self.refused.values()))),
             *((f"refused on {topic}", str(count)) for topic, count in sorted(self.refused.items())),
@@ -88,7 +93,7 @@ class Diagnostics:
         self._publisher = graph.publisher(topic.name, topic.type, topic.qos)
         self._message = graph.message(topic.type)
         self._status = graph.message("diagnostic_msgs/msg/DiagnosticStatus")
-        self._status.name = f"{full_node_name(graph.name, graph.namespace)[1:]}: vehicle"
+        self._status.name = f"{full_node_name(graph.name, graph.namespace)[1:]}{SUFFIX}"
         self._status.hardware_id = hardware
         self._message.status = [self._status]
         self._byte = type(self._status.level)

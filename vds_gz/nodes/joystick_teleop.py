@@ -16,7 +16,6 @@ from vds_gz.ros.factory import open_graph
 from vds_gz.ros.graph import Graph
 from vds_gz.ros.stopping import LONGEST_SLEEP, StopRequest, on_signals
 from vds_gz.teleop.outputs import JOY
-from vds_gz.teleop.ros_time import RosTime
 from vds_gz.teleop.teleop import Teleop
 
 NODE_NAME = "joystick_teleop"
@@ -32,12 +31,12 @@ EXAMPLE = "example: joystick_teleop --ros-args --params-file config/joystick/xbo
 class JoystickTeleop:
     """The node. Everything happens in the thread that calls :meth:`run`."""
 
-    def __init__(self, graph: Graph, parameters: JoystickParameters, stop: StopRequest) -> None:
+    def __init__(self, graph: Graph, parameters: JoystickParameters, sim_time: bool | None, stop: StopRequest) -> None:
         """Announce everything on the graph."""
         self._graph = graph
         self._stop = stop
         stop.wakes(graph.wake)
-        self._teleop = Teleop(graph, parameters, RosTime(graph, parameters.use_sim_time))
+        self._teleop = Teleop(graph, parameters, sim_time)
         graph.subscribe(JOY.name, JOY.type, JOY.qos, self._on_joy)
         graph.declare_parameters(describe(parameters), self._teleop.change)
 
@@ -72,7 +71,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (ValueError, GraphError) as error:
         print(f"{NODE_NAME}: {error}", file=sys.stderr)
         return 2
-    JoystickTeleop(graph, parameters, stop).run()
+    JoystickTeleop(graph, parameters, arguments.use_sim_time, stop).run()
     return 0
 
 

@@ -14,6 +14,7 @@ from vds_gz.interface import topics
 from vds_gz.interface.conversions import stamp_ns
 from vds_gz.interface.inputs import CommandInputs, InitialPoseInput, Refusals
 from vds_gz.interface.outputs import ClockOutput, Frames
+from vds_gz.interface.vehicle_status import GAZEBO_CLOCK, SYSTEM_CLOCK
 from vds_gz.nodes import simulation_services
 from vds_gz.nodes.clock import Clock, FollowedClock, ReferenceClock, SystemClock
 from vds_gz.nodes.diagnostics import Diagnostics, Health
@@ -28,7 +29,7 @@ from vds_gz.plant.gazebo.links.base import LinkError
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.errors import GraphError
 from vds_gz.ros.factory import open_graph
-from vds_gz.ros.graph import Graph, Severity
+from vds_gz.ros.graph import Graph, Severity, Subscription
 from vds_gz.ros.stopping import LONGEST_SLEEP, StopRequest, on_signals
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.command import STOP, TWIST, Command
@@ -99,9 +100,10 @@ class SimNode:
         self._observations = Observations(graph, parameters, self.plant)
         self._clock_output = ClockOutput(graph) if parameters.be_reference_clock else None
         self._diagnostics = Diagnostics(graph, model.name)
+        self._clock_input: Subscription | None = None
         if isinstance(self.clock, FollowedClock) and not self.plant.gives_time:
             topic = topics.CLOCK_IN
-            graph.subscribe(topic.name, topic.type, topic.qos, self._on_clock)
+            self._clock_input = graph.subscribe(topic.name, topic.type, topic.qos, self._on_clock)
         self._commands = CommandInputs(
             graph,
             model.accepts,
@@ -124,6 +126,13 @@ class SimNode:
         if self.parameters.be_reference_clock:
             return ReferenceClock(self.parameters.speed_factor)
         return SystemClock()
+
+    def _clock_name(self) -> str:
+        """What gives the time, for who drives."""
+        clock = self._clock_output or self._clock_input
+        if clock is not None:
+            return clock.topic
+        return (self.plant.clock_topic or GAZEBO_CLOCK) if self.plant.gives_time else SYSTEM_CLOCK
 
     # ------------------------------------------------------------------ the loop
 
@@ -415,6 +424,7 @@ class SimNode:
             real_time_factor=factor,
             paused=self.paused,
             waiting=now is None,
+            clock=self._clock_name(),
             plant=self.plant.name,
             plant_status=self.plant.status(),
         )

@@ -27,6 +27,8 @@ _OUTPUT = (
     "steering_and_velocity (two numbers, steering_angle and velocity)"
 )
 
+_CLOCK = "stamp by /clock (true) or by the system's clock (false); where it is not given, by the vehicle's clock"
+
 #: No scale is meant to be greater [m/s, rad/s].
 GREATEST = 1e3
 
@@ -83,7 +85,7 @@ class JoystickParameters(ParameterGroup):
 
     output: str = choice("ackermann", OUTPUTS, _OUTPUT)
     frame: str = text("base_link", "frame_id of messages that have one")
-    use_sim_time: bool = flag(False, "stamp with the time of /clock instead of the system's")
+    use_sim_time: bool = flag(False, _CLOCK)
     publish_rate: float = _rate(50.0, "commands per second")
     joy_timeout: float = real(
         0.5, "s", "without a message for so long, the joystick is lost and the vehicle stops", positive=True, live=True
@@ -128,7 +130,7 @@ class GamepadParameters(ParameterGroup):
     device_name: str = text("", "the one with this in its name, whatever its number")
     deadzone: float = real(0.05, "", "part of an axis around its middle that is 0", minimum=0.0, maximum=0.9)
     autorepeat_rate: float = _rate(20.0, "messages per second while nothing changes")
-    use_sim_time: bool = flag(False, "stamp with the time of /clock instead of the system's")
+    use_sim_time: bool = flag(False, _CLOCK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +139,7 @@ class KeyParameters(ParameterGroup):
 
     output: str = choice("ackermann", OUTPUTS, _OUTPUT)
     frame: str = text("base_link", "frame_id of messages that have one")
-    use_sim_time: bool = flag(False, "stamp with the time of /clock instead of the system's")
+    use_sim_time: bool = flag(False, _CLOCK)
     publish_rate: float = _rate(30.0, "commands per second")
     max_speed: float = real(1.0, "m/s", "greatest speed", positive=True, maximum=GREATEST)
     acceleration: float = real(1.0, "m/s^2", "change of speed while a key is held", positive=True)

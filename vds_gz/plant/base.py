@@ -40,7 +40,8 @@ class Plant(Protocol):
 
     Attributes:
         name: What it is called.
-        gives_time: Simulated time is the plant's; :meth:`observe` tells it.
+        gives_time: Simulated time is the plant's; :meth:`observe` returns it.
+        clock_topic: Full name of the topic on which others get that time; empty if there is none.
         flat: base_link stays level on the map's plane.
         vehicle: The vehicle with its actuators.
     """
@@ -49,6 +50,10 @@ class Plant(Protocol):
     gives_time: bool
     flat: bool
     vehicle: Vehicle
+
+    @property
+    def clock_topic(self) -> str:
+        """Where others get the plant's time."""
 
     @property
     def paused(self) -> bool:

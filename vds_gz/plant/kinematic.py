@@ -14,6 +14,7 @@ class KinematicPlant:
 
     name = "kinematic"
     gives_time = False
+    clock_topic = ""
     paused = False
     flat = True
 

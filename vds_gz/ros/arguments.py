@@ -58,6 +58,21 @@ class Arguments:
         """The node with its namespace, e.g. ``/robot/sim_node``."""
         return full_node_name(self.name, self.namespace)
 
+    @property
+    def use_sim_time(self) -> bool | None:
+        """The parameter ``use_sim_time`` as it was given; None where it was not.
+
+        Raises:
+            ArgumentError: It is neither true nor false.
+        """
+        for one in reversed(self.overrides):
+            if one.name == "use_sim_time":
+                if not isinstance(one.value, bool):
+                    place = f" ({one.origin})" if one.origin else ""
+                    raise ArgumentError(f"parameter 'use_sim_time' is '{one.value}'{place}; it must be true or false")
+                return one.value
+        return None
+
     def topic(self, name: str) -> str:
         """The absolute, remapped name of a topic."""
         return remap(name, self.name, self.namespace, self.remaps, "topic")

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from time import monotonic_ns
 
 from vds_gz.errors import ArgumentError
+from vds_gz.interface.vehicle_time import VehicleTime
 from vds_gz.parameters.description import describe
 from vds_gz.parameters.override import Override
 from vds_gz.parameters.teleop import GamepadParameters, JoystickParameters, load
@@ -21,7 +22,6 @@ from vds_gz.ros.stopping import StopRequest, on_signals
 from vds_gz.share import share
 from vds_gz.teleop.gamepad import Gamepads
 from vds_gz.teleop.outputs import JoyOutput
-from vds_gz.teleop.ros_time import RosTime
 from vds_gz.teleop.teleop import Teleop
 from vds_gz.teleop.watch import watch
 
@@ -80,9 +80,10 @@ class JoyStation:
         self._repeat = round(1e9 / told.gamepad.autorepeat_rate)
         self._sent: tuple[int, object] = (0, None)
         self._told = ""
-        now = RosTime(graph, told.gamepad.use_sim_time)
-        self._output = JoyOutput(graph, now)
-        self._teleop = Teleop(graph, told.driving, now) if told.driving else None
+        sim_time = told.arguments.use_sim_time
+        self._teleop = Teleop(graph, told.driving, sim_time) if told.driving else None
+        time = self._teleop.time if self._teleop else VehicleTime(graph, bool(sim_time))
+        self._output = JoyOutput(graph, time.stamp)
         # Both groups have use_sim_time.
         parameters = {one.name: one for one in describe(told.gamepad)}
         if told.driving:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from vds_gz.errors import ArgumentError
 from vds_gz.interface import topics
+from vds_gz.interface.vehicle_time import VehicleTime
 from vds_gz.parameters.description import Description, describe
 from vds_gz.parameters.override import Override
 from vds_gz.parameters.teleop import KeyParameters, load
@@ -24,7 +25,6 @@ from vds_gz.ros.stopping import StopRequest, on_signals
 from vds_gz.teleop.drive import STANDSTILL, STOPS, Drive
 from vds_gz.teleop.outputs import CommandOutput
 from vds_gz.teleop.ramp import Ramp
-from vds_gz.teleop.ros_time import RosTime
 
 if TYPE_CHECKING:
     from vds_gz.teleop.terminal import Terminal
@@ -85,7 +85,9 @@ class Keyboard:
 class KeyDriver:
     """A keyboard on the graph. Everything happens in the thread that calls :meth:`run`."""
 
-    def __init__(self, graph: Graph, parameters: KeyParameters, terminal: Terminal, stop: StopRequest) -> None:
+    def __init__(
+        self, graph: Graph, parameters: KeyParameters, terminal: Terminal, sim_time: bool | None, stop: StopRequest
+    ) -> None:
         """Announce everything on the graph."""
         self._graph = graph
         self._terminal = terminal
@@ -96,9 +98,9 @@ class KeyDriver:
         stop.wakes(graph.wake)
         self._stops = 0
         self._actual: tuple[int, float, float] = (0, 0.0, 0.0)
-        self._output = CommandOutput(
-            graph, parameters.output, parameters.frame, RosTime(graph, parameters.use_sim_time)
-        )
+        self._time = VehicleTime(graph, sim_time)
+        self._output = CommandOutput(graph, parameters.output, parameters.frame, self._time.stamp)
+        self._time.follow(self._output.topics, self._output.heard)
         actual = topics.TWIST_ACTUAL
         graph.subscribe(actual.name, actual.type, actual.qos, self._on_actual)
         graph.declare_parameters(describe(parameters), lambda values: "")
@@ -140,7 +142,7 @@ class KeyDriver:
         if heard and now - heard < SILENT:
             return f"vehicle {speed:+.2f} m/s {yaw_rate:+.2f} rad/s"
         if not self._output.heard():
-            return f"nobody listens to '{self._output.topic}'"
+            return f"nobody listens to '{self._output.topic}': {self._time.vehicles()}"
         return "the vehicle says nothing on 'twist_actual'"
 
     def _show(self, line: str) -> None:
@@ -169,7 +171,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     print(HELP, flush=True)
     with terminal:
-        KeyDriver(graph, parameters, terminal, stop).run()
+        KeyDriver(graph, parameters, terminal, arguments.use_sim_time, stop).run()
     if sys.stdout.isatty():
         print()
     return 0

@@ -38,7 +38,7 @@ class CommandOutput:
             graph: Where to publish.
             output: One of ``vds_gz.parameters.teleop.OUTPUTS``.
             frame: The frame_id of stamped messages.
-            now: ROS time [ns].
+            now: Time for stamps [ns].
         """
         self._now = now
         self._types = [command_type(name) for name in COMBINED.get(output, (output,))]
@@ -53,6 +53,11 @@ class CommandOutput:
     def topic(self) -> str:
         """Where the commands go, in words."""
         return " and ".join(publisher.topic for publisher in self._publishers)
+
+    @property
+    def topics(self) -> list[str]:
+        """Full names of the topics."""
+        return [publisher.topic for publisher in self._publishers]
 
     def heard(self) -> bool:
         """Somebody listens."""
@@ -70,7 +75,7 @@ class JoyOutput:
     """Publishes a joystick as the nodes of package ``joy`` do."""
 
     def __init__(self, graph: Graph, now: Callable[[], int]) -> None:
-        """Announce the topic; ``now`` gives ROS time [ns]."""
+        """Announce the topic; ``now`` gives the time for stamps [ns]."""
         self._now = now
         self._publisher: Publisher = graph.publisher(JOY.name, JOY.type, JOY.qos)
         self._message = graph.message(JOY.type)

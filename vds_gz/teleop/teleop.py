@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from time import monotonic_ns
 
+from vds_gz.interface.vehicle_time import VehicleTime
 from vds_gz.parameters.description import ParameterError, Value
 from vds_gz.parameters.load import replaced
 from vds_gz.parameters.teleop import JoystickParameters
@@ -21,14 +22,41 @@ TROUBLE = {Mode.REFUSED: "message on 'joy' refused", Mode.LOST: "the joystick is
 SAY_AGAIN = 5_000_000_000
 
 
+#: Commands that nobody listens to are worth a word after this time [ns].
+UNHEARD = 2_000_000_000
+
+
+class Unheard:
+    """Notices that nobody listens, once, until somebody does."""
+
+    def __init__(self) -> None:
+        self._since: int | None = None
+        self._said = False
+
+    def lasts(self, heard: bool, now: int) -> bool:
+        """Whether it is time to say so."""
+        if heard:
+            self._since, self._said = None, False
+            return False
+        if self._since is None:
+            self._since = now
+        if self._said or now - self._since < UNHEARD:
+            return False
+        self._said = True
+        return True
+
+
 class Teleop:
     """Drives a vehicle by a joystick, wherever its axes and buttons come from."""
 
-    def __init__(self, graph: Graph, parameters: JoystickParameters, now: Callable[[], int]) -> None:
-        """Announce the commands; ``now`` gives ROS time [ns]."""
+    def __init__(self, graph: Graph, parameters: JoystickParameters, sim_time: bool | None) -> None:
+        """Announce the commands; ``sim_time`` is ``use_sim_time`` as the user gave it, None for the vehicle's clock."""
         self._graph = graph
         self._pilot = JoystickController(parameters)
-        self._output = CommandOutput(graph, parameters.output, parameters.frame, now)
+        self.time = VehicleTime(graph, sim_time)
+        self._output = CommandOutput(graph, parameters.output, parameters.frame, self.time.stamp)
+        self.time.follow(self._output.topics, self._output.heard)
+        self._unheard = Unheard()
         self._mode = self._pilot.mode
         self._troubled = False
         self._complained: dict[Mode, int] = {}
@@ -50,6 +78,9 @@ class Teleop:
         command = self._pilot.due(now)
         if command is not None:
             self._output.send(command)
+            if self._unheard.lasts(self._output.heard(), now):
+                text = f"nobody listens to '{self._output.topic}'. Vehicles: {self.time.vehicles()}"
+                self._graph.log(Severity.WARN, text)
         self._say(now)
 
     def idle_time(self) -> float:

@@ -192,6 +192,11 @@ class GazeboPlant:
         return True
 
     @property
+    def clock_topic(self) -> str:
+        """Where others get Gazebo's time."""
+        return self._link.clock_topic
+
+    @property
     def paused(self) -> bool:
         """Whether Gazebo is paused."""
         return self._life.paused

@@ -61,10 +61,15 @@ class GazeboLink(Protocol):
     Attributes:
         name: What ``gazebo.link`` calls it.
         lag_cause: The likely cause if the joints follow late.
+        clock_topic: Full name of the ROS topic of Gazebo's clock; empty if the link needs none.
     """
 
     name: str
     lag_cause: str
+
+    @property
+    def clock_topic(self) -> str:
+        """Where others get Gazebo's time over ROS."""
 
     def start(self, inbox: Inbox, wake: Callable[[], None]) -> None:
         """Begin to put what is seen into the inbox, and call ``wake``, from any thread, when the clock has ticked."""

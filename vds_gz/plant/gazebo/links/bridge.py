@@ -21,6 +21,7 @@ class BridgeLink:
     """All joints in one ``actuator_msgs/Actuators``; `vds-gz model PRESET --format bridge` writes the bridge's file."""
 
     name = "bridge"
+    clock_topic = ""
     lag_cause = (
         "the bridge: give /clock a bridge of its own and cameras another; or a JointPositionController without "
         "<use_velocity_commands>"
@@ -40,6 +41,7 @@ class BridgeLink:
     def start(self, inbox: Inbox, wake: Callable[[], None]) -> None:
         """Begin to listen."""
         self._state.start(inbox, wake)
+        self.clock_topic = self._state.clock_topic
 
     def poll(self) -> None:
         """See to the services."""

@@ -27,6 +27,7 @@ class Ros2ControlLink:
     """
 
     name = "ros2_control"
+    clock_topic = ""
     lag_cause = (
         "gz_ros2_control's position interface, which answers with T = 1/(position_proportional_gain * update_rate), "
         "0.1 s as shipped: set position_proportional_gain to 1.0 and update_rate to 500 or more"
@@ -47,6 +48,7 @@ class Ros2ControlLink:
     def start(self, inbox: Inbox, wake: Callable[[], None]) -> None:
         """Begin to listen."""
         self._state.start(inbox, wake)
+        self.clock_topic = self._state.clock_topic
 
     def poll(self) -> None:
         """See to the services."""

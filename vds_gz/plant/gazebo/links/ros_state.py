@@ -44,7 +44,8 @@ class RosState:
         """Begin to listen. Messages come in the node's own thread, so there is nobody to wake."""
         self._inbox = inbox
         graph = self._graph
-        graph.subscribe(self._parameters.clock_topic, CLOCK_IN.type, CLOCK_IN.qos, self._on_clock)
+        clock = graph.subscribe(self._parameters.clock_topic, CLOCK_IN.type, CLOCK_IN.qos, self._on_clock)
+        self.clock_topic = clock.topic
         graph.subscribe(self._odometry, "nav_msgs/msg/Odometry", _STATE, self._on_odometry)
         graph.subscribe(self._joint_states, "sensor_msgs/msg/JointState", _STATE, self._on_joints)
 

@@ -24,6 +24,7 @@ class SystemLink:
     """
 
     name = "system"
+    clock_topic = ""
     lag_cause = "a joint's effort or velocity limit, or another controller on the same joints"
 
     def __init__(self, joints: Sequence[Joint], names: Sequence[str]) -> None:

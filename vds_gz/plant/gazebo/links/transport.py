@@ -23,6 +23,7 @@ class TransportLink:
     """Subscriptions and one publisher of our own; what would block is asked by a helper process."""
 
     name = "transport"
+    clock_topic = ""
     lag_cause = (
         "a JointPositionController without <use_velocity_commands>, a joint's effort or velocity limit, or a server "
         "slower than real time"

@@ -1,0 +1,108 @@
+"""Who drives keeps the vehicle's clock, and finds out why nobody listens."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+from helpers.processes import PATIENCE
+
+from vds_gz.interface import topics
+from vds_gz.interface.conversions import stamp_ns
+from vds_gz.interface.vehicle_time import VehicleTime
+from vds_gz.parameters.teleop import JoystickParameters
+from vds_gz.teleop.teleop import Teleop
+
+REFERENCE = ("-p", "be_reference_clock:=true", "-p", "model:=omni")
+
+#: Log of one second at 1 m/s.
+LOG = "time,v_x,v_y,yaw_rate\n" + "".join(f"{i / 20},1.0,0.0,0.0\n" for i in range(21))
+
+
+def known(probe: Any, *arguments: Any, patience: float = PATIENCE) -> VehicleTime:
+    clock = VehicleTime(probe.graph, *arguments)
+    clock.follow(["/twist_stamped_reference"], lambda: True)
+    probe.until(lambda: clock.now() is not None, "the vehicle's time", patience)
+    return clock
+
+
+def age_of_command(probe: Any, topic: topics.Topic) -> float:
+    """How old the stamp of the last command is by the last /clock [s]."""
+    stamp = stamp_ns(probe.received[topic.name][-1].header.stamp)
+    return (stamp_ns(probe.received["/clock"][-1].clock) - stamp) * 1e-9
+
+
+@pytest.mark.parametrize("arguments", [(), ("-p", "model:=omni")])
+def test_a_vehicle_of_the_systems_time_is_stamped_by_that(start, probe, arguments):
+    start(*arguments)
+    clock = known(probe, None)
+    assert abs(clock.stamp() - time.time_ns()) < 1e8
+
+
+def test_a_vehicle_that_gives_the_time_is_stamped_by_it(start, probe):
+    start(*REFERENCE)
+    probe.listen(topics.CLOCK)
+    probe.until(lambda: probe.received["/clock"])
+    clock = known(probe, None)
+    probe.next(topics.CLOCK)
+    assert abs(clock.stamp() - stamp_ns(probe.received["/clock"][-1].clock)) <= 2e7
+
+
+def test_what_the_user_gave_counts_for_more(start, probe):
+    start(*REFERENCE)
+    clock = known(probe, False)
+    probe.until(lambda: "sim_node" in clock.vehicles())
+    assert abs(clock.stamp() - time.time_ns()) < 1e8
+    simulated = known(probe, True)
+    assert simulated.stamp() < 10**12
+
+
+def test_who_reports_nothing_lives_by_the_systems_time(probe):
+    clock = known(probe, None, patience=5.0)
+    assert abs(clock.stamp() - time.time_ns()) < 1e8
+    assert "no vehicle reports itself" in clock.vehicles()
+
+
+def test_a_log_is_sent_by_the_vehicles_clock(start, run, probe, tmp_path):
+    (tmp_path / "log.csv").write_text(LOG)
+    start(*REFERENCE, "-p", "speed_factor:=2.0")
+    probe.listen(topics.CLOCK, topics.TWIST_STAMPED_REFERENCE, topics.TWIST_ACTUAL, topics.DIAGNOSTICS)
+    probe.until(lambda: probe.received["/diagnostics"])
+    driver = run("vds_gz.cli.drive", str(tmp_path / "log.csv"), "--as", "twist_stamped", "--loop")
+    probe.until(lambda: len(probe.received["twist_stamped_reference"]) > 30)
+    assert abs(age_of_command(probe, topics.TWIST_STAMPED_REFERENCE)) < 0.5
+    probe.until(lambda: probe.received["twist_actual"][-1].twist.linear.x > 0.5)
+    assert driver.stop() == 0
+    values = {pair.key: pair.value for pair in probe.received["/diagnostics"][-1].status[0].values}
+    assert values["refused messages"] == "0"
+    stamps = [stamp_ns(message.header.stamp) for message in probe.received["twist_stamped_reference"][:20]]
+    assert (stamps[-1] - stamps[0]) * 1e-9 == pytest.approx(19 / 20, abs=0.1)  # simulated seconds
+
+
+def test_it_says_which_vehicle_waits_for_what_when_nobody_listens(start, run, probe, tmp_path):
+    (tmp_path / "log.csv").write_text(LOG)
+    start("-r", "__ns:=/car", "-p", "use_sim_time:=true")
+    probe.listen(topics.DIAGNOSTICS)
+    probe.until(lambda: probe.received["/diagnostics"])
+    driver = run("vds_gz.cli.drive", str(tmp_path / "log.csv"), "--wait", "3")
+    assert driver.process.wait(PATIENCE) == 1
+    driver.stop()
+    assert "nobody listens to '/twist_reference'" in driver.output
+    assert "'/car/sim_node' (waiting for /clock)" in driver.output
+    assert "'/car/twist_reference'" in driver.output
+
+
+def test_a_joystick_keeps_the_vehicles_clock(start, probe):
+    start(*REFERENCE)
+    probe.listen(topics.CLOCK, topics.TWIST_STAMPED_REFERENCE, topics.TWIST_ACTUAL)
+    parameters = JoystickParameters(output="twist_stamped", require_enable_button=False)
+    teleop = Teleop(probe.graph, parameters, None)
+    probe.until(teleop.time.now)
+
+    def moves() -> bool:
+        teleop.joy([0.0, 0.0, 0.0, 1.0], [0], time.monotonic_ns())
+        return bool(probe.received["twist_actual"]) and probe.received["twist_actual"][-1].twist.linear.x > 0.3
+
+    probe.until(moves, "the vehicle's motion")
+    assert abs(age_of_command(probe, topics.TWIST_STAMPED_REFERENCE)) < 0.5
