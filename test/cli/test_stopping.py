@@ -81,7 +81,7 @@ PROGRAMS = {
 }
 
 #: What a program needs besides the graph.
-NEEDS = {"vds_gz.cli.view": "aiohttp", "vds_gz.teleop.joy": "pygame"}
+NEEDS = {"vds_gz.cli.view": "aiohttp", "vds_gz.teleop.joy": "sdl2"}
 
 
 @STOPS

@@ -1,22 +1,20 @@
-"""Gamepads, read through SDL (pygame-ce), with no window and no ROS.
+"""Gamepads, read through SDL 2 (https://wiki.libsdl.org/SDL2/), with no window and no ROS.
 
 Axes and buttons are numbered and signed as the nodes of package ``joy`` do: left, up and a trigger let go are +1.
 """
 
 from __future__ import annotations
 
+import ctypes
 import os
+import warnings
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, Protocol
+from types import ModuleType
+from typing import Protocol
 
-#: SDL must want no window, hear the joystick although it has none, and leave the signals alone.
-ENVIRONMENT = {
-    "SDL_VIDEODRIVER": "dummy",
-    "SDL_JOYSTICK_ALLOW_BACKGROUND_EVENTS": "1",
-    "SDL_NO_SIGNAL_HANDLERS": "1",
-    "PYGAME_HIDE_SUPPORT_PROMPT": "1",
-}
+#: SDL must read the joystick although it has no window, and leave the signals alone.
+ENVIRONMENT = {"SDL_JOYSTICK_ALLOW_BACKGROUND_EVENTS": "1", "SDL_NO_SIGNAL_HANDLERS": "1"}
 
 #: Ends of an axis, as SDL gives it.
 END = 32767
@@ -31,8 +29,8 @@ class Device:
 
     Attributes:
         number: Which of several.
-        name: What its maker calls it.
-        guid: SDL's mark of its model.
+        name: Its manufacturer's name for it.
+        guid: SDL's identifier of its model.
         axes, buttons: How many it has; a hat counts as two axes.
         standard: SDL knows its layout.
     """
@@ -70,47 +68,53 @@ def position(raw: int, deadzone: float) -> float:
 class PlainPad:
     """A joystick in its own numbering, as ``joy_node`` reads it."""
 
-    def __init__(self, joystick: Any, deadzone: float) -> None:
-        """Take an open ``pygame.joystick.Joystick``."""
-        self._joystick = joystick
+    def __init__(self, sdl: ModuleType, number: int, deadzone: float) -> None:
+        """Open one of those that are connected."""
+        self._sdl = sdl
+        self._joystick = sdl.SDL_JoystickOpen(number)
         self._deadzone = deadzone
-        self.name: str = joystick.get_name()
-        self.instance: int = joystick.get_instance_id()
+        self.name = sdl.SDL_JoystickName(self._joystick).decode()
+        self.instance: int = sdl.SDL_JoystickInstanceID(self._joystick)
 
     def read(self) -> tuple[list[float], list[int]]:
         """The axes, then two for each hat; and the buttons."""
-        joystick = self._joystick
-        # pygame divides SDL's numbers by 32768.
-        axes = [position(round(joystick.get_axis(i) * 32768), self._deadzone) for i in range(joystick.get_numaxes())]
-        for i in range(joystick.get_numhats()):
-            right, up = joystick.get_hat(i)
-            axes += [float(-right), float(up)]
-        return axes, [int(joystick.get_button(i)) for i in range(joystick.get_numbuttons())]
+        sdl, joystick = self._sdl, self._joystick
+        axes = [
+            position(sdl.SDL_JoystickGetAxis(joystick, i), self._deadzone)
+            for i in range(sdl.SDL_JoystickNumAxes(joystick))
+        ]
+        for i in range(sdl.SDL_JoystickNumHats(joystick)):
+            hat = sdl.SDL_JoystickGetHat(joystick, i)
+            for plus, minus in ((sdl.SDL_HAT_LEFT, sdl.SDL_HAT_RIGHT), (sdl.SDL_HAT_UP, sdl.SDL_HAT_DOWN)):
+                axes.append(float(bool(hat & plus) - bool(hat & minus)))
+        buttons = range(sdl.SDL_JoystickNumButtons(joystick))
+        return axes, [int(sdl.SDL_JoystickGetButton(joystick, i)) for i in buttons]
 
     def close(self) -> None:
         """Let go of it."""
-        self._joystick.quit()
+        self._sdl.SDL_JoystickClose(self._joystick)
 
 
 class StandardPad:
     """A gamepad in the layout that is the same for all SDL knows, as ``game_controller_node`` reads it."""
 
-    def __init__(self, controller: Any, deadzone: float) -> None:
-        """Take an open ``pygame._sdl2.controller.Controller``."""
-        self._controller = controller
+    def __init__(self, sdl: ModuleType, number: int, deadzone: float) -> None:
+        """Open one of those that are connected."""
+        self._sdl = sdl
+        self._controller = sdl.SDL_GameControllerOpen(number)
         self._deadzone = deadzone
-        self.name: str = controller.name
-        self.instance: int = controller.as_joystick().get_instance_id()
+        self.name = sdl.SDL_GameControllerName(self._controller).decode()
+        self.instance: int = sdl.SDL_JoystickInstanceID(sdl.SDL_GameControllerGetJoystick(self._controller))
 
     def read(self) -> tuple[list[float], list[int]]:
         """Left stick, right stick, triggers; and the buttons."""
-        read = self._controller
-        axes = [position(read.get_axis(i), self._deadzone) for i in range(STANDARD_AXES)]
-        return axes, [int(read.get_button(i)) for i in range(STANDARD_BUTTONS)]
+        sdl, controller = self._sdl, self._controller
+        axes = [position(sdl.SDL_GameControllerGetAxis(controller, i), self._deadzone) for i in range(STANDARD_AXES)]
+        return axes, [int(sdl.SDL_GameControllerGetButton(controller, i)) for i in range(STANDARD_BUTTONS)]
 
     def close(self) -> None:
         """Let go of it."""
-        self._controller.quit()
+        self._sdl.SDL_GameControllerClose(self._controller)
 
 
 class Gamepads:
@@ -131,55 +135,55 @@ class Gamepads:
             deadzone: Part of an axis around its middle that is 0.
 
         Raises:
-            ModuleNotFoundError: pygame-ce is not installed.
+            ModuleNotFoundError: PySDL2 is not installed.
         """
-        for variable, value in ENVIRONMENT.items():
-            os.environ.setdefault(variable, value)
-        self._pygame = pygame = import_module("pygame")
-        self._controller = import_module("pygame._sdl2.controller")
+        self._sdl = _load()
         self._number, self._name, self._standard, self._deadzone = number, name, standard, deadzone
         self.pad: Pad | None = None
         self.problem = ""
-        pygame.display.init()
-        pygame.joystick.init()
-        self._controller.init()
+        self._sdl.SDL_InitSubSystem(self._sdl.SDL_INIT_GAMECONTROLLER)
         self._model = ""
         self._open(self._chosen())
 
     def poll(self) -> None:
         """Take what has come from the devices, among it their coming and going."""
-        pygame = self._pygame
-        for event in pygame.event.get():
-            if event.type == pygame.JOYDEVICEREMOVED and self.pad and event.instance_id == self.pad.instance:
+        sdl, event = self._sdl, self._sdl.SDL_Event()
+        while sdl.SDL_PollEvent(ctypes.byref(event)):
+            if event.type == sdl.SDL_JOYDEVICEREMOVED and self.pad and event.jdevice.which == self.pad.instance:
                 self.problem = f"'{self.pad.name}' was unplugged"
                 self.pad.close()
                 self.pad = None
-            elif event.type == pygame.JOYDEVICEADDED and self.pad is None:
-                self._open(self._returned(event.device_index) if self._model else self._chosen())
+            elif event.type == sdl.SDL_JOYDEVICEADDED and self.pad is None:
+                self._open(self._returned(event.jdevice.which) if self._model else self._chosen())
 
     def devices(self) -> list[Device]:
         """What is connected."""
-        return [self._device(number) for number in range(self._pygame.joystick.get_count())]
+        return [self._device(number) for number in range(self._sdl.SDL_NumJoysticks())]
 
     def close(self) -> None:
         """Let go of everything."""
-        self._controller.quit()
-        self._pygame.joystick.quit()
-        self._pygame.display.quit()
+        if self.pad is not None:
+            self.pad.close()
+            self.pad = None
+        self._sdl.SDL_QuitSubSystem(self._sdl.SDL_INIT_GAMECONTROLLER)
 
     def _device(self, number: int) -> Device:
-        joystick = self._pygame.joystick.Joystick(number)
-        return Device(
+        sdl, guid = self._sdl, ctypes.create_string_buffer(33)
+        joystick = sdl.SDL_JoystickOpen(number)  # how many axes it has is known of an open one only
+        sdl.SDL_JoystickGetGUIDString(sdl.SDL_JoystickGetGUID(joystick), guid, len(guid))
+        device = Device(
             number,
-            joystick.get_name(),
-            joystick.get_guid(),
-            joystick.get_numaxes() + 2 * joystick.get_numhats(),
-            joystick.get_numbuttons(),
-            bool(self._controller.is_controller(number)),
+            sdl.SDL_JoystickName(joystick).decode(),
+            guid.value.decode(),
+            sdl.SDL_JoystickNumAxes(joystick) + 2 * sdl.SDL_JoystickNumHats(joystick),
+            sdl.SDL_JoystickNumButtons(joystick),
+            bool(sdl.SDL_IsGameController(number)),
         )
+        sdl.SDL_JoystickClose(joystick)
+        return device
 
     def _chosen(self) -> Device | None:
-        """The one that was asked for, if it is there."""
+        """The one that the user chose, if it is there."""
         devices = self.devices()
         for one in devices:
             if self._name in one.name if self._name else one.number == self._number:
@@ -203,7 +207,16 @@ class Gamepads:
                 "shows its own numbers, and --drive FILE drives with a layout made of them"
             )
         elif self._standard:
-            self.pad = StandardPad(self._controller.Controller(device.number), self._deadzone)
+            self.pad = StandardPad(self._sdl, device.number, self._deadzone)
         else:
-            self.pad = PlainPad(self._pygame.joystick.Joystick(device.number), self._deadzone)
+            self.pad = PlainPad(self._sdl, device.number, self._deadzone)
         self._model = device.guid
+
+
+def _load() -> ModuleType:
+    """SDL, which reads its environment when it starts."""
+    for variable, value in ENVIRONMENT.items():
+        os.environ.setdefault(variable, value)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it says which of several SDLs it takes
+        return import_module("sdl2")

@@ -137,7 +137,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Read a gamepad until told to stop.
 
     Returns:
-        0 when it was stopped, 1 if pygame-ce is not installed, 2 for wrong use.
+        0 when it was stopped, 1 if PySDL2 is not installed, 2 for wrong use.
     """
     try:
         arguments = parse(sys.argv[1:] if argv is None else argv, NODE_NAME)
@@ -154,9 +154,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"{NODE_NAME}: {error}", file=sys.stderr)
         return 2
     except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] != "pygame":
+        if error.name is None or error.name.partition(".")[0] != "sdl2":
             raise
-        print(f"{NODE_NAME}: reading a gamepad needs pygame-ce; pip install 'vds_gz[teleop]'", file=sys.stderr)
+        print(f"{NODE_NAME}: reading a gamepad needs PySDL2; pip install 'vds_gz[teleop]'", file=sys.stderr)
         return 1
     station.run()
     return 0
