@@ -5,7 +5,7 @@ import os
 import sys
 import time
 
-from vds_gz.parameters.description import Description
+from vds_gz.parameters.description import Description, ParameterError
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.dds import DdsGraph
 from vds_gz.ros.dds.context import Context
@@ -37,11 +37,10 @@ def node(*arguments: str) -> None:
     def reset(_request, response) -> None:
         response.success, response.message = True, f"reset {graph.name}"
 
-    def change(values) -> str:
+    def change(values) -> None:
         if values.get("gain", 0.0) > 10.0 and values.get("rate", 0.0) > 10.0:
-            return "a gain above 10 needs a rate of at most 10"
+            raise ParameterError("a gain above 10 needs a rate of at most 10")
         graph.log(Severity.INFO, f"change {dict(values)}")
-        return ""
 
     graph.service("~/reset", "std_srvs/srv/Trigger", reset)
     graph.declare_parameters(DESCRIPTIONS, change)
@@ -95,7 +94,7 @@ def cost() -> None:
         publisher.publish(graph.message(type_name))
     for number, type_name in enumerate(["geometry_msgs/msg/Twist", "ackermann_msgs/msg/AckermannDriveStamped"] * 4):
         graph.subscribe(f"in_{number}", type_name, QoS(), lambda message, arrival: None)
-    graph.declare_parameters(DESCRIPTIONS, lambda values: "")
+    graph.declare_parameters(DESCRIPTIONS, lambda values: None)
     print(time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
     graph.close()
 

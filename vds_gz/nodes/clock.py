@@ -1,4 +1,4 @@
-"""Where simulated time comes from: the system, a clock on the graph, or ourselves.
+"""Where simulated time comes from: the system, a clock that somebody else gives, or ourselves.
 
 Every clock turns a reading of the monotonic clock [ns] into simulated time [ns].
 """
@@ -16,17 +16,63 @@ SET_CLOCK = 5_000_000
 
 
 class Clock(Protocol):
-    """A source of simulated time."""
+    """A source of simulated time.
+
+    Attributes:
+        owns_time: The node gives the time, so it can be set, paused and paced; the others leave those calls alone.
+        flat_out: It goes as fast as possible.
+        waits: Time that the node falls behind is caught up with in full; else what is overdue is left out.
+    """
+
+    owns_time: bool
+    waits: bool
+
+    @property
+    def flat_out(self) -> bool:
+        """Whether it goes as fast as possible."""
 
     def now(self, monotonic: int) -> int | None:
         """Simulated time at a reading of the monotonic clock; None while it is not known."""
 
     def seconds_until(self, moment: int, monotonic: int) -> float:
-        """Real seconds until simulated time will be ``moment``; infinite if only a message can tell."""
+        """Real seconds until simulated time will be ``moment``; infinite if only somebody else can tell."""
+
+    def set(self, moment: int, monotonic: int) -> None:
+        """It is ``moment`` now."""
+
+    def pause(self, monotonic: int) -> None:
+        """Stand still."""
+
+    def resume(self, monotonic: int) -> None:
+        """Go on from there."""
+
+    def set_speed(self, speed_factor: float, monotonic: int) -> None:
+        """Go on from the present at another pace."""
 
 
-class SystemClock:
+class _GivenClock:
+    """Time that is not ours: nothing that we do changes it."""
+
+    owns_time = False
+    flat_out = False
+
+    def set(self, moment: int, monotonic: int) -> None:
+        """It cannot be set."""
+
+    def pause(self, monotonic: int) -> None:
+        """It goes on."""
+
+    def resume(self, monotonic: int) -> None:
+        """It never stood still."""
+
+    def set_speed(self, speed_factor: float, monotonic: int) -> None:
+        """Its pace is its own."""
+
+
+class SystemClock(_GivenClock):
     """The system's time, read from the monotonic clock, so that only setting it makes a jump."""
+
+    waits = False
 
     def __init__(self) -> None:
         """Read both clocks."""
@@ -44,19 +90,21 @@ class SystemClock:
         return (moment - self.now(monotonic)) * 1e-9
 
 
-class FollowedClock:
-    """The time that ``/clock`` last told."""
+class FollowedClock(_GivenClock):
+    """The time that was last received, from ``/clock`` or from Gazebo."""
+
+    waits = True
 
     def __init__(self) -> None:
         """Wait for the first message."""
         self._time: int | None = None
 
-    def tell(self, moment: int) -> None:
-        """A message of ``/clock`` came."""
+    def set(self, moment: int, monotonic: int) -> None:
+        """This time was received."""
         self._time = moment
 
     def now(self, monotonic: int) -> int | None:
-        """The last time told; None before the first message."""
+        """The last time received; None before the first."""
         return self._time
 
     def seconds_until(self, moment: int, monotonic: int) -> float:
@@ -69,32 +117,52 @@ class ReferenceClock:
 
     BEGIN = NANOSECONDS
 
+    owns_time = True
+    waits = True
+
     def __init__(self, speed_factor: float) -> None:
         """Begin now.
 
         Args:
             speed_factor: Simulated seconds per second; 0 for as fast as possible.
         """
-        self.speed_factor = speed_factor
-        self._origin = self.BEGIN
-        self._begun = time.monotonic_ns()
+        self._speed_factor = speed_factor
+        self._paused = False
+        self.set(self.BEGIN, time.monotonic_ns())
+
+    @property
+    def flat_out(self) -> bool:
+        """Whether it goes as fast as possible: then it is always where it was last set."""
+        return self._speed_factor == 0.0
 
     def now(self, monotonic: int) -> int:
-        """Simulated time at a reading of the monotonic clock; as fast as possible, where it was last put."""
-        return self._origin + round((monotonic - self._begun) * self.speed_factor)
+        """Simulated time at a reading of the monotonic clock."""
+        if self._paused:
+            return self._origin
+        return self._origin + round((monotonic - self._begun) * self._speed_factor)
 
     def seconds_until(self, moment: int, monotonic: int) -> float:
         """Real seconds until simulated time will be ``moment``."""
-        if self.speed_factor == 0.0:
+        if self.flat_out:
             return 0.0
-        return (moment - self.now(monotonic)) * 1e-9 / self.speed_factor
+        return (moment - self.now(monotonic)) * 1e-9 / self._speed_factor
 
-    def put(self, moment: int, monotonic: int) -> None:
-        """Go on from ``moment``."""
+    def set(self, moment: int, monotonic: int) -> None:
+        """Go on from ``moment``, or stand there."""
         self._origin = moment
         self._begun = monotonic
 
+    def pause(self, monotonic: int) -> None:
+        """Stand still."""
+        self.set(self.now(monotonic), monotonic)
+        self._paused = True
+
+    def resume(self, monotonic: int) -> None:
+        """Go on from there."""
+        self.set(self.now(monotonic), monotonic)
+        self._paused = False
+
     def set_speed(self, speed_factor: float, monotonic: int) -> None:
         """Go on from the present at another pace."""
-        self.put(self.now(monotonic), monotonic)
-        self.speed_factor = speed_factor
+        self.set(self.now(monotonic), monotonic)
+        self._speed_factor = speed_factor

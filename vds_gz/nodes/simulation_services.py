@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
-from typing import Any, Protocol
+from collections.abc import Callable, Iterator
+from typing import Any
 
+from vds_gz.errors import VdsGzError
 from vds_gz.geometry.attitude import Attitude
 from vds_gz.geometry.se2 import Pose
 from vds_gz.geometry.so3 import into_body, quaternion
 from vds_gz.interface.conversions import set_stamp, yaw_of
 from vds_gz.interface.inputs import FARTHEST, attitude_of
+from vds_gz.nodes.simulation import Simulation, SimulationError
 from vds_gz.ros.errors import UnknownTypeError
 from vds_gz.ros.graph import Graph, Severity
-from vds_gz.vehicle.vehicle import Motion
 
 PACKAGE = "simulation_interfaces"
 ENTITY = "vehicle"
@@ -27,35 +28,12 @@ ENTITY = "vehicle"
 FEEDBACK_STEPS = 1000
 
 
-class Simulation(Protocol):
-    """What the services ask of the node."""
+class RefusedError(VdsGzError, RuntimeError):
+    """A request is refused, with the code that its response has for that."""
 
-    def stands(self) -> bool:
-        """Whether the simulation is paused."""
-
-    def pause(self, paused: bool) -> str:
-        """Hold the vehicle, or let it go on; why not, if it cannot be done."""
-
-    def reset(self, *, time: bool, state: bool) -> str:
-        """Start anew: the time, the vehicle, or both; why not, if it cannot be done."""
-
-    def stop(self) -> None:
-        """End the node soon."""
-
-    def step(self, count: int) -> str:
-        """Do so many steps of a paused simulation; why not, if it cannot be done."""
-
-    def owns_time(self) -> bool:
-        """Whether the node itself gives the time."""
-
-    def truth(self) -> tuple[int, Motion, Attitude | None]:
-        """The present [ns], where base_link is and how it moves, and how it stands out of the plane."""
-
-    def set_pose(self, pose: Pose, attitude: Attitude | None = None) -> None:
-        """Put base_link there; level and as high as it stands where no attitude is given."""
-
-    def stand_still(self) -> None:
-        """Take all motion from the vehicle."""
+    def __init__(self, code: int, reason: str) -> None:
+        super().__init__(reason)
+        self.code = code
 
 
 class SimulationServices:
@@ -69,7 +47,6 @@ class SimulationServices:
         self._result = graph.message(f"{PACKAGE}/msg/Result")
         self._state = graph.message(f"{PACKAGE}/msg/SimulationState")
         for name, kind, serve in (
-            ("get_simulator_features", "GetSimulatorFeatures", self._get_features),
             ("get_simulation_state", "GetSimulationState", self._get_state),
             ("set_simulation_state", "SetSimulationState", self._set_state),
             ("step_simulation", "StepSimulation", self._step),
@@ -78,7 +55,8 @@ class SimulationServices:
             ("get_entity_state", "GetEntityState", self._get_entity_state),
             ("set_entity_state", "SetEntityState", self._set_entity_state),
         ):
-            graph.service(f"~/{name}", f"{PACKAGE}/srv/{kind}", serve)
+            graph.service(f"~/{name}", f"{PACKAGE}/srv/{kind}", self._answering(serve))
+        graph.service("~/get_simulator_features", f"{PACKAGE}/srv/GetSimulatorFeatures", self._get_features)
         self._has_action = graph.action("~/simulate_steps", f"{PACKAGE}/action/SimulateSteps", self._simulate_steps)
 
     # ------------------------------------------------------------------ the simulation
@@ -94,7 +72,7 @@ class SimulationServices:
             known.SIMULATION_STATE_SETTING,
             known.SIMULATION_STATE_PAUSE,
         ]
-        if self._simulation.owns_time():
+        if self._simulation.owns_time:
             features += [known.SIMULATION_RESET_TIME, known.STEP_SIMULATION_SINGLE, known.STEP_SIMULATION_MULTIPLE]
             if self._has_action:
                 features.append(known.STEP_SIMULATION_ACTION)
@@ -103,54 +81,49 @@ class SimulationServices:
 
     def _get_state(self, request: Any, response: Any) -> None:
         state = response.state
-        state.state = state.STATE_PAUSED if self._simulation.stands() else state.STATE_PLAYING
-        self._ok(response)
+        state.state = state.STATE_PAUSED if self._simulation.paused else state.STATE_PLAYING
 
     def _set_state(self, request: Any, response: Any) -> None:
         wanted, known = request.state.state, self._state
         if wanted in (known.STATE_PLAYING, known.STATE_PAUSED):
             pause = wanted == known.STATE_PAUSED
-            if pause == self._simulation.stands():
-                self._fail(response, response.ALREADY_IN_TARGET_STATE, "the simulation is in this state already")
-                return
-            wrong = self._simulation.pause(pause)
+            if pause == self._simulation.paused:
+                raise RefusedError(response.ALREADY_IN_TARGET_STATE, "the simulation is in this state already")
+            self._simulation.pause(pause)
         elif wanted == known.STATE_STOPPED:
-            wrong = self._simulation.pause(True)
-            wrong = wrong or self._simulation.reset(time=self._simulation.owns_time(), state=True)
+            self._simulation.pause(True)
+            self._simulation.reset(time=self._simulation.owns_time, state=True)
         elif wanted == known.STATE_QUITTING:
-            wrong = ""
             self._simulation.stop()
         else:
-            self._fail(response, response.INCORRECT_TRANSITION, f"state is {wanted}; it must be from 0 to 3")
-            return
-        self._answer(response, wrong)
+            raise RefusedError(response.INCORRECT_TRANSITION, f"state is {wanted}; it must be from 0 to 3")
 
     def _step(self, request: Any, response: Any) -> None:
-        self._answer(response, self._simulation.step(request.steps))
+        self._simulation.step(request.steps)
 
     def _simulate_steps(self, goal: Any, feedback: Any, result: Any) -> Iterator[None]:
         """Do the steps in portions, with a feedback after each."""
         left = goal.steps
-        wrong = ""
-        while left and not wrong:
-            portion = min(left, FEEDBACK_STEPS)
-            wrong = self._simulation.step(portion)
-            left -= portion
-            feedback.completed_steps, feedback.remaining_steps = goal.steps - left, left
-            yield
-        self._answer(result, wrong)
+        try:
+            while left:
+                portion = min(left, FEEDBACK_STEPS)
+                self._simulation.step(portion)
+                left -= portion
+                feedback.completed_steps, feedback.remaining_steps = goal.steps - left, left
+                yield
+            self._ok(result)
+        except VdsGzError as error:
+            self._fail(result, error)
 
     def _reset(self, request: Any, response: Any) -> None:
         scope = request.scope or request.SCOPE_ALL
         time = bool(scope & request.SCOPE_TIME)
-        if time and not self._simulation.owns_time():
+        if time and not self._simulation.owns_time:
             if request.scope == request.SCOPE_TIME:
                 unsupported = self._result.RESULT_FEATURE_UNSUPPORTED
-                self._fail(response, unsupported, "the time is not ours to reset; start with be_reference_clock: true")
-                return
+                raise RefusedError(unsupported, "the time is not ours to reset; start with be_reference_clock: true")
             time = False
-        wrong = self._simulation.reset(time=time, state=bool(scope & request.SCOPE_STATE))
-        self._answer(response, wrong)
+        self._simulation.reset(time=time, state=bool(scope & request.SCOPE_STATE))
 
     # ------------------------------------------------------------------ the entity
 
@@ -159,14 +132,11 @@ class SimulationServices:
             matches = re.search(request.filters.filter, ENTITY) is not None
         except re.error as error:
             reason = f"filter '{request.filters.filter}' is no regular expression: {error}"
-            self._fail(response, self._result.RESULT_OPERATION_FAILED, reason)
-            return
+            raise SimulationError(reason) from None
         response.entities = [ENTITY] if matches else []
-        self._ok(response)
 
     def _get_entity_state(self, request: Any, response: Any) -> None:
-        if not self._known(request.entity, response):
-            return
+        self._check_entity(request.entity)
         time, motion, attitude = self._simulation.truth()
         state = response.state
         set_stamp(state.header.stamp, time)
@@ -179,48 +149,48 @@ class SimulationServices:
         back = (-x, -y, -z, w)
         linear.x, linear.y, linear.z = into_body(back, (motion.v_x, motion.v_y, lifted.v_z))
         angular.x, angular.y, angular.z = into_body(back, (lifted.roll_rate, lifted.pitch_rate, motion.yaw_rate))
-        self._ok(response)
 
     def _set_entity_state(self, request: Any, response: Any) -> None:
-        if not self._known(request.entity, response):
-            return
+        self._check_entity(request.entity)
         state = request.state
         heading = yaw_of(state.pose.orientation)
         position = state.pose.position
         frame = state.header.frame_id
         linear, angular = state.twist.linear, state.twist.angular
         if frame not in ("", self._frame):
-            self._fail(response, response.INVALID_POSE, f"frame_id is '{frame}'; it must be '{self._frame}'")
-        elif not math.isfinite(heading) or not _near(position):
-            self._fail(response, response.INVALID_POSE, "the pose must be finite, with a quaternion of length 1")
-        elif any((linear.x, linear.y, linear.z, angular.x, angular.y, angular.z)):
-            reason = "the twist is not zero; velocities come from the actuators and cannot be set"
-            self._fail(response, self._result.RESULT_OPERATION_FAILED, reason)
-        else:
-            self._simulation.stand_still()
-            self._simulation.set_pose(Pose(position.x, position.y, heading), attitude_of(state.pose))
-            self._ok(response)
+            raise RefusedError(response.INVALID_POSE, f"frame_id is '{frame}'; it must be '{self._frame}'")
+        if not math.isfinite(heading) or not _near(position):
+            raise RefusedError(response.INVALID_POSE, "the pose must be finite, with a quaternion of length 1")
+        if any((linear.x, linear.y, linear.z, angular.x, angular.y, angular.z)):
+            raise SimulationError("the twist is not zero; velocities come from the actuators and cannot be set")
+        self._simulation.stand_still()
+        self._simulation.set_pose(Pose(position.x, position.y, heading), attitude_of(state.pose))
 
-    def _known(self, entity: str, response: Any) -> bool:
-        if entity == ENTITY:
-            return True
-        self._fail(response, self._result.RESULT_NOT_FOUND, f"entity is '{entity}'; there is only '{ENTITY}'")
-        return False
+    def _check_entity(self, entity: str) -> None:
+        if entity != ENTITY:
+            raise RefusedError(self._result.RESULT_NOT_FOUND, f"entity is '{entity}'; there is only '{ENTITY}'")
 
-    # ------------------------------------------------------------------ answers
+    # ------------------------------------------------------------------ responses
 
-    def _answer(self, response: Any, wrong: str) -> None:
-        if wrong:
-            self._fail(response, self._result.RESULT_OPERATION_FAILED, wrong)
-        else:
-            self._ok(response)
+    def _answering(self, serve: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:
+        """The same service, with the result of its response filled in."""
+
+        def answer(request: Any, response: Any) -> None:
+            try:
+                serve(request, response)
+                self._ok(response)
+            except VdsGzError as error:
+                self._fail(response, error)
+
+        return answer
 
     def _ok(self, response: Any) -> None:
         response.result.result = self._result.RESULT_OK
 
-    def _fail(self, response: Any, code: int, reason: str) -> None:
-        response.result.result = code
-        response.result.error_message = reason
+    def _fail(self, response: Any, error: VdsGzError) -> None:
+        failed = self._result.RESULT_OPERATION_FAILED
+        response.result.result = error.code if isinstance(error, RefusedError) else failed
+        response.result.error_message = str(error)
 
 
 def _near(position: Any) -> bool:

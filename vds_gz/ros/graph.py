@@ -150,12 +150,12 @@ class Graph(Protocol):
         """
 
     def declare_parameters(
-        self, descriptions: Iterable[Description], change: Callable[[Mapping[str, Value]], str]
+        self, descriptions: Iterable[Description], change: Callable[[Mapping[str, Value]], None]
     ) -> None:
         """Show parameters on the graph; each description's ``default`` is its present value.
 
-        ``change`` is asked with all new values of one request together; it applies them all and answers with an empty
-        text, or applies none and answers why.
+        ``change`` gets all new values of one request together; it applies them all, or none and raises
+        :class:`~vds_gz.parameters.description.ParameterError`.
         """
 
     def wait(self, timeout: float) -> None:

@@ -88,7 +88,7 @@ class JoyStation:
         parameters = {one.name: one for one in describe(told.gamepad)}
         if told.driving:
             parameters |= {one.name: one for one in describe(told.driving)}
-        graph.declare_parameters(parameters.values(), self._teleop.change if self._teleop else lambda values: "")
+        graph.declare_parameters(parameters.values(), self._teleop.change if self._teleop else lambda values: None)
 
     def run(self) -> None:
         """Run until told to stop; then stop the vehicle and leave the graph."""

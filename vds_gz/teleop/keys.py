@@ -103,7 +103,7 @@ class KeyDriver:
         self._time.follow(self._output.topics, self._output.heard)
         actual = topics.TWIST_ACTUAL
         graph.subscribe(actual.name, actual.type, actual.qos, self._on_actual)
-        graph.declare_parameters(describe(parameters), lambda values: "")
+        graph.declare_parameters(describe(parameters), lambda values: None)
 
     def run(self) -> None:
         """Drive until the user ends it or it is told to stop; then stop the vehicle and leave the graph."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from time import monotonic_ns
 
 from vds_gz.interface.vehicle_time import VehicleTime
-from vds_gz.parameters.description import ParameterError, Value
+from vds_gz.parameters.description import Value
 from vds_gz.parameters.load import replaced
 from vds_gz.parameters.teleop import JoystickParameters
 from vds_gz.ros.graph import Graph, Severity
@@ -92,13 +92,13 @@ class Teleop:
         if self._pilot.moving:
             self._output.send(STANDSTILL)
 
-    def change(self, values: Mapping[str, Value]) -> str:
-        """Take new parameters all together, or none and say why."""
-        try:
-            self._pilot.parameters = replaced(self._pilot.parameters, values)
-        except ParameterError as error:
-            return str(error)
-        return ""
+    def change(self, values: Mapping[str, Value]) -> None:
+        """Take new parameters all together, or none.
+
+        Raises:
+            ParameterError: They do not fit each other.
+        """
+        self._pilot.parameters = replaced(self._pilot.parameters, values)
 
     def _say(self, now: int) -> None:
         """Say what is wrong when it begins, though not all the time, and that it is over."""

@@ -140,12 +140,12 @@ class DdsGraph:
         return False
 
     def declare_parameters(
-        self, descriptions: Iterable[Description], change: Callable[[Mapping[str, Value]], str]
+        self, descriptions: Iterable[Description], change: Callable[[Mapping[str, Value]], None]
     ) -> None:
         """Show parameters on the graph, once; each description's ``default`` is its present value.
 
-        ``change`` is asked with all new values of one request together; it applies them all and answers with an empty
-        text, or applies none and answers why.
+        ``change`` gets all new values of one request together; it applies them all, or none and raises
+        :class:`~vds_gz.parameters.description.ParameterError`.
         """
         events = self._publisher("/parameter_events", "rcl_interfaces/msg/ParameterEvent", _PARAMETERS)
 

@@ -10,7 +10,7 @@ from vds_gz.parameters.description import Description, ParameterError, Value
 from vds_gz.ros.messages.portable import MessageTypes
 from vds_gz.ros.parameter_values import BOOL, DOUBLE, DOUBLE_ARRAY, FIELDS, INTEGER, STRING, python_value
 
-Change = Callable[[Mapping[str, Value]], str]
+Change = Callable[[Mapping[str, Value]], None]
 
 _KINDS = {
     "bool": BOOL,
@@ -37,7 +37,7 @@ class Parameters:
         Args:
             types: Message types.
             descriptions: The parameters; each ``default`` is the present value.
-            change: Applies new values, or says why not.
+            change: Applies new values, or raises ParameterError.
             changed: Told of what has changed, as ``rcl_interfaces/msg/ParameterEvent`` without stamp and node.
         """
         self._types = types
@@ -60,23 +60,18 @@ class Parameters:
         event.new_parameters = [self._parameter(name) for name in self._values]
         return event
 
-    def set(self, wanted: Mapping[str, object]) -> str:
+    def set(self, wanted: Mapping[str, object]) -> None:
         """Set several parameters, all or none.
 
-        Returns:
-            Why none was set; empty where all were.
+        Raises:
+            ParameterError: None was set.
         """
-        try:
-            values = {name: self._checked(name, value) for name, value in wanted.items()}
-        except ParameterError as error:
-            return str(error)
-        reason = self._change(values)
-        if not reason:
-            self._values.update(values)
-            event = self._types.new("rcl_interfaces/msg/ParameterEvent")
-            event.changed_parameters = [self._parameter(name) for name in values]
-            self._changed(event)
-        return reason
+        values = {name: self._checked(name, value) for name, value in wanted.items()}
+        self._change(values)
+        self._values.update(values)
+        event = self._types.new("rcl_interfaces/msg/ParameterEvent")
+        event.changed_parameters = [self._parameter(name) for name in values]
+        self._changed(event)
 
     def _checked(self, name: str, value: object) -> Value:
         description = self._descriptions.get(name)
@@ -104,14 +99,19 @@ class Parameters:
         response.result.prefixes = list(dict.fromkeys(name.rpartition(".")[0] for name in names if "." in name))
 
     def _set(self, request: Any, response: Any) -> None:
-        response.results = [self._result(self.set({p.name: python_value(p.value)})) for p in request.parameters]
+        response.results = [self._result({p.name: python_value(p.value)}) for p in request.parameters]
 
     def _set_atomically(self, request: Any, response: Any) -> None:
-        response.result = self._result(self.set({p.name: python_value(p.value) for p in request.parameters}))
+        response.result = self._result({p.name: python_value(p.value) for p in request.parameters})
 
-    def _result(self, reason: str) -> Any:
+    def _result(self, wanted: Mapping[str, object]) -> Any:
+        """Set parameters; what came of it."""
         result = self._types.new("rcl_interfaces/msg/SetParametersResult")
-        result.successful, result.reason = not reason, reason
+        try:
+            self.set(wanted)
+            result.successful = True
+        except ParameterError as error:
+            result.reason = str(error)
         return result
 
     def _kind(self, name: str) -> int:

@@ -219,7 +219,7 @@ class RclpyGraph:
         return True
 
     def declare_parameters(
-        self, descriptions: Iterable[Description], change: Callable[[Mapping[str, Value]], str]
+        self, descriptions: Iterable[Description], change: Callable[[Mapping[str, Value]], None]
     ) -> None:
         """Show parameters on the graph; their values have been checked already."""
         known = {one.name: one for one in descriptions}
@@ -230,13 +230,11 @@ class RclpyGraph:
         def on_set(parameters: list[Any]) -> SetParametersResult:
             try:
                 values = {one.name: known[one.name].check(one.value) for one in parameters if one.name in known}
-            except ParameterError as error:
+                if values:
+                    self._call(lambda: change(values))
+            except (ParameterError, ClosedError) as error:
                 return SetParametersResult(successful=False, reason=str(error))
-            try:
-                reason = self._call(lambda: change(values)) if values else ""
-            except ClosedError as error:
-                reason = str(error)
-            return SetParametersResult(successful=not reason, reason=reason)
+            return SetParametersResult(successful=True)
 
         self._node.add_on_set_parameters_callback(on_set)
 
