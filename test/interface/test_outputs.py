@@ -13,7 +13,8 @@ from vds_gz.geometry.attitude import Attitude
 from vds_gz.geometry.se2 import Pose
 from vds_gz.interface import topics
 from vds_gz.interface.conversions import EXACT
-from vds_gz.interface.outputs import Frames, Outputs, Snapshot
+from vds_gz.interface.outputs import Frames, Outputs
+from vds_gz.interface.snapshot import Snapshot
 from vds_gz.vehicle.model import ActuatorStates, JointStates
 from vds_gz.vehicle.vehicle import Motion
 
@@ -43,9 +44,8 @@ def test_the_frames_and_odometry_agree_in_space(probe: Probe, map_to_odom: Pose 
     motion = Motion(TRUTH.x, TRUTH.y, TRUTH.heading, 1.0, 0.02, 0.03)
     outputs = Outputs(probe.graph, Frames("map", "odom", "base_link"), [], [], map_to_odom is None, flat=False)
     probe.listen(topics.TF, topics.ODOM, topics.GROUND_TRUTH)
-    snapshot = Snapshot(
-        7, motion, motion, TRUTH, odom, (0.5, 0.25), map_to_odom, JointStates((), ()), ActuatorStates(*NOTHING), POSTURE
-    )
+    joints, actuators = JointStates((), ()), ActuatorStates(*NOTHING)
+    snapshot = Snapshot(7, motion, odom, (0.5, 0.25), 1.0, map_to_odom, joints, actuators, None, POSTURE)
 
     def complete() -> bool:
         outputs.publish(snapshot)

@@ -6,7 +6,6 @@ topics takes seconds, where one call a message would take minutes.
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -37,34 +36,8 @@ class Template:
     """
 
     data: bytes
-    stamps: tuple[int, ...]
-    numbers: tuple[tuple[int, str, int], ...]
-
-
-def learn(data: bytes, stamp: int, values: Sequence[float], kind: str = "<f8") -> Template:
-    """A template from a message into which known values were put, each of its own.
-
-    Args:
-        data: The message.
-        stamp: The time [ns] that was put in.
-        values: The numbers that were put in, by column; those that are not in it belong to other messages.
-        kind: Type of the numbers.
-    """
-    mark = struct.pack("<iI", *divmod(stamp, 1_000_000_000))
-    numbers = [
-        (place, kind, column)
-        for column, value in enumerate(values)
-        for place in _places(data, np.array(value, kind).tobytes())
-    ]
-    return Template(data, tuple(_places(data, mark)), tuple(numbers))
-
-
-def _places(data: bytes, mark: bytes) -> list[int]:
-    found, at = [], data.find(mark)
-    while at >= 0:
-        found.append(at)
-        at = data.find(mark, at + 1)
-    return found
+    stamps: Sequence[int] = ()
+    numbers: Sequence[tuple[int, str, int]] = ()
 
 
 class Rows:

@@ -84,6 +84,12 @@ class JointState(Stamped, Protocol):
     velocity: Sequence[float]
 
 
+class TransformStamped(Stamped, Protocol):
+    """``geometry_msgs/TransformStamped``."""
+
+    child_frame_id: str
+
+
 class Clock(Protocol):
     """``rosgraph_msgs/Clock``."""
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import chain
 
 from vds_gz.geometry.attitude import Attitude
 from vds_gz.geometry.se2 import Pose
 from vds_gz.geometry.so3 import quaternion
 from vds_gz.interface import topics
 from vds_gz.interface.conversions import EXACT, exact_covariance, set_stamp
-from vds_gz.ros.graph import Graph
-from vds_gz.ros.messages.packed import PackedMessage, Place
-from vds_gz.vehicle.model import ActuatorStates, JointStates
+from vds_gz.interface.messages import TransformStamped
+from vds_gz.interface.snapshot import Snapshot
+from vds_gz.parameters.node import NodeParameters
+from vds_gz.ros.graph import Graph, Publisher
+from vds_gz.ros.messages.packed import PackedMessage
 from vds_gz.vehicle.vehicle import Motion
 
 BASE_LINK = "base_link"
@@ -29,56 +31,58 @@ class Frames:
     base_link: str
 
     @classmethod
-    def of(cls, parameters: Any) -> Frames:
+    def of(cls, parameters: NodeParameters) -> Frames:
         """The frames of a node's parameters."""
         prefix = parameters.frame_prefix
         return cls(prefix + parameters.map_frame, prefix + parameters.odom_frame, prefix + BASE_LINK)
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """The vehicle at one publish instant.
+class Output:
+    """A topic whose messages differ in their stamps and some numbers only.
 
     Attributes:
-        time: Simulated time [ns].
-        motion: Where base_link truly is and how it moves; ``odom_motion``: how it is measured to move.
-        truth: Pose of base_link in the map.
-        odom: Pose of base_link in the odometry's frame, with the variances of position and heading [m^2, rad^2].
-        map_to_odom: The odometry's frame in the map; None where it is fixed.
-        attitude: How base_link stands out of the plane; None where it never does. Localization errs in the plane only,
-            so it is the same in both frames.
+        topic: The topic.
+        message: Its message.
+        values: The numbers of the message at an instant.
     """
 
-    time: int
-    motion: Motion
-    odom_motion: Motion
-    truth: Pose
-    odom: Pose
-    odom_variance: tuple[float, float]
-    map_to_odom: Pose | None
-    joints: JointStates
-    actuators: ActuatorStates
-    attitude: Attitude | None = None
-
-
-class _Output:
-    """A topic whose messages differ in their stamps and some numbers only."""
-
     def __init__(
-        self, graph: Graph, topic: topics.Topic, message: Any, stamps: Sequence[Any], numbers: Sequence[Place]
+        self,
+        graph: Graph,
+        topic: topics.Topic,
+        message: object,
+        stamps: Sequence[str],
+        numbers: Sequence[str],
+        values: Callable[[Snapshot], Sequence[float]],
     ) -> None:
-        self._publisher = graph.publisher(topic.name, topic.type, topic.qos)
-        self._message = PackedMessage(graph, topic.type, message, stamps, numbers)
-        self.topic = self._publisher.topic
-        self.heard = self._publisher.subscription_count
+        """Announce the topic.
 
-    def send(self, time: int, values: Sequence[float]) -> None:
-        self._message.write(time, values)
-        self._publisher.publish_raw(self._message.data)
+        Args:
+            graph: Where to publish.
+            topic: The topic.
+            message: A message with all that stays as it is.
+            stamps: Paths of its times.
+            numbers: Paths of its numbers.
+            values: The numbers of an instant, in the order of the paths.
+        """
+        self.topic = topic
+        self.message = PackedMessage(graph, topic.type, message, stamps, numbers)
+        self.values = values
+        self._publisher = graph.publisher(topic.name, topic.type, topic.qos)
+
+    def publish(self, snapshot: Snapshot) -> None:
+        """Publish an instant, if anybody listens."""
+        if self._publisher.subscription_count():
+            self.message.write(snapshot.time, self.values(snapshot))
+            self._publisher.publish_raw(self.message.data)
 
 
 class Outputs:
-    """All topics that go out at the publish rate, and the latched ones."""
+    """All topics that go out at the publish rate, and the latched ones.
+
+    Attributes:
+        outputs: Those that go out at the publish rate.
+    """
 
     def __init__(
         self,
@@ -103,13 +107,15 @@ class Outputs:
         self._frames = frames
         self._fixed_odom = fixed_odom
         self._flat = flat
-        self._twist = self._make_twist()
-        self._odom = self._make_odometry(topics.ODOM, frames.odom)
-        self._truth = self._make_odometry(topics.GROUND_TRUTH, frames.map)
-        self._joints = self._make_joints(topics.JOINT_STATES, joints)
-        self._references = self._make_joints(topics.ACTUATOR_REFERENCES, actuators)
-        self._actuators = self._make_joints(topics.ACTUATOR_STATES, actuators)
-        self._tf = self._make_transforms()
+        self.outputs = (
+            self._make_transforms(),
+            self._make_odometry(topics.ODOM, frames.odom, _measured),
+            self._make_odometry(topics.GROUND_TRUTH, frames.map, _true),
+            self._make_twist(),
+            self._make_joints(topics.JOINT_STATES, joints, _joint_values),
+            self._make_joints(topics.ACTUATOR_REFERENCES, actuators, _reference_values),
+            self._make_joints(topics.ACTUATOR_STATES, actuators, _actuator_values),
+        )
         self._description = self._publisher(topics.ROBOT_DESCRIPTION)
         self._tf_static = self._publisher(topics.TF_STATIC)
 
@@ -126,118 +132,141 @@ class Outputs:
 
     def publish(self, snapshot: Snapshot) -> None:
         """Publish everything of one instant."""
-        time, motion, joints, actuators = snapshot.time, snapshot.motion, snapshot.joints, snapshot.actuators
-        attitude = snapshot.attitude
-        if self._tf.heard():
-            self._tf.send(time, _transform_values(snapshot.odom, snapshot.map_to_odom, attitude))
-        if self._odom.heard():
-            variance = snapshot.odom_variance
-            self._odom.send(time, _odometry_values(snapshot.odom, snapshot.odom_motion, variance, attitude))
-        if self._truth.heard():
-            self._truth.send(time, _odometry_values(snapshot.truth, motion, (0.0, 0.0), attitude))
-        if self._twist.heard():
-            self._twist.send(time, (motion.v_x, motion.v_y, motion.yaw_rate))
-        if self._joints.heard():
-            self._joints.send(time, (*joints.positions, *joints.velocities))
-        if self._references.heard():
-            self._references.send(time, (*actuators.reference_positions, *actuators.reference_velocities))
-        if self._actuators.heard():
-            self._actuators.send(time, (*actuators.positions, *actuators.velocities))
+        for output in self.outputs:
+            output.publish(snapshot)
 
-    def _publisher(self, topic: topics.Topic) -> Any:
+    def _publisher(self, topic: topics.Topic) -> Publisher:
         return self._graph.publisher(topic.name, topic.type, topic.qos)
 
-    def _make_twist(self) -> _Output:
+    def _make_twist(self) -> Output:
         topic = topics.TWIST_ACTUAL
         message = self._graph.message(topic.type)
         message.header.frame_id = self._frames.base_link
-        return _Output(self._graph, topic, message, [message.header.stamp], _twist_places(message.twist))
+        return Output(self._graph, topic, message, ["header.stamp"], _twist_paths("twist"), _twist_values)
 
-    def _make_odometry(self, topic: topics.Topic, frame: str) -> _Output:
+    def _make_odometry(self, topic: topics.Topic, frame: str, values: Callable[[Snapshot], Sequence[float]]) -> Output:
         message = self._graph.message(topic.type)
         message.header.frame_id = frame
         message.child_frame_id = self._frames.base_link
         exact_covariance(message.pose.covariance)
         exact_covariance(message.twist.covariance)
-        pose = message.pose.pose
-        places: list[Place] = [
-            *_pose_places(pose.position, pose.orientation, self._flat),
-            *((message.pose.covariance, index) for index in (0, 7, 35)),
-            *_twist_places(message.twist.twist, self._flat),
+        numbers = [
+            *_pose_paths("pose.pose.position", "pose.pose.orientation", self._flat),
+            *(f"pose.covariance[{index}]" for index in (0, 7, 35)),
+            *_twist_paths("twist.twist", self._flat),
         ]
-        return _Output(self._graph, topic, message, [message.header.stamp], places)
+        return Output(self._graph, topic, message, ["header.stamp"], numbers, values)
 
-    def _make_joints(self, topic: topics.Topic, names: Sequence[str]) -> _Output:
+    def _make_joints(
+        self, topic: topics.Topic, names: Sequence[str], values: Callable[[Snapshot], Sequence[float]]
+    ) -> Output:
         message = self._graph.message(topic.type)
         message.name = list(names)
         message.position, message.velocity = self._graph.numbers(len(names)), self._graph.numbers(len(names))
-        places: list[Place] = [
-            (values, i) for values in (message.position, message.velocity) for i in range(len(names))
-        ]
-        return _Output(self._graph, topic, message, [message.header.stamp], places)
+        numbers = [f"{field}[{i}]" for field in ("position", "velocity") for i in range(len(names))]
+        return Output(self._graph, topic, message, ["header.stamp"], numbers, values)
 
-    def _make_transforms(self) -> _Output:
+    def _make_transforms(self) -> Output:
         frames, topic = self._frames, topics.TF
-        message = self._graph.message(topic.type)
-        message.transforms = [self._transform(frames.odom, frames.base_link)]
+        # The odometry's frame lies flat in the map, always.
+        moving = [(frames.odom, frames.base_link, self._flat)]
         if not self._fixed_odom:
-            message.transforms = [self._transform(frames.map, frames.odom), *message.transforms]
-        places: list[Place] = []
-        for moving in message.transforms:
-            transform = moving.transform
-            # The odometry's frame lies flat in the map, always.
-            flat = self._flat or moving.child_frame_id == frames.odom
-            places += _pose_places(transform.translation, transform.rotation, flat)
-        return _Output(self._graph, topic, message, [one.header.stamp for one in message.transforms], places)
+            moving.insert(0, (frames.map, frames.odom, True))
+        message = self._graph.message(topic.type)
+        message.transforms = [self._transform(parent, child) for parent, child, _ in moving]
+        places = [f"transforms[{i}]" for i in range(len(moving))]
+        numbers = chain.from_iterable(
+            _pose_paths(f"{place}.transform.translation", f"{place}.transform.rotation", flat)
+            for place, (_, _, flat) in zip(places, moving, strict=True)
+        )
+        stamps = [f"{place}.header.stamp" for place in places]
+        return Output(self._graph, topic, message, stamps, list(numbers), _transform_values)
 
-    def _transform(self, parent: str, child: str) -> Any:
-        message = self._graph.message("geometry_msgs/msg/TransformStamped")
+    def _transform(self, parent: str, child: str) -> TransformStamped:
+        message: TransformStamped = self._graph.message("geometry_msgs/msg/TransformStamped")
         message.header.frame_id = parent
         message.child_frame_id = child
         return message
 
 
-def _pose_places(position: Any, orientation: Any, flat: bool) -> list[Place]:
-    if flat:
-        return [(position, "x"), (position, "y"), (orientation, "z"), (orientation, "w")]
-    return [*((position, axis) for axis in "xyz"), *((orientation, part) for part in "xyzw")]
+# ---------------------------------------------------------------------- where the numbers stand
 
 
-def _twist_places(twist: Any, flat: bool = True) -> list[Place]:
-    places: list[Place] = [(twist.linear, "x"), (twist.linear, "y"), (twist.angular, "z")]
-    return places if flat else [*places, (twist.linear, "z"), (twist.angular, "x"), (twist.angular, "y")]
+def _pose_paths(position: str, orientation: str, flat: bool) -> list[str]:
+    """Those of a pose that change: out of the plane, all of them."""
+    axes, parts = ("xy", "zw") if flat else ("xyz", "xyzw")
+    return [*(f"{position}.{axis}" for axis in axes), *(f"{orientation}.{part}" for part in parts)]
+
+
+def _twist_paths(twist: str, flat: bool = True) -> list[str]:
+    paths = [f"{twist}.linear.x", f"{twist}.linear.y", f"{twist}.angular.z"]
+    return paths if flat else [*paths, f"{twist}.linear.z", f"{twist}.angular.x", f"{twist}.angular.y"]
+
+
+# ---------------------------------------------------------------------- what they are
+
+
+def _twist_values(now: Snapshot) -> Sequence[float]:
+    return now.motion.v_x, now.motion.v_y, now.motion.yaw_rate
+
+
+def _measured(now: Snapshot) -> Sequence[float]:
+    """The odometry, with its errors."""
+    return _odometry_values(now, now.odom, now.odom_speed, now.odom_variance)
+
+
+def _true(now: Snapshot) -> Sequence[float]:
+    return _odometry_values(now, now.motion, now.motion.v_x, (0.0, 0.0))
 
 
 def _odometry_values(
-    pose: Pose, motion: Motion, variance: tuple[float, float], attitude: Attitude | None
-) -> tuple[float, ...]:
+    now: Snapshot, pose: Pose | Motion, speed: float, variance: tuple[float, float]
+) -> Sequence[float]:
+    motion, attitude = now.motion, now.attitude
     position, heading = EXACT + variance[0], EXACT + variance[1]
-    values = (*_pose_values(pose, attitude), position, position, heading, motion.v_x, motion.v_y, motion.yaw_rate)
+    values = (*_pose_values(pose, attitude), position, position, heading, speed, motion.v_y, motion.yaw_rate)
     return values if attitude is None else (*values, attitude.v_z, attitude.roll_rate, attitude.pitch_rate)
 
 
-def _transform_values(odom: Pose, map_to_odom: Pose | None, attitude: Attitude | None) -> tuple[float, ...]:
-    if map_to_odom is None:
-        return _pose_values(odom, attitude)
-    return *_pose_values(map_to_odom, None), *_pose_values(odom, attitude)
+def _transform_values(now: Snapshot) -> Sequence[float]:
+    moving = _pose_values(now.odom, now.attitude)
+    return moving if now.map_to_odom is None else (*_pose_values(now.map_to_odom, None), *moving)
 
 
-def _pose_values(pose: Pose, attitude: Attitude | None) -> tuple[float, ...]:
+def _pose_values(pose: Pose | Motion, attitude: Attitude | None) -> tuple[float, ...]:
     """Position and quaternion, or what of them is not 0 in the plane."""
     if attitude is None:
         return pose.x, pose.y, math.sin(0.5 * pose.heading), math.cos(0.5 * pose.heading)
     return pose.x, pose.y, attitude.z, *quaternion(attitude.roll, attitude.pitch, pose.heading)
 
 
+def _joint_values(now: Snapshot) -> Sequence[float]:
+    return (*now.joints.positions, *now.joints.velocities)
+
+
+def _reference_values(now: Snapshot) -> Sequence[float]:
+    return (*now.actuators.reference_positions, *now.actuators.reference_velocities)
+
+
+def _actuator_values(now: Snapshot) -> Sequence[float]:
+    return (*now.actuators.positions, *now.actuators.velocities)
+
+
 class ClockOutput:
-    """The topic that tells other nodes the time."""
+    """The topic that gives other nodes the time.
+
+    Attributes:
+        topic: Its full name.
+    """
 
     def __init__(self, graph: Graph) -> None:
         """Announce the topic."""
-        message = graph.message(topics.CLOCK.type)
-        self._output = _Output(graph, topics.CLOCK, message, [message.clock], [])
-        self.topic = self._output.topic
+        topic = topics.CLOCK
+        self._message = PackedMessage(graph, topic.type, graph.message(topic.type), ["clock"], [])
+        self._publisher = graph.publisher(topic.name, topic.type, topic.qos)
+        self.topic = self._publisher.topic
 
     def publish(self, time: int) -> None:
-        """Tell the time [ns]."""
-        self._output.send(time, ())
+        """Publish the time [ns]."""
+        self._message.write(time, ())
+        self._publisher.publish_raw(self._message.data)

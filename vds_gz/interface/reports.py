@@ -6,97 +6,71 @@ that are not installed switch their topics off, with a line in the log that says
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
 
-from vds_gz.interface.conversions import set_stamp
-from vds_gz.interface.topics import (
-    ACTUATION_STATUS,
-    GEAR_STATUS,
-    STEERING_STATUS,
-    VELOCITY_STATUS,
-    Topic,
-)
+from vds_gz.interface import topics
+from vds_gz.interface.outputs import Output
+from vds_gz.interface.snapshot import Report, Snapshot
 from vds_gz.ros.errors import UnknownTypeError
-from vds_gz.ros.graph import Graph, Publisher, Severity
-from vds_gz.sensing.estimate import StateEstimate
-from vds_gz.vehicle.autoware.reports import (
-    actuation_status,
-    gear_report,
-    has_actuation_status,
-    velocity_report,
-)
+from vds_gz.ros.graph import Graph, Severity
+from vds_gz.vehicle.autoware.reports import actuation_status, gear_report, has_actuation_status
+from vds_gz.vehicle.autoware.state import AutowareCoefficients, AutowareState
 from vds_gz.vehicle.vehicle import Vehicle
 
+Values = Callable[[Report], Sequence[float]]
 
-class Reports:
-    """The reports of a vehicle, at every publish instant, where somebody listens."""
+#: Fields of accelerator, brake and steering in either package's message of the actuation.
+_ACTUATION = {
+    "tier4": [f"status.{name}_status" for name in ("accel", "brake", "steer")],
+    "autoware": [f"actuation_report.{name}_report" for name in ("accel", "brake", "steer")],
+}
 
-    def __init__(self, graph: Graph, vehicle: Vehicle, frame: str, messages: str) -> None:
-        """Announce the topics.
 
-        Args:
-            graph: Where to publish.
-            vehicle: One of Autoware's models.
-            frame: Frame of the vehicle.
-            messages: Package of the pedals' messages, ``tier4`` or ``autoware``.
-        """
-        self._graph = graph
-        self._frame = frame
-        self._outputs: list[tuple[Publisher, Any, Callable[[Any, int, Vehicle, StateEstimate], None]]] = []
-        self._announce(VELOCITY_STATUS, self._velocity)
-        if vehicle.parameters.enable_pub_steer:
-            self._announce(STEERING_STATUS, _steering)
-        self._announce(GEAR_STATUS, _gear)
-        if has_actuation_status(vehicle.coefficients):
-            fill = _tier4_status if messages == "tier4" else _autoware_status
-            self._announce(ACTUATION_STATUS[messages], fill)
+def report_of(c: AutowareCoefficients, s: AutowareState, speed: float, steering: float) -> Report:
+    """What a vehicle in this state reports, with speed [m/s] and tire angle [rad] as measured."""
+    return Report(speed, steering, s.yaw_rate, gear_report(s), actuation_status(c, s))
 
-    def publish(self, time: int, vehicle: Vehicle, measured: StateEstimate) -> None:
-        """Publish all reports.
 
-        Args:
-            time: Simulated time [ns].
-            vehicle: The vehicle.
-            measured: What it measures of itself.
-        """
-        for publisher, message, fill in self._outputs:
-            if publisher.subscription_count():
-                fill(message, time, vehicle, measured)
-                publisher.publish(message)
+def report_outputs(graph: Graph, vehicle: Vehicle, frame: str, messages: str) -> list[Output]:
+    """The topics of the reports.
 
-    def _announce(self, topic: Topic, fill: Callable[[Any, int, Vehicle, StateEstimate], None]) -> None:
+    Args:
+        graph: Where to publish.
+        vehicle: One of Autoware's models.
+        frame: Frame of the vehicle.
+        messages: Package of the pedals' messages, ``tier4`` or ``autoware``.
+    """
+    found = []
+    for topic, stamp, fields, values in _reports(vehicle, messages):
         try:
-            message = self._graph.message(topic.type)
-            self._outputs.append((self._graph.publisher(topic.name, topic.type, topic.qos), message, fill))
+            message = graph.message(topic.type)
         except UnknownTypeError as error:
-            self._graph.log(Severity.INFO, f"no topic '{topic.name}': {error}")
-
-    def _velocity(self, message: Any, time: int, vehicle: Vehicle, measured: StateEstimate) -> None:
-        set_stamp(message.header.stamp, time)
-        message.header.frame_id = self._frame
-        message.longitudinal_velocity = measured.speed
-        message.heading_rate = velocity_report(vehicle.state).heading_rate
-
-
-def _steering(message: Any, time: int, vehicle: Vehicle, measured: StateEstimate) -> None:
-    set_stamp(message.stamp, time)
-    message.steering_tire_angle = measured.steering
+            graph.log(Severity.INFO, f"no topic '{topic.name}': {error}")
+            continue
+        if topic is topics.VELOCITY_STATUS:
+            message.header.frame_id = frame
+        found.append(Output(graph, topic, message, [stamp], fields, _reported(values)))
+    return found
 
 
-def _gear(message: Any, time: int, vehicle: Vehicle, measured: StateEstimate) -> None:
-    set_stamp(message.stamp, time)
-    message.report = gear_report(vehicle.state)
+def _reports(vehicle: Vehicle, messages: str) -> Iterator[tuple[topics.Topic, str, list[str], Values]]:
+    """Of each report its topic, where its stamp and its numbers stand, and what they are."""
+    yield (
+        topics.VELOCITY_STATUS,
+        "header.stamp",
+        ["longitudinal_velocity", "heading_rate"],
+        lambda report: (report.speed, report.yaw_rate),
+    )
+    if vehicle.parameters.enable_pub_steer:
+        yield topics.STEERING_STATUS, "stamp", ["steering_tire_angle"], lambda report: (report.steering,)
+    yield topics.GEAR_STATUS, "stamp", ["report"], lambda report: (report.gear,)
+    if has_actuation_status(vehicle.coefficients):
+        yield topics.ACTUATION_STATUS[messages], "header.stamp", _ACTUATION[messages], lambda report: report.actuation
 
 
-def _tier4_status(message: Any, time: int, vehicle: Vehicle, measured: StateEstimate) -> None:
-    status = actuation_status(vehicle.coefficients, vehicle.state)
-    set_stamp(message.header.stamp, time)
-    message.status.accel_status, message.status.brake_status, message.status.steer_status = status
+def _reported(values: Values) -> Callable[[Snapshot], Sequence[float]]:
+    def of_snapshot(now: Snapshot) -> Sequence[float]:
+        assert now.report is not None
+        return values(now.report)
 
-
-def _autoware_status(message: Any, time: int, vehicle: Vehicle, measured: StateEstimate) -> None:
-    status = actuation_status(vehicle.coefficients, vehicle.state)
-    set_stamp(message.header.stamp, time)
-    report = message.actuation_report
-    report.accel_report, report.brake_report, report.steer_report = status
+    return of_snapshot

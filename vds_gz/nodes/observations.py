@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import replace
 
 from vds_gz.geometry.se2 import Pose
-from vds_gz.interface.outputs import Frames, Outputs, Snapshot
-from vds_gz.interface.reports import Reports
+from vds_gz.interface.outputs import Frames, Output, Outputs
+from vds_gz.interface.reports import report_of, report_outputs
+from vds_gz.interface.snapshot import Snapshot
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.plant.base import Plant
 from vds_gz.ros.graph import Graph
@@ -35,13 +35,13 @@ class Observations:
         self._awaiting: deque[tuple[int, ActuatorStates]] = deque()
         self.left_out = 0
         vehicle, frames = plant.vehicle, Frames.of(parameters)
-        measures = CONTROL in vehicle.model.accepts
-        self._perception = StateEstimator(parameters, measures=measures)
+        self._measures = CONTROL in vehicle.model.accepts
+        self._perception = StateEstimator(parameters, measures=self._measures)
         joints = [joint.name for joint in vehicle.model.joints(parameters.vehicle)]
         self._outputs = Outputs(graph, frames, joints, vehicle.model.actuators, self._perception.exact, plant.flat)
-        self._reports = None
-        if measures:
-            self._reports = Reports(graph, vehicle, frames.base_link, parameters.actuation_messages)
+        self._reports: list[Output] = []
+        if self._measures:
+            self._reports = report_outputs(graph, vehicle, frames.base_link, parameters.actuation_messages)
 
     def publish_latched(self, time: int, description: str) -> None:
         """Send what is said once, at a simulated time [ns]."""
@@ -83,21 +83,21 @@ class Observations:
         if paused:
             motion = Motion(motion.x, motion.y, motion.heading, 0.0, 0.0, 0.0)
         truth = Pose(motion.x, motion.y, motion.heading)
-        steering = steering_report(vehicle.coefficients, vehicle.state) if self._reports else 0.0
+        c, s = vehicle.coefficients, vehicle.state
+        steering = steering_report(c, s) if self._measures else 0.0
         seen = self._perception.update(truth, motion.v_x, steering, 1.0 / self._parameters.pub_rate)
-        if self._reports is not None:
-            self._reports.publish(time, vehicle, seen)
-        self._outputs.publish(
-            Snapshot(
-                time,
-                motion,
-                replace(motion, v_x=seen.speed) if self._reports else motion,
-                truth,
-                seen.odom,
-                seen.odom_variance,
-                seen.map_to_odom,
-                plant.joint_states(time),
-                actuators,
-                plant.attitude(time),
-            )
+        snapshot = Snapshot(
+            time,
+            motion,
+            seen.odom,
+            seen.odom_variance,
+            seen.speed if self._measures else motion.v_x,
+            seen.map_to_odom,
+            plant.joint_states(time),
+            actuators,
+            report_of(c, s, seen.speed, seen.steering) if self._measures else None,
+            plant.attitude(time),
         )
+        for report in self._reports:
+            report.publish(snapshot)
+        self._outputs.publish(snapshot)

@@ -14,7 +14,7 @@ from vds_gz.commandlog.log import CommandLog, CommandLogError
 from vds_gz.configuration import make_vehicle, parameters_of
 from vds_gz.interface import topics
 from vds_gz.interface.commands import Ackermann, Gear, Velocity
-from vds_gz.interface.reports import Reports
+from vds_gz.interface.conversions import stamp_ns
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.override import Override
 from vds_gz.parameters.vehicles import BicycleParameters, OmniParameters
@@ -26,8 +26,8 @@ from vds_gz.share import share
 from vds_gz.study import recording
 from vds_gz.study.compare.sources import commands_of
 from vds_gz.study.offline.replay import BEGIN, Replay
-from vds_gz.study.offline.replay_bag import Listener, write_mcap
-from vds_gz.vehicle.autoware.reports import steering_report
+from vds_gz.study.offline.replay_bag import write_mcap
+from vds_gz.vehicle.autoware.reports import actuation_status, steering_report
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.vehicle import Vehicle
 
@@ -159,24 +159,31 @@ def test_reports_and_commands_are_those_of_the_node(tmp_path, kind, package):
     found = messages(output)
 
     vehicle = make_vehicle(parameters, start=BEGIN)
-    graph, noise = Listener(), MeasurementNoise(parameters.measurement_noise)
-    reports = Reports(graph, vehicle, "base_link", package)
+    noise, single = MeasurementNoise(parameters.measurement_noise), np.float32
     entries = list(zip(log.times, log.commands, strict=True))
+    expected = []
     for k in range(len(found["/odom"])):
         now = BEGIN + 20_000_000 * k
         while entries and BEGIN + round(entries[0][0] * 1e9) <= now:
             moment, command = entries.pop(0)
             vehicle.enter(log.type.as_sent(command).command(), BEGIN + round(moment * 1e9))
         vehicle.advance(now)
-        motion = vehicle.motion()
-        angle = steering_report(vehicle.coefficients, vehicle.state)
-        measured = noise.of(Measurement(motion.x, motion.y, motion.heading, motion.v_x, angle))
-        reports.publish(now, vehicle, measured)
-    sent = {}
-    for topic, data in graph.taken():
-        sent.setdefault(f"/{topic.name}", []).append(data)
-    assert set(sent) == {"/velocity_status", "/steering_status", "/gear_status", "/actuation_status"}
-    assert {name: found[name] for name in sent} == sent
+        c, s, motion = vehicle.coefficients, vehicle.state, vehicle.motion()
+        measured = noise.of(Measurement(motion.x, motion.y, motion.heading, motion.v_x, steering_report(c, s)))
+        velocity = single(measured.speed), single(s.yaw_rate)
+        expected.append((now, *velocity, single(measured.steering), s.drive.gear, actuation_status(c, s)))
+    types = {"velocity_status": topics.VELOCITY_STATUS, "steering_status": topics.STEERING_STATUS}
+    types |= {"gear_status": topics.GEAR_STATUS, "actuation_status": topics.ACTUATION_STATUS[package]}
+    codecs = {name: open_types().codec(topic.type) for name, topic in types.items()}
+    sent = [[codecs[name].decode(bytearray(data)) for data in found[f"/{name}"]] for name in types]
+    for (velocity, steering, gear, actuation), row in zip(zip(*sent, strict=True), expected, strict=True):
+        stamps = [stamp_ns(one) for one in (velocity.header.stamp, steering.stamp, gear.stamp, actuation.header.stamp)]
+        assert stamps == [row[0]] * 4
+        assert (velocity.longitudinal_velocity, velocity.heading_rate) == row[1:3]
+        assert (velocity.header.frame_id, velocity.lateral_velocity) == ("base_link", 0.0)
+        assert (steering.steering_tire_angle, gear.report) == row[3:5]
+        told = vars(actuation.status if package == "tier4" else actuation.actuation_report)
+        assert [told[f"{one}_{'status' if package == 'tier4' else 'report'}"] for one in row[5]._fields] == [*row[5]]
     assert (found["/gear_status"][0][12], found["/gear_status"][-1][12]) == (2, 20)
 
     again = command_log.read(output)

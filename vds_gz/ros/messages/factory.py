@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib.util import find_spec
 from typing import Any, Protocol
+
+from vds_gz.ros.messages.fields import Field
 
 
 class TypeCodec(Protocol):
@@ -32,6 +34,9 @@ class Types(Protocol):
 
     def codec(self, name: str) -> TypeCodec:
         """The encoding of a type."""
+
+    def fields(self, name: str) -> Sequence[Field]:
+        """The fields of a type, in the order of its definition."""
 
     def hash(self, name: str) -> str:
         """The type hash that ROS nodes exchange, ``RIHS01_`` and 64 hexadecimal digits."""

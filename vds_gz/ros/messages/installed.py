@@ -6,11 +6,13 @@ import array
 import importlib
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from vds_gz.ros.errors import MalformedMessageError, UnknownTypeError
+from vds_gz.ros.messages.fields import Field
 
 #: Type codes of Python's arrays, of which messages make their sequences of numbers.
 _CODES = {
@@ -25,6 +27,9 @@ _CODES = {
     "int64": "q",
     "uint64": "Q",
 }
+
+#: Names that types have in IDL and not in definitions of messages.
+_NAMES = {"boolean": "bool", "octet": "byte", "float": "float32", "double": "float64"}
 
 
 def interface(type_name: str) -> Any:
@@ -77,6 +82,14 @@ class InstalledTypes:
         """
         return InstalledCodec(name)
 
+    def fields(self, name: str) -> list[Field]:
+        """The fields of a type, in the order of its definition.
+
+        Raises:
+            UnknownTypeError: The package that brings the type is not installed.
+        """
+        return [_field(*one) for one in interface(name).get_fields_and_field_types().items()]
+
     def hash(self, name: str) -> str:
         """The type hash that ROS nodes exchange, from the description installed beside the type (REP-2016).
 
@@ -89,6 +102,17 @@ class InstalledTypes:
                 if one["type_name"] == name:
                     return str(one["hash_string"])
         raise UnknownTypeError(f"no hash of type '{name}' is known; install the package '{package}'")
+
+
+def _field(name: str, text: str) -> Field:
+    """A field as ROS describes it: ``double``, ``double[36]``, ``sequence<pkg/Type, 3>``, ``string<10>``."""
+    length = None
+    if sequence := re.fullmatch(r"sequence<(.+?)(?:, \d+)?>", text):
+        text, length = sequence[1], 0
+    elif array_ := re.fullmatch(r"(.+)\[(\d+)\]", text):
+        text, length = array_[1], int(array_[2])
+    plain = text.partition("<")[0]
+    return Field(name, _NAMES.get(plain, plain.replace("/", "/msg/")), length)
 
 
 class InstalledCodec:

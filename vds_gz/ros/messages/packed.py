@@ -9,24 +9,12 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from typing import Any
 
 from vds_gz.ros.graph import Graph
+from vds_gz.ros.messages.layout import MessageLayout, Place
 from vds_gz.vehicle.vehicle import NANOSECONDS
 
-#: Where a number stands in a message: the object that holds it, and its field or index there.
-Place = tuple[Any, str | int]
-
-_NUMBER = struct.Struct("<d")
 _STAMP = struct.Struct("<iI")
-
-#: A time that stands for none, to be found in the bytes.
-_MARKED_STAMP = (0x5A17C3E1, 0x1E9D2B47)
-
-
-def _marked(number: int) -> float:
-    """A number that stands for none: greater than any that is meant, and each another."""
-    return 1e300 * (1.0 + number * 2.0**-30)
 
 
 class PackedMessage:
@@ -34,40 +22,36 @@ class PackedMessage:
 
     Attributes:
         data: CDR with its header.
+        stamps: Where its times stand in them.
+        numbers: Where its numbers stand.
     """
 
     def __init__(
-        self, graph: Graph, type_name: str, message: Any, stamps: Sequence[Any], numbers: Sequence[Place]
+        self, graph: Graph, type_name: str, message: object, stamps: Sequence[str], numbers: Sequence[str]
     ) -> None:
-        """Serialize a message and find its changing parts in the bytes.
+        """Serialize a message and look up where its changing parts stand.
 
         Args:
             graph: Serializes the message.
             type_name: The message's type.
             message: The message with all that stays as it is.
-            stamps: Its times (``builtin_interfaces/Time``) that change, all to the same.
-            numbers: Its numbers (``float64``) that change.
+            stamps: Paths of its times (``builtin_interfaces/Time``) that change, all to the same.
+            numbers: Paths of its numbers that change, as in ``pose.covariance[7]``.
         """
-        for stamp in stamps:
-            stamp.sec, stamp.nanosec = _MARKED_STAMP
-        for number, (holder, key) in enumerate(numbers):
-            if isinstance(key, int):
-                holder[key] = _marked(number)
-            else:
-                setattr(holder, key, _marked(number))
+        layout = MessageLayout.of(type_name, message)
         self.data = bytearray(graph.serialize(message, type_name))
-        self._numbers = [self.data.index(_NUMBER.pack(_marked(number))) for number in range(len(numbers))]
-        self._stamps: list[int] = []
-        mark = _STAMP.pack(*_MARKED_STAMP)
-        for _ in stamps:
-            self._stamps.append(self.data.index(mark, self._stamps[-1] + 1 if self._stamps else 0))
+        # Encoders may fill up to a multiple of four; anything else is a message of another definition.
+        if not layout.length <= len(self.data) < layout.length + 4:
+            raise ValueError(f"a {type_name} of {len(self.data)} bytes must have {layout.length} by its definition")
+        self.stamps = [layout.stamp(path) for path in stamps]
+        self.numbers: list[Place] = layout.numbers(numbers)
+        self._writers = [(struct.Struct(place.format).pack_into, place.offset) for place in self.numbers]
 
     def write(self, time: int, values: Sequence[float]) -> None:
-        """Write the time [ns] and all numbers, in the order of their places."""
+        """Write the time [ns] and all numbers, in the order of their paths."""
         second, nanosecond = divmod(time, NANOSECONDS)
         data = self.data
-        for place in self._stamps:
-            _STAMP.pack_into(data, place, second, nanosecond)
-        pack = _NUMBER.pack_into
-        for place, value in zip(self._numbers, values, strict=True):
-            pack(data, place, value)
+        for offset in self.stamps:
+            _STAMP.pack_into(data, offset, second, nanosecond)
+        for (pack, offset), value in zip(self._writers, values, strict=True):
+            pack(data, offset, value)

@@ -21,6 +21,7 @@ from rosbags.typesys.base import normalize_fieldname
 from rosbags.typesys.store import Typestore
 
 from vds_gz.ros.errors import MalformedMessageError, UnknownTypeError
+from vds_gz.ros.messages.fields import Field
 
 __all__ = ["Codec", "MalformedMessageError", "MessageTypes", "UnknownTypeError"]
 
@@ -64,6 +65,15 @@ class MessageTypes:
             UnknownTypeError: There is no such type.
         """
         return Codec(name, self._store)
+
+    def fields(self, name: str) -> list[Field]:
+        """The fields of a type, in the order of its definition.
+
+        Raises:
+            UnknownTypeError: There is no such type.
+        """
+        self._store.need(name)
+        return [_described(field, *kind) for field, kind in self._store.fielddefs[name][1]]
 
     def hash(self, name: str) -> str:
         """The type hash that ROS nodes exchange, ``RIHS01_`` and 64 hexadecimal digits.
@@ -187,6 +197,14 @@ class _Store(Typestore):
             write, read = generate_serialize_cdr(fields, self, "le"), generate_deserialize_cdr(fields, self, "le")
             definition = cache[typename] = _Definition(fields, self.types[typename], size, getsize, write, read)
         return definition
+
+
+def _described(name: str, node: Any, detail: Any) -> Field:
+    name, length = normalize_fieldname(name), None
+    if node in (Nodetype.ARRAY, Nodetype.SEQUENCE):
+        (item, detail), count = detail
+        length, node = (count if node == Nodetype.ARRAY else 0), item
+    return Field(name, detail if node == Nodetype.NAME else detail[0], length)
 
 
 def _char_as_uint8(description: Any) -> Any:

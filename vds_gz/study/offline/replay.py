@@ -14,25 +14,21 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from vds_gz.commandlog.log import CommandLogError, CommandStream
 from vds_gz.configuration import make_vehicle
 from vds_gz.geometry.se2 import Pose
 from vds_gz.interface.commands import CommandType, Values
+from vds_gz.interface.reports import report_of
+from vds_gz.interface.snapshot import Snapshot
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.sensing.estimate import StateEstimator
 from vds_gz.study.progress import Advance
-from vds_gz.vehicle.autoware.reports import (
-    ActuationStatus,
-    actuation_status,
-    gear_report,
-    has_actuation_status,
-    steering_report,
-)
+from vds_gz.vehicle.autoware.reports import steering_report
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.command import CONTROL
-from vds_gz.vehicle.model import ActuatorStates, JointStates, VehicleModel
+from vds_gz.vehicle.model import JointStates, VehicleModel
 from vds_gz.vehicle.vehicle import NANOSECONDS, Motion, Vehicle, motion_of
 
 #: Time of the first command [ns]: a reference clock begins there.
@@ -42,53 +38,15 @@ BEGIN = NANOSECONDS
 BLOCK = 100
 
 
-class Report(NamedTuple):
-    """What one of Autoware's vehicles says of itself.
-
-    Attributes:
-        speed, steering: As measured [m/s, rad].
-        yaw_rate: [rad/s].
-        gear: Code of the gear that is in.
-        pedals: Accelerator, brake and steering that go with the present acceleration; None without maps of them.
-    """
-
-    speed: float
-    steering: float
-    yaw_rate: float
-    gear: int
-    pedals: ActuationStatus | None
-
-
-class Sample(NamedTuple):
-    """The vehicle at one instant. A tuple, because there are very many.
-
-    Attributes:
-        time: Simulated time [ns].
-        motion: Where base_link truly is and how it moves.
-        odom: Pose of base_link in the odometry's frame, with the variances of position and heading [m^2, rad^2]; where
-            the odometry is exact, ``motion`` itself.
-        odom_speed: Speed along, as the odometry tells it [m/s].
-        map_to_odom: The odometry's frame in the map; None where it is fixed.
-        joints: None where nobody asked for them.
-        report: Of one of Autoware's vehicles; None for others.
-    """
-
-    time: int
-    motion: Motion
-    odom: Pose | Motion
-    odom_variance: tuple[float, float]
-    odom_speed: float
-    map_to_odom: Pose | None
-    joints: JointStates | None
-    actuators: ActuatorStates
-    report: Report | None
+#: Where nobody looks at joints.
+NO_JOINTS = JointStates((), ())
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
     """Some seconds of a replay: samples, and the commands up to the last of them with their times [ns]."""
 
-    samples: Sequence[Sample]
+    samples: Sequence[Snapshot]
     command_times: Sequence[int]
     commands: Sequence[Values]
 
@@ -196,7 +154,7 @@ class Replay:
         plain = self.model.at_rest(self.vehicle.coefficients)
         return _unpacked(self.vehicle.sample(times), plain)  # type: ignore[attr-defined]
 
-    def _sample(self, time: int, state: Any) -> Sample:
+    def _sample(self, time: int, state: Any) -> Snapshot:
         c, model = self.vehicle.coefficients, self.model
         motion = motion_of(c, state)
         odom: Pose | Motion = motion
@@ -205,12 +163,10 @@ class Replay:
             truth = Pose(motion.x, motion.y, motion.heading)
             angle = steering_report(c, state) if self.reports else 0.0
             odom, variance, map_to_odom, speed, angle = self._perception.update(truth, speed, angle, 1.0 / self._rate)
-            if self.reports:
-                pedals = actuation_status(c, state) if has_actuation_status(c) else None
-                report = Report(speed, angle, state.yaw_rate, gear_report(state), pedals)
-        joints = model.joint_states(c, state) if self._with_joints else None
+            report = report_of(c, state, speed, angle) if self.reports else None
+        joints = model.joint_states(c, state) if self._with_joints else NO_JOINTS
         actuators = model.actuator_states(c, state)
-        return Sample(time, motion, odom, variance, speed, map_to_odom, joints, actuators, report)
+        return Snapshot(time, motion, odom, variance, speed, map_to_odom, joints, actuators, report)
 
 
 def _advanced(vehicle: Vehicle, times: Iterable[int]) -> Iterator[Any]:
@@ -268,7 +224,7 @@ def csv_columns(replay: Replay) -> list[str]:
     return ["time", *motion, *actuators]
 
 
-def csv_rows(replay: Replay, samples: Iterable[Sample]) -> Iterator[list[float]]:
+def csv_rows(replay: Replay, samples: Iterable[Snapshot]) -> Iterator[list[float]]:
     """Rows of a table."""
     kinds = [(i, "steering" in name) for i, name in enumerate(replay.model.actuators)]
     for sample in samples:

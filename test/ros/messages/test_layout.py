@@ -1,0 +1,64 @@
+"""Offsets by a type's definition are where the encoder puts the numbers."""
+
+import struct
+
+import pytest
+
+from vds_gz.interface import topics
+from vds_gz.interface.commands import command_types
+from vds_gz.ros.errors import UnknownTypeError
+from vds_gz.ros.messages.factory import open_types
+from vds_gz.ros.messages.layout import MessageLayout
+
+TYPES = open_types()
+EVERY = sorted({one.type for one in (*topics.VEHICLE, *topics.AUTOWARE, *(one.topic for one in command_types()))})
+
+
+def filled(name, length=3):
+    """A message whose texts and sequences have a length."""
+    try:
+        message = TYPES.new(name)
+    except UnknownTypeError as error:
+        pytest.skip(str(error))
+    for field in TYPES.fields(name):
+        if field.type == "string":
+            text = "ä" * length
+            setattr(message, field.name, text if field.length is None else [text] * length)
+        elif "/" in field.type:
+            value = (
+                filled(field.type, length)
+                if field.length is None
+                else [filled(field.type, length) for _ in range(length)]
+            )
+            setattr(message, field.name, value)
+        elif field.length == 0:
+            setattr(message, field.name, TYPES.array(field.type, [0] * length))
+    return message
+
+
+def parts(message, path):
+    """What holds the number at a path, and its name or index there."""
+    *holders, last = path.replace("[", ".[").split(".")
+    for one in holders:
+        message = message[int(one[1:-1])] if one.startswith("[") else getattr(message, one)
+    return message, last
+
+
+@pytest.mark.parametrize("length", [0, 1, 3, 4])
+@pytest.mark.parametrize("name", EVERY)
+def test_every_number_stands_where_the_layout_says(name, length):
+    message, codec = filled(name, length), TYPES.codec(name)
+    layout = MessageLayout.of(name, message)
+    for number, (path, place) in enumerate(layout.places.items()):
+        holder, last = parts(message, path)
+        value = number % 100 + 1 if place.format != "<?" else True
+        value = float(value) if place.format in ("<f", "<d") else value
+        if last.startswith("["):
+            holder[int(last[1:-1])] = value
+        else:
+            setattr(holder, last, value)
+    data = bytes(codec.encode(message))
+    assert layout.length <= len(data) < layout.length + 4
+    for number, place in enumerate(layout.places.values()):
+        expected = number % 100 + 1 if place.format != "<?" else True
+        assert struct.unpack_from(place.format, data, place.offset) == (expected,)
