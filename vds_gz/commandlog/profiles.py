@@ -86,7 +86,13 @@ def _levels(times: Array, random: Random, hold: tuple[float, float], values: Seq
             if value != levels[-1]:
                 levels.append(float(value))
                 edges.append(edges[-1] + random.uniform(*hold))
-    return np.asarray(levels)[np.searchsorted(edges, times, side="right").clip(max=len(levels) - 1)]
+    return _stepped(times, edges, levels)
+
+
+def _stepped(times: Array, edges: Sequence[float], levels: Sequence[float]) -> Array:
+    """The level that holds at each time; each begins at its edge."""
+    found: Array = np.asarray(levels)[np.searchsorted(edges, times, side="right").clip(max=len(levels) - 1)]
+    return found
 
 
 def _steps(times: Array, random: Random, circle: float) -> tuple[Array, Array, Array]:
@@ -103,7 +109,7 @@ def _steps(times: Array, random: Random, circle: float) -> tuple[Array, Array, A
                 levels += [value, *random.uniform(low, high, QUICK_STEPS)]
                 holds = random.uniform(*STEP_HOLD), *random.uniform(*QUICK_HOLD, QUICK_STEPS)
                 edges += (edges[-1] + np.cumsum(holds)).tolist()
-        return np.asarray(levels)[np.searchsorted(edges, times, side="right").clip(max=len(levels) - 1)]
+        return _stepped(times, edges, levels)
 
     return one(), one(), one()
 
@@ -119,7 +125,8 @@ def _ramps(times: Array, random: Random, circle: float) -> tuple[Array, Array, A
         edges = np.cumsum(np.concatenate(([0.5], random.uniform(1.0, 4.0, int(times[-1]) + 2))))
         values = np.concatenate(([0.0], random.uniform(-1.0, 1.0, len(edges) - 1)))
         values[1::4] = np.copysign(1.0, values[1::4])
-        return np.interp(times, edges, values)
+        ramps: Array = np.interp(times, edges, values)
+        return ramps
 
     return one(), one(), one()
 
@@ -149,7 +156,7 @@ def _parking(times: Array, random: Random, circle: float) -> tuple[Array, Array,
 
 def _under_way(times: Array) -> Array:
     """1, but 0 in the last three seconds."""
-    return (times < times[-1] - 3.0).astype(float)
+    return np.where(times < times[-1] - 3.0, 1.0, 0.0)
 
 
 PROFILES: dict[str, Profile] = {
