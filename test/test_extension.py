@@ -10,10 +10,12 @@ import sys
 
 import pytest
 
+from vds_gz.commandlog.profiles import limits_of
 from vds_gz.configuration import parameters_of
 from vds_gz.parameters.description import ParameterError, describe
 from vds_gz.parameters.override import Override
 from vds_gz.vehicle import catalogue
+from vds_gz.vehicle.catalogue import actuator_kind
 from vds_gz.vehicle.command import ACKERMANN, ackermann
 from vds_gz.vehicle.model import VehicleModel
 from vds_gz.vehicle.vehicle import Vehicle
@@ -83,10 +85,13 @@ from heavy_machines.hydraulics import HydraulicParameters, HydraulicState, Hydra
 from vds_gz.parameters.actuators import DriveParameters
 from vds_gz.parameters.description import ParameterError, ParameterGroup, group, real
 from vds_gz.vehicle.actuators import (
-    DriveCoefficients, DriveState, drive_at_rest, drive_coefficients, newest_reference, resized_line, step_drive,
+    DriveCoefficients, DriveState, drive_at_rest, drive_coefficients, drive_report, newest_reference, resized_line,
+    step_drive,
 )
 from vds_gz.vehicle.command import ACKERMANN
-from vds_gz.vehicle.model import ActuatorStates, Joint, JointStates, VehicleModel, integrate_pose
+from vds_gz.vehicle.model import (
+    Actuator, ActuatorState, Joint, JointStates, VehicleGeometry, VehicleLimits, VehicleModel, Wheel, integrate_pose,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,12 +166,17 @@ def joint_states(c, s):
 
 
 def actuator_states(c, s):
-    return ActuatorStates(
-        (0.0, newest_reference(c.cylinder, s.cylinder)),
-        (newest_reference(c.drive, s.drive), 0.0),
-        (0.0, s.cylinder.angle),
-        (s.drive.velocity, s.cylinder.rate),
-    )
+    cylinder = ActuatorState(newest_reference(c.cylinder, s.cylinder), 0.0, s.cylinder.angle, s.cylinder.rate)
+    return drive_report(c.drive, s.drive), cylinder
+
+
+def limits(p):
+    return VehicleLimits(p.drive.max_velocity, 0.6)
+
+
+def geometry(p):
+    places = ((0.0, -0.9), (0.0, 0.9), (p.length, -0.9), (p.length, 0.9))
+    return VehicleGeometry(tuple(Wheel(x, y, x > 0.0) for x, y in places), 1.2, p.length)
 
 
 LOADER = VehicleModel(
@@ -180,8 +190,10 @@ LOADER = VehicleModel(
     resize=resize,
     joints=joints,
     joint_states=joint_states,
-    actuators=("drive", "cylinder"),
+    actuators=(Actuator("drive", "drive"), Actuator("cylinder", "steering")),
     actuator_states=actuator_states,
+    limits=limits,
+    geometry=geometry,
 )
 '''
 
@@ -256,6 +268,14 @@ def test_its_own_actuator_swings_with_its_frequency_and_damping_after_its_dead_t
     assert vehicle.state.cylinder.angle == pytest.approx(0.2 * (1.0 + overshoot), rel=1e-3)
     vehicle.advance(5_000_000_000)
     assert vehicle.state.cylinder.angle == pytest.approx(0.2, rel=1e-3)
+
+
+def test_its_limits_geometry_and_actuators_are_known_wherever_ours_are(loader):
+    values = {"model": "loader", "model_params.loader.length": 3.5}
+    node = parameters_of([Override(name, value) for name, value in values.items()])
+    assert actuator_kind("cylinder") == "steering"
+    found = limits_of(node)
+    assert (found.speed, found.steering, found.wheel_base) == (10.0, 0.6, 3.5)
 
 
 def drive(vehicle):

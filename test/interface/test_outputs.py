@@ -15,13 +15,12 @@ from vds_gz.interface import topics
 from vds_gz.interface.conversions import EXACT
 from vds_gz.interface.outputs import Frames, Outputs
 from vds_gz.interface.snapshot import Snapshot
-from vds_gz.vehicle.model import ActuatorStates, JointStates
+from vds_gz.vehicle.model import JointStates
 from vds_gz.vehicle.vehicle import Motion
 
 POSTURE = Attitude(z=1.6, roll=0.1, pitch=-0.3, v_z=0.04, roll_rate=0.05, pitch_rate=0.06)
 TRUTH = Pose(3.0, -2.0, 2.5)
 MAP_TO_ODOM = Pose(1.0, 0.5, -0.7)
-NOTHING = ((), (), (), ())
 
 
 def matrix(translation: Any, rotation: Any) -> np.ndarray:
@@ -44,8 +43,8 @@ def test_the_frames_and_odometry_agree_in_space(probe: Probe, map_to_odom: Pose 
     motion = Motion(TRUTH.x, TRUTH.y, TRUTH.heading, 1.0, 0.02, 0.03)
     outputs = Outputs(probe.graph, Frames("map", "odom", "base_link"), [], [], map_to_odom is None, flat=False)
     probe.listen(topics.TF, topics.ODOM, topics.GROUND_TRUTH)
-    joints, actuators = JointStates((), ()), ActuatorStates(*NOTHING)
-    snapshot = Snapshot(7, motion, odom, (0.5, 0.25), 1.0, map_to_odom, joints, actuators, None, POSTURE)
+    joints = JointStates((), ())
+    snapshot = Snapshot(7, motion, odom, (0.5, 0.25), 1.0, map_to_odom, joints, (), None, POSTURE)
 
     def complete() -> bool:
         outputs.publish(snapshot)

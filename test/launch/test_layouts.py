@@ -81,7 +81,7 @@ def names() -> tuple[set[str], set[str]]:
     actuators: set[str] = set()
     for model in models().values():
         joints |= {one.name for one in model.joints(model.parameters())}
-        actuators |= set(model.actuators)
+        actuators |= {one.name for one in model.actuators}
     return joints, actuators
 
 

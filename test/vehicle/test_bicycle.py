@@ -25,6 +25,7 @@ from vds_gz.parameters.vehicles import BicycleParameters
 from vds_gz.vehicle import bicycle
 from vds_gz.vehicle.bicycle import BICYCLE
 from vds_gz.vehicle.command import ackermann, twist
+from vds_gz.vehicle.model import VehicleLimits
 from vds_gz.vehicle.vehicle import Vehicle
 
 STEP = 1e-3
@@ -500,8 +501,19 @@ def test_actuator_states_tell_what_was_asked_for_and_what_is_done():
     )
     vehicle = driven(BICYCLE, p, ackermann(1.0, 0.3), 0.05)
     states = BICYCLE.actuator_states(vehicle.coefficients, vehicle.state)
-    assert BICYCLE.actuators == ("drive", "steering")
-    assert states.reference_velocities == (1.0, 0.0)
-    assert states.reference_positions == (0.0, 0.3)
-    assert states.velocities == (0.0, 0.0)
-    assert states.positions == (0.0, 0.3)
+    assert [(one.name, one.unit) for one in BICYCLE.actuators] == [("drive", "m/s"), ("steering", "rad")]
+    assert states == ((0.0, 1.0, 0.0, 0.0), (0.3, 0.0, 0.3, 0.0))
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_limits_and_geometry_are_those_of_the_parameters(reverse):
+    p = BicycleParameters(reverse=reverse, base_link_offset=0.2, track_fixed=0.0)
+    assert BICYCLE.limits(p) == VehicleLimits(2.0, math.pi / 6)
+    geometry = BICYCLE.geometry(p)
+    ahead = -1.8 if reverse else pytest.approx(1.4)
+    assert [(one.x, one.y, one.steered) for one in geometry.wheels] == [
+        (-0.2, 0.0, False),
+        (ahead, 0.6, True),
+        (ahead, -0.6, True),
+    ]
+    assert (geometry.tire_diameter, geometry.wheel_base, geometry.holonomic) == (0.5, 1.6, False)

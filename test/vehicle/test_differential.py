@@ -138,6 +138,9 @@ def test_actuator_states_tell_what_was_asked_for_and_what_is_done():
     p = DifferentialParameters(drive_actuators=DriveParameters(dead_time=0.1))
     vehicle = driven(DIFFERENTIAL, p, twist(1.0, 0.0, 0.5), 0.05)
     states = DIFFERENTIAL.actuator_states(vehicle.coefficients, vehicle.state)
-    assert DIFFERENTIAL.actuators == ("drive_left", "drive_right")
-    assert states.reference_velocities == pytest.approx((0.7, 1.3))
-    assert states.velocities == (0.0, 0.0)
+    assert [(one.name, one.kind, one.unit) for one in DIFFERENTIAL.actuators] == [
+        ("drive_left", "drive", "m/s"),
+        ("drive_right", "drive", "m/s"),
+    ]
+    assert [one.reference_velocity for one in states] == pytest.approx((0.7, 1.3))
+    assert [one.velocity for one in states] == [0.0, 0.0]

@@ -17,6 +17,7 @@ from vds_gz.cli.options import add_vehicle_options, vehicle_of
 from vds_gz.configuration import NODE_NAME, write_parameters
 from vds_gz.errors import ArgumentError
 from vds_gz.parameters.description import ParameterError
+from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.override import Override
 from vds_gz.parameters.yaml_reader import read_parameter_file
 from vds_gz.share import share
@@ -37,6 +38,7 @@ from vds_gz.study.recording import RecordingError
 from vds_gz.study.report.html import Page
 from vds_gz.study.report.plots import ACTUAL, ASKED, INK, STYLE, png
 from vds_gz.study.report.text import text_table
+from vds_gz.vehicle.catalogue import models
 
 DESCRIPTION = """
 Measure a vehicle from what it was commanded and what it did: dead time, time constant, limits, gain and offset of every
@@ -86,7 +88,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if options.model != "axes":
             print(_actuation(options, signals, getattr(vehicle, "vehicle", None)))
             return 0
-        base = options.wheel_base or getattr(getattr(vehicle, "vehicle", None), "wheel_base", None)
+        base = options.wheel_base or _wheel_base(vehicle)
         with progress("identifying", None):
             axes = identify(signals, wheel_base=base)
         folder = Path(options.output)
@@ -105,6 +107,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"\npoorly determined: {advice}")
     print(f"\nparameters  {folder / 'parameters.yaml'}\nreport      {folder / 'report.html'}")
     return 0 if any(number for axis in axes for number in axis.fit.numbers.values()) else 1
+
+
+def _wheel_base(vehicle: NodeParameters | None) -> float | None:
+    """Distance between the axles [m]; None where the vehicle is not known, or has one axle."""
+    return models()[vehicle.model].geometry(vehicle.vehicle).wheel_base or None if vehicle is not None else None
 
 
 def _parser() -> argparse.ArgumentParser:

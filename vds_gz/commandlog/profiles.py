@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from vds_gz.commandlog.log import CommandLog
 from vds_gz.interface.commands import Ackermann, Velocity
 from vds_gz.parameters.node import NodeParameters
+from vds_gz.vehicle.catalogue import models
+from vds_gz.vehicle.model import VehicleGeometry, VehicleLimits
 
 Array = NDArray[np.float64]
 Random = np.random.Generator
@@ -179,18 +181,16 @@ def limits_of(
     steering: float | None = None,
 ) -> Limits:
     """The limits that are given; for the others those of the vehicle, or small values where it is unknown."""
-    vehicle = parameters.vehicle if parameters is not None else None
-    drive = getattr(vehicle, "drive_actuator", None) or getattr(vehicle, "drive_actuators", None)
-    steered = getattr(vehicle, "steering_actuator", None)
-    speed = speed or getattr(drive, "max_velocity", 0.0) or getattr(vehicle, "vel_lim", 0.0) or SPEED
-    # An omni vehicle moves laterally; a vehicle with two sides turns by their difference.
-    track, base = getattr(vehicle, "track", 0.0), getattr(vehicle, "wheel_base", 0.0)
-    own_lateral = 0.5 * speed if parameters is not None and parameters.model == "omni" else 0.0
-    lever = 0.5 * (track + (base if own_lateral else 0.0))
+    own, geometry = VehicleLimits(0.0), VehicleGeometry((), 0.0)
+    if parameters is not None:
+        model = models()[parameters.model]
+        own, geometry = model.limits(parameters.vehicle), model.geometry(parameters.vehicle)
+    speed = speed or own.speed or SPEED
+    own_lateral = 0.5 * speed if geometry.holonomic else 0.0
     return Limits(
         speed,
         own_lateral if lateral is None else lateral,
-        yaw_rate or (0.5 * speed / lever if lever else YAW_RATE),
-        steering or getattr(steered, "max_position", 0.0) or getattr(vehicle, "steer_lim", 0.0) or STEERING,
-        base or WHEEL_BASE,
+        yaw_rate or (0.5 * speed / geometry.yaw_arm if geometry.yaw_arm else YAW_RATE),
+        steering or own.steering or STEERING,
+        geometry.wheel_base or WHEEL_BASE,
     )

@@ -17,6 +17,7 @@ from vds_gz.interface.snapshot import Snapshot
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.ros.graph import Graph, Publisher
 from vds_gz.ros.messages.packed import PackedMessage
+from vds_gz.vehicle.model import Actuator
 from vds_gz.vehicle.vehicle import Motion
 
 BASE_LINK = "base_link"
@@ -89,7 +90,7 @@ class Outputs:
         graph: Graph,
         frames: Frames,
         joints: Sequence[str],
-        actuators: Sequence[str],
+        actuators: Sequence[Actuator],
         fixed_odom: bool,
         flat: bool = True,
     ) -> None:
@@ -99,7 +100,7 @@ class Outputs:
             graph: Where to publish.
             frames: Names of the frames.
             joints: Names of the joints.
-            actuators: Names of the actuators.
+            actuators: All actuators.
             fixed_odom: The odometry's frame lies fixed in the map.
             flat: base_link never leaves the plane, and snapshots have no attitude.
         """
@@ -107,14 +108,15 @@ class Outputs:
         self._frames = frames
         self._fixed_odom = fixed_odom
         self._flat = flat
+        names = [one.name for one in actuators]
         self.outputs = (
             self._make_transforms(),
             self._make_odometry(topics.ODOM, frames.odom, _measured),
             self._make_odometry(topics.GROUND_TRUTH, frames.map, _true),
             self._make_twist(),
             self._make_joints(topics.JOINT_STATES, joints, _joint_values),
-            self._make_joints(topics.ACTUATOR_REFERENCES, actuators, _reference_values),
-            self._make_joints(topics.ACTUATOR_STATES, actuators, _actuator_values),
+            self._make_joints(topics.ACTUATOR_REFERENCES, names, _reference_values),
+            self._make_joints(topics.ACTUATOR_STATES, names, _actuator_values),
         )
         self._description = self._publisher(topics.ROBOT_DESCRIPTION)
         self._tf_static = self._publisher(topics.TF_STATIC)
@@ -245,11 +247,11 @@ def _joint_values(now: Snapshot) -> Sequence[float]:
 
 
 def _reference_values(now: Snapshot) -> Sequence[float]:
-    return (*now.actuators.reference_positions, *now.actuators.reference_velocities)
+    return [one.reference_position for one in now.actuators] + [one.reference_velocity for one in now.actuators]
 
 
 def _actuator_values(now: Snapshot) -> Sequence[float]:
-    return (*now.actuators.positions, *now.actuators.velocities)
+    return [one.position for one in now.actuators] + [one.velocity for one in now.actuators]
 
 
 class ClockOutput:

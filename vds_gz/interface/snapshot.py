@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from vds_gz.geometry.attitude import Attitude
 from vds_gz.geometry.se2 import Pose
 from vds_gz.vehicle.autoware.reports import ActuationStatus
-from vds_gz.vehicle.model import ActuatorStates, JointStates
+from vds_gz.vehicle.model import ActuatorState, JointStates
 from vds_gz.vehicle.vehicle import Motion
 
 
@@ -51,6 +52,6 @@ class Snapshot(NamedTuple):
     odom_speed: float
     map_to_odom: Pose | None
     joints: JointStates
-    actuators: ActuatorStates
+    actuators: Sequence[ActuatorState]
     report: Report | None = None
     attitude: Attitude | None = None

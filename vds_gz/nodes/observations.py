@@ -14,7 +14,7 @@ from vds_gz.ros.graph import Graph
 from vds_gz.sensing.estimate import StateEstimator
 from vds_gz.vehicle.autoware.reports import steering_report
 from vds_gz.vehicle.command import CONTROL
-from vds_gz.vehicle.model import ActuatorStates
+from vds_gz.vehicle.model import ActuatorState
 from vds_gz.vehicle.vehicle import Motion
 
 #: Instants that may wait for what moves the vehicle; older ones are left out.
@@ -32,7 +32,7 @@ class Observations:
         """Announce the topics."""
         self._parameters = parameters
         self._plant = plant
-        self._awaiting: deque[tuple[int, ActuatorStates]] = deque()
+        self._awaiting: deque[tuple[int, tuple[ActuatorState, ...]]] = deque()
         self.left_out = 0
         vehicle, frames = plant.vehicle, Frames.of(parameters)
         self._measures = CONTROL in vehicle.model.accepts
@@ -77,7 +77,7 @@ class Observations:
         self._parameters = parameters
         self._perception.configure(parameters)
 
-    def _publish(self, time: int, actuators: ActuatorStates, paused: bool) -> None:
+    def _publish(self, time: int, actuators: tuple[ActuatorState, ...], paused: bool) -> None:
         plant, vehicle = self._plant, self._plant.vehicle
         motion = plant.motion(time)
         if paused:

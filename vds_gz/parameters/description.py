@@ -205,14 +205,14 @@ class ParameterGroup:
         """Raise a :class:`ParameterError` where parameters, each of which may be as it is, do not fit each other."""
 
 
-def describe(parameters: DataclassInstance, prefix: str = "") -> Iterator[Description]:
+def describe(parameters: object, prefix: str = "") -> Iterator[Description]:
     """The descriptions of a group and all groups below it, with full dotted names.
 
     Args:
         parameters: An instance of a parameter group; its values stand as the defaults.
         prefix: Dotted name of the group itself, empty for the root.
     """
-    for item in dataclasses.fields(parameters):
+    for item in dataclasses.fields(cast("DataclassInstance", parameters)):
         name = f"{prefix}.{item.name}" if prefix else item.name
         value = getattr(parameters, item.name)
         if _KEY in item.metadata:

@@ -20,6 +20,7 @@ from vds_gz.interface.commands import CommandType, whole_types
 from vds_gz.interface.conversions import stamp_ns, yaw_of
 from vds_gz.ros.errors import MalformedMessageError, UnknownTypeError
 from vds_gz.ros.messages.factory import open_types
+from vds_gz.vehicle.catalogue import actuator_kind
 
 Array = NDArray[np.float64]
 Times = NDArray[np.int64]
@@ -279,7 +280,7 @@ def _actuators(names: list[str], references: list[Any], states: list[Any], begin
     reference = np.array([values for _, values, _ in pairs], dtype=float)
     response = np.array([values for _, _, values in pairs], dtype=float)
     for i, name in enumerate(names):
-        if "steering" in name:
+        if actuator_kind(name) == "steering":
             yield Actuator(name, "steering", time, reference[:, i], response[:, i])
         else:
             j = len(names) + i

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
+from vds_gz.vehicle.model import ActuatorState
 
 
 @dataclass(slots=True)
@@ -182,8 +183,18 @@ def step_steering(c: SteeringCoefficients, s: SteeringState, reference: float, r
 
 
 def newest_reference(c: DriveCoefficients | SteeringCoefficients, s: DriveState | SteeringState) -> float:
-    """What the actuator was last asked for, before its dead time."""
+    """The last reference that was entered, before its dead time."""
     return float(s.references[s.head - 1 if s.head > 0 else c.delay_steps])
+
+
+def drive_report(c: DriveCoefficients, s: DriveState) -> ActuatorState:
+    """Reference and response of a drive."""
+    return ActuatorState(0.0, newest_reference(c, s), 0.0, s.velocity)
+
+
+def steering_report(c: SteeringCoefficients, s: SteeringState) -> ActuatorState:
+    """Reference and response of a steering."""
+    return ActuatorState(newest_reference(c, s), 0.0, s.angle, s.rate)
 
 
 def resized_line(line: list[float], head: int, steps: int) -> list[float]:

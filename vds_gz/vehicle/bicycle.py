@@ -18,17 +18,28 @@ from vds_gz.vehicle.actuators import (
     SteeringState,
     drive_at_rest,
     drive_coefficients,
+    drive_report,
     fit_lines,
-    newest_reference,
     or_infinite,
     steering_at_rest,
     steering_coefficients,
+    steering_report,
     step_drive,
     step_steering,
     wrap,
 )
 from vds_gz.vehicle.command import ACKERMANN, SPEED, STEERING, TWIST, Command
-from vds_gz.vehicle.model import ActuatorStates, Joint, JointStates, VehicleModel, integrate_pose
+from vds_gz.vehicle.model import (
+    Actuator,
+    ActuatorState,
+    Joint,
+    JointStates,
+    VehicleGeometry,
+    VehicleLimits,
+    VehicleModel,
+    Wheel,
+    integrate_pose,
+)
 
 #: Below this a speed or a yaw rate gives no direction to steer to [m/s, rad/s].
 STANDSTILL = 1e-12
@@ -70,6 +81,22 @@ class Tracks(Protocol):
     @property
     def track_steered(self) -> float:
         """Of the steered axle."""
+
+
+class TwoAxles(Tracks, Protocol):
+    """What any vehicle with a fixed and a steered axle has in its parameters [m]."""
+
+    @property
+    def base_link_offset(self) -> float:
+        """From the fixed axle to base_link, along +x."""
+
+    @property
+    def wheel_base(self) -> float:
+        """Between the axles."""
+
+    @property
+    def tire_diameter(self) -> float:
+        """Of the wheels."""
 
 
 @dataclass(slots=True)
@@ -325,20 +352,37 @@ def axle_joint_states(c: Axles, s: Wheels, middle: float, middle_rate: float) ->
     return JointStates(angles + rolls, rates + [speed / c.wheel_radius for speed in speeds])
 
 
-def actuator_states(c: BicycleCoefficients, s: BicycleState) -> ActuatorStates:
-    """What drive and steering were asked for and do."""
-    return ActuatorStates(
-        (0.0, newest_reference(c.steering, s.steering)),
-        (newest_reference(c.drive, s.drive), 0.0),
-        (0.0, s.steering.angle),
-        (s.drive.velocity, s.steering.rate),
-    )
+def actuator_states(c: BicycleCoefficients, s: BicycleState) -> tuple[ActuatorState, ...]:
+    """References and responses of drive and steering."""
+    return drive_report(c.drive, s.drive), steering_report(c.steering, s.steering)
+
+
+def limits(p: BicycleParameters) -> VehicleLimits:
+    """Of the drive and of the steering."""
+    return VehicleLimits(p.drive_actuator.max_velocity, p.steering_actuator.max_position)
+
+
+def geometry(p: BicycleParameters) -> VehicleGeometry:
+    """The wheels of both axles."""
+    return axle_geometry(p, -p.wheel_base if p.reverse else p.wheel_base)
+
+
+def axle_geometry(p: TwoAxles, signed_wheelbase: float) -> VehicleGeometry:
+    """The wheels of a fixed axle and of a steered one, which stands so far ahead of it [m]."""
+    offset = p.base_link_offset
+    fixed = (Wheel(-offset, y) for y in _across(p.track_fixed))
+    steered = (Wheel(signed_wheelbase - offset, y, steered=True) for y in _across(p.track_steered))
+    return VehicleGeometry((*fixed, *steered), p.tire_diameter, p.wheel_base)
 
 
 def resize(c: BicycleCoefficients, s: BicycleState) -> None:
     """Fit the delay lines to new dead times."""
     fit_lines(s.drive, c.drive.delay_steps)
     fit_lines(s.steering, c.steering.delay_steps)
+
+
+def _across(track: float) -> tuple[float, ...]:
+    return (0.5 * track, -0.5 * track) if track > 0.0 else (0.0,)
 
 
 def _sides(track: float) -> tuple[str, ...]:
@@ -356,6 +400,8 @@ BICYCLE = VehicleModel(
     resize=resize,
     joints=joints,
     joint_states=joint_states,
-    actuators=("drive", "steering"),
+    actuators=(Actuator("drive", "drive"), Actuator("steering", "steering")),
     actuator_states=actuator_states,
+    limits=limits,
+    geometry=geometry,
 )

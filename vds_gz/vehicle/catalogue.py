@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib.metadata import entry_points
 
 from vds_gz.vehicle.autoware.models import AUTOWARE_MODELS
 from vds_gz.vehicle.bicycle import BICYCLE
 from vds_gz.vehicle.differential import DIFFERENTIAL
-from vds_gz.vehicle.model import VehicleModel
+from vds_gz.vehicle.model import ActuatorKind, VehicleModel
 from vds_gz.vehicle.omni import OMNI
 
-#: Entry point group under which an installed package offers a :class:`~vds_gz.vehicle.model.Model`.
+#: Entry point group under which an installed package offers a :class:`~vds_gz.vehicle.model.VehicleModel`.
 ENTRY_POINTS = "vds_gz.models"
 
 OWN = (BICYCLE, DIFFERENTIAL, OMNI, *AUTOWARE_MODELS)
+
+
+@cache
+def actuator_kind(name: str) -> ActuatorKind:
+    """The kind of an actuator that a recording knows by its name; a drive where no model has one of this name."""
+    return next((one.kind for model in models().values() for one in model.actuators if one.name == name), "drive")
 
 
 def models() -> dict[str, VehicleModel]:

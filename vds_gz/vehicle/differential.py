@@ -10,12 +10,22 @@ from vds_gz.vehicle.actuators import (
     DriveState,
     drive_at_rest,
     drive_coefficients,
+    drive_report,
     fit_lines,
-    newest_reference,
     step_drive,
 )
 from vds_gz.vehicle.command import TWIST, Command
-from vds_gz.vehicle.model import ActuatorStates, Joint, JointStates, VehicleModel, integrate_pose
+from vds_gz.vehicle.model import (
+    Actuator,
+    ActuatorState,
+    Joint,
+    JointStates,
+    VehicleGeometry,
+    VehicleLimits,
+    VehicleModel,
+    Wheel,
+    integrate_pose,
+)
 
 
 @dataclass(slots=True)
@@ -60,7 +70,7 @@ def at_rest(c: DifferentialCoefficients) -> DifferentialState:
 def actuate(c: DifferentialCoefficients, s: DifferentialState, u: Command) -> None:
     """Advance both drives by one step and set the velocity of the reference point.
 
-    Where a wheel would exceed the greatest velocity both slow down by one factor, which keeps the curvature.
+    Where a wheel would exceed the maximum velocity both slow down by one factor, which keeps the curvature.
     """
     half = 0.5 * c.track * u.yaw_rate
     left = u.v_x - half
@@ -97,14 +107,20 @@ def joint_states(c: DifferentialCoefficients, s: DifferentialState) -> JointStat
     )
 
 
-def actuator_states(c: DifferentialCoefficients, s: DifferentialState) -> ActuatorStates:
-    """What the drives were asked for and do."""
-    return ActuatorStates(
-        (0.0, 0.0),
-        (newest_reference(c.drive, s.left), newest_reference(c.drive, s.right)),
-        (0.0, 0.0),
-        (s.left.velocity, s.right.velocity),
-    )
+def actuator_states(c: DifferentialCoefficients, s: DifferentialState) -> tuple[ActuatorState, ...]:
+    """References and responses of the drives."""
+    return drive_report(c.drive, s.left), drive_report(c.drive, s.right)
+
+
+def limits(p: DifferentialParameters) -> VehicleLimits:
+    """Of a wheel."""
+    return VehicleLimits(p.drive_actuators.max_velocity)
+
+
+def geometry(p: DifferentialParameters) -> VehicleGeometry:
+    """The left and the right wheel."""
+    wheels = tuple(Wheel(-p.base_link_offset, y) for y in (0.5 * p.track, -0.5 * p.track))
+    return VehicleGeometry(wheels, p.tire_diameter, yaw_arm=0.5 * p.track)
 
 
 def resize(c: DifferentialCoefficients, s: DifferentialState) -> None:
@@ -124,6 +140,8 @@ DIFFERENTIAL = VehicleModel(
     resize=resize,
     joints=joints,
     joint_states=joint_states,
-    actuators=("drive_left", "drive_right"),
+    actuators=(Actuator("drive_left", "drive"), Actuator("drive_right", "drive")),
     actuator_states=actuator_states,
+    limits=limits,
+    geometry=geometry,
 )

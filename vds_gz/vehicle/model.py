@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from vds_gz.vehicle.command import Command
 
@@ -57,17 +57,68 @@ class JointStates:
     velocities: Sequence[float]
 
 
-@dataclass(frozen=True, slots=True)
-class ActuatorStates:
-    """What each actuator was asked for and what it does, in the model's order.
+ActuatorKind = Literal["drive", "steering"]
 
-    A steering actuator has a position [rad] and a velocity [rad/s]; a drive has a position of 0 and a velocity [m/s].
+
+@dataclass(frozen=True, slots=True)
+class Actuator:
+    """An actuator of a model: a drive, whose reference is a velocity, or a steering, whose reference is an angle."""
+
+    name: str
+    kind: ActuatorKind
+
+    @property
+    def unit(self) -> str:
+        """Unit of its reference and its response."""
+        return "rad" if self.kind == "steering" else "m/s"
+
+
+class ActuatorState(NamedTuple):
+    """The reference of an actuator, before its dead time, and its response. A tuple, because there are very many.
+
+    A steering has positions [rad] and a velocity [rad/s], a drive velocities [m/s] and positions of 0.
     """
 
-    reference_positions: Sequence[float]
-    reference_velocities: Sequence[float]
-    positions: Sequence[float]
-    velocities: Sequence[float]
+    reference_position: float
+    reference_velocity: float
+    position: float
+    velocity: float
+
+
+@dataclass(frozen=True, slots=True)
+class VehicleLimits:
+    """Maximum speed [m/s] and steering angle [rad] of a vehicle; 0: unlimited, or it does not steer."""
+
+    speed: float
+    steering: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Wheel:
+    """Where a wheel stands in base_link [m], and whether it is steered."""
+
+    x: float
+    y: float
+    steered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class VehicleGeometry:
+    """The wheels of a vehicle.
+
+    Attributes:
+        wheels: All of them.
+        tire_diameter: [m].
+        wheel_base: Distance between the axles [m]; 0: there is one.
+        yaw_arm: Wheel speed for a unit of yaw rate, of a vehicle that turns by its wheels' speeds [m]; 0: by steering.
+        holonomic: It moves laterally too.
+    """
+
+    wheels: tuple[Wheel, ...]
+    tire_diameter: float
+    wheel_base: float = 0.0
+    yaw_arm: float = 0.0
+    holonomic: bool = False
 
 
 @dataclass(frozen=True)
@@ -86,8 +137,10 @@ class VehicleModel:
         resize: (c, s) fits the delay lines of a state to new coefficients.
         joints: (parameters) -> all joints.
         joint_states: (c, s) -> where the joints stand.
-        actuators: Names of the actuators.
-        actuator_states: (c, s) -> what they were asked for and do.
+        actuators: All actuators.
+        actuator_states: (c, s) -> the reference and the response of each.
+        limits: (parameters) -> maximum speed and steering angle.
+        geometry: (parameters) -> the wheels.
         xacro: File that draws it, for models that do not come with this package.
         feels_slopes: Its state has a field ``road_slope``, the acceleration that gravity gives along +x [m/s^2], which
             whoever knows the road sets.
@@ -103,7 +156,9 @@ class VehicleModel:
     resize: Callable[[Any, Any], None]
     joints: Callable[[Any], tuple[Joint, ...]]
     joint_states: Callable[[Any, Any], JointStates]
-    actuators: tuple[str, ...]
-    actuator_states: Callable[[Any, Any], ActuatorStates]
+    actuators: tuple[Actuator, ...]
+    actuator_states: Callable[[Any, Any], tuple[ActuatorState, ...]]
+    limits: Callable[[Any], VehicleLimits]
+    geometry: Callable[[Any], VehicleGeometry]
     xacro: Path | None = None
     feels_slopes: bool = False

@@ -15,12 +15,24 @@ from vds_gz.vehicle.actuators import (
     DriveState,
     drive_at_rest,
     drive_coefficients,
+    drive_report,
     fit_lines,
-    newest_reference,
     step_drive,
 )
 from vds_gz.vehicle.command import TWIST, Command
-from vds_gz.vehicle.model import ActuatorStates, Joint, JointStates, VehicleModel, integrate_pose
+from vds_gz.vehicle.model import (
+    Actuator,
+    ActuatorState,
+    Joint,
+    JointStates,
+    VehicleGeometry,
+    VehicleLimits,
+    VehicleModel,
+    Wheel,
+    integrate_pose,
+)
+
+WHEELS = ("front_left", "rear_left", "rear_right", "front_right")
 
 
 @dataclass(slots=True)
@@ -78,7 +90,7 @@ def at_rest(c: OmniCoefficients) -> OmniState:
 def actuate(c: OmniCoefficients, s: OmniState, u: Command) -> None:
     """Advance all drives by one step and set the velocity of the reference point.
 
-    Where a wheel would exceed the greatest velocity all slow down by one factor, which keeps the direction.
+    Where a wheel would exceed the maximum velocity all slow down by one factor, which keeps the direction.
     """
     along = c.sign * u.v_x
     across = u.v_y - c.base_link_offset * u.yaw_rate
@@ -123,9 +135,7 @@ def step(c: OmniCoefficients, s: OmniState, u: Command) -> None:
 
 def joints(p: OmniParameters) -> tuple[Joint, ...]:
     """The four wheels."""
-    return tuple(
-        Joint(f"wheel_{place}_joint", "wheel") for place in ("front_left", "rear_left", "rear_right", "front_right")
-    )
+    return tuple(Joint(f"wheel_{wheel}_joint", "wheel") for wheel in WHEELS)
 
 
 def joint_states(c: OmniCoefficients, s: OmniState) -> JointStates:
@@ -137,15 +147,23 @@ def joint_states(c: OmniCoefficients, s: OmniState) -> JointStates:
     )
 
 
-def actuator_states(c: OmniCoefficients, s: OmniState) -> ActuatorStates:
-    """What the drives were asked for and do."""
-    none = (0.0,) * 4
-    return ActuatorStates(
-        none,
-        tuple(newest_reference(c.drive, drive) for drive in _drives(s)),
-        none,
-        tuple(drive.velocity for drive in _drives(s)),
-    )
+def actuator_states(c: OmniCoefficients, s: OmniState) -> tuple[ActuatorState, ...]:
+    """References and responses of the drives."""
+    return tuple(drive_report(c.drive, drive) for drive in _drives(s))
+
+
+def limits(p: OmniParameters) -> VehicleLimits:
+    """Of a wheel."""
+    return VehicleLimits(p.drive_actuators.max_velocity)
+
+
+def geometry(p: OmniParameters) -> VehicleGeometry:
+    """The four wheels."""
+    front, rear = 0.5 * p.wheel_base - p.base_link_offset, -0.5 * p.wheel_base - p.base_link_offset
+    left, right = 0.5 * p.track, -0.5 * p.track
+    wheels = (Wheel(front, left), Wheel(rear, left), Wheel(rear, right), Wheel(front, right))
+    arm = 0.5 * (p.wheel_base + p.track)
+    return VehicleGeometry(wheels, p.tire_diameter, p.wheel_base, arm, holonomic=True)
 
 
 def resize(c: OmniCoefficients, s: OmniState) -> None:
@@ -169,6 +187,8 @@ OMNI = VehicleModel(
     resize=resize,
     joints=joints,
     joint_states=joint_states,
-    actuators=("drive_front_left", "drive_rear_left", "drive_rear_right", "drive_front_right"),
+    actuators=tuple(Actuator(f"drive_{wheel}", "drive") for wheel in WHEELS),
     actuator_states=actuator_states,
+    limits=limits,
+    geometry=geometry,
 )

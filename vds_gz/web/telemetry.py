@@ -16,6 +16,7 @@ from vds_gz.interface.commands import CommandType, Reference, whole_types
 from vds_gz.interface.conversions import stamp_ns, yaw_of
 from vds_gz.ros.errors import UnknownTypeError
 from vds_gz.ros.graph import Graph, QoS
+from vds_gz.vehicle.catalogue import actuator_kind
 from vds_gz.vehicle.command import PEDALS
 
 #: A reader that lags loses messages, and never keeps the vehicle waiting.
@@ -207,4 +208,4 @@ class Telemetry:
 
 def turns(actuator: str) -> bool:
     """Whether an actuator is a steering, with a position [rad], and not a drive, with a velocity [m/s]."""
-    return "steering" in actuator
+    return actuator_kind(actuator) == "steering"

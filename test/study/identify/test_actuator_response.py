@@ -33,10 +33,10 @@ def sampled(drive, steering, commands):
         states = BICYCLE.actuator_states(vehicle.coefficients, vehicle.state)
         rows.append(
             (
-                states.reference_velocities[0],
-                states.velocities[0],
-                states.reference_positions[1],
-                states.positions[1],
+                states[0].reference_velocity,
+                states[0].velocity,
+                states[1].reference_position,
+                states[1].position,
             )
         )
     return SAMPLE * np.arange(1, len(rows) + 1), *np.array(rows).T
@@ -191,7 +191,7 @@ def test_a_steering_that_turns_all_the_way_round_goes_the_short_way():
     for k in range(1, 900):
         vehicle.advance(round(k * SAMPLE * 1e9))
         states = BICYCLE.actuator_states(vehicle.coefficients, vehicle.state)
-        rows.append((k * SAMPLE, states.reference_positions[1], states.positions[1]))
+        rows.append((k * SAMPLE, states[1].reference_position, states[1].position))
     response = measure(Actuator("steering", "steering", *np.array(rows).T), at)
     assert_times(response, steering)
     assert response.max_rise == pytest.approx(2.0, rel=0.02)

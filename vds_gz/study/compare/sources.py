@@ -22,6 +22,7 @@ from vds_gz.ros.names import check_namespace
 from vds_gz.study import recording
 from vds_gz.study.offline.replay import Replay, csv_columns, csv_rows
 from vds_gz.study.recording import Actuator, Array, Commands, Motion, Recording, RecordingError
+from vds_gz.vehicle.catalogue import actuator_kind
 
 MOTION = ("x", "y", "heading", "v_x", "v_y", "yaw_rate")
 
@@ -205,7 +206,7 @@ def _from_columns(names: list[str], values: Array, commands: Commands) -> Record
         tuple(
             Actuator(
                 name,
-                "steering" if "steering" in name else "drive",
+                actuator_kind(name),
                 time,
                 columns[f"{name}_reference"],
                 columns[f"{name}_actual"],

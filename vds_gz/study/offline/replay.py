@@ -220,19 +220,19 @@ def write_csv(replay: Replay, path: Path, parameters: NodeParameters, advance: A
 def csv_columns(replay: Replay) -> list[str]:
     """Names of the columns of a table."""
     motion = [field.name for field in dataclasses.fields(Motion)]
-    actuators = chain.from_iterable((f"{name}_reference", f"{name}_actual") for name in replay.model.actuators)
+    actuators = chain.from_iterable((f"{one.name}_reference", f"{one.name}_actual") for one in replay.model.actuators)
     return ["time", *motion, *actuators]
 
 
 def csv_rows(replay: Replay, samples: Iterable[Snapshot]) -> Iterator[list[float]]:
     """Rows of a table."""
-    kinds = [(i, "steering" in name) for i, name in enumerate(replay.model.actuators)]
+    steers = [one.kind == "steering" for one in replay.model.actuators]
     for sample in samples:
-        m, states = sample.motion, sample.actuators
+        m = sample.motion
         row = [(sample.time - BEGIN) * 1e-9, m.x, m.y, m.heading, m.v_x, m.v_y, m.yaw_rate]
-        for i, steers in kinds:
-            if steers:
-                row += (states.reference_positions[i], states.positions[i])
+        for is_angle, one in zip(steers, sample.actuators, strict=True):
+            if is_angle:
+                row += (one.reference_position, one.position)
             else:
-                row += (states.reference_velocities[i], states.velocities[i])
+                row += (one.reference_velocity, one.velocity)
         yield row

@@ -23,6 +23,7 @@ from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.vehicles import BicycleParameters
 from vds_gz.study.recording import Recording
 from vds_gz.study.report.summary import Row
+from vds_gz.vehicle.catalogue import models
 
 Array = NDArray[np.float64]
 
@@ -182,36 +183,15 @@ def _steering(recording: Recording, moment: float) -> float:
 
 
 def _outline(parameters: NodeParameters, steering: float) -> Iterator[Array]:
-    """Body and wheels around base_link [m], the body first."""
-    vehicle = parameters.vehicle
-    diameter = getattr(vehicle, "tire_diameter", 0.3)
-    wheels = list(_wheels(vehicle, steering))
-    x = [wheel[0] for wheel in wheels]
-    y = [abs(wheel[1]) for wheel in wheels]
+    """Body and wheels around base_link [m], the body first; steered wheels at an angle [rad]."""
+    geometry = models()[parameters.model].geometry(parameters.vehicle)
+    diameter = geometry.tire_diameter
+    x = [wheel.x for wheel in geometry.wheels]
+    y = [abs(wheel.y) for wheel in geometry.wheels]
     half_width = max(*y, 0.3 * (max(x) - min(x)), 0.25 * diameter)
     yield _rectangle((min(x) + max(x)) / 2.0, 0.0, max(x) - min(x) + 1.3 * diameter, 2.0 * half_width, 0.0)
-    for wheel_x, wheel_y, angle in wheels:
-        yield _rectangle(wheel_x, wheel_y, diameter, 0.35 * diameter, angle)
-
-
-def _wheels(vehicle: Any, steering: float) -> Iterator[tuple[float, float, float]]:
-    """Position [m] and angle [rad] of every wheel."""
-    offset = -getattr(vehicle, "base_link_offset", 0.0)
-    if isinstance(vehicle, BicycleParameters):
-        lever = -vehicle.wheel_base if vehicle.reverse else vehicle.wheel_base
-        for y in _sides(vehicle.track_fixed):
-            yield offset, y, 0.0
-        for y in _sides(vehicle.track_steered):
-            yield offset + lever, y, steering
-    else:
-        half_base = getattr(vehicle, "wheel_base", 0.0) / 2.0
-        for x in (half_base, -half_base) if half_base else (0.0,):
-            for y in _sides(getattr(vehicle, "track", 0.5)):
-                yield offset + x, y, 0.0
-
-
-def _sides(track: float) -> tuple[float, ...]:
-    return (track / 2.0, -track / 2.0) if track > 0.0 else (0.0,)
+    for wheel in geometry.wheels:
+        yield _rectangle(wheel.x, wheel.y, diameter, 0.35 * diameter, steering if wheel.steered else 0.0)
 
 
 def _rectangle(x: float, y: float, length: float, width: float, angle: float) -> Array:

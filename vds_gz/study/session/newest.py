@@ -12,6 +12,7 @@ from vds_gz.interface import topics
 from vds_gz.interface.commands import Reference, whole_types
 from vds_gz.interface.conversions import stamp_ns, yaw_of
 from vds_gz.ros.messages.factory import open_types
+from vds_gz.vehicle.catalogue import actuator_kind
 
 #: Rates and the real-time factor are means over this time [s].
 WINDOW = 1.0
@@ -123,7 +124,7 @@ class Telemetry:
         found = []
         for i, name in enumerate(actual.name):
             label = name.replace("_", " ")
-            if "steering" in name:
+            if actuator_kind(name) == "steering":
                 found.append(Pair(label, "rad", asked.position[i], actual.position[i]))
             else:
                 found.append(Pair(label, "m/s", asked.velocity[i], actual.velocity[i]))

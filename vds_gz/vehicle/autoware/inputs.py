@@ -152,7 +152,7 @@ def steering_command_for(c: AutowareCoefficients, s: AutowareState, angle: float
     if steering.kind in (VARIABLE_RATIO, MECHANISM):
         return angle * gear_ratio(steering, s.v_x, wheel_angle(steering, s.v_x, s.steering.angle))
     if steering.kind == RATE_MAP:
-        rate = c.steering_gain * (angle - (s.steering.angle + steering.bias))
+        rate = steering.gain * (angle - (s.steering.angle + steering.bias))
         rate = limited(rate, steering.rate_limit)
         if c.physical:
             return rising_inverse(steering.map, s.steering.angle, rate)

@@ -17,9 +17,16 @@ from vds_gz.vehicle.autoware.mechanism import MechanismCoefficients, mechanism_a
 from vds_gz.vehicle.autoware.state import AutowareCoefficients, AutowareState, at_rest
 from vds_gz.vehicle.autoware.steering import SteeringCoefficients
 from vds_gz.vehicle.autoware.step import actuate, step
-from vds_gz.vehicle.bicycle import axle_joint_states, joints
+from vds_gz.vehicle.bicycle import axle_geometry, axle_joint_states, joints
 from vds_gz.vehicle.command import ACKERMANN, CONTROL, DIRECT, GEAR, PEDALS, SPEED, STEERING, TWIST
-from vds_gz.vehicle.model import ActuatorStates, JointStates, VehicleModel
+from vds_gz.vehicle.model import (
+    Actuator,
+    ActuatorState,
+    JointStates,
+    VehicleGeometry,
+    VehicleLimits,
+    VehicleModel,
+)
 
 #: No time constant is shorter [s].
 SHORTEST_TIME_CONSTANT = 0.03
@@ -163,6 +170,7 @@ def mapped_rate(p: parameters.ActuationCmdSteerMapParameters, dt: float) -> Stee
     """The command is one for a steering rate."""
     c = lagging_unlimited_angle(p, dt)
     c.kind = steering.RATE_MAP
+    c.gain = p.steering_gain
     c.map = map_of(p.steer_map)
     return c
 
@@ -240,8 +248,10 @@ def model(
         resize=resize,
         joints=joints,
         joint_states=joint_states,
-        actuators=("drive", "steering"),
+        actuators=(Actuator("drive", "drive"), Actuator("steering", "steering")),
         actuator_states=actuator_states,
+        limits=limits,
+        geometry=geometry,
         xacro=XACRO,
         feels_slopes=True,
     )
@@ -275,7 +285,6 @@ def assembled(
         road_slope=parameters.slope_acceleration(p.road_pitch),
         slopes=p.enable_road_slope_simulation,
         speed_gain=p.speed_gain,
-        steering_gain=getattr(p, "steering_gain", 0.0),
         drive=d,
         steering=s,
     )
@@ -286,11 +295,22 @@ def joint_states(c: AutowareCoefficients, s: AutowareState) -> JointStates:
     return axle_joint_states(c, s, s.steering.angle, s.steering.rate)
 
 
-def actuator_states(c: AutowareCoefficients, s: AutowareState) -> ActuatorStates:
-    """What drive and steering were asked for and do; pedals ask for no speed, so that the present one stands there."""
-    return ActuatorStates(
-        (0.0, s.angle_reference), (s.speed_reference, 0.0), (0.0, s.steering.angle), (s.v_x, s.steering.rate)
-    )
+def actuator_states(c: AutowareCoefficients, s: AutowareState) -> tuple[ActuatorState, ...]:
+    """References and responses; pedals give no reference of a speed, so that the present one stands there."""
+    drive = ActuatorState(0.0, s.speed_reference, 0.0, s.v_x)
+    return drive, ActuatorState(s.angle_reference, 0.0, s.steering.angle, s.steering.rate)
+
+
+def limits(p: parameters.CarParameters) -> VehicleLimits:
+    """Of speed and tire angle, where the model has them."""
+    if isinstance(p, parameters.LaggingSteeringParameters):
+        return VehicleLimits(p.vel_lim, p.steer_lim)
+    return VehicleLimits(0.0)
+
+
+def geometry(p: parameters.CarParameters) -> VehicleGeometry:
+    """The wheels of both axles."""
+    return axle_geometry(p, p.wheel_base)
 
 
 def resize(c: AutowareCoefficients, s: AutowareState) -> None:

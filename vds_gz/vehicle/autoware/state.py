@@ -36,7 +36,6 @@ class AutowareCoefficients:
         road_slope: Acceleration that the road's slope gives at the beginning [m/s^2].
         slopes: Slopes act.
         speed_gain: Of the loop that turns a speed asked for into an acceleration [1/s].
-        steering_gain: Of the loop that turns a tire angle asked for into a steering rate [1/s].
     """
 
     dt: float
@@ -57,7 +56,6 @@ class AutowareCoefficients:
     road_slope: float
     slopes: bool
     speed_gain: float
-    steering_gain: float
     drive: DriveCoefficients
     steering: SteeringCoefficients
 

@@ -49,6 +49,7 @@ class SteeringCoefficients:
         scale: What becomes of an angle that is asked for, as a factor.
         map: Steering rate [rad/s] by the command and the tire angle [rad].
         ratio, ratio_by_speed, ratio_by_angle: Coefficients of the gear ratio [-, s^2/m^2, 1/rad].
+        gain: Of the loop that turns a reference of the tire angle into a steering rate [1/s].
         mechanism: The mechanical steering.
     """
 
@@ -66,6 +67,7 @@ class SteeringCoefficients:
     ratio: float = 1.0
     ratio_by_speed: float = 0.0
     ratio_by_angle: float = 0.0
+    gain: float = 0.0
     mechanism: MechanismCoefficients = field(default_factory=MechanismCoefficients)
 
 
