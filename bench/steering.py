@@ -12,7 +12,7 @@ import dataclasses
 
 import numpy as np
 
-from vds_gz.commandlog.actuation_profiles import turns
+from vds_gz.commandlog.turn_profile import turns
 from vds_gz.interface.commands import Pedals
 from vds_gz.parameters.autoware import ActuationCmdMechanicalParameters
 from vds_gz.study.identify.mechanism_fit import MechanismFit, fit_mechanism

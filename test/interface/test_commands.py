@@ -13,9 +13,11 @@ from vds_gz.commandlog.files import read
 from vds_gz.commandlog.log import CommandLog
 from vds_gz.interface import topics
 from vds_gz.interface.commands import OWN, Velocity, command_type, command_types, vehicle_topics, whole_types
+from vds_gz.parameters.teleop import OUTPUTS
 from vds_gz.ros.errors import UnknownTypeError
 from vds_gz.ros.messages.factory import open_types
 from vds_gz.study import recording
+from vds_gz.teleop.outputs import COMBINED, VALUES
 from vds_gz.vehicle.command import GEAR
 
 TYPES = open_types()
@@ -47,7 +49,13 @@ def test_names_are_unique_and_so_are_topics_but_for_the_variants_of_a_type():
     assert {one.topic.type for one in OWN if one.variant} == {topic.type for topic in topics.ACTUATION_CMD.values()}
 
 
-def test_a_command_asks_for_what_its_columns_say():
+def test_drivers_by_hand_send_command_types_of_the_table():
+    for output in OUTPUTS:
+        for name in COMBINED.get(output, (output,)):
+            assert command_type(name).values in VALUES
+
+
+def test_the_reference_of_a_command_is_what_its_columns_say():
     assert command_type("ackermann").values(1.5, 0.2).reference()[::3] == (1.5, 0.2)
     assert command_type("twist").values(1.0, 0.5, 0.2).reference()[:3] == (1.0, 0.5, 0.2)
     assert all(map(math.isnan, command_type("pedals").values(1.0, 0.0, 0.2).reference()))

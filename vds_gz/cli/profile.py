@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from vds_gz.cli.options import add_vehicle_options, vehicle_of
-from vds_gz.commandlog.actuation_profiles import TURNING_ANGLE, TURNING_SPEED, pedal_limits, pedals, turns
 from vds_gz.commandlog.csv import write_csv
+from vds_gz.commandlog.pedal_profile import pedal_limits, pedals
 from vds_gz.commandlog.profiles import PROFILES, limits_of, make
+from vds_gz.commandlog.turn_profile import TURNING_ANGLE, TURNING_SPEED, turns
 from vds_gz.errors import ArgumentError
 from vds_gz.parameters.autoware import ActuationCmdParameters, ActuationCmdVgrParameters
 from vds_gz.parameters.description import ParameterError

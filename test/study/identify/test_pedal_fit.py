@@ -11,7 +11,7 @@ from rosbags.rosbag2 import StoragePlugin, Writer
 
 from vds_gz.cli import main
 from vds_gz.cli.options import parameters_of_file
-from vds_gz.commandlog.actuation_profiles import PedalLimits, pedals
+from vds_gz.commandlog.pedal_profile import PedalLimits, pedals
 from vds_gz.interface.commands import Pedals, command_type
 from vds_gz.parameters.autoware import ActuationCmdParameters
 from vds_gz.parameters.maps import own_map, parse_map, read_map

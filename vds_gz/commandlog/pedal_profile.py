@@ -1,7 +1,7 @@
-"""Command logs for a car with pedals: they bring out its maps, and the mechanics of its steering.
+"""Command logs that bring out the maps of a car's pedals: every position at every speed.
 
-Where pedals take a car cannot be seen from their positions, so :func:`pedals` drives the car's model and chooses by its
-speed. A real car answers somewhat differently; as every few drives end at a standstill, that does not add up.
+Where pedals take a car cannot be seen from their positions, so the car's model is driven, and the pedals are chosen by
+its speed. A real car responds somewhat differently; as every few drives end at a standstill, that does not add up.
 """
 
 from __future__ import annotations
@@ -12,19 +12,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vds_gz.commandlog.log import CommandLog
 from vds_gz.interface.commands import Gear, Pedals, Values
-from vds_gz.parameters.autoware import ActuationCmdParameters, ActuationCmdVgrParameters
+from vds_gz.parameters.autoware import ActuationCmdParameters
 from vds_gz.parameters.description import ParameterError
 from vds_gz.vehicle.autoware.maps import look, map_of
-from vds_gz.vehicle.autoware.steering import wheel_angle
 from vds_gz.vehicle.command import DRIVE, PEDALS, Command
 from vds_gz.vehicle.model import VehicleModel
 from vds_gz.vehicle.vehicle import NANOSECONDS, Vehicle
 
-#: Where the options say no more: speed while the steering is turned [m/s], greatest tire angle [rad].
-TURNING_SPEED, TURNING_ANGLE = 3.0, 0.4
+Array = NDArray[np.float64]
 
 #: The model of the car is advanced in steps of this length, and the driver looks so often [s].
 STEP = 0.02
@@ -41,7 +40,7 @@ STOPS, STANDING, REST = 0.4, 0.1, 1.0
 
 @dataclass(frozen=True, slots=True)
 class PedalLimits:
-    """What may be asked for: speed [m/s], accelerator, brake."""
+    """Maxima of a drive: speed [m/s], positions of accelerator and brake."""
 
     speed: float
     accel: float
@@ -51,24 +50,21 @@ class PedalLimits:
 def pedal_limits(
     car: ActuationCmdParameters, speed: float | None, accel: float | None, brake: float | None
 ) -> PedalLimits:
-    """What was asked for, as far as the car's maps and its limit reach; they stand for what was not asked for.
+    """The maxima that are given; for the others those of the car's maps and limits.
 
     Raises:
-        ParameterError: More was asked for than the maps know.
+        ParameterError: A maximum lies beyond the car's maps or limits.
     """
-    greatest = {
+    known = {
         "speed": min(car.vel_lim, car.accel_map.states[-1]),
         "accel": car.accel_map.actuations[-1],
         "brake": car.brake_map.actuations[-1],
     }
-    asked = {"speed": speed, "accel": accel, "brake": brake}
-    for name, value in asked.items():
-        if value is not None and value > greatest[name]:
-            raise ParameterError(f"--{name} {value:g} is more than the car's maps and limits know, {greatest[name]:g}")
-    return PedalLimits(*(value or greatest[name] for name, value in asked.items()))
-
-
-# ---------------------------------------------------------------------- pedals
+    given = {"speed": speed, "accel": accel, "brake": brake}
+    for name, value in given.items():
+        if value is not None and value > known[name]:
+            raise ParameterError(f"--{name} {value:g} is more than the car's maps and limits know, {known[name]:g}")
+    return PedalLimits(*(value or known[name] for name, value in given.items()))
 
 
 def pedals(
@@ -84,7 +80,7 @@ def pedals(
 
     Args:
         model, car: What the car is taken for.
-        limits: What may be asked for.
+        limits: Maxima of the drive.
         duration: [s].
         rate: Commands per second.
         seed: Of the times that pedals are held.
@@ -93,7 +89,7 @@ def pedals(
     held = list(driver.drive(duration))
     times = np.arange(round(duration * rate) + 1) / rate
     at = (times / STEP + 1e-6).astype(int).clip(max=len(held) - 1)
-    return _log(times, [Pedals(max(held[k], 0.0), max(-held[k], 0.0), 0.0) for k in at])
+    return geared_log(times, [Pedals(max(held[k], 0.0), max(-held[k], 0.0), 0.0) for k in at])
 
 
 class _Driver:
@@ -105,7 +101,7 @@ class _Driver:
         self._car = Vehicle(model, car, step_rate=1.0 / STEP, max_command_age=math.inf)
         self._limits, self._random = limits, random
         self._accel, self._brake = map_of(car.accel_map), map_of(car.brake_map)
-        self._answers = (
+        self._response_times = (
             car.accel_time_delay + car.accel_time_constant + STEP,
             car.brake_time_delay + car.brake_time_constant + STEP,
         )
@@ -149,7 +145,7 @@ class _Driver:
 
     def _soon(self, pedal: float, speed: float) -> float:
         """The speed when another pedal will act."""
-        return speed + self._answers[int(pedal > 0.0)] * self._gives(pedal, speed)
+        return speed + self._response_times[int(pedal > 0.0)] * self._gives(pedal, speed)
 
     def _stopping(self, speed: float) -> float:
         """How long it takes to brake to a standstill, amply [s]."""
@@ -173,97 +169,8 @@ class _Driver:
         return min(fitting, key=lambda one: (self._seconds[one, column], self._random.uniform()))
 
 
-# ---------------------------------------------------------------------- turns
-
-
-def turns(
-    model: VehicleModel,
-    car: ActuationCmdVgrParameters,
-    *,
-    speed: float = TURNING_SPEED,
-    angle: float = TURNING_ANGLE,
-    duration: float,
-    rate: float = 50.0,
-    seed: int = 0,
-) -> CommandLog:
-    """Turns of the steering wheel at a steady speed: large and small, slow and quick, to and fro, and held.
-
-    Large and quick ones show inertia, damping and gains. Dry friction and dead zone show in small ones, after which the
-    tires stay where they stick, and in slow ones, which they follow by jerks.
-
-    Args:
-        model, car: What the car is taken for.
-        speed: Which the accelerator keeps [m/s].
-        angle: Greatest tire angle [rad].
-        duration: [s].
-        rate: Commands per second.
-        seed: Another one gives other turns.
-    """
-    random = np.random.default_rng(seed)
-    times = np.arange(round(duration * rate) + 1) / rate
-    edges, levels = [0.0, 1.0], [0.0, 0.0]
-    while edges[-1] < duration:
-        for turn in random.permutation(len(_TURNS)):
-            for wait, level in _TURNS[turn](random, levels[-1]):
-                edges.append(edges[-1] + wait)
-                levels.append(float(np.clip(level, -1.0, 1.0)))
-    geared = model.coefficients(car, STEP).steering
-    wheel = [wheel_angle(geared, speed, angle * part) for part in np.interp(times, edges, levels)]
-    pedal = _keeping(car, speed)
-    return _log(times, [Pedals(pedal, 0.0, one) for one in wheel])
-
-
-def _keeping(car: ActuationCmdParameters, speed: float) -> float:
-    """The accelerator that keeps a speed."""
-    given = map_of(car.accel_map)
-    positions = np.linspace(0.0, car.accel_map.actuations[-1], 1001)
-    away = [abs(look(given, one, speed)) for one in map(float, positions)]
-    return round(float(positions[int(np.argmin(away))]), 3)
-
-
-#: Times since the last edge [s] and the level there, in parts of the greatest angle; between edges it goes evenly.
-Turn = Iterator[tuple[float, float]]
-
-
-def _jump(random: np.random.Generator, level: float) -> Turn:
-    there = random.uniform(-1.0, 1.0)
-    yield 0.0, there
-    yield random.uniform(0.8, 2.5), there
-
-
-def _small_jumps(random: np.random.Generator, level: float) -> Turn:
-    for _ in range(3):
-        level = 0.9 * level + random.choice((-1.0, 1.0)) * random.uniform(0.02, 0.15)
-        yield 0.0, level
-        yield random.uniform(0.5, 1.2), level
-
-
-def _quick(random: np.random.Generator, level: float) -> Turn:
-    reach = random.uniform(0.2, 0.8)
-    for sign in (1.0, -1.0, 1.0, -1.0):
-        yield 0.0, sign * reach
-        yield random.uniform(0.25, 0.7), sign * reach
-
-
-def _slow(random: np.random.Generator, level: float) -> Turn:
-    there = random.uniform(-0.8, 0.8)
-    yield random.uniform(1.5, 3.5), there
-    yield random.uniform(0.3, 1.0), there
-
-
-def _to_and_fro(random: np.random.Generator, level: float) -> Turn:
-    reach, slowly = random.uniform(0.03, 0.2), random.uniform(0.4, 1.5)
-    for sign in (1.0, -1.0, 1.0, -1.0, 0.0):
-        yield slowly, 0.9 * level + sign * reach
-
-
-_TURNS = (_jump, _small_jumps, _quick, _slow, _to_and_fro)
-
-# ---------------------------------------------------------------------- both
-
-
-def _log(times: np.ndarray, given: list[Pedals]) -> CommandLog:
-    """A log that begins with the forward gear."""
+def geared_log(times: Array, given: list[Pedals]) -> CommandLog:
+    """A log of pedals at times [s] that begins with the forward gear."""
     moments = np.round(times, 9).tolist()
     commands: list[Values] = [Gear(DRIVE), *(Pedals(*(round(float(one), 6) for one in row)) for row in given)]
     return CommandLog("pedals", (moments[0], *moments), tuple(commands))
