@@ -76,12 +76,12 @@ PROGRAMS = {
     "vds_gz.cli.record": ("-o", "{folder}/record.mcap"),
     "vds_gz.cli.view": ("--port", "0"),
     "vds_gz.cli.drive": ("{root}/config/drives/parking_lot.csv", "--loop"),
-    "vds_gz.teleop.keys": (),
-    "vds_gz.teleop.joy": ("--drive",),
+    "vds_gz.cli.keys": (),
+    "vds_gz.cli.joy": ("--drive",),
 }
 
 #: What a program needs besides the graph.
-NEEDS = {"vds_gz.cli.view": "aiohttp", "vds_gz.teleop.joy": "sdl2"}
+NEEDS = {"vds_gz.cli.view": "aiohttp", "vds_gz.cli.joy": "sdl2"}
 
 
 @STOPS

@@ -14,13 +14,13 @@ from helpers.processes import PATIENCE
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vds_gz.cli.joy import main
 from vds_gz.interface import topics
 from vds_gz.teleop.gamepad import END, Gamepads, position
-from vds_gz.teleop.joy import main
 from vds_gz.teleop.outputs import JOY
 from vds_gz.teleop.watch import Watch
 
-MODULE = "vds_gz.teleop.joy"
+MODULE = "vds_gz.cli.joy"
 HERE = Path(__file__).parents[1] / "helpers"
 LEFT_SHOULDER, LEFT_X, RIGHT_Y, TRIGGER = 9, 0, 3, 4
 HAT_UP, HAT_LEFT = 1, 8
@@ -274,7 +274,7 @@ def test_wrong_use_is_named_in_one_line(capsys, arguments, message):
 
 def test_without_sdl_it_names_what_to_install(tmp_path):
     (tmp_path / "sdl2.py").write_text("raise ModuleNotFoundError('hidden', name='sdl2')", encoding="utf-8")
-    code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); from vds_gz.teleop.joy import main; sys.exit(main([]))"
+    code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); from vds_gz.cli.joy import main; sys.exit(main([]))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 1
     assert done.stderr == "joy: reading a gamepad needs PySDL2; pip install 'vds_gz[teleop]'\n"

@@ -20,13 +20,14 @@ from helpers.processes import PATIENCE
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vds_gz.cli.keys import main
 from vds_gz.interface import topics
 from vds_gz.parameters.teleop import KeyParameters
 from vds_gz.teleop.drive import STANDSTILL
-from vds_gz.teleop.keys import Keyboard, main
+from vds_gz.teleop.keys import Keyboard
 from vds_gz.teleop.terminal import Terminal
 
-MODULE = "vds_gz.teleop.keys"
+MODULE = "vds_gz.cli.keys"
 MS = 1_000_000
 UP, LEFT = "\x1b[A", "\x1b[D"
 

@@ -1,35 +1,25 @@
-"""``vds-gz keys``: drives a vehicle from the terminal."""
+"""A keyboard as the driver of a vehicle."""
 
 from __future__ import annotations
 
-import argparse
 import math
 import shutil
 import sys
-from collections.abc import Sequence
 from time import monotonic_ns
 from typing import TYPE_CHECKING, Any
 
-from vds_gz.errors import ArgumentError
 from vds_gz.interface import topics
 from vds_gz.interface.vehicle_time import VehicleTime
-from vds_gz.parameters.description import Description, describe
-from vds_gz.parameters.override import Override
-from vds_gz.parameters.teleop import KeyParameters, load
-from vds_gz.parameters.yaml_reader import parse_value
-from vds_gz.ros.arguments import Arguments, parse
-from vds_gz.ros.errors import GraphError
-from vds_gz.ros.factory import open_graph
+from vds_gz.parameters.description import describe
+from vds_gz.parameters.teleop import KeyParameters
 from vds_gz.ros.graph import Graph
-from vds_gz.ros.stopping import StopRequest, on_signals
+from vds_gz.ros.stopping import StopRequest
 from vds_gz.teleop.drive import STANDSTILL, STOPS, Drive
 from vds_gz.teleop.outputs import CommandOutput
 from vds_gz.teleop.ramp import Ramp
 
 if TYPE_CHECKING:
     from vds_gz.teleop.terminal import Terminal
-
-NODE_NAME = "keys"
 
 SPEED = {"w": 1, "\x1b[A": 1, "\x1bOA": 1, "s": -1, "\x1b[B": -1, "\x1bOB": -1}
 STEERING = {"a": 1, "\x1b[D": 1, "\x1bOD": 1, "d": -1, "\x1b[C": -1, "\x1bOC": -1}
@@ -38,20 +28,6 @@ QUIT = ("q", "\x04")
 
 #: A vehicle that says nothing for so long is silent [ns].
 SILENT = 1_000_000_000
-
-DESCRIPTION = """
-Drive a vehicle from this terminal. W or up: forwards; S or down: backwards, or brake; A, D or left, right: steer;
-space: stop at once; Q or Ctrl-C: end. What is let go falls back to 0. While you steer, the speed is held.
-"""
-
-EPILOG = """
-examples:
-  vds-gz keys
-  vds-gz keys --max-speed 3 --output twist
-  vds-gz keys --ros-args -r __ns:=/car
-"""
-
-HELP = "W/S speed   A/D steer   (or arrows)   space stop   Q end"
 
 
 class Keyboard:
@@ -152,70 +128,3 @@ class KeyDriver:
 
     def _on_actual(self, message: Any, arrival: int) -> None:
         self._actual = (arrival, message.twist.linear.x, message.twist.angular.z)
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Drive until the user ends it.
-
-    Returns:
-        0 when it was ended, 2 for wrong use or where there is no terminal.
-    """
-    try:
-        arguments = parse(sys.argv[1:] if argv is None else argv, NODE_NAME)
-        parameters = _parameters(arguments)
-        terminal = _terminal()
-        stop = on_signals()
-        graph = open_graph(arguments, NODE_NAME)
-    except (ValueError, GraphError) as error:
-        print(f"{NODE_NAME}: {error}", file=sys.stderr)
-        return 2
-    print(HELP, flush=True)
-    with terminal:
-        KeyDriver(graph, parameters, terminal, arguments.use_sim_time, stop).run()
-    if sys.stdout.isatty():
-        print()
-    return 0
-
-
-def _terminal() -> Terminal:
-    try:
-        from vds_gz.teleop.terminal import Terminal
-    except ImportError:
-        raise ArgumentError("driving with keys needs a terminal as Linux and macOS have it") from None
-    if not sys.stdin.isatty():
-        raise ArgumentError(
-            "standard input is no terminal, and only a terminal gives keys; start it in one, not in a "
-            "pipe, in the background or from a launch file"
-        )
-    return Terminal(sys.stdin.fileno())
-
-
-def _parameters(arguments: Arguments) -> KeyParameters:
-    """Every parameter is an option too: ``--max-speed 2`` means ``-p max_speed:=2``."""
-    parser = argparse.ArgumentParser(
-        "vds-gz keys",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    flags = {_flag(one): one for one in describe(KeyParameters())}
-    for option, one in flags.items():
-        unit = f" [{one.unit}]" if one.unit else ""
-        default = str(one.default).lower() if isinstance(one.default, bool) else one.default
-        parser.add_argument(option, dest=one.name, metavar="X", help=f"{one.doc}{unit} ({default})")
-    options = vars(parser.parse_args(arguments.rest))
-    given = [
-        Override(one.name, parse_value(options[one.name], option), option)
-        for option, one in flags.items()
-        if options[one.name] is not None
-    ]
-    return load([*arguments.overrides, *given], KeyParameters())
-
-
-def _flag(one: Description) -> str:
-    return "--" + one.name.replace("_", "-")
-
-
-if __name__ == "__main__":
-    sys.exit(main())
