@@ -280,3 +280,29 @@ def test_wrong_use_is_said_in_one_line_with_exit_code_2(start, arguments, said):
     node.stop()
     assert said in node.output
     assert len(node.output.splitlines()) == 1
+
+
+@pytest.mark.parametrize("name", ["command_timeout", "twist_reference_max_oldness"])
+def test_the_age_limit_of_commands_has_two_names(start, probe, name):
+    start("-p", "command_timeout:=0.25", "-p", "model:=omni")
+    client = probe.graph.client("/sim_node/set_parameters", "rcl_interfaces/srv/SetParameters")
+    reader = probe.graph.client("/sim_node/get_parameters", "rcl_interfaces/srv/GetParameters")
+    probe.until(lambda: client.ready() and reader.ready())
+    both = ["command_timeout", "twist_reference_max_oldness"]
+
+    def values() -> list[float]:
+        request, got = reader.request(), []
+        request.names = both
+        reader.call(request, got.append)
+        probe.until(lambda: got, "the parameters")
+        return [value.double_value for value in got[0].values]
+
+    assert values() == [0.25, 0.25]
+    request, done = client.request(), []
+    parameter = probe.graph.message("rcl_interfaces/msg/Parameter")
+    parameter.name, parameter.value.type, parameter.value.double_value = name, 3, 0.75
+    request.parameters = [parameter]
+    client.call(request, done.append)
+    probe.until(lambda: done, "the response")
+    assert done[0].results[0].successful, done[0].results[0].reason
+    assert values() == [0.75, 0.75]

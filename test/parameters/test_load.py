@@ -125,6 +125,10 @@ def test_an_older_name_means_the_new_one(alias, field):
     assert getattr(loaded({f"model_params.bicycle.{alias}": 0.77}).vehicle, field) == 0.77
 
 
+def test_the_age_limit_of_commands_has_the_fields_name_too():
+    assert loaded({"command_timeout": 0.25}).twist_reference_max_oldness == 0.25
+
+
 def test_an_older_name_and_the_new_one_are_one_parameter_and_the_last_counts():
     names = ("model_params.bicycle.vis_track_fixed", "model_params.bicycle.track_fixed")
     for order in (names, names[::-1]):

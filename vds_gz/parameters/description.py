@@ -47,7 +47,7 @@ class Description:
         positive: The number must be greater than zero.
         choices: The only values allowed of a string; empty for any.
         read_only: Fixed once the node runs.
-        aliases: Last parts of older names that mean the same.
+        aliases: Last parts of other names that mean the same.
     """
 
     name: str
@@ -61,6 +61,12 @@ class Description:
     choices: tuple[str, ...] = ()
     read_only: bool = True
     aliases: tuple[str, ...] = ()
+
+    @property
+    def other_names(self) -> tuple[str, ...]:
+        """Its aliases as full names."""
+        group, dot, _ = self.name.rpartition(".")
+        return tuple(f"{group}{dot}{alias}" for alias in self.aliases)
 
     def check(self, value: object, where: str = "") -> Value:
         """The value in its proper type; numbers of numpy are numbers.

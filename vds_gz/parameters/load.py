@@ -92,9 +92,7 @@ def _spellings(descriptions: Iterable[Description]) -> dict[str, str]:
     names = {}
     for one in descriptions:
         names[one.name] = one.name
-        parent = one.name.rpartition(".")[0]
-        for alias in one.aliases:
-            names[f"{parent}.{alias}"] = one.name
+        names |= dict.fromkeys(one.other_names, one.name)
     return names
 
 

@@ -38,7 +38,7 @@ class NodeParameters(ParameterGroup):
         50.0, "Hz", "messages per second on every topic but the clock", positive=True, maximum=10_000.0, live=True
     )
     twist_reference_max_oldness: float = real(
-        1.0, "s", "age at which a command is replaced by zero", positive=True, live=True
+        1.0, "s", "age at which a command is replaced by zero", positive=True, live=True, aliases=("command_timeout",)
     )
     be_reference_clock: bool = flag(False, "publish /clock; the other nodes set use_sim_time")
     clock_rate: float = real(100.0, "Hz", "messages per second on /clock", positive=True, maximum=10_000.0)

@@ -8,7 +8,7 @@ indexing and ``len`` in both.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Any, Protocol
 
@@ -102,6 +102,20 @@ class Client(Protocol):
 
     def call(self, request: Any, done: Callable[[Any], None]) -> None:
         """Ask. ``done`` gets the response, inside :meth:`Graph.wait`; it is never called if none comes."""
+
+
+def spellings(descriptions: Iterable[Description]) -> dict[str, tuple[Description, ...]]:
+    """What a graph declares: each parameter by its name, and one that may change under each of its aliases, too.
+
+    Returns:
+        By the name of each declared parameter, all that have the same value; the first has the proper name.
+    """
+    every: dict[str, tuple[Description, ...]] = {}
+    for one in descriptions:
+        others = () if one.read_only else one.other_names
+        same = (one, *(replace(one, name=name, doc=f"the same as {one.name}") for name in others))
+        every |= {member.name: same for member in same}
+    return every
 
 
 class Graph(Protocol):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from vds_gz.parameters.description import Description, ParameterError, Value
+from vds_gz.ros.graph import spellings
 from vds_gz.ros.messages.portable import MessageTypes
 from vds_gz.ros.parameter_values import BOOL, DOUBLE, DOUBLE_ARRAY, FIELDS, INTEGER, STRING, python_value
 
@@ -41,7 +42,8 @@ class Parameters:
             changed: Told of what has changed, as ``rcl_interfaces/msg/ParameterEvent`` without stamp and node.
         """
         self._types = types
-        self._descriptions = {description.name: description for description in descriptions}
+        self._spellings = spellings(descriptions)
+        self._descriptions = {one.name: one for same in self._spellings.values() for one in same}
         self._values = {name: description.default for name, description in self._descriptions.items()}
         self._change = change
         self._changed = changed
@@ -66,8 +68,9 @@ class Parameters:
         Raises:
             ParameterError: None was set.
         """
-        values = {name: self._checked(name, value) for name, value in wanted.items()}
-        self._change(values)
+        checked = {name: self._checked(name, value) for name, value in wanted.items()}
+        self._change({self._spellings[name][0].name: value for name, value in checked.items()})
+        values = {one.name: value for name, value in checked.items() for one in self._spellings[name]}
         self._values.update(values)
         event = self._types.new("rcl_interfaces/msg/ParameterEvent")
         event.changed_parameters = [self._parameter(name) for name in values]

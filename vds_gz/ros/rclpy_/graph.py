@@ -23,6 +23,7 @@ from rclpy.action import ActionServer
 from rclpy.duration import Duration
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
+from rclpy.parameter import Parameter
 from rclpy.qos import QoSDurabilityPolicy, QoSProfile, QoSReliabilityPolicy
 from rclpy.qos_overriding_options import QoSOverridingOptions
 from rclpy.serialization import serialize_message
@@ -31,7 +32,7 @@ from rclpy.signals import SignalHandlerOptions
 from vds_gz.errors import VdsGzError
 from vds_gz.parameters.description import Description, ParameterError, Value
 from vds_gz.ros.arguments import Arguments
-from vds_gz.ros.graph import Offer, QoS, Severity
+from vds_gz.ros.graph import Offer, QoS, Severity, spellings
 from vds_gz.ros.messages.installed import interface
 from vds_gz.ros.rclpy_.receiver import Receiver
 from vds_gz.ros.rclpy_.work_queue import WorkQueue
@@ -222,18 +223,24 @@ class RclpyGraph:
         self, descriptions: Iterable[Description], change: Callable[[Mapping[str, Value]], None]
     ) -> None:
         """Show parameters on the graph; their values have been checked already."""
-        known = {one.name: one for one in descriptions}
-        for one in known.values():
+        known = spellings(descriptions)
+        for one in (one for same in dict.fromkeys(known.values()) for one in same):
             if not self._node.has_parameter(one.name):
                 self._node.declare_parameter(one.name, one.default, _descriptor(one), ignore_override=True)
+        following: set[str] = set()
 
         def on_set(parameters: list[Any]) -> SetParametersResult:
+            given = {one.name: one.value for one in parameters if one.name in known and one.name not in following}
             try:
-                values = {one.name: known[one.name].check(one.value) for one in parameters if one.name in known}
+                values = {known[name][0].name: known[name][0].check(value) for name, value in given.items()}
                 if values:
                     self._call(lambda: change(values))
             except (ParameterError, ClosedError) as error:
                 return SetParametersResult(successful=False, reason=str(error))
+            aliases = {one.name: value for name, value in given.items() for one in known[name] if one.name not in given}
+            following.update(aliases)
+            self._node.set_parameters([Parameter(name, value=value) for name, value in aliases.items()])
+            following.clear()
             return SetParametersResult(successful=True)
 
         self._node.add_on_set_parameters_callback(on_set)

@@ -1,0 +1,69 @@
+"""The graph over rclpy leaves, whatever others still ask of it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = pytest.mark.ros
+
+#: A goal that never ends, and a service whose request comes while the node leaves, both from a node beside it.
+ACTION = """
+import threading
+import rclpy
+from action_msgs.msg import GoalStatus
+from example_interfaces.action import Fibonacci
+from rclpy.action import ActionClient
+from rclpy.executors import SingleThreadedExecutor
+from vds_gz.ros.factory import open_graph
+
+graph = open_graph([], "leaving")
+portions = []
+
+def execute(goal, feedback, result):
+    while True:
+        portions.append(goal.order)
+        yield
+
+graph.action("~/count", "example_interfaces/action/Fibonacci", execute)
+context = rclpy.Context()
+rclpy.init(context=context)
+node = rclpy.create_node("asking", context=context)
+executor = SingleThreadedExecutor(context=context)
+executor.add_node(node)
+statuses = []
+
+def ask():
+    client = ActionClient(node, Fibonacci, "/leaving/count")
+    assert client.wait_for_server(20.0)
+    goal = client.send_goal_async(Fibonacci.Goal(order=7))
+    executor.spin_until_future_complete(goal, timeout_sec=20.0)
+    result = goal.result().get_result_async()
+    executor.spin_until_future_complete(result, timeout_sec=20.0)
+    statuses.append(result.result().status if result.done() else None)
+
+asking = threading.Thread(target=ask, daemon=True)
+asking.start()
+while len(portions) < 100:
+    graph.wait(0.02)
+graph.close()
+asking.join(20.0)
+print("left", statuses == [GoalStatus.STATUS_ABORTED], flush=True)
+import os
+os._exit(0)
+"""
+
+
+def test_it_leaves_while_an_action_runs(domain):
+    done = subprocess.run(
+        [sys.executable, "-c", ACTION],
+        env={**os.environ, "VDS_GZ_GRAPH": "rclpy", "PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.stdout.startswith("left"), done.stderr
