@@ -297,7 +297,7 @@ def test_the_age_limit_of_commands_has_two_names(start, probe, name):
         probe.until(lambda: got, "the parameters")
         return [value.double_value for value in got[0].values]
 
-    assert values() == [0.25, 0.25]
+    probe.until(lambda: values() == [0.25, 0.25])
     request, done = client.request(), []
     parameter = probe.graph.message("rcl_interfaces/msg/Parameter")
     parameter.name, parameter.value.type, parameter.value.double_value = name, 3, 0.75

@@ -10,11 +10,10 @@ import pytest
 
 pytestmark = pytest.mark.ros
 
-#: A goal that never ends, and a service whose request comes while the node leaves, both from a node beside it.
+#: A goal that never ends, of a node beside it.
 ACTION = """
 import threading
 import rclpy
-from action_msgs.msg import GoalStatus
 from example_interfaces.action import Fibonacci
 from rclpy.action import ActionClient
 from rclpy.executors import SingleThreadedExecutor
@@ -34,26 +33,17 @@ rclpy.init(context=context)
 node = rclpy.create_node("asking", context=context)
 executor = SingleThreadedExecutor(context=context)
 executor.add_node(node)
-statuses = []
 
 def ask():
     client = ActionClient(node, Fibonacci, "/leaving/count")
     assert client.wait_for_server(20.0)
-    goal = client.send_goal_async(Fibonacci.Goal(order=7))
-    executor.spin_until_future_complete(goal, timeout_sec=20.0)
-    result = goal.result().get_result_async()
-    executor.spin_until_future_complete(result, timeout_sec=20.0)
-    statuses.append(result.result().status if result.done() else None)
+    executor.spin_until_future_complete(client.send_goal_async(Fibonacci.Goal(order=7)), timeout_sec=20.0)
 
-asking = threading.Thread(target=ask, daemon=True)
-asking.start()
+threading.Thread(target=ask, daemon=True).start()
 while len(portions) < 100:
     graph.wait(0.02)
 graph.close()
-asking.join(20.0)
-print("left", statuses == [GoalStatus.STATUS_ABORTED], flush=True)
-import os
-os._exit(0)
+print("left")
 """
 
 
@@ -66,4 +56,4 @@ def test_it_leaves_while_an_action_runs(domain):
         timeout=60,
         check=False,
     )
-    assert done.stdout.startswith("left"), done.stderr
+    assert done.stdout == "left\n", done.stderr
