@@ -96,3 +96,64 @@ class Clock(Protocol):
     @property
     def clock(self) -> Stamp:
         """The time."""
+
+
+class Twist(Protocol):
+    """``geometry_msgs/Twist``."""
+
+    @property
+    def linear(self) -> Vector3:
+        """Velocity [m/s]."""
+
+    @property
+    def angular(self) -> Vector3:
+        """Rates about the axes [rad/s]."""
+
+
+class TwistWithCovariance(Protocol):
+    """``geometry_msgs/TwistWithCovariance``."""
+
+    @property
+    def twist(self) -> Twist:
+        """The mean."""
+
+
+class Odometry(PoseWithCovarianceStamped, Protocol):
+    """``nav_msgs/Odometry``."""
+
+    @property
+    def twist(self) -> TwistWithCovariance:
+        """The velocity."""
+
+
+class Text(Protocol):
+    """``std_msgs/String``."""
+
+    data: str
+
+
+class KeyValue(Protocol):
+    """``diagnostic_msgs/KeyValue``."""
+
+    key: str
+    value: str
+
+
+class DiagnosticStatus(Protocol):
+    """``diagnostic_msgs/DiagnosticStatus``; rclpy has the level as a byte."""
+
+    level: int | bytes
+    name: str
+    message: str
+
+    @property
+    def values(self) -> Sequence[KeyValue]:
+        """Details."""
+
+
+class DiagnosticArray(Stamped, Protocol):
+    """``diagnostic_msgs/DiagnosticArray``."""
+
+    @property
+    def status(self) -> Sequence[DiagnosticStatus]:
+        """One for each part."""

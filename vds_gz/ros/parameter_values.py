@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from vds_gz.ros.messages.parameters import ParameterValue
 
 BOOL, INTEGER, DOUBLE, STRING = 1, 2, 3, 4
 DOUBLE_ARRAY = 8
@@ -21,7 +21,7 @@ FIELDS = {
 }
 
 
-def python_value(value: Any) -> object:
+def python_value(value: ParameterValue) -> object:
     """The value in a ``rcl_interfaces/msg/ParameterValue``; None where there is none."""
     field = FIELDS.get(value.type)
     content = getattr(value, field) if field else None

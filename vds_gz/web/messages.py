@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import NoReturn
 
 from vds_gz.errors import VdsGzError
 from vds_gz.teleop.drive import Drive
@@ -81,24 +81,24 @@ def read(text: str) -> Message:
     return make(fields)
 
 
-def _drive(fields: Mapping[str, Any]) -> Drive:
+def _drive(fields: Mapping[str, object]) -> Drive:
     return Drive(**{name: _within(name, fields[name], limit) for name, limit in _DRIVE_LIMITS.items()})
 
 
-def _set(fields: Mapping[str, Any]) -> SetParameter:
+def _set(fields: Mapping[str, object]) -> SetParameter:
     name = fields["name"]
     if not isinstance(name, str):
         raise MessageError(f"name is {_shown(name)}; it must be the name of a parameter")
     return SetParameter(_number(fields["number"]), name, _value(fields["value"]))
 
 
-def _pause(fields: Mapping[str, Any]) -> Pause:
+def _pause(fields: Mapping[str, object]) -> Pause:
     if not isinstance(fields["paused"], bool):
         raise MessageError(f"paused is {_shown(fields['paused'])}; it must be true or false")
     return Pause(_number(fields["number"]), fields["paused"])
 
 
-_READERS: dict[str, tuple[Collection[str], Callable[[Mapping[str, Any]], Message]]] = {
+_READERS: dict[str, tuple[Collection[str], Callable[[Mapping[str, object]], Message]]] = {
     "seen": ((), lambda fields: Seen()),
     "drive": (_DRIVE_LIMITS, _drive),
     "set": (("number", "name", "value"), _set),
@@ -107,7 +107,7 @@ _READERS: dict[str, tuple[Collection[str], Callable[[Mapping[str, Any]], Message
 }
 
 
-def _value(value: Any) -> bool | int | float | str | tuple[float, ...]:
+def _value(value: object) -> bool | int | float | str | tuple[float, ...]:
     if isinstance(value, list):
         return tuple(float(_finite("value", item)) for item in value)
     if isinstance(value, (bool, str)):
@@ -124,14 +124,14 @@ def _is_text(value: str) -> bool:
         return False
 
 
-def _within(name: str, value: Any, limit: float) -> float:
+def _within(name: str, value: object, limit: float) -> float:
     number = float(_finite(name, value))
     if abs(number) > limit:
         raise MessageError(f"{name} is {number:g}; it must be within +-{limit:g}")
     return number
 
 
-def _finite(name: str, value: Any) -> int | float:
+def _finite(name: str, value: object) -> int | float:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise MessageError(f"{name} is {_shown(value)}; it must be a number")
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
@@ -141,16 +141,16 @@ def _finite(name: str, value: Any) -> int | float:
     return value
 
 
-def _number(value: Any) -> int:
+def _number(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**53:
         raise MessageError(f"number is {_shown(value)}; it must be a whole number, 0 or more")
     return value
 
 
-def _no_number(constant: str) -> Any:
+def _no_number(constant: str) -> NoReturn:
     raise MessageError(f"the message holds {constant}; numbers must be finite")
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     text = json.dumps(value)
     return text if len(text) <= 60 else text[:57] + "..."

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, cast
 
-from vds_gz.ros.graph import Graph
+from vds_gz.ros.graph import Client, Graph, Publisher, QoS, Subscription
 
 
 def in_namespace(graph: Graph, namespace: str) -> Graph:
@@ -19,17 +20,19 @@ class _Namespaced:
         self._graph = graph
         self._prefix = namespace.rstrip("/")
 
-    def publisher(self, topic: str, *rest: Any) -> Any:
-        return self._graph.publisher(self._absolute(topic), *rest)
+    def publisher(self, topic: str, type_name: str, qos: QoS) -> Publisher:
+        return self._graph.publisher(self._absolute(topic), type_name, qos)
 
-    def subscribe(self, topic: str, *rest: Any) -> Any:
-        return self._graph.subscribe(self._absolute(topic), *rest)
+    def subscribe(
+        self, topic: str, type_name: str, qos: QoS, callback: Callable[[Any, int], None], raw: bool = False
+    ) -> Subscription:
+        return self._graph.subscribe(self._absolute(topic), type_name, qos, callback, raw)
 
-    def client(self, name: str, *rest: Any) -> Any:
-        return self._graph.client(self._absolute(name), *rest)
+    def client(self, name: str, type_name: str) -> Client:
+        return self._graph.client(self._absolute(name), type_name)
 
     def _absolute(self, name: str) -> str:
         return name if name.startswith("/") else f"{self._prefix}/{name}"
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         return getattr(self._graph, name)

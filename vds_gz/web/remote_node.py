@@ -5,10 +5,18 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from vds_gz.interface import topics
 from vds_gz.ros.graph import Client, Graph, QoS
+from vds_gz.ros.messages.parameters import (
+    GetResponse,
+    ListResponse,
+    ParameterDescriptor,
+    ParameterEvent,
+    ParameterValue,
+    SetResponse,
+)
 from vds_gz.ros.parameter_values import BOOL, DOUBLE, DOUBLE_ARRAY, FIELDS, INTEGER, STRING, python_value
 
 #: Called with the outcome of a request: the reason why it failed, empty if it did not.
@@ -23,6 +31,13 @@ _TYPES = {BOOL: "bool", INTEGER: "integer", DOUBLE: "double", STRING: "string", 
 _PYTHON_TYPES = {BOOL: bool, INTEGER: int, STRING: str}
 
 
+class Outcome(Protocol):
+    """The response of ``std_srvs/Trigger`` and ``SetBool``."""
+
+    success: bool
+    message: str
+
+
 class RemoteNode:
     """The parameters and services of a vehicle's node.
 
@@ -34,8 +49,8 @@ class RemoteNode:
 
     def __init__(self, graph: Graph, node: str) -> None:
         """Look for the services of a node, given by its full name."""
-        self.table: list[dict[str, Any]] = []
-        self.values: dict[str, Any] = {}
+        self.table: list[dict[str, object]] = []
+        self.values: dict[str, object] = {}
         self.described = self.changed = 0
         self._node = node
         self._graph = graph
@@ -74,7 +89,7 @@ class RemoteNode:
 
     # ------------------------------------------------------------------ requests
 
-    def set_parameter(self, name: str, value: Any, done: Done) -> None:
+    def set_parameter(self, name: str, value: object, done: Done) -> None:
         """Ask for another value of a parameter. The node itself knows the bounds."""
         kind = self._types.get(name)
         if kind is None:
@@ -90,7 +105,7 @@ class RemoteNode:
         setattr(parameter.value, FIELDS[kind], fitting)
         request.parameters = [parameter]
 
-        def on_response(response: Any) -> None:
+        def on_response(response: SetResponse) -> None:
             result = response.results[0]
             done("" if result.successful else result.reason or "the node gives no reason")
 
@@ -106,7 +121,7 @@ class RemoteNode:
         """Put the vehicle where it began."""
         self._call(self._reset, self._reset.request(), _succeeded(done), done)
 
-    def _call(self, client: Client, request: Any, on_response: Callable[[Any], None], done: Done) -> None:
+    def _call(self, client: Client, request: object, on_response: Callable[[Any], None], done: Done) -> None:
         if client.ready():
             client.call(request, on_response)
         else:
@@ -114,23 +129,23 @@ class RemoteNode:
 
     # ------------------------------------------------------------------ responses
 
-    def _on_list(self, response: Any) -> None:
+    def _on_list(self, response: ListResponse) -> None:
         names = list(response.result.names)
         request = self._describe.request()
         request.names = names
         self._describe.call(request, lambda described: self._on_descriptors(names, described.descriptors))
 
-    def _on_descriptors(self, names: Sequence[str], descriptors: Sequence[Any]) -> None:
+    def _on_descriptors(self, names: Sequence[str], descriptors: Sequence[ParameterDescriptor]) -> None:
         request = self._get.request()
         request.names = list(names)
 
-        def on_response(response: Any) -> None:
+        def on_response(response: GetResponse) -> None:
             if len(response.values) == len(names):  # else it is another node by now, and will be requested anew
                 self._learn(dict(zip(names, response.values, strict=True)), descriptors)
 
         self._get.call(request, on_response)
 
-    def _learn(self, values: Mapping[str, Any], descriptors: Sequence[Any]) -> None:
+    def _learn(self, values: Mapping[str, ParameterValue], descriptors: Sequence[ParameterDescriptor]) -> None:
         self._types = {name: int(value.type) for name, value in values.items()}
         self.values = {name: _plain(python_value(value)) for name, value in values.items()}
         known = [(one, self._types[one.name]) for one in descriptors if one.name in self._types]
@@ -139,18 +154,18 @@ class RemoteNode:
         self.described += 1
         self.changed += 1
 
-    def _on_event(self, event: Any, arrival: int) -> None:
+    def _on_event(self, event: ParameterEvent, arrival: int) -> None:
         if event.node == self._node and not self._wanted:
             for parameter in event.changed_parameters:
                 self.values[parameter.name] = _plain(python_value(parameter.value))
             self.changed += 1
 
 
-def _succeeded(done: Done) -> Callable[[Any], None]:
+def _succeeded(done: Done) -> Callable[[Outcome], None]:
     return lambda response: done("" if response.success else response.message or "the node gives no reason")
 
 
-def _described(descriptor: Any, kind: int) -> dict[str, Any]:
+def _described(descriptor: ParameterDescriptor, kind: int) -> dict[str, object]:
     """A ``ParameterDescriptor`` for JSON. A bound that is infinite, or the end of the type's range, is none."""
     low = high = None
     for bounds in (*descriptor.floating_point_range, *descriptor.integer_range):
@@ -175,18 +190,17 @@ def _bound(value: float) -> float | None:
     return value if abs(value) < 2**62 else None
 
 
-def _fitting(value: Any, kind: int) -> Any:
+def _fitting(value: object, kind: int) -> object:
     """The value as its field takes it; None if it does not fit."""
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if kind == DOUBLE:
-        return float(value) if number else None
+        return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
     if kind == DOUBLE_ARRAY:
         return list(value) if isinstance(value, tuple) else None
     wanted = _PYTHON_TYPES.get(kind)
     return value if wanted is not None and type(value) is wanted else None
 
 
-def _plain(value: object) -> Any:
+def _plain(value: object) -> object:
     """A value for JSON, which has no infinite numbers."""
     if isinstance(value, list):
         return [_plain(item) for item in value]

@@ -7,13 +7,14 @@ import struct
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from vds_gz.description.outline import Outline, outline_of
 from vds_gz.description.robot import DescriptionError
 from vds_gz.interface import topics
 from vds_gz.interface.commands import CommandType, Reference, whole_types
 from vds_gz.interface.conversions import stamp_ns, yaw_of
+from vds_gz.interface.messages import DiagnosticArray, JointState, Odometry, Text
 from vds_gz.ros.errors import UnknownTypeError
 from vds_gz.ros.graph import Graph, QoS
 from vds_gz.vehicle.catalogue import actuator_kind
@@ -68,7 +69,7 @@ class Status:
 
 
 class Telemetry:
-    """Listens to a vehicle. Everything but :meth:`frame` and :meth:`status` runs in the graph's thread.
+    """Listens to a vehicle. Runs in the graph's thread.
 
     Attributes:
         outline: How it looks; None while unknown.
@@ -94,16 +95,23 @@ class Telemetry:
         self.stamp = 0
         self._status_name = f"{node.removeprefix('/')}: vehicle"
         self._described = described
-        self._latest: dict[str, Any] = {}
+        self._truth: Odometry | None = None
+        self._joint_states: JointState | None = None
+        self._references: JointState | None = None
+        self._states: JointState | None = None
         self._received = -math.inf
         self._reference: tuple[float, tuple[float, float, float]] = (-math.inf, NOTHING)
         self._diagnosed: tuple[float, Status] = (-math.inf, Status(False, 0, ""))
         self._listen(graph)
 
     def _listen(self, graph: Graph) -> None:
-        for topic in (topics.JOINT_STATES, topics.ACTUATOR_REFERENCES, topics.ACTUATOR_STATES):
-            graph.subscribe(topic.name, topic.type, NEWEST, self._keeper(topic.name))
-        graph.subscribe(topics.GROUND_TRUTH.name, topics.GROUND_TRUTH.type, NEWEST, self._on_truth)
+        for topic, take in (
+            (topics.JOINT_STATES, self._on_joint_states),
+            (topics.ACTUATOR_REFERENCES, self._on_references),
+            (topics.ACTUATOR_STATES, self._on_states),
+            (topics.GROUND_TRUTH, self._on_truth),
+        ):
+            graph.subscribe(topic.name, topic.type, NEWEST, take)
         graph.subscribe(topics.DIAGNOSTICS.name, topics.DIAGNOSTICS.type, topics.DIAGNOSTICS.qos, self._on_diagnostics)
         description = topics.ROBOT_DESCRIPTION
         graph.subscribe(description.name, description.type, description.qos, self._on_description)
@@ -117,7 +125,7 @@ class Telemetry:
 
     def frame(self) -> Frame | None:
         """The present; None while there is none."""
-        truth = self._latest.get(topics.GROUND_TRUTH.name)
+        truth = self._truth
         if truth is None:
             return None
         pose, twist = truth.pose.pose, truth.twist.twist
@@ -134,8 +142,8 @@ class Telemetry:
             *(reference if time.monotonic() - reference_at < COMMAND_HOLDS else NOTHING),
         )
         joints = self._positions()
-        references = self._actuator_values(topics.ACTUATOR_REFERENCES.name)
-        states = self._actuator_values(topics.ACTUATOR_STATES.name)
+        references = self._actuator_values(self._references)
+        states = self._actuator_values(self._states)
         numbers = (*front, *joints, *references, *states)
         return Frame(stamp, struct.pack(f"<{len(numbers)}d", *numbers))
 
@@ -148,35 +156,38 @@ class Telemetry:
         return Status(now - self._received < SILENT, 0, "")
 
     def _positions(self) -> list[float]:
-        names, message = self.joints, self._latest.get(topics.JOINT_STATES.name)
+        names, message = self.joints, self._joint_states
         if message is None or len(message.position) != len(names):
             return [math.nan] * len(names)
         return [float(value) for value in message.position]
 
-    def _actuator_values(self, topic: str) -> list[float]:
-        names, message = self.actuators, self._latest.get(topic)
+    def _actuator_values(self, message: JointState | None) -> list[float]:
+        names = self.actuators
         if message is None or not len(message.position) == len(message.velocity) == len(names):
             return [math.nan] * len(names)
         return [float((message.position if turns(name) else message.velocity)[i]) for i, name in enumerate(names)]
 
-    def _keeper(self, topic: str) -> Callable[[Any, int], None]:
-        def keep(message: Any, arrival: int) -> None:
-            self._latest[topic] = message
-            if topic == topics.JOINT_STATES.name and self.joints != (names := tuple(message.name)):
-                self.joints = names
-                self.version += 1
-            if topic == topics.ACTUATOR_STATES.name and self.actuators != (names := tuple(message.name)):
-                self.actuators = names
-                self.version += 1
+    def _on_joint_states(self, message: JointState, arrival: int) -> None:
+        self._joint_states = message
+        if self.joints != (names := tuple(message.name)):
+            self.joints = names
+            self.version += 1
 
-        return keep
+    def _on_references(self, message: JointState, arrival: int) -> None:
+        self._references = message
 
-    def _on_truth(self, message: Any, arrival: int) -> None:
-        self._latest[topics.GROUND_TRUTH.name] = message
+    def _on_states(self, message: JointState, arrival: int) -> None:
+        self._states = message
+        if self.actuators != (names := tuple(message.name)):
+            self.actuators = names
+            self.version += 1
+
+    def _on_truth(self, message: Odometry, arrival: int) -> None:
+        self._truth = message
         self._received = time.monotonic()
         self.stamp = stamp_ns(message.header.stamp)
 
-    def _on_description(self, message: Any, arrival: int) -> None:
+    def _on_description(self, message: Text, arrival: int) -> None:
         try:
             self.outline, self.fault = outline_of(message.data), ""
         except DescriptionError as error:
@@ -184,15 +195,15 @@ class Telemetry:
         self.version += 1
         self._described()
 
-    def _on_diagnostics(self, message: Any, arrival: int) -> None:
+    def _on_diagnostics(self, message: DiagnosticArray, arrival: int) -> None:
         for status in message.status:
             if status.name == self._status_name:
                 level = status.level[0] if isinstance(status.level, bytes) else int(status.level)
                 values = tuple((pair.key, pair.value) for pair in status.values)
                 self._diagnosed = time.monotonic(), Status(True, level, status.message, values)
 
-    def _command_reader(self, one: CommandType) -> Callable[[Any, int], None]:
-        def take(message: Any, arrival: int) -> None:
+    def _command_reader(self, one: CommandType) -> Callable[[object, int], None]:
+        def take(message: object, arrival: int) -> None:
             self._reference = time.monotonic(), self._velocity(one.decode(message).reference())
 
         return take

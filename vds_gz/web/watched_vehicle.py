@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from vds_gz.ros.graph import Graph
 from vds_gz.ros.names import full_node_name
 from vds_gz.teleop.outputs import CommandOutput
@@ -56,7 +54,7 @@ class Vehicle:
         self.node.tick()
         self.driver.tick()
 
-    def layout(self) -> dict[str, Any]:
+    def layout(self) -> dict[str, object]:
         """What the numbers of a frame mean, and how the vehicle looks; ready for JSON."""
         telemetry = self.telemetry
         return {

@@ -1,0 +1,95 @@
+"""The messages of ``rcl_interfaces`` about parameters, as far as they are read or written here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+
+class ParameterValue(Protocol):
+    """``rcl_interfaces/ParameterValue``; beside its type it has a field for each."""
+
+    type: int
+
+
+class Parameter(Protocol):
+    """``rcl_interfaces/Parameter``."""
+
+    name: str
+
+    @property
+    def value(self) -> ParameterValue:
+        """Its value."""
+
+
+class Range(Protocol):
+    """``rcl_interfaces/FloatingPointRange`` and ``IntegerRange``."""
+
+    from_value: float
+    to_value: float
+
+
+class ParameterDescriptor(Protocol):
+    """``rcl_interfaces/ParameterDescriptor``."""
+
+    name: str
+    description: str
+    additional_constraints: str
+    read_only: bool
+
+    @property
+    def floating_point_range(self) -> Sequence[Range]:
+        """At most one."""
+
+    @property
+    def integer_range(self) -> Sequence[Range]:
+        """At most one."""
+
+
+class ParameterEvent(Protocol):
+    """``rcl_interfaces/ParameterEvent``."""
+
+    node: str
+
+    @property
+    def changed_parameters(self) -> Sequence[Parameter]:
+        """Those that have another value now."""
+
+
+class SetParametersResult(Protocol):
+    """``rcl_interfaces/SetParametersResult``."""
+
+    successful: bool
+    reason: str
+
+
+class ListParametersResult(Protocol):
+    """``rcl_interfaces/ListParametersResult``."""
+
+    names: Sequence[str]
+
+
+class ListResponse(Protocol):
+    """The response of ``rcl_interfaces/ListParameters``."""
+
+    @property
+    def result(self) -> ListParametersResult:
+        """The names."""
+
+
+class DescribeResponse(Protocol):
+    """The response of ``rcl_interfaces/DescribeParameters``."""
+
+    descriptors: Sequence[ParameterDescriptor]
+
+
+class GetResponse(Protocol):
+    """The response of ``rcl_interfaces/GetParameters``."""
+
+    values: Sequence[ParameterValue]
+
+
+class SetResponse(Protocol):
+    """The response of ``rcl_interfaces/SetParameters``."""
+
+    results: Sequence[SetParametersResult]
