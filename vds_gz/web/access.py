@@ -53,21 +53,12 @@ class Access:
         name = socket.gethostname().lower()
         self._names = {"localhost"} if self._local else {"localhost", name, f"{name}.local"}
 
-    def host_fault(self, host: str) -> str:
-        """Why requests for this host are refused; empty if they are not."""
+    def _check_host(self, host: str) -> None:
+        """Refuse requests for a host that is not this machine, as far as it is served."""
         name = _hostname(f"//{host}")
-        if name in self._names or (_is_address(name) and (is_loopback(name) or not self._local)):
-            return ""
-        right = "localhost or 127.0.0.1" if self._local else "an address or the name of this machine"
-        return f"host '{host}' is refused; it must be {right}"
-
-    def origin_fault(self, origin: str | None, host: str) -> str:
-        """Why a page of this origin may not drive; empty if it may."""
-        if origin is None:
-            return f"the header Origin is missing; it must be 'http://{host}'"
-        if origin.lower() in (f"http://{host.lower()}", f"https://{host.lower()}"):
-            return ""
-        return f"origin '{origin}' is refused; it must be 'http://{host}'"
+        if name not in self._names and not (_is_address(name) and (is_loopback(name) or not self._local)):
+            right = "localhost or 127.0.0.1" if self._local else "an address or the name of this machine"
+            raise web.HTTPForbidden(text=f"host '{host}' is refused; it must be {right}")
 
     def knows_token(self, cookies: Mapping[str, str]) -> bool:
         """Whether a browser has shown the token before."""
@@ -76,13 +67,11 @@ class Access:
     @web.middleware
     async def middleware(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """Refuse what is not allowed."""
-        fault = self.host_fault(request.host)
-        if fault:
-            raise web.HTTPForbidden(text=fault)
+        self._check_host(request.host)
         if request.method not in ("GET", "HEAD"):
             raise web.HTTPMethodNotAllowed(request.method, ["GET"], text="only GET is served; commands go by socket")
-        if request.path == SOCKET and (fault := self.origin_fault(request.headers.get("Origin"), request.host)):
-            raise web.HTTPForbidden(text=fault)
+        if request.path == SOCKET:
+            _check_origin(request.headers.get("Origin"), request.host)
         if not self.knows_token(request.cookies):
             return self._welcome(request)
         return await handler(request)
@@ -96,6 +85,14 @@ class Access:
         response = web.Response(status=303, headers={"Location": "/"})
         response.set_cookie(self._cookie, self.token, httponly=True, samesite="Strict", path="/")
         return response
+
+
+def _check_origin(origin: str | None, host: str) -> None:
+    """Refuse to let a page of another origin drive."""
+    if origin is None:
+        raise web.HTTPForbidden(text=f"the header Origin is missing; it must be 'http://{host}'")
+    if origin.lower() not in (f"http://{host.lower()}", f"https://{host.lower()}"):
+        raise web.HTTPForbidden(text=f"origin '{origin}' is refused; it must be 'http://{host}'")
 
 
 def is_loopback(host: str) -> bool:
@@ -119,5 +116,5 @@ def _hostname(url: str) -> str:
 
 
 def _equal(given: str, token: str) -> bool:
-    """Compared in a time that tells nothing."""
+    """Compared in a time that reveals nothing."""
     return hmac.compare_digest(given.encode(errors="replace"), token.encode())
