@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, Protocol
 
 from vds_gz.interface import topics
 from vds_gz.interface.conversions import set_stamp, stamp_ns
+from vds_gz.interface.messages import Stamp
 from vds_gz.interface.topics import Topic
 from vds_gz.vehicle import command as vehicle_command
 from vds_gz.vehicle.command import ACKERMANN, CONTROL, DRIVEN, GEAR, PEDALS, SPEED, STEERING, TWIST, Command
@@ -249,7 +250,7 @@ class CommandType:
         return [(attrgetter(holder) if holder else _itself, name) for holder, _, name in split]
 
     @cached_property
-    def _stamp(self) -> Callable[[object], Any] | None:
+    def _stamp(self) -> Callable[[object], Stamp] | None:
         return attrgetter(self.stamp) if self.stamp else None
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+
+from vds_gz.interface.messages import DiagnosticArray
 
 #: Ends the names of the status, after the node's full name without its first slash.
 SUFFIX = ": vehicle"
@@ -37,7 +38,7 @@ class VehicleStatus:
         return f"'{self.node}' ({self.state}) takes commands on {takes}"
 
 
-def vehicles(message: Any) -> Iterator[VehicleStatus]:
+def vehicles(message: DiagnosticArray) -> Iterator[VehicleStatus]:
     """The vehicles that a ``DiagnosticArray`` tells of."""
     for one in message.status:
         found = {pair.key: pair.value for pair in one.values}

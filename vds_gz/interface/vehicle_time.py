@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from vds_gz.interface import topics
 from vds_gz.interface.conversions import stamp_ns
+from vds_gz.interface.messages import Clock, DiagnosticArray
 from vds_gz.interface.vehicle_status import GAZEBO_CLOCK, SYSTEM_CLOCK, VehicleStatus, described, vehicles
 from vds_gz.ros.graph import Graph
 
@@ -79,7 +79,7 @@ class VehicleTime:
             self._unheard = time.monotonic()
         return SYSTEM_CLOCK if time.monotonic() - self._unheard > PATIENCE else None
 
-    def _on_diagnostics(self, message: Any, arrival: int) -> None:
+    def _on_diagnostics(self, message: DiagnosticArray, arrival: int) -> None:
         for one in vehicles(message):
             self._vehicles[one.node] = one
             if self._given is None and not self._command_topics.isdisjoint(one.command_topics):
@@ -89,10 +89,10 @@ class VehicleTime:
         self._clock = clock
         if clock not in (SYSTEM_CLOCK, GAZEBO_CLOCK) and clock not in self._times:
             self._times[clock] = None
-            told = topics.CLOCK_IN
-            self._graph.subscribe(clock, told.type, told.qos, lambda message, _: self._on_clock(clock, message))
+            as_clock = topics.CLOCK_IN
+            self._graph.subscribe(clock, as_clock.type, as_clock.qos, lambda message, _: self._on_clock(clock, message))
 
-    def _on_clock(self, clock: str, message: Any) -> None:
+    def _on_clock(self, clock: str, message: Clock) -> None:
         self._times[clock] = now = stamp_ns(message.clock)
         if clock == self._clock:
             self._graph.set_time(now)

@@ -36,7 +36,6 @@ from vds_gz.ros.arguments import parse
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.graph import Severity
 from vds_gz.vehicle.catalogue import models
-from vds_gz.vehicle.command import Command, ackermann, twist
 from vds_gz.vehicle.vehicle import NANOSECONDS
 
 #: The same failure is logged again after this time [s].
@@ -109,9 +108,8 @@ class VehicleSystem:
         log, self._log = read(self._log), ""
         vehicle = self._node.plant.vehicle
         vehicle.skip_to(begin)
-        for time, numbers in zip(log.times, log.commands, strict=True):
-            make: Callable[..., Command] = ackermann if log.kind == "ackermann" else twist
-            vehicle.enter(make(*numbers), begin + round(time * NANOSECONDS))
+        for time, values in zip(log.times, log.commands, strict=True):
+            vehicle.enter(values.command(), begin + round(time * NANOSECONDS))
 
     def failed(self, trace: str) -> None:
         """Something went wrong: let the wheels stand, and say so."""
