@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from vds_gz.commandlog.csv import columns_of, table_types
 from vds_gz.commandlog.files import read
 from vds_gz.commandlog.log import CommandLog, CommandLogError
-from vds_gz.commandlog.player import Player
+from vds_gz.commandlog.player import NoVehicleError, Player
 from vds_gz.errors import ArgumentError
 from vds_gz.interface.commands import CommandType, Values, command_type, whole_types
 from vds_gz.ros.arguments import parse
@@ -81,20 +81,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     player = Player(graph, log, sent_as, stop, rate=options.rate, sim_time=arguments.use_sim_time)
     try:
-        missing = player.wait_for_vehicle(options.wait)
-        if missing:
-            print(
-                f"{NODE_NAME}: waited {options.wait:g} s for a vehicle: {missing}. Start it first (vds-gz node), check "
-                "that ROS_DOMAIN_ID is the same, remap the topic (-r) or send another kind (--as)",
-                file=sys.stderr,
-            )
-            return 1
+        player.wait_for_vehicle(options.wait)
         print(
             f"{NODE_NAME}: {len(log.times)} commands, {log.duration / options.rate:.1f} s, to "
             f"'{player.publisher.topic}'",
             flush=True,
         )
         player.run(loop=options.loop, progress=Progress(log.duration))
+    except NoVehicleError as error:
+        print(f"{NODE_NAME}: {error}", file=sys.stderr)
+        return 1
     finally:
         graph.close()
     return 0

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 
 from vds_gz.commandlog.log import CommandLog
+from vds_gz.errors import VdsGzError
 from vds_gz.interface.commands import GEAR_COMMAND, CommandType, Gear, Values
 from vds_gz.interface.vehicle_time import VehicleTime
 from vds_gz.ros.graph import Graph
@@ -17,6 +18,10 @@ SHORTEST_SLEEP = 0.0002
 
 def _ignore(passed: float, command: Values) -> None:
     """No progress is to be told."""
+
+
+class NoVehicleError(VdsGzError, RuntimeError):
+    """Nobody takes the commands, or it is not known what time it is there."""
 
 
 class Player:
@@ -57,8 +62,12 @@ class Player:
         self._clock = VehicleTime(graph, sim_time)
         self._clock.follow([self.publisher.topic], lambda: self.publisher.subscription_count() > 0)
 
-    def wait_for_vehicle(self, timeout: float) -> str:
-        """Wait until somebody listens and time is known; what is missing after ``timeout`` seconds, in words."""
+    def wait_for_vehicle(self, timeout: float) -> None:
+        """Wait until somebody listens and the time is known, or we are to stop.
+
+        Raises:
+            NoVehicleError: Something of that is missing after ``timeout`` seconds.
+        """
         end = time.monotonic() + timeout
         while not self._stop.requested:
             if self.publisher.subscription_count() == 0:
@@ -66,11 +75,14 @@ class Player:
             elif self._clock.now() is None:
                 missing = self._clock.missing()
             else:
-                return ""
+                return
             if time.monotonic() > end:
-                return f"{missing}. Vehicles: {self._clock.vehicles()}"
+                raise NoVehicleError(
+                    f"waited {timeout:g} s for a vehicle: {missing}. Vehicles: {self._clock.vehicles()}. Start it "
+                    "first (vds-gz node), check that ROS_DOMAIN_ID is the same, remap the topic (-r) or send another "
+                    "kind (--as)"
+                )
             self._graph.wait(0.05)
-        return ""
 
     def run(self, *, loop: bool = False, progress: Callable[[float, Values], None] = _ignore) -> None:
         """Send the log, again and again if ``loop``, and then a command to stop.

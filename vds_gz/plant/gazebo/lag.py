@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from vds_gz.parameters.description import describe
 
@@ -59,7 +58,7 @@ class LagEstimator:
         return self._errors / self._squares if self._squares > self._excitation else None
 
 
-def configured(parameters: Any, steering: bool) -> float:
+def configured(parameters: object, steering: bool) -> float:
     """Dead time and time constant together that a vehicle's parameters give its steering, or its drive [s]."""
     by_group: dict[str, float] = {}
     for one in describe(parameters):

@@ -8,6 +8,8 @@ from __future__ import annotations
 import importlib
 from typing import Any, NamedTuple
 
+from vds_gz.plant.gazebo.links.base import LinkError
+
 #: How long Gazebo may take to answer [ms].
 PATIENCE = 2000
 
@@ -78,23 +80,24 @@ def node(partition: str = "") -> Any:
     return module.Node(options)
 
 
-def ask(node: Any, world: str, service: str, request: Any) -> str:
-    """Ask a service of a world, and wait for the answer.
+def ask(node: Any, world: str, service: str, request: Any) -> None:
+    """Call a service of a world, and wait for the response.
 
     Args:
         node: Of :func:`node`.
         world: The world's name.
         service: The service's name in the world, e.g. ``control``.
-        request: Its message. The answer is a ``gz.msgs.Boolean``.
+        request: Its message. The response is a ``gz.msgs.Boolean``.
 
-    Returns:
-        What went wrong, in words; empty if nothing did.
+    Raises:
+        LinkError: There was no response, or the request was refused.
     """
     name = f"/world/{world}/{service}"
     answered, answer = node.request(name, request, type(request), message("boolean", "Boolean"), PATIENCE)
     if not answered:
-        return f"service '{name}' of Gazebo did not answer within {PATIENCE / 1000:g} s"
-    return "" if answer.data else f"service '{name}' of Gazebo refused the request"
+        raise LinkError(f"service '{name}' of Gazebo did not respond within {PATIENCE / 1000:g} s")
+    if not answer.data:
+        raise LinkError(f"service '{name}' of Gazebo refused the request")
 
 
 def bindings_fault() -> str:

@@ -20,6 +20,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from vds_gz.plant.gazebo.links import bindings
+from vds_gz.plant.gazebo.links.base import LinkError
 
 #: Between two looks for worlds [s].
 LOOKING = 0.5
@@ -145,11 +146,18 @@ class Worker:
         pose.position.x, pose.position.y, pose.position.z = request["position"]
         turn = pose.orientation
         turn.x, turn.y, turn.z, turn.w = request["orientation"]
-        tell(fault=bindings.ask(self._node, request["world"], "set_pose", pose))
+        self._ask(request["world"], "set_pose", pose)
 
     def _pause(self, request: Mapping[str, Any]) -> None:
         control = bindings.message("world_control", "WorldControl")(pause=request["paused"])
-        tell(fault=bindings.ask(self._node, request["world"], "control", control))
+        self._ask(request["world"], "control", control)
+
+    def _ask(self, world: str, service: str, message: Any) -> None:
+        try:
+            bindings.ask(self._node, world, service, message)
+            tell(fault="")
+        except LinkError as error:
+            tell(fault=str(error))
 
     def _remember(self, request: Mapping[str, Any]) -> None:
         self._message.velocity[:] = [0.0] * request["wheels"]

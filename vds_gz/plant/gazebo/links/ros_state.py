@@ -8,6 +8,7 @@ from typing import Any
 
 from vds_gz.description import gz_topics as topics
 from vds_gz.interface.conversions import stamp_ns
+from vds_gz.interface.messages import Clock
 from vds_gz.interface.topics import CLOCK_IN
 from vds_gz.parameters.gazebo import GazeboParameters
 from vds_gz.plant.gazebo.links.base import Alive, Inbox, JointReadings, Placement, Tick
@@ -49,7 +50,7 @@ class RosState:
         graph.subscribe(self._odometry, "nav_msgs/msg/Odometry", _STATE, self._on_odometry)
         graph.subscribe(self._joint_states, "sensor_msgs/msg/JointState", _STATE, self._on_joints)
 
-    def _on_clock(self, message: Any, arrival: int) -> None:
+    def _on_clock(self, message: Clock, arrival: int) -> None:
         time, now = stamp_ns(message.clock), monotonic()
         if time != self._time:
             self._time, self._moved = time, now

@@ -157,8 +157,7 @@ class SystemLink:
         control = bindings.message("world_control", "WorldControl")(pause=paused)
         if self._gazebo is None:
             self._gazebo = bindings.node()
-        if wrong := bindings.ask(self._gazebo, self._world, "control", control):
-            raise LinkError(wrong)
+        bindings.ask(self._gazebo, self._world, "control", control)
 
     def fault(self) -> str:
         """Nothing can be wrong with the link itself."""
