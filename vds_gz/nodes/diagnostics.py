@@ -22,7 +22,7 @@ class Health:
         timed_out: The last command is too old and was replaced by zero.
         publishers: Publishers by command topic.
         refused: Refused messages by topic.
-        lateness: Greatest lateness of an output in the last second [s].
+        lateness: Maximum lateness of an output in the last second [s].
         skipped: Outputs left out because they were overdue, in all.
         real_time_factor: Simulated seconds per second, over the last second.
         paused: The vehicle is held.

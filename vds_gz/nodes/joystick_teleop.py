@@ -55,7 +55,7 @@ class JoystickTeleop:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the node until it is told to stop.
+    """Run the node until it is stopped.
 
     Args:
         argv: The command line without the program's name; ``sys.argv`` where none is given.

@@ -115,7 +115,7 @@ class SimNode:
     # ------------------------------------------------------------------ the loop
 
     def run(self) -> None:
-        """Run until the node is told to stop; then send the last messages and leave the graph."""
+        """Run until the node is stopped; then send the last messages and leave the graph."""
         try:
             self.begin()
             while not self._stop.requested:
@@ -200,7 +200,7 @@ def make_clock(parameters: NodeParameters, plant: Plant) -> Clock:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the node until it is told to stop.
+    """Run the node until it is stopped.
 
     Args:
         argv: The command line without the program's name; ``sys.argv`` where none is given.

@@ -66,12 +66,12 @@ class CarParameters(ParameterGroup):
 
 @dataclass(frozen=True, slots=True)
 class IdealSteerVelParameters(CarParameters):
-    """Speed and tire angle are what was asked for."""
+    """Speed and tire angle follow their references at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class IdealSteerAccParameters(CarParameters):
-    """Acceleration and tire angle are what was asked for."""
+    """Acceleration and tire angle follow their references at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +108,8 @@ class DelaySteerAccParameters(LaggingSteeringParameters):
     acc_time_delay: float = _dead_time(0.1, "dead time of the acceleration")
     acc_time_constant: float = _time_constant(0.1, "lag of the acceleration")
     steer_dead_band: float = real(0.0, "rad", "deviation that the steering does not heed", minimum=0.0, live=True)
-    debug_acc_scaling_factor: float = real(1.0, "", "of the acceleration asked for", live=True)
-    debug_steer_scaling_factor: float = real(1.0, "", "of the tire angle asked for", live=True)
+    debug_acc_scaling_factor: float = real(1.0, "", "of the commanded acceleration", live=True)
+    debug_steer_scaling_factor: float = real(1.0, "", "of the commanded tire angle", live=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ class DelaySteerMapAccGearedParameters(LaggingSteeringParameters):
 
     acc_time_delay: float = _dead_time(0.1, "dead time of the acceleration")
     acc_time_constant: float = _time_constant(0.1, "lag of the acceleration")
-    acceleration_map_path: str = _map("the acceleration by speed (columns) and acceleration asked for (rows)")
+    acceleration_map_path: str = _map("the acceleration by speed (columns) and commanded acceleration (rows)")
 
     def check_together(self) -> None:
         """Refuse what does not fit together."""
@@ -137,7 +137,7 @@ class DelaySteerMapAccGearedParameters(LaggingSteeringParameters):
 
     @property
     def acceleration_map(self) -> ActuationMap:
-        """Acceleration [m/s^2] by speed [m/s] and acceleration asked for [m/s^2]."""
+        """Acceleration [m/s^2] by speed [m/s] and commanded acceleration [m/s^2]."""
         return _given_or_own(self.acceleration_map_path, "acceleration_map.csv")
 
 

@@ -30,15 +30,15 @@ _OUTPUT = (
 _CLOCK = "stamp by /clock (true) or by the system's clock (false); where it is not given, by the vehicle's clock"
 
 #: No scale is meant to be greater [m/s, rad/s].
-GREATEST = 1e3
+MAXIMUM = 1e3
 
 
 def _speed(default: float, doc: str) -> float:
-    return real(default, "m/s", f"{doc}; negative: turned round", minimum=-GREATEST, maximum=GREATEST, live=True)
+    return real(default, "m/s", f"{doc}; negative: turned round", minimum=-MAXIMUM, maximum=MAXIMUM, live=True)
 
 
 def _yaw_rate(default: float, doc: str) -> float:
-    return real(default, "rad/s", f"{doc}; negative: turned round", minimum=-GREATEST, maximum=GREATEST, live=True)
+    return real(default, "rad/s", f"{doc}; negative: turned round", minimum=-MAXIMUM, maximum=MAXIMUM, live=True)
 
 
 def _angle(default: float, doc: str) -> float:
@@ -54,7 +54,7 @@ class LinearAxes(ParameterGroup):
     """Numbers of the axes that give a speed."""
 
     x: int = integer(3, "axis of the speed, forwards positive", minimum=0, live=True)
-    y: int = integer(-1, "axis of the speed sideways, left positive; twists only; -1: none", minimum=-1, live=True)
+    y: int = integer(-1, "axis of the lateral speed, left positive; twists only; -1: none", minimum=-1, live=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class LinearScales(ParameterGroup):
     """Speeds with the sticks at their ends."""
 
     x: float = _speed(1.0, "speed with the stick at its end")
-    y: float = _speed(0.5, "speed sideways with the stick at its end; twists only")
+    y: float = _speed(0.5, "lateral speed with the stick at its end; twists only")
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,14 +141,14 @@ class KeyParameters(ParameterGroup):
     frame: str = text("base_link", "frame_id of messages that have one")
     use_sim_time: bool = flag(False, _CLOCK)
     publish_rate: float = _rate(30.0, "commands per second")
-    max_speed: float = real(1.0, "m/s", "greatest speed", positive=True, maximum=GREATEST)
+    max_speed: float = real(1.0, "m/s", "maximum speed", positive=True, maximum=MAXIMUM)
     acceleration: float = real(1.0, "m/s^2", "change of speed while a key is held", positive=True)
     deceleration: float = real(2.0, "m/s^2", "change of speed when it is let go, or against the motion", positive=True)
     max_steering_angle: float = real(
-        0.5, "rad", "greatest steering angle; not for twists", positive=True, maximum=math.pi
+        0.5, "rad", "maximum steering angle; not for twists", positive=True, maximum=math.pi
     )
-    max_yaw_rate: float = real(1.0, "rad/s", "greatest yaw rate; twists only", positive=True, maximum=GREATEST)
-    steering_time: float = real(0.5, "s", "from the middle to the greatest angle or yaw rate", positive=True)
+    max_yaw_rate: float = real(1.0, "rad/s", "maximum yaw rate; twists only", positive=True, maximum=MAXIMUM)
+    steering_time: float = real(0.5, "s", "from the middle to the maximum angle or yaw rate", positive=True)
     centering_time: float = real(0.25, "s", "from there back when the key is let go", positive=True)
 
 

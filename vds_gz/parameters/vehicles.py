@@ -26,7 +26,7 @@ class BicycleParameters(ParameterGroup):
     four_wheel_drive: bool = flag(False, "all wheels are driven, each by its own path; the fixed axle sets the speed")
     reverse: bool = flag(False, "the steered axle is behind the fixed axle")
     allow_reverse: bool = flag(True, "negative speeds are obeyed, else taken as 0", live=True)
-    center_at_standstill: bool = flag(False, "the steering goes to 0 when the speed asked for is 0", live=True)
+    center_at_standstill: bool = flag(False, "the steering goes to 0 when the commanded speed is 0", live=True)
     parallel_steering: bool = flag(False, "both steered wheels point the same way, else by Ackermann's rule")
     track_fixed: float = real(
         1.2, "m", "between the wheels of the fixed axle; 0: one wheel", minimum=0.0, aliases=("vis_track_fixed",)

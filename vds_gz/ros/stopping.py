@@ -1,4 +1,4 @@
-"""How a program ends when it is told to: the one place where signals are taken.
+"""How a program ends on a signal: the one place where signals are taken.
 
 A program makes its :class:`StopRequest` with :func:`on_signals` before it joins the graph, lets it wake whatever the
 program waits in, and looks at it after every wait. No wait needs to be longer than :data:`LONGEST_SLEEP`: a signal that

@@ -48,7 +48,7 @@ class Motion:
 
 @dataclass(frozen=True, slots=True)
 class Actuator:
-    """What an actuator was asked for and what it did: speeds [m/s] of a drive, angles [rad] of a steering."""
+    """Reference and response of an actuator: speeds [m/s] of a drive, angles [rad] of a steering."""
 
     name: str
     kind: Literal["drive", "steering"]

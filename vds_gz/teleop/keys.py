@@ -82,7 +82,7 @@ class KeyDriver:
         graph.declare_parameters(describe(parameters), lambda values: None)
 
     def run(self) -> None:
-        """Drive until the user ends it or it is told to stop; then stop the vehicle and leave the graph."""
+        """Drive until the user ends it or it is stopped; then stop the vehicle and leave the graph."""
         due = monotonic_ns()
         try:
             while not self._stop.requested:

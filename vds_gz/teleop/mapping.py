@@ -29,7 +29,7 @@ def drive(parameters: JoystickParameters, axes: Sequence[float], buttons: Sequen
     """
     p = parameters
     forwards = _axis(p, axes, "axis_linear.x", p.axis_linear.x)
-    sideways = _axis(p, axes, "axis_linear.y", p.axis_linear.y)
+    lateral = _axis(p, axes, "axis_linear.y", p.axis_linear.y)
     turn = _axis(p, axes, "axis_angular.yaw", p.axis_angular.yaw)
     turbo = _pressed(buttons, "enable_turbo_button", p.enable_turbo_button)
     enabled = not p.require_enable_button or _pressed(buttons, "enable_button", p.enable_button)
@@ -43,7 +43,7 @@ def drive(parameters: JoystickParameters, axes: Sequence[float], buttons: Sequen
     if v_x < 0.0:
         v_x *= p.scale_reverse
         yaw_rate *= -1.0 if p.inverted_reverse else 1.0
-    return Drive(v_x, sideways * linear.y, yaw_rate, turn * steering)
+    return Drive(v_x, lateral * linear.y, yaw_rate, turn * steering)
 
 
 def without_dead_zone(value: float, dead_zone: float) -> float:

@@ -18,7 +18,7 @@ from vds_gz.teleop.outputs import CommandOutput
 #: Modes that something is wrong in, and what is said of it.
 TROUBLE = {Mode.REFUSED: "message on 'joy' refused", Mode.LOST: "the joystick is lost"}
 
-#: The same trouble is told again after this time only [ns].
+#: The same fault is logged again after this time only [ns].
 SAY_AGAIN = 5_000_000_000
 
 

@@ -244,7 +244,7 @@ class Fleet:
             ValueError: There is no vehicle.
         """
         if not parameters:
-            raise ValueError("a fleet of 0 vehicles was asked for; give the parameters of at least 1")
+            raise ValueError("the fleet has 0 vehicles; give the parameters of at least 1")
         self.dt = 1.0 / step_rate
         every = [model.coefficients(one, self.dt) for one in parameters]
         self.coefficients = records(every)

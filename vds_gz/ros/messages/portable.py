@@ -1,7 +1,7 @@
 """ROS message types where no ROS is installed: definitions, default messages, encoding and type hashes.
 
 The definitions of ROS 2 Jazzy and the CDR encoding come from ``rosbags``. A type it lacks is read from
-``msg/<package>/msg/<Name>.msg`` or ``msg/<package>/srv/<Name>.srv`` beside this file, when it is first asked for:
+``msg/<package>/msg/<Name>.msg`` or ``msg/<package>/srv/<Name>.srv`` beside this file, when it is first needed:
 adding a type is adding its file. The request and the response of a service are types of their own,
 ``<Name>_Request`` and ``<Name>_Response``.
 """
@@ -36,7 +36,7 @@ class MessageTypes:
     """All message types, by names such as ``nav_msgs/msg/Odometry``."""
 
     def __init__(self) -> None:
-        """Only the definitions are read; everything else is made when it is first asked for."""
+        """Only the definitions are read; everything else is made when it is first needed."""
         self._store = _Store()
         self._makers: dict[str, Callable[[], Any]] = {}
 

@@ -111,7 +111,7 @@ def run_in_gazebo(parameters: Path, log: CommandLog, folder: Path, gazebo: Gazeb
 
     Args:
         parameters: The vehicle's parameter file.
-        log: What it is told.
+        log: The commands.
         folder: For the recording, and for what the processes say.
         gazebo: World and link.
 

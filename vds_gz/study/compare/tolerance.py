@@ -1,4 +1,4 @@
-"""Bounds on differences, from a YAML file: quantity, measure, greatest value."""
+"""Bounds on differences, from a YAML file: quantity, measure, maximum."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class ToleranceError(VdsGzError, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """The greatest value that a measure of a quantity may have."""
+    """The maximum that a measure of a quantity may have."""
 
     quantity: str
     measure: str

@@ -75,7 +75,7 @@ class Replay:
 
         Args:
             log: The commands.
-            parameters: What the vehicle is told.
+            parameters: Of the vehicle and its node.
             rate: Samples per second; the parameters' ``pub_rate`` where none is given.
             tail: Go on so long after the last command [s].
             compiled: Compile the model, if numba is there.
@@ -199,13 +199,13 @@ def _columns(records: Any, plain: Any) -> Iterator[tuple[Any, str, Any]]:
 def write_csv(replay: Replay, path: Path, parameters: NodeParameters, advance: Advance) -> int:
     """Write a replay as a table; how many rows it has.
 
-    Columns: time [s], pose and velocity of base_link in SI units, of each actuator what it was asked for and does.
+    Columns: time [s], pose and velocity of base_link in SI units, reference and state of each actuator.
 
     Args:
         replay: The replay.
         path: The file.
-        parameters: What the vehicle is told.
-        advance: Is told how many rows were written.
+        parameters: Of the vehicle and its node.
+        advance: Called with the number of rows written.
     """
     count = 0
     with path.open("w", encoding="utf-8", newline="\n") as file:

@@ -34,8 +34,8 @@ def write_mcap(replay: Replay, path: Path, parameters: NodeParameters, advance: 
     Args:
         replay: The replay.
         path: The file.
-        parameters: What the node is told.
-        advance: Is told how many samples were written.
+        parameters: Of the vehicle and its node.
+        advance: Called with the number of samples written.
     """
     samples = 0
     with RowWriter(path) as writer:

@@ -127,7 +127,7 @@ def _panel(label: str, unit: str, asked_at: Array, asked: Array, at: Array, actu
 
 
 def _yaw_rate(recording: Recording, vehicle: Any) -> Array:
-    """Yaw rate asked for; of speed and steering angle, by the geometry."""
+    """Commanded yaw rate; of speed and steering angle, by the geometry."""
     commands = recording.commands
     if not isinstance(vehicle, BicycleParameters):
         return commands.yaw_rate

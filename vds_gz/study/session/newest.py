@@ -23,7 +23,7 @@ PATH_STEP, PATH_LENGTH = 0.03, 4000
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """One quantity: what was asked for and what is; None where there is no such thing."""
+    """One quantity: reference and actual value; None where there is no such thing."""
 
     label: str
     unit: str

@@ -81,7 +81,7 @@ class PictureView:
 
         self._telemetry = telemetry
         self._title = title
-        self._greatest: dict[str, float] = {}
+        self._maximum: dict[str, float] = {}
         self._next = 0.0
         self._live = Live(auto_refresh=False, transient=False)
         self._live.start()
@@ -126,14 +126,14 @@ class PictureView:
             for label, value, style in ((pair.label, pair.asked, "yellow"), ("", pair.actual, "green")):
                 number = Text(f"{_number(value)} {pair.unit if label else ''}", style)
                 table.add_row(Text(label, "bold"), Text(bar(value, scale), style), number)
-        table.add_row("", Text("asked for", "yellow") + Text(" above ", "dim") + Text("actual", "green"), "")
+        table.add_row("", Text("commanded", "yellow") + Text(" above ", "dim") + Text("actual", "green"), "")
         return table
 
     def _scale(self, pair: Pair) -> float:
-        """The greatest value there was."""
-        greatest = max(self._greatest.get(pair.label, 0.1), abs(pair.asked or 0.0), abs(pair.actual or 0.0))
-        self._greatest[pair.label] = greatest
-        return greatest
+        """The maximum there was."""
+        maximum = max(self._maximum.get(pair.label, 0.1), abs(pair.asked or 0.0), abs(pair.actual or 0.0))
+        self._maximum[pair.label] = maximum
+        return maximum
 
     def _map(self) -> Any:
         from rich.table import Table

@@ -19,7 +19,7 @@ Vector = tuple[float, float, float, float, float, float]
 def derivative(
     c: AutowareCoefficients, s: AutowareState, heading: float, speed: float, angle: float, lagging: float
 ) -> Vector:
-    """Derivative of the state vector; what is asked for is held over the step."""
+    """Derivative of the state vector; references are held over the step."""
     v = limited(speed, c.drive.speed_limit)
     speeding, pushing = drive_derivative(c.drive, s.drive, v, lagging)
     steering = steering_derivative(c.steering, s.steering, speed, angle)

@@ -61,7 +61,7 @@ class MechanismState:
         in_dead_zone: The torque turns nothing.
         integral, error: Of the controller: integral of its error [rad s], last error [rad].
         previous: What the command's rate limit starts from [rad].
-        times: When each torque still waiting was asked for [s], a ring of ``count`` entries from ``first`` on.
+        times: When each torque still waiting was commanded [s], a ring of ``count`` entries from ``first`` on.
     """
 
     torques: DelayLine = field(default_factory=lambda: empty_line(0))
@@ -98,7 +98,7 @@ def step_mechanism(
 
     Args:
         c, m: Coefficients and memory; the memory changes in place.
-        target: Tire angle asked for [rad].
+        target: Tire angle reference [rad].
         v: Speed [m/s].
         angle: Tire angle [rad].
         dt: Length of the step [s].
@@ -152,9 +152,9 @@ def stage(
     angle: float,
     rate: float,
 ) -> tuple[float, float, float, float]:
-    """Derivatives of angle and rate [rad/s, rad/s^2], the controller's error [rad], the torque asked for.
+    """Derivatives of angle and rate [rad/s, rad/s^2], the controller's error [rad], the commanded torque.
 
-    Corrected (torque delay): the torque that acts is the one that was asked for before the delay; else the present one,
+    Corrected (torque delay): the torque that acts is the one that was commanded before the delay; else the present one,
     and the delay holds the steering still once, at the beginning.
     """
     error = command - angle
@@ -168,7 +168,7 @@ def stage(
 
 
 def power_steering(c: MechanismCoefficients, asked: float, w: float) -> float:
-    """The torque that power steering makes of the one asked for, at a speed ``w`` [m/s]."""
+    """The torque that power steering makes of the commanded one, at a speed ``w`` [m/s]."""
     return (
         c.a * asked * asked * asked
         + c.b * asked * asked

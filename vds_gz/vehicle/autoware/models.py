@@ -46,12 +46,12 @@ def time_constant(seconds: float) -> float:
 
 
 def ideal_speed(p: Any, dt: float) -> DriveCoefficients:
-    """The speed is what was asked for."""
+    """The speed follows its reference at once."""
     return DriveCoefficients(drive.IDEAL_SPEED, False)
 
 
 def ideal_acceleration(p: Any, dt: float) -> DriveCoefficients:
-    """The acceleration is what was asked for."""
+    """The acceleration follows its reference at once."""
     return DriveCoefficients(drive.IDEAL_ACCELERATION, False)
 
 
@@ -126,7 +126,7 @@ def pedal_maps(p: parameters.ActuationCmdParameters, dt: float) -> DriveCoeffici
 
 
 def ideal_angle(p: Any, dt: float) -> SteeringCoefficients:
-    """The tire angle is what was asked for."""
+    """The tire angle follows its reference at once."""
     return SteeringCoefficients(steering.IDEAL_ANGLE, False)
 
 
@@ -152,7 +152,7 @@ def lagging_angle_with_band(p: parameters.DelaySteerVelParameters, dt: float) ->
 
 
 def lagging_scaled_angle(p: parameters.DelaySteerAccParameters, dt: float) -> SteeringCoefficients:
-    """It does, behind a multiple of what was asked for."""
+    """It does, behind a multiple of the reference."""
     c = lagging_angle(p, dt)
     c.dead_band = p.steer_dead_band
     c.scale = max(p.debug_steer_scaling_factor, 0.0)

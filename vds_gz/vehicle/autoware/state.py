@@ -35,7 +35,7 @@ class AutowareCoefficients:
         weight, weight_of_sum: Factors of the derivatives' sum, taken one after the other; their product is dt / 6.
         road_slope: Acceleration that the road's slope gives at the beginning [m/s^2].
         slopes: Slopes act.
-        speed_gain: Of the loop that turns a speed asked for into an acceleration [1/s].
+        speed_gain: Of the loop that turns a speed reference into an acceleration [1/s].
     """
 
     dt: float
@@ -68,8 +68,8 @@ class AutowareState:
         acceleration: What the model says of its acceleration [m/s^2]; for most it lags and makes the speed.
         drive_acceleration: The acceleration of the drive alone, where the model tells it from the slope's [m/s^2].
         road_slope: Acceleration along +x that the road's slope gives [m/s^2]; whoever knows the road sets it.
-        speed_reference: Speed that was asked for [m/s].
-        angle_reference: Tire angle that was asked for [rad].
+        speed_reference: Commanded speed [m/s].
+        angle_reference: Commanded tire angle [rad].
     """
 
     drive: DriveState
@@ -112,7 +112,7 @@ def put(
 ) -> None:
     """Put the vehicle somewhere, as an initial pose does, in a motion of one's choice.
 
-    Corrected (reset): dead times and all memory are emptied; else what was asked for before still comes out of them.
+    Corrected (reset): dead times and all memory are emptied; else references from before still come out of them.
 
     Args:
         c, s: Coefficients and state; the state changes in place.

@@ -16,7 +16,7 @@ from vds_gz.geometry.so3 import Quaternion, Vector
 
 
 class LinkError(VdsGzError, RuntimeError):
-    """A link cannot be had here, or not do what it was asked for. The message says why, and what would be right."""
+    """A link is not available here, or a request to it failed. The message has the reason and what would be right."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +84,14 @@ class GazeboLink(Protocol):
         """Put the vehicle there [m]. It happens soon; no answer is waited for.
 
         Raises:
-            LinkError: It cannot be asked for.
+            LinkError: The request cannot be sent.
         """
 
     def pause(self, paused: bool) -> None:
         """Let the world pause or go on. It happens soon; no answer is waited for.
 
         Raises:
-            LinkError: It cannot be asked for.
+            LinkError: The request cannot be sent.
         """
 
     def fault(self) -> str:
