@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from vds_gz.parameters.description import ParameterError
     from vds_gz.parameters.vehicles import BicycleParameters, DifferentialParameters, OmniParameters
     from vds_gz.ros.factory import open_graph
+    from vds_gz.ros.graph import Graph, QoS
     from vds_gz.study.compare.sources import simulate
     from vds_gz.study.identify.signals import read_signals
     from vds_gz.study.identify.vehicle_fit import identify
@@ -81,6 +82,8 @@ __all__ = [
     "read_recording",
     # ROS 2
     "open_graph",
+    "Graph",
+    "QoS",
     # Errors
     "VdsGzError",
     "ArgumentError",
@@ -106,6 +109,7 @@ _HOMES = {
     "vds_gz.study.compare.sources": ("simulate",),
     "vds_gz.study.recording": ("read as read_recording",),
     "vds_gz.ros.factory": ("open_graph",),
+    "vds_gz.ros.graph": ("Graph", "QoS"),
     "vds_gz.errors": ("VdsGzError", "ArgumentError"),
     "vds_gz.parameters.description": ("ParameterError",),
 }

@@ -1,0 +1,75 @@
+"""The examples run as they stand, and what they print is true."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+import vds_gz
+
+EXAMPLES = Path(vds_gz.__file__).parents[1] / "examples"
+pytestmark = pytest.mark.skipif(not EXAMPLES.is_dir(), reason="this is an installation, not a checkout")
+
+
+def printed(name: str, *arguments: str) -> str:
+    command = [sys.executable, str(EXAMPLES / name), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def numbers(text: str) -> list[float]:
+    return [float(number) for number in re.findall(r"-?\d+\.\d+|-?\d+", text)]
+
+
+def test_every_example_is_run_here_and_named_in_the_readme():
+    programs = {path.name for path in EXAMPLES.glob("*.py")}
+    assert programs == set(re.findall(r"printed\(\"(\w+\.py)", Path(__file__).read_text(encoding="utf-8")))
+    assert all(f"`python examples/{name}`" in (EXAMPLES / "README.md").read_text(encoding="utf-8") for name in programs)
+
+
+def test_step_response():
+    """After the dead time of 0.2 s a lag of 0.4 s: 63.2 % are reached 0.4 s later."""
+    begins, _, reaches = numbers(printed("step_response.py").splitlines()[-1])
+    assert begins == pytest.approx(0.2, abs=0.011)
+    assert reaches == pytest.approx(0.6, abs=0.011)
+
+
+def test_step_response_of_another_vehicle():
+    assert printed("step_response.py", "forklift").splitlines()[-1].startswith("forklift: first motion after")
+
+
+def test_fleet():
+    """A car rolls v (dead time + v / (2 a)) and more: the lag only makes it longer, by v times the lag at most."""
+    pytest.importorskip("numba")
+    count, speed, median, worst, _ = numbers(printed("fleet.py", "200").splitlines()[-1])
+    assert (count, speed) == (200.0, 2.0)
+    assert 2.0 * (0.05 + 0.5) < median < worst < 2.0 * (0.4 + 0.5 + 0.6)
+
+
+def test_identify_csv():
+    """Every interval holds the number that the recording was made with, or misses it by little: they are 95 %."""
+    pytest.importorskip("scipy")
+    found = {line[5:25].strip(): numbers(line[27:])[:3] for line in printed("identify_csv.py").splitlines()}
+    truth = {"dead time": 0.15, "time constant": 0.3, "acceleration limit": 1.2, "limit": 1.5}
+    for name, value in truth.items():
+        measured, low, high = found[name]
+        assert measured == pytest.approx(value, rel=0.02), name
+        assert abs(value - measured) < high - low, name
+
+
+def test_own_model():
+    last = printed("own_model.py").splitlines()[-1]
+    turned, wanted = numbers(last)[:2]
+    assert turned == pytest.approx(0.7 * wanted, rel=0.01)
+
+
+@pytest.mark.skipif(not (find_spec("cyclonedds") or find_spec("rclpy")), reason="needs a ROS 2 graph")
+def test_drive_live_node(domain):
+    distance, speed, took = numbers(printed("drive_live_node.py").splitlines()[-1])
+    assert took > distance / speed
