@@ -1,6 +1,6 @@
 """The step response of a vehicle, offline: what its actuators make of one command. No ROS, no clock, no Gazebo.
 
-    python examples/step_response.py [PRESET or parameter file]
+python examples/step_response.py [PRESET or parameter file]
 """
 
 from __future__ import annotations

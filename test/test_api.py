@@ -7,7 +7,7 @@ import sys
 import pytest
 
 import vds_gz
-from vds_gz import configuration
+from vds_gz import configuration, modelling
 
 NAMES = [
     *("load_vehicle", "load_parameters", "Vehicle", "Motion", "CompiledVehicle", "Fleet"),
@@ -15,7 +15,7 @@ NAMES = [
     *("models", "VehicleModel", "BICYCLE", "DIFFERENTIAL", "OMNI"),
     *("BicycleParameters", "DifferentialParameters", "OmniParameters", "DriveParameters", "SteeringParameters"),
     *("read_signals", "identify", "read_commands", "simulate", "read_recording"),
-    "open_graph",
+    *("open_graph", "Graph", "QoS"),
     *("VdsGzError", "ArgumentError", "ParameterError"),
 ]
 
@@ -28,6 +28,10 @@ def test_exactly_these_names_are_public():
 @pytest.mark.parametrize("name", NAMES)
 def test_every_public_name_is_there_and_documented(name):
     assert getattr(vds_gz, name).__doc__
+
+
+def test_the_toolbox_for_models_of_ones_own_is_there_and_documented():
+    assert all(getattr(modelling, name).__doc__ for name in modelling.__all__)
 
 
 def test_importing_the_package_loads_nothing_else():

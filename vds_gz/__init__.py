@@ -15,7 +15,8 @@ A vehicle answers late, slowly and within limits. Its step response, offline:
 >>> speeds == sorted(speeds)
 True
 
-What stands in ``__all__`` is the public interface; everything else may change. Names are imported when they are first
+What stands in ``__all__`` is the public interface, with :mod:`vds_gz.modelling` for models of one's own; everything
+else may change. Names are imported when they are first
 used, so that ``import vds_gz`` loads nothing else.
 """
 
