@@ -12,3 +12,7 @@ class VdsGzError(Exception):
 
 class ArgumentError(VdsGzError, ValueError):
     """Something given on a command line, or in a file that it names, is wrong."""
+
+
+class FailureError(VdsGzError, RuntimeError):
+    """What was wanted was right, but it failed."""

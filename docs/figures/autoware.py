@@ -17,7 +17,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from vds_gz.parameters.autoware import MechanicalParameters
-from vds_gz.study.report.plots import ACTUAL, ASKED, INK, STYLE
+from vds_gz.study.report.style import ACTUAL, COMMANDED, INK, STYLE
 from vds_gz.vehicle.autoware.models import AUTOWARE_MODELS
 from vds_gz.vehicle.autoware.reports import actuation_status
 from vds_gz.vehicle.autoware.state import put
@@ -25,7 +25,7 @@ from vds_gz.vehicle.command import DIRECT, PEDALS, Command
 
 FOLDER = Path(__file__).resolve().parent
 MODELS = {model.name: model for model in AUTOWARE_MODELS}
-COLOURS = {"autoware": ASKED, "physical": ACTUAL}
+COLOURS = {"autoware": COMMANDED, "physical": ACTUAL}
 DRIVE, NEUTRAL, REVERSE = 2, 1, 20
 
 Phase = dict[str, Any]

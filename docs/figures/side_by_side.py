@@ -19,10 +19,10 @@ from matplotlib.figure import Figure
 from rosbags.highlevel import AnyReader
 from rosbags.typesys import Stores, get_typestore
 
-from vds_gz.study.report.plots import ACTUAL, ASKED, INK, STYLE
+from vds_gz.study.report.style import ACTUAL, COMMANDED, INK, STYLE
 
 FOLDER = Path(__file__).resolve().parent
-COLOURS = {"ideal": ASKED, "realistic": ACTUAL}
+COLOURS = {"ideal": COMMANDED, "realistic": ACTUAL}
 
 #: What the launch file puts between the two starts [m].
 SPACING = 3.0

@@ -15,7 +15,7 @@ from vds_gz.cli import main as vds_gz
 from vds_gz.configuration import parameters_of_preset
 from vds_gz.share import share
 from vds_gz.study.recording import read
-from vds_gz.study.report import plots
+from vds_gz.study.report.run_figure import draw
 from vds_gz.study.report.summary import summarize
 
 DOCS = Path(__file__).resolve().parents[1]
@@ -40,7 +40,7 @@ def draw_response() -> None:
     parameters, recording = parameters_of_preset(PRESET), read("run.mcap")
     rows = summarize(recording, parameters.vehicle)
     title = f"{PRESET} ({parameters.model}) driven by {DRIVE}"
-    plots.draw(recording, rows, parameters, title, DOCS / "pictures" / "response.png")
+    draw(recording, rows, parameters, title, DOCS / "pictures" / "response.png")
 
 
 def main() -> None:

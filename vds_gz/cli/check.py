@@ -7,9 +7,10 @@ import dataclasses
 import sys
 from collections.abc import Iterator, Sequence
 
+from vds_gz.cli.command import DONE, FAILED
 from vds_gz.configuration import NODE_NAME, default_parameters, parameters_of
-from vds_gz.errors import ArgumentError
-from vds_gz.parameters.description import ParameterError, Value, describe
+from vds_gz.errors import VdsGzError
+from vds_gz.parameters.description import Value, describe
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.reference import markdown, sensor_tables
 from vds_gz.parameters.sensors import TYPES
@@ -38,7 +39,7 @@ def reference(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser("vds-gz parameters", description="Print all parameters of sim_node as Markdown.")
     parser.parse_args(argv)
     print(reference_page(), end="")
-    return 0
+    return DONE
 
 
 def reference_page() -> str:
@@ -53,13 +54,13 @@ def _check(file: str) -> int:
     try:
         overrides = parse(["--ros-args", "--params-file", file], NODE_NAME).overrides
         parameters = parameters_of(overrides)
-    except (ArgumentError, ParameterError) as error:
+    except VdsGzError as error:
         print(f"{file}: {error}" if file not in str(error) else error, file=sys.stderr)
-        return 1
+        return FAILED
     print(f"{file}: OK, model {parameters.model}")
     for name, value, default in _differences(parameters):
         print(f"  {name}: {value}  (default {default})")
-    return 0
+    return DONE
 
 
 def _differences(parameters: NodeParameters) -> Iterator[tuple[str, str, str]]:

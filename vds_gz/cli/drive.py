@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import argparse
-import math
 import sys
-import time
-from collections.abc import Sequence
+from collections.abc import Callable
 
+from vds_gz.cli.command import DONE, RAW, command, positive
 from vds_gz.commandlog.csv import columns_of, table_types
 from vds_gz.commandlog.files import read
 from vds_gz.commandlog.log import CommandLog, CommandLogError
-from vds_gz.commandlog.player import NoVehicleError, Player
-from vds_gz.errors import ArgumentError
+from vds_gz.commandlog.player import Player
 from vds_gz.interface.commands import CommandType, Values, command_type, whole_types
 from vds_gz.ros.arguments import parse
-from vds_gz.ros.errors import GraphError
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.stopping import on_signals
+from vds_gz.study.progress import Advance, progress
 
 NODE_NAME = "drive"
-
-#: Between two lines of progress, on a terminal and elsewhere [s].
-PROGRESS_PERIOD = (0.2, 5.0)
 
 DESCRIPTION = """
 Send a command log to a vehicle, at the pace of the clock that it lives by, as its node reports on /diagnostics: the
@@ -43,42 +38,20 @@ examples:
 """
 
 
-class Progress:
-    """Tells where in the log we are: one line that is written anew on a terminal, else a line now and then."""
-
-    def __init__(self, duration: float) -> None:
-        """The log's duration [s]."""
-        self._duration = duration
-        self._terminal = sys.stdout.isatty()
-        self._next = -math.inf
-
-    def __call__(self, passed: float, command: Values) -> None:
-        """This command was sent, so many seconds into the log."""
-        if time.monotonic() < self._next:
-            return
-        self._next = time.monotonic() + PROGRESS_PERIOD[0 if self._terminal else 1]
-        values = ", ".join(f"{name} {value:.2f}" for name, value in zip(command._fields[:3], command, strict=False))
-        end = "\r" if self._terminal else "\n"
-        print(f"{NODE_NAME}: {passed:6.1f} of {self._duration:.1f} s   {values:60}", end=end, flush=True)
-
-
-def main(argv: Sequence[str] | None = None) -> int:
+@command(NODE_NAME)
+def main(argv: list[str]) -> int:
     """Send a log.
 
     Returns:
         0 when it was sent or we were told to stop, 1 if there is no vehicle, 2 if something is wrong with what was
         given.
     """
-    try:
-        arguments = parse(sys.argv[1:] if argv is None else argv, NODE_NAME)
-        options = _parser().parse_args(arguments.rest)
-        log = read(options.log, options.topic)
-        sent_as = _type(log, options.kind)
-        stop = on_signals()
-        graph = open_graph(arguments, NODE_NAME)
-    except (ArgumentError, CommandLogError, GraphError) as error:
-        print(f"{NODE_NAME}: {error}", file=sys.stderr)
-        return 2
+    arguments = parse(argv, NODE_NAME)
+    options = _parser().parse_args(arguments.rest)
+    log = read(options.log, options.topic)
+    sent_as = _type(log, options.kind)
+    stop = on_signals()
+    graph = open_graph(arguments, NODE_NAME)
     player = Player(graph, log, sent_as, stop, rate=options.rate, sim_time=arguments.use_sim_time)
     try:
         player.wait_for_vehicle(options.wait)
@@ -87,13 +60,23 @@ def main(argv: Sequence[str] | None = None) -> int:
             f"'{player.publisher.topic}'",
             flush=True,
         )
-        player.run(loop=options.loop, progress=Progress(log.duration))
-    except NoVehicleError as error:
-        print(f"{NODE_NAME}: {error}", file=sys.stderr)
-        return 1
+        with progress("driving", log.duration) as advance:
+            player.run(loop=options.loop, progress=_shown(advance))
     finally:
         graph.close()
-    return 0
+    return DONE
+
+
+def _shown(advance: Advance) -> Callable[[float, Values], None]:
+    """Shows how far a log is, by the time in it [s], and which command was sent."""
+    last = [0.0]
+
+    def show(passed: float, values: Values) -> None:
+        pairs = zip(values._fields[:3], values, strict=False)
+        advance(passed - last.pop(), ", ".join(f"{name} {value:.2f}" for name, value in pairs))
+        last.append(passed)
+
+    return show
 
 
 def _description() -> str:
@@ -102,9 +85,7 @@ def _description() -> str:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        "vds-gz drive", description=_description(), epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser("vds-gz drive", description=_description(), epilog=EPILOG, formatter_class=RAW)
     parser.add_argument("log", metavar="LOG", help="CSV file or bag")
     parser.add_argument("--topic", metavar="NAME", help="the topic of a bag, where several have commands")
     parser.add_argument(
@@ -113,17 +94,10 @@ def _parser() -> argparse.ArgumentParser:
         choices=[one.name for one in whole_types()],
         help="messages to send; those of the log by default",
     )
-    parser.add_argument("--rate", type=_positive, default=1.0, metavar="X", help="seconds of the log per second (1)")
+    parser.add_argument("--rate", type=positive, default=1.0, metavar="X", help="seconds of the log per second (1)")
     parser.add_argument("--loop", action="store_true", help="begin again at the end, until stopped")
-    parser.add_argument("--wait", type=_positive, default=10.0, metavar="S", help="wait so long for a vehicle (10)")
+    parser.add_argument("--wait", type=positive, default=10.0, metavar="S", help="wait so long for a vehicle (10)")
     return parser
-
-
-def _positive(text: str) -> float:
-    value = float(text)
-    if not 0.0 < value < math.inf:
-        raise argparse.ArgumentTypeError(f"'{text}' must be a number greater than 0")
-    return value
 
 
 def _type(log: CommandLog, wanted: str | None) -> CommandType:

@@ -14,10 +14,10 @@ from pathlib import Path
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
+from vds_gz.cli.command import add_vehicle_options, command, parameter_file_of
 from vds_gz.configuration import NODE_NAME, parameters_of
 from vds_gz.description.sdf import remove_joint_plugins, sdf
 from vds_gz.errors import ArgumentError
-from vds_gz.parameters.description import ParameterError
 from vds_gz.parameters.gazebo import LINKS
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.plant.gazebo.links.base import LinkError
@@ -33,37 +33,34 @@ GOODBYE = 5.0
 SYSTEM = "gz::sim::systems::PythonSystemLoader"
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+@command("vds-gz gazebo")
+def main(argv: list[str]) -> int:
     """Run server and node until one of them ends or both are told to.
 
     Returns:
         0 when they were stopped, 1 if one of them failed, 2 for wrong use or where there is no Gazebo.
     """
     options, ros = _parser().parse_known_args(argv)
-    try:
-        arguments = node_arguments(options, ros)
-        parameters = _parameters(arguments)
-        world = world_file(options.world)
-        name, text = populated(world, [spawned(parameters, options, arguments)], options.pace)
-        arguments += ["-p", f"gazebo.world:={name}"]
-        stop = on_signals()
-        server = Server(
-            text,
-            headless=options.headless,
-            run=not options.paused,
-            rendering=renders(parameters),
-            folder=world.parent,
-            environment=environment(),
-        )
-    except (ArgumentError, ParameterError, LinkError, FileNotFoundError, ValueError) as error:
-        print(f"vds-gz gazebo: {error}", file=sys.stderr)
-        return 2
+    arguments = node_arguments(options, ros)
+    parameters = _parameters(arguments)
+    world = world_file(options.world)
+    name, text = populated(world, [spawned(parameters, options, arguments)], options.pace)
+    arguments += ["-p", f"gazebo.world:={name}"]
+    stop = on_signals()
+    server = Server(
+        text,
+        headless=options.headless,
+        run=not options.paused,
+        rendering=renders(parameters),
+        folder=world.parent,
+        environment=environment(),
+    )
     return together(server, None if options.link == "system" else arguments, stop)
 
 
 def node_arguments(options: argparse.Namespace, ros: Sequence[str]) -> list[str]:
     """The node's command line."""
-    file = options.params or str(share("config", f"{options.preset}.yaml"))
+    file = parameter_file_of(options)
     if ros and ros[0] != "--ros-args":
         raise ArgumentError(f"unknown argument '{ros[0]}'; the node's own come after --ros-args")
     extra = [one for one in ros if one != "--ros-args"]
@@ -162,9 +159,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         "vds-gz gazebo", description="Start Gazebo with a vehicle in a world, and the node that drives its joints."
     )
-    vehicle = parser.add_mutually_exclusive_group()
-    vehicle.add_argument("--preset", metavar="NAME", default="ackermann_car", help="a vehicle (ackermann_car)")
-    vehicle.add_argument("--params", metavar="FILE", help="your own parameter file; `vds-gz check FILE` looks it over")
+    add_vehicle_options(parser, required=False, default="ackermann_car")
     parser.add_argument("--world", metavar="NAME|FILE", default="empty", help="a world of ours, or an SDF file (empty)")
     parser.add_argument("--name", default="vehicle", help="the model's name in Gazebo (vehicle)")
     parser.add_argument("--headless", action="store_true", help="without a window")

@@ -3,39 +3,33 @@
 from __future__ import annotations
 
 import argparse
-import sys
-from collections.abc import Sequence
 from pathlib import Path
 
+from vds_gz.cli.command import DONE, command
 from vds_gz.configuration import parameters_of_file, parameters_of_preset, preset_names
 from vds_gz.description.gz_bridge import vehicle_bridge
 from vds_gz.description.sdf import sdf
 from vds_gz.description.urdf import urdf
-from vds_gz.errors import ArgumentError
-from vds_gz.parameters.description import ParameterError
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.vehicle.catalogue import models
 
 FORMATS = ("urdf", "sdf", "bridge")
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+@command("vds-gz model")
+def main(argv: list[str]) -> int:
     """Write a vehicle.
 
     Returns:
         0 if it was written, 2 if the parameters are wrong or the file cannot be written.
     """
     options = _parser().parse_args(argv)
-    try:
-        text = written(vehicle_parameters(options.vehicle), options.format, options.name)
-        if options.output:
-            Path(options.output).write_text(text, encoding="utf-8")
-        else:
-            print(text, end="")
-    except (ArgumentError, ParameterError, OSError, ValueError) as error:
-        print(f"vds-gz model: {error}", file=sys.stderr)
-        return 2
-    return 0
+    text = written(vehicle_parameters(options.vehicle), options.format, options.name)
+    if options.output:
+        Path(options.output).write_text(text, encoding="utf-8")
+    else:
+        print(text, end="")
+    return DONE
 
 
 def vehicle_parameters(preset_or_file: str) -> NodeParameters:

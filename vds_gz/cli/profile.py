@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import math
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
-from vds_gz.cli.options import add_vehicle_options, vehicle_of
+from vds_gz.cli.command import DONE, RAW, add_vehicle_options, command, positive, vehicle_of
 from vds_gz.commandlog.csv import write_csv
 from vds_gz.commandlog.pedal_profile import pedal_limits, pedals
 from vds_gz.commandlog.profiles import PROFILES, limits_of, make
 from vds_gz.commandlog.turn_profile import TURNING_ANGLE, TURNING_SPEED, turns
 from vds_gz.errors import ArgumentError
 from vds_gz.parameters.autoware import ActuationCmdParameters, ActuationCmdVgrParameters
-from vds_gz.parameters.description import ParameterError
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.command import ACKERMANN
@@ -54,42 +51,39 @@ exit code: 0 written, 2 wrong use
 """
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+@command("vds-gz profile")
+def main(argv: list[str]) -> int:
     """Write a log.
 
     Returns:
         0 when it is written, 2 if something is wrong with what was given.
     """
     options = _parser().parse_args(argv)
-    try:
-        parameters = vehicle_of(options) if options.preset or options.params else None
-        if options.kind in ACTUATION_KINDS:
-            print(_write_actuation(options, parameters))
-            return 0
-        ackermann = _is_ackermann(options, parameters)
-        limits = limits_of(
-            parameters,
-            speed=options.speed,
-            lateral=options.lateral,
-            yaw_rate=options.yaw_rate,
-            steering=options.steering,
-        )
-        log = make(
-            options.kind,
-            limits,
-            ackermann=ackermann,
-            duration=options.duration or DURATION,
-            rate=options.rate,
-            seed=options.seed,
-        )
-        output = Path(options.output or f"{options.kind}.csv")
-        write_csv(log, output)
-    except (ArgumentError, ParameterError, OSError) as error:
-        print(f"vds-gz profile: {error}", file=sys.stderr)
-        return 2
+    parameters = vehicle_of(options) if options.preset or options.params else None
+    if options.kind in ACTUATION_KINDS:
+        print(_write_actuation(options, parameters))
+        return DONE
+    ackermann = _is_ackermann(options, parameters)
+    limits = limits_of(
+        parameters,
+        speed=options.speed,
+        lateral=options.lateral,
+        yaw_rate=options.yaw_rate,
+        steering=options.steering,
+    )
+    log = make(
+        options.kind,
+        limits,
+        ackermann=ackermann,
+        duration=options.duration or DURATION,
+        rate=options.rate,
+        seed=options.seed,
+    )
+    output = Path(options.output or f"{options.kind}.csv")
+    write_csv(log, output)
     turning = f"{limits.steering:g} rad" if ackermann else f"{limits.yaw_rate:g} rad/s"
     print(f"{output}: {len(log.times)} commands, {log.duration:.1f} s, up to {limits.speed:g} m/s and {turning}")
-    return 0
+    return DONE
 
 
 def _write_actuation(options: argparse.Namespace, parameters: NodeParameters | None) -> str:
@@ -139,27 +133,18 @@ _LIMITS = {
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        "vds-gz profile", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser("vds-gz profile", description=DESCRIPTION, epilog=EPILOG, formatter_class=RAW)
     kinds = [*PROFILES, *ACTUATION_KINDS]
     parser.add_argument("kind", metavar="KIND", choices=kinds, help=", ".join(kinds))
     add_vehicle_options(parser, required=False)
     parser.add_argument("--as", dest="kind_of_log", choices=("twist", "ackermann"), help="what the vehicle takes")
     for names, what in _LIMITS.items():
-        parser.add_argument(*names.split(), type=_positive, metavar="X", help=f"maximum {what}")
-    parser.add_argument("--duration", type=_positive, metavar="S", help="length of the log (60; of pedals 300)")
-    parser.add_argument("--rate", type=_positive, default=50.0, metavar="HZ", help="commands per second (50)")
+        parser.add_argument(*names.split(), type=positive, metavar="X", help=f"maximum {what}")
+    parser.add_argument("--duration", type=positive, metavar="S", help="length of the log (60; of pedals 300)")
+    parser.add_argument("--rate", type=positive, default=50.0, metavar="HZ", help="commands per second (50)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of what is random (0)")
     parser.add_argument("-o", "--output", metavar="FILE", help="CSV file to write (KIND.csv)")
     return parser
-
-
-def _positive(text: str) -> float:
-    value = float(text)
-    if not 0.0 < value < math.inf:
-        raise argparse.ArgumentTypeError(f"'{text}' must be a number greater than 0")
-    return value
 
 
 if __name__ == "__main__":

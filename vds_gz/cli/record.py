@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import os
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -12,11 +11,20 @@ from datetime import datetime
 from pathlib import Path
 
 from vds_gz.bags.recorder import Recorder
+from vds_gz.cli.command import (
+    DONE,
+    FAILED,
+    RAW,
+    add_domain_option,
+    command,
+    enter_domain,
+    positive,
+    split_ros_arguments,
+)
 from vds_gz.errors import ArgumentError
 from vds_gz.interface import topics
 from vds_gz.interface.commands import autoware_topics, vehicle_topics
 from vds_gz.ros.arguments import Arguments, parse
-from vds_gz.ros.errors import GraphError
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.graph import Graph
 from vds_gz.ros.stopping import LONGEST_SLEEP, StopRequest, on_signals
@@ -48,67 +56,49 @@ exit code: 0 recorded, 1 nothing came on a topic that was named, or at all, 2 wr
 """
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+@command("vds-gz record")
+def main(argv: list[str]) -> int:
     """Record.
 
     Returns:
         0 when messages were recorded, 1 if none came or a topic that was named had none, 2 if something is wrong with
         what was given.
     """
-    options, ros = _options(list(sys.argv[1:] if argv is None else argv))
-    if options.domain is not None:
-        os.environ["ROS_DOMAIN_ID"] = str(options.domain)
-    options.output = path = Path(options.output or f"{datetime.now():%Y-%m-%d_%H-%M-%S}.mcap")
-    try:
-        if path.suffix != ".mcap":
-            raise ArgumentError(f"output '{path}' must end in .mcap")
-        arguments = parse(_ros_arguments(options.namespace, ros), NODE_NAME)
-        wanted, at_once = _wanted(options, arguments)
-        stop = on_signals()
-        graph = open_graph(arguments, NODE_NAME)
-    except (ArgumentError, GraphError) as error:
-        print(f"vds-gz record: {error}", file=sys.stderr)
-        return 2
+    own, ros = split_ros_arguments(argv)
+    options = _parser().parse_args(own)
+    enter_domain(options.domain)
+    path = Path(options.output or f"{datetime.now():%Y-%m-%d_%H-%M-%S}.mcap")
+    if path.suffix != ".mcap":
+        raise ArgumentError(f"output '{path}' must end in .mcap")
+    arguments = parse(_ros_arguments(options.namespace, ros), NODE_NAME)
+    wanted, at_once = _wanted(options.topics, arguments, everything=options.all)
+    stop = on_signals()
+    graph = open_graph(arguments, NODE_NAME)
     try:
         recorder = Recorder(graph, path, at_once, wanted=wanted)
     except OSError as error:
         graph.close()
-        print(f"vds-gz record: output '{path}' cannot be written: {error.strerror}", file=sys.stderr)
-        return 2
+        raise ArgumentError(f"output '{path}' cannot be written: {error.strerror}") from None
     stop.wakes(graph.wake)
-    took = _record(graph, recorder, options, stop)
+    print(f"vds-gz record: {path}; Ctrl-C ends it", flush=True)
+    took = _record(graph, recorder, options.duration, stop)
     graph.close()
     _tell(recorder, took, path)
     missing = [name for name in map(arguments.topic, options.topics) if name not in recorder.by_topic()]
     for name in missing:
         print(f"vds-gz record: nothing came on '{name}'", file=sys.stderr)
-    return 0 if recorder.counts and not missing else 1
-
-
-def _options(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
-    """Our options, and what follows --ros-args."""
-    end = arguments.index("--ros-args") if "--ros-args" in arguments else len(arguments)
-    return _parser().parse_args(arguments[:end]), arguments[end + 1 :]
+    return DONE if recorder.counts and not missing else FAILED
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        "vds-gz record", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser("vds-gz record", description=DESCRIPTION, epilog=EPILOG, formatter_class=RAW)
     parser.add_argument("topics", metavar="TOPIC", nargs="*", help="what to record (all topics of a vehicle)")
     parser.add_argument("--all", action="store_true", help="every topic on the graph")
     parser.add_argument("-n", "--namespace", metavar="NAME", default="", help="the vehicle's namespace (none)")
     parser.add_argument("-o", "--output", metavar="FILE", help="the .mcap file to write (one named after the time)")
-    parser.add_argument("--duration", type=_positive, metavar="S", help="end after so many seconds")
-    parser.add_argument("--domain", type=int, metavar="ID", help="ROS_DOMAIN_ID (that of the environment, else 0)")
+    parser.add_argument("--duration", type=positive, metavar="S", help="end after so many seconds")
+    add_domain_option(parser)
     return parser
-
-
-def _positive(text: str) -> float:
-    value = float(text)
-    if not 0.0 < value < math.inf:
-        raise argparse.ArgumentTypeError(f"'{text}' must be a number greater than 0")
-    return value
 
 
 def _ros_arguments(namespace: str, given: Sequence[str]) -> list[str]:
@@ -116,31 +106,32 @@ def _ros_arguments(namespace: str, given: Sequence[str]) -> list[str]:
     return ["--ros-args", *place, *given]
 
 
-def _wanted(options: argparse.Namespace, arguments: Arguments) -> tuple[Callable[[str], bool], list[topics.Topic]]:
+def _wanted(
+    names: Sequence[str], arguments: Arguments, *, everything: bool
+) -> tuple[Callable[[str], bool], list[topics.Topic]]:
     """Which topics are recorded when they come up, and which at once, before anybody publishes them.
 
     The clock is not among the latter: it comes in either reliability, and only discovery tells which.
     """
     own = [topic for topic in vehicle_topics() if topic is not topics.CLOCK_IN]
-    if options.topics:
-        if options.all:
+    if names:
+        if everything:
             raise ArgumentError("--all records every topic; leave it out, or the names of topics")
-        named = {arguments.topic(name) for name in options.topics}
+        named = {arguments.topic(name) for name in names}
         return named.__contains__, [topic for topic in own if arguments.topic(topic.name) in named]
-    if options.all:
+    if everything:
         return lambda name: True, own
-    names = {arguments.topic(topic.name) for topic in (*vehicle_topics(), *autoware_topics())}
-    return names.__contains__, own
+    own_names = {arguments.topic(topic.name) for topic in (*vehicle_topics(), *autoware_topics())}
+    return own_names.__contains__, own
 
 
-def _record(graph: Graph, recorder: Recorder, options: argparse.Namespace, stop: StopRequest) -> float:
+def _record(graph: Graph, recorder: Recorder, duration: float | None, stop: StopRequest) -> float:
     """Record until the time is over or a signal comes; how long that was [s]."""
     begin = told = now = time.monotonic()
-    end = math.inf if options.duration is None else begin + options.duration
+    end = math.inf if duration is None else begin + duration
     waiting = True
-    print(f"vds-gz record: {options.output}; Ctrl-C ends it", flush=True)
     try:
-        with progress("recording", options.duration) as advance:
+        with progress("recording", duration) as advance:
             while not stop.requested and now < end:
                 graph.wait(min(LONGEST_SLEEP, end - now))
                 now = time.monotonic()

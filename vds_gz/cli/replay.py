@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import argparse
 import gc
-import math
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from time import perf_counter
 
-from vds_gz.cli.options import add_vehicle_options, vehicle_of
+from vds_gz.cli.command import DONE, RAW, add_vehicle_options, command, positive, vehicle_of
 from vds_gz.commandlog.files import stream
-from vds_gz.commandlog.log import CommandLogError
 from vds_gz.errors import ArgumentError
-from vds_gz.parameters.description import ParameterError
-from vds_gz.ros.errors import UnknownTypeError
 from vds_gz.study.offline.replay import Replay, write_csv
 from vds_gz.study.offline.replay_bag import write_mcap
 from vds_gz.study.progress import progress
@@ -30,7 +25,8 @@ actuator was asked for and does. Logs of Autoware's Control and pedals, with the
 """
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+@command("vds-gz replay")
+def main(argv: list[str]) -> int:
     """Replay a log.
 
     Returns:
@@ -57,18 +53,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         with progress("replaying", None) as advance:
             count = (write_csv if to_csv else write_mcap)(replay, partial, parameters, advance)
         partial.replace(output)
-    except (ArgumentError, ParameterError, CommandLogError, UnknownTypeError, OSError) as error:
-        partial.unlink(missing_ok=True)
-        print(f"vds-gz replay: {error}", file=sys.stderr)
-        return 2
     finally:
         gc.enable()
+        partial.unlink(missing_ok=True)
     took, simulated = perf_counter() - begin, count / (options.rate or parameters.pub_rate)
     print(
         f"{output}: {count} samples, {simulated:.1f} s in {took:.2f} s ({simulated / took:,.0f} x real time; "
         f"compiling took {begin - compiling:.1f} s before)"
     )
-    return 0
+    return DONE
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -76,22 +69,15 @@ def _parser() -> argparse.ArgumentParser:
         "vds-gz replay",
         description=DESCRIPTION,
         epilog="exit code: 0 written, 2 wrong use or input",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=RAW,
     )
     parser.add_argument("log", metavar="LOG", help="commands: a CSV file or a bag")
     add_vehicle_options(parser)
     parser.add_argument("--topic", metavar="NAME", help="the topic of a bag, where several have commands")
     parser.add_argument("-o", "--output", metavar="FILE", help=".mcap or .csv file to write (LOG_replay.mcap)")
-    parser.add_argument("--rate", type=_positive, metavar="HZ", help="samples per second (the vehicle's pub_rate)")
-    parser.add_argument("--tail", type=_positive, default=1.0, metavar="S", help="go on after the last command (1)")
+    parser.add_argument("--rate", type=positive, metavar="HZ", help="samples per second (the vehicle's pub_rate)")
+    parser.add_argument("--tail", type=positive, default=1.0, metavar="S", help="go on after the last command (1)")
     return parser
-
-
-def _positive(text: str) -> float:
-    value = float(text)
-    if not 0.0 < value < math.inf:
-        raise argparse.ArgumentTypeError(f"'{text}' must be a number greater than 0")
-    return value
 
 
 if __name__ == "__main__":

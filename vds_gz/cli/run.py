@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
-import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,12 +12,20 @@ from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
 
+from vds_gz.cli.command import (
+    DONE,
+    RAW,
+    add_domain_option,
+    add_vehicle_options,
+    command,
+    enter_domain,
+    parameter_file_of,
+    split_ros_arguments,
+)
 from vds_gz.commandlog import files as command_log
-from vds_gz.commandlog.log import CommandLogError
 from vds_gz.configuration import NODE_NAME as NODE
-from vds_gz.configuration import parameters_of, preset_file, preset_names
+from vds_gz.configuration import parameters_of
 from vds_gz.errors import ArgumentError
-from vds_gz.parameters.description import ParameterError
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.override import Override
 from vds_gz.ros.arguments import Arguments, parse
@@ -26,7 +33,7 @@ from vds_gz.ros.errors import GraphError
 from vds_gz.ros.stopping import on_signals
 from vds_gz.share import share
 from vds_gz.study.recording import Recording, RecordingError, read
-from vds_gz.study.report import plots
+from vds_gz.study.report.run_figure import draw
 from vds_gz.study.report.summary import Row, summarize
 from vds_gz.study.report.text import text_table
 from vds_gz.study.session.run import NODE_NAME, RunError, Session, write_parameters
@@ -48,7 +55,7 @@ A folder for the run is made with
   recording.mcap   every topic, for ros2 bag, Foxglove, PlotJuggler, rosbags
   response.png     commanded and actual motion, and what was measured of each actuator beside its parameters
   response.json    the same numbers for programs
-  parameters.yaml  what the vehicle was told
+  parameters.yaml  the vehicle's parameters
   vehicle.log, driver.log   what the two processes said
 """
 
@@ -69,7 +76,7 @@ class Plan:
 
     Attributes:
         name: The preset's or the parameter file's.
-        parameters: What the vehicle is told.
+        parameters: Those of the vehicle and its node.
         overrides: The parameter file's part of it.
         for_ros: The user's own ROS arguments, for the vehicle.
         driver: Arguments of the driver; None for no driver.
@@ -89,67 +96,47 @@ class Plan:
         return f"{self.name} ({self.parameters.model})"
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+@command("vds-gz run")
+def main(argv: list[str]) -> int:
     """Run a vehicle.
 
     Returns:
         0 when all went well, 1 if the run failed, 2 if something is wrong with what was given.
     """
-    options, for_ros = _options(list(sys.argv[1:] if argv is None else argv))
-    if options.domain is not None:
-        os.environ["ROS_DOMAIN_ID"] = str(options.domain)
-    try:
-        plan = _plan(options, for_ros)
-        folder = _new_folder(Path(options.out), plan.name)
-    except (ArgumentError, ParameterError, CommandLogError, OSError) as error:
-        print(f"vds-gz run: {error}", file=sys.stderr)
-        return 2
+    own, for_ros = split_ros_arguments(argv)
+    options = _parser().parse_args(own)
+    enter_domain(options.domain)
+    plan = _plan(options, for_ros)
+    folder = _new_folder(Path(options.out), plan.name)
     try:
         _execute(plan, folder, show=not options.no_view)
         _evaluate(plan, folder)
-    except (RunError, GraphError, ArgumentError, RecordingError) as error:
-        print(f"vds-gz run: {error}", file=sys.stderr)
-        return 1
-    return 0
+    except (GraphError, ArgumentError, RecordingError) as error:
+        raise RunError(str(error)) from None
+    return DONE
 
 
 # ---------------------------------------------------------------------- before
 
 
-def _options(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
-    """Our options, and what follows --ros-args."""
-    end = arguments.index("--ros-args") if "--ros-args" in arguments else len(arguments)
-    return _parser().parse_args(arguments[:end]), arguments[end + 1 :]
-
-
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        "vds-gz run", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    vehicle = parser.add_mutually_exclusive_group()
-    vehicle.add_argument("--preset", metavar="NAME", help=f"a vehicle: {', '.join(preset_names())} ({DEFAULT_PRESET})")
-    vehicle.add_argument("--params", metavar="FILE", help="your own parameter file; `vds-gz check FILE` looks it over")
+    parser = argparse.ArgumentParser("vds-gz run", description=DESCRIPTION, epilog=EPILOG, formatter_class=RAW)
+    add_vehicle_options(parser, required=False, default=DEFAULT_PRESET)
     driver = parser.add_mutually_exclusive_group()
     driver.add_argument("--log", metavar="FILE", help="commands, a CSV file or a bag (one that fits the model)")
     driver.add_argument("--forever", action="store_true", help="no driver: commands are yours to send, until Ctrl-C")
     parser.add_argument("--topic", metavar="NAME", help="the topic of the bag, where several have commands")
     parser.add_argument("--out", metavar="DIR", default="runs", help="where the folder for the run is made (runs)")
     parser.add_argument("--no-view", action="store_true", help="show nothing while it runs")
-    parser.add_argument("--domain", type=_domain, metavar="ID", help="ROS_DOMAIN_ID (that of the environment, else 0)")
+    add_domain_option(parser)
     parser.add_argument(
         "--ros-args", action="store_true", help="last: parameters (-p) and remaps (-r) as for any ROS 2 node"
     )
     return parser
 
 
-def _domain(text: str) -> int:
-    if not text.isdecimal() or int(text) > 232:
-        raise argparse.ArgumentTypeError(f"'{text}' must be a whole number from 0 to 232")
-    return int(text)
-
-
 def _plan(options: argparse.Namespace, for_ros: list[str]) -> Plan:
-    file = _parameter_file(options)
+    file = Path(parameter_file_of(options))
     overrides = parse(["--ros-args", "--params-file", str(file)], NODE).overrides
     own = parse(["--ros-args", *for_ros], NODE).overrides
     parameters = parameters_of([*overrides, *own])
@@ -162,12 +149,6 @@ def _plan(options: argparse.Namespace, for_ros: list[str]) -> Plan:
         if parameters.use_sim_time or parameters.be_reference_clock:
             driver += ["-p", "use_sim_time:=true"]
     return Plan(file.stem, parameters, overrides, for_ros, driver, parse(remaps, NODE_NAME))
-
-
-def _parameter_file(options: argparse.Namespace) -> Path:
-    if options.params:
-        return Path(options.params)
-    return preset_file(options.preset or DEFAULT_PRESET)
 
 
 def _remaps(for_ros: list[str]) -> list[str]:
@@ -209,7 +190,7 @@ def _evaluate(plan: Plan, folder: Path) -> None:
     rows = summarize(recording, plan.parameters.vehicle)
     (folder / "response.json").write_text(_json(plan, recording, rows), encoding="utf-8")
     driven = f" driven by {Path(plan.driver[0]).name}" if plan.driver else ""
-    plots.draw(recording, rows, plan.parameters, f"{plan.title}{driven}", folder / "response.png")
+    draw(recording, rows, plan.parameters, f"{plan.title}{driven}", folder / "response.png")
     _tell(rows)
     print(f"\nrecording  {folder / 'recording.mcap'}  ({recording.counts.total()} messages)")
     print(f"picture    {folder / 'response.png'}")

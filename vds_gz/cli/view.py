@@ -7,14 +7,13 @@ import asyncio
 import errno
 import socket
 import sys
-from collections.abc import Sequence
 
 from aiohttp import web
 
-from vds_gz.errors import ArgumentError
+from vds_gz.cli.command import RAW, command, whole
+from vds_gz.errors import FailureError
 from vds_gz.parameters.teleop import OUTPUTS
 from vds_gz.ros.arguments import parse
-from vds_gz.ros.errors import GraphError
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.names import check_namespace, check_node_name
 from vds_gz.ros.stopping import StopRequest, on_signals
@@ -39,32 +38,20 @@ examples:
 """
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+@command(NODE_NAME)
+def main(argv: list[str]) -> int:
     """Serve the page until the user ends it.
 
     Returns:
         0 when it was ended, 1 if the address cannot be listened at or the graph fails, 2 for wrong use.
     """
-    try:
-        arguments = parse(sys.argv[1:] if argv is None else argv, NODE_NAME)
-        options = _parser().parse_args(arguments.rest)
-        namespaces = [check_namespace(name, "--namespace") for name in options.namespace or [arguments.namespace]]
-        check_node_name(options.node, "--node")
-        listening = _listen(options.host, options.port)
-    except ArgumentError as error:
-        print(f"{NODE_NAME}: {error}", file=sys.stderr)
-        return 2
-    except OSError as error:
-        reason = (error.strerror or str(error)).partition(" (")[0]
-        hint = "; --port 0 takes any that is free" if error.errno == errno.EADDRINUSE else ""
-        print(f"{NODE_NAME}: cannot listen at {options.host}, port {options.port}: {reason}{hint}", file=sys.stderr)
-        return 1
+    arguments = parse(argv, NODE_NAME)
+    options = _parser().parse_args(arguments.rest)
+    namespaces = [check_namespace(name, "--namespace") for name in options.namespace or [arguments.namespace]]
+    check_node_name(options.node, "--node")
+    listening = _listen(options.host, options.port)
     stop = on_signals()
-    try:
-        graph = open_graph(arguments, NODE_NAME)
-    except (ValueError, GraphError) as error:
-        print(f"{NODE_NAME}: {error}", file=sys.stderr)
-        return 2
+    graph = open_graph(arguments, NODE_NAME)
     vehicles = {name: Vehicle(graph, name, options.node, options.output) for name in namespaces}
     access = Access(options.host, options.token)
 
@@ -99,13 +86,13 @@ async def _serve(application: web.Application, listening: socket.socket, stop: S
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    """A socket that listens.
-
-    Raises:
-        OSError: It cannot.
-    """
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    return socket.create_server((host, port), family=family)
+    """A socket that listens."""
+    try:
+        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+    except OSError as error:
+        reason = (error.strerror or str(error)).partition(" (")[0]
+        hint = "; --port 0 takes any that is free" if error.errno == errno.EADDRINUSE else ""
+        raise FailureError(f"cannot listen at {host}, port {port}: {reason}{hint}") from None
 
 
 def _address(host: str, listening: socket.socket, token: str) -> str:
@@ -120,11 +107,13 @@ def _parser() -> argparse.ArgumentParser:
         "vds-gz view",
         description=DESCRIPTION,
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=RAW,
         allow_abbrev=False,
     )
     parser.add_argument("--host", default="127.0.0.1", help="address to listen at (127.0.0.1: this machine only)")
-    parser.add_argument("--port", type=_port, default=8088, help="port to listen at; 0: any that is free (8088)")
+    parser.add_argument(
+        "--port", type=whole(0, 65535), default=8088, help="port to listen at; 0: any that is free (8088)"
+    )
     parser.add_argument("--token", action="store_true", help="ask for a token even if only this machine can connect")
     parser.add_argument("--namespace", action="append", metavar="NAME", help="of the vehicle; again for each other one")
     parser.add_argument("--node", default="sim_node", metavar="NAME", help="name of the vehicle's node (sim_node)")
@@ -135,12 +124,6 @@ def _parser() -> argparse.ArgumentParser:
         help="what commands are sent as; auto: ackermann for a vehicle with steered wheels, else twist (auto)",
     )
     return parser
-
-
-def _port(text: str) -> int:
-    if not text.isdecimal() or int(text) > 65535:
-        raise argparse.ArgumentTypeError(f"port '{text}' must be a whole number from 0 to 65535")
-    return int(text)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 from vds_gz.commandlog.log import CommandLog
-from vds_gz.errors import VdsGzError
+from vds_gz.errors import FailureError
 from vds_gz.interface.commands import GEAR_COMMAND, CommandType, Gear, Values
 from vds_gz.interface.vehicle_time import VehicleTime
 from vds_gz.ros.graph import Graph
@@ -20,7 +20,7 @@ def _ignore(passed: float, command: Values) -> None:
     """No progress is to be told."""
 
 
-class NoVehicleError(VdsGzError, RuntimeError):
+class NoVehicleError(FailureError):
     """Nobody takes the commands, or it is not known what time it is there."""
 
 

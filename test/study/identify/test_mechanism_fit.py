@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from vds_gz.cli import main
-from vds_gz.cli.options import parameters_of_file
 from vds_gz.commandlog.turn_profile import turns
+from vds_gz.configuration import parameters_of_file
 from vds_gz.interface.commands import Pedals
 from vds_gz.parameters.autoware import ActuationCmdMechanicalParameters
 from vds_gz.study.identify.mechanism_fit import fit_mechanism

@@ -10,14 +10,13 @@ import yaml
 from rosbags.rosbag2 import StoragePlugin, Writer
 
 from vds_gz.cli import main
-from vds_gz.cli.options import parameters_of_file
 from vds_gz.commandlog.pedal_profile import PedalLimits, pedals
+from vds_gz.configuration import parameters_of_file
 from vds_gz.interface.commands import Pedals, command_type
 from vds_gz.parameters.autoware import ActuationCmdParameters
 from vds_gz.parameters.maps import own_map, parse_map, read_map
 from vds_gz.ros.messages.portable import MessageTypes
-from vds_gz.study.identify.actuation import csv_text
-from vds_gz.study.identify.pedal_fit import fit_pedals
+from vds_gz.study.identify.pedal_fit import csv_text, fit_pedals
 from vds_gz.study.identify.signals import Series, SignalError, read_bag
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.compiled import CompiledVehicle

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from vds_gz.cli import main
-from vds_gz.cli.options import parameters_of_file
+from vds_gz.configuration import parameters_of_file
 from vds_gz.study.identify.axis_fit import fit_axis
 from vds_gz.study.identify.signals import SAME_CLOCK, Series, Signals, _measured_time
 from vds_gz.study.identify.vehicle_fit import _steering_of_twists, identify

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize_scalar
 
+from vds_gz.errors import VdsGzError
 from vds_gz.geometry.se2 import Pose
 from vds_gz.study.identify.actuator_response import ActuatorResponse, measure
 from vds_gz.study.recording import Actuator, Array, Motion, Recording
@@ -21,6 +22,10 @@ STILL = 1e-6
 
 #: Distances to a path are taken from this many of its points at most.
 PATH_POINTS = 2000
+
+
+class ComparisonError(VdsGzError, ValueError):
+    """Two runs cannot be compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +113,7 @@ def compare(a: Recording, b: Recording, *, together: bool = False) -> Comparison
         together: They took place at the same time, so that they are aligned by their clocks.
 
     Raises:
-        ValueError: They have less than two samples in common.
+        ComparisonError: They have less than two samples in common.
     """
     begins = _same_time(a, b) if together else _begins(a, b)
     signals = tuple(_signals(a, b, *begins))
@@ -148,7 +153,7 @@ def _same_time(a: Recording, b: Recording) -> tuple[float, float]:
     apart = (b.start - a.start) * 1e-9
     if -b.motion.time[-1] < apart < a.motion.time[-1]:
         return max(apart, 0.0), max(-apart, 0.0)
-    raise ValueError(
+    raise ComparisonError(
         f"their stamps are {abs(apart):.1f} s apart, so they do not go by the same clock; use_sim_time must be the same"
     )
 
@@ -178,7 +183,7 @@ def _signal(name: str, unit: str, time_a: Array, a: Array, time_b: Array, b: Arr
     common = (time_a >= max(time_b[0], 0.0)) & (time_a <= time_b[-1])
     time = time_a[common]
     if len(time) < 2:
-        raise ValueError(
+        raise ComparisonError(
             f"the runs have no time in common; A lasts {time_a[-1] - time_a[0]:.1f} s, B {time_b[-1] - time_b[0]:.1f} s"
         )
     return Signal(name, unit, time, a[common], np.interp(time, time_b, b))

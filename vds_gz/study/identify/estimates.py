@@ -13,6 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from vds_gz.parameters.override import Override
+
 Array = NDArray[np.float64]
 
 #: What every interval is, for tables and parameter files.
@@ -41,6 +43,10 @@ class Estimate:
     def interval(self) -> str:
         """The interval in words."""
         return f"{self.low:.4g} to {self.high:.4g}"
+
+    def override(self, parameter: str) -> Override:
+        """The number as a parameter, its interval as a remark."""
+        return Override(parameter, float(f"{self.value:.5g}"), f"{INTERVAL}: {self.interval}")
 
 
 def noise(measured: Array) -> float:

@@ -26,7 +26,7 @@ from vds_gz.study.identify.mechanism_profile import FRICTION, linear, profile
 from vds_gz.study.identify.mechanism_search import excited, search
 from vds_gz.study.identify.mechanism_squares import fit_squares
 from vds_gz.study.identify.signals import Series
-from vds_gz.study.progress import Advance
+from vds_gz.study.progress import Advance, ignore
 
 Array = NDArray[np.float64]
 
@@ -72,7 +72,7 @@ def fit_mechanism(
     *,
     free: Sequence[str] = FREE,
     step_rate: float = 1000.0,
-    advance: Advance = lambda amount: None,
+    advance: Advance = ignore,
 ) -> MechanismFit:
     """Find parameters of a mechanical steering.
 

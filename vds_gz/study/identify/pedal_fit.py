@@ -38,7 +38,7 @@ from vds_gz.study.identify.estimates import (
     standard_deviations,
 )
 from vds_gz.study.identify.signals import Series, SignalError
-from vds_gz.study.progress import Advance
+from vds_gz.study.progress import Advance, ignore
 
 Array = NDArray[np.float64]
 
@@ -114,6 +114,14 @@ class PedalFit:
         return _table("brake", self.speeds, -self.pedals[rows][::-1] + 0.0, self.values[rows][::-1])
 
 
+def csv_text(table: ActuationMap) -> str:
+    """A map as the node reads it."""
+    rows = [[table.label, *(f"{key:g}" for key in table.states)]]
+    for key, values in zip(table.actuations, table.values, strict=True):
+        rows.append([f"{key:g}", *(f"{value:.4f}" for value in values)])
+    return "\n".join(",".join(row) for row in rows) + "\n"
+
+
 def fit_pedals(
     accel: Series,
     brake: Series,
@@ -123,7 +131,7 @@ def fit_pedals(
     accels: Sequence[float],
     brakes: Sequence[float],
     coasts: bool = True,
-    advance: Advance = lambda amount: None,
+    advance: Advance = ignore,
 ) -> PedalFit:
     """Find the maps.
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from vds_gz.parameters.override import Override
 from vds_gz.study.identify.axis_fit import LIMITS, TIMES, AxisFit, fit_axis, reached
-from vds_gz.study.identify.estimates import INTERVAL, Estimate, noise
+from vds_gz.study.identify.estimates import Estimate, noise
 from vds_gz.study.identify.signals import QUANTITIES, Series, SignalError, Signals
 
 #: Below this speed a yaw rate says nothing of the steering [m/s].
@@ -248,11 +248,7 @@ def _group(model: str, group: str, fit: AxisFit, *, angle: bool) -> Iterator[Ove
     for name, parameter in names.items():
         number = fit.numbers[name]
         if number is not None:
-            yield Override(
-                f"model_params.{model}.{group}.{parameter}",
-                float(f"{number.value:.5g}"),
-                f"{INTERVAL}: {number.interval}",
-            )
+            yield number.override(f"model_params.{model}.{group}.{parameter}")
         elif name in LIMITS and not (angle and name == "value"):
             remark = f"unlimited: not met; {getattr(fit.reached, name):.3g} was reached"
             yield Override(f"model_params.{model}.{group}.{parameter}", 0.0, remark)

@@ -13,7 +13,7 @@ from pathlib import Path
 import yaml
 
 from vds_gz.bags.recorder import Recorder
-from vds_gz.errors import VdsGzError
+from vds_gz.errors import FailureError
 from vds_gz.interface.commands import autoware_topics, vehicle_topics
 from vds_gz.parameters.override import Override
 from vds_gz.ros.arguments import Arguments
@@ -37,7 +37,7 @@ LONGEST_SLEEP = 0.05
 LAST_LINES = 12
 
 
-class RunError(VdsGzError, RuntimeError):
+class RunError(FailureError):
     """The run failed."""
 
 

@@ -1,8 +1,7 @@
-"""The picture of a run: what was asked of the vehicle, what it did, and what was measured of its actuators."""
+"""The picture of a run: what was commanded, what the vehicle did, and what was measured of its actuators."""
 
 from __future__ import annotations
 
-import io
 import math
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -22,29 +21,11 @@ from vds_gz.geometry.se2 import Pose
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.vehicles import BicycleParameters
 from vds_gz.study.recording import Recording
+from vds_gz.study.report.style import ACTUAL, BODY, COMMANDED, INK, PALE, STYLE
 from vds_gz.study.report.summary import Row
 from vds_gz.vehicle.catalogue import models
 
 Array = NDArray[np.float64]
-
-ASKED, ACTUAL, INK, PALE, BODY = "#e07b39", "#2a6f97", "#22303c", "#d9e0e6", "#a9c6d9"
-STYLE: Any = {
-    "font.size": 9.5,
-    "axes.edgecolor": "#8a97a3",
-    "axes.labelcolor": INK,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "grid.color": "#e8edf1",
-    "grid.linewidth": 0.8,
-    "xtick.color": INK,
-    "ytick.color": INK,
-    "text.color": INK,
-    "axes.titlesize": 10.5,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
-    "legend.frameon": False,
-}
 
 #: Seconds shown before the first command, and seconds between two outlines of the vehicle.
 LEAD, OUTLINES = 0.5, 2.0
@@ -56,7 +37,7 @@ def draw(recording: Recording, rows: Sequence[Row], parameters: NodeParameters, 
     Args:
         recording: The run.
         rows: What was measured of it.
-        parameters: What the vehicle was told.
+        parameters: Those of the vehicle and its node.
         title: What ran.
         path: The PNG file.
     """
@@ -79,14 +60,6 @@ def draw(recording: Recording, rows: Sequence[Row], parameters: NodeParameters, 
         _draw_path(above.subplots(), recording, parameters, begin)
         _draw_table(below.subplots(), rows)
         figure.savefig(path)
-
-
-def png(figure: Figure) -> bytes:
-    """A figure as the bytes of a PNG file."""
-    FigureCanvasAgg(figure)
-    file = io.BytesIO()
-    figure.savefig(file, format="png")
-    return file.getvalue()
 
 
 def _begin(recording: Recording) -> float:
@@ -113,11 +86,12 @@ def _panels(recording: Recording, vehicle: Any) -> Iterator[Panel]:
         yield _panel(label, unit, actuator.time, actuator.reference, actuator.time, actuator.response)
 
 
-def _panel(label: str, unit: str, asked_at: Array, asked: Array, at: Array, actual: Array) -> Panel:
+def _panel(label: str, unit: str, at_commands: Array, commanded: Array, at: Array, actual: Array) -> Panel:
     def draw(axis: Axes, begin: float) -> None:
         axis.axhline(0.0, color=PALE, linewidth=1.0, zorder=1)
-        known = np.isfinite(asked)
-        axis.step(asked_at[known] - begin, asked[known], where="post", color=ASKED, linewidth=1.3, label="commanded")
+        known = np.isfinite(commanded)
+        at_known = at_commands[known] - begin
+        axis.step(at_known, commanded[known], where="post", color=COMMANDED, linewidth=1.3, label="commanded")
         axis.plot(at - begin, actual, color=ACTUAL, linewidth=1.8, label="actual")
         axis.set_title(label)
         axis.set_ylabel(unit)

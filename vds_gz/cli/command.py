@@ -1,0 +1,120 @@
+"""What all commands have in common: errors become a message and an exit code, and options that several of them have."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import sys
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Protocol
+
+from vds_gz.configuration import parameters_of_file, parameters_of_preset, preset_file, preset_names
+from vds_gz.errors import FailureError, VdsGzError
+from vds_gz.parameters.node import NodeParameters
+
+DONE, FAILED, WRONG_USE = 0, 1, 2
+
+#: For descriptions that are laid out by hand.
+RAW = argparse.RawDescriptionHelpFormatter
+
+Main = Callable[[list[str]], int]
+
+
+class Command(Protocol):
+    """What a console script calls."""
+
+    def __call__(self, argv: Sequence[str] | None = None) -> int:
+        """Run, with ``sys.argv`` where no command line is given; the exit code."""
+
+
+def command(name: str) -> Callable[[Main], Command]:
+    """Make a function that takes a command line without the program's name a command.
+
+    An error of ours, or of a file, becomes a message that begins with the command's name; the exit code is 1 if what
+    was wanted was right but failed, else 2.
+    """
+
+    def decorate(main: Main) -> Command:
+        @wraps(main)
+        def guarded(argv: Sequence[str] | None = None) -> int:
+            try:
+                return main(list(sys.argv[1:] if argv is None else argv))
+            except BrokenPipeError:  # whoever read what we print has gone; no file is at fault
+                raise
+            except (VdsGzError, OSError) as error:
+                print(f"{name}: {error}", file=sys.stderr)
+                return FAILED if isinstance(error, FailureError) else WRONG_USE
+
+        return guarded
+
+    return decorate
+
+
+def split_ros_arguments(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+    """A command's own arguments, and those that follow ``--ros-args``."""
+    end = arguments.index("--ros-args") if "--ros-args" in arguments else len(arguments)
+    return list(arguments[:end]), list(arguments[end + 1 :])
+
+
+def positive(text: str) -> float:
+    """The value of an option: a number greater than 0."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0.0 < value < math.inf:
+        raise argparse.ArgumentTypeError(f"'{text}' must be a number greater than 0")
+    return value
+
+
+def whole(least: int, most: int) -> Callable[[str], int]:
+    """The value of an option: a whole number within bounds."""
+
+    def number(text: str) -> int:
+        if not text.isdecimal() or not least <= int(text) <= most:
+            raise argparse.ArgumentTypeError(f"'{text}' must be a whole number from {least} to {most}")
+        return int(text)
+
+    return number
+
+
+def add_domain_option(parser: argparse.ArgumentParser) -> None:
+    """Let a command line say ``--domain``, which :func:`enter_domain` heeds."""
+    parser.add_argument(
+        "--domain", type=whole(0, 232), metavar="ID", help="ROS_DOMAIN_ID (that of the environment, else 0)"
+    )
+
+
+def enter_domain(domain: int | None) -> None:
+    """Join this domain, and let programs that we start do so."""
+    if domain is not None:
+        os.environ["ROS_DOMAIN_ID"] = str(domain)
+
+
+def add_vehicle_options(parser: argparse.ArgumentParser, *, required: bool = True, default: str | None = None) -> None:
+    """Let a command line say which vehicle."""
+    vehicle = parser.add_mutually_exclusive_group(required=required)
+    known = f"a vehicle: {', '.join(preset_names())}" + (f" ({default})" if default else "")
+    vehicle.add_argument("--preset", metavar="NAME", default=default, help=known)
+    vehicle.add_argument("--params", metavar="FILE", help="your own parameter file; `vds-gz check FILE` looks it over")
+
+
+def vehicle_of(options: argparse.Namespace) -> NodeParameters:
+    """The parameters that were chosen.
+
+    Raises:
+        ArgumentError: There is no such preset or file.
+        ParameterError: A value is wrong.
+    """
+    return parameters_of_file(options.params) if options.params else parameters_of_preset(options.preset)
+
+
+def parameter_file_of(options: argparse.Namespace) -> str:
+    """The parameter file that was chosen.
+
+    Raises:
+        ArgumentError: There is no such preset.
+    """
+    return options.params or str(preset_file(options.preset))

@@ -1,0 +1,142 @@
+"""What identify found of pedals or a mechanical steering: notes, tables, pictures, and all of it in one HTML file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
+from vds_gz.study.identify.estimates import CERTAIN, INTERVAL, Array, Estimate
+from vds_gz.study.identify.mechanism_fit import MechanismFit
+from vds_gz.study.identify.pedal_fit import PedalFit
+from vds_gz.study.report.html import Page
+from vds_gz.study.report.identification import plain, report_title, write_json
+from vds_gz.study.report.map_figure import draw
+from vds_gz.study.report.style import ACTUAL, COMMANDED, INK, STYLE, png
+
+HEAD = ("number", "value", f"interval ({INTERVAL})")
+CELL_HEAD = ("pedal", "speed", "acceleration", f"interval ({INTERVAL})", "data", "")
+
+Rows = Sequence[tuple[str, ...]]
+
+
+def write_pedal_report(folder: Path, log: str, notes: Sequence[str], fit: PedalFit) -> Rows:
+    """Write report.html, report.json, identified.png and pictures of the maps; the rows under :data:`HEAD`."""
+    for name, table in (("accel", fit.accel_map()), ("brake", fit.brake_map())):
+        draw(table, f"{name} map of {Path(log).name}", folder / f"{name}_map.png")
+    page = _begun(log, notes, _picture(folder, fit.time, None, fit.measured, fit.modelled, "speed [m/s]"))
+    rows = list(_rows(fit.times, "s"))
+    page.table(HEAD, rows)
+    for name in ("accel", "brake"):
+        page.picture((folder / f"{name}_map.png").read_bytes(), f"{name} map")
+    page.heading("Every cell")
+    page.text("Brakes are negative pedals. Data is the time that the recording spent around a cell.")
+    page.table(CELL_HEAD, _cells(fit))
+    (folder / "report.html").write_text(page.html(), encoding="utf-8")
+    content = {
+        "times": plain(fit.times),
+        "residual": fit.residual,
+        "speeds": fit.speeds.tolist(),
+        "pedals": fit.pedals.tolist(),
+        "values": fit.values.tolist(),
+        "half_intervals": fit.half.tolist(),
+        "seconds": fit.seconds.tolist(),
+        "filled": fit.filled.tolist(),
+    }
+    write_json(folder, log, notes, content)
+    return [*rows, ("residual", f"{fit.residual:.4g} m/s", "standard deviation")]
+
+
+def write_steering_report(folder: Path, log: str, notes: Sequence[str], fit: MechanismFit) -> Rows:
+    """Write report.html, report.json and identified.png; the rows under :data:`HEAD`."""
+    picture = _picture(folder, fit.time, fit.commanded, fit.measured, fit.modelled, "tire angle [rad]")
+    page = _begun(log, notes, picture)
+    rows = [*_rows(fit.numbers, ""), *_rows({"steer_bias": fit.offset}, "rad")]
+    page.table(HEAD, rows)
+    (folder / "report.html").write_text(page.html(), encoding="utf-8")
+    content = {"numbers": plain(fit.numbers | {"steer_bias": fit.offset}), "residual": fit.residual}
+    write_json(folder, log, notes, content)
+    return [*rows, ("residual", f"{fit.residual:.4g} rad", "standard deviation")]
+
+
+def pedal_notes(fit: PedalFit) -> Iterator[str]:
+    """What to know of maps that were found."""
+    if fit.mended:
+        yield f"{fit.mended} cells were moved so that more pedal gives more; there the recording contradicts itself"
+    wide = (fit.half > 0.3) & ~fit.filled
+    if wide.any():
+        yield f"{int(wide.sum())} cells with data are only known to more than 0.3 m/s^2; stay longer at their pedals"
+    untold = [name for name, number in fit.times.items() if number is None]
+    if untold:
+        yield f"{', '.join(untold)}: not excited; step on the pedals and release them suddenly, and often"
+
+
+def steering_notes(fit: MechanismFit) -> Iterator[str]:
+    """What to know of a steering that was found."""
+    untold = [name for name, number in fit.numbers.items() if number is None]
+    if untold:
+        yield f"{', '.join(untold)}: not excited, kept as given; the intervals of the others hold if these are right"
+    for name, number in fit.numbers.items():
+        half = 0.5 * (number.high - number.low) / number.value if number is not None else 0.0
+        if half > CERTAIN:
+            yield (
+                f"{name} is poorly determined, to +-{half:.0%} only; more slow and small turns tell more "
+                "(`vds-gz profile turns`), or a longer recording"
+            )
+    if fit.left_out:
+        yield (
+            f"{fit.left_out} of {fit.pieces} pieces of the recording were left out: there the steering sticks or slips "
+            "otherwise than the model; where less of that shows, it looks like friction, and intervals are too narrow"
+        )
+    if fit.parameters.mechanical_params.dead_zone_threshold > 0.0:
+        yield (
+            "the dead zone stops the steering by chance, which the model of the search leaves out: intervals are too "
+            "narrow; of twenty such steerings they held between half (friction) and nine tenths (kp) of the true values"
+        )
+    yield "torques have no scale in such a recording; they are in the unit of the steering_torque_limit given"
+
+
+def _begun(log: str, notes: Sequence[str], picture: bytes) -> Page:
+    """A report with its notes and its picture."""
+    page = Page(report_title(log))
+    for note in notes:
+        page.text(note)
+    page.picture(picture, "measured and modelled")
+    return page
+
+
+def _cells(fit: PedalFit) -> Iterator[tuple[str, ...]]:
+    for i, pedal in enumerate(fit.pedals):
+        for j, speed in enumerate(fit.speeds):
+            value, half = fit.values[i, j], fit.half[i, j]
+            mark = "filled from its neighbours" if fit.filled[i, j] else ""
+            interval = f"{value - half:.3f} to {value + half:.3f}"
+            seconds = f"{fit.seconds[i, j]:.1f} s"
+            yield f"{pedal:g}", f"{speed:g} m/s", f"{value:.3f} m/s²", interval, seconds, mark
+
+
+def _rows(numbers: dict[str, Estimate | None], unit: str) -> Iterator[tuple[str, str, str]]:
+    for name, number in numbers.items():
+        if number is None:
+            yield name, "not excited", ""
+        else:
+            yield name, f"{number.value:.4g} {unit}".strip(), number.interval
+
+
+def _picture(folder: Path, time: Array, commanded: Array | None, measured: Array, modelled: Array, what: str) -> bytes:
+    """What was measured and what the model does; also written as identified.png."""
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(12.0, 4.2), dpi=100, layout="constrained")
+        panel = figure.subplots()
+        if commanded is not None:
+            panel.step(time, commanded, where="post", color=COMMANDED, linewidth=1.2, label="commanded")
+        panel.plot(time, measured, ".", color=ACTUAL, markersize=2.0, alpha=0.5, label="measured")
+        panel.plot(time, modelled, color=INK, linewidth=1.1, label="model")
+        panel.set_title(what)
+        panel.set_xlabel("time [s]")
+        panel.legend(ncols=3, loc="upper right")
+        data = png(figure)
+    (folder / "identified.png").write_bytes(data)
+    return data

@@ -1,0 +1,140 @@
+"""Two runs beside each other: in a sentence, in tables, as a picture, and all of it in one HTML file."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from vds_gz.study.compare.differences import Comparison, Difference, Measured, Signal
+from vds_gz.study.compare.tolerance import Bound
+from vds_gz.study.report.html import Page
+from vds_gz.study.report.style import ACTUAL, COMMANDED, PALE, STYLE, png
+
+HEAD = ("quantity", "rms", "peak", "at", "B later by", "rms without it")
+
+
+def verdict(found: Comparison) -> str:
+    """The comparison in a sentence."""
+    if all(one.peak == 0.0 for one in found.differences) and found.path.peak == 0.0:
+        return "The runs are identical."
+    delays = [f"{one.name} {_milliseconds(one)}" for one in found.differences if one.delay and abs(one.delay) > 5e-4]
+    delays += [f"dead time of {one.name} {change * 1e3:+.1f} ms" for one, change in _changes(found)]
+    if not delays:
+        return "Neither run is later than the other by half a millisecond."
+    return f"B against A: {', '.join(delays)}."
+
+
+def _changes(found: Comparison) -> Iterator[tuple[Measured, float]]:
+    """Actuators whose dead times differ [s]."""
+    for one in found.measured:
+        if one.a.dead_time is not None and one.b.dead_time is not None:
+            change = one.b.dead_time - one.a.dead_time
+            if abs(change) > 5e-4:
+                yield one, change
+
+
+def _milliseconds(one: Difference) -> str:
+    assert one.delay is not None
+    return f"{abs(one.delay) * 1e3:.1f} ms {'later' if one.delay > 0.0 else 'earlier'}"
+
+
+def difference_rows(found: Comparison) -> list[tuple[str, ...]]:
+    """Rows under :data:`HEAD`."""
+    rows: list[tuple[str, ...]] = []
+    for one in found.differences:
+        later = "-" if one.delay is None else f"{one.delay * 1e3 + 0.0:.1f} ms"
+        left = "-" if one.rms_aligned is None else f"{one.rms_aligned:.4g} {one.unit}"
+        values = f"{one.rms:.4g} {one.unit}", f"{one.peak:.4g} {one.unit}", f"{one.peak_time:.2f} s"
+        rows.append((one.name, *values, later, left))
+    path = found.path
+    beside = f"at most {path.beside:.4g} m beside A's path"
+    rows.append(("path", f"{path.rms:.4g} m", f"{path.peak:.4g} m", f"end {path.end:.4g} m", "", beside))
+    return rows
+
+
+def measured_table(found: Comparison) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """What was measured of the actuators: head and rows."""
+    rows: list[tuple[str, ...]] = []
+    for one in found.measured:
+        for label, field in (("dead time", "dead_time"), ("time constant", "time_constant")):
+            a, b = getattr(one.a, field), getattr(one.b, field)
+            change = "" if a is None or b is None else f"{(b - a) * 1e3:+.1f} ms"
+            rows.append((one.name, label, _seconds(a), _seconds(b), change))
+    return ("actuator", "measured", "A", "B", "B - A"), rows
+
+
+def _seconds(value: float | None) -> str:
+    return "not excited" if value is None else f"{value:.4f} s"
+
+
+def write_report(
+    folder: Path, names: tuple[str, str], found: Comparison, bounds: Sequence[Bound], notes: Sequence[str]
+) -> None:
+    """Write report.html, report.json and overlay.png.
+
+    Args:
+        folder: Where to.
+        names: Of both runs.
+        found: How they differ.
+        bounds: What was to hold.
+        notes: What else to say.
+    """
+    picture = png(_figure(found, names))
+    (folder / "overlay.png").write_bytes(picture)
+    content = {
+        "a": names[0],
+        "b": names[1],
+        "verdict": verdict(found),
+        "notes": list(notes),
+        "differences": [dataclasses.asdict(one) for one in found.differences],
+        "path": dataclasses.asdict(found.path),
+        "measured": [dataclasses.asdict(one) for one in found.measured],
+        "bounds": [{**dataclasses.asdict(bound), "broken": bound.broken} for bound in bounds],
+    }
+    (folder / "report.json").write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    page = Page(f"{names[0]} against {names[1]}")
+    page.text(verdict(found))
+    for bound in bounds:
+        page.text(f"{'broken' if bound.broken else 'holds'}: {bound}", bad=bound.broken)
+    for note in notes:
+        page.text(f"Note: {note}")
+    page.picture(picture, "both runs over time, and their paths")
+    page.heading("Differences, B minus A")
+    page.table(HEAD, difference_rows(found))
+    page.heading("Measured of the actuators")
+    page.table(*measured_table(found))
+    (folder / "report.html").write_text(page.html(), encoding="utf-8")
+
+
+def _figure(found: Comparison, names: tuple[str, str]) -> Figure:
+    """Every signal of both runs over time, and both paths."""
+    with mpl.rc_context(STYLE):
+        count = len(found.signals) + 1
+        figure = Figure(figsize=(12.0, 2.1 * math.ceil(count / 2) + 0.6), dpi=100, layout="constrained")
+        axes = figure.subplots(math.ceil(count / 2), 2, squeeze=False).ravel()
+        for axis, signal in zip(axes, found.signals, strict=False):
+            _draw(axis, signal, names)
+        axis = axes[len(found.signals)]
+        for points, colour in ((found.path_a, COMMANDED), (found.path_b, ACTUAL)):
+            axis.plot(*points.T, color=colour, linewidth=1.5)
+        axis.set_aspect("equal", adjustable="datalim")
+        axis.set_title("path [m]")
+        for axis in axes[count:]:
+            axis.axis("off")
+        handles, labels = axes[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside upper right", ncols=2)
+        return figure
+
+
+def _draw(axis: Axes, signal: Signal, names: tuple[str, str]) -> None:
+    axis.axhline(0.0, color=PALE, linewidth=1.0)
+    axis.plot(signal.time, signal.a, color=COMMANDED, linewidth=1.5, label=f"A  {names[0]}")
+    axis.plot(signal.time, signal.b, color=ACTUAL, linewidth=1.1, label=f"B  {names[1]}")
+    axis.set_title(f"{signal.name.replace('_', ' ')} [{signal.unit}]")
