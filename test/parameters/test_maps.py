@@ -13,7 +13,7 @@ from vds_gz.parameters.autoware import ActuationCmdParameters, ActuationCmdSteer
 from vds_gz.parameters.description import ParameterError
 from vds_gz.parameters.maps import own_map, parse_map, read_map
 from vds_gz.share import share
-from vds_gz.vehicle.autoware.maps import falling_inverse, look, map_of, rising_inverse
+from vds_gz.vehicle.autoware.maps import falling_inverse, interpolate, map_of, rising_inverse
 
 GOOD = "default, 0.0, 10.0\n0, -0.5, -1\n\n0.5, 1.0, 0.5\n1, 3, 2\n"
 OWN = ("accel_map.csv", "brake_map.csv", "steer_map.csv", "acceleration_map.csv")
@@ -117,15 +117,15 @@ def test_own_maps_are_those_of_their_script(tmp_path):
 @given(st.floats(0.0, 1.0), st.floats(-5.0, 60.0))
 def test_inverses_undo_the_maps(pedal, speed):
     accel, brake = map_of(own_map("accel_map.csv")), map_of(own_map("brake_map.csv"))
-    assert rising_inverse(accel, speed, look(accel, pedal, speed)) == pytest.approx(pedal, abs=1e-9)
-    assert falling_inverse(brake, speed, look(brake, pedal, speed), False) == pytest.approx(pedal, abs=1e-9)
+    assert rising_inverse(accel, speed, interpolate(accel, pedal, speed)) == pytest.approx(pedal, abs=1e-9)
+    assert falling_inverse(brake, speed, interpolate(brake, pedal, speed), False) == pytest.approx(pedal, abs=1e-9)
 
 
 @given(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6))
 def test_lookups_stay_within_the_map(actuation, state):
     table = own_map("steer_map.csv")
     values = [value for row in table.values for value in row]
-    assert min(values) <= look(map_of(table), actuation, state) <= max(values)
+    assert min(values) <= interpolate(map_of(table), actuation, state) <= max(values)
 
 
 @given(st.lists(st.integers(-2, 2), min_size=4, max_size=4), st.floats(-3.0, 3.0))

@@ -18,7 +18,7 @@ from vds_gz.commandlog.log import CommandLog
 from vds_gz.interface.commands import Gear, Pedals, Values
 from vds_gz.parameters.autoware import ActuationCmdParameters
 from vds_gz.parameters.description import ParameterError
-from vds_gz.vehicle.autoware.maps import look, map_of
+from vds_gz.vehicle.autoware.maps import interpolate, map_of
 from vds_gz.vehicle.command import DRIVE, PEDALS, Command
 from vds_gz.vehicle.model import VehicleModel
 from vds_gz.vehicle.vehicle import NANOSECONDS, Vehicle
@@ -154,7 +154,7 @@ class _Driver:
 
     def _gives(self, pedal: float, speed: float) -> float:
         """Acceleration [m/s^2]."""
-        return look(self._accel, pedal, speed) if pedal >= 0.0 else look(self._brake, -pedal, speed)
+        return interpolate(self._accel, pedal, speed) if pedal >= 0.0 else interpolate(self._brake, -pedal, speed)
 
     def _column(self, speed: float) -> int:
         return int(np.argmin(np.abs(self._speeds - speed)))

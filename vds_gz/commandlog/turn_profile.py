@@ -10,7 +10,7 @@ from vds_gz.commandlog.log import CommandLog
 from vds_gz.commandlog.pedal_profile import geared_log
 from vds_gz.interface.commands import Pedals
 from vds_gz.parameters.autoware import ActuationCmdParameters, ActuationCmdVgrParameters
-from vds_gz.vehicle.autoware.maps import look, map_of
+from vds_gz.vehicle.autoware.maps import interpolate, map_of
 from vds_gz.vehicle.autoware.steering import wheel_angle
 from vds_gz.vehicle.model import VehicleModel
 
@@ -62,7 +62,7 @@ def _keeping(car: ActuationCmdParameters, speed: float) -> float:
     """The accelerator that keeps a speed."""
     given = map_of(car.accel_map)
     positions = np.linspace(0.0, car.accel_map.actuations[-1], 1001)
-    away = [abs(look(given, one, speed)) for one in map(float, positions)]
+    away = [abs(interpolate(given, one, speed)) for one in map(float, positions)]
     return round(float(positions[int(np.argmin(away))]), 3)
 
 

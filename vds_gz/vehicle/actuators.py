@@ -17,7 +17,7 @@ class DriveCoefficients:
         delay_steps: Dead time in whole steps.
         max_velocity: Saturation [m/s].
         decay: What is left of a deviation after one step of the lag.
-        max_rise, max_fall: Greatest change in one step away from and towards standstill [m/s].
+        max_rise, max_fall: Maximum change in one step away from and towards standstill [m/s].
         dt: Length of a step [s].
     """
 
@@ -50,7 +50,7 @@ class SteeringCoefficients:
         delay_steps: Dead time in whole steps.
         max_position: Saturation [rad]; infinite if the unit turns all the way round.
         decay: What is left of a deviation after one step of the lag.
-        max_change: Greatest change in one step [rad].
+        max_change: Maximum change in one step [rad].
         dt: Length of a step [s].
     """
 
@@ -101,12 +101,12 @@ def steering_coefficients(p: SteeringParameters, dt: float) -> SteeringCoefficie
 
 
 def drive_at_rest(c: DriveCoefficients) -> DriveState:
-    """A drive that stands still and was never asked for anything."""
+    """A drive that stands still and never got a reference."""
     return DriveState(0.0, 0, [0.0] * (c.delay_steps + 1), [math.inf] * (c.delay_steps + 1))
 
 
 def steering_at_rest(c: SteeringCoefficients) -> SteeringState:
-    """A steering actuator that points ahead and was never asked for anything."""
+    """A steering actuator that points ahead and never got a reference."""
     return SteeringState(0.0, 0.0, 0, [0.0] * (c.delay_steps + 1), [math.inf] * (c.delay_steps + 1))
 
 
@@ -115,8 +115,8 @@ def step_drive(c: DriveCoefficients, s: DriveState, reference: float, rate: floa
 
     Args:
         c, s: Coefficients and state; the state changes in place.
-        reference: Velocity asked for now [m/s].
-        rate: Greatest acceleration that this reference allows [m/s^2], infinite for the actuator's own.
+        reference: Reference now [m/s].
+        rate: Maximum acceleration that this reference allows [m/s^2], infinite for the actuator's own.
     """
     head = s.head
     s.references[head] = reference
@@ -152,8 +152,8 @@ def step_steering(c: SteeringCoefficients, s: SteeringState, reference: float, r
 
     Args:
         c, s: Coefficients and state; the state changes in place.
-        reference: Angle asked for now [rad].
-        rate: Greatest steering rate that this reference allows [rad/s], infinite for the actuator's own.
+        reference: Reference now [rad].
+        rate: Maximum steering rate that this reference allows [rad/s], infinite for the actuator's own.
     """
     head = s.head
     s.references[head] = reference

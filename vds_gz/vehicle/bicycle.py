@@ -1,6 +1,6 @@
 """A fixed and a steered axle: cars, forklifts, tricycles; either axle driven, or both; one or two wheels on each.
 
-The reference point is the middle of the fixed axle. Kinematics: no wheel slips sideways, so every wheel's path has the
+The reference point is the middle of the fixed axle. Kinematics: no wheel slips laterally, so every wheel's path has the
 same turning centre, on the line of the fixed axle.
 """
 
@@ -44,7 +44,7 @@ from vds_gz.vehicle.model import (
 #: Below this a speed or a yaw rate gives no direction to steer to [m/s, rad/s].
 STANDSTILL = 1e-12
 
-#: A wheel turned sideways cannot move the reference point; this keeps its speed finite.
+#: A wheel turned across cannot move the reference point; this keeps its speed finite.
 SMALLEST_COSINE = 1e-3
 
 
@@ -177,8 +177,8 @@ def actuate(c: BicycleCoefficients, s: BicycleState, u: Command) -> None:
     if not c.allow_reverse and speed < 0.0:
         speed = 0.0
     if u.kind == TWIST:
-        across = c.signed_wheelbase * u.yaw_rate
-        drive, angle = twist_references(c, s, speed, across)
+        lateral = c.signed_wheelbase * u.yaw_rate
+        drive, angle = twist_references(c, s, speed, lateral)
     else:
         drive = speed
         angle = u.steering_angle
@@ -192,14 +192,16 @@ def actuate(c: BicycleCoefficients, s: BicycleState, u: Command) -> None:
     set_velocities(c, s)
 
 
-def twist_references(c: BicycleCoefficients, s: BicycleState, along: float, across: float) -> tuple[float, float]:
-    """Drive [m/s] and steering [rad] reference for a velocity of the steered axle's middle (along, across) [m/s].
+def twist_references(
+    c: BicycleCoefficients, s: BicycleState, longitudinal: float, lateral: float
+) -> tuple[float, float]:
+    """Drive [m/s] and steering [rad] reference for a velocity of the steered axle's middle [m/s, m/s].
 
     A direction can be taken two ways, half a turn apart with the drive reversed. The one within the stops is taken; if
     both are, the one closer to where the steering stands.
     """
-    known = abs(along) > STANDSTILL or (c.drive_on_steered_wheel and abs(across) > STANDSTILL)
-    angle = math.atan2(across, along) if known else 0.0
+    known = abs(longitudinal) > STANDSTILL or (c.drive_on_steered_wheel and abs(lateral) > STANDSTILL)
+    angle = math.atan2(lateral, longitudinal) if known else 0.0
     opposite = angle - math.pi if angle > 0.0 else angle + math.pi
     beyond = excess(angle, c.steering.max_position) - excess(opposite, c.steering.max_position)
     further = travel(c.steering, s.steering.angle, angle) - travel(c.steering, s.steering.angle, opposite)
@@ -207,8 +209,8 @@ def twist_references(c: BicycleCoefficients, s: BicycleState, along: float, acro
     if turned:
         angle = opposite
     if not c.drive_on_steered_wheel:
-        return along, angle
-    drive = math.sqrt(along * along + across * across)
+        return longitudinal, angle
+    drive = math.sqrt(longitudinal * longitudinal + lateral * lateral)
     return -drive if turned else drive, angle
 
 
@@ -278,12 +280,12 @@ def steered_wheel_speed(c: Axles, v_x: float, yaw_rate: float, y: float, cosine:
     By Ackermann's rule the wheel points along its own path, so it rolls as fast as it moves. With parallel steering it
     points like the middle one and rolls with the part of its motion along that direction.
     """
-    along = v_x - yaw_rate * y
-    across = yaw_rate * c.signed_wheelbase
-    rolling = along * cosine + across * sine
+    longitudinal = v_x - yaw_rate * y
+    lateral = yaw_rate * c.signed_wheelbase
+    rolling = longitudinal * cosine + lateral * sine
     if c.parallel_steering:
         return rolling
-    return math.copysign(math.sqrt(along * along + across * across), rolling)
+    return math.copysign(math.sqrt(longitudinal * longitudinal + lateral * lateral), rolling)
 
 
 def step(c: BicycleCoefficients, s: BicycleState, u: Command) -> None:
@@ -313,11 +315,11 @@ def steered_wheel_angle(c: Axles, angle: float, y: float) -> tuple[float, float]
     sine = math.sin(angle)
     cosine = math.cos(angle)
     shift = y / c.signed_wheelbase
-    along = 1.0 - shift * sine * cosine
-    across = shift * sine * sine
-    if along < 0.0:
-        along, across = -along, -across
-    return angle + math.atan2(across, along), 1.0 / (along * along + across * across)
+    longitudinal = 1.0 - shift * sine * cosine
+    lateral = shift * sine * sine
+    if longitudinal < 0.0:
+        longitudinal, lateral = -longitudinal, -lateral
+    return angle + math.atan2(lateral, longitudinal), 1.0 / (longitudinal * longitudinal + lateral * lateral)
 
 
 def joints(p: Tracks) -> tuple[Joint, ...]:

@@ -61,8 +61,8 @@ class Command:
         v_x, v_y: Velocity of base_link [m/s]; for ``ACKERMANN``, ``v_x`` is the speed of the reference point.
         yaw_rate: [rad/s].
         steering_angle: Angle of the middle steered wheel [rad].
-        steering_rate: Greatest steering rate [rad/s], infinite for the actuator's own.
-        acceleration: Greatest acceleration [m/s^2], infinite for the actuator's own.
+        steering_rate: Maximum steering rate [rad/s], infinite for the actuator's own.
+        acceleration: Maximum acceleration [m/s^2], infinite for the actuator's own.
         accel_pedal, brake_pedal: Positions of the pedals as the model's maps have them, mostly 0 to 1. Of a model
             without an accelerator map, ``accel_pedal`` is an acceleration [m/s^2].
         steering_command: What the model's steering takes: a tire angle or a steering wheel's [rad], or a voltage.

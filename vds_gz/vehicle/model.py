@@ -131,7 +131,7 @@ class VehicleModel:
         accepts: Kinds of commands that it understands.
         coefficients: (parameters, dt [s]) -> the object ``c`` of the other functions, with fields ``dt`` [s] and
             ``base_link_offset`` [m].
-        at_rest: (c) -> a new state ``s``: standing still at the origin, nothing asked for.
+        at_rest: (c) -> a new state ``s``: standing still at the origin, no reference.
         actuate: (c, s, u) advances the actuators by one step and sets wheel speeds and body velocity.
         step: (c, s, u) is ``actuate`` and then the motion over the step, when no Gazebo moves the vehicle.
         resize: (c, s) fits the delay lines of a state to new coefficients.

@@ -92,13 +92,13 @@ def actuate(c: OmniCoefficients, s: OmniState, u: Command) -> None:
 
     Where a wheel would exceed the maximum velocity all slow down by one factor, which keeps the direction.
     """
-    along = c.sign * u.v_x
-    across = u.v_y - c.base_link_offset * u.yaw_rate
+    longitudinal = c.sign * u.v_x
+    lateral = u.v_y - c.base_link_offset * u.yaw_rate
     turn = c.yaw_arm * u.yaw_rate
-    front_left = across + along + turn
-    rear_left = across - along - turn
-    rear_right = across + along - turn
-    front_right = across - along + turn
+    front_left = lateral + longitudinal + turn
+    rear_left = lateral - longitudinal - turn
+    rear_right = lateral + longitudinal - turn
+    front_right = lateral - longitudinal + turn
     fastest = max(abs(front_left), abs(rear_left), abs(rear_right), abs(front_right))
     scale = c.drive.max_velocity / fastest if fastest > c.drive.max_velocity else 1.0
     step_drive(c.drive, s.front_left, front_left * scale, u.acceleration)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from vds_gz.vehicle.autoware.arithmetic import limited, sign
 from vds_gz.vehicle.autoware.delay import DelayLine, empty_line
 from vds_gz.vehicle.autoware.gears import DRIVE, NEUTRAL, NONE, PARK, against_gear, is_reverse
-from vds_gz.vehicle.autoware.maps import Map, look
+from vds_gz.vehicle.autoware.maps import Map, interpolate
 
 #: Speed is what was asked for; acceleration is.
 IDEAL_SPEED = 0
@@ -88,7 +88,7 @@ class DriveState:
 
 
 def drive_at_rest(c: DriveCoefficients) -> DriveState:
-    """A drive that was never asked for anything."""
+    """A drive that never got a reference."""
     return DriveState(empty_line(c.delay_steps), empty_line(c.brake_delay_steps))
 
 
@@ -111,7 +111,7 @@ def brake_force(c: DriveCoefficients, s: DriveState, speed: float) -> float:
     """What the brake does against a motion, as an acceleration [m/s^2], at most 0."""
     if not s.braking:
         return 0.0
-    return min(0.0, look(c.brake_map, s.brake, abs(speed)) if c.uses_brake_map else s.input)
+    return min(0.0, interpolate(c.brake_map, s.brake, abs(speed)) if c.uses_brake_map else s.input)
 
 
 def pedal_lag(c: DriveCoefficients, s: DriveState) -> float:
@@ -164,8 +164,8 @@ def mapped_acceleration(c: DriveCoefficients, s: DriveState, v: float) -> float:
     """
     asked = limited(s.input, c.acceleration_limit)
     if c.physical and is_reverse(s.gear):
-        return -look(c.map, -asked, -v)
-    return look(c.map, asked, v)
+        return -interpolate(c.map, -asked, -v)
+    return interpolate(c.map, asked, v)
 
 
 def pedal_acceleration(c: DriveCoefficients, s: DriveState, v: float) -> float:
@@ -176,11 +176,11 @@ def pedal_acceleration(c: DriveCoefficients, s: DriveState, v: float) -> float:
     """
     speed = abs(v) if c.physical else v
     if c.uses_map and s.input > 0.0:
-        given = look(c.map, s.input, speed)
+        given = interpolate(c.map, s.input, speed)
     elif c.uses_brake_map and s.brake > 0.0:
-        given = look(c.brake_map, s.brake, speed)
+        given = interpolate(c.brake_map, s.brake, speed)
     elif c.uses_map and c.physical and s.input == 0.0:
-        given = look(c.map, 0.0, speed)
+        given = interpolate(c.map, 0.0, speed)
     else:
         given = s.input
     return limited(given, c.acceleration_limit)

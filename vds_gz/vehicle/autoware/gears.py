@@ -5,12 +5,7 @@ Codes are those of autoware_vehicle_msgs/GearCommand.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from vds_gz.vehicle.command import DRIVE as DRIVE
-
-if TYPE_CHECKING:
-    from vds_gz.vehicle.autoware.state import AutowareCoefficients, AutowareState
 
 NONE = 0
 NEUTRAL = 1
@@ -46,18 +41,3 @@ def forbidden(gear: int, speed: float) -> bool:
 def against_gear(gear: int, speed: float) -> bool:
     """The vehicle moves, and its gear does not allow it."""
     return speed != 0.0 and forbidden(gear, speed)
-
-
-def stops(c: AutowareCoefficients, s: AutowareState, v_before: float) -> bool:
-    """The rule ends the motion in this step, in which the speed changed from ``v_before`` to ``s.v_x``.
-
-    Autoware ends every motion against the gear, be it ever so fast. Corrected (no velocity jump on a gear change): the
-    drive brakes such a motion, and it ends when it comes to a standstill or turns round.
-    """
-    if not c.physical:
-        return forbidden(s.drive.gear, s.v_x)
-    if v_before * s.v_x > 0.0:
-        return False
-    if c.drive.free_in_neutral and s.drive.gear == NEUTRAL:
-        return s.drive.braking and abs(s.drive.brake_force) >= abs(s.drive.slope)
-    return forbidden(s.drive.gear, v_before) or forbidden(s.drive.gear, s.v_x)

@@ -18,7 +18,7 @@ from vds_gz.vehicle.autoware.drive import (
     DriveCoefficients,
 )
 from vds_gz.vehicle.autoware.gears import DRIVE, NO_RULE, NONE, REVERSE, is_reverse
-from vds_gz.vehicle.autoware.maps import across, falling_inverse, place, rising_inverse
+from vds_gz.vehicle.autoware.maps import falling_inverse, locate, rising_inverse, value_in_row
 from vds_gz.vehicle.autoware.state import AutowareCoefficients, AutowareState
 from vds_gz.vehicle.autoware.steering import (
     MECHANISM,
@@ -127,8 +127,8 @@ def driven_acceleration(c: AutowareCoefficients, s: AutowareState, u: Command) -
 def pedals_for(c: DriveCoefficients, wanted: float, speed: float) -> tuple[float, float]:
     """Accelerator and brake that give an acceleration in the gear's direction [m/s^2] at a speed [m/s]."""
     if c.uses_map:
-        column, share = place(c.map, speed)
-        if wanted > across(c.map, 0, column, share):
+        column, fraction = locate(c.map, speed)
+        if wanted > value_in_row(c.map, 0, column, fraction):
             return rising_inverse(c.map, speed, wanted), 0.0
     elif wanted >= 0.0 or not c.uses_brake_map:
         return wanted, 0.0

@@ -39,27 +39,27 @@ def map_of(table: ActuationMap) -> Map:
     )
 
 
-def look(m: Map, actuation: float, state: float) -> float:
+def interpolate(m: Map, actuation: float, state: float) -> float:
     """The value of a map."""
-    column, share = place(m, state)
+    column, fraction = locate(m, state)
     actuation = cropped(actuation, m.actuations[0], m.actuations[m.rows - 1])
     row = interval(m.actuations, actuation)
-    low = across(m, row, column, share)
-    high = across(m, row + 1, column, share)
+    low = value_in_row(m, row, column, fraction)
+    high = value_in_row(m, row + 1, column, fraction)
     return low + (high - low) * ((actuation - m.actuations[row]) / (m.actuations[row + 1] - m.actuations[row]))
 
 
-def place(m: Map, state: float) -> tuple[int, float]:
-    """Where a state lies: the column before it, and its share of the way to the next one."""
+def locate(m: Map, state: float) -> tuple[int, float]:
+    """Where a state lies: the column before it, and its fraction of the way to the next one."""
     state = cropped(state, m.states[0], m.states[m.columns - 1])
     column = interval(m.states, state)
     return column, (state - m.states[column]) / (m.states[column + 1] - m.states[column])
 
 
-def across(m: Map, row: int, column: int, share: float) -> float:
-    """The value in a row, at a share of the way from a column to the next one."""
+def value_in_row(m: Map, row: int, column: int, fraction: float) -> float:
+    """The value in a row, at a fraction of the way from a column to the next one."""
     left = m.values[row * m.columns + column]
-    return left + (m.values[row * m.columns + column + 1] - left) * share
+    return left + (m.values[row * m.columns + column + 1] - left) * fraction
 
 
 def interval(keys: list[float], key: float) -> int:
@@ -79,27 +79,27 @@ def cropped(value: float, lowest: float, highest: float) -> float:
     return value
 
 
-def share_between(before: float, after: float, value: float) -> float:
-    """The share of the way from one value to another at which a third one lies."""
+def fraction_between(before: float, after: float, value: float) -> float:
+    """The fraction of the way from one value to another at which a third one lies."""
     return (value - before) / (after - before) if after != before else 0.0
 
 
 def rising_inverse(m: Map, state: float, wanted: float) -> float:
     """The actuation that gives a value, at a state where more actuation gives more; the nearest one where none does."""
-    column, share = place(m, state)
-    if wanted < across(m, 0, column, share):
+    column, fraction = locate(m, state)
+    if wanted < value_in_row(m, 0, column, fraction):
         return m.actuations[0]
-    if wanted > across(m, m.rows - 1, column, share):
+    if wanted > value_in_row(m, m.rows - 1, column, fraction):
         return m.actuations[m.rows - 1]
     row = 0
-    before = across(m, 0, column, share)
-    after = across(m, 1, column, share)
+    before = value_in_row(m, 0, column, fraction)
+    after = value_in_row(m, 1, column, fraction)
     while after < wanted:
         row += 1
         before = after
-        after = across(m, row + 1, column, share)
+        after = value_in_row(m, row + 1, column, fraction)
     start = m.actuations[row]
-    return start + (m.actuations[row + 1] - start) * share_between(before, after, wanted)
+    return start + (m.actuations[row + 1] - start) * fraction_between(before, after, wanted)
 
 
 def falling_inverse(m: Map, state: float, wanted: float, mirrored: bool) -> float:
@@ -111,20 +111,20 @@ def falling_inverse(m: Map, state: float, wanted: float, mirrored: bool) -> floa
         wanted: The value.
         mirrored: Within the range of values, read the actuation from the wrong end of its axis.
     """
-    column, share = place(m, state)
+    column, fraction = locate(m, state)
     last = m.rows - 1
-    if wanted < across(m, last, column, share):
+    if wanted < value_in_row(m, last, column, fraction):
         return m.actuations[last]
-    if wanted > across(m, 0, column, share):
+    if wanted > value_in_row(m, 0, column, fraction):
         return m.actuations[0]
     row = last
-    before = across(m, last, column, share)
-    after = across(m, last - 1, column, share)
+    before = value_in_row(m, last, column, fraction)
+    after = value_in_row(m, last - 1, column, fraction)
     while after < wanted:
         row -= 1
         before = after
-        after = across(m, row - 1, column, share)
-    part = share_between(before, after, wanted)
+        after = value_in_row(m, row - 1, column, fraction)
+    part = fraction_between(before, after, wanted)
     if mirrored:
         start = m.actuations[last - row]
         return start + (m.actuations[last - row + 1] - start) * part

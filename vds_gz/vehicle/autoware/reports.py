@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from vds_gz.vehicle.autoware.arithmetic import limited
 from vds_gz.vehicle.autoware.gears import is_reverse
-from vds_gz.vehicle.autoware.maps import across, falling_inverse, place, rising_inverse
+from vds_gz.vehicle.autoware.maps import falling_inverse, locate, rising_inverse, value_in_row
 from vds_gz.vehicle.autoware.state import AutowareCoefficients, AutowareState
 from vds_gz.vehicle.autoware.steering import MECHANISM, RATE_MAP, VARIABLE_RATIO, wheel_angle
 
@@ -43,7 +43,7 @@ def gear_report(s: AutowareState) -> int:
 
 
 def acceleration_report(s: AutowareState) -> tuple[float, float]:
-    """Acceleration along and across [m/s^2]."""
+    """Longitudinal and lateral acceleration [m/s^2]."""
     return s.acceleration, s.yaw_rate * s.v_x
 
 
@@ -69,8 +69,8 @@ def actuation_status(c: AutowareCoefficients, s: AutowareState) -> ActuationStat
         v = abs(v)
     accel = brake = 0.0
     if drive.uses_map:
-        column, share = place(drive.map, v)
-        if a >= across(drive.map, 0, column, share):
+        column, fraction = locate(drive.map, v)
+        if a >= value_in_row(drive.map, 0, column, fraction):
             accel = rising_inverse(drive.map, v, a)
     if drive.uses_brake_map:
         brake = falling_inverse(drive.brake_map, v, a, not c.physical)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from vds_gz.vehicle.autoware.arithmetic import limited, outside
 from vds_gz.vehicle.autoware.delay import DelayLine, empty_line
-from vds_gz.vehicle.autoware.maps import Map, look
+from vds_gz.vehicle.autoware.maps import Map, interpolate
 from vds_gz.vehicle.autoware.mechanism import (
     MechanismCoefficients,
     MechanismState,
@@ -42,7 +42,7 @@ class SteeringCoefficients:
         delay_steps: Dead time in steps.
         command_limit: Saturation of an angle that is asked for [rad].
         angle_limit: End stops [rad].
-        rate_limit: Greatest steering rate [rad/s].
+        rate_limit: Maximum steering rate [rad/s].
         time_constant: Of the lag [s].
         bias: What a sensor reads too much [rad].
         dead_band: Least deviation that is acted on [rad].
@@ -92,7 +92,7 @@ class SteeringState:
 
 
 def steering_at_rest(c: SteeringCoefficients) -> SteeringState:
-    """A steering that points ahead and was never asked for anything."""
+    """A steering that points ahead and never got a reference."""
     return SteeringState(empty_line(c.delay_steps), mechanism_at_rest(c.mechanism))
 
 
@@ -131,8 +131,8 @@ def mapped_rate(c: SteeringCoefficients, command: float, v: float, angle: float)
     speed, and what it gives is divided by the time constant.
     """
     if c.physical:
-        return look(c.map, command, angle)
-    return look(c.map, command, v) / c.time_constant
+        return interpolate(c.map, command, angle)
+    return interpolate(c.map, command, v) / c.time_constant
 
 
 def geared_angle(c: SteeringCoefficients, wheel: float, v: float, angle: float) -> float:

@@ -12,7 +12,7 @@ from vds_gz.vehicle.autoware.drive import (
     ROLLING_ACCELERATION,
     prepare_drive,
 )
-from vds_gz.vehicle.autoware.gears import NO_FALL, NO_RULE, ROLLING, SHORTEST_STEP, stops
+from vds_gz.vehicle.autoware.gears import NEUTRAL, NO_FALL, NO_RULE, ROLLING, SHORTEST_STEP, forbidden
 from vds_gz.vehicle.autoware.inputs import take_command
 from vds_gz.vehicle.autoware.integrators import integrate
 from vds_gz.vehicle.autoware.mechanism import step_mechanism
@@ -57,6 +57,21 @@ def advance(c: AutowareCoefficients, s: AutowareState, u: Command) -> None:
     report_acceleration(c, s, v)
     s.steering.rate = (s.steering.angle - angle) / c.dt
     set_wheel_speeds(c, s)
+
+
+def stops(c: AutowareCoefficients, s: AutowareState, v_before: float) -> bool:
+    """The rule ends the motion in this step, in which the speed changed from ``v_before`` to ``s.v_x``.
+
+    Autoware ends every motion against the gear, be it ever so fast. Corrected (no velocity jump on a gear change): the
+    drive brakes such a motion, and it ends when it comes to a standstill or turns round.
+    """
+    if not c.physical:
+        return forbidden(s.drive.gear, s.v_x)
+    if v_before * s.v_x > 0.0:
+        return False
+    if c.drive.free_in_neutral and s.drive.gear == NEUTRAL:
+        return s.drive.braking and abs(s.drive.brake_force) >= abs(s.drive.slope)
+    return forbidden(s.drive.gear, v_before) or forbidden(s.drive.gear, s.v_x)
 
 
 def keep_limits(c: AutowareCoefficients, s: AutowareState) -> None:
