@@ -25,7 +25,7 @@ from vds_gz.share import share
 PICTURES = Path(__file__).resolve().parents[1] / "pictures"
 NODE = ["-m", "vds_gz.nodes.sim_node", "--ros-args", "--params-file", str(share("config") / "ackermann_car.yaml")]
 VIEW = ["-m", "vds_gz.cli", "view", "--port", "0"]
-FLAGS = "headless no-sandbox disable-gpu disable-background-networking window-size=1500,1130"
+FLAGS = "headless no-sandbox disable-gpu disable-background-networking window-size=1500,1220"
 
 #: A phone held upright.
 PHONE = {"width": 420, "height": 860, "pixelRatio": 2.0, "touch": True}

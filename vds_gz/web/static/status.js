@@ -1,5 +1,6 @@
 // The line at the top, and what the diagnostics say.
 
+const LONG = 24; // a longer value has a line of its own [characters]
 const WINDOW = 1000; // frames per second are counted over so long [ms]
 
 export class Status {
@@ -26,6 +27,7 @@ export class Status {
         const [part, term, detail] = ["div", "dt", "dd"].map((tag) => document.createElement(tag));
         term.textContent = key;
         detail.textContent = value;
+        part.classList.toggle("long", value.length > LONG);
         part.append(term, detail);
         return part;
       }),
