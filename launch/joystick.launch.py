@@ -35,7 +35,12 @@ def generate_launch_description() -> LaunchDescription:
         ),
         DeclareLaunchArgument("device_id", default_value="0", description="Which of several joysticks."),
         DeclareLaunchArgument("namespace", default_value="", description="Namespace of the vehicle to drive."),
-        DeclareLaunchArgument("use_sim_time", default_value="false", choices=[*BOOLEANS], description="Follow /clock."),
+        DeclareLaunchArgument(
+            "use_sim_time",
+            default_value="",
+            choices=[*BOOLEANS, ""],
+            description="Follow /clock. Empty: commands are stamped by the clock that the vehicle lives by.",
+        ),
     ]
     return LaunchDescription([*arguments, OpaqueFunction(function=start)])
 
@@ -43,14 +48,15 @@ def generate_launch_description() -> LaunchDescription:
 def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """Everything that the arguments select."""
     arguments = context.launch_configurations
-    simulation_time = {"use_sim_time": boolean(arguments["use_sim_time"], "use_sim_time")}
+    given = arguments["use_sim_time"]
+    simulation_time = [{"use_sim_time": boolean(given, "use_sim_time")}] if given else []
     teleop = Node(
         package=PACKAGE,
         executable="joystick_teleop",
         namespace=arguments["namespace"],
         parameters=[
             arguments["params_file"] or str(share("config", "joystick", f"{arguments['controller']}.yaml")),
-            simulation_time,
+            *simulation_time,
         ],
         output="screen",
     )
@@ -63,7 +69,7 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
         namespace=arguments["namespace"],
         parameters=[
             {"device_id": whole_number(arguments["device_id"], "device_id"), "autorepeat_rate": REPEAT_RATE},
-            simulation_time,
+            *simulation_time,
         ],
         output="screen",
     )
