@@ -5,9 +5,10 @@ import time
 
 import pytest
 
+from vds_gz.geometry.se2 import Pose
 from vds_gz.interface import topics
 from vds_gz.ros.messages.factory import open_types
-from vds_gz.study.session.newest import Pair, Pose, Telemetry
+from vds_gz.study.session.newest import Pair, Telemetry
 from vds_gz.study.session.terminal_view import BAR, LineView, PictureView, bar, chart
 
 TYPES = open_types()

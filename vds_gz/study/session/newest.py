@@ -8,6 +8,7 @@ from collections import Counter, deque
 from dataclasses import dataclass
 from typing import Any
 
+from vds_gz.geometry.se2 import Pose
 from vds_gz.interface import topics
 from vds_gz.interface.commands import Reference, whole_types
 from vds_gz.interface.conversions import stamp_ns, yaw_of
@@ -31,15 +32,6 @@ class Pair:
     actual: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class Pose:
-    """Where base_link is in the map [m, m, rad]."""
-
-    x: float = 0.0
-    y: float = 0.0
-    heading: float = 0.0
-
-
 class Telemetry:
     """Takes raw messages and tells what they say now.
 
@@ -54,7 +46,7 @@ class Telemetry:
 
     def __init__(self) -> None:
         """Nothing is known yet."""
-        self.pose = Pose()
+        self.pose = Pose(0.0, 0.0, 0.0)
         self.path: deque[tuple[float, float]] = deque(maxlen=PATH_LENGTH)
         self.rates: dict[str, float] = {}
         self.real_time_factor = math.nan

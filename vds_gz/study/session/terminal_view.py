@@ -8,7 +8,8 @@ import time
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from vds_gz.study.session.newest import Pair, Pose, Telemetry
+from vds_gz.geometry.se2 import Pose
+from vds_gz.study.session.newest import Pair, Telemetry
 
 #: Between two pictures on a terminal, and between two lines elsewhere [s].
 PICTURE_PERIOD, LINE_PERIOD = 0.1, 1.0
