@@ -45,7 +45,7 @@ class Difference:
 
     Attributes:
         rms, peak: Of B minus A, in the quantity's unit.
-        peak_time: When it was greatest [s].
+        peak_time: When the peak was [s].
         delay: How much later B is than A [s]; None where nothing moves.
         rms_aligned: What is left when the delay is taken out.
     """
@@ -61,7 +61,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class PathDifference:
-    """How the paths differ [m]: at the same time (rms, peak, end), and B's greatest distance from A's path."""
+    """How the paths differ [m]: at the same time (rms, peak, end), and B's maximum distance from A's path."""
 
     rms: float
     peak: float

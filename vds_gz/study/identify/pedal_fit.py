@@ -138,7 +138,7 @@ def fit_pedals(
     Args:
         accel, brake: Positions of the pedals as commanded; each holds until the next.
         speed: Speed as measured [m/s].
-        speeds: Speeds of the grid [m/s]; those above the greatest that occurs but one are left out.
+        speeds: Speeds of the grid [m/s]; those above the maximum that occurs but one are left out.
         accels, brakes: Pedal positions of the grid, from 0 on; cut off in the same way.
         coasts: With no pedal the car does what the row 0 says; else it keeps its speed, as in Autoware's simulator.
         advance: Is told how much of the work, 1 in all, is done.
@@ -175,10 +175,10 @@ def _check(accel: Series, brake: Series, speed: Series) -> None:
             raise SignalError("the accelerator was never pressed; there is nothing to find")
 
 
-def _covering(keys: Sequence[float], greatest: float) -> Array:
-    """The keys up to the first that is not below the greatest value; at least two, from 0 on."""
+def _covering(keys: Sequence[float], maximum: float) -> Array:
+    """The keys up to the first that is not below the maximum; at least two, from 0 on."""
     rising = np.array(sorted({0.0, *keys}))
-    return rising[: max(2, int(np.searchsorted(rising, greatest - 1e-9)) + 1)]
+    return rising[: max(2, int(np.searchsorted(rising, maximum - 1e-9)) + 1)]
 
 
 def _table(name: str, speeds: Array, pedals: Array, values: Array) -> ActuationMap:

@@ -59,7 +59,7 @@ class Axis:
 
     Attributes:
         quantity, unit: What it is, and the unit of its value.
-        centred: Of a steering: it goes to 0 when the speed asked for is 0; None: the recording does not tell.
+        centred: Of a steering: it goes to 0 when the commanded speed is 0; None: the recording does not tell.
     """
 
     quantity: str
@@ -99,7 +99,7 @@ def identify(signals: Signals, *, wheel_base: float | None = None) -> list[Axis]
 
     Args:
         signals: What is known.
-        wheel_base: Of a vehicle that steers but is commanded velocities [m]: gives the angles asked for.
+        wheel_base: Of a vehicle that steers but is commanded velocities [m]: gives the angles commanded.
 
     Raises:
         SignalError: There is no axis with both.
@@ -135,7 +135,7 @@ def identify(signals: Signals, *, wheel_base: float | None = None) -> list[Axis]
 
 
 def _steering_of_twists(signals: Signals, wheel_base: float) -> tuple[Series, bool | None]:
-    """The steering angles that velocities asked for, and whether they were 0 at standstill."""
+    """The steering angles that velocities command, and whether they were 0 at standstill."""
     twists = signals.commanded["v_x"], signals.commanded["yaw_rate"]
     return _fitting(signals, *(steering_asked(*twists, wheel_base, centred=centred) for centred in (False, True)))
 
@@ -172,7 +172,7 @@ def steering_asked(v_x: Series, yaw_rate: Series, wheel_base: float, *, centred:
 
 
 def _overlap(quantity: str, command: Series, measured: Series) -> tuple[Series, Series]:
-    """Measurements from the first command on; before it nobody knows what was asked for."""
+    """Measurements from the first command on; before it nobody knows what was commanded."""
     if not len(command.time) or not len(measured.time):
         raise SignalError(f"of {quantity} there are {len(command.time)} commands and {len(measured.time)} measurements")
     inside = (measured.time >= command.time[0]) & (measured.time <= command.time[-1] + 2.0)
@@ -276,7 +276,7 @@ def nav2(axes: list[Axis], signals: Signals) -> Iterator[str]:
 
 
 def _limit(fits: dict[str, AxisFit], signals: Signals, quantity: str, name: str) -> float:
-    """A limit; where it is not known, the greatest value that came up."""
+    """A limit; where it is not known, the maximum that came up."""
     fit, measured = fits.get(quantity), signals.measured.get(quantity)
     number = fit.numbers[name] if fit is not None else None
     if number is not None:
