@@ -83,7 +83,7 @@ def fit_mechanism(
         given: The vehicle; what is not looked for keeps its values, and the search begins at the others.
         free: Names in ``mechanical_params`` to look for.
         step_rate: Steps of the model per second [Hz].
-        advance: Is told how much of the work, 1 in all, is done.
+        advance: Called with the part of the work, 1 in all, that was done.
 
     Raises:
         SignalError: The log is too short, or nothing was commanded.

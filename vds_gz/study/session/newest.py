@@ -98,7 +98,7 @@ class Telemetry:
         twist = truth.twist.twist
         found = [Pair("speed", "m/s", v_x, twist.linear.x)]
         if v_y or abs(twist.linear.y) > 1e-6:
-            found.append(Pair("sideways", "m/s", v_y, twist.linear.y))
+            found.append(Pair("lateral", "m/s", v_y, twist.linear.y))
         found.append(Pair("yaw rate", "rad/s", yaw_rate, twist.angular.z))
         return found + self._actuators()
 

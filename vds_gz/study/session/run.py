@@ -27,7 +27,7 @@ NODE_NAME = "run"
 #: After the driver's end, the vehicle may take so long to come to rest [s]; below this it rests [m/s, rad/s, rad].
 SETTLE, REST = 3.0, 1e-3
 
-#: A process that is told to end has so long [s].
+#: A process that is signalled to end has so long [s].
 LONGEST_GOODBYE = 5.0
 
 #: Longest sleep, so that the view and the file are kept up to date [s].
@@ -42,7 +42,7 @@ class RunError(FailureError):
 
 
 def write_parameters(overrides: Iterable[Override], folder: Path) -> Path:
-    """Write what a vehicle is told into a parameter file that suits it in whatever namespace."""
+    """Write a vehicle's parameters into a parameter file that suits it in whatever namespace."""
     path = folder / "parameters.yaml"
     values = {override.name: override.value for override in overrides}
     path.write_text(yaml.safe_dump({"/**": {"ros__parameters": values}}, sort_keys=False), encoding="utf-8")

@@ -67,7 +67,7 @@ class Helper:
             self._process.stdin.write(json.dumps(request).encode() + b"\n")
             self._process.stdin.flush()
         except (BrokenPipeError, ValueError):
-            self.fault = "the helper process has ended, so Gazebo can be asked for nothing; start the node again"
+            self.fault = "the helper process has ended, so no service of Gazebo can be called; start the node again"
 
     def remember(self, wheels: int, positions: Sequence[float]) -> None:
         """Note now and then what would stop the joints: so many wheels that stand, and the steering as it is [rad]."""

@@ -36,7 +36,7 @@ class RosState:
         self._parameters = parameters
         self._joint_states = parameters.joint_states_topic or joint_states
         self._odometry = parameters.odometry_topic or topics.odometry(parameters.model)
-        # A tick is told as soon as most of a period has passed, so that a rate like the physics' leaves none out.
+        # A tick is reported as soon as most of a period has passed, so that a rate like the physics' leaves none out.
         self._period = round(0.75 * NANOSECONDS / parameters.command_rate)
         self._time = self._last_tick = -1
         self._moved = self._told = monotonic()

@@ -132,7 +132,7 @@ class SystemLink:
         return [self.step_begins(info), *told, *was]
 
     def stand(self) -> None:
-        """Let the wheels stand until something else is told."""
+        """Let the wheels stand until the next command."""
         self._velocities = [0.0] * len(self._wheels)
 
     # ------------------------------------------------------------------ the plant's side
