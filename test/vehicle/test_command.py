@@ -8,7 +8,7 @@ import pytest
 
 from vds_gz.vehicle.command import (
     ACKERMANN,
-    GREATEST,
+    MAXIMUM,
     NEVER,
     SPEED,
     STEERING,
@@ -177,7 +177,7 @@ def test_nan_limits_of_a_message_are_at_fault_and_not_taken_for_none():
 
 @pytest.mark.parametrize(
     "command",
-    [Command(), twist(1.0, -2.0, 3.0), twist(GREATEST, -GREATEST, GREATEST), ackermann(5e-324, -0.5, 0.1, 0.2)],
+    [Command(), twist(1.0, -2.0, 3.0), twist(MAXIMUM, -MAXIMUM, MAXIMUM), ackermann(5e-324, -0.5, 0.1, 0.2)],
 )
 def test_commands_within_measure_are_without_fault(command):
     assert fault(command) == ""

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
 from vds_gz.parameters.vehicles import BicycleParameters, DifferentialParameters, OmniParameters
 from vds_gz.vehicle.bicycle import BICYCLE
-from vds_gz.vehicle.command import GREATEST, SPEED, STEERING, Command, ackermann, twist
+from vds_gz.vehicle.command import MAXIMUM, SPEED, STEERING, Command, ackermann, twist
 from vds_gz.vehicle.differential import DIFFERENTIAL
 from vds_gz.vehicle.omni import OMNI
 from vds_gz.vehicle.vehicle import Vehicle
@@ -447,9 +447,9 @@ def test_the_greatest_commands_that_are_accepted_keep_everything_finite(model, p
         if model is BICYCLE and p.drive_on_steered_wheel:
             p = dataclasses.replace(p, steering_actuator=IDEAL_STEERING)
     vehicle = Vehicle(model, p, max_command_age=1e6)
-    great = [twist(a * GREATEST, b * GREATEST, c * GREATEST) for a in (1, -1) for b in (1, 0) for c in (1, -1, 0)]
+    great = [twist(a * MAXIMUM, b * MAXIMUM, c * MAXIMUM) for a in (1, -1) for b in (1, 0) for c in (1, -1, 0)]
     if model is BICYCLE:
-        great += [ackermann(a * GREATEST, b) for a in (1, -1) for b in (GREATEST, -GREATEST, math.pi / 2, 0.3)]
+        great += [ackermann(a * MAXIMUM, b) for a in (1, -1) for b in (MAXIMUM, -MAXIMUM, math.pi / 2, 0.3)]
     for command in great:
         vehicle.enter(command, vehicle.time)
         vehicle.advance(vehicle.time + 300 * MILLISECOND)

@@ -14,7 +14,7 @@ from typing import NoReturn
 
 from vds_gz.commandlog.log import CommandLog, CommandLogError, CommandStream, checked
 from vds_gz.interface.commands import CommandType, Gear, Values, whole_types
-from vds_gz.vehicle.command import DRIVE, GREATEST_GEAR
+from vds_gz.vehicle.command import DRIVE, MAXIMUM_GEAR
 
 
 def stream_csv(path: Path) -> CommandStream:
@@ -86,8 +86,8 @@ def _entries(
 
 
 def _gear(number: float, where: str) -> int:
-    if number not in range(GREATEST_GEAR + 1):
-        raise CommandLogError(f"{where}, column 'gear': {number:g} must be a whole number from 0 to {GREATEST_GEAR}")
+    if number not in range(MAXIMUM_GEAR + 1):
+        raise CommandLogError(f"{where}, column 'gear': {number:g} must be a whole number from 0 to {MAXIMUM_GEAR}")
     return int(number)
 
 

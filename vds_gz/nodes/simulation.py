@@ -49,7 +49,7 @@ class Simulation:
         """Put base_link there; level and as high as it stands where no attitude is given.
 
         Raises:
-            LinkError: Gazebo cannot be asked for it.
+            LinkError: The request cannot be sent to Gazebo.
         """
         self._plant.set_pose(pose, attitude)
         self._observations.set_pose(pose)
@@ -62,7 +62,7 @@ class Simulation:
         """Hold the vehicle, or let it go on. As reference clock, and with Gazebo, time stands still with it.
 
         Raises:
-            LinkError: Gazebo cannot be asked for it.
+            LinkError: The request cannot be sent to Gazebo.
         """
         if not self._plant.pause(paused):
             self._time.pause(paused)
@@ -71,7 +71,7 @@ class Simulation:
         """Start anew: the time, if it is ours, the vehicle, or both.
 
         Raises:
-            LinkError: Gazebo cannot be asked for it.
+            LinkError: The request cannot be sent to Gazebo.
             SimulationError: It is not known yet where the vehicle began.
         """
         if state:

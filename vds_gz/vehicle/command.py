@@ -27,12 +27,12 @@ DRIVEN = (PEDALS, CONTROL, DIRECT)
 
 #: Gear codes are those of autoware_vehicle_msgs/GearCommand, 0 to 24; this is the forward gear.
 DRIVE = 2
-GREATEST_GEAR = 24
+MAXIMUM_GEAR = 24
 #: In a command: the gear stays as it is.
 KEEP_GEAR = -1
 
 #: No velocity [m/s], yaw rate [rad/s] or angle [rad] beyond this is meant, and none overflows below it.
-GREATEST = 1e6
+MAXIMUM = 1e6
 
 _MEASURES = (
     "v_x",
@@ -66,7 +66,7 @@ class Command:
         accel_pedal, brake_pedal: Positions of the pedals as the model's maps have them, mostly 0 to 1. Of a model
             without an accelerator map, ``accel_pedal`` is an acceleration [m/s^2].
         steering_command: What the model's steering takes: a tire angle or a steering wheel's [rad], or a voltage.
-        target_acceleration: Acceleration asked for [m/s^2], positive is faster in the gear's direction.
+        target_acceleration: Acceleration reference [m/s^2], positive is faster in the gear's direction.
         gear: Code of a gear, or ``KEEP_GEAR``.
         slope: Acceleration along +x that the road's slope gives [m/s^2], uphill negative.
     """
@@ -119,14 +119,14 @@ def fault(command: Command) -> str:
     """Why a command is not fit to enter a vehicle, in words; empty if it is."""
     for name in _MEASURES:
         value = getattr(command, name)
-        if not abs(value) <= GREATEST:
-            return f"{name} is {value:g}; it must be a finite number within +-{GREATEST:g}"
+        if not abs(value) <= MAXIMUM:
+            return f"{name} is {value:g}; it must be a finite number within +-{MAXIMUM:g}"
     for name in ("steering_rate", "acceleration"):
         value = getattr(command, name)
         if not value >= 0.0:
             return f"{name} is {value:g}; it must be a number"
-    if not KEEP_GEAR <= command.gear <= GREATEST_GEAR:
-        return f"gear is {command.gear}; it must be a code of autoware_vehicle_msgs/GearCommand, 0 to {GREATEST_GEAR}"
+    if not KEEP_GEAR <= command.gear <= MAXIMUM_GEAR:
+        return f"gear is {command.gear}; it must be a code of autoware_vehicle_msgs/GearCommand, 0 to {MAXIMUM_GEAR}"
     return ""
 
 

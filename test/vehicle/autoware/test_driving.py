@@ -22,7 +22,7 @@ from vds_gz.vehicle.autoware.reports import (
 )
 from vds_gz.vehicle.autoware.state import put
 from vds_gz.vehicle.command import (
-    GREATEST,
+    MAXIMUM,
     PEDALS,
     STOP,
     Command,
@@ -54,7 +54,7 @@ def numbers_of(value) -> list[float]:
     return list(value) if isinstance(value, list) else [value]
 
 
-anything = st.one_of(st.just(0.0), st.floats(-2.0, 2.0), st.floats(-GREATEST, GREATEST))
+anything = st.one_of(st.just(0.0), st.floats(-2.0, 2.0), st.floats(-MAXIMUM, MAXIMUM))
 commands = st.builds(
     Command,
     kind=st.sampled_from((0, 1, 4, 5, 7, 8)),

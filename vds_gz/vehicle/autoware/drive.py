@@ -10,7 +10,7 @@ from vds_gz.vehicle.autoware.delay import DelayLine, empty_line
 from vds_gz.vehicle.autoware.gears import DRIVE, NEUTRAL, NONE, PARK, against_gear, is_reverse
 from vds_gz.vehicle.autoware.maps import Map, interpolate
 
-#: Speed is what was asked for; acceleration is.
+#: Speed follows its reference at once; acceleration does.
 IDEAL_SPEED = 0
 IDEAL_ACCELERATION = 1
 #: Speed follows with a first-order lag; acceleration does, maybe by a map of what the vehicle makes of it.
@@ -33,9 +33,9 @@ class DriveCoefficients:
         speed_limit, acceleration_limit: Saturations [m/s, m/s^2].
         delay_steps, brake_delay_steps: Dead times in steps; the first one is also that of a speed or an acceleration.
         time_constant, brake_time_constant: Of the lags [s].
-        scale: What becomes of an acceleration asked for, as a factor.
+        scale: Factor of a commanded acceleration.
         uses_map, uses_brake_map: A pedal's position goes through its map; else it is an acceleration [m/s^2].
-        map: Acceleration [m/s^2] by the accelerator, or by the acceleration asked for, and speed [m/s].
+        map: Acceleration [m/s^2] by the accelerator, or by the commanded acceleration, and speed [m/s].
         brake_map: Acceleration [m/s^2] by brake pedal and speed.
         free_in_neutral: In neutral the vehicle rolls; else neutral holds it.
         resists: A gear that does not allow the motion brakes it.
@@ -158,7 +158,7 @@ def drive_derivative(c: DriveCoefficients, s: DriveState, v: float, lagging: flo
 
 
 def mapped_acceleration(c: DriveCoefficients, s: DriveState, v: float) -> float:
-    """What the vehicle makes of the acceleration asked for [m/s^2].
+    """The vehicle's response to the commanded acceleration [m/s^2].
 
     Corrected (maps in reverse): the map is read with speed and acceleration backwards, else at standstill.
     """

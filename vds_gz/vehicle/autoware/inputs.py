@@ -33,7 +33,7 @@ from vds_gz.vehicle.command import CONTROL, DIRECT, PEDALS, STOP, TWIST, Command
 #: Below this a speed gives a yaw rate no direction to steer to [m/s].
 STANDSTILL = 1e-12
 
-#: A speed of 0 asked for is held by the brake from here on [m/s], with so much [m/s^2].
+#: A commanded speed of 0 is held by the brake from here on [m/s], with so much [m/s^2].
 NEARLY_STANDING = 0.1
 HOLDING = 1.0
 

@@ -17,7 +17,7 @@ from vds_gz.vehicle.autoware.mechanism import (
     mechanism_at_rest,
 )
 
-#: The angle is what was asked for.
+#: The angle follows its reference at once.
 IDEAL_ANGLE = 0
 #: The angle follows with a first-order lag.
 LAGGING_ANGLE = 1
@@ -40,13 +40,13 @@ class SteeringCoefficients:
         kind: Which of the ways above.
         physical: Deviations of Autoware's models from any vehicle are corrected.
         delay_steps: Dead time in steps.
-        command_limit: Saturation of an angle that is asked for [rad].
+        command_limit: Saturation of an angle reference [rad].
         angle_limit: End stops [rad].
         rate_limit: Maximum steering rate [rad/s].
         time_constant: Of the lag [s].
         bias: What a sensor reads too much [rad].
         dead_band: Least deviation that is acted on [rad].
-        scale: What becomes of an angle that is asked for, as a factor.
+        scale: Factor of an angle reference.
         map: Steering rate [rad/s] by the command and the tire angle [rad].
         ratio, ratio_by_speed, ratio_by_angle: Coefficients of the gear ratio [-, s^2/m^2, 1/rad].
         gain: Of the loop that turns a reference of the tire angle into a steering rate [1/s].
