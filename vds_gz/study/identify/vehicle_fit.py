@@ -264,7 +264,7 @@ def nav2(axes: list[Axis], signals: Signals) -> Iterator[str]:
             yield f"model_delay_{name}: {_or_unknown(fit.numbers['dead_time'])}"
     yield "# velocity_smoother"
     if "yaw_rate" not in fits:
-        yield "# yaw rates (third numbers) were not commanded; these are the greatest that came up"
+        yield "# yaw rates (third numbers) were not commanded; these are the maxima observed"
     for parameter, name, sign in (
         ("max_velocity", "value", 1.0),
         ("min_velocity", "value", -1.0),
