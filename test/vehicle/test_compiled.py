@@ -240,7 +240,7 @@ def test_every_vehicle_of_a_fleet_has_a_dead_time_of_its_own():
 
 
 def test_a_fleet_of_nothing_is_refused():
-    with pytest.raises(ValueError, match="fleet of 0 vehicles"):
+    with pytest.raises(ValueError, match="fleet has 0 vehicles"):
         Fleet(DIFFERENTIAL, [])
 
 

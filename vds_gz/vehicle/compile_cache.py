@@ -19,6 +19,7 @@ from typing import Protocol
 import numba
 import numpy as np
 from numba.core import compiler, serialize
+from numba.core.runtime import rtsys
 from numba.misc.appdirs import AppDirs
 
 #: Of what is kept; results of another one are not read.
@@ -52,9 +53,6 @@ class Codegen(Protocol):
 class TargetContext(Protocol):
     """Where numba compiles for."""
 
-    def refresh(self) -> None:
-        """Make it ready."""
-
     def codegen(self) -> Codegen:
         """Its code generator."""
 
@@ -72,8 +70,12 @@ class DiskCache:
         return str(Path(numba.config.CACHE_DIR or AppDirs("vds_gz", appauthor=False).user_cache_dir) / "compiled")
 
     def load_overload(self, signature: object, target: TargetContext) -> object:
-        """What was compiled for these types of arguments; None if nothing was."""
-        target.refresh()
+        """What was compiled for these types of arguments; None if nothing was.
+
+        Machine code needs numba's run-time library to run, but none of its rules of typing and lowering (``refresh``),
+        which take longer to load than everything else here: the compiler gets them when something is to be compiled.
+        """
+        rtsys.initialize(target)
         try:
             data = self._file(signature, target.codegen()).read_bytes()
             if hashlib.sha256(data[_DIGEST:]).digest() == data[:_DIGEST]:
