@@ -1,4 +1,4 @@
-"""The node of a vehicle: its parameters and its services, over the graph. Runs in the graph's thread."""
+"""A client of a vehicle's node: its parameters and services. To be used only in the thread that waits on the graph."""
 
 from __future__ import annotations
 

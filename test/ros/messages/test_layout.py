@@ -56,7 +56,8 @@ def test_every_number_stands_where_the_layout_says(name, length):
         if last.startswith("["):
             holder[int(last[1:-1])] = value
         else:
-            setattr(holder, last, value)
+            # rclpy has a byte as bytes.
+            setattr(holder, last, bytes([value]) if isinstance(getattr(holder, last), bytes) else value)
     data = bytes(codec.encode(message))
     assert layout.length <= len(data) < layout.length + 4
     for number, place in enumerate(layout.places.values()):
