@@ -17,7 +17,8 @@ from pathlib import Path
 import matplotlib.image
 import numpy as np
 
-from vds_gz.cli.model import vehicle_parameters, written
+from vds_gz.cli.model import written
+from vds_gz.configuration import load_parameters
 from vds_gz.plant.gazebo.links import bindings
 from vds_gz.plant.gazebo.server import Spawn, populated
 from vds_gz.share import share
@@ -44,7 +45,7 @@ CAMERA = f"""<sdf version="1.9"><model name="camera"><static>true</static><link 
 
 def picture(world: str, view: tuple[float, ...], preset: str) -> np.ndarray:
     """What a camera sees of a world and a vehicle in it, after a while."""
-    vehicle = Spawn(written(vehicle_parameters(preset), "sdf", "vehicle"))
+    vehicle = Spawn(written(load_parameters(preset), "sdf", "vehicle"))
     _, text = populated(share("worlds", f"{world}.sdf"), [vehicle, Spawn(CAMERA, view)])
     images: list[np.ndarray] = []
     enough = threading.Event()

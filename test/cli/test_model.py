@@ -84,7 +84,7 @@ def test_wrong_parameters(text, words, tmp_path, capsys):
 
 def test_unknown_preset(capsys):
     assert main(["deepraser"]) == 2
-    assert "no preset 'deepraser'; presets are ackermann_car" in capsys.readouterr().err
+    assert "and no preset; presets are ackermann_car" in capsys.readouterr().err
 
 
 def test_nowhere_to_write(tmp_path, capsys):

@@ -3,8 +3,8 @@
 import pytest
 from helpers.simulation import NEEDS_GAZEBO, run
 
-from vds_gz.cli.model import vehicle_parameters, written
-from vds_gz.configuration import preset_names
+from vds_gz.cli.model import written
+from vds_gz.configuration import load_parameters, preset_names
 from vds_gz.description.sdf import sdf
 from vds_gz.parameters.sensors import TYPES
 from vds_gz.parameters.vehicles import BicycleParameters, OmniParameters
@@ -33,7 +33,7 @@ def check(tmp_path):
 
 @pytest.mark.parametrize("preset", preset_names())
 def test_presets(check, preset):
-    check(written(vehicle_parameters(preset), "sdf", "vehicle"))
+    check(written(load_parameters(preset), "sdf", "vehicle"))
 
 
 @pytest.mark.parametrize("pattern", ["o", "x"])

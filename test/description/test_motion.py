@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import pytest
 from helpers.simulation import NEEDS_GAZEBO, drive
 
-from vds_gz.cli.model import vehicle_parameters
-from vds_gz.configuration import preset_names
+from vds_gz.configuration import load_parameters, preset_names
 from vds_gz.description.sdf import sdf
 from vds_gz.parameters.vehicles import BicycleParameters, DifferentialParameters, OmniParameters
 from vds_gz.vehicle.catalogue import models
@@ -19,7 +18,7 @@ from vds_gz.vehicle.command import Command
 pytestmark = NEEDS_GAZEBO
 
 VEHICLES = {
-    **{name: (vehicle_parameters(name).model, vehicle_parameters(name).vehicle) for name in preset_names()},
+    **{name: (load_parameters(name).model, load_parameters(name).vehicle) for name in preset_names()},
     **{f"omni_{pattern}": ("omni", OmniParameters(roller_pattern=pattern)) for pattern in "ox"},
     "differential": ("differential", DifferentialParameters()),
     **{
@@ -111,7 +110,7 @@ def test_it_stands_still_and_moves_as_its_joints_do(vehicle, tmp_path):
 
 @pytest.mark.parametrize("preset", ["ackermann_car", "deepracer", "indoor_robot"])
 def test_it_drives_over_the_hill_and_stands_on_it(preset, tmp_path):
-    parameters = vehicle_parameters(preset)
+    parameters = load_parameters(preset)
     model = models()[parameters.model]
     motion = steady(parameters.model, parameters.vehicle, 3.0, 0.0)
     stop = {key: [0.0] * len(values) for key, values in motion.joints.items()}

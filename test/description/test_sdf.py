@@ -7,8 +7,7 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from vds_gz.cli.model import vehicle_parameters
-from vds_gz.configuration import preset_names
+from vds_gz.configuration import load_parameters, preset_names
 from vds_gz.description import gz_topics as topics
 from vds_gz.description.sdf import sdf
 from vds_gz.description.urdf import urdf
@@ -37,7 +36,7 @@ def plugins(vehicle: ElementTree.Element, kind: str) -> list[dict[str, str]]:
 
 @pytest.mark.parametrize("preset", preset_names())
 def test_one_message_moves_all_joints(preset):
-    parameters = vehicle_parameters(preset)
+    parameters = load_parameters(preset)
     joints = models()[parameters.model].joints(parameters.vehicle)
     vehicle = simulated(parameters.model, parameters.vehicle, name="robo")
     assert vehicle.get("name") == "robo"

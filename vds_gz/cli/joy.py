@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
 
-from vds_gz.errors import ArgumentError
+from vds_gz.cli.command import DONE, RAW, command
+from vds_gz.errors import ArgumentError, FailureError
 from vds_gz.parameters.description import describe
 from vds_gz.parameters.override import Override
 from vds_gz.parameters.teleop import GamepadParameters, JoystickParameters, load
 from vds_gz.parameters.yaml_reader import read_parameter_file
 from vds_gz.ros.arguments import Arguments, parse
-from vds_gz.ros.errors import GraphError
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.stopping import on_signals
 from vds_gz.share import share
@@ -44,42 +43,29 @@ examples:
 """
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+@command(NODE_NAME)
+def main(argv: list[str]) -> int:
     """Read a gamepad until told to stop.
 
     Returns:
         0 when it was stopped, 1 if PySDL2 is not installed, 2 for wrong use.
     """
-    try:
-        arguments = parse(sys.argv[1:] if argv is None else argv, NODE_NAME)
-        options = _parser().parse_args(arguments.rest)
-        settings = _settings(arguments, options)
-        gamepads = _gamepads(settings.gamepad, standard=options.standard or options.drive == STANDARD)
-        if options.list:
-            return _list(gamepads)
-        stop = on_signals()
-        if options.watch:
-            return watch(gamepads, stop)
-        station = JoyStation(open_graph(arguments, NODE_NAME), gamepads, settings, stop)
-    except (ValueError, GraphError, FileNotFoundError) as error:
-        print(f"{NODE_NAME}: {error}", file=sys.stderr)
-        return 2
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] != "sdl2":
-            raise
-        print(f"{NODE_NAME}: reading a gamepad needs PySDL2; pip install 'vds_gz[teleop]'", file=sys.stderr)
-        return 1
-    station.run()
-    return 0
+    arguments = parse(argv, NODE_NAME)
+    options = _parser().parse_args(arguments.rest)
+    settings = _settings(arguments, options)
+    gamepads = _gamepads(settings.gamepad, standard=options.standard or options.drive == STANDARD)
+    if options.list:
+        return _list(gamepads)
+    stop = on_signals()
+    if options.watch:
+        return watch(gamepads, stop)
+    JoyStation(open_graph(arguments, NODE_NAME), gamepads, settings, stop).run()
+    return DONE
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        "vds-gz joy",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+        "vds-gz joy", description=DESCRIPTION, epilog=EPILOG, formatter_class=RAW, allow_abbrev=False
     )
     parser.add_argument("--list", action="store_true", help="list what is connected, and end")
     parser.add_argument("--watch", action="store_true", help="show which axis or button moves, and publish nothing")
@@ -112,7 +98,12 @@ def _layout(layout: str, full_name: str) -> list[Override]:
 
 
 def _gamepads(gamepad: GamepadParameters, *, standard: bool) -> Gamepads:
-    return Gamepads(gamepad.device_id, gamepad.device_name, standard=standard, deadzone=gamepad.deadzone)
+    try:
+        return Gamepads(gamepad.device_id, gamepad.device_name, standard=standard, deadzone=gamepad.deadzone)
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] != "sdl2":
+            raise
+        raise FailureError("reading a gamepad needs PySDL2; pip install 'vds_gz[teleop]'") from None
 
 
 def _list(gamepads: Gamepads) -> int:
@@ -123,7 +114,7 @@ def _list(gamepads: Gamepads) -> int:
     if not devices:
         print("no joystick is connected")
     gamepads.close()
-    return 0
+    return DONE
 
 
 if __name__ == "__main__":

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from vds_gz.cli.command import DONE, RAW, command
 from vds_gz.errors import ArgumentError
 from vds_gz.parameters.description import Description, describe
 from vds_gz.parameters.override import Override
 from vds_gz.parameters.teleop import KeyParameters, load
 from vds_gz.parameters.yaml_reader import parse_value
 from vds_gz.ros.arguments import Arguments, parse
-from vds_gz.ros.errors import GraphError
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.stopping import on_signals
 from vds_gz.teleop.keys import KeyDriver
@@ -38,27 +37,24 @@ examples:
 HELP = "W/S speed   A/D steer   (or arrows)   space stop   Q end"
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+@command(NODE_NAME)
+def main(argv: list[str]) -> int:
     """Drive until the user ends it.
 
     Returns:
         0 when it was ended, 2 for wrong use or where there is no terminal.
     """
-    try:
-        arguments = parse(sys.argv[1:] if argv is None else argv, NODE_NAME)
-        parameters = _parameters(arguments)
-        terminal = _terminal()
-        stop = on_signals()
-        graph = open_graph(arguments, NODE_NAME)
-    except (ValueError, GraphError) as error:
-        print(f"{NODE_NAME}: {error}", file=sys.stderr)
-        return 2
+    arguments = parse(argv, NODE_NAME)
+    parameters = _parameters(arguments)
+    terminal = _terminal()
+    stop = on_signals()
+    graph = open_graph(arguments, NODE_NAME)
     print(HELP, flush=True)
     with terminal:
         KeyDriver(graph, parameters, terminal, arguments.use_sim_time, stop).run()
     if sys.stdout.isatty():
         print()
-    return 0
+    return DONE
 
 
 def _terminal() -> Terminal:
@@ -77,11 +73,7 @@ def _terminal() -> Terminal:
 def _parameters(arguments: Arguments) -> KeyParameters:
     """Every parameter is an option too: ``--max-speed 2`` means ``-p max_speed:=2``."""
     parser = argparse.ArgumentParser(
-        "vds-gz keys",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+        "vds-gz keys", description=DESCRIPTION, epilog=EPILOG, formatter_class=RAW, allow_abbrev=False
     )
     flags = {_flag(one): one for one in describe(KeyParameters())}
     for option, one in flags.items():

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from vds_gz.cli.command import DONE, command
-from vds_gz.configuration import parameters_of_file, parameters_of_preset, preset_names
+from vds_gz.configuration import load_parameters, preset_names
 from vds_gz.description.gz_bridge import vehicle_bridge
 from vds_gz.description.sdf import sdf
 from vds_gz.description.urdf import urdf
@@ -24,23 +24,12 @@ def main(argv: list[str]) -> int:
         0 if it was written, 2 if the parameters are wrong or the file cannot be written.
     """
     options = _parser().parse_args(argv)
-    text = written(vehicle_parameters(options.vehicle), options.format, options.name)
+    text = written(load_parameters(options.vehicle), options.format, options.name)
     if options.output:
         Path(options.output).write_text(text, encoding="utf-8")
     else:
         print(text, end="")
     return DONE
-
-
-def vehicle_parameters(preset_or_file: str) -> NodeParameters:
-    """The parameters of a preset of this package, e.g. ``deepracer``, or of a parameter file.
-
-    Raises:
-        ArgumentError: There is no such preset or file; the message names the presets.
-        ParameterError: A value in it is wrong.
-    """
-    path = Path(preset_or_file)
-    return parameters_of_file(path) if path.is_file() else parameters_of_preset(preset_or_file)
 
 
 def written(parameters: NodeParameters, form: str, name: str) -> str:

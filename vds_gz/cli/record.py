@@ -37,7 +37,8 @@ NODE_NAME = "record"
 PATIENCE = 5.0
 
 DESCRIPTION = """
-Record a vehicle's topics to an MCAP file until Ctrl-C: everything that it hears and says, or the topics named.
+Record a vehicle's topics to an MCAP file until Ctrl-C: everything that it receives and publishes, or the
+topics named.
 
 Messages are written as they come, compressed, and less than a second later they are on the disk: a recorder that is
 killed leaves a file that can be read up to then. `ros2 bag info` and `play`, Foxglove and PlotJuggler open recordings,
@@ -76,13 +77,13 @@ def main(argv: list[str]) -> int:
     graph = open_graph(arguments, NODE_NAME)
     try:
         recorder = Recorder(graph, path, at_once, wanted=wanted)
+        stop.wakes(graph.wake)
+        print(f"vds-gz record: {path}; Ctrl-C ends it", flush=True)
+        took = _record(graph, recorder, options.duration, stop)
     except OSError as error:
-        graph.close()
         raise ArgumentError(f"output '{path}' cannot be written: {error.strerror}") from None
-    stop.wakes(graph.wake)
-    print(f"vds-gz record: {path}; Ctrl-C ends it", flush=True)
-    took = _record(graph, recorder, options.duration, stop)
-    graph.close()
+    finally:
+        graph.close()
     _tell(recorder, took, path)
     missing = [name for name in map(arguments.topic, options.topics) if name not in recorder.by_topic()]
     for name in missing:
@@ -127,7 +128,7 @@ def _wanted(
 
 def _record(graph: Graph, recorder: Recorder, duration: float | None, stop: StopRequest) -> float:
     """Record until the time is over or a signal comes; how long that was [s]."""
-    begin = told = now = time.monotonic()
+    begin = shown = now = time.monotonic()
     end = math.inf if duration is None else begin + duration
     waiting = True
     try:
@@ -135,11 +136,11 @@ def _record(graph: Graph, recorder: Recorder, duration: float | None, stop: Stop
             while not stop.requested and now < end:
                 graph.wait(min(LONGEST_SLEEP, end - now))
                 now = time.monotonic()
-                if now - told < LONGEST_SLEEP:
+                if now - shown < LONGEST_SLEEP:
                     continue
                 recorder.tick()
-                advance(now - told)
-                told = now
+                advance(now - shown)
+                shown = now
                 if waiting and now - begin > PATIENCE:
                     waiting = False
                     _warn(graph, recorder)

@@ -104,11 +104,7 @@ def _address(host: str, listening: socket.socket, token: str) -> str:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        "vds-gz view",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=RAW,
-        allow_abbrev=False,
+        "vds-gz view", description=DESCRIPTION, epilog=EPILOG, formatter_class=RAW, allow_abbrev=False
     )
     parser.add_argument("--host", default="127.0.0.1", help="address to listen at (127.0.0.1: this machine only)")
     parser.add_argument(
