@@ -6,13 +6,14 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from typing import Any
 
 import pytest
 
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.factory import open_graph
-from vds_gz.web.graph_thread import GraphThread
+from vds_gz.web.graph_thread import GraphEndedError, GraphThread
 
 
 @pytest.fixture
@@ -59,3 +60,23 @@ def test_a_graph_that_fails_ends_the_program(make_thread, capsys):
     assert signals == [signal.SIGTERM]
     assert thread.failed
     assert "ZeroDivisionError" in capsys.readouterr().err
+
+
+def test_a_graph_that_fails_is_left_even_where_a_job_was_given_up(make_thread):
+    threads: list[GraphThread] = []
+    jobs: list[Future[int]] = []
+
+    def due() -> None:
+        if threads:
+            jobs.extend(threads[0].submit(lambda: 1) for _ in range(2))
+            jobs[0].cancel()
+            raise ZeroDivisionError
+
+    before = signal.signal(signal.SIGTERM, lambda number, frame: None)
+    try:
+        threads.append(make_thread(due))
+        threads[0].close()
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    with pytest.raises(GraphEndedError):
+        jobs[1].result(5.0)

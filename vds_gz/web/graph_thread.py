@@ -88,7 +88,8 @@ class GraphThread:
             with self._opening:
                 self._open = False
             for _, future in self._waiting():
-                future.set_exception(GraphEndedError("the graph's thread has ended"))
+                if future.set_running_or_notify_cancel():  # a page that has gone gives its jobs up
+                    future.set_exception(GraphEndedError("the graph's thread has ended"))
             self._graph.close()
 
     def _do_jobs(self) -> None:
