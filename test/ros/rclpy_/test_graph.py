@@ -1,4 +1,4 @@
-"""The graph over rclpy leaves, whatever others still ask of it."""
+"""The graph over rclpy leaves, whatever others still request of it, and hides no error of the node's own."""
 
 from __future__ import annotations
 
@@ -47,13 +47,57 @@ print("left")
 """
 
 
-def test_it_leaves_while_an_action_runs(domain):
+#: A service whose callback has a bug, called by a node beside it.
+SERVICE = """
+import threading
+import rclpy
+from rclpy.executors import SingleThreadedExecutor
+from std_srvs.srv import Trigger
+from vds_gz.ros.factory import open_graph
+
+graph = open_graph([], "failing")
+
+def fail(request, response):
+    raise KeyError("a bug")
+
+graph.service("~/fail", "std_srvs/srv/Trigger", fail)
+context = rclpy.Context()
+rclpy.init(context=context)
+node = rclpy.create_node("asking", context=context)
+executor = SingleThreadedExecutor(context=context)
+executor.add_node(node)
+
+def ask():
+    client = node.create_client(Trigger, "/failing/fail")
+    assert client.wait_for_service(20.0)
+    executor.spin_until_future_complete(client.call_async(Trigger.Request()), timeout_sec=20.0)
+
+threading.Thread(target=ask, daemon=True).start()
+try:
+    for _ in range(1000):
+        graph.wait(0.02)
+except KeyError as error:
+    print("raised", error)
+graph.close()
+print("left")
+"""
+
+
+def output(code):
     done = subprocess.run(
-        [sys.executable, "-c", ACTION],
+        [sys.executable, "-c", code],
         env={**os.environ, "VDS_GZ_GRAPH": "rclpy", "PYTHONPATH": os.pathsep.join(sys.path)},
         capture_output=True,
         text=True,
         timeout=60,
         check=False,
     )
-    assert done.stdout == "left\n", done.stderr
+    return done.stdout or done.stderr
+
+
+def test_it_leaves_while_an_action_runs(domain):
+    assert output(ACTION) == "left\n"
+
+
+def test_what_a_callback_raises_is_raised_where_the_node_waits(domain):
+    assert output(SERVICE) == "raised 'a bug'\nleft\n"

@@ -15,19 +15,24 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar
 
 import rclpy
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor, SetParametersResult
 from rclpy.action import ActionServer
+from rclpy.action.server import ServerGoalHandle
+from rclpy.client import Client
 from rclpy.duration import Duration
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
+from rclpy.publisher import Publisher
 from rclpy.qos import QoSDurabilityPolicy, QoSProfile, QoSReliabilityPolicy
 from rclpy.qos_overriding_options import QoSOverridingOptions
 from rclpy.serialization import serialize_message
 from rclpy.signals import SignalHandlerOptions
+from rclpy.subscription import Subscription
+from rclpy.task import Future as Response
 
 from vds_gz.errors import VdsGzError
 from vds_gz.parameters.description import Description, ParameterError, Value
@@ -37,8 +42,10 @@ from vds_gz.ros.messages.installed import interface
 from vds_gz.ros.rclpy_.receiver import Receiver
 from vds_gz.ros.rclpy_.work_queue import WorkQueue
 
+Returned = TypeVar("Returned")
+
 #: After so long, a request of ours is taken for lost [s].
-ANSWERED_WITHIN = 10.0
+RESPONSE_TIMEOUT = 10.0
 
 #: How long all last messages together may take to be acknowledged [s].
 ACKNOWLEDGED_WITHIN = 0.5
@@ -54,7 +61,7 @@ class ClosedError(VdsGzError, RuntimeError):
 class RclpyPublisher:
     """One topic that goes out."""
 
-    def __init__(self, publisher: Any) -> None:
+    def __init__(self, publisher: Publisher) -> None:
         self._publisher = publisher
         self.topic: str = publisher.topic_name
         self.publish: Callable[[Any], None] = publisher.publish
@@ -75,7 +82,7 @@ class RclpyPublisher:
 class RclpySubscription:
     """One topic that comes in."""
 
-    def __init__(self, node: Node, subscription: Any) -> None:
+    def __init__(self, node: Node, subscription: Subscription) -> None:
         self._node = node
         self.topic: str = subscription.topic_name
 
@@ -87,10 +94,10 @@ class RclpySubscription:
 class RclpyClient:
     """One service of another node."""
 
-    def __init__(self, client: Any, queue: WorkQueue) -> None:
+    def __init__(self, client: Client, queue: WorkQueue) -> None:
         self._client = client
         self._queue = queue
-        self._pending: dict[Any, float] = {}
+        self._pending: dict[Response, float] = {}
         self.name: str = client.srv_name
         self.request: Callable[[], Any] = client.srv_type.Request
 
@@ -99,19 +106,19 @@ class RclpyClient:
         return bool(self._client.service_is_ready())
 
     def call(self, request: Any, done: Callable[[Any], None]) -> None:
-        """Ask; ``done`` gets the response."""
+        """Send a request; ``done`` gets the response."""
         self._forget_lost()
-        answer = self._client.call_async(request)
-        self._pending[answer] = time.monotonic()
-        answer.add_done_callback(lambda answer: self._queue.put(lambda: done(answer.result())))
+        response = self._client.call_async(request)
+        self._pending[response] = time.monotonic()
+        response.add_done_callback(lambda response: self._queue.put(lambda: done(response.result())))
 
     def _forget_lost(self) -> None:
-        """Forget the requests that nobody will answer any more."""
+        """Forget the requests that nobody will respond to any more."""
         now = time.monotonic()
-        for answer, asked in list(self._pending.items()):
-            if answer.done() or now - asked > ANSWERED_WITHIN:
-                self._client.remove_pending_request(answer)
-                del self._pending[answer]
+        for response, sent in list(self._pending.items()):
+            if response.done() or now - sent > RESPONSE_TIMEOUT:
+                self._client.remove_pending_request(response)
+                del self._pending[response]
 
 
 class RclpyGraph:
@@ -198,14 +205,14 @@ class RclpyGraph:
         self._node.create_service(interface(type_name), name, serve)
 
     def client(self, name: str, type_name: str) -> RclpyClient:
-        """Ask a service of another node."""
+        """Look for a service of another node."""
         return RclpyClient(self._node.create_client(interface(type_name), name), self._arrived)
 
     def action(self, name: str, type_name: str, execute: Callable[[Any, Any, Any], Iterator[None]]) -> bool:
         """Offer an action; goals are carried out one at a time."""
         kind = interface(type_name)
 
-        def carry_out(handle: Any) -> Any:
+        def carry_out(handle: ServerGoalHandle) -> Any:
             feedback, result = kind.Feedback(), kind.Result()
             work = execute(handle.request, feedback, result)
             try:
@@ -229,7 +236,7 @@ class RclpyGraph:
                 self._node.declare_parameter(one.name, one.default, _descriptor(one), ignore_override=True)
         following: set[str] = set()
 
-        def on_set(parameters: list[Any]) -> SetParametersResult:
+        def on_set(parameters: list[Parameter]) -> SetParametersResult:
             given = {one.name: one.value for one in parameters if one.name in known and one.name not in following}
             try:
                 values = {known[name][0].name: known[name][0].check(value) for name, value in given.items()}
@@ -291,18 +298,22 @@ class RclpyGraph:
         while not self._closing:
             self._executor.spin_once(timeout_sec=1.0)
 
-    def _call(self, function: Callable[[], Any]) -> Any:
+    def _call(self, function: Callable[[], Returned]) -> Returned:
         """Let the node's thread call a function, and wait for what it returns.
 
+        What it raises is raised in :meth:`wait`, as of all callbacks, and ends the node; only a refusal is for whoever
+        sent the request.
+
         Raises:
+            ParameterError: The function refuses the values of parameters.
             ClosedError: The node leaves the graph and calls nothing any more.
         """
-        call: Future[Any] = Future()
+        call: Future[Returned] = Future()
 
         def work() -> None:
             try:
                 call.set_result(function())
-            except Exception as error:
+            except ParameterError as error:
                 call.set_exception(error)
 
         self._pending.add(call)

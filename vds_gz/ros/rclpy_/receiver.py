@@ -13,8 +13,10 @@ from collections.abc import Callable
 from typing import Any
 
 from rclpy.callback_groups import CallbackGroup
+from rclpy.context import Context
 from rclpy.guard_condition import GuardCondition
 from rclpy.impl.implementation_singleton import rclpy_implementation
+from rclpy.subscription import Subscription
 
 #: Takes a message and when it arrived (``time.monotonic_ns``).
 Deliver = Callable[[Any, int], None]
@@ -41,17 +43,17 @@ class NotForExecutors(CallbackGroup):
 class Receiver:
     """A thread that waits for messages and hands them on."""
 
-    def __init__(self, context: Any) -> None:
+    def __init__(self, context: Context) -> None:
         """Start it."""
         self.group = NotForExecutors()
         self._context = context
-        self._entries: tuple[tuple[Any, Deliver], ...] = ()
+        self._entries: tuple[tuple[Subscription, Deliver], ...] = ()
         self._closing = False
         self._wake = GuardCondition(None, None, context)
         self._thread = threading.Thread(target=self._run, name="receiver", daemon=True)
         self._thread.start()
 
-    def add(self, subscription: Any, deliver: Deliver) -> None:
+    def add(self, subscription: Subscription, deliver: Deliver) -> None:
         """Wait for this subscription too."""
         self._entries = (*self._entries, (subscription, deliver))
         self._wake.trigger()
@@ -71,7 +73,7 @@ class Receiver:
                 while entries is self._entries and not self._closing:
                     self._wait_once(waiting, entries)
 
-    def _wait_once(self, waiting: Any, entries: tuple[tuple[Any, Deliver], ...]) -> None:
+    def _wait_once(self, waiting: Any, entries: tuple[tuple[Subscription, Deliver], ...]) -> None:
         waiting.clear_entities()
         for subscription, _ in entries:
             waiting.add_subscription(subscription.handle)
