@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from tempfile import NamedTemporaryFile
 from typing import Any
-from xml.etree import ElementTree
 
 from helpers.parity import PERIOD, Manoeuvre, Sample
 from vds_gz.configuration import make_vehicle
-from vds_gz.description.sdf import remove_joint_plugins, sdf
+from vds_gz.description.sdf import moved_by, sdf
 from vds_gz.geometry.attitude import Attitude
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.plant.gazebo.links import bindings
@@ -42,9 +41,8 @@ class Stepped:
         vehicle = make_vehicle(parameters, moves=False)
         settings = replace(parameters.gazebo, lead=0.0, command_rate=1000.0)
         self.plant = GazeboPlant(vehicle, settings, self._link, lambda: None, print)
-        root = ElementTree.fromstring(sdf(model, parameters.vehicle))
-        remove_joint_plugins(root[0])
-        world = populated(share("worlds", "empty.sdf"), [Spawn(ElementTree.tostring(root, encoding="unicode"))], 0.0)[1]
+        spawn = Spawn(moved_by(sdf(model, parameters.vehicle)))
+        world = populated(share("worlds", "empty.sdf"), [spawn], 0.0)[1]
         self._sim = bindings.sim()
         self._attached = False
         self._begin: int | None = None

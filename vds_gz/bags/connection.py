@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from vds_gz.errors import VdsGzError
+
+#: How the names of bags end that are one file.
+SUFFIXES = (".mcap", ".db3")
+
+
+def may_be_bag(path: Path) -> bool:
+    """Whether a path is that of a bag, by its name, or of a folder, which only a bag can be."""
+    return path.is_dir() or path.suffix in SUFFIXES
 
 
 class BagError(VdsGzError, ValueError):

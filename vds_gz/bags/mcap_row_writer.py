@@ -15,7 +15,7 @@ from types import TracebackType
 import numpy as np
 from numpy.typing import NDArray
 
-from vds_gz.bags.mcap_format import MESSAGE, Opcode
+from vds_gz.bags.mcap_format import MESSAGE, RECORD, Opcode
 from vds_gz.bags.mcap_writer import McapWriter
 
 Array = NDArray[np.float64]
@@ -53,7 +53,7 @@ class Rows:
         for channel, template in templates:
             begin = len(self._template)
             self.channels.append((channel, begin))
-            length = MESSAGE.size - 9 + len(template.data)
+            length = MESSAGE.size - RECORD.size + len(template.data)
             self._template += MESSAGE.pack(Opcode.MESSAGE, length, channel, 0, 0, 0) + template.data
             fields[f"sequence {begin}"] = "<u4", begin + _SEQUENCE
             fields[f"log time {begin}"] = "<u8", begin + _LOG_TIME

@@ -10,8 +10,6 @@ from pathlib import Path
 from vds_gz.bags.connection import BagError, BagReader, Connection
 from vds_gz.bags.mcap_reader import UnfinishedMcap, is_whole
 
-SUFFIXES = (".mcap", ".db3")
-
 
 class Bag:
     """What can be asked of a bag. Made by :func:`open_bag`.

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from vds_gz.bags.definitions import definition
-from vds_gz.bags.mcap_format import MESSAGE, Opcode
+from vds_gz.bags.mcap_format import MESSAGE, RECORD, Opcode
 from vds_gz.bags.mcap_writer import McapWriter
 from vds_gz.interface.topics import Topic
 from vds_gz.ros.errors import UnknownTypeError
@@ -145,7 +145,7 @@ class Recorder:
             self._first = self._last = time_ns
         self._first, self._last = min(self._first, time_ns), max(self._last, time_ns)
         self._index[channel] += _PLACE.pack(time_ns, len(self._chunk))
-        length = MESSAGE.size - 9 + len(data)
+        length = MESSAGE.size - RECORD.size + len(data)
         self._chunk += MESSAGE.pack(Opcode.MESSAGE, length, channel, number & 0xFFFFFFFF, time_ns, time_ns)
         self._chunk += data
         self._flush_if_due()

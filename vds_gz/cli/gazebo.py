@@ -11,12 +11,10 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from xml.etree import ElementTree
-from xml.etree.ElementTree import Element, SubElement
 
 from vds_gz.cli.command import add_vehicle_options, command, parameter_file_of
 from vds_gz.configuration import NODE_NAME, parameters_of
-from vds_gz.description.sdf import remove_joint_plugins, sdf
+from vds_gz.description.sdf import moved_by, plugin, sdf
 from vds_gz.errors import ArgumentError
 from vds_gz.parameters.gazebo import LINKS
 from vds_gz.parameters.node import NodeParameters
@@ -30,8 +28,6 @@ from vds_gz.vehicle.catalogue import models
 #: How long the node may take to stop the joints and end [s].
 GOODBYE = 5.0
 
-SYSTEM = "gz::sim::systems::PythonSystemLoader"
-
 
 @command("vds-gz gazebo")
 def main(argv: list[str]) -> int:
@@ -42,7 +38,7 @@ def main(argv: list[str]) -> int:
     """
     options, ros = _parser().parse_known_args(argv)
     arguments = node_arguments(options, ros)
-    parameters = _parameters(arguments)
+    parameters = parameters_of(parse(arguments, NODE_NAME).overrides)
     world = world_file(options.world)
     name, text = populated(world, [spawned(parameters, options, arguments)], options.pace)
     arguments += ["-p", f"gazebo.world:={name}"]
@@ -67,16 +63,6 @@ def node_arguments(options: argparse.Namespace, ros: Sequence[str]) -> list[str]
     own = {"backend": "gazebo", "gazebo.link": options.link, "gazebo.model": options.name}
     given = [part for key, value in own.items() for part in ("-p", f"{key}:={value}")]
     return ["--ros-args", "--params-file", str(Path(file).resolve()), *given, *extra]
-
-
-def _parameters(arguments: Sequence[str]) -> NodeParameters:
-    """What the node will be told.
-
-    Raises:
-        ArgumentError: The command line is wrong.
-        ParameterError: A parameter is.
-    """
-    return parameters_of(parse(arguments, NODE_NAME).overrides)
 
 
 def world_file(name: str) -> Path:
@@ -109,16 +95,8 @@ def in_step(text: str, arguments: Sequence[str], **settings: str) -> str:
         arguments: The node's command line.
         settings: What else vds_gz.nodes.gazebo_system takes.
     """
-    root = ElementTree.fromstring(text)
-    model = root.find("model")
-    assert model is not None
-    remove_joint_plugins(model)
-    plugin = SubElement(model, "plugin", filename="gz-sim-python-system-loader-system", name=SYSTEM)
-    ours = {"module_name": "vds_gz.nodes.gazebo_system", "arguments": shlex.join(arguments), **settings}
-    for key, value in ours.items():
-        element: Element = SubElement(plugin, key)
-        element.text = value
-    return ElementTree.tostring(root, encoding="unicode")
+    ours = {"module_name": "vds_gz.nodes.gazebo_system", "arguments": shlex.join(arguments)}
+    return moved_by(text, plugin("PythonSystemLoader", **ours, **settings))
 
 
 def environment() -> dict[str, str]:

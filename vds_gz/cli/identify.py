@@ -1,4 +1,4 @@
-"""``vds-gz identify``: from a recording of a vehicle to a model that answers the same."""
+"""``vds-gz identify``: from a recording of a vehicle to a model that responds as it does."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import sys
 from itertools import chain
 from pathlib import Path
 
+from vds_gz.bags.connection import may_be_bag
 from vds_gz.cli.command import DONE, FAILED, RAW, add_vehicle_options, command, parameter_file_of, vehicle_of
 from vds_gz.cli.identify_actuation import Task, identify_pedals, identify_steering
 from vds_gz.configuration import NODE_NAME
@@ -153,7 +154,7 @@ def _signals(options: argparse.Namespace) -> Signals:
     if not path.exists():
         raise ArgumentError(f"'{path}' does not exist (looked in {Path.cwd()})")
     axes = options.model == "axes"
-    if path.is_dir() or path.suffix in (".mcap", ".db3"):
+    if may_be_bag(path):
         topics = {"command": options.command, "velocity": options.velocity, "steering": options.steering}
         return read_bag(path, **topics, pedals=not axes)
     columns = {}

@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from vds_gz.bags.connection import BagError
 from vds_gz.commandlog.log import CommandLogError, CommandStream, checked
 from vds_gz.interface import topics
 from vds_gz.interface.commands import GEAR_COMMAND, CommandType, Values, whole_types
@@ -50,7 +51,6 @@ def stream_bag(path: Path, topic: str | None = None) -> CommandStream:
 def _messages(path: Path, topic: str | None) -> Iterator[_Chosen | _Raw]:
     """What is read, then type, time [ns] and bytes of each message; gears come along with commands that have one."""
     try:
-        from vds_gz.bags.connection import BagError
         from vds_gz.bags.reader import open_bag
     except ModuleNotFoundError as error:
         raise CommandLogError(f"bag '{path}' needs '{error.name}': pip install 'vds_gz[dds,record]'") from None

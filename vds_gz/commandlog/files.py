@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from vds_gz.bags.connection import may_be_bag
 from vds_gz.commandlog.bag import stream_bag
 from vds_gz.commandlog.csv import stream_csv
 from vds_gz.commandlog.log import CommandLog, CommandLogError, CommandStream
-
-BAG_SUFFIXES = (".mcap", ".db3")
 
 
 def read(path: str | Path, topic: str | None = None) -> CommandLog:
@@ -33,7 +32,7 @@ def stream(path: str | Path, topic: str | None = None) -> CommandStream:
     path = Path(path)
     if not path.exists():
         raise CommandLogError(f"command log '{path}' does not exist (looked in {Path.cwd()})")
-    if path.is_dir() or path.suffix in BAG_SUFFIXES:
+    if may_be_bag(path):
         return stream_bag(path, topic)
     if topic is not None:
         raise CommandLogError(f"command log '{path}' is a CSV file, which has no topics; leave out topic '{topic}'")

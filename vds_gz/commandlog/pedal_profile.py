@@ -137,7 +137,7 @@ class _Driver:
         self._car.advance(round((now + STEP) * NANOSECONDS))
 
     def _top(self) -> float:
-        """A speed to go up to; great ones more often, as drives to others do not get there."""
+        """A speed to go up to; high ones more often, as drives to others do not get there."""
         return float(self._limits.speed * (0.98 - 0.7 * self._random.uniform() ** 2))
 
     def _bottom(self, top: float) -> float:

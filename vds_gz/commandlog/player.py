@@ -17,7 +17,7 @@ SHORTEST_SLEEP = 0.0002
 
 
 def _ignore(passed: float, command: Values) -> None:
-    """No progress is to be told."""
+    """No progress is to be shown."""
 
 
 class NoVehicleError(FailureError):

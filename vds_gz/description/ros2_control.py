@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from xml.etree import ElementTree
-from xml.etree.ElementTree import SubElement
+from xml.etree.ElementTree import Element, SubElement
 
 import yaml
 
-from vds_gz.description.sdf import remove_joint_plugins
+from vds_gz.description.sdf import moved_by
 from vds_gz.vehicle.model import Joint
 
 VELOCITY_CONTROLLER = "forward_velocity_controller"
@@ -86,13 +86,9 @@ def with_plugin(sdf: str, parameters: str, gain: float = 1.0, namespace: str = "
         gain: ``position_proportional_gain``; a steering joint lags by 1 / (gain * update rate) [s]. As shipped 0.1.
         namespace: Of ``controller_manager``; empty for none.
     """
-    root = ElementTree.fromstring(sdf)
-    model = root.find("model")
-    assert model is not None
-    remove_joint_plugins(model)
-    plugin = SubElement(model, "plugin", filename=PLUGIN[0], name=PLUGIN[1])
+    plugin = Element("plugin", filename=PLUGIN[0], name=PLUGIN[1])
     SubElement(plugin, "parameters").text = parameters
     SubElement(plugin, "position_proportional_gain").text = repr(gain)
     if namespace:
         SubElement(SubElement(plugin, "ros"), "namespace").text = namespace
-    return ElementTree.tostring(root, encoding="unicode")
+    return moved_by(sdf, plugin)

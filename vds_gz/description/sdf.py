@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any
-from xml.etree.ElementTree import Element, SubElement, indent, register_namespace, tostring
+from xml.etree.ElementTree import Element, SubElement, fromstring, indent, register_namespace, tostring
 
 from vds_gz.description import gz_topics as topics
 from vds_gz.description.urdf import Sensor, urdf
@@ -70,11 +70,21 @@ def joint_plugins(joints: Iterable[Joint], name: str) -> Iterable[Element]:
             yield plugin("JointController", **settings)
 
 
-def remove_joint_plugins(model: Element) -> None:
-    """Take :func:`joint_plugins` out of a model's SDF, for joints that something else moves."""
+def moved_by(text: str, *systems: Element) -> str:
+    """The SDF of a vehicle whose joints other systems move, in place of :func:`joint_plugins`.
+
+    Args:
+        text: The vehicle, as :func:`sdf` gives it.
+        systems: Each a ``<plugin>``; none where a program moves the joints.
+    """
+    root = fromstring(text)
+    model = root.find("model")
+    assert model is not None
     for one in model.findall("plugin"):
         if one.get("name", "").endswith(("::JointController", "::JointPositionController")):
             model.remove(one)
+    model.extend(systems)
+    return tostring(root, encoding="unicode")
 
 
 def state_plugins(name: str, rate: float) -> Iterable[Element]:

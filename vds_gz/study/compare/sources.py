@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from vds_gz.bags import reader as bags
+from vds_gz.bags.connection import SUFFIXES
 from vds_gz.commandlog.files import read
 from vds_gz.commandlog.log import CommandLog
 from vds_gz.configuration import parameters_of_file, parameters_of_preset, preset_file, preset_names
@@ -82,7 +82,7 @@ def find(text: str) -> Source:
 
 
 def _is_recording(path: Path) -> bool:
-    return path.is_dir() or (path.suffix in (*bags.SUFFIXES, ".csv") and path.is_file())
+    return path.is_dir() or (path.suffix in (*SUFFIXES, ".csv") and path.is_file())
 
 
 def _model(text: str, whole: str) -> tuple[Path, NodeParameters]:

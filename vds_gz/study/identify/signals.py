@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from vds_gz.bags.connection import BagError
+from vds_gz.bags.connection import BagError, may_be_bag
 from vds_gz.bags.reader import open_bag
 from vds_gz.interface.commands import CommandType, whole_types
 from vds_gz.interface.conversions import stamp_ns
@@ -121,7 +121,7 @@ def read_signals(path: str | Path, columns: dict[str, str] | None = None) -> Sig
         SignalError: The file holds no commands with measurements.
     """
     path = Path(path)
-    if path.is_dir() or path.suffix in (".mcap", ".db3"):
+    if may_be_bag(path):
         return read_bag(path)
     return read_csv(path, columns)
 

@@ -111,7 +111,7 @@ function figure({ name, unit }) {
 function scaled(values) {
   let [low, high] = [0, 0];
   for (const value of values) [low, high] = [Math.min(low, value), Math.max(high, value)];
-  if (high - low < 0.2) [low, high] = low < 0 && high <= 0 ? [low - 0.1, high + 0.1] : [low - 0.1, high + 0.1];
+  if (high - low < 0.2) [low, high] = [low - 0.1, high + 0.1];
   const margin = (high - low) * 0.06;
   [low, high] = [low - margin, high + margin];
   const rough = (high - low) / 6;
