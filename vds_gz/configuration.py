@@ -13,7 +13,7 @@ from vds_gz.parameters.override import Override
 from vds_gz.parameters.yaml_reader import read_parameter_file
 from vds_gz.share import share
 from vds_gz.vehicle.catalogue import models
-from vds_gz.vehicle.vehicle import Vehicle
+from vds_gz.vehicle.vehicle import AnyVehicle, Vehicle
 
 #: The node that simulates a vehicle, and its section in parameter files.
 NODE_NAME = "sim_node"
@@ -61,7 +61,7 @@ def load_parameters(source: str | Path, values: Mapping[str, object] | None = No
 
 def load_vehicle(
     source: str | Path, values: Mapping[str, object] | None = None, *, compiled: bool = False, start: int = 0
-) -> Vehicle:
+) -> AnyVehicle:
     """A vehicle at rest at the origin, ready for commands.
 
     Args:
@@ -85,7 +85,9 @@ def load_vehicle(
     return make_vehicle(load_parameters(source, values), compiled=compiled, start=start)
 
 
-def make_vehicle(parameters: NodeParameters, *, compiled: bool = False, start: int = 0, moves: bool = True) -> Vehicle:
+def make_vehicle(
+    parameters: NodeParameters, *, compiled: bool = False, start: int = 0, moves: bool = True
+) -> AnyVehicle:
     """The vehicle of these parameters at rest at the origin.
 
     Args:
@@ -94,7 +96,7 @@ def make_vehicle(parameters: NodeParameters, *, compiled: bool = False, start: i
         start: Time of the beginning [ns].
         moves: Its model moves it; false where Gazebo does.
     """
-    kind = Vehicle
+    kind: type[AnyVehicle] = Vehicle
     if compiled:
         from vds_gz.vehicle.compiled import CompiledVehicle
 

@@ -31,9 +31,9 @@ def ideal_bicycle(**changes) -> BicycleParameters:
     return BicycleParameters(**{"drive_actuator": IDEAL_DRIVE, "steering_actuator": steering} | changes)
 
 
-def driven(model, parameters, command: Command, seconds: float, **options) -> Vehicle:
+def driven(model, parameters, command: Command, seconds: float, *, kind: type[Vehicle] = Vehicle, **options) -> Vehicle:
     """A vehicle that has done one thing for some time, from rest."""
-    vehicle = Vehicle(model, parameters, **{"max_command_age": 1e6} | options)
+    vehicle = kind(model, parameters, **{"max_command_age": 1e6} | options)
     vehicle.enter(command, 0)
     vehicle.advance(round(seconds * SECOND))
     return vehicle

@@ -120,6 +120,7 @@ def test_processes_that_start_at_once_do_not_disturb_each_other(machine, tmp_pat
 FLEET = """
 import sys
 from vds_gz import BICYCLE, BicycleParameters, CompiledVehicle, Fleet, twist
+from vds_gz.vehicle.compiled import compiled_fleet_run, compiled_run, compiled_schedule
 
 vehicle = CompiledVehicle(BICYCLE, BicycleParameters())
 vehicle.enter(twist(1.0, 0.0, 0.2), 0)
@@ -130,9 +131,14 @@ held.advance(1_000_000_000)
 fleet = Fleet(BICYCLE, [BicycleParameters()] * 3)
 fleet.commands.v_x, fleet.commands.yaw_rate = 1.0, 0.2
 fleet.advance(1000)
-samples = vehicle.sample([2_000_000_000])
-every = (vehicle._run, vehicle._run_schedule, held._run, fleet._run)
-print(fleet.states.x[2], samples["x"][0], held.motion().x, *(sum(one.stats.cache_misses.values()) for one in every))
+(sample,) = vehicle.sample([2_000_000_000])
+every = (
+    compiled_run(BICYCLE.step),
+    compiled_schedule(BICYCLE.step),
+    compiled_run(BICYCLE.actuate),
+    compiled_fleet_run(BICYCLE.step),
+)
+print(fleet.states.x[2], sample.x, held.motion().x, *(sum(one.stats.cache_misses.values()) for one in every))
 print(int("numba.cpython.mathimpl" in sys.modules))
 """
 

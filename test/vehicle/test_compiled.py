@@ -158,14 +158,6 @@ def both():
     return Vehicle(BICYCLE, p), CompiledVehicle(BICYCLE, p)
 
 
-def state_of(vehicle) -> dict:
-    if isinstance(vehicle, CompiledVehicle):
-        state = BICYCLE.at_rest(vehicle.coefficients)
-        read_record(vehicle.state, state)
-        return dataclasses.asdict(state)
-    return snapshot(vehicle)
-
-
 def test_a_compiled_vehicle_takes_commands_time_outs_and_cuts_of_time_like_the_interpreted_one(both):
     for vehicle in both:
         for k in range(12):
@@ -174,7 +166,7 @@ def test_a_compiled_vehicle_takes_commands_time_outs_and_cuts_of_time_like_the_i
         for time in range(0, 5 * SECOND, 77_777_777):
             vehicle.advance(time)
     assert both[0].time == both[1].time
-    assert state_of(both[1]) == state_of(both[0])
+    assert snapshot(both[1]) == snapshot(both[0])
     assert both[1].motion() == both[0].motion()
     assert joints_of(both[1]) == joints_of(both[0])
     assert both[0].motion().x != 0.0
@@ -200,7 +192,7 @@ def test_a_compiled_vehicle_can_be_placed_reset_stopped_and_configured_like_the_
         seen.append(vehicle.motion())
         vehicle.reset(0)
         seen.append(vehicle.motion())
-        results.append((seen, state_of(vehicle)))
+        results.append((seen, snapshot(vehicle)))
     assert results[0] == results[1]
     placed, later, stopped, reversing, new = results[1][0]
     assert (placed.x, placed.y) == pytest.approx((3.0, 4.0))
@@ -218,7 +210,7 @@ def test_a_compiled_vehicle_that_something_else_moves_turns_its_actuators_only()
     vehicle.enter(twist(1.0, 0.0, 0.2), 0)
     vehicle.advance(500 * MILLISECOND)
     expected = driven(BICYCLE, p, twist(1.0, 0.0, 0.2), 0.5, moves=False)
-    assert state_of(vehicle) == snapshot(expected)
+    assert snapshot(vehicle) == snapshot(expected)
     assert vehicle.motion().x == 0.0
     assert vehicle.motion().v_x > 0.0
 

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
 from vds_gz.parameters.vehicles import BicycleParameters, DifferentialParameters, OmniParameters
-from vds_gz.vehicle.bicycle import BICYCLE
+from vds_gz.vehicle.bicycle import BICYCLE, BicycleState
 from vds_gz.vehicle.command import MAXIMUM, SPEED, STEERING, Command, ackermann, twist
 from vds_gz.vehicle.differential import DIFFERENTIAL
 from vds_gz.vehicle.omni import OMNI
@@ -43,6 +43,14 @@ halves = st.one_of(
     st.builds(lambda v: Command(SPEED, v_x=v), st.floats(-3.0, 3.0)),
     st.builds(lambda a: Command(STEERING, steering_angle=a), st.floats(-1.0, 1.0)),
 )
+
+
+@pytest.fixture(params=["interpreted", "compiled"])
+def kind(request) -> type[Vehicle]:
+    """Either kind of vehicle, for what must hold of both."""
+    if request.param == "interpreted":
+        return Vehicle
+    return pytest.importorskip("vds_gz.vehicle.compiled", reason="numba is not installed").CompiledVehicle
 
 
 # The result depends on when commands arrived and on nothing else
@@ -77,10 +85,10 @@ def test_the_result_is_the_same_bits_however_time_is_cut(vehicle, rate, data):
 
 
 @every_model
-def test_the_result_does_not_depend_on_the_publish_rate(model, parameters):
+def test_the_result_does_not_depend_on_the_publish_rate(kind, model, parameters):
     results = []
     for every in (SECOND // 50, SECOND // 1000, SECOND // 7, 3_333_333):
-        vehicle = Vehicle(model, parameters)
+        vehicle = kind(model, parameters)
         vehicle.enter(twist(1.0, 0.2, 0.5), 123_456_789)
         for time in range(0, 2 * SECOND, every):
             vehicle.advance(time)
@@ -92,10 +100,10 @@ def test_the_result_does_not_depend_on_the_publish_rate(model, parameters):
 
 
 @every_model
-def test_two_runs_are_the_same_bits(model, parameters):
+def test_two_runs_are_the_same_bits(kind, model, parameters):
     runs = []
     for _ in range(2):
-        vehicle = Vehicle(model, parameters)
+        vehicle = kind(model, parameters)
         for k in range(20):
             vehicle.enter(twist(math.sin(k), 0.1, math.cos(k)), k * 37 * MILLISECOND)
         vehicle.advance(2 * SECOND)
@@ -103,10 +111,10 @@ def test_two_runs_are_the_same_bits(model, parameters):
     assert runs[0] == runs[1]
 
 
-def test_the_moment_that_a_vehicle_begins_at_shifts_time_and_nothing_else():
-    at_zero = driven(BICYCLE, BicycleParameters(), twist(1.0, 0.0, 0.2), 1.0)
+def test_the_moment_that_a_vehicle_begins_at_shifts_time_and_nothing_else(kind):
+    at_zero = driven(BICYCLE, BicycleParameters(), twist(1.0, 0.0, 0.2), 1.0, kind=kind)
     start = 1_795_223_021_914_148_301
-    late = Vehicle(BICYCLE, BicycleParameters(), start=start, max_command_age=1e6)
+    late = kind(BICYCLE, BicycleParameters(), start=start, max_command_age=1e6)
     late.enter(twist(1.0, 0.0, 0.2), start)
     late.advance(start + SECOND)
     assert snapshot(late) == snapshot(at_zero)
@@ -116,13 +124,13 @@ def test_the_moment_that_a_vehicle_begins_at_shifts_time_and_nothing_else():
 # When a command acts
 
 
-def ideal(**options) -> Vehicle:
-    return Vehicle(BICYCLE, ideal_bicycle(), **options)
+def ideal(kind: type[Vehicle], **options) -> Vehicle:
+    return kind(BICYCLE, ideal_bicycle(), **options)
 
 
-def test_a_command_acts_from_the_first_step_that_begins_when_it_has_arrived():
+def test_a_command_acts_from_the_first_step_that_begins_when_it_has_arrived(kind):
     for arrived, stands_until in ((5 * MILLISECOND, 5), (5 * MILLISECOND + 1, 6), (5_999_999, 6), (0, 0)):
-        vehicle = ideal()
+        vehicle = ideal(kind)
         vehicle.enter(twist(1.0, 0.0, 0.0), arrived)
         vehicle.advance(stands_until * MILLISECOND)
         assert vehicle.motion().v_x == 0.0
@@ -130,8 +138,8 @@ def test_a_command_acts_from_the_first_step_that_begins_when_it_has_arrived():
         assert vehicle.motion().v_x == 1.0
 
 
-def test_a_command_from_the_past_acts_from_the_next_step():
-    vehicle = ideal()
+def test_a_command_from_the_past_acts_from_the_next_step(kind):
+    vehicle = ideal(kind)
     vehicle.advance(100 * MILLISECOND)
     vehicle.enter(twist(1.0, 0.0, 0.0), 20 * MILLISECOND)
     assert vehicle.motion().v_x == 0.0
@@ -140,8 +148,8 @@ def test_a_command_from_the_past_acts_from_the_next_step():
     assert vehicle.motion().x == pytest.approx(1e-3)
 
 
-def test_a_command_from_the_past_ages_from_when_it_arrived():
-    vehicle = ideal(max_command_age=0.1)
+def test_a_command_from_the_past_ages_from_when_it_arrived(kind):
+    vehicle = ideal(kind, max_command_age=0.1)
     vehicle.advance(100 * MILLISECOND)
     vehicle.enter(twist(1.0, 0.0, 0.0), 20 * MILLISECOND)
     vehicle.advance(120 * MILLISECOND)
@@ -150,8 +158,8 @@ def test_a_command_from_the_past_ages_from_when_it_arrived():
     assert vehicle.motion().v_x == 0.0
 
 
-def test_of_commands_out_of_order_the_last_to_be_entered_wins():
-    vehicle = ideal()
+def test_of_commands_out_of_order_the_last_to_be_entered_wins(kind):
+    vehicle = ideal(kind)
     vehicle.enter(twist(1.0, 0.0, 0.0), 30 * MILLISECOND)
     vehicle.enter(twist(2.0, 0.0, 0.0), 10 * MILLISECOND)
     vehicle.advance(30 * MILLISECOND)
@@ -160,8 +168,8 @@ def test_of_commands_out_of_order_the_last_to_be_entered_wins():
     assert vehicle.motion().v_x == 2.0
 
 
-def test_a_command_is_replaced_by_zero_when_it_is_too_old():
-    vehicle = ideal(max_command_age=0.25)
+def test_a_command_is_replaced_by_zero_when_it_is_too_old(kind):
+    vehicle = ideal(kind, max_command_age=0.25)
     vehicle.enter(twist(1.0, 0.0, 0.3), 10 * MILLISECOND)
     vehicle.advance(260 * MILLISECOND)
     assert vehicle.motion().v_x == 1.0
@@ -169,8 +177,8 @@ def test_a_command_is_replaced_by_zero_when_it_is_too_old():
     assert (vehicle.motion().v_x, vehicle.state.steering.angle) == (0.0, 0.0)
 
 
-def test_a_stamped_command_ages_by_its_stamp():
-    vehicle = ideal(max_command_age=0.25)
+def test_a_stamped_command_ages_by_its_stamp(kind):
+    vehicle = ideal(kind, max_command_age=0.25)
     vehicle.enter(twist(1.0, 0.0, 0.0), 100 * MILLISECOND, stamp=0)
     vehicle.advance(250 * MILLISECOND)
     assert vehicle.motion().v_x == 1.0
@@ -178,15 +186,15 @@ def test_a_stamped_command_ages_by_its_stamp():
     assert vehicle.motion().v_x == 0.0
 
 
-def test_a_stamp_in_the_future_does_not_prolong_a_command():
-    vehicle = ideal(max_command_age=0.25)
+def test_a_stamp_in_the_future_does_not_prolong_a_command(kind):
+    vehicle = ideal(kind, max_command_age=0.25)
     vehicle.enter(twist(1.0, 0.0, 0.0), 0, stamp=10 * SECOND)
     vehicle.advance(251 * MILLISECOND)
     assert vehicle.motion().v_x == 0.0
 
 
-def test_speed_and_steering_time_out_one_by_one():
-    vehicle = ideal(max_command_age=0.1)
+def test_speed_and_steering_time_out_one_by_one(kind):
+    vehicle = ideal(kind, max_command_age=0.1)
     vehicle.enter(Command(SPEED, v_x=1.0), 0)
     vehicle.enter(Command(STEERING, steering_angle=0.3), 50 * MILLISECOND)
     vehicle.advance(60 * MILLISECOND)
@@ -208,15 +216,15 @@ def test_a_gentle_command_that_times_out_does_not_make_the_stop_gentle():
 
 
 @pytest.mark.parametrize("age", [1e9, 1e300])
-def test_a_command_can_be_made_to_hold_for_ever(age):
-    vehicle = ideal(max_command_age=age)
+def test_a_command_can_be_made_to_hold_for_ever(kind, age):
+    vehicle = ideal(kind, max_command_age=age)
     vehicle.enter(twist(1.0, 0.0, 0.0), 0)
     vehicle.advance(5 * SECOND)
     assert vehicle.motion().v_x == 1.0
 
 
-def test_the_command_that_holds_can_be_asked_for():
-    vehicle = ideal()
+def test_the_command_that_holds_can_be_asked_for(kind):
+    vehicle = ideal(kind)
     vehicle.enter(twist(1.0, 0.0, 0.3), 10 * MILLISECOND)
     assert vehicle.command == Command()
     vehicle.advance(10 * MILLISECOND)
@@ -227,8 +235,8 @@ def test_the_command_that_holds_can_be_asked_for():
 
 
 @pytest.mark.parametrize(("rate", "steps"), [(300.0, 3000), (999.5, 9995), (1000.0, 10_000), (7.0, 70), (0.3, 3)])
-def test_ten_seconds_have_as_many_steps_as_the_rate_says(rate, steps):
-    vehicle = ideal(step_rate=rate)
+def test_ten_seconds_have_as_many_steps_as_the_rate_says(kind, rate, steps):
+    vehicle = ideal(kind, step_rate=rate)
     assert vehicle.advance(10 * SECOND) == steps
     assert vehicle.time == 10 * SECOND
     assert vehicle.coefficients.dt == 1.0 / rate
@@ -243,7 +251,7 @@ def test_at_an_odd_rate_a_drive_has_the_same_dead_time_and_lag():
 
 @given(st.floats(1.0, 1e5), st.integers(0, 10**9), st.integers(-(10**18), 2 * 10**18))
 def test_steps_and_times_belong_to_each_other(rate, steps, start):
-    vehicle = ideal(step_rate=rate, start=start)
+    vehicle = ideal(Vehicle, step_rate=rate, start=start)
     time = vehicle.time_of(steps)
     assert vehicle.steps_until(time) == steps
     assert vehicle.steps_until(time - 1) == steps - 1
@@ -251,29 +259,29 @@ def test_steps_and_times_belong_to_each_other(rate, steps, start):
 
 @given(st.floats(0.1, 1e5), st.integers(0, 10**15))
 def test_a_time_lies_between_the_step_that_is_done_and_the_next_one(rate, time):
-    vehicle = ideal(step_rate=rate)
+    vehicle = ideal(Vehicle, step_rate=rate)
     steps = vehicle.steps_until(time)
     assert vehicle.time_of(steps) <= time < vehicle.time_of(steps + 1)
 
 
-def test_a_part_of_a_step_waits_until_the_step_is_whole():
-    vehicle = ideal()
+def test_a_part_of_a_step_waits_until_the_step_is_whole(kind):
+    vehicle = ideal(kind)
     assert vehicle.advance(999_999) == 0
     assert vehicle.advance(1_000_000) == 1
     assert vehicle.advance(2_999_999) == 1
     assert vehicle.time == 2 * MILLISECOND
 
 
-def test_advancing_into_the_past_does_nothing():
-    vehicle = driven(BICYCLE, BicycleParameters(), twist(1.0, 0.0, 0.2), 1.0)
+def test_advancing_into_the_past_does_nothing(kind):
+    vehicle = driven(BICYCLE, BicycleParameters(), twist(1.0, 0.0, 0.2), 1.0, kind=kind)
     before = snapshot(vehicle)
     assert vehicle.advance(500 * MILLISECOND) == 0
     assert vehicle.time == SECOND
     assert snapshot(vehicle) == before
 
 
-def test_skipped_time_leaves_the_vehicle_as_it_is():
-    vehicle = driven(BICYCLE, BicycleParameters(), twist(1.0, 0.0, 0.2), 1.0)
+def test_skipped_time_leaves_the_vehicle_as_it_is(kind):
+    vehicle = driven(BICYCLE, BicycleParameters(), twist(1.0, 0.0, 0.2), 1.0, kind=kind)
     before = snapshot(vehicle)
     vehicle.skip_to(5 * SECOND)
     assert vehicle.time == 5 * SECOND
@@ -282,8 +290,8 @@ def test_skipped_time_leaves_the_vehicle_as_it_is():
     assert snapshot(vehicle) != before
 
 
-def test_a_command_ages_while_time_is_skipped():
-    vehicle = ideal(max_command_age=1.0)
+def test_a_command_ages_while_time_is_skipped(kind):
+    vehicle = ideal(kind, max_command_age=1.0)
     vehicle.enter(twist(1.0, 0.0, 0.0), 0)
     vehicle.advance(100 * MILLISECOND)
     vehicle.skip_to(3 * SECOND)
@@ -294,27 +302,57 @@ def test_a_command_ages_while_time_is_skipped():
 # Being put elsewhere, starting anew, other parameters
 
 
+def test_the_state_is_the_models_own_and_can_be_set(kind):
+    vehicle = driven(BICYCLE, BicycleParameters(), twist(1.0, 0.0, 0.2), 1.0, kind=kind)
+    state = vehicle.state
+    assert type(state) is BicycleState
+    assert type(state.x) is float
+    assert type(state.drive.references) is list
+    state.x, state.drive.velocity, state.steering.references[3] = 7.0, 0.5, 0.125
+    vehicle.state = state
+    assert vehicle.motion().x == 7.0
+    assert snapshot(vehicle) == dataclasses.asdict(state)
+    later = [one.x for one in vehicle.sample([vehicle.time + MILLISECOND, vehicle.time + 2 * MILLISECOND])]
+    assert 7.0 < later[0] < later[1]
+    assert vehicle.state.x == later[1]
+
+
+def test_samples_are_the_states_that_single_advances_give(kind):
+    times = [0, 5 * MILLISECOND, 5 * MILLISECOND, 300 * MILLISECOND, SECOND]
+    one, other = (kind(BICYCLE, BicycleParameters()) for _ in range(2))
+    for vehicle in (one, other):
+        vehicle.enter(twist(1.0, 0.0, 0.2), 1)
+    sampled = [dataclasses.asdict(state) for state in one.sample(times)]
+    single = []
+    for time in times:
+        other.advance(time)
+        single.append(snapshot(other))
+    assert [state["x"] for state in sampled] == [state["x"] for state in single]
+    assert snapshot(one) == snapshot(other)
+    assert sampled[-1]["x"] > 0.0
+
+
 @every_model
-def test_a_reset_vehicle_is_like_a_new_one(model, parameters):
-    vehicle = driven(model, parameters, twist(1.0, 0.3, 0.5), 1.0)
+def test_a_reset_vehicle_is_like_a_new_one(kind, model, parameters):
+    vehicle = driven(model, parameters, twist(1.0, 0.3, 0.5), 1.0, kind=kind)
     vehicle.enter(twist(2.0, 0.0, 0.0), 2 * SECOND)
     vehicle.reset(500)
-    assert snapshot(vehicle) == snapshot(Vehicle(model, parameters))
+    assert snapshot(vehicle) == snapshot(kind(model, parameters))
     assert vehicle.time == 500
     vehicle.advance(3 * SECOND)
     assert vehicle.motion().v_x == 0.0
     assert vehicle.command == Command()
 
 
-def test_without_a_time_a_reset_keeps_the_present():
-    vehicle = driven(BICYCLE, BicycleParameters(), twist(1.0, 0.0, 0.2), 1.0)
+def test_without_a_time_a_reset_keeps_the_present(kind):
+    vehicle = driven(BICYCLE, BicycleParameters(), twist(1.0, 0.0, 0.2), 1.0, kind=kind)
     vehicle.reset()
     assert vehicle.time == SECOND
 
 
 @every_model
-def test_a_vehicle_made_to_stand_still_stays_where_it_is(model, parameters):
-    vehicle = driven(model, parameters, twist(1.0, 0.3, 0.5), 1.5)
+def test_a_vehicle_made_to_stand_still_stays_where_it_is(kind, model, parameters):
+    vehicle = driven(model, parameters, twist(1.0, 0.3, 0.5), 1.5, kind=kind)
     before = vehicle.motion()
     assert before.v_x != 0.0
     vehicle.stand_still(10 * MILLISECOND)
@@ -328,9 +366,9 @@ def test_a_vehicle_made_to_stand_still_stays_where_it_is(model, parameters):
 
 @every_model
 @pytest.mark.parametrize("offset", [0.0, 0.7])
-def test_a_placed_vehicle_stands_there_and_keeps_its_velocity(model, parameters, offset):
+def test_a_placed_vehicle_stands_there_and_keeps_its_velocity(kind, model, parameters, offset):
     p = dataclasses.replace(parameters, base_link_offset=offset)
-    vehicle = driven(model, p, twist(1.0, 0.0, 0.3), 1.0)
+    vehicle = driven(model, p, twist(1.0, 0.0, 0.3), 1.0, kind=kind)
     before = vehicle.motion()
     vehicle.set_pose(10.0, -20.0, 2.0)
     after = vehicle.motion()
@@ -338,9 +376,9 @@ def test_a_placed_vehicle_stands_there_and_keeps_its_velocity(model, parameters,
     assert (after.v_x, after.v_y, after.yaw_rate) == (before.v_x, before.v_y, before.yaw_rate)
 
 
-def test_a_vehicle_that_something_else_moves_turns_its_actuators_only():
-    moved = driven(BICYCLE, BicycleParameters(), twist(1.0, 0.0, 0.2), 1.0, moves=False)
-    free = driven(BICYCLE, BicycleParameters(), twist(1.0, 0.0, 0.2), 1.0)
+def test_a_vehicle_that_something_else_moves_turns_its_actuators_only(kind):
+    moved = driven(BICYCLE, BicycleParameters(), twist(1.0, 0.0, 0.2), 1.0, moves=False, kind=kind)
+    free = driven(BICYCLE, BicycleParameters(), twist(1.0, 0.0, 0.2), 1.0, kind=kind)
     assert (moved.motion().x, moved.motion().heading) == (0.0, 0.0)
     assert moved.motion().v_x == free.motion().v_x > 0.0
     assert joints_of(moved)["steering_left"] == joints_of(free)["steering_left"]
@@ -426,8 +464,8 @@ def test_a_lowered_top_speed_slows_the_vehicle_down_and_does_not_stop_it_dead(st
 
 @every_model
 @pytest.mark.parametrize("value", [1e300, -1e300, math.inf, math.nan])
-def test_a_command_beyond_all_measure_is_refused_and_changes_nothing(model, parameters, value):
-    vehicle = driven(model, parameters, twist(1.0, 0.0, 0.2), 1.0)
+def test_a_command_beyond_all_measure_is_refused_and_changes_nothing(kind, model, parameters, value):
+    vehicle = driven(model, parameters, twist(1.0, 0.0, 0.2), 1.0, kind=kind)
     before = snapshot(vehicle)
     with pytest.raises(ValueError, match="v_x is"):
         vehicle.enter(twist(value, 0.0, 0.0), SECOND)

@@ -20,7 +20,7 @@ from vds_gz.parameters.autoware import ActuationCmdParameters
 from vds_gz.parameters.description import ParameterError
 from vds_gz.vehicle.autoware.maps import interpolate, map_of
 from vds_gz.vehicle.command import DRIVE, PEDALS, Command
-from vds_gz.vehicle.model import VehicleModel
+from vds_gz.vehicle.model import AnyModel
 from vds_gz.vehicle.vehicle import NANOSECONDS, Vehicle
 
 Array = NDArray[np.float64]
@@ -68,7 +68,7 @@ def pedal_limits(
 
 
 def pedals(
-    model: VehicleModel,
+    model: AnyModel,
     car: ActuationCmdParameters,
     limits: PedalLimits,
     *,
@@ -96,7 +96,7 @@ class _Driver:
     """Drives the model, and presses what was pressed least at its speed. The brake is negative."""
 
     def __init__(
-        self, model: VehicleModel, car: ActuationCmdParameters, limits: PedalLimits, random: np.random.Generator
+        self, model: AnyModel, car: ActuationCmdParameters, limits: PedalLimits, random: np.random.Generator
     ) -> None:
         self._car = Vehicle(model, car, step_rate=1.0 / STEP, max_command_age=math.inf)
         self._limits, self._random = limits, random

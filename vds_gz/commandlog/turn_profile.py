@@ -12,7 +12,7 @@ from vds_gz.interface.commands import Pedals
 from vds_gz.parameters.autoware import ActuationCmdParameters, ActuationCmdVgrParameters
 from vds_gz.vehicle.autoware.maps import interpolate, map_of
 from vds_gz.vehicle.autoware.steering import wheel_angle
-from vds_gz.vehicle.model import VehicleModel
+from vds_gz.vehicle.model import AnyModel
 
 #: Where nothing else is given: speed while the steering is turned [m/s], maximum tire angle [rad].
 TURNING_SPEED, TURNING_ANGLE = 3.0, 0.4
@@ -22,7 +22,7 @@ DT = 0.02
 
 
 def turns(
-    model: VehicleModel,
+    model: AnyModel,
     car: ActuationCmdVgrParameters,
     *,
     speed: float = TURNING_SPEED,

@@ -13,7 +13,7 @@ from xml.etree.ElementTree import Element, SubElement, fromstring, indent, regis
 from vds_gz.description import gz_topics as topics
 from vds_gz.description.urdf import Sensor, urdf
 from vds_gz.description.urdf_to_sdf import model as sdf_model
-from vds_gz.vehicle.model import Joint, VehicleModel
+from vds_gz.vehicle.model import AnyModel, Joint
 
 #: Version of the format. Every release since Fortress reads it.
 SDF_VERSION = "1.9"
@@ -22,7 +22,7 @@ register_namespace("gz", "http://gazebosim.org/schema")
 
 
 def sdf(
-    model: VehicleModel,
+    model: AnyModel,
     parameters: Any,
     name: str = "vehicle",
     sensors: Mapping[str, Sensor] | None = None,

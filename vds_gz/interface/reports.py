@@ -15,7 +15,7 @@ from vds_gz.ros.errors import UnknownTypeError
 from vds_gz.ros.graph import Graph, Severity
 from vds_gz.vehicle.autoware.reports import actuation_status, gear_report, has_actuation_status
 from vds_gz.vehicle.autoware.state import AutowareCoefficients, AutowareState
-from vds_gz.vehicle.vehicle import Vehicle
+from vds_gz.vehicle.vehicle import AnyVehicle
 
 Values = Callable[[Report], Sequence[float]]
 
@@ -31,7 +31,7 @@ def report_of(c: AutowareCoefficients, s: AutowareState, speed: float, steering:
     return Report(speed, steering, s.yaw_rate, gear_report(s), actuation_status(c, s))
 
 
-def report_outputs(graph: Graph, vehicle: Vehicle, frame: str, messages: str) -> list[Output]:
+def report_outputs(graph: Graph, vehicle: AnyVehicle, frame: str, messages: str) -> list[Output]:
     """The topics of the reports.
 
     Args:
@@ -53,7 +53,7 @@ def report_outputs(graph: Graph, vehicle: Vehicle, frame: str, messages: str) ->
     return found
 
 
-def _reports(vehicle: Vehicle, messages: str) -> Iterator[tuple[topics.Topic, str, list[str], Values]]:
+def _reports(vehicle: AnyVehicle, messages: str) -> Iterator[tuple[topics.Topic, str, list[str], Values]]:
     """Of each report its topic, where its stamp and its numbers stand, and what they are."""
     yield (
         topics.VELOCITY_STATUS,

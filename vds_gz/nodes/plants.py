@@ -13,13 +13,13 @@ from vds_gz.plant.gazebo.links.bindings import bindings_fault
 from vds_gz.plant.gazebo.plant import GazeboPlant
 from vds_gz.plant.kinematic import KinematicPlant
 from vds_gz.ros.graph import Graph, Severity
-from vds_gz.vehicle.model import VehicleModel
+from vds_gz.vehicle.model import AnyModel
 
 #: How long `backend: auto` waits for a server [s].
 ANSWER_WITHIN = 1.0
 
 
-def make_plant(graph: Graph, parameters: NodeParameters, model: VehicleModel) -> Plant:
+def make_plant(graph: Graph, parameters: NodeParameters, model: AnyModel) -> Plant:
     """The plant that the parameters ask for.
 
     Raises:
@@ -34,7 +34,7 @@ def make_plant(graph: Graph, parameters: NodeParameters, model: VehicleModel) ->
     return gazebo_plant(graph, parameters, model, make_link(graph, parameters))
 
 
-def description(parameters: NodeParameters, model: VehicleModel) -> str:
+def description(parameters: NodeParameters, model: AnyModel) -> str:
     """The robot's URDF, with its hardware where ros2_control looks for that.
 
     Raises:
@@ -46,7 +46,7 @@ def description(parameters: NodeParameters, model: VehicleModel) -> str:
     return text
 
 
-def gazebo_plant(graph: Graph, parameters: NodeParameters, model: VehicleModel, link: GazeboLink) -> GazeboPlant:
+def gazebo_plant(graph: Graph, parameters: NodeParameters, model: AnyModel, link: GazeboLink) -> GazeboPlant:
     """The vehicle in Gazebo, over this link."""
     vehicle = make_vehicle(parameters, moves=False)
     return GazeboPlant(vehicle, parameters.gazebo, link, graph.wake, lambda text: graph.log(Severity.WARN, text))

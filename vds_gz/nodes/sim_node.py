@@ -35,7 +35,7 @@ from vds_gz.ros.graph import Graph, Severity
 from vds_gz.ros.stopping import LONGEST_SLEEP, StopRequest, on_signals
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.command import STOP, TWIST, Command
-from vds_gz.vehicle.model import VehicleModel
+from vds_gz.vehicle.model import AnyModel
 from vds_gz.vehicle.vehicle import NANOSECONDS
 
 
@@ -50,7 +50,7 @@ class SimNode:
         self,
         graph: Graph,
         parameters: NodeParameters,
-        model: VehicleModel,
+        model: AnyModel,
         description: str,
         plant: Plant | None = None,
         stop: StopRequest | None = None,
@@ -77,7 +77,7 @@ class SimNode:
         self._time_moved = self._commanded = monotonic_ns()
         self._announce(model)
 
-    def _announce(self, model: VehicleModel) -> None:
+    def _announce(self, model: AnyModel) -> None:
         graph, parameters, plant = self.graph, self._parameters, self.plant
         self._clock = make_clock(parameters, plant)
         self._observations = Observations(graph, parameters, plant)

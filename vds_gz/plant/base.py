@@ -9,7 +9,7 @@ from typing import Protocol
 from vds_gz.geometry.attitude import Attitude
 from vds_gz.geometry.se2 import Pose
 from vds_gz.vehicle.model import JointStates
-from vds_gz.vehicle.vehicle import Motion, Vehicle
+from vds_gz.vehicle.vehicle import AnyVehicle, Motion
 
 
 class Level(IntEnum):
@@ -49,7 +49,7 @@ class Plant(Protocol):
     name: str
     gives_time: bool
     flat: bool
-    vehicle: Vehicle
+    vehicle: AnyVehicle
 
     @property
     def clock_topic(self) -> str:

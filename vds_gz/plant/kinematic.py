@@ -6,7 +6,7 @@ from vds_gz.geometry.attitude import Attitude
 from vds_gz.geometry.se2 import Pose
 from vds_gz.plant.base import Status
 from vds_gz.vehicle.model import JointStates
-from vds_gz.vehicle.vehicle import Motion, Vehicle
+from vds_gz.vehicle.vehicle import AnyVehicle, Motion
 
 
 class KinematicPlant:
@@ -18,7 +18,7 @@ class KinematicPlant:
     paused = False
     flat = True
 
-    def __init__(self, vehicle: Vehicle) -> None:
+    def __init__(self, vehicle: AnyVehicle) -> None:
         """Move this vehicle."""
         self.vehicle = vehicle
 

@@ -8,13 +8,13 @@ from importlib.metadata import entry_points
 from vds_gz.vehicle.autoware.models import AUTOWARE_MODELS
 from vds_gz.vehicle.bicycle import BICYCLE
 from vds_gz.vehicle.differential import DIFFERENTIAL
-from vds_gz.vehicle.model import ActuatorKind, VehicleModel
+from vds_gz.vehicle.model import ActuatorKind, AnyModel, VehicleModel
 from vds_gz.vehicle.omni import OMNI
 
 #: Entry point group under which an installed package offers a :class:`~vds_gz.vehicle.model.VehicleModel`.
 ENTRY_POINTS = "vds_gz.models"
 
-OWN = (BICYCLE, DIFFERENTIAL, OMNI, *AUTOWARE_MODELS)
+OWN: tuple[AnyModel, ...] = (BICYCLE, DIFFERENTIAL, OMNI, *AUTOWARE_MODELS)
 
 
 @cache
@@ -23,7 +23,7 @@ def actuator_kind(name: str) -> ActuatorKind:
     return next((one.kind for model in models().values() for one in model.actuators if one.name == name), "drive")
 
 
-def models() -> dict[str, VehicleModel]:
+def models() -> dict[str, AnyModel]:
     """Every model by its name.
 
     Raises:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import dataclasses
 import dis
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from operator import attrgetter
 from types import FunctionType
@@ -16,38 +17,39 @@ from typing import Any
 
 import numba
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from vds_gz.vehicle.command import Command
 from vds_gz.vehicle.compile_cache import DiskCache, fingerprint
-from vds_gz.vehicle.model import VehicleModel
-from vds_gz.vehicle.vehicle import Vehicle
+from vds_gz.vehicle.model import C, P, S, VehicleModel
+from vds_gz.vehicle.vehicle import Motion, Vehicle, motion_of
 
 Records = NDArray[np.void]
 
 _COMMAND_FIELDS = attrgetter(*(field.name for field in dataclasses.fields(Command)))
 
 
-def record_type(samples: Sequence[Any]) -> np.dtype[np.void]:
+def record_type(samples: Sequence[object]) -> np.dtype[np.void]:
     """The record of a state or coefficients class, with room for the longest lists among the samples."""
-    fields: list[tuple[Any, ...]] = []
-    for field in dataclasses.fields(samples[0]):
-        values = [getattr(sample, field.name) for sample in samples]
-        if dataclasses.is_dataclass(values[0]):
+    fields: list[tuple[str, DTypeLike] | tuple[str, DTypeLike, tuple[int]]] = []
+    for column in zip(*map(_values, samples), strict=True):
+        field, first = column[0]
+        values = [value for _, value in column]
+        if dataclasses.is_dataclass(first):
             fields.append((field.name, record_type(values)))
-        elif isinstance(values[0], list):
-            fields.append((field.name, np.float64, (max(map(len, values)),)))
+        elif isinstance(first, list):
+            fields.append((field.name, np.float64, (max(len(value) for value in values if isinstance(value, list)),)))
         else:
-            fields.append((field.name, np.dtype(number_type(field, values[0]))))
+            fields.append((field.name, number_type(field, first)))
     return np.dtype(fields, align=True)
 
 
-def number_type(field: dataclasses.Field[Any], value: Any) -> type:
+def number_type(field: dataclasses.Field[object], value: object) -> type:
     """The type of a number: real where its class says so, even if somebody wrote 2 for 2.0."""
     return float if field.type in ("float", float) else type(value)
 
 
-def records(samples: Sequence[Any]) -> Records:
+def records(samples: Sequence[object]) -> Records:
     """States or coefficients of one class as an array of records."""
     array = np.zeros(len(samples), record_type(samples)).view(np.recarray)
     for record, sample in zip(array, samples, strict=True):
@@ -55,28 +57,53 @@ def records(samples: Sequence[Any]) -> Records:
     return array
 
 
-def write_record(record: Any, sample: Any) -> None:
+def write_record(record: np.void, sample: object) -> None:
     """Copy every field of a state or coefficients object into a record."""
-    for field in dataclasses.fields(sample):
-        value = getattr(sample, field.name)
+    for field, value in _values(sample):
         if dataclasses.is_dataclass(value):
             write_record(record[field.name], value)
         elif isinstance(value, list):
             record[field.name][: len(value)] = value
         else:
-            record[field.name] = value
+            record[field.name] = number_type(field, value)(value)
 
 
-def read_record(record: Any, sample: Any) -> None:
+def read_record(record: np.void, sample: object) -> None:
     """Copy every field of a record back into a state object of the same shape."""
-    for field in dataclasses.fields(sample):
-        value = getattr(sample, field.name)
+    for field, value in _values(sample):
         if dataclasses.is_dataclass(value):
             read_record(record[field.name], value)
         elif isinstance(value, list):
             setattr(sample, field.name, record[field.name][: len(value)].tolist())
         else:
             setattr(sample, field.name, number_type(field, value)(record[field.name]))
+
+
+def _values(sample: object) -> list[tuple[dataclasses.Field[object], object]]:
+    """The fields of a dataclass's object and their values."""
+    assert dataclasses.is_dataclass(sample)
+    return [(field, getattr(sample, field.name)) for field in dataclasses.fields(sample)]
+
+
+def _each(states: Records, plain: S) -> Iterator[S]:
+    """Records one by one as the model's own state object, which is used again and again."""
+    holders, names, columns = zip(*_columns(states, plain), strict=True)
+    for row in zip(*columns, strict=True):
+        deque(map(setattr, holders, names, row), maxlen=0)
+        yield plain
+
+
+def _columns(states: Records, plain: object) -> Iterator[tuple[object, str, Iterable[object]]]:
+    """Of every field of a state its holder, its name and its values."""
+    for field, value in _values(plain):
+        column = states[field.name]
+        if dataclasses.is_dataclass(value):
+            yield from _columns(column, value)
+        else:
+            yield plain, field.name, column if isinstance(value, list) else column.tolist()
+
+
+_COMMAND = record_type([Command()])
 
 
 @cache
@@ -168,34 +195,29 @@ def compiled_fleet_run(step: FunctionType) -> Any:
     return _outermost(run, parallel=True)
 
 
-class CompiledVehicle(Vehicle):
-    """A vehicle whose steps are compiled. Bit for bit the interpreted one, some hundred times faster."""
+class CompiledVehicle(Vehicle[P, C, S]):
+    """A vehicle whose steps are compiled, by the first that it does. Bit for bit the interpreted one, some hundred
+    times faster."""
 
-    def __init__(self, model: VehicleModel, parameters: Any, *, moves: bool = True, **options: Any) -> None:
-        """As :class:`~vds_gz.vehicle.vehicle.Vehicle`; the first advance compiles."""
-        step = model.step if moves else model.actuate
-        self._run = compiled_run(step)
-        self._run_schedule = compiled_schedule(step)
-        super().__init__(model, parameters, advance=self._advance_records, **options)
-        self._command = np.zeros(1, record_type([Command()]))
+    @property
+    def state(self) -> S:
+        """A copy of the state of the model; assigned, it is the vehicle's."""
+        state = self.model.at_rest(self.coefficients)
+        read_record(self._record, state)
+        return state
+
+    @state.setter
+    def state(self, state: S) -> None:
+        self._coefficients = records([self.coefficients]).view(np.ndarray)
+        states = records([state])
+        self._states = states.view(np.ndarray)
+        self._record = states[0]
+        self._command = np.zeros(1, _COMMAND)
         self._copied: Command | None = None
-        self._to_records()
+        self._run = compiled_run(self._step)
 
-    def reset(self, time: int | None = None) -> None:
-        """Start anew at rest at the origin."""
-        super().reset(time)
-        self._to_records()
-
-    def configure(self, parameters: Any) -> None:
-        """Go on with other parameters from the next step."""
-        plain = self.model.at_rest(self.coefficients)
-        read_record(self.state, plain)
-        self.state = plain
-        super().configure(parameters)
-        self._to_records()
-
-    def sample(self, times: Sequence[int]) -> Records:
-        """Advance to each of these times [ns], which increase; the state at each, all in one compiled call."""
+    def sample(self, times: Iterable[int]) -> Iterator[S]:
+        """Advance to each of these times [ns], which increase, in one compiled call; the state at each, one object."""
         commands: list[Command] = []
         which, steps, ends = [], [], []
         for time in times:
@@ -206,22 +228,20 @@ class CompiledVehicle(Vehicle):
                 steps.append(count)
             ends.append(len(steps))
         samples = self._states.repeat(len(ends))
-        numbers = np.array([_COMMAND_FIELDS(command) for command in commands or [Command()]], self._command.dtype)
+        numbers = np.array([_COMMAND_FIELDS(command) for command in commands or [Command()]], _COMMAND)
         schedule = (np.array(items, np.int64) for items in (which, steps, ends))
-        self._run_schedule(self._coefficients, self._states, numbers, *schedule, samples)
-        return samples
+        compiled_schedule(self._step)(self._coefficients, self._states, numbers, *schedule, samples)
+        return _each(samples, self.model.at_rest(self.coefficients))
 
-    def _to_records(self) -> None:
-        self._coefficients = records([self.coefficients]).view(np.ndarray)
-        states = records([self.state])
-        self._states = states.view(np.ndarray)
-        self.state = states[0]
+    def motion(self) -> Motion:
+        """Where base_link is and how it moves."""
+        return motion_of(self.coefficients, self._record)
 
-    def _advance_records(self, c: Any, s: Any, u: Command, n: int) -> None:
-        if u is not self._copied:
-            self._command[0] = _COMMAND_FIELDS(u)
-            self._copied = u
-        self._run(self._coefficients, self._states, self._command, n)
+    def _do(self, command: Command, steps: int) -> None:
+        if command is not self._copied:
+            self._command[0] = _COMMAND_FIELDS(command)
+            self._copied = command
+        self._run(self._coefficients, self._states, self._command, steps)
 
 
 class Fleet:
@@ -232,7 +252,7 @@ class Fleet:
         commands: One record a vehicle, fields as :class:`~vds_gz.vehicle.command.Command`.
     """
 
-    def __init__(self, model: VehicleModel, parameters: Sequence[Any], *, step_rate: float = 1000.0) -> None:
+    def __init__(self, model: VehicleModel[P, C, S], parameters: Sequence[P], *, step_rate: float = 1000.0) -> None:
         """Put all vehicles at rest at the origin.
 
         Args:

@@ -6,9 +6,21 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from vds_gz.vehicle.command import Command
+
+
+class StepCoefficients(Protocol):
+    """What the coefficients of every model have.
+
+    Attributes:
+        dt: Length of a step [s].
+        base_link_offset: From the reference point to base_link, along +x [m].
+    """
+
+    dt: float
+    base_link_offset: float
 
 
 class MotionState(Protocol):
@@ -27,7 +39,12 @@ class MotionState(Protocol):
     yaw_rate: float
 
 
-def integrate_pose(s: Any, dt: float) -> None:
+P = TypeVar("P")
+C = TypeVar("C", bound=StepCoefficients)
+S = TypeVar("S", bound=MotionState)
+
+
+def integrate_pose(s: MotionState, dt: float) -> None:
     """Move the reference point for ``dt`` seconds with its present velocity, along the heading at mid-step."""
     turn = s.yaw_rate * dt
     middle = s.heading + 0.5 * turn
@@ -122,15 +139,14 @@ class VehicleGeometry:
 
 
 @dataclass(frozen=True)
-class VehicleModel:
-    """A vehicle model: a description and pure functions, no state of its own.
+class VehicleModel(Generic[P, C, S]):
+    """A vehicle model of parameters ``P``, coefficients ``C`` and states ``S``: a description and pure functions.
 
     Attributes:
         name: What ``model:`` selects.
         parameters: The parameter group under ``model_params.<name>``.
         accepts: Kinds of commands that it understands.
-        coefficients: (parameters, dt [s]) -> the object ``c`` of the other functions, with fields ``dt`` [s] and
-            ``base_link_offset`` [m].
+        coefficients: (parameters, dt [s]) -> the object ``c`` of the other functions.
         at_rest: (c) -> a new state ``s``: standing still at the origin, no reference.
         actuate: (c, s, u) advances the actuators by one step and sets wheel speeds and body velocity.
         step: (c, s, u) is ``actuate`` and then the motion over the step, when no Gazebo moves the vehicle.
@@ -147,18 +163,22 @@ class VehicleModel:
     """
 
     name: str
-    parameters: type
+    parameters: type[P]
     accepts: frozenset[int]
-    coefficients: Callable[[Any, float], Any]
-    at_rest: Callable[[Any], Any]
-    actuate: Callable[[Any, Any, Command], None]
-    step: Callable[[Any, Any, Command], None]
-    resize: Callable[[Any, Any], None]
-    joints: Callable[[Any], tuple[Joint, ...]]
-    joint_states: Callable[[Any, Any], JointStates]
+    coefficients: Callable[[P, float], C]
+    at_rest: Callable[[C], S]
+    actuate: Callable[[C, S, Command], None]
+    step: Callable[[C, S, Command], None]
+    resize: Callable[[C, S], None]
+    joints: Callable[[P], tuple[Joint, ...]]
+    joint_states: Callable[[C, S], JointStates]
     actuators: tuple[Actuator, ...]
-    actuator_states: Callable[[Any, Any], tuple[ActuatorState, ...]]
-    limits: Callable[[Any], VehicleLimits]
-    geometry: Callable[[Any], VehicleGeometry]
+    actuator_states: Callable[[C, S], tuple[ActuatorState, ...]]
+    limits: Callable[[P], VehicleLimits]
+    geometry: Callable[[P], VehicleGeometry]
     xacro: Path | None = None
     feels_slopes: bool = False
+
+
+#: A model that was chosen by its name when the program runs, so that no type checker can know its classes.
+AnyModel: TypeAlias = VehicleModel[Any, Any, Any]

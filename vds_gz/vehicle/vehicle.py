@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeAlias
 
 from vds_gz.vehicle.command import LONG_AGO, NEVER, Command, CommandQueue, TimedCommand, fault
-from vds_gz.vehicle.model import VehicleModel
+from vds_gz.vehicle.model import C, MotionState, P, S, StepCoefficients, VehicleModel
 
 NANOSECONDS = 1_000_000_000
-
-Advance = Callable[[Any, Any, Command, int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +25,7 @@ class Motion:
     yaw_rate: float
 
 
-def motion_of(c: Any, s: Any) -> Motion:
+def motion_of(c: StepCoefficients, s: MotionState) -> Motion:
     """Where base_link is and how it moves, of a model's coefficients and state."""
     offset = c.base_link_offset
     return Motion(
@@ -40,23 +38,27 @@ def motion_of(c: Any, s: Any) -> Motion:
     )
 
 
-class Vehicle:
+class Vehicle(Generic[P, C, S]):
     """A model with its state, its commands and its time.
 
     The state changes in whole steps only, and a command acts from the first step that begins when it has arrived. So
     the result depends on when commands arrived and on nothing else: not on how often :meth:`advance` is called.
+
+    Attributes:
+        state: The state of the model. Where it was compiled this is a copy, so who changes it assigns it again.
     """
+
+    state: S
 
     def __init__(
         self,
-        model: VehicleModel,
-        parameters: Any,
+        model: VehicleModel[P, C, S],
+        parameters: P,
         *,
         step_rate: float = 1000.0,
         max_command_age: float = 1.0,
         start: int = 0,
         moves: bool = True,
-        advance: Advance | None = None,
     ) -> None:
         """Put a vehicle at rest at the origin.
 
@@ -67,18 +69,17 @@ class Vehicle:
             max_command_age: Age at which a command is replaced by zero [s].
             start: Time of the beginning [ns].
             moves: The model moves the vehicle; false where Gazebo does and only actuators and wheels are wanted.
-            advance: Does ``n`` steps, (c, s, u, n); the interpreted model where none is given.
         """
         self.model = model
         self.parameters = parameters
         self.step_rate = step_rate
         self.max_command_age = max_command_age
+        self._step = model.step if moves else model.actuate
         self.coefficients = model.coefficients(parameters, 1.0 / step_rate)
         self.state = model.at_rest(self.coefficients)
         self.start = start
         self.steps = 0
         self._queue = CommandQueue()
-        self._advance = advance or interpreted(model.step if moves else model.actuate)
 
     @property
     def time(self) -> int:
@@ -122,8 +123,19 @@ class Vehicle:
         """Advance in whole steps, up to ``time`` [ns] at most, and return how many steps that took."""
         before = self.steps
         for command, steps in self._segments(time):
-            self._advance(self.coefficients, self.state, command, steps)
+            self._do(command, steps)
         return self.steps - before
+
+    def sample(self, times: Iterable[int]) -> Iterator[S]:
+        """Advance to each of these times [ns], which increase; the state at each, mostly one object again and again."""
+        for time in times:
+            self.advance(time)
+            yield self.state
+
+    def _do(self, command: Command, steps: int) -> None:
+        c, s, step = self.coefficients, self.state, self._step
+        for _ in range(steps):
+            step(c, s, command)
 
     def _segments(self, time: int) -> Iterator[tuple[Command, int]]:
         """Up to a point in time [ns], each command with the steps that it holds; they count as done when asked on."""
@@ -136,9 +148,11 @@ class Vehicle:
 
     def stand_still(self, time: int) -> None:
         """Forget all commands and all motion but stay in place; go on from ``time`` [ns], be it in the past."""
-        x, y, heading = self.state.x, self.state.y, self.state.heading
+        last = self.state
         self.reset(time)
-        self.state.x, self.state.y, self.state.heading = x, y, heading
+        state = self.state
+        state.x, state.y, state.heading = last.x, last.y, last.heading
+        self.state = state
 
     def skip_to(self, time: int) -> None:
         """Let time pass without the vehicle: it is held as it is."""
@@ -147,10 +161,11 @@ class Vehicle:
 
     def set_pose(self, x: float, y: float, heading: float) -> None:
         """Put base_link there [m, m, rad]; velocities and actuators stay as they are."""
-        offset = self.coefficients.base_link_offset
-        self.state.x = x - offset * math.cos(heading)
-        self.state.y = y - offset * math.sin(heading)
-        self.state.heading = heading
+        offset, state = self.coefficients.base_link_offset, self.state
+        state.x = x - offset * math.cos(heading)
+        state.y = y - offset * math.sin(heading)
+        state.heading = heading
+        self.state = state
 
     def reset(self, time: int | None = None) -> None:
         """Start anew at rest at the origin, every queue empty, at ``time`` [ns] or the present."""
@@ -159,11 +174,13 @@ class Vehicle:
         self.state = self.model.at_rest(self.coefficients)
         self._queue.clear()
 
-    def configure(self, parameters: Any) -> None:
+    def configure(self, parameters: P) -> None:
         """Go on with other parameters from the next step, without a jump of any state."""
+        state = self.state
         self.parameters = parameters
         self.coefficients = self.model.coefficients(parameters, 1.0 / self.step_rate)
-        self.model.resize(self.coefficients, self.state)
+        self.model.resize(self.coefficients, state)
+        self.state = state
 
     def motion(self) -> Motion:
         """Where base_link is and how it moves."""
@@ -177,11 +194,5 @@ class Vehicle:
         return steps if self.time_of(steps) >= time else steps + 1
 
 
-def interpreted(step: Callable[[Any, Any, Command], None]) -> Advance:
-    """Do steps by calling the model's own Python."""
-
-    def advance(c: Any, s: Any, u: Command, n: int) -> None:
-        for _ in range(n):
-            step(c, s, u)
-
-    return advance
+#: A vehicle whose model was chosen by its name.
+AnyVehicle: TypeAlias = Vehicle[Any, Any, Any]

@@ -17,7 +17,7 @@ from vds_gz.plant.gazebo.lag import LagEstimator, allowed, configured, summary
 from vds_gz.plant.gazebo.link_health import LinkHealth
 from vds_gz.plant.gazebo.links.base import GazeboLink, Inbox, JointReadings, Placement, Tick
 from vds_gz.vehicle.model import JointStates
-from vds_gz.vehicle.vehicle import NANOSECONDS, Motion, Vehicle
+from vds_gz.vehicle.vehicle import NANOSECONDS, AnyVehicle, Motion
 
 #: Commands kept to compare joint states with.
 SENT = 400
@@ -43,7 +43,7 @@ class GazeboPlant:
 
     def __init__(
         self,
-        vehicle: Vehicle,
+        vehicle: AnyVehicle,
         parameters: GazeboParameters,
         link: GazeboLink,
         wake: Callable[[], None],
@@ -108,7 +108,9 @@ class GazeboPlant:
     def _feel_slope(self, seen: Placement) -> None:
         """Tell a model that feels slopes, as Autoware's do, what gravity does along the vehicle."""
         if self.vehicle.model.feels_slopes:
-            self.vehicle.state.road_slope = into_body(seen.orientation, (0.0, 0.0, -GRAVITY))[0]
+            state = self.vehicle.state
+            state.road_slope = into_body(seen.orientation, (0.0, 0.0, -GRAVITY))[0]
+            self.vehicle.state = state
 
     def _compare(self) -> None:
         """See how late the joints are, up to what was sent."""

@@ -8,7 +8,6 @@ last bit. Commands are taken and samples given block by block, so that the lengt
 from __future__ import annotations
 
 import dataclasses
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -28,7 +27,7 @@ from vds_gz.study.progress import Advance
 from vds_gz.vehicle.autoware.reports import steering_report
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.command import CONTROL
-from vds_gz.vehicle.model import JointStates, VehicleModel
+from vds_gz.vehicle.model import JointStates
 from vds_gz.vehicle.vehicle import NANOSECONDS, Motion, Vehicle, motion_of
 
 #: Time of the first command [ns]: a reference clock begins there.
@@ -84,7 +83,7 @@ class Replay:
         Raises:
             CommandLogError: The model takes no such commands.
         """
-        self.model: VehicleModel = models()[parameters.model]
+        self.model = models()[parameters.model]
         if log.type.kind not in self.model.accepts:
             raise CommandLogError(f"the model '{self.model.name}' does not take commands of the kind '{log.type.name}'")
         self.vehicle = make_vehicle(parameters, compiled=compiled and find_spec("numba") is not None, start=BEGIN)
@@ -104,8 +103,8 @@ class Replay:
 
     def warm_up(self) -> None:
         """Compile now what else would be compiled on the way."""
-        if self.compiled:
-            self.vehicle.sample([BEGIN])  # type: ignore[attr-defined]
+        for _ in self.vehicle.sample([BEGIN]):
+            pass
 
     def blocks(self) -> Iterator[Block]:
         """Go through the log.
@@ -128,7 +127,7 @@ class Replay:
                 end = last + self._tail
                 times = [time for time in times if time <= end]
             count += len(times)
-            samples = [self._sample(time, state) for time, state in zip(times, self._states(times), strict=True)]
+            samples = [self._sample(time, state) for time, state in zip(times, self.vehicle.sample(times), strict=True)]
             yield Block(samples, [time for time, _ in taken], [command for _, command in taken])
 
     def _entries(self) -> Iterator[tuple[int, Values]]:
@@ -145,15 +144,6 @@ class Replay:
         except ValueError as error:
             raise CommandLogError(f"command at {(time - BEGIN) * 1e-9:.3f} s: {error}") from None
 
-    def _states(self, times: Sequence[int]) -> Iterator[Any]:
-        """The state at each of these times; the object may be the same every time."""
-        if not times:
-            return iter(())
-        if not self.compiled:
-            return _advanced(self.vehicle, times)
-        plain = self.model.at_rest(self.vehicle.coefficients)
-        return _unpacked(self.vehicle.sample(times), plain)  # type: ignore[attr-defined]
-
     def _sample(self, time: int, state: Any) -> Snapshot:
         c, model = self.vehicle.coefficients, self.model
         motion = motion_of(c, state)
@@ -167,30 +157,6 @@ class Replay:
         joints = model.joint_states(c, state) if self._with_joints else NO_JOINTS
         actuators = model.actuator_states(c, state)
         return Snapshot(time, motion, odom, variance, speed, map_to_odom, joints, actuators, report)
-
-
-def _advanced(vehicle: Vehicle, times: Iterable[int]) -> Iterator[Any]:
-    for time in times:
-        vehicle.advance(time)
-        yield vehicle.state
-
-
-def _unpacked(records: Any, plain: Any) -> Iterator[Any]:
-    """Records one by one as the model's own state object, which is used again and again."""
-    holders, names, columns = zip(*_columns(records, plain), strict=True)
-    for row in zip(*columns, strict=True):
-        deque(map(setattr, holders, names, row), maxlen=0)
-        yield plain
-
-
-def _columns(records: Any, plain: Any) -> Iterator[tuple[Any, str, Any]]:
-    """Of every field of a state its holder, its name and its values."""
-    for field in dataclasses.fields(plain):
-        value, column = getattr(plain, field.name), records[field.name]
-        if dataclasses.is_dataclass(value):
-            yield from _columns(column, value)
-        else:
-            yield plain, field.name, column if isinstance(value, list) else column.tolist()
 
 
 # ---------------------------------------------------------------------- to CSV

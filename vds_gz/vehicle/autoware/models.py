@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 from vds_gz.parameters import autoware as parameters
 from vds_gz.vehicle.autoware import drive, steering
@@ -22,6 +22,7 @@ from vds_gz.vehicle.command import ACKERMANN, CONTROL, DIRECT, GEAR, PEDALS, SPE
 from vds_gz.vehicle.model import (
     Actuator,
     ActuatorState,
+    AnyModel,
     JointStates,
     VehicleGeometry,
     VehicleLimits,
@@ -34,6 +35,8 @@ SHORTEST_TIME_CONSTANT = 0.03
 #: The file that draws them all, among this package's models.
 XACRO = Path("autoware/car.urdf.xacro")
 
+P = TypeVar("P", bound=parameters.CarParameters)
+
 COMMON = frozenset((TWIST, ACKERMANN, SPEED, STEERING, CONTROL, GEAR))
 
 
@@ -45,12 +48,12 @@ def time_constant(seconds: float) -> float:
 # ---------------------------------------------------------------------- drives
 
 
-def ideal_speed(p: Any, dt: float) -> DriveCoefficients:
+def ideal_speed(p: object, dt: float) -> DriveCoefficients:
     """The speed follows its reference at once."""
     return DriveCoefficients(drive.IDEAL_SPEED, False)
 
 
-def ideal_acceleration(p: Any, dt: float) -> DriveCoefficients:
+def ideal_acceleration(p: object, dt: float) -> DriveCoefficients:
     """The acceleration follows its reference at once."""
     return DriveCoefficients(drive.IDEAL_ACCELERATION, False)
 
@@ -125,7 +128,7 @@ def pedal_maps(p: parameters.ActuationCmdParameters, dt: float) -> DriveCoeffici
 # ---------------------------------------------------------------------- steerings
 
 
-def ideal_angle(p: Any, dt: float) -> SteeringCoefficients:
+def ideal_angle(p: object, dt: float) -> SteeringCoefficients:
     """The tire angle follows its reference at once."""
     return SteeringCoefficients(steering.IDEAL_ANGLE, False)
 
@@ -225,14 +228,14 @@ def mechanism(p: parameters.ActuationCmdMechanicalParameters, dt: float) -> Stee
 
 def model(
     name: str,
-    group: type,
-    make_drive: Callable[[Any, float], DriveCoefficients],
-    make_steering: Callable[[Any, float], SteeringCoefficients],
+    group: type[P],
+    make_drive: Callable[[P, float], DriveCoefficients],
+    make_steering: Callable[[P, float], SteeringCoefficients],
     rule: int = NO_RULE,
-) -> VehicleModel:
+) -> VehicleModel[P, AutowareCoefficients, AutowareState]:
     """A model, put together."""
 
-    def coefficients(p: Any, dt: float) -> AutowareCoefficients:
+    def coefficients(p: P, dt: float) -> AutowareCoefficients:
         """Coefficients for steps of ``dt`` seconds."""
         return assembled(p, dt, make_drive(p, dt), make_steering(p, dt), rule)
 
@@ -326,7 +329,7 @@ def resize(c: AutowareCoefficients, s: AutowareState) -> None:
         memory.times, memory.first, memory.count = fresh.times, 0, 0
 
 
-AUTOWARE_MODELS = (
+AUTOWARE_MODELS: tuple[AnyModel, ...] = (
     model("ideal_steer_vel", parameters.IdealSteerVelParameters, ideal_speed, ideal_angle),
     model("ideal_steer_acc", parameters.IdealSteerAccParameters, ideal_acceleration, ideal_angle),
     model("ideal_steer_acc_geared", parameters.IdealSteerAccGearedParameters, ideal_acceleration, ideal_angle, NO_FALL),
