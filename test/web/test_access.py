@@ -205,7 +205,7 @@ def test_on_this_machine_there_is_none_otherwise_and_no_other_address_is_listene
 @pytest.mark.parametrize(
     ("arguments", "code", "reason"),
     [
-        (["--port", "70000"], 2, "port '70000' must be a whole number from 0 to 65535"),
+        (["--port", "70000"], 2, "argument --port: '70000' must be a whole number from 0 to 65535"),
         (["--namespace", "red"], 2, "'/red' would be right"),
         (["--node", "a b"], 2, "node name 'a b' (--node)"),
         (["--output", "hover"], 2, "invalid choice: 'hover'"),

@@ -95,7 +95,7 @@ def test_it_lives_with_what_a_server_does(
     imitate(link)
     driver.until_says("no command yet")
     assert max(map(abs, driver.wheels())) < 1e-6
-    driver.drive(1.0, 1.0)
+    driver.drive(1.0, 2.0)
     assert driver.speed() > 0.3
     assert node.stop() == 0
     assert "Traceback" not in node.output
