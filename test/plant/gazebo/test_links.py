@@ -150,7 +150,7 @@ def test_a_node_that_ends_by_itself_sends_nothing_afterwards(
     assert node.stop() == 0
     driver.probe.until_quiet(told)
     standing = [max(map(abs, message.velocity)) == 0.0 for message in driver.probe.received[told.name]]
-    assert standing[-2:] == [False, True]  # its own last word, and none of its last will
+    assert standing[-2:] == [False, True]  # its own last word, and none of its watchdog's
 
 
 @pytest.mark.parametrize(

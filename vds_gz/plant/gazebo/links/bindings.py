@@ -9,9 +9,7 @@ import importlib
 from typing import Any, NamedTuple
 
 from vds_gz.plant.gazebo.links.base import LinkError
-
-#: How long Gazebo may take to answer [ms].
-PATIENCE = 2000
+from vds_gz.plant.gazebo.links.world_services import TIMEOUT, Request, service_name
 
 
 class Release(NamedTuple):
@@ -80,23 +78,26 @@ def node(partition: str = "") -> Any:
     return module.Node(options)
 
 
-def ask(node: Any, world: str, service: str, request: Any) -> None:
-    """Call a service of a world, and wait for the response.
+def call(node: Any, world: str, request: Request) -> None:
+    """Send a request to a service of a world, and wait for the response.
 
     Args:
         node: Of :func:`node`.
         world: The world's name.
-        service: The service's name in the world, e.g. ``control``.
-        request: Its message. The response is a ``gz.msgs.Boolean``.
+        request: What to request.
 
     Raises:
         LinkError: There was no response, or the request was refused.
     """
-    name = f"/world/{world}/{service}"
-    answered, answer = node.request(name, request, type(request), message("boolean", "Boolean"), PATIENCE)
-    if not answered:
-        raise LinkError(f"service '{name}' of Gazebo did not respond within {PATIENCE / 1000:g} s")
-    if not answer.data:
+    from google.protobuf import text_format  # what Gazebo's messages are made of
+
+    name = service_name(world, request)
+    kind = message(request.file, request.type)
+    parsed = text_format.Parse(request.text, kind())
+    responded, response = node.request(name, parsed, kind, message("boolean", "Boolean"), TIMEOUT)
+    if not responded:
+        raise LinkError(f"service '{name}' of Gazebo did not respond within {TIMEOUT / 1000:g} s")
+    if not response.data:
         raise LinkError(f"service '{name}' of Gazebo refused the request")
 
 

@@ -8,10 +8,10 @@ from typing import Any
 from vds_gz.description import gz_topics as topics
 from vds_gz.geometry.so3 import Quaternion, Vector
 from vds_gz.parameters.gazebo import GazeboParameters
+from vds_gz.plant.gazebo.links import world_services
 from vds_gz.plant.gazebo.links.base import Inbox
+from vds_gz.plant.gazebo.links.helper_process import Helper
 from vds_gz.plant.gazebo.links.ros_state import RosState
-from vds_gz.plant.gazebo.links.world_services import WorldServices
-from vds_gz.plant.gazebo.watchdog import Watchdog
 from vds_gz.ros.graph import Graph, QoS
 
 ACTUATORS = "actuator_msgs/msg/Actuators"
@@ -35,8 +35,8 @@ class BridgeLink:
         self._publisher = graph.publisher(topic, ACTUATORS, QoS(depth=1))
         self._message = graph.message(ACTUATORS)
         self._state = RosState(graph, parameters, topics.joint_state(parameters.model))
-        self._services = WorldServices(parameters.world, parameters.partition)
-        self._will = Watchdog()
+        self._world = parameters.world
+        self._helper = Helper(parameters.partition)
 
     def start(self, inbox: Inbox, wake: Callable[[], None]) -> None:
         """Begin to listen."""
@@ -44,36 +44,36 @@ class BridgeLink:
         self.clock_topic = self._state.clock_topic
 
     def poll(self) -> None:
-        """See to the services."""
-        self._services.poll()
+        """Take in what the helper process has found out."""
+        self._helper.poll()
 
     def send(self, velocities: Sequence[float], positions: Sequence[float]) -> None:
         """All joints in one message, which Gazebo obeys in one step."""
         self._message.velocity = filled(self._graph, velocities)
         self._message.position = filled(self._graph, positions)
         self._publisher.publish(self._message)
-        if self._will.due():
+        if self._helper.due():
             self._message.velocity = self._graph.numbers(len(velocities))
             standing = self._graph.serialize(self._message, ACTUATORS)
-            self._will.write([(self._publisher.topic, ACTUATORS, bytes(standing))])
+            self._helper.note((self._publisher.topic, ACTUATORS, bytes(standing)))
 
     def set_pose(self, position: Vector, orientation: Quaternion) -> None:
         """Put the vehicle there [m]."""
-        self._services.set_pose(self._model, position, orientation)
+        self._helper.call(self._world, world_services.set_pose(self._model, position, orientation))
 
     def pause(self, paused: bool) -> None:
         """Let the world pause or go on."""
-        self._services.pause(paused)
+        self._helper.call(self._world, world_services.pause(paused))
 
     def fault(self) -> str:
         """What is wrong with the link itself."""
         if not self._publisher.subscription_count():
             return f"nobody listens to '{self._publisher.topic}'; does ros_gz_bridge run, with this topic?"
-        return self._services.fault
+        return self._helper.fault
 
     def close(self) -> None:
         """The graph sends what is left."""
-        self._will.revoke()
+        self._helper.close()
 
 
 def filled(graph: Graph, values: Sequence[float]) -> Any:

@@ -1,10 +1,13 @@
 """A process beside the node for what must not be done in it: ``python -m vds_gz.plant.gazebo.links.helper_process``.
 
-Requests to Gazebo's services, and looking for worlds, hold Python's lock while they wait, so the node would stand still
-with them. And when the node dies without a word, Gazebo's joints go on with their last command for ever: this process
-outlives it and stops them.
+It calls Gazebo's services, and looks for worlds: both hold up whoever waits for them, by Python's lock or by the second
+that the program ``gz`` takes to start.
 
-Both talk in lines of JSON: requests in, what was found out.
+It is the watchdog of the joints: neither Gazebo's joint controllers nor a ``forward_command_controller`` knows a
+time-out, and when the node dies without a word, the wheels go on with their last command for ever. This process
+outlives the node and sends the messages that stop them.
+
+Both talk in lines of JSON: tasks in, what was found out.
 """
 
 from __future__ import annotations
@@ -13,43 +16,58 @@ import json
 import os
 import re
 import select
+import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from vds_gz.plant.gazebo.links import bindings
 from vds_gz.plant.gazebo.links.base import LinkError
+from vds_gz.plant.gazebo.links.world_services import Request, call_by_program
 
 #: Between two looks for worlds [s].
 LOOKING = 0.5
 
-#: Between two notes of where the steering stands [s].
+#: Between two changes of the messages that stop the joints [s].
 NOTING = 0.1
 
-#: How often the joints are told to stop when the node has died; a message can be lost while connections come up.
-FAREWELLS = 5
+#: How often the joints are stopped when the node has died; a message can be lost while connections come up.
+REPETITIONS = 5
+
+#: How long whoever moves the joints may take to be found over ROS [s].
+PATIENCE = 10.0
+
+#: How long the process may take to end [s].
+GOODBYE = 3.0
+
+#: A topic's full name, its type and a serialized message.
+Message = tuple[str, str, bytes]
 
 
 class Helper:
-    """The process, as the node sees it. No call waits for it.
+    """The process, as the node sees it. No call waits for it, but :meth:`close` for its end.
 
     Attributes:
+        worlds: The worlds there are, as far as it looks for them.
         fault: What went wrong last, in words; empty if nothing did.
     """
 
-    def __init__(self, partition: str, actuators: str) -> None:
+    def __init__(self, partition: str, actuators: str = "") -> None:
         """Start it.
 
         Args:
             partition: Gazebo's partition; empty for that of the environment.
-            actuators: Topic of the joint commands.
+            actuators: Topic of gz-transport on which the joints are commanded, where Gazebo's bindings are to be used;
+                empty where the joints are commanded over ROS and services are called by the program ``gz``.
         """
+        self.worlds: list[str] = []
         self.fault = ""
-        self._worlds: list[str] = []
+        self._by_program = not actuators
         self._rest = b""
-        self._noted = 0.0
+        self._noted = float("-inf")
         # A session of its own: Ctrl-C is for the node, which then ends this process as it should.
         self._process = subprocess.Popen(
             [sys.executable, "-m", __spec__.name, partition, actuators],
@@ -60,47 +78,66 @@ class Helper:
         assert self._process.stdout is not None
         os.set_blocking(self._process.stdout.fileno(), False)
 
-    def ask(self, request: Mapping[str, Any]) -> None:
-        """Have something done."""
-        assert self._process.stdin is not None
-        try:
-            self._process.stdin.write(json.dumps(request).encode() + b"\n")
-            self._process.stdin.flush()
-        except (BrokenPipeError, ValueError):
-            self.fault = "the helper process has ended, so no service of Gazebo can be called; start the node again"
+    def call(self, world: str, request: Request) -> None:
+        """Have a service of a world called.
 
-    def remember(self, wheels: int, positions: Sequence[float]) -> None:
-        """Note now and then what would stop the joints: so many wheels that stand, and the steering as it is [rad]."""
+        Raises:
+            LinkError: It is not known which world, or there is nothing to call it with.
+        """
+        if not world:
+            raise LinkError(
+                "parameter 'gazebo.world' is empty; it must name the world, whose service "
+                f"'{request.service}' is to be called"
+            )
+        if self._by_program and shutil.which("gz") is None:
+            raise LinkError(
+                f"the program 'gz' is not in the PATH; it must be, to call the service '{request.service}' of the world"
+            )
+        self._tell(call=[world, *request])
+
+    def due(self) -> bool:
+        """Whether what would stop the joints should be noted anew."""
         now = time.monotonic()
-        if now - self._noted >= NOTING:
-            self._noted = now
-            self.ask({"do": "remember", "wheels": wheels, "positions": list(positions)})
+        if now - self._noted < NOTING:
+            return False
+        self._noted = now
+        return True
 
-    def worlds(self) -> list[str]:
-        """The worlds there are."""
-        self._read()
-        return self._worlds
+    def note(self, *messages: Message) -> None:
+        """Have these messages sent should the node die."""
+        self._tell(note=[(topic, type_name, data.hex()) for topic, type_name, data in messages])
 
-    def _read(self) -> None:
+    def poll(self) -> None:
+        """Take in what the process has found out."""
         assert self._process.stdout is not None
         data = self._process.stdout.read()
         if not data:
             return
         *lines, self._rest = (self._rest + data).split(b"\n")
         for line in lines:
-            told = json.loads(line)
-            self._worlds = told.get("worlds", self._worlds)
-            self.fault = told.get("fault", self.fault)
+            found = json.loads(line)
+            self.worlds = found.get("worlds", self.worlds)
+            self.fault = found.get("fault", self.fault)
 
     def close(self) -> None:
-        """End it."""
-        self.ask({"do": "end"})
-        assert self._process.stdin is not None
-        self._process.stdin.close()
+        """The node ends as it should: end the process, which sends nothing."""
+        self._tell(end=True)
+        for pipe in (self._process.stdin, self._process.stdout):
+            assert pipe is not None
+            pipe.close()
         try:
-            self._process.wait(timeout=3.0)
+            self._process.wait(GOODBYE)
         except subprocess.TimeoutExpired:
             self._process.kill()
+            self._process.wait()
+
+    def _tell(self, **task: object) -> None:
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(json.dumps(task).encode() + b"\n")
+            self._process.stdin.flush()
+        except (BrokenPipeError, ValueError):
+            self.fault = "the helper process has ended, so no service of Gazebo can be called; start the node again"
 
 
 # ---------------------------------------------------------------------- in the helper process
@@ -110,11 +147,16 @@ class Worker:
     """What the process does."""
 
     def __init__(self, partition: str, actuators: str) -> None:
-        """Join Gazebo's network."""
-        self._node = bindings.node(partition)
-        self._message = bindings.message("actuators", "Actuators")()
-        self._publisher = self._node.advertise(actuators, type(self._message))
+        """Join Gazebo's network, if there are ``actuators`` on it."""
+        self._messages: list[Message] = []
         self._worlds: list[str] = []
+        self._node: Any = None
+        self._call = partial(call_by_program, partition)
+        if actuators:
+            self._node = bindings.node(partition)
+            self._call = partial(bindings.call, self._node)
+            self._actuators = bindings.message("actuators", "Actuators")
+            self._publisher = self._node.advertise(actuators, self._actuators)
 
     def run(self) -> None:
         """Serve until the node ends; stop the joints if it did not say so before."""
@@ -125,54 +167,67 @@ class Worker:
                 continue
             piece = os.read(sys.stdin.fileno(), 65536)
             if not piece:
-                self._stop_joints()
+                if self._messages:
+                    self._stop_joints()
                 return
             *lines, data = (data + piece).split(b"\n")
-            for line in lines:
-                request = json.loads(line)
-                if request["do"] == "end":
+            for task in map(json.loads, lines):
+                if "end" in task:
                     return
-                getattr(self, f"_{request['do']}")(request)
+                if "note" in task:
+                    self._messages = [(topic, kind, bytes.fromhex(text)) for topic, kind, text in task["note"]]
+                else:
+                    self._serve(*task["call"])
 
     def _look(self) -> None:
+        if self._node is None:
+            return
         names = (re.fullmatch(r"/world/([^/]+)/clock", topic) for topic in self._node.topic_list())
         worlds = sorted({name[1] for name in names if name})
         if worlds != self._worlds:
             self._worlds = worlds
-            tell(worlds=worlds)
+            report(worlds=worlds)
 
-    def _set_pose(self, request: Mapping[str, Any]) -> None:
-        pose = bindings.message("pose", "Pose")(name=request["name"])
-        pose.position.x, pose.position.y, pose.position.z = request["position"]
-        turn = pose.orientation
-        turn.x, turn.y, turn.z, turn.w = request["orientation"]
-        self._ask(request["world"], "set_pose", pose)
-
-    def _pause(self, request: Mapping[str, Any]) -> None:
-        control = bindings.message("world_control", "WorldControl")(pause=request["paused"])
-        self._ask(request["world"], "control", control)
-
-    def _ask(self, world: str, service: str, message: Any) -> None:
+    def _serve(self, world: str, *request: str) -> None:
         try:
-            bindings.ask(self._node, world, service, message)
-            tell(fault="")
+            self._call(world, Request(*request))
+            report(fault="")
         except LinkError as error:
-            tell(fault=str(error))
-
-    def _remember(self, request: Mapping[str, Any]) -> None:
-        self._message.velocity[:] = [0.0] * request["wheels"]
-        self._message.position[:] = request["positions"]
+            report(fault=str(error))
 
     def _stop_joints(self) -> None:
-        for _ in range(FAREWELLS):
-            self._publisher.publish(self._message)
+        if self._node is None:
+            send_over_ros(self._messages)
+            return
+        for _ in range(REPETITIONS):
+            for _, _, data in self._messages:
+                self._publisher.publish(self._actuators.FromString(data))
             time.sleep(0.02)
 
 
-def tell(**what: Any) -> None:
-    """Say something to the node, which may have gone."""
+def send_over_ros(messages: Sequence[Message]) -> None:
+    """Join the graph, and send each message as soon as somebody listens to its topic."""
+    from vds_gz.ros.arguments import parse
+    from vds_gz.ros.factory import open_graph
+    from vds_gz.ros.graph import QoS
+
+    graph = open_graph(parse([], "watchdog"), "watchdog")
+    left = [(graph.publisher(topic, kind, QoS(depth=1)), bytearray(data)) for topic, kind, data in messages]
+    end = time.monotonic() + PATIENCE
+    while left and time.monotonic() < end:
+        for one in [one for one in left if one[0].subscription_count()]:
+            left.remove(one)
+            for _ in range(REPETITIONS):
+                one[0].publish_raw(one[1])
+                time.sleep(0.02)
+        graph.wait(0.02)
+    graph.close()
+
+
+def report(**found: object) -> None:
+    """Let the node, which may have gone, know what was found out."""
     try:
-        print(json.dumps(what), flush=True)
+        print(json.dumps(found), flush=True)
     except BrokenPipeError:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - for the rest of the process
 

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 
 from vds_gz.geometry.so3 import Quaternion, Vector
 from vds_gz.parameters.gazebo import GazeboParameters
+from vds_gz.plant.gazebo.links import world_services
 from vds_gz.plant.gazebo.links.base import Inbox
 from vds_gz.plant.gazebo.links.bridge import filled
+from vds_gz.plant.gazebo.links.helper_process import Helper
 from vds_gz.plant.gazebo.links.ros_state import RosState
-from vds_gz.plant.gazebo.links.world_services import WorldServices
-from vds_gz.plant.gazebo.watchdog import Watchdog
 from vds_gz.ros.graph import Graph, QoS
 
 NUMBERS = "std_msgs/msg/Float64MultiArray"
@@ -29,7 +29,7 @@ class Ros2ControlLink:
     name = "ros2_control"
     clock_topic = ""
     lag_cause = (
-        "gz_ros2_control's position interface, which answers with T = 1/(position_proportional_gain * update_rate), "
+        "gz_ros2_control's position interface, which lags by T = 1/(position_proportional_gain * update_rate), "
         "0.1 s as shipped: set position_proportional_gain to 1.0 and update_rate to 500 or more"
     )
 
@@ -42,8 +42,8 @@ class Ros2ControlLink:
         self._message = graph.message(NUMBERS)
         self._steers = False
         self._state = RosState(graph, parameters, JOINT_STATES)
-        self._services = WorldServices(parameters.world, parameters.partition)
-        self._will = Watchdog()
+        self._world = parameters.world
+        self._helper = Helper(parameters.partition)
 
     def start(self, inbox: Inbox, wake: Callable[[], None]) -> None:
         """Begin to listen."""
@@ -51,8 +51,8 @@ class Ros2ControlLink:
         self.clock_topic = self._state.clock_topic
 
     def poll(self) -> None:
-        """See to the services."""
-        self._services.poll()
+        """Take in what the helper process has found out."""
+        self._helper.poll()
 
     def send(self, velocities: Sequence[float], positions: Sequence[float]) -> None:
         """Steering first: should a cycle begin between the two, the wheels still turn as they did."""
@@ -61,18 +61,18 @@ class Ros2ControlLink:
             if values:
                 self._message.data = filled(self._graph, values)
                 publisher.publish(self._message)
-        if self._will.due():
+        if self._helper.due():
             self._message.data = self._graph.numbers(len(velocities))
             standing = self._graph.serialize(self._message, NUMBERS)
-            self._will.write([(self._velocities.topic, NUMBERS, bytes(standing))])
+            self._helper.note((self._velocities.topic, NUMBERS, bytes(standing)))
 
     def set_pose(self, position: Vector, orientation: Quaternion) -> None:
         """Put the vehicle there [m]."""
-        self._services.set_pose(self._model, position, orientation)
+        self._helper.call(self._world, world_services.set_pose(self._model, position, orientation))
 
     def pause(self, paused: bool) -> None:
         """Let the world pause or go on."""
-        self._services.pause(paused)
+        self._helper.call(self._world, world_services.pause(paused))
 
     def fault(self) -> str:
         """What is wrong with the link itself."""
@@ -80,8 +80,8 @@ class Ros2ControlLink:
         for publisher in needed:
             if not publisher.subscription_count():
                 return f"nobody listens to '{publisher.topic}'; is this forward_command_controller loaded and active?"
-        return self._services.fault
+        return self._helper.fault
 
     def close(self) -> None:
         """The graph sends what is left."""
-        self._will.revoke()
+        self._helper.close()

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 from vds_gz.geometry.so3 import Quaternion, Vector
-from vds_gz.plant.gazebo.links import bindings
+from vds_gz.plant.gazebo.links import bindings, world_services
 from vds_gz.plant.gazebo.links.base import Alive, Inbox, JointReadings, LinkError, Placement, Tick
 from vds_gz.vehicle.model import Joint
 from vds_gz.vehicle.vehicle import NANOSECONDS
@@ -153,11 +153,10 @@ class SystemLink:
         self._pose = (position, orientation)
 
     def pause(self, paused: bool) -> None:
-        """Let the world pause or go on after the next step; its service is in this process and answers at once."""
-        control = bindings.message("world_control", "WorldControl")(pause=paused)
+        """Let the world pause or go on after the next step; its service is in this process and responds at once."""
         if self._gazebo is None:
             self._gazebo = bindings.node()
-        bindings.ask(self._gazebo, self._world, "control", control)
+        bindings.call(self._gazebo, self._world, world_services.pause(paused))
 
     def fault(self) -> str:
         """Nothing can be wrong with the link itself."""

@@ -10,7 +10,7 @@ from typing import Any
 from vds_gz.description import gz_topics as topics
 from vds_gz.geometry.so3 import Quaternion, Vector
 from vds_gz.parameters.gazebo import GazeboParameters
-from vds_gz.plant.gazebo.links import bindings
+from vds_gz.plant.gazebo.links import bindings, world_services
 from vds_gz.plant.gazebo.links.base import Alive, Inbox, JointReadings, Placement, Tick
 from vds_gz.plant.gazebo.links.helper_process import Helper
 from vds_gz.vehicle.vehicle import NANOSECONDS
@@ -20,7 +20,7 @@ SETTLING = 0.2
 
 
 class TransportLink:
-    """Subscriptions and one publisher of our own; what would block is asked by a helper process."""
+    """Subscriptions and one publisher of our own; what would block is done by a helper process."""
 
     name = "transport"
     clock_topic = ""
@@ -39,7 +39,6 @@ class TransportLink:
         self._period = round(0.75 * NANOSECONDS / parameters.command_rate)
         self._world = ""
         self._last_tick = 0
-        self._steering: Sequence[float] = ()
         self._message = bindings.message("actuators", "Actuators")()
         # The helper comes first: a process with Gazebo's threads is no good parent.
         self._actuators = parameters.actuators_topic or topics.actuators(parameters.model)
@@ -61,7 +60,8 @@ class TransportLink:
 
     def poll(self) -> None:
         """Where no world was named, follow the one there is."""
-        worlds = self._helper.worlds()
+        self._helper.poll()
+        worlds = self._helper.worlds
         if not self._parameters.world and len(worlds) == 1 and worlds[0] != self._world:
             self._follow(worlds[0])
 
@@ -81,27 +81,21 @@ class TransportLink:
         message.velocity[:] = velocities
         message.position[:] = positions
         self._publisher.publish(message)
-        self._helper.remember(len(velocities), positions)
+        if self._helper.due():
+            message.velocity[:] = [0.0] * len(velocities)
+            self._helper.note((self._actuators, "gz.msgs.Actuators", message.SerializeToString()))
 
     def set_pose(self, position: Vector, orientation: Quaternion) -> None:
         """Put the vehicle there [m]."""
-        self._helper.ask(
-            {
-                "do": "set_pose",
-                "world": self._world,
-                "name": self._parameters.model,
-                "position": position,
-                "orientation": orientation,
-            }
-        )
+        self._helper.call(self._world, world_services.set_pose(self._parameters.model, position, orientation))
 
     def pause(self, paused: bool) -> None:
         """Let the world pause or go on."""
-        self._helper.ask({"do": "pause", "world": self._world, "paused": paused})
+        self._helper.call(self._world, world_services.pause(paused))
 
     def fault(self) -> str:
         """What is wrong with the link itself."""
-        worlds = self._helper.worlds()
+        worlds = self._helper.worlds
         if not self._parameters.world and len(worlds) > 1:
             return f"there are the worlds {', '.join(worlds)}; gazebo.world must name one"
         if self._world and not self._publisher.has_connections():

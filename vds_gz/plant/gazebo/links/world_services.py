@@ -1,81 +1,80 @@
-"""Gazebo's services without its Python bindings: the program ``gz`` asks them, one request after the other."""
+"""Requests to the services of a world in Gazebo: messages as text, which Python's bindings and ``gz`` both take."""
 
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
-from collections import deque
+from typing import NamedTuple
 
 from vds_gz.geometry.so3 import Quaternion, Vector
 from vds_gz.plant.gazebo.links.base import LinkError
 
-#: How long Gazebo may take to answer [ms].
-PATIENCE = 3000
+#: How long Gazebo may take to respond [ms].
+TIMEOUT = 3000
+
+#: How long the program ``gz`` may take in all [s]; it needs about one to start.
+PROGRAM_TIMEOUT = 10.0
 
 
-class WorldServices:
-    """Requests to a world. None is waited for; :meth:`poll` sees to them.
+class Request(NamedTuple):
+    """A request to a service of a world, whose response is a ``gz.msgs.Boolean``.
 
     Attributes:
-        fault: What went wrong last, in words; empty if nothing did.
+        service: The service's name in the world.
+        file: Name of the definition that its message is in.
+        type: Name of the message in package ``gz.msgs``.
+        text: The message in protobuf's text format.
     """
 
-    def __init__(self, world: str, partition: str) -> None:
-        """Nothing is asked yet.
+    service: str
+    file: str
+    type: str
+    text: str
 
-        Args:
-            world: The world's name; empty where it is not known, and then nothing can be asked.
-            partition: Gazebo's partition; empty for that of the environment.
-        """
-        self.fault = ""
-        self._world = world
-        self._environment = dict(os.environ) | ({"GZ_PARTITION": partition} if partition else {})
-        self._waiting: deque[tuple[str, str, str]] = deque()
-        self._asked = ""
-        self._process: subprocess.Popen[str] | None = None
 
-    def set_pose(self, name: str, position: Vector, orientation: Quaternion) -> None:
-        """Put a model there [m].
+def set_pose(model: str, position: Vector, orientation: Quaternion) -> Request:
+    """Put a model there [m]."""
+    at = ", ".join(f"{axis}: {number!r}" for axis, number in zip("xyz", position, strict=True))
+    turn = ", ".join(f"{part}: {number!r}" for part, number in zip("xyzw", orientation, strict=True))
+    return Request("set_pose", "pose", "Pose", f'name: "{model}", position: {{{at}}}, orientation: {{{turn}}}')
 
-        Raises:
-            LinkError: The world cannot be asked.
-        """
-        at = ", ".join(f"{axis}: {number!r}" for axis, number in zip("xyz", position, strict=True))
-        turn = ", ".join(f"{part}: {number!r}" for part, number in zip("xyzw", orientation, strict=True))
-        request = f'name: "{name}", position: {{{at}}}, orientation: {{{turn}}}'
-        self._ask("set_pose", "gz.msgs.Pose", request)
 
-    def pause(self, paused: bool) -> None:
-        """Let the world pause or go on.
+def pause(paused: bool) -> Request:
+    """Let the world pause or go on."""
+    return Request("control", "world_control", "WorldControl", f"pause: {str(paused).lower()}")
 
-        Raises:
-            LinkError: The world cannot be asked.
-        """
-        self._ask("control", "gz.msgs.WorldControl", f"pause: {str(paused).lower()}")
 
-    def _ask(self, service: str, kind: str, request: str) -> None:
-        if not self._world:
-            raise LinkError(
-                f"parameter 'gazebo.world' is empty; it must name the world, whose service '{service}' is to be asked"
-            )
-        if shutil.which("gz") is None:
-            raise LinkError(
-                f"the program 'gz' is not in the PATH; it must be, to ask the service '{service}' of the world"
-            )
-        self._waiting.append((f"/world/{self._world}/{service}", kind, request))
+def service_name(world: str, request: Request) -> str:
+    """The full name of the service that a request goes to."""
+    return f"/world/{world}/{request.service}"
 
-    def poll(self) -> None:
-        """See whether an answer has come, and ask what is next."""
-        if self._process is not None:
-            if self._process.poll() is None:
-                return
-            answer = self._process.communicate()[0]
-            good = "data: true" in answer
-            self.fault = "" if good else f"service '{self._asked}' of Gazebo refused or did not answer"
-            self._process = None
-        if self._waiting:
-            self._asked, kind, request = self._waiting.popleft()
-            command = ["gz", "service", "-s", self._asked, "--reqtype", kind, "--reptype", "gz.msgs.Boolean"]
-            command += ["--timeout", str(PATIENCE), "--req", request]
-            self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=self._environment)
+
+def call_by_program(partition: str, world: str, request: Request) -> None:
+    """Send a request with the program ``gz``, and wait for the response.
+
+    Args:
+        partition: Gazebo's partition; empty for that of the environment.
+        world: The world's name.
+        request: What to request.
+
+    Raises:
+        LinkError: There was no response, or the request was refused.
+    """
+    name = service_name(world, request)
+    command = ["gz", "service", "-s", name, "--reqtype", f"gz.msgs.{request.type}", "--reptype", "gz.msgs.Boolean"]
+    command += ["--timeout", str(TIMEOUT), "--req", request.text]
+    environment = dict(os.environ) | ({"GZ_PARTITION": partition} if partition else {})
+    try:
+        done = subprocess.run(
+            command,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            text=True,
+            timeout=PROGRAM_TIMEOUT,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise LinkError(f"service '{name}' of Gazebo cannot be called: {error}") from None
+    if "data: true" not in done.stdout:
+        raise LinkError(f"service '{name}' of Gazebo refused the request or did not respond")
