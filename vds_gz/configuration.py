@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from vds_gz.errors import ArgumentError
-from vds_gz.parameters import load, yaml_writer
+from vds_gz.parameters import load
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.override import Override
 from vds_gz.parameters.yaml_reader import read_parameter_file
@@ -150,19 +150,3 @@ def preset_names() -> list[str]:
     """The vehicles that come with the package: files of ``config/`` with a section for the node."""
     files = share("config").glob("*.yaml")
     return sorted(file.stem for file in files if f"\n{NODE_NAME}:" in "\n" + file.read_text(encoding="utf-8"))
-
-
-def write_parameters(path: Path, overrides: Iterable[Override], head: str) -> None:
-    """Write a parameter file of the node, after seeing that the node will take it.
-
-    Args:
-        path: The file.
-        overrides: Names and values; of several for one name the last counts. Their origins become remarks.
-        head: Remark at the top.
-
-    Raises:
-        ParameterError: The node would refuse them.
-    """
-    overrides = list(overrides)
-    parameters_of(overrides)
-    yaml_writer.write(path, overrides, head)

@@ -10,11 +10,9 @@ from pathlib import Path
 from vds_gz.bags.connection import may_be_bag
 from vds_gz.cli.command import DONE, FAILED, RAW, add_vehicle_options, command, parameter_file_of, vehicle_of
 from vds_gz.cli.identify_actuation import Task, identify_pedals, identify_steering
-from vds_gz.configuration import NODE_NAME
 from vds_gz.errors import ArgumentError
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.override import Override
-from vds_gz.parameters.yaml_reader import read_parameter_file
 from vds_gz.study.identify.signals import (
     ACTUATIONS,
     QUANTITIES,
@@ -70,37 +68,34 @@ def main(argv: list[str]) -> int:
         0 when something was found, 1 if nothing was excited, 2 if something is wrong with what was given.
     """
     options = _parser().parse_args(argv)
-    given = bool(options.preset or options.params)
-    vehicle = vehicle_of(options) if given else None
+    given = (vehicle_of(options), Path(parameter_file_of(options))) if options.preset or options.params else None
     signals = _signals(options)
     folder = Path(options.output)
     folder.mkdir(parents=True, exist_ok=True)
-    base = read_parameter_file(parameter_file_of(options), f"/{NODE_NAME}") if given else []
-    base = [Override(one.name, one.value) for one in base]
-    task = Task(options.log, signals, vehicle.vehicle if vehicle is not None else None, base, folder)
+    task = Task(options.log, signals, given, folder)
     if options.model == "pedals":
         identify_pedals(task)
     elif options.model == "steering":
         identify_steering(task, options.fit)
     else:
-        return _identify_axes(task, vehicle, options.wheel_base)
+        return _identify_axes(task, options.wheel_base)
     return DONE
 
 
-def _identify_axes(task: Task, vehicle: NodeParameters | None, wheel_base: float | None) -> int:
+def _identify_axes(task: Task, wheel_base: float | None) -> int:
     """Find the numbers of every axis; write them and a report, and return the exit code.
 
     Args:
         task: What is to be identified.
-        vehicle: The vehicle that was given; None: one that fits the commands.
         wheel_base: As given [m]; None: that of the vehicle.
     """
     signals, folder = task.signals, task.folder
+    vehicle = task.given[0] if task.given else None
     with progress("identifying", None):
         axes = identify(signals, wheel_base=wheel_base or _wheel_base(vehicle))
     model = vehicle.model if vehicle is not None else model_of(signals, axes)
     found = list(overrides(model, axes))
-    if not task.base and wheel_base and model == "bicycle":
+    if vehicle is None and wheel_base and model == "bicycle":
         found.append(Override("model_params.bicycle.wheel_base", wheel_base, "--wheel-base"))
     task.write(model, found)
     write_report(folder, task.log, signals, axes)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from vds_gz.configuration import write_parameters
+from vds_gz.configuration import NODE_NAME, parameters_of
 from vds_gz.errors import ArgumentError
 from vds_gz.parameters.autoware import (
     ActuationCmdMechanicalParameters,
@@ -15,10 +16,15 @@ from vds_gz.parameters.autoware import (
     MechanicalParameters,
 )
 from vds_gz.parameters.maps import own_map
+from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.override import Override
+from vds_gz.parameters.yaml_reader import read_parameter_file
+from vds_gz.parameters.yaml_writer import with_values
+from vds_gz.study.identify.estimates import INTERVAL
 from vds_gz.study.identify.mechanism_fit import FREE, fit_mechanism
 from vds_gz.study.identify.pedal_fit import csv_text, fit_pedals
 from vds_gz.study.identify.signals import Series, SignalError, Signals
+from vds_gz.study.identify.vehicle_fit import NOT_MET, STANDSTILL
 from vds_gz.study.progress import progress
 from vds_gz.study.report.actuation import (
     HEAD,
@@ -30,7 +36,14 @@ from vds_gz.study.report.actuation import (
 )
 from vds_gz.study.report.text import text_table
 
-HEADER = "Identified by vds-gz identify from {}.\nNumbers without an interval were not found."
+HEADER = "# Identified by vds-gz identify from {}.\n# Numbers without an interval were not found.\n"
+
+#: What an earlier run said in a parameter file: its header, and its remarks.
+_EARLIER = re.compile(
+    r"^# (Identified by vds-gz identify|Numbers without an interval).*\n"
+    rf"|( +# |; )({INTERVAL}|{NOT_MET}|{STANDSTILL}).*$",
+    re.MULTILINE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,21 +53,41 @@ class Task:
     Attributes:
         log: Name of the recording.
         signals: What was commanded and measured.
-        vehicle: Parameter group of the vehicle that was given; None where none was.
-        base: Its parameters.
+        given: The vehicle that was given, and its parameter file; None where none was.
         folder: Where to write.
     """
 
     log: str
     signals: Signals
-    vehicle: object
-    base: Sequence[Override]
+    given: tuple[NodeParameters, Path] | None
     folder: Path
 
+    @property
+    def vehicle(self) -> object:
+        """Parameter group of the vehicle that was given; None where none was."""
+        return self.given[0].vehicle if self.given else None
+
     def write(self, model: str, found: Sequence[Override]) -> None:
-        """Write the vehicle that was given, or the model's defaults, with what was found."""
-        overrides = [*(self.base or [Override("model", model)]), *found]
-        write_parameters(self.folder / "parameters.yaml", overrides, HEADER.format(Path(self.log).name))
+        """Write the vehicle that was given, or the model's defaults, with what was found.
+
+        Maps that lie beside the file are named without their folder, so that all can be moved together.
+        """
+        text, base, there = f"{NODE_NAME}:\n  ros__parameters:\n    model: {model}\n", [Override("model", model)], None
+        if self.given:
+            file = self.given[1]
+            text, there = _EARLIER.sub("", file.read_text(encoding="utf-8")), file.resolve().parent
+            base = read_parameter_file(str(file), f"/{NODE_NAME}")
+        parameters_of([*base, *found])
+        here = self.folder.resolve()
+        values = [*(one._replace(origin="") for one in base if there and _folder(one) == there != here), *found]
+        values = [one._replace(value=Path(str(one.value)).name) if _folder(one) == here else one for one in values]
+        text = HEADER.format(Path(self.log).name) + with_values(text, values, f"/{NODE_NAME}")
+        (self.folder / "parameters.yaml").write_text(text, encoding="utf-8")
+
+
+def _folder(one: Override) -> Path | None:
+    """The folder of the file that a parameter names by its whole path."""
+    return Path(str(one.value)).parent if one.name.endswith("_path") and Path(str(one.value)).is_absolute() else None
 
 
 def identify_pedals(task: Task) -> None:
@@ -85,7 +118,7 @@ def identify_pedals(task: Task) -> None:
             coasts=vehicle is None or vehicle.physical,
             advance=advance,
         )
-    model = str(next((one.value for one in task.base if one.name == "model"), "actuation_cmd"))
+    model = task.given[0].model if task.given else "actuation_cmd"
     found = []
     for name, table in (("accel", fit.accel_map()), ("brake", fit.brake_map())):
         path = task.folder / f"{name}_map.csv"

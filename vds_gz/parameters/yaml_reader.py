@@ -19,7 +19,8 @@ from vds_gz.parameters.override import Override
 Scalar = bool | int | float | str
 ParameterValue = Scalar | list[Scalar]
 
-_SECTION = "ros__parameters"
+#: Key below which the parameters of a node stand.
+SECTION = "ros__parameters"
 _FASTEST: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _TRUE = frozenset(["Y", "y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"])
 _FALSE = frozenset(["N", "n", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"])
@@ -67,11 +68,11 @@ def read_parameter_file(path: str, full_name: str) -> list[Override]:
         raise ArgumentError(f"parameter file '{path}' cannot be read: {error}") from None
     root = _compose(text, where)
     if not isinstance(root, yaml.MappingNode):
-        raise ArgumentError(f"{where}: the file must hold '{full_name}:' and under it '{_SECTION}:'")
+        raise ArgumentError(f"{where}: the file must hold '{full_name}:' and under it '{SECTION}:'")
     sections = list(_sections(root, "", where))
-    mine = [section for section in sections if _pattern(section[0]).fullmatch(full_name)]
+    mine = [section for section in sections if pattern(section[0]).fullmatch(full_name)]
     if not mine:
-        names = ", ".join(f"'{name}'" for name, _ in sections) or f"no '{_SECTION}' at all"
+        names = ", ".join(f"'{name}'" for name, _ in sections) or f"no '{SECTION}' at all"
         raise ArgumentError(
             f"{where}: no section for node '{full_name}'; the file has {names}; '{full_name}:' or '/**:' would be right"
         )
@@ -110,16 +111,16 @@ def _line(node: yaml.Node, where: str) -> str:
 def _sections(node: yaml.MappingNode, path: str, where: str) -> Iterator[tuple[str, yaml.Node]]:
     """The sections of a file: the node's name or pattern, and the mapping of its parameters."""
     for key, value in node.value:
-        if key.value == _SECTION:
+        if key.value == SECTION:
             if not path:
-                raise ArgumentError(f"{_line(key, where)}: '{_SECTION}' must stand under the name of a node, or '/**'")
+                raise ArgumentError(f"{_line(key, where)}: '{SECTION}' must stand under the name of a node, or '/**'")
             yield path, value
         elif isinstance(value, yaml.MappingNode):
             yield from _sections(value, f"{path}/{str(key.value).strip('/')}", where)
         else:
             raise ArgumentError(
                 f"{_line(key, where)}: '{key.value}' has a value where a node's name is expected; "
-                f"parameters stand under '{_SECTION}:'"
+                f"parameters stand under '{SECTION}:'"
             )
 
 
@@ -127,7 +128,7 @@ def _parameters(node: yaml.Node, prefix: str, where: str) -> Iterator[Override]:
     if isinstance(node, yaml.ScalarNode) and not node.value and not prefix:
         return
     if not isinstance(node, yaml.MappingNode):
-        raise ArgumentError(f"{_line(node, where)}: '{_SECTION}' must hold 'name: value' pairs")
+        raise ArgumentError(f"{_line(node, where)}: '{SECTION}' must hold 'name: value' pairs")
     for key, value in node.value:
         name = f"{prefix}{key.value}"
         if _is_list_of_mappings(value):
@@ -161,8 +162,8 @@ def _by_name(node: yaml.Node, where: str) -> yaml.MappingNode:
     return yaml.MappingNode("tag:yaml.org,2002:map", list(members.values()), node.start_mark)
 
 
-def _pattern(name: str) -> re.Pattern[str]:
-    """``/*`` stands for one part of a name, ``/**`` for any number of them."""
+def pattern(name: str) -> re.Pattern[str]:
+    """The nodes that a section is for: ``/*`` stands for one part of a name, ``/**`` for any number of them."""
     return re.compile(re.escape(name).replace(r"/\*\*", r"(/\w+)*").replace(r"/\*", r"/\w+"))
 
 

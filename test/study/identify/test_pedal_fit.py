@@ -16,6 +16,7 @@ from vds_gz.interface.commands import Pedals, command_type
 from vds_gz.parameters.autoware import ActuationCmdParameters
 from vds_gz.parameters.maps import own_map, parse_map, read_map
 from vds_gz.ros.messages.portable import MessageTypes
+from vds_gz.share import share
 from vds_gz.study.identify.pedal_fit import csv_text, fit_pedals
 from vds_gz.study.identify.signals import Series, SignalError, read_bag
 from vds_gz.vehicle.catalogue import models
@@ -140,6 +141,21 @@ def test_the_parameter_file_moves_with_its_maps(run, tmp_path, monkeypatch, caps
     (tmp_path / "elsewhere" / "accel_map.csv").unlink()
     assert main(["check", "elsewhere/parameters.yaml"]) == 1
     assert "map 'accel_map.csv' does not exist" in capsys.readouterr().err
+
+
+def test_maps_beside_the_file_of_the_vehicle_are_found_from_the_new_one(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("mine").mkdir()
+    Path("mine/steer.csv").write_text(share("config", "maps", "steer_map.csv").read_text())
+    Path("mine/car.yaml").write_text(
+        "sim_node:\n  ros__parameters:\n    model: actuation_cmd_steer_map\n    model_params:\n"
+        "      actuation_cmd_steer_map:\n        steer_map_path: steer.csv  # mine\n"
+    )
+    with open("drive.csv", "w", newline="") as file:
+        csv.writer(file).writerows([("time", "accel", "brake", "v_x"), *run.T[:2500].round(6).tolist()])
+    assert main(["identify", "drive.csv", "--model", "pedals", "--params", "mine/car.yaml", "-o", "found"]) == 0
+    assert f"steer_map_path: '{tmp_path / 'mine' / 'steer.csv'}' # mine" in Path("found/parameters.yaml").read_text()
+    assert main(["check", "found/parameters.yaml"]) == 0
 
 
 def write_bag(path, run, pedal_topic, command="pedals"):

@@ -25,6 +25,9 @@ NOISY, NEGLIGIBLE = 1.5, 0.01
 #: At standstill the last angle must be so great [rad], in so many samples, to tell whether the steering kept it.
 TELLING, TELLING_SAMPLES = 0.05, 20
 
+#: Remarks in a parameter file on what has no interval.
+NOT_MET, STANDSTILL = "unlimited: not met", "by what it did at standstill"
+
 #: Words and units of the numbers, for a drive [m/s] and for an angle [rad].
 LABELS = {
     "dead_time": "dead time",
@@ -231,7 +234,7 @@ def overrides(model: str, axes: list[Axis]) -> Iterator[Override]:
     if "steering" in found and model == "bicycle":
         yield from _group(model, "steering_actuator", found["steering"], angle=True)
         for centred in (axis.centred for axis in axes if axis.centred is not None):
-            yield Override(f"model_params.{model}.center_at_standstill", centred, "by what it did at standstill")
+            yield Override(f"model_params.{model}.center_at_standstill", centred, STANDSTILL)
 
 
 def _group(model: str, group: str, fit: AxisFit, *, angle: bool) -> Iterator[Override]:
@@ -250,7 +253,7 @@ def _group(model: str, group: str, fit: AxisFit, *, angle: bool) -> Iterator[Ove
         if number is not None:
             yield number.override(f"model_params.{model}.{group}.{parameter}")
         elif name in LIMITS and not (angle and name == "value"):
-            remark = f"unlimited: not met; {getattr(fit.reached, name):.3g} was reached"
+            remark = f"{NOT_MET}; {getattr(fit.reached, name):.3g} was reached"
             yield Override(f"model_params.{model}.{group}.{parameter}", 0.0, remark)
 
 
