@@ -7,10 +7,10 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 
+from vds_gz.configuration import parameters_of
 from vds_gz.description import ros2_control
 from vds_gz.description.sdf import sdf
 from vds_gz.nodes.plants import description
-from vds_gz.parameters.load import load
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.override import Override
 from vds_gz.vehicle.catalogue import models
@@ -21,7 +21,7 @@ MODELS = ("bicycle", "differential", "omni")
 def parameters(model: str, **gazebo: str) -> NodeParameters:
     given = [Override("model", model), *(Override(f"gazebo.{key}", value) for key, value in gazebo.items())]
     given.append(Override("backend", "gazebo"))
-    return load(given, {name: one.parameters for name, one in models().items()})
+    return parameters_of(given)
 
 
 @pytest.mark.parametrize("model", MODELS)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from vds_gz.configuration import parameter_groups, parameters_of
 from vds_gz.parameters.autoware_files import is_autoware, translated
 from vds_gz.parameters.description import ParameterError
 from vds_gz.parameters.load import load
 from vds_gz.parameters.override import Override
 from vds_gz.parameters.yaml_reader import read_parameter_file
-from vds_gz.vehicle.catalogue import models
 
 SIMULATOR = """/**:
   ros__parameters:
@@ -68,15 +68,11 @@ def translation(tmp_path, *texts: str):
         file = tmp_path / f"{i}.yaml"
         file.write_text(text)
         values += [Override(*one) for one in _triples(read_parameter_file(str(file), "/simulation/sim_node"))]
-    return translated(values, groups())
+    return translated(values, parameter_groups())
 
 
 def _triples(overrides):
     return [(one.name, one.value, one.origin) for one in overrides]
-
-
-def groups() -> dict[str, type]:
-    return {name: model.parameters for name, model in models().items()}
 
 
 def names(values) -> set[str]:
@@ -85,7 +81,9 @@ def names(values) -> set[str]:
 
 def test_simulator_and_vehicle_files(tmp_path):
     result = translation(tmp_path, SIMULATOR, VEHICLE)
-    parameters = load([one for one in result.overrides if not one.name.startswith("measurement_noise.")], groups())
+    parameters = load(
+        [one for one in result.overrides if not one.name.startswith("measurement_noise.")], parameter_groups()
+    )
     assert parameters.model == "delay_steer_acc_geared"
     assert parameters.pub_rate == 40.0
     vehicle = parameters.vehicle
@@ -122,7 +120,7 @@ def test_names_that_nobody_knows_are_told_apart(tmp_path):
 def test_values_are_checked_as_any(tmp_path):
     result = translation(tmp_path, SIMULATOR.replace("steer_lim: 0.6", "steer_lim: -0.6"))
     with pytest.raises(ParameterError, match="steer_lim"):
-        load([one for one in result.overrides if not one.name.startswith("measurement_noise.")], groups())
+        parameters_of([one for one in result.overrides if not one.name.startswith("measurement_noise.")])
 
 
 @pytest.mark.parametrize("text", ["LEARNED_STEER_VEL", "DELAY_STEER_WHATEVER"])
@@ -140,4 +138,4 @@ def test_which_files_are_autowares():
     assert is_autoware([Override("vehicle_model_type", "X")])
     assert not is_autoware([Override("model", "bicycle")])
     with pytest.raises(ParameterError, match="vehicle_model_type"):
-        translated([Override("vel_lim", 3.0)], groups())
+        translated([Override("vel_lim", 3.0)], parameter_groups())

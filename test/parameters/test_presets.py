@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import pytest
 
+from vds_gz.configuration import parameters_of
 from vds_gz.description.urdf import urdf
-from vds_gz.parameters.load import load
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.yaml_reader import read_parameter_file
 from vds_gz.share import share
-from vds_gz.vehicle.catalogue import models
 
 PRESETS = ("ackermann_car", "deepracer", "forklift", "indoor_robot", "scaled_car", "vds_defaults")
 
 
 def preset(name: str) -> NodeParameters:
     values = read_parameter_file(str(share("config", f"{name}.yaml")), "/sim_node")
-    return load(values, {model: one.parameters for model, one in models().items()})
+    return parameters_of(values)
 
 
 @pytest.mark.parametrize("name", PRESETS)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -10,9 +11,11 @@ from concurrent.futures import Future
 from typing import Any
 
 import pytest
+from helpers.processes import PATIENCE
 
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.factory import open_graph
+from vds_gz.ros.stopping import StopRequest
 from vds_gz.web.graph_thread import GraphEndedError, GraphThread
 
 
@@ -20,8 +23,10 @@ from vds_gz.web.graph_thread import GraphEndedError, GraphThread
 def make_thread(domain: int) -> Iterator[Callable[..., GraphThread]]:
     made = []
 
-    def make(due: Callable[[], None] = lambda: None, end: Callable[[], None] = lambda: None) -> GraphThread:
-        made.append(GraphThread(open_graph(parse([], "threaded"), "threaded"), due, end))
+    def make(
+        due: Callable[[], None] = lambda: None, end: Callable[[], None] = lambda: None, stop: StopRequest | None = None
+    ) -> GraphThread:
+        made.append(GraphThread(open_graph(parse([], "threaded"), "threaded"), due, end, stop or StopRequest()))
         return made[-1]
 
     yield make
@@ -47,19 +52,29 @@ def test_what_is_due_is_done_again_and_again_and_the_end_once(make_thread):
     assert calls.count("end") == 1
 
 
-def test_a_graph_that_fails_ends_the_program(make_thread, capsys):
-    signals: list[int] = []
-    before = signal.signal(signal.SIGTERM, lambda number, frame: signals.append(number))
-    try:
-        thread = make_thread(lambda: 1 // 0)
-        end = time.monotonic() + 5.0
-        while not signals and time.monotonic() < end:
-            time.sleep(0.01)
-    finally:
-        signal.signal(signal.SIGTERM, before)
-    assert signals == [signal.SIGTERM]
+def test_a_graph_that_fails_asks_the_program_to_end(make_thread, capsys):
+    stop, asked = StopRequest(), threading.Event()
+    stop.wakes(asked.set)
+    thread = make_thread(lambda: 1 // 0, stop=stop)
+    assert asked.wait(PATIENCE)
     assert thread.failed
     assert "ZeroDivisionError" in capsys.readouterr().err
+
+
+FAILING = """
+import sys
+from vds_gz.cli.view import main
+from vds_gz.web.watched_vehicle import Vehicle
+
+Vehicle.tick = lambda vehicle: 1 // 0
+sys.exit(main(["--port", "0"]))
+"""
+
+
+def test_a_page_whose_graph_fails_ends(domain):
+    done = subprocess.run([sys.executable, "-c", FAILING], capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 1
+    assert "ZeroDivisionError" in done.stderr
 
 
 def test_a_graph_that_fails_is_left_even_where_a_job_was_given_up(make_thread):
@@ -72,11 +87,9 @@ def test_a_graph_that_fails_is_left_even_where_a_job_was_given_up(make_thread):
             jobs[0].cancel()
             raise ZeroDivisionError
 
-    before = signal.signal(signal.SIGTERM, lambda number, frame: None)
-    try:
-        threads.append(make_thread(due))
-        threads[0].close()
-    finally:
-        signal.signal(signal.SIGTERM, before)
+    stop, asked = StopRequest(), threading.Event()
+    stop.wakes(asked.set)
+    threads.append(make_thread(due, stop=stop))
+    assert asked.wait(PATIENCE)
     with pytest.raises(GraphEndedError):
-        jobs[1].result(5.0)
+        jobs[1].result(PATIENCE)

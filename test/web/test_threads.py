@@ -15,6 +15,7 @@ from helpers.pages import Look, Looker
 
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.factory import open_graph
+from vds_gz.ros.stopping import StopRequest
 from vds_gz.web.access import Access
 from vds_gz.web.graph_thread import GraphEndedError, GraphThread
 from vds_gz.web.server import Server
@@ -54,7 +55,7 @@ class Watched:
         self.graph = Observed(open_graph(parse([], "watching"), "watching"), set(), [], [True])
         self.vehicle = Vehicle(self.graph, "/", "sim_node", AUTO)  # type: ignore[arg-type]
         self.graph.calls.clear()  # it was made by this thread, before the other one began
-        self.thread = GraphThread(self.graph, self.vehicle.tick, self.vehicle.driver.end)  # type: ignore[arg-type]
+        self.thread = GraphThread(self.graph, self.vehicle.tick, self.vehicle.driver.end, StopRequest())  # type: ignore[arg-type]
 
     def look(self, act: Callable[[Looker], Any]) -> None:
         async def run() -> None:

@@ -63,7 +63,7 @@ def main(argv: list[str]) -> int:
         for vehicle in vehicles.values():
             vehicle.driver.end()
 
-    thread = GraphThread(graph, due, end)
+    thread = GraphThread(graph, due, end, stop)
     print(f"the page is at {_address(options.host, listening, access.token)}", flush=True)
     try:
         asyncio.run(_serve(Server(thread, vehicles, access).application, listening, stop))

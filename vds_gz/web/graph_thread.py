@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import threading
 import traceback
 from collections.abc import Callable, Iterator
@@ -12,6 +11,7 @@ from typing import TypeVar
 
 from vds_gz.errors import VdsGzError
 from vds_gz.ros.graph import Graph
+from vds_gz.ros.stopping import StopRequest
 
 Result = TypeVar("Result")
 
@@ -27,20 +27,22 @@ class GraphThread:
     """Lets a graph work; everything that touches the graph must go through :meth:`submit`.
 
     Attributes:
-        failed: The thread has ended by an error; it has asked the process to end, too.
+        failed: The thread has ended by an error.
     """
 
-    def __init__(self, graph: Graph, due: Callable[[], None], end: Callable[[], None]) -> None:
+    def __init__(self, graph: Graph, due: Callable[[], None], end: Callable[[], None], stop: StopRequest) -> None:
         """Start the thread.
 
         Args:
             graph: The graph; nobody else may use it from now on.
             due: Called in the thread after every wait.
             end: Called in the thread before the graph is closed.
+            stop: Requested if the thread ends by an error: a program whose graph is dead must not seem to live.
         """
         self._graph = graph
         self._due = due
         self._end = end
+        self._stop = stop
         self._jobs: SimpleQueue[tuple[Callable[[], object], Future[object]]] = SimpleQueue()
         self._closing = False
         self._open = True
@@ -80,10 +82,10 @@ class GraphThread:
                 self._due()
             self._do_jobs()
             self._end()
-        except Exception:  # a program whose graph is dead must not seem to live
+        except Exception:
             traceback.print_exc()
             self.failed = True
-            signal.raise_signal(signal.SIGTERM)
+            self._stop.request()
         finally:
             with self._opening:
                 self._open = False
