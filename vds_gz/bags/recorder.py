@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from vds_gz.bags.definitions import definition
 from vds_gz.bags.mcap_format import MESSAGE, RECORD, Opcode
@@ -105,7 +104,7 @@ class Recorder:
         """
         channels: list[int] = []
 
-        def receive(data: Any, arrival: int) -> None:
+        def receive(data: bytes, arrival: int) -> None:
             if self._file.closed:
                 return
             now = arrival + self._to_wall

@@ -37,10 +37,14 @@ def main(argv: list[str]) -> int:
         0 when they were stopped, 1 if one of them failed, 2 for wrong use or where there is no Gazebo.
     """
     options, ros = _parser().parse_known_args(argv)
-    arguments = node_arguments(options, ros)
+    arguments = node_arguments(parameter_file_of(options), ros, link=options.link, model=options.name)
     parameters = parameters_of(parse(arguments, NODE_NAME).overrides)
     world = world_file(options.world)
-    name, text = populated(world, [spawned(parameters, options, arguments)], options.pace)
+    vehicle = sdf(models()[parameters.model], parameters.vehicle, options.name, parameters.sensors)
+    if options.link == "system":
+        vehicle = in_step(vehicle, arguments)
+    start = (options.x, options.y, options.z, options.roll, options.pitch, options.yaw)
+    name, text = populated(world, [Spawn(vehicle, start)], options.pace)
     arguments += ["-p", f"gazebo.world:={name}"]
     stop = on_signals()
     server = Server(
@@ -54,13 +58,19 @@ def main(argv: list[str]) -> int:
     return together(server, None if options.link == "system" else arguments, stop)
 
 
-def node_arguments(options: argparse.Namespace, ros: Sequence[str]) -> list[str]:
-    """The node's command line."""
-    file = parameter_file_of(options)
+def node_arguments(file: str, ros: Sequence[str], *, link: str, model: str) -> list[str]:
+    """The node's command line.
+
+    Args:
+        file: The vehicle's parameters.
+        ros: What follows our own arguments.
+        link: The way to the joints.
+        model: The vehicle's name in Gazebo.
+    """
     if ros and ros[0] != "--ros-args":
         raise ArgumentError(f"unknown argument '{ros[0]}'; the node's own come after --ros-args")
     extra = [one for one in ros if one != "--ros-args"]
-    own = {"backend": "gazebo", "gazebo.link": options.link, "gazebo.model": options.name}
+    own = {"backend": "gazebo", "gazebo.link": link, "gazebo.model": model}
     given = [part for key, value in own.items() for part in ("-p", f"{key}:={value}")]
     return ["--ros-args", "--params-file", str(Path(file).resolve()), *given, *extra]
 
@@ -77,14 +87,6 @@ def world_file(name: str) -> Path:
     if name not in own:
         raise LinkError(f"there is no world '{name}'; it must be a file or one of {', '.join(own)}")
     return share("worlds", f"{name}.sdf")
-
-
-def spawned(parameters: NodeParameters, options: argparse.Namespace, arguments: Sequence[str]) -> Spawn:
-    """The vehicle for the world."""
-    text = sdf(models()[parameters.model], parameters.vehicle, options.name, parameters.sensors)
-    if options.link == "system":
-        text = in_step(text, arguments)
-    return Spawn(text, (options.x, options.y, options.z, options.roll, options.pitch, options.yaw))
 
 
 def in_step(text: str, arguments: Sequence[str], **settings: str) -> str:

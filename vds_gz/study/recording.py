@@ -18,12 +18,16 @@ from vds_gz.errors import VdsGzError
 from vds_gz.interface import topics
 from vds_gz.interface.commands import CommandType, whole_types
 from vds_gz.interface.conversions import stamp_ns, yaw_of
+from vds_gz.interface.messages import JointState, Odometry
 from vds_gz.ros.errors import MalformedMessageError, UnknownTypeError
 from vds_gz.ros.messages.factory import open_types
 from vds_gz.vehicle.catalogue import actuator_kind
 
 Array = NDArray[np.float64]
 Times = NDArray[np.int64]
+
+#: Times [ns], which are whole, and values of one message.
+Numbers = tuple[float, ...]
 
 #: A time without samples that is worth a note [s].
 LONGEST_GAP = 0.5
@@ -96,10 +100,10 @@ MOTIONS = (topics.GROUND_TRUTH.name, topics.ODOM.name)
 class _Rows:
     """What was read of one vehicle."""
 
-    motion: list[tuple[Any, ...]] = field(default_factory=list)
-    reference: list[tuple[Any, ...]] = field(default_factory=list)
-    state: list[tuple[Any, ...]] = field(default_factory=list)
-    command: list[tuple[Any, ...]] = field(default_factory=list)
+    motion: list[Numbers] = field(default_factory=list)
+    reference: list[Numbers] = field(default_factory=list)
+    state: list[Numbers] = field(default_factory=list)
+    command: list[Numbers] = field(default_factory=list)
     clock: list[tuple[int, int]] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
     command_topics: tuple[str, ...] = ()
@@ -189,12 +193,12 @@ def _command_taker(rows: _Rows, one: CommandType) -> Callable[[int, Any], None]:
     return lambda time, message: rows.command.append((time, *one.decode(message).reference()))
 
 
-def _take_state(rows: _Rows, message: Any) -> None:
+def _take_state(rows: _Rows, message: JointState) -> None:
     rows.names = list(message.name)
     rows.state.append(_joints(message))
 
 
-def _joints(message: Any) -> tuple[Any, ...]:
+def _joints(message: JointState) -> Numbers:
     return stamp_ns(message.header.stamp), *message.position, *message.velocity
 
 
@@ -249,14 +253,14 @@ def gaps(where: str, time: Array) -> Iterator[str]:
         )
 
 
-def _motion(message: Any) -> tuple[float, ...]:
+def _motion(message: Odometry) -> Numbers:
     pose, twist = message.pose.pose, message.twist.twist
     position = pose.position
     stamp = stamp_ns(message.header.stamp)
     return (stamp, position.x, position.y, yaw_of(pose.orientation), twist.linear.x, twist.linear.y, twist.angular.z)
 
 
-def _commands(rows: list[Any], log_times: Times, stamps: Times, begin: int) -> Commands:
+def _commands(rows: list[Numbers], log_times: Times, stamps: Times, begin: int) -> Commands:
     """Arrivals are known in the recorder's time; the vehicle's messages tell what time it was for the vehicle."""
     arrived = np.array([row[0] - int(log_times[0]) for row in rows], dtype=float)
     logged = (log_times - log_times[0]).astype(float)
@@ -267,11 +271,11 @@ def _commands(rows: list[Any], log_times: Times, stamps: Times, begin: int) -> C
     return Commands(time, *values)
 
 
-def _actuators(names: list[str], references: list[Any], states: list[Any], begin: int) -> Iterator[Actuator]:
+def _actuators(names: list[str], references: list[Numbers], states: list[Numbers], begin: int) -> Iterator[Actuator]:
     """Samples that have both a reference and a state, by stamp; those after the last time that the clock went back."""
-    asked = {row[0]: row[1:] for row in references}
+    commanded = {row[0]: row[1:] for row in references}
     found = {row[0]: row[1:] for row in states}
-    pairs = [(stamp, asked[stamp], values) for stamp, values in found.items() if stamp in asked]
+    pairs = [(stamp, commanded[stamp], values) for stamp, values in found.items() if stamp in commanded]
     back = [i for i, (one, other) in enumerate(pairwise(pairs), start=1) if other[0] < one[0]]
     pairs = pairs[back[-1] :] if back else pairs
     if not pairs:

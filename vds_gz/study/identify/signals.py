@@ -9,19 +9,20 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from vds_gz.bags.connection import BagError, may_be_bag
+from vds_gz.bags.connection import BagError, Connection, may_be_bag
 from vds_gz.bags.reader import open_bag
 from vds_gz.interface.commands import CommandType, whole_types
 from vds_gz.interface.conversions import stamp_ns
+from vds_gz.interface.messages import JointState, Twist
 from vds_gz.ros.errors import MalformedMessageError, UnknownTypeError
-from vds_gz.ros.messages.factory import open_types
+from vds_gz.ros.messages.factory import TypeCodec, open_types
 from vds_gz.study.recording import Array, RecordingError
 from vds_gz.vehicle.command import PEDALS
 
@@ -65,12 +66,12 @@ class Signals:
 # ---------------------------------------------------------------------- bags
 
 
-def _of_twist(twist: Any) -> dict[str, float]:
+def _of_twist(twist: Twist) -> dict[str, float]:
     return {"v_x": twist.linear.x, "v_y": twist.linear.y, "yaw_rate": twist.angular.z}
 
 
-def _of_joints(message: Any) -> dict[str, float]:
-    """The mean of all joints that steer."""
+def _of_joints(message: JointState) -> dict[str, float]:
+    """The mean of all joints that steer; by their names, for a robot's own bag says nothing else of its joints."""
     angles = [message.position[i] for i, name in enumerate(message.name) if "steer" in name and "wheel" not in name]
     return {"steering": sum(angles) / len(angles)} if angles else {}
 
@@ -195,9 +196,7 @@ def _choose(
 
 def _optional(path: Path, counts: dict[str, tuple[str, int]], asked: str | None) -> str | None:
     """The topic with steering angles, if there is one."""
-    known = {
-        name: MEASUREMENTS[name] for name in ("autoware_vehicle_msgs/msg/SteeringReport", "sensor_msgs/msg/JointState")
-    }
+    known = {name: MEASUREMENTS[name] for name in STEERING_TYPES}
     try:
         return _choose(path, counts, known, "steering angles", "--steering", asked, PREFERRED_STEERINGS)
     except SignalError:
@@ -206,13 +205,14 @@ def _optional(path: Path, counts: dict[str, tuple[str, int]], asked: str | None)
         return None
 
 
+Message = tuple[Connection, int, bytes]
 Row = tuple[str, float, float | None, dict[str, float]]
 
 
-def _rows(path: Path, messages: Any, wanted: dict[str, str], known: dict[str, Reader]) -> Iterator[Row]:
+def _rows(path: Path, messages: Iterable[Message], wanted: dict[str, str], known: dict[str, Reader]) -> Iterator[Row]:
     """Role, time of recording [s], stamp [s] and values of each message."""
     types = open_types()
-    codecs: dict[str, Any] = {}
+    codecs: dict[str, TypeCodec] = {}
     begin: int | None = None
     for connection, time, data in messages:
         kind = connection.msgtype

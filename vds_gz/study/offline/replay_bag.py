@@ -5,12 +5,13 @@ Messages and the places of their numbers are those of the node's own outputs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vds_gz.bags.definitions import definition
 from vds_gz.bags.mcap_row_writer import Rows, RowWriter, Template
@@ -59,6 +60,9 @@ def write_mcap(replay: Replay, path: Path, parameters: NodeParameters, advance: 
 
 # ---------------------------------------------------------------------- what goes in
 
+#: Channels, times [ns] and numbers of their messages, a row each.
+Part = tuple[Rows, NDArray[np.int64], NDArray[np.float64]]
+
 
 def _listened(given: CommandType, parameters: NodeParameters) -> CommandType:
     """Of the types on a topic, the one that the vehicle listens to."""
@@ -83,10 +87,10 @@ def _template(writer: RowWriter, command: CommandType) -> tuple[int, Template]:
     return _channel(writer, topic), Template(data, stamps, numbers)
 
 
-def _given(block: Block, inputs: tuple[Rows, Rows | None]) -> list[tuple[Rows, Any, Any]]:
+def _given(block: Block, inputs: tuple[Rows, Rows | None]) -> list[Part]:
     """The commands of a block, and its gears before them."""
     commands, gears = inputs
-    parts: list[tuple[Rows, Any, Any]] = []
+    parts: list[Part] = []
     times, given = np.array(block.command_times, np.int64), list(block.commands)
     if gears is not None:
         shifts = np.array([isinstance(one, Gear) for one in given], bool)
@@ -149,7 +153,7 @@ class Listener:
         """So many zeros."""
         return self._types.array("float64", (0.0,) * count)
 
-    def serialize(self, message: Any, type_name: str) -> bytes:
+    def serialize(self, message: object, type_name: str) -> bytes:
         """A message as CDR with its header."""
         return bytes(self._types.codec(type_name).encode(message))
 
@@ -165,7 +169,7 @@ class Listener:
 class Publisher:
     """Everybody listens to it."""
 
-    def __init__(self, take: Any, serialize: Any) -> None:
+    def __init__(self, take: Callable[[bytes], None], serialize: Callable[[object], bytes]) -> None:
         self._take = take
         self._serialize = serialize
 
@@ -173,7 +177,7 @@ class Publisher:
         """We listen."""
         return 1
 
-    def publish(self, message: Any) -> None:
+    def publish(self, message: object) -> None:
         """Keep a message."""
         self._take(self._serialize(message))
 

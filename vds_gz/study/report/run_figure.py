@@ -73,7 +73,7 @@ def _begin(recording: Recording) -> float:
 Panel = Callable[[Axes, float], None]
 
 
-def _panels(recording: Recording, vehicle: Any) -> Iterator[Panel]:
+def _panels(recording: Recording, vehicle: object) -> Iterator[Panel]:
     """What is drawn over time, from top to bottom."""
     motion, commands = recording.motion, recording.commands
     yield _panel("speed", "m/s", commands.time, commands.speed, motion.time, motion.v_x)
@@ -100,7 +100,7 @@ def _panel(label: str, unit: str, at_commands: Array, commanded: Array, at: Arra
     return draw
 
 
-def _yaw_rate(recording: Recording, vehicle: Any) -> Array:
+def _yaw_rate(recording: Recording, vehicle: object) -> Array:
     """Commanded yaw rate; of speed and steering angle, by the geometry."""
     commands = recording.commands
     if not isinstance(vehicle, BicycleParameters):

@@ -5,11 +5,14 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
 from vds_gz.study.identify.actuator_response import ActuatorResponse, measure
 from vds_gz.study.recording import Recording
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +45,7 @@ class Row:
         return configured, "not excited"
 
 
-def summarize(recording: Recording, vehicle: Any) -> list[Row]:
+def summarize(recording: Recording, vehicle: DataclassInstance) -> list[Row]:
     """Measure all actuators of a recording.
 
     Args:
@@ -56,8 +59,11 @@ def summarize(recording: Recording, vehicle: Any) -> list[Row]:
     return rows
 
 
-def _rows(name: str, kind: str, response: ActuatorResponse, vehicle: Any) -> Iterator[Row]:
-    group = _group(vehicle, SteeringParameters if kind == "steering" else DriveParameters)
+def _rows(name: str, kind: str, response: ActuatorResponse, vehicle: DataclassInstance) -> Iterator[Row]:
+    groups = [getattr(vehicle, item.name) for item in dataclasses.fields(vehicle)]
+    wanted = SteeringParameters if kind == "steering" else DriveParameters
+    # Those of Autoware's models have no group for their actuators, but numbers of their own names.
+    group = next((one for one in groups if isinstance(one, wanted)), None)
 
     def configured(parameter: str) -> float | None:
         return None if group is None else float(getattr(group, parameter))
@@ -74,9 +80,3 @@ def _rows(name: str, kind: str, response: ActuatorResponse, vehicle: Any) -> Ite
         yield Row(name, "acceleration", "m/s²", rise, response.max_rise, response.reached_rise)
         yield Row(name, "deceleration", "m/s²", fall, response.max_fall, response.reached_fall)
         yield Row(name, "maximum speed", "m/s", configured("max_velocity"), response.max_value, value)
-
-
-def _group(vehicle: Any, kind: type) -> Any:
-    """The parameters of the vehicle's actuators of a kind; None if it has none."""
-    values = (getattr(vehicle, item.name) for item in dataclasses.fields(vehicle))
-    return next((value for value in values if isinstance(value, kind)), None)

@@ -6,10 +6,13 @@ import math
 import sys
 import time
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from vds_gz.geometry.se2 import Pose
 from vds_gz.study.session.newest import Pair, Telemetry
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 #: Between two pictures on a terminal, and between two lines elsewhere [s].
 PICTURE_PERIOD, LINE_PERIOD = 0.1, 1.0
@@ -99,7 +102,7 @@ class PictureView:
         """Leave the last picture."""
         self._live.stop()
 
-    def picture(self) -> Any:
+    def picture(self) -> RenderableType:
         """How it is now."""
         from rich.columns import Columns
         from rich.console import Group
@@ -117,7 +120,7 @@ class PictureView:
         rates = "  ".join(f"{topic} {rate:.0f}" for topic, rate in sorted(telemetry.rates.items()))
         return Panel(Group(head, Text(), body, Text(f"messages/s: {rates}", "dim")), title=self._title)
 
-    def _bars(self) -> Any:
+    def _bars(self) -> RenderableType:
         from rich.table import Table
         from rich.text import Text
 
@@ -136,7 +139,7 @@ class PictureView:
         self._maximum[pair.label] = maximum
         return maximum
 
-    def _map(self) -> Any:
+    def _map(self) -> RenderableType:
         from rich.table import Table
         from rich.text import Text
 
