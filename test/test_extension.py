@@ -6,12 +6,15 @@ with dead time, and this package's drive.
 
 import dataclasses
 import math
+import re
 import sys
 
 import pytest
 
+from vds_gz.cli.program import main
 from vds_gz.commandlog.profiles import limits_of
 from vds_gz.configuration import parameters_of
+from vds_gz.errors import ArgumentError
 from vds_gz.parameters.description import ParameterError, describe
 from vds_gz.parameters.override import Override
 from vds_gz.vehicle import catalogue
@@ -83,6 +86,7 @@ from dataclasses import dataclass
 from heavy_machines import hydraulics
 from heavy_machines.hydraulics import HydraulicParameters, HydraulicState, HydraulicCoefficients, step_hydraulic
 from vds_gz.parameters.actuators import DriveParameters
+from vds_gz.errors import ArgumentError
 from vds_gz.parameters.description import ParameterError, ParameterGroup, group, real
 from vds_gz.vehicle.actuators import (
     DriveCoefficients, DriveState, drive_at_rest, drive_coefficients, drive_report, newest_reference, resized_line,
@@ -314,11 +318,18 @@ def test_it_runs_interpreted_and_compiled_to_the_same_bits(loader):
 
 def test_an_entry_point_that_is_no_model_is_refused_by_name(site):
     install(site, "loader = heavy_machines.loader:LoaderParameters")
-    with pytest.raises(ValueError, match=r"entry point 'loader' of vds_gz.models is .*; it must be a VehicleModel"):
+    with pytest.raises(ArgumentError, match=r"entry point 'loader' of vds_gz.models is .*; it must be a VehicleModel"):
         catalogue.models()
+
+
+@pytest.mark.parametrize("words", [["model", "forklift"], ["parameters"], ["profile", "steps", "--preset", "forklift"]])
+def test_a_wrong_entry_point_is_one_message_to_the_user(site, capsys, words):
+    install(site, "loader = heavy_machines.loader:LoaderParameters")
+    assert main(words) == 2
+    assert re.fullmatch(r"vds-gz \w+: entry point 'loader' of vds_gz.models is .*\n", capsys.readouterr().err)
 
 
 def test_a_model_cannot_take_a_name_that_is_taken(site):
     install(site, "one = heavy_machines.loader:LOADER\ntwo = heavy_machines.loader:LOADER")
-    with pytest.raises(ValueError, match=r"entry point 'two' of vds_gz.models: a model 'loader' exists already"):
+    with pytest.raises(ArgumentError, match=r"entry point 'two' of vds_gz.models: a model 'loader' exists already"):
         catalogue.models()

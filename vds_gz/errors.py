@@ -11,7 +11,7 @@ class VdsGzError(Exception):
 
 
 class ArgumentError(VdsGzError, ValueError):
-    """Something given on a command line, or in a file that it names, is wrong."""
+    """Something given is wrong: on a command line, in a file that it names, in a call, or by another package."""
 
 
 class FailureError(VdsGzError, RuntimeError):

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
-from helpers.simulation import NEEDS_GAZEBO, run
+from helpers.simulation import NEEDS_GAZEBO, records
 
 from vds_gz.description import gz_topics as topics
 from vds_gz.description.sdf import sdf
@@ -27,7 +23,7 @@ SECONDS = 40
 def listen(tmp_path):
     """What a sensor of a standing vehicle tells in 40 s, outdoors."""
 
-    def records(sensor, stream, file, kind, fields):
+    def listen_to(sensor, stream, file, kind, fields):
         _, world = populated(
             share("worlds", "outdoor.sdf"),
             [Spawn(sdf(models()["bicycle"], BicycleParameters(), sensors={"probe": sensor}))],
@@ -37,11 +33,9 @@ def listen(tmp_path):
         path.write_text(world)
         topic = topics.of_sensor("vehicle", f"probe/{stream}")
         job = {"world": str(path), "steps": SECONDS * 1000, "topic": topic, "type": [file, kind], "fields": fields}
-        done = run([sys.executable, str(Path(__file__).with_name("listen.py"))], json.dumps(job))
-        assert done.returncode == 0, done.stderr
-        return np.array(json.loads(done.stdout.splitlines()[-1]))
+        return np.array(records("model_listen.py", job))
 
-    return records
+    return listen_to
 
 
 def test_imu(listen):

@@ -1,4 +1,4 @@
-"""Drives a vehicle in Gazebo, within one process and as fast as it goes: ``drive.py < job.json``.
+"""Drives a vehicle in Gazebo, within one process and as fast as it goes: ``model_drive.py < job.json``.
 
 It runs in a process of its own because Gazebo does not come back from everything. The job:
 

@@ -1,4 +1,4 @@
-"""Listens to a sensor in Gazebo, within one process and as fast as it goes: ``listen.py < job.json``.
+"""Listens to a sensor in Gazebo, within one process and as fast as it goes: ``model_listen.py < job.json``.
 
 The job: world (path of an SDF world), steps, topic, type (file and name of the message), fields (dotted). It prints a
 list of the fields' values, per message.

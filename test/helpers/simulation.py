@@ -46,7 +46,7 @@ def drive(
     Args:
         folder: Where files may be written.
         sdf: The vehicle; its name is ``vehicle``.
-        phases: What ``drive.py`` describes.
+        phases: What ``model_drive.py`` describes.
         every: Steps between samples.
         world: Name of the world.
         pose: Where the vehicle is at first.
@@ -57,8 +57,12 @@ def drive(
     _, text = populated(share("worlds", f"{world}.sdf"), [Spawn(sdf, pose)], 0.0)
     file = folder / "world.sdf"
     file.write_text(text)
-    job = {"world": str(file), "model": "vehicle", "phases": phases, "every": every}
-    done = run([sys.executable, str(Path(__file__).with_name("model_drive.py"))], json.dumps(job))
+    return records("model_drive.py", {"world": str(file), "model": "vehicle", "phases": phases, "every": every})
+
+
+def records(program: str, job: dict) -> list[list[float]]:
+    """What one of the programs beside this file prints of a job, which it describes."""
+    done = run([sys.executable, str(Path(__file__).with_name(program))], json.dumps(job))
     assert done.returncode == 0, done.stderr
     assert "[Err]" not in done.stderr, done.stderr
     return json.loads(done.stdout.splitlines()[-1])

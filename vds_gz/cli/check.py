@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from vds_gz.cli.command import DONE, FAILED
+from vds_gz.cli.command import DONE, FAILED, command
 from vds_gz.configuration import NODE_NAME, default_parameters, parameters_of
 from vds_gz.errors import VdsGzError
 from vds_gz.parameters.description import Value, describe
@@ -17,7 +17,8 @@ from vds_gz.parameters.sensors import TYPES
 from vds_gz.ros.arguments import parse
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+@command("vds-gz check")
+def main(argv: list[str]) -> int:
     """Look over parameter files.
 
     Returns:
@@ -34,7 +35,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     return max([_check(file) for file in options.files])
 
 
-def reference(argv: Sequence[str] | None = None) -> int:
+@command("vds-gz parameters")
+def reference(argv: list[str]) -> int:
     """Print the reference of all parameters in Markdown."""
     parser = argparse.ArgumentParser("vds-gz parameters", description="Print all parameters of sim_node as Markdown.")
     parser.parse_args(argv)

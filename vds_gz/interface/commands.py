@@ -15,6 +15,7 @@ from importlib.metadata import entry_points
 from operator import attrgetter
 from typing import Any, NamedTuple, Protocol
 
+from vds_gz.errors import ArgumentError
 from vds_gz.interface import topics
 from vds_gz.interface.conversions import set_stamp, stamp_ns
 from vds_gz.interface.messages import Stamp
@@ -313,16 +314,16 @@ def command_types() -> tuple[CommandType, ...]:
     """Every command type there is.
 
     Raises:
-        ValueError: A package offers something else, or a name or topic that is taken.
+        ArgumentError: A package offers something else, or a name or topic that is taken.
     """
     found = list(OWN)
     for entry in entry_points(group=ENTRY_POINTS):
         one = entry.load()
         place = f"entry point '{entry.name}' of {ENTRY_POINTS}"
         if not isinstance(one, CommandType):
-            raise ValueError(f"{place} is {one!r}; it must be a CommandType")
+            raise ArgumentError(f"{place} is {one!r}; it must be a CommandType")
         if one.name in {other.name for other in found} or one.topic.name in {other.topic.name for other in found}:
-            raise ValueError(f"{place}: there is a command type '{one.name}' or a topic '{one.topic.name}' already")
+            raise ArgumentError(f"{place}: there is a command type '{one.name}' or a topic '{one.topic.name}' already")
         found.append(one)
     return tuple(found)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from importlib.metadata import entry_points
 
+from vds_gz.errors import ArgumentError
 from vds_gz.vehicle.autoware.models import AUTOWARE_MODELS
 from vds_gz.vehicle.bicycle import BICYCLE
 from vds_gz.vehicle.differential import DIFFERENTIAL
@@ -27,14 +28,14 @@ def models() -> dict[str, AnyModel]:
     """Every model by its name.
 
     Raises:
-        ValueError: A package offers something else than a model, or a name that is taken.
+        ArgumentError: A package offers something else than a model, or a name that is taken.
     """
     found = {model.name: model for model in OWN}
     for entry in entry_points(group=ENTRY_POINTS):
         model = entry.load()
         if not isinstance(model, VehicleModel):
-            raise ValueError(f"entry point '{entry.name}' of {ENTRY_POINTS} is {model!r}; it must be a VehicleModel")
+            raise ArgumentError(f"entry point '{entry.name}' of {ENTRY_POINTS} is {model!r}; it must be a VehicleModel")
         if model.name in found:
-            raise ValueError(f"entry point '{entry.name}' of {ENTRY_POINTS}: a model '{model.name}' exists already")
+            raise ArgumentError(f"entry point '{entry.name}' of {ENTRY_POINTS}: a model '{model.name}' exists already")
         found[model.name] = model
     return found

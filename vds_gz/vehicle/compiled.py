@@ -19,6 +19,7 @@ import numba
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from vds_gz.errors import ArgumentError
 from vds_gz.vehicle.command import Command
 from vds_gz.vehicle.compile_cache import DiskCache, fingerprint
 from vds_gz.vehicle.model import C, P, S, VehicleModel
@@ -261,10 +262,10 @@ class Fleet:
             step_rate: Steps per second [Hz].
 
         Raises:
-            ValueError: There is no vehicle.
+            ArgumentError: There is no vehicle.
         """
         if not parameters:
-            raise ValueError("the fleet has 0 vehicles; give the parameters of at least 1")
+            raise ArgumentError("the fleet has 0 vehicles; give the parameters of at least 1")
         self.dt = 1.0 / step_rate
         every = [model.coefficients(one, self.dt) for one in parameters]
         self.coefficients = records(every)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Generic, TypeAlias
 
+from vds_gz.errors import ArgumentError
 from vds_gz.vehicle.command import LONG_AGO, NEVER, Command, CommandQueue, TimedCommand, fault
 from vds_gz.vehicle.model import C, MotionState, P, S, StepCoefficients, VehicleModel
 
@@ -111,11 +112,11 @@ class Vehicle(Generic[P, C, S]):
             stamp: When it was made [ns], from which it ages; its arrival where there is no stamp.
 
         Raises:
-            ValueError: A number of the command is not finite or beyond all measure.
+            ArgumentError: A number of the command is not finite or beyond all measure.
         """
         wrong = fault(command)
         if wrong:
-            raise ValueError(wrong)
+            raise ArgumentError(wrong)
         made = time if stamp is None else min(stamp, time)
         self._queue.enter(TimedCommand(command, time, made + round(min(self.max_command_age * NANOSECONDS, NEVER))))
 
