@@ -4,11 +4,14 @@ import os
 import subprocess
 import sys
 import types
+from enum import Enum
 
 import pytest
 
 pytest.importorskip("numba")
-from vds_gz.vehicle.compile_cache import fingerprint
+import numba
+
+from vds_gz.vehicle.compile_cache import KEPT, fingerprint
 
 #: Of somebody else's package: a function that calls one of another file, which has a constant and one of a module.
 STEP = """
@@ -97,6 +100,60 @@ def test_constants_and_code_of_what_is_called_count_and_remarks_do_not(changed):
     assert fingerprint(stepping(**changed)) != fingerprint(stepping())
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def step(x):\n    return x + outer.inner.OFFSET",
+        "def step(x):\n    return x + Numbers.OFFSET",
+        "def step(x):\n    return [y + LEVEL for y in (x,)][0]",
+        "def step(x):\n    return (lambda y: y + LEVEL)(x)",
+        "def step(x, *, offset=LEVEL):\n    return x + offset",
+        "def step(x, offset=LEVEL):\n    return x + offset",
+    ],
+)
+def test_a_constant_counts_wherever_it_stands(text):
+    def stepping_by(offset):
+        outer = types.ModuleType("outer")
+        outer.inner, outer.inner.outer = types.ModuleType("inner"), outer
+        outer.inner.OFFSET = offset
+        numbers = Enum("Numbers", {"OFFSET": offset})
+        names = {"__name__": "machine", "outer": outer, "Numbers": numbers, "LEVEL": offset}
+        exec(text, names)
+        return fingerprint(names["step"])
+
+    assert stepping_by(0.5) == stepping_by(0.5)
+    assert stepping_by(0.5) != stepping_by(0.25)
+
+
+def test_how_a_called_function_is_compiled_counts():
+    def stepping_by(**options):
+        names = {"__name__": "machine", "called": numba.njit(**options)(negated)}
+        exec("def step(x):\n    return called(x)", names)
+        return fingerprint(names["step"])
+
+    assert stepping_by() == stepping_by()
+    assert stepping_by(fastmath=True) != stepping_by()
+
+
+def negated(x):
+    return -x
+
+
+def test_the_oldest_results_make_room_and_files_of_others_stay(machine, tmp_path):
+    folder = tmp_path / "vds_gz"
+    folder.mkdir()
+    for number in range(KEPT + 5):
+        (folder / f"{number}.bin").write_bytes(b"")
+        os.utime(folder / f"{number}.bin", (number, number))
+    (folder / "mine.txt").write_text("")
+    os.utime(folder / "mine.txt", (0, 0))
+    assert run(machine, tmp_path) == [7.5, 0, 1]
+    assert len(list(folder.glob("*.bin"))) == KEPT
+    assert not (folder / "0.bin").exists()
+    assert (folder / "mine.txt").exists()
+    assert run(machine, tmp_path) == [7.5, 1, 0]
+
+
 def test_where_nothing_can_be_written_it_compiles_without_a_word(machine, tmp_path):
     file = tmp_path / "no_folder"
     file.write_text("")
@@ -105,7 +162,7 @@ def test_where_nothing_can_be_written_it_compiles_without_a_word(machine, tmp_pa
 
 def test_a_file_that_is_cut_off_is_compiled_anew(machine, tmp_path):
     run(machine, tmp_path)
-    (file,) = (tmp_path / "compiled").iterdir()
+    (file,) = (tmp_path / "vds_gz").iterdir()
     file.write_bytes(file.read_bytes()[:-100])
     assert run(machine, tmp_path) == [7.5, 0, 1]
 
@@ -114,7 +171,7 @@ def test_processes_that_start_at_once_do_not_disturb_each_other(machine, tmp_pat
     every = [start(machine, tmp_path) for _ in range(2)]
     assert [float(one.communicate()[0].split()[0]) for one in every] == [7.5] * 2
     assert run(machine, tmp_path) == [7.5, 1, 0]
-    assert len(list((tmp_path / "compiled").iterdir())) == 1
+    assert len(list((tmp_path / "vds_gz").iterdir())) == 1
 
 
 FLEET = """

@@ -8,10 +8,12 @@ save at once do not get in each other's way. Where nothing can be written, each 
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import pickle
 import sys
 import uuid
+from collections.abc import Iterator
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Protocol
@@ -66,8 +68,8 @@ class DiskCache:
 
     @property
     def cache_path(self) -> str:
-        """The folder of all results: ``$NUMBA_CACHE_DIR``, or one in the user's cache folder."""
-        return str(Path(numba.config.CACHE_DIR or AppDirs("vds_gz", appauthor=False).user_cache_dir) / "compiled")
+        """The folder of all results, in ``$NUMBA_CACHE_DIR`` or in the user's cache folder."""
+        return str(Path(numba.config.CACHE_DIR or AppDirs(appauthor=False).user_cache_dir) / "vds_gz")
 
     def load_overload(self, signature: object, target: TargetContext) -> object:
         """What was compiled for these types of arguments; None if nothing was.
@@ -90,15 +92,16 @@ class DiskCache:
             return
         data = serialize.dumps(result._reduce())
         file = self._file(signature, result.codegen)
-        partial = file.with_suffix(f".{uuid.uuid4().hex}")
+        partial = file.with_suffix(f".{uuid.uuid4().hex}.bin")
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
             partial.write_bytes(hashlib.sha256(data).digest() + data)
             partial.replace(file)
-            for old in sorted(file.parent.iterdir(), key=lambda one: one.stat().st_mtime)[:-KEPT]:
+            for old in sorted(file.parent.glob("*.bin"), key=lambda one: one.stat().st_mtime)[:-KEPT]:
                 old.unlink(missing_ok=True)
         except OSError:
-            partial.unlink(missing_ok=True) if partial.exists() else None
+            with contextlib.suppress(OSError):
+                partial.unlink()
 
     def _file(self, signature: object, codegen: Codegen) -> Path:
         versions = (FORMAT, sys.implementation.cache_tag, numba.__version__, np.__version__)
@@ -120,24 +123,34 @@ def fingerprint(function: FunctionType) -> str:
 
 def _facts(function: FunctionType, pending: list[FunctionType]) -> list[object]:
     """What one function depends on; the functions that it names are added to those that are pending."""
-    names = function.__code__.co_names
+    names = list(_names(function.__code__))
     values: list[object] = [cell.cell_contents for cell in function.__closure__ or ()]
-    for value in [function.__globals__.get(name) for name in names]:
-        values.append(value)
-        if isinstance(value, ModuleType):
-            values += [getattr(value, name) for name in names if hasattr(value, name)]
-    facts: list[object] = [function.__module__, function.__qualname__, function.__defaults__]
-    facts.append(_code(function.__code__))
+    values += [function.__globals__.get(name) for name in names]
+    for value in values:
+        if isinstance(value, (ModuleType, type)):
+            members = (getattr(value, name, None) for name in names)
+            values += [one for one in members if not any(one is known for known in values)]
+    facts: list[object] = [function.__module__, function.__qualname__, _code(function.__code__)]
+    facts += [function.__defaults__, function.__kwdefaults__]
     for value in values:
         called = getattr(value, "py_func", value)
         if isinstance(called, FunctionType):
             pending.append(called)
-            facts.append((called.__module__, called.__qualname__))
+            facts.append((called.__module__, called.__qualname__, getattr(value, "targetoptions", None)))
         elif isinstance(value, np.ndarray):
             facts.append((value.dtype, value.shape, value.tobytes()))
         else:
-            facts.append(value.__name__ if isinstance(value, ModuleType) else (type(value).__name__, repr(value)))
+            name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
+            facts.append((type(value).__name__, name or repr(value)))
     return facts
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    """The names that a function uses, and those that the functions within it use."""
+    yield from code.co_names
+    for one in code.co_consts:
+        if isinstance(one, CodeType):
+            yield from _names(one)
 
 
 def _code(code: CodeType) -> tuple[object, ...]:

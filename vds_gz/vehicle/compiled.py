@@ -110,7 +110,7 @@ _COMMAND = record_type([Command()])
 @cache
 def compiled(function: FunctionType) -> Any:
     """A function, and all functions that it calls by their names, compiled by numba or read from the cache on disk."""
-    return _kept(_linked(function), fingerprint(function))
+    return _kept(_linked(function))
 
 
 @cache
@@ -135,9 +135,8 @@ def _part(function: FunctionType) -> Any:
 def _outermost(run: Callable[..., None], **options: bool) -> Any:
     """A function that calls compiled ones, compiled itself."""
     assert isinstance(run, FunctionType)
-    content = fingerprint(run)
     run.__qualname__ = _unmistakable(run)
-    return _kept(run, content, **options)
+    return _kept(run, **options)
 
 
 def _unmistakable(function: FunctionType) -> str:
@@ -145,9 +144,10 @@ def _unmistakable(function: FunctionType) -> str:
     return f"{function.__qualname__}_{fingerprint(function)[:16]}"
 
 
-def _kept(function: FunctionType, content: str, **options: bool) -> Any:
+def _kept(function: FunctionType, **options: bool) -> Any:
+    """A function, compiled by numba or read from the cache on disk."""
     dispatcher = numba.njit(**options)(function)
-    dispatcher._cache = DiskCache(content)
+    dispatcher._cache = DiskCache(f"{fingerprint(function)} {options}")
     return dispatcher
 
 
