@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from vds_gz.configuration import parameters_of
+from vds_gz.configuration import load_parameters
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "test")]
@@ -28,9 +28,7 @@ from helpers.stepped import drive  # noqa: E402
 from vds_gz.cli.gazebo import environment, in_step  # noqa: E402
 from vds_gz.description import gz_topics as topics  # noqa: E402
 from vds_gz.description.sdf import sdf  # noqa: E402
-from vds_gz.parameters.load import Override  # noqa: E402
 from vds_gz.parameters.node import NodeParameters  # noqa: E402
-from vds_gz.parameters.yaml_reader import read_parameter_file  # noqa: E402
 from vds_gz.plant.gazebo.links import bindings  # noqa: E402
 from vds_gz.plant.gazebo.server import Server, Spawn, populated  # noqa: E402
 from vds_gz.share import share  # noqa: E402
@@ -48,9 +46,7 @@ SECONDS = 10.0
 
 
 def preset(name: str, *overrides: tuple[str, object]) -> NodeParameters:
-    given = read_parameter_file(str(share("config", f"{name}.yaml")), "/sim_node")
-    given += [Override(key, value) for key, value in overrides]
-    return parameters_of(given)
+    return load_parameters(name, dict(overrides))
 
 
 @contextmanager

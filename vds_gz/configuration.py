@@ -126,15 +126,6 @@ def parameters_of_file(path: str | Path) -> NodeParameters:
     return parameters_of(read_parameter_file(str(path), f"/{NODE_NAME}"))
 
 
-def parameters_of_preset(name: str) -> NodeParameters:
-    """The parameters of a vehicle that comes with the package.
-
-    Raises:
-        ArgumentError: There is no such preset.
-    """
-    return parameters_of_file(preset_file(name))
-
-
 def preset_file(name: str) -> Path:
     """The parameter file of a preset, e.g. of ``deepracer``.
 

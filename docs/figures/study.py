@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 from vds_gz.cli import main as vds_gz
-from vds_gz.configuration import parameters_of_preset
+from vds_gz.configuration import load_parameters
 from vds_gz.share import share
 from vds_gz.study.recording import read
 from vds_gz.study.report.run_figure import draw
@@ -37,7 +37,7 @@ PRESET, DRIVE = "ackermann_car", "parking_lot.csv"
 def draw_response() -> None:
     """The picture that `./dev run` makes."""
     vds_gz(["replay", str(share("config", "drives", DRIVE)), "--preset", PRESET, "-o", "run.mcap"])
-    parameters, recording = parameters_of_preset(PRESET), read("run.mcap")
+    parameters, recording = load_parameters(PRESET), read("run.mcap")
     rows = summarize(recording, parameters.vehicle)
     title = f"{PRESET} ({parameters.model}) driven by {DRIVE}"
     draw(recording, rows, parameters, title, DOCS / "pictures" / "response.png")

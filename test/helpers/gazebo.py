@@ -12,12 +12,10 @@ from typing import Any
 import pytest
 
 from helpers.processes import PATIENCE, Probe
-from vds_gz.configuration import parameters_of
+from vds_gz.configuration import load_parameters
 from vds_gz.description.sdf import sdf
 from vds_gz.interface import topics
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.parameters.override import Override
-from vds_gz.parameters.yaml_reader import read_parameter_file
 from vds_gz.plant.gazebo.server import Server, Spawn, populated
 from vds_gz.share import share
 from vds_gz.vehicle.catalogue import models
@@ -27,9 +25,7 @@ PARTITIONS = (f"vds_gz_test_{os.getpid()}_{number}" for number in itertools.coun
 
 def preset(name: str, **overrides: object) -> NodeParameters:
     """The parameters of a preset; dots in names are two underscores here."""
-    given = read_parameter_file(str(share("config", f"{name}.yaml")), "/sim_node")
-    given += [Override(key.replace("__", "."), value) for key, value in overrides.items()]
-    return parameters_of(given)
+    return load_parameters(name, {key.replace("__", "."): value for key, value in overrides.items()})
 
 
 def vehicle(parameters: NodeParameters, name: str = "vehicle", x: float = 0.0, y: float = 0.0) -> Spawn:

@@ -347,7 +347,7 @@ def test_a_touch_alone_commands_nothing(start, view, probe, phone):
     assert probe.received[topics.TWIST_REFERENCE.name] == []
 
 
-def test_thumbs_drive_backwards_and_sideways_where_the_vehicle_can(start, view, probe, phone):
+def test_thumbs_drive_backwards_and_laterally_where_the_vehicle_can(start, view, probe, phone):
     start("-p", "model:=omni")
     reference = topics.TWIST_REFERENCE
     probe.listen(reference)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Protocol
 
-from vds_gz.configuration import parameters_of_file, parameters_of_preset, preset_file, preset_names
+from vds_gz.configuration import parameters_of_file, preset_file, preset_names
 from vds_gz.errors import FailureError, VdsGzError
 from vds_gz.parameters.node import NodeParameters
 
@@ -108,7 +108,7 @@ def vehicle_of(options: argparse.Namespace) -> NodeParameters:
         ArgumentError: There is no such preset or file.
         ParameterError: A value is wrong.
     """
-    return parameters_of_file(options.params) if options.params else parameters_of_preset(options.preset)
+    return parameters_of_file(parameter_file_of(options))
 
 
 def parameter_file_of(options: argparse.Namespace) -> str:

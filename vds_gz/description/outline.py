@@ -75,36 +75,27 @@ def outline_of(urdf: str) -> Outline:
     Raises:
         DescriptionError: It is none that can be drawn.
     """
-    drawing = _Drawing(Robot(urdf))
-    return Outline(tuple(drawing.boxes), tuple(drawing.wheels))
+    robot = Robot(urdf)
+    boxes: list[Box] = []
+    wheels: list[Wheel] = []
+    waiting = [(robot.root, Transform(), "")]
+    while waiting:
+        link, placed, steered_by = waiting.pop(0)
+        if not steered_by:  # what turns with a wheel would hide it
+            boxes += _boxes(robot.links[link], placed)
+        for joint in robot.below(link):
+            at = placed.then(joint.origin)
+            if _rolls(joint, at):
+                radius, width = _wheel_size(robot.links[joint.child])
+                wheels.append(Wheel(at.position[0], at.position[1], radius, width, joint.name, steered_by))
+            else:
+                waiting.append((joint.child, at, joint.name if _turns(joint) else steered_by))
+    return Outline(tuple(boxes), tuple(wheels))
 
 
-class _Drawing:
-    """Walks through a robot and collects what is to be drawn."""
-
-    def __init__(self, robot: Robot) -> None:
-        self._robot = robot
-        self.boxes: list[Box] = []
-        self.wheels: list[Wheel] = []
-        waiting = [(robot.root, Transform(), "")]
-        while waiting:
-            link, placed, steered_by = waiting.pop(0)
-            if not steered_by:  # what turns with a wheel would hide it
-                self.boxes += _boxes(robot.links[link], placed)
-            waiting += [
-                (joint.child, placed.then(joint.origin), joint.name if _turns(joint) else steered_by)
-                for joint in robot.below(link)
-                if not self._add_wheel(joint, placed.then(joint.origin), steered_by)
-            ]
-
-    def _add_wheel(self, joint: Joint, placed: Transform, steered_by: str) -> bool:
-        """Whether a joint is that of a wheel: it turns, and not about the vertical."""
-        if not _turns(joint) or abs(into_world(placed.orientation, joint.axis)[2]) > 0.5:
-            return False
-        x, y, _ = placed.position
-        radius, width = _wheel_size(self._robot.links[joint.child])
-        self.wheels.append(Wheel(x, y, radius, width, joint.name, steered_by))
-        return True
+def _rolls(joint: Joint, at: Transform) -> bool:
+    """Whether a joint is that of a wheel: it turns, and not about the vertical."""
+    return _turns(joint) and abs(into_world(at.orientation, joint.axis)[2]) <= 0.5
 
 
 def _turns(joint: Joint) -> bool:

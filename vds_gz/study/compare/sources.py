@@ -14,7 +14,7 @@ import numpy as np
 from vds_gz.bags.connection import SUFFIXES
 from vds_gz.commandlog.files import read
 from vds_gz.commandlog.log import CommandLog
-from vds_gz.configuration import parameters_of_file, parameters_of_preset, preset_file, preset_names
+from vds_gz.configuration import parameters_of_file, preset_file, preset_names
 from vds_gz.errors import ArgumentError
 from vds_gz.interface.commands import Gear, Values
 from vds_gz.parameters.node import NodeParameters
@@ -91,7 +91,7 @@ def _model(text: str, whole: str) -> tuple[Path, NodeParameters]:
     if path.suffix in (".yaml", ".yml") and path.is_file():
         return path, parameters_of_file(path)
     if text in preset_names():
-        return preset_file(text), parameters_of_preset(text)
+        return preset_file(text), parameters_of_file(preset_file(text))
     raise ArgumentError(
         f"'{whole}' is no file that ends in .mcap, .db3, .csv or .yaml, no rosbag2 folder, no live:/NAMESPACE and no "
         f"preset; presets are {', '.join(preset_names())}. Looked in {Path.cwd()}"
