@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import TypeVar
 
 from vds_gz.cli.command import DONE, RAW, add_vehicle_options, command, positive, vehicle_of
 from vds_gz.commandlog.csv import write_csv
@@ -16,6 +17,9 @@ from vds_gz.parameters.autoware import ActuationCmdParameters, ActuationCmdVgrPa
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.command import ACKERMANN
+from vds_gz.vehicle.model import AnyModel
+
+Car = TypeVar("Car", bound=ActuationCmdParameters)
 
 #: Length of a log where options do not say it [s]; kinds of logs for pedals, and theirs; the car that they are for.
 DURATION, ACTUATION_KINDS, CAR = 60.0, {"pedals": 300.0, "turns": 60.0}, "actuation_cmd_mechanical"
@@ -60,65 +64,59 @@ def main(argv: list[str]) -> int:
     """
     options = _parser().parse_args(argv)
     parameters = vehicle_of(options) if options.preset or options.params else None
-    if options.kind in ACTUATION_KINDS:
-        print(_write_actuation(options, parameters))
-        return DONE
-    ackermann = _is_ackermann(options, parameters)
-    limits = limits_of(
-        parameters,
-        speed=options.speed,
-        lateral=options.lateral,
-        yaw_rate=options.yaw_rate,
-        steering=options.steering,
-    )
-    log = make(
-        options.kind,
-        limits,
-        ackermann=ackermann,
-        duration=options.duration or DURATION,
-        rate=options.rate,
-        seed=options.seed,
-    )
+    duration = options.duration or ACTUATION_KINDS.get(options.kind, DURATION)
+    chance = {"rate": options.rate, "seed": options.seed}
+    if options.kind in ACTUATION_KINDS and options.kind_of_log is not None:
+        raise ArgumentError(f"{options.kind} is a log of pedals; leave out --as {options.kind_of_log}")
+    if options.kind == "pedals":
+        model, car = _car(parameters, ActuationCmdParameters, "pedals; it must be an actuation_cmd")
+        reach = pedal_limits(car, options.speed, options.accel, options.brake)
+        log = pedals(model, car, reach, duration=duration, **chance)
+        upto = f"{reach.speed:g} m/s, accelerator {reach.accel:g} and brake {reach.brake:g}"
+    elif options.kind == "turns":
+        model, turned = _car(
+            parameters, ActuationCmdVgrParameters, f"steering wheel; it must be {CAR} or actuation_cmd_vgr"
+        )
+        speed, angle = options.speed or TURNING_SPEED, options.steering or TURNING_ANGLE
+        log = turns(model, turned, speed=speed, angle=angle, duration=duration, **chance)
+        upto = f"{angle:g} rad at the tires, at {speed:g} m/s"
+    else:
+        ackermann = _is_ackermann(parameters, options.kind_of_log, steers=options.steering is not None)
+        given = {name: getattr(options, name) for name in ("speed", "lateral", "yaw_rate", "steering")}
+        limits = limits_of(parameters, **given)
+        log = make(options.kind, limits, ackermann=ackermann, duration=duration, **chance)
+        turning = f"{limits.steering:g} rad" if ackermann else f"{limits.yaw_rate:g} rad/s"
+        upto = f"{limits.speed:g} m/s and {turning}"
     output = Path(options.output or f"{options.kind}.csv")
     write_csv(log, output)
-    turning = f"{limits.steering:g} rad" if ackermann else f"{limits.yaw_rate:g} rad/s"
-    print(f"{output}: {len(log.times)} commands, {log.duration:.1f} s, up to {limits.speed:g} m/s and {turning}")
+    count = len(log.times) - (options.kind in ACTUATION_KINDS)
+    print(f"{output}: {count} commands, {log.duration:.1f} s, up to {upto}")
     return DONE
 
 
-def _write_actuation(options: argparse.Namespace, parameters: NodeParameters | None) -> str:
-    """Write a log for pedals or the steering wheel; what to tell."""
-    if options.kind_of_log is not None:
-        raise ArgumentError(f"{options.kind} is a log of pedals; leave out --as {options.kind_of_log}")
-    name = parameters.model if parameters is not None else CAR
-    car = parameters.vehicle if parameters is not None else models()[CAR].parameters()
-    chance = {"rate": options.rate, "seed": options.seed}
-    duration = options.duration or ACTUATION_KINDS[options.kind]
-    if options.kind == "pedals":
-        if not isinstance(car, ActuationCmdParameters):
-            raise ArgumentError(f"the model '{name}' has no pedals; it must be an actuation_cmd")
-        limits = pedal_limits(car, options.speed, options.accel, options.brake)
-        log = pedals(models()[name], car, limits, duration=duration, **chance)
-        upto = f"{limits.speed:g} m/s, accelerator {limits.accel:g} and brake {limits.brake:g}"
-    else:
-        if not isinstance(car, ActuationCmdVgrParameters):
-            raise ArgumentError(f"the model '{name}' has no steering wheel; it must be {CAR} or actuation_cmd_vgr")
-        speed, angle = options.speed or TURNING_SPEED, options.steering or TURNING_ANGLE
-        log = turns(models()[name], car, speed=speed, angle=angle, duration=duration, **chance)
-        upto = f"{angle:g} rad at the tires, at {speed:g} m/s"
-    output = Path(options.output or f"{options.kind}.csv")
-    write_csv(log, output)
-    return f"{output}: {len(log.times) - 1} commands, {log.duration:.1f} s, up to {upto}"
+def _car(parameters: NodeParameters | None, kind: type[Car], needed: str) -> tuple[AnyModel, Car]:
+    """The model and the parameters of a car with pedals; of our own where none was given."""
+    model = models()[parameters.model if parameters is not None else CAR]
+    car = parameters.vehicle if parameters is not None else model.parameters()
+    if not isinstance(car, kind):
+        raise ArgumentError(f"the model '{model.name}' has no {needed}")
+    return model, car
 
 
-def _is_ackermann(options: argparse.Namespace, parameters: NodeParameters | None) -> bool:
-    """Speeds and steering angles are to be written."""
+def _is_ackermann(parameters: NodeParameters | None, wanted: str | None, *, steers: bool) -> bool:
+    """Speeds and steering angles are to be written.
+
+    Args:
+        parameters: Of the vehicle.
+        wanted: The kind of log that was named.
+        steers: A limit of the steering angle was given.
+    """
     if parameters is None:
-        return options.kind_of_log == "ackermann" or (options.kind_of_log is None and options.steering is not None)
+        return wanted == "ackermann" or (wanted is None and steers)
     takes = ACKERMANN in models()[parameters.model].accepts
-    if options.kind_of_log == "ackermann" and not takes:
+    if wanted == "ackermann" and not takes:
         raise ArgumentError(f"the model '{parameters.model}' takes no steering angles; leave out --as ackermann")
-    return takes and options.kind_of_log != "twist"
+    return takes and wanted != "twist"
 
 
 #: Options of limits, the old name of one included, and what they limit.
