@@ -21,7 +21,18 @@ from vds_gz.interface.conversions import set_stamp, stamp_ns
 from vds_gz.interface.messages import Stamp
 from vds_gz.interface.topics import Topic
 from vds_gz.vehicle import command as vehicle_command
-from vds_gz.vehicle.command import ACKERMANN, CONTROL, DRIVEN, GEAR, PEDALS, SPEED, STEERING, TWIST, Command
+from vds_gz.vehicle.command import (
+    ACKERMANN,
+    CONTROL,
+    DRIVEN,
+    GEAR,
+    PEDALS,
+    SPEED,
+    STEERING,
+    TWIST,
+    Command,
+    CommandKind,
+)
 
 #: Entry point group under which an installed package offers a :class:`CommandType`.
 ENTRY_POINTS = "vds_gz.commands"
@@ -186,7 +197,7 @@ class CommandType:
     """
 
     name: str
-    kind: int
+    kind: CommandKind
     topic: Topic
     values: type[Values]
     fields: tuple[str, ...]

@@ -16,7 +16,7 @@ from vds_gz.parameters.maps import ActuationMap, own_map, read_map
 #: Acceleration of gravity, as Autoware has it [m/s^2].
 GRAVITY = 9.81
 
-#: A tire angle at which a wheel stands nearly across [rad].
+#: A tire angle of nearly 90 degrees [rad].
 MAX_STEER_LIM = 1.5
 
 

@@ -104,12 +104,12 @@ def translated(values: Iterable[Override], models: Mapping[str, type]) -> Transl
 def _model_of(by_name: Mapping[str, Override], models: Mapping[str, type]) -> str:
     if MODEL_TYPE not in by_name:
         raise ParameterError(f"there is no parameter '{MODEL_TYPE}'; a file of Autoware's simulator has one")
-    asked = by_name[MODEL_TYPE]
-    model = str(asked.value).lower()
+    given = by_name[MODEL_TYPE]
+    model = str(given.value).lower()
     if model not in models:
-        place = f" ({asked.origin})" if asked.origin else ""
+        place = f" ({given.origin})" if given.origin else ""
         known = ", ".join(name.upper() for name in models if "steer" in name or "actuation" in name)
-        raise ParameterError(f"parameter '{MODEL_TYPE}' is '{asked.value}'{place}; it must be one of {known}")
+        raise ParameterError(f"parameter '{MODEL_TYPE}' is '{given.value}'{place}; it must be one of {known}")
     return model
 
 

@@ -31,7 +31,7 @@ class LocalizationParameters(ParameterGroup):
 
 @dataclass(frozen=True, slots=True)
 class NodeParameters(ParameterGroup):
-    """Everything that the simulation node can be told."""
+    """Parameters of the simulation node."""
 
     step_rate: float = real(1000.0, "Hz", "steps of the model per second", positive=True, maximum=100_000.0)
     pub_rate: float = real(

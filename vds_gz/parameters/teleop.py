@@ -81,7 +81,7 @@ class AngularScales(ParameterGroup):
 
 @dataclass(frozen=True, slots=True)
 class JoystickParameters(ParameterGroup):
-    """Everything that driving with a joystick can be told."""
+    """Parameters of driving with a joystick."""
 
     output: str = choice("ackermann", OUTPUTS, _OUTPUT)
     frame: str = text("base_link", "frame_id of messages that have one")
@@ -124,7 +124,7 @@ class JoystickParameters(ParameterGroup):
 
 @dataclass(frozen=True, slots=True)
 class GamepadParameters(ParameterGroup):
-    """Everything that reading a gamepad can be told, named as in joy's ``joy_node``."""
+    """Parameters of reading a gamepad, named as in joy's ``joy_node``."""
 
     device_id: int = integer(0, "which of several, as --list numbers them", minimum=0)
     device_name: str = text("", "the one with this in its name, whatever its number")
@@ -135,7 +135,7 @@ class GamepadParameters(ParameterGroup):
 
 @dataclass(frozen=True, slots=True)
 class KeyParameters(ParameterGroup):
-    """Everything that driving with keys can be told."""
+    """Parameters of driving with keys."""
 
     output: str = choice("ackermann", OUTPUTS, _OUTPUT)
     frame: str = text("base_link", "frame_id of messages that have one")

@@ -17,7 +17,7 @@ class StateEstimate(NamedTuple):
         odom: Pose of base_link in the odometry's frame.
         odom_variance: Variances of its position and heading [m^2, rad^2].
         map_to_odom: The odometry's frame in the map; None where it is fixed.
-        speed: Along [m/s].
+        speed: Longitudinal [m/s].
         steering: Tire angle [rad].
     """
 
@@ -35,7 +35,7 @@ class StateEstimator:
         """Start with an exact odometry at the origin.
 
         Args:
-            parameters: What the node was told.
+            parameters: Of the node.
             measures: Speed and steering are measured, as one of Autoware's vehicles does.
         """
         self._localization = Localization(parameters.localization, Pose()) if parameters.simulate_localization else None

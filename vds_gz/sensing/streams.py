@@ -15,7 +15,7 @@ class Stream:
         gz: Topic in Gazebo, after ``/model/<vehicle>/`` and the sensor's name.
         gz_type: Its type.
         optical: The frame is ``<sensor>_optical_frame``, which looks along z, not ``<sensor>``, which looks along x.
-        depth: Queue. All are reliable and volatile, which suits readers of any kind: RViz asks for reliable ones, and
+        depth: Queue. All are reliable and volatile, which suits readers of any kind: RViz wants reliable ones, and
             those who read with the sensor profile take them too.
     """
 

@@ -133,9 +133,9 @@ def step_drive(c: DriveCoefficients, s: DriveState, reference: float, rate: floa
     velocity = s.velocity
     target -= c.decay * (target - velocity)
 
-    asked = s.rates[head] * c.dt
-    rise = asked if asked < c.max_rise else c.max_rise
-    fall = asked if asked < c.max_fall else c.max_fall
+    limit = s.rates[head] * c.dt
+    rise = limit if limit < c.max_rise else c.max_rise
+    fall = limit if limit < c.max_fall else c.max_fall
     if velocity >= 0.0:
         highest = velocity + rise
         lowest = velocity - fall if velocity >= fall else (velocity / fall - 1.0) * rise
@@ -172,8 +172,8 @@ def step_steering(c: SteeringCoefficients, s: SteeringState, reference: float, r
 
     target -= c.decay * (target - angle)
 
-    asked = s.rates[head] * c.dt
-    change = asked if asked < c.max_change else c.max_change
+    limit = s.rates[head] * c.dt
+    change = limit if limit < c.max_change else c.max_change
     if target > angle + change:
         target = angle + change
     elif target < angle - change:

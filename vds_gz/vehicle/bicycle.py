@@ -44,7 +44,7 @@ from vds_gz.vehicle.model import (
 #: Below this a speed or a yaw rate gives no direction to steer to [m/s, rad/s].
 STANDSTILL = 1e-12
 
-#: A wheel turned across cannot move the reference point; this keeps its speed finite.
+#: A wheel at 90 degrees cannot move the reference point; this keeps its speed finite.
 SMALLEST_COSINE = 1e-3
 
 
@@ -372,8 +372,8 @@ def geometry(p: BicycleParameters) -> VehicleGeometry:
 def axle_geometry(p: TwoAxles, signed_wheelbase: float) -> VehicleGeometry:
     """The wheels of a fixed axle and of a steered one, which stands so far ahead of it [m]."""
     offset = p.base_link_offset
-    fixed = (Wheel(-offset, y) for y in _across(p.track_fixed))
-    steered = (Wheel(signed_wheelbase - offset, y, steered=True) for y in _across(p.track_steered))
+    fixed = (Wheel(-offset, y) for y in _lateral_positions(p.track_fixed))
+    steered = (Wheel(signed_wheelbase - offset, y, steered=True) for y in _lateral_positions(p.track_steered))
     return VehicleGeometry((*fixed, *steered), p.tire_diameter, p.wheel_base)
 
 
@@ -383,7 +383,7 @@ def resize(c: BicycleCoefficients, s: BicycleState) -> None:
     fit_lines(s.steering, c.steering.delay_steps)
 
 
-def _across(track: float) -> tuple[float, ...]:
+def _lateral_positions(track: float) -> tuple[float, ...]:
     return (0.5 * track, -0.5 * track) if track > 0.0 else (0.0,)
 
 

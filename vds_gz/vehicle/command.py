@@ -1,33 +1,56 @@
-"""What a vehicle is asked to do, and until when it holds."""
+"""Commands of a vehicle, and until when they hold."""
 
 from __future__ import annotations
 
 import math
 from collections import deque
 from dataclasses import dataclass, replace
+from enum import IntEnum
 
-TWIST = 0
-ACKERMANN = 1
-#: Halves of an Ackermann command that come by topics of their own.
-SPEED = 2
-STEERING = 3
-#: A driver's accelerator, brake and steering.
-PEDALS = 4
-#: Autoware's Control: velocity, acceleration and tire angle.
-CONTROL = 5
-#: The gear of ``PEDALS`` and ``CONTROL``, which comes by a topic of its own.
-GEAR = 6
-#: A model's own inputs, as a log of Autoware's models holds them: the acceleration is along +x in every gear.
-DIRECT = 7
-#: Nobody drives any more: brake to a standstill, and leave the steering as it is.
-STOP = 8
+
+class CommandKind(IntEnum):
+    """What a command gives, and which of its numbers count."""
+
+    TWIST = 0
+    ACKERMANN = 1
+    #: Halves of an Ackermann command that come by topics of their own.
+    SPEED = 2
+    STEERING = 3
+    #: A driver's accelerator, brake and steering.
+    PEDALS = 4
+    #: Autoware's Control: velocity, acceleration and tire angle.
+    CONTROL = 5
+    #: The gear of ``PEDALS`` and ``CONTROL``, which comes by a topic of its own.
+    GEAR = 6
+    #: A model's own inputs, as a log of Autoware's models holds them: the acceleration is along +x in every gear.
+    DIRECT = 7
+    #: Nobody drives any more: brake to a standstill, and leave the steering as it is.
+    STOP = 8
+
+
+class Gear(IntEnum):
+    """Gears by their codes in autoware_vehicle_msgs/GearCommand; 3 to 19 are further forward gears."""
+
+    NONE = 0
+    NEUTRAL = 1
+    DRIVE = 2
+    REVERSE = 20
+    REVERSE_2 = 21
+    PARK = 22
+    LOW = 23
+    LOW_2 = 24
+
+    # In tables and messages a gear is its code.
+    __str__ = __repr__ = int.__repr__
+
+
+TWIST, ACKERMANN, SPEED, STEERING, PEDALS, CONTROL, GEAR, DIRECT, STOP = CommandKind
+NONE, NEUTRAL, DRIVE, REVERSE, REVERSE_2, PARK, LOW, LOW_2 = Gear
 
 #: Kinds that have a gear, and that end in ``STOP`` when they time out. Zero would be no pedal, which is to roll on.
 DRIVEN = (PEDALS, CONTROL, DIRECT)
 
-#: Gear codes are those of autoware_vehicle_msgs/GearCommand, 0 to 24; this is the forward gear.
-DRIVE = 2
-MAXIMUM_GEAR = 24
+MAXIMUM_GEAR = max(Gear)
 #: In a command: the gear stays as it is.
 KEEP_GEAR = -1
 
@@ -71,7 +94,7 @@ class Command:
         slope: Acceleration along +x that the road's slope gives [m/s^2], uphill negative.
     """
 
-    kind: int = TWIST
+    kind: CommandKind = TWIST
     v_x: float = 0.0
     v_y: float = 0.0
     yaw_rate: float = 0.0
@@ -157,7 +180,7 @@ class CommandQueue:
         self._current = Command()
         self._speed_until = LONG_AGO
         self._steering_until = LONG_AGO
-        self._gear = DRIVE
+        self._gear: int = DRIVE
         self._holding = Command()
 
     def enter(self, timed: TimedCommand) -> None:

@@ -10,6 +10,7 @@ import dataclasses
 import dis
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from enum import IntEnum
 from functools import cache
 from operator import attrgetter
 from types import FunctionType
@@ -46,8 +47,10 @@ def record_type(samples: Sequence[object]) -> np.dtype[np.void]:
 
 
 def number_type(field: dataclasses.Field[object], value: object) -> type:
-    """The type of a number: real where its class says so, even if somebody wrote 2 for 2.0."""
-    return float if field.type in ("float", float) else type(value)
+    """The type of a number in a record: real where its class says so, even if somebody wrote 2 for 2.0."""
+    if field.type in ("float", float):
+        return float
+    return int if isinstance(value, IntEnum) else type(value)
 
 
 def records(samples: Sequence[object]) -> Records:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
-from vds_gz.vehicle.command import Command
+from vds_gz.vehicle.command import Command, CommandKind
 
 
 class StepCoefficients(Protocol):
@@ -164,7 +164,7 @@ class VehicleModel(Generic[P, C, S]):
 
     name: str
     parameters: type[P]
-    accepts: frozenset[int]
+    accepts: frozenset[CommandKind]
     coefficients: Callable[[P, float], C]
     at_rest: Callable[[C], S]
     actuate: Callable[[C, S, Command], None]

@@ -139,7 +139,7 @@ class Vehicle(Generic[P, C, S]):
             step(c, s, command)
 
     def _segments(self, time: int) -> Iterator[tuple[Command, int]]:
-        """Up to a point in time [ns], each command with the steps that it holds; they count as done when asked on."""
+        """Up to a point in time [ns], each command with the steps that it holds; the next counts them as done."""
         end = self.steps_until(time)
         while self.steps < end:
             command = self._queue.at(self.time)

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 from vds_gz.vehicle.autoware.arithmetic import limited, sign
 from vds_gz.vehicle.autoware.delay import DelayLine, empty_line
-from vds_gz.vehicle.autoware.gears import DRIVE, NEUTRAL, NONE, PARK, against_gear, is_reverse
+from vds_gz.vehicle.autoware.gears import against_gear, is_reverse
 from vds_gz.vehicle.autoware.maps import Map, interpolate
+from vds_gz.vehicle.command import DRIVE, NEUTRAL, NONE, PARK
 
 #: Speed follows its reference at once; acceleration does.
 IDEAL_SPEED = 0
@@ -162,10 +163,10 @@ def mapped_acceleration(c: DriveCoefficients, s: DriveState, v: float) -> float:
 
     Corrected (maps in reverse): the map is read with speed and acceleration backwards, else at standstill.
     """
-    asked = limited(s.input, c.acceleration_limit)
+    reference = limited(s.input, c.acceleration_limit)
     if c.physical and is_reverse(s.gear):
-        return -interpolate(c.map, -asked, -v)
-    return interpolate(c.map, asked, v)
+        return -interpolate(c.map, -reference, -v)
+    return interpolate(c.map, reference, v)
 
 
 def pedal_acceleration(c: DriveCoefficients, s: DriveState, v: float) -> float:

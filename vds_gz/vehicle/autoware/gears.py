@@ -5,15 +5,7 @@ Codes are those of autoware_vehicle_msgs/GearCommand.
 
 from __future__ import annotations
 
-from vds_gz.vehicle.command import DRIVE as DRIVE
-
-NONE = 0
-NEUTRAL = 1
-REVERSE = 20
-REVERSE_2 = 21
-PARK = 22
-LOW = 23
-LOW_2 = 24
+from vds_gz.vehicle.command import DRIVE, LOW_2, PARK, REVERSE, REVERSE_2
 
 #: Rules of the gears: none; motion against the gear stands still; a car that may roll either way.
 NO_RULE = 0

@@ -1,6 +1,6 @@
 """From a command to what enters a model: its own inputs, or a driver that makes them of a speed and an angle.
 
-The driver is what Autoware's raw_vehicle_cmd_converter is to a vehicle with pedals: a speed loop asks for an
+The driver is what Autoware's raw_vehicle_cmd_converter is to a vehicle with pedals: a speed loop commands an
 acceleration, the inverse of the maps finds the pedals for it, and the inverse of the steering's gear the command.
 """
 
@@ -17,7 +17,7 @@ from vds_gz.vehicle.autoware.drive import (
     ROLLING_ACCELERATION,
     DriveCoefficients,
 )
-from vds_gz.vehicle.autoware.gears import DRIVE, NO_RULE, NONE, REVERSE, is_reverse
+from vds_gz.vehicle.autoware.gears import NO_RULE, is_reverse
 from vds_gz.vehicle.autoware.maps import falling_inverse, locate, rising_inverse, value_in_row
 from vds_gz.vehicle.autoware.state import AutowareCoefficients, AutowareState
 from vds_gz.vehicle.autoware.steering import (
@@ -28,7 +28,7 @@ from vds_gz.vehicle.autoware.steering import (
     geared_angle,
     wheel_angle,
 )
-from vds_gz.vehicle.command import CONTROL, DIRECT, PEDALS, STOP, TWIST, Command
+from vds_gz.vehicle.command import CONTROL, DIRECT, DRIVE, NONE, PEDALS, REVERSE, STOP, TWIST, Command
 
 #: Below this a speed gives a yaw rate no direction to steer to [m/s].
 STANDSTILL = 1e-12
@@ -101,7 +101,7 @@ def along_x(s: AutowareState, wanted: float) -> float:
 
 
 def asked_speed(u: Command) -> float:
-    """The speed that a command asks for [m/s]; who stops, and who has pedals only, asks for none."""
+    """The speed reference of a command [m/s]; 0 for those that stop or have pedals only."""
     return 0.0 if u.kind in (STOP, PEDALS, DIRECT) else u.v_x
 
 
@@ -138,7 +138,7 @@ def pedals_for(c: DriveCoefficients, wanted: float, speed: float) -> tuple[float
 
 
 def wanted_angle(c: AutowareCoefficients, s: AutowareState, u: Command) -> float:
-    """The tire angle that a command asks for [rad]; who stops keeps the last one."""
+    """The tire angle reference of a command [rad]; who stops keeps the last one."""
     if u.kind == TWIST:
         s.angle_reference = math.atan(c.signed_wheelbase * u.yaw_rate / u.v_x) if abs(u.v_x) > STANDSTILL else 0.0
     elif u.kind != STOP and u.kind != PEDALS:
@@ -161,7 +161,7 @@ def steering_command_for(c: AutowareCoefficients, s: AutowareState, angle: float
 
 
 def asked_angle(c: AutowareCoefficients, s: AutowareState, command: float) -> float:
-    """The tire angle that a steering command asks for [rad]; the present one where a command asks for a rate."""
+    """The tire angle reference of a steering command [rad]; the present angle where a command is a rate."""
     steering = c.steering
     if steering.kind in (VARIABLE_RATIO, MECHANISM):
         return geared_angle(steering, command, s.v_x, s.steering.angle)

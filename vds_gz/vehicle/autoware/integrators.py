@@ -28,7 +28,7 @@ def derivative(
 
 
 def runge_kutta(c: AutowareCoefficients, s: AutowareState) -> None:
-    """The classic method of fourth order. What the position is does not matter to the derivative."""
+    """The classical fourth-order Runge-Kutta method. What the position is does not matter to the derivative."""
     heading, v, angle, a = s.heading, s.v_x, s.steering.angle, s.acceleration
     dt = c.dt
     k1 = derivative(c, s, heading, v, angle, a)
@@ -58,12 +58,12 @@ def runge_kutta(c: AutowareCoefficients, s: AutowareState) -> None:
 
 
 def change(c: AutowareCoefficients, k1: float, k2: float, k3: float, k4: float) -> float:
-    """What four stages change together."""
+    """The increment of the four stages of the Runge-Kutta method."""
     return (c.weight * (((k1 + 2.0 * k2) + 2.0 * k3) + k4)) * c.weight_of_sum
 
 
 def euler(c: AutowareCoefficients, s: AutowareState) -> None:
-    """The method of first order."""
+    """The explicit Euler method."""
     k = derivative(c, s, s.heading, s.v_x, s.steering.angle, s.drive_acceleration)
     s.heading += k[0] * c.dt
     s.v_x += k[1] * c.dt

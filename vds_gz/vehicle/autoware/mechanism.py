@@ -1,4 +1,4 @@
-"""A mechanical steering: limits and a PID controller ask for a torque, power steering forms it, inertia answers.
+"""A mechanical steering: limits and a PID controller command a torque, power steering forms it, inertia responds.
 
     J w' = T - D w - K angle - F sign(w),    angle' = w
 
@@ -126,7 +126,7 @@ def step_mechanism(
 
 
 def mean(k1: float, k2: float, k3: float, k4: float) -> float:
-    """The derivative that four stages give together."""
+    """The weighted mean of the derivatives of the Runge-Kutta method's four stages."""
     return (((k1 + 2.0 * k2) + 2.0 * k3) + k4) / 6.0
 
 
@@ -159,24 +159,24 @@ def stage(
     """
     error = command - angle
     change = 0.0 if dt < SHORTEST_STEP else (c.kd * (error - m.error)) / dt
-    asked = c.ff_gain * command + ((c.kp * error + c.ki * (m.integral + error * dt)) + change)
-    torque = limited(power_steering(c, asked, speed), c.torque_limit)
+    commanded = c.ff_gain * command + ((c.kp * error + c.ki * (m.integral + error * dt)) + change)
+    torque = limited(power_steering(c, commanded, speed), c.torque_limit)
     acting = m.torque if c.physical and c.torque_delay_steps > 0 else torque
     if not moves or dead_zone(c, rate, m.in_dead_zone, acting):
         return 0.0, 0.0, error, torque
     return rate, angular_acceleration(c, angle, rate, acting), error, torque
 
 
-def power_steering(c: MechanismCoefficients, asked: float, w: float) -> float:
+def power_steering(c: MechanismCoefficients, commanded: float, w: float) -> float:
     """The torque that power steering makes of the commanded one, at a speed ``w`` [m/s]."""
     return (
-        c.a * asked * asked * asked
-        + c.b * asked * asked
-        + c.c * asked
+        c.a * commanded * commanded * commanded
+        + c.b * commanded * commanded
+        + c.c * commanded
         + c.d * w * w * w
         + c.e * w * w
         + c.f * w
-        + c.g * asked * w
+        + c.g * commanded * w
         + c.h
     )
 

@@ -136,7 +136,7 @@ def mapped_rate(c: SteeringCoefficients, command: float, v: float, angle: float)
 
 
 def geared_angle(c: SteeringCoefficients, wheel: float, v: float, angle: float) -> float:
-    """The tire angle [rad] that the steering wheel's angle [rad] asks for, at a speed [m/s] and a tire angle [rad]."""
+    """The tire angle [rad] of a steering wheel's angle [rad], at a speed [m/s] and a tire angle [rad]."""
     return wheel / gear_ratio(c, v, wheel_angle(c, v, angle))
 
 

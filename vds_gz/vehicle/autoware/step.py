@@ -12,14 +12,14 @@ from vds_gz.vehicle.autoware.drive import (
     ROLLING_ACCELERATION,
     prepare_drive,
 )
-from vds_gz.vehicle.autoware.gears import NEUTRAL, NO_FALL, NO_RULE, ROLLING, SHORTEST_STEP, forbidden
+from vds_gz.vehicle.autoware.gears import NO_FALL, NO_RULE, ROLLING, SHORTEST_STEP, forbidden
 from vds_gz.vehicle.autoware.inputs import take_command
 from vds_gz.vehicle.autoware.integrators import integrate
 from vds_gz.vehicle.autoware.mechanism import step_mechanism
 from vds_gz.vehicle.autoware.state import AutowareCoefficients, AutowareState
 from vds_gz.vehicle.autoware.steering import MECHANISM, geared_angle, prepare_steering
 from vds_gz.vehicle.bicycle import roll_wheels, steered_wheel_speed
-from vds_gz.vehicle.command import Command
+from vds_gz.vehicle.command import NEUTRAL, Command
 
 
 def step(c: AutowareCoefficients, s: AutowareState, u: Command) -> None:
