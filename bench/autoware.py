@@ -2,7 +2,7 @@
 
     python3 bench/autoware.py
 
-Asked for: the mechanical model interpreted in at most 60 us a step, compiled at least 1500 times real time.
+Targets: the mechanical model interpreted in at most 60 us a step, compiled at least 1500 times real time.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
     python bench/steering.py [--trials 20] [--noise 0.002] [--dead-zone]
 
-Without --dead-zone the steerings have none, so that no chance is in how they answer.
+Without --dead-zone the steerings have none, so that no chance is in how they respond.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ NOISE = 0.01  # standard deviation of the speed measured [m/s]
 
 
 def write_recording(path: Path, seed: int = 3) -> None:
-    """A minute of a robot that is sent a new speed every second, and asked for more than it can at times."""
+    """A minute of a robot that is sent a new speed every second, at times a higher one than it can reach."""
     random = np.random.default_rng(seed)
     vehicle = vds_gz.Vehicle(vds_gz.DIFFERENTIAL, vds_gz.DifferentialParameters(drive_actuators=DRIVE))
     rows = ["time,v_x_command,v_x_measured"]

@@ -27,7 +27,7 @@ from vds_gz.vehicle.command import ACKERMANN
 
 DESCRIPTION = """
 Compare two runs of a vehicle: by how much speed, yaw rate, path and every actuator differ, by how much later the second
-answers, and which dead times and time constants each has.
+responds, and which dead times and time constants each has.
 
 A and B are any of
   FILE             a recording: .mcap, .db3, a rosbag2 folder; or a table of `vds-gz replay` (.csv)
@@ -55,7 +55,7 @@ examples:
   vds-gz compare gazebo:my_robot.yaml kinematic:my_robot.yaml
   vds-gz compare live:/robot live:/model --duration 60
 
-After --ros-args: remaps for what is heard of live vehicles, as for any ROS 2 node.
+After --ros-args: remaps for the topics of live vehicles, as for any ROS 2 node.
 exit code: 0 done and within tolerance, 1 a bound is broken or a vehicle failed, 2 wrong use or input
 """
 
@@ -140,7 +140,7 @@ def _parser() -> argparse.ArgumentParser:
 def get_runs(sources: tuple[Source, Source], plan: Plan) -> tuple[Recording, Recording]:
     """Both runs: what is recorded is read, what is not is made.
 
-    Live vehicles go first, because they cannot be repeated. Offline models go last: beside Gazebo they are told what
+    Live vehicles go first, because they cannot be repeated. Offline models go last: beside Gazebo they are sent what
     came there when it came, so that no jitter of ours is between them.
     """
     if live := [one for one in sources if one.live]:

@@ -128,8 +128,8 @@ def identify_pedals(task: Task) -> None:
     task.write(model, found)
     notes = [*signals.notes, *pedal_notes(fit)]
     rows = write_pedal_report(task.folder, task.log, notes, fit)
-    told = f"{int((~fit.filled).sum())} of {fit.filled.size} cells have data"
-    _tell(notes, rows, f"{told}, the others are filled from their neighbours\n")
+    filled = f"{int((~fit.filled).sum())} of {fit.filled.size} cells have data"
+    _tell(notes, rows, f"{filled}, the others are filled from their neighbours\n")
     for name in ("accel", "brake"):
         print(f"map         {task.folder / f'{name}_map.csv'}")
     _tell_files(task.folder)

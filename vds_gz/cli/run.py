@@ -56,7 +56,7 @@ A folder for the run is made with
   response.png     commanded and actual motion, and what was measured of each actuator beside its parameters
   response.json    the same numbers for programs
   parameters.yaml  the vehicle's parameters
-  vehicle.log, driver.log   what the two processes said
+  vehicle.log, driver.log   the output of the two processes
 """
 
 EPILOG = """
