@@ -60,7 +60,7 @@ class Typist:
         return self.keyboard.drive(self.now)
 
 
-def test_a_held_key_accelerates_to_the_greatest_speed_and_stays_there():
+def test_a_held_key_accelerates_to_the_maximum_speed_and_stays_there():
     driver = Typist()
     speeds = [driver.hold("w", 600).v_x, driver.hold("w", 3000, delay=30).v_x, driver.hold("w", 500, delay=30).v_x]
     assert 0.1 < speeds[0] < 0.6

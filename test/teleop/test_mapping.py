@@ -80,7 +80,7 @@ def test_more_stick_is_never_less(one, other, zone):
 
 
 def test_the_sticks_of_document_002():
-    """Axis 0 times the greatest steering angle, axis 3 times the greatest speed."""
+    """Axis 0 times the maximum steering angle, axis 3 times the maximum speed."""
     layout = JoystickParameters(require_enable_button=False, dead_zone=0.0, scale_steering=0.6)
     wanted = drive(layout, [0.5, 0.0, 0.0, -0.25], [])
     assert (wanted.v_x, wanted.steering_angle) == (-0.25, 0.3)

@@ -39,7 +39,7 @@ ENTRY_POINTS = "vds_gz.commands"
 
 
 class Reference(NamedTuple):
-    """The motion that a command asks of the vehicle; NaN for what it leaves open.
+    """The motion that a command is a reference for; NaN for what it leaves open.
 
     Attributes:
         v_x, v_y: Longitudinal and lateral velocity [m/s].

@@ -1,4 +1,4 @@
-"""What a vehicle's node says of itself on ``/diagnostics``: it writes it there, and who drives the vehicle reads it."""
+"""What a vehicle's node reports of itself on ``/diagnostics``: it writes it, and who drives the vehicle reads it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class VehicleStatus:
 
 
 def vehicles(message: DiagnosticArray) -> Iterator[VehicleStatus]:
-    """The vehicles that a ``DiagnosticArray`` tells of."""
+    """The vehicles that a ``DiagnosticArray`` reports."""
     for one in message.status:
         found = {pair.key: pair.value for pair in one.values}
         if one.name.endswith(SUFFIX) and CLOCK in found:

@@ -68,7 +68,7 @@ class Vehicle:
             except ArgumentError as error:
                 refused = error
             else:
-                read += [Override(one.name, one.value, one.origin) for one in found]
+                read += found
         if refused and not read:
             raise refused
         return read + [Override(name, value, "launch argument") for name, value in self.overrides.items()]

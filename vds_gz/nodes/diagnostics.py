@@ -1,4 +1,4 @@
-"""Once a second, how the node is: what a person would ask when the vehicle does not do as told."""
+"""Once a second, how the node is: what a person needs to know when the vehicle does not obey."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Health:
             ("command publishers", str(sum(self.publishers.values()))),
             ("refused messages", str(sum(self.refused.values()))),
             *((f"refused on {topic}", str(count)) for topic, count in sorted(self.refused.items())),
-            ("greatest lateness [s]", f"{self.lateness:.4f}"),
+            ("maximum lateness [s]", f"{self.lateness:.4f}"),
             ("outputs left out", str(self.skipped)),
             ("real-time factor", f"{self.real_time_factor:.3f}"),
             *self.plant_status.values,
@@ -99,7 +99,7 @@ class Diagnostics:
         self._byte = type(self._status.level)
 
     def publish(self, time: int, health: Health) -> None:
-        """Say how the node is at a simulated time [ns]."""
+        """Report how the node is at a simulated time [ns]."""
         level, text = health.verdict()
         set_stamp(self._message.header.stamp, time)
         self._status.level = bytes([level]) if self._byte is bytes else int(level)

@@ -6,7 +6,7 @@ In the model's SDF::
       <module_name>vds_gz.nodes.gazebo_system</module_name>
       <arguments>--ros-args --params-file /path/to/car.yaml</arguments>
       <commands>drive.csv</commands>  <!-- optional: a command log, the same in every run -->
-      <record>joints.csv</record>     <!-- optional: what the joints were told, step by step -->
+      <record>joints.csv</record>     <!-- optional: what the joints were commanded, step by step -->
     </plugin>
 
 No other controller may move the joints. Gazebo disables a Python system for good after one exception, and says so in
@@ -91,7 +91,7 @@ class VehicleSystem:
 
     @guarded
     def pre_update(self, info: Any, ecm: Any) -> None:
-        """Before a step: have the node see, decide and tell the joints."""
+        """Before a step: have the node see, decide and command the joints."""
         if self._node is None or self._link is None:
             return
         self._link.look(info, ecm)
@@ -125,5 +125,5 @@ class VehicleSystem:
 
 
 def get_system() -> VehicleSystem:
-    """What Gazebo's PythonSystemLoader asks for."""
+    """The system, for Gazebo's PythonSystemLoader."""
     return VehicleSystem()

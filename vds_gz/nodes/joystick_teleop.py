@@ -21,7 +21,7 @@ from vds_gz.teleop.teleop import Teleop
 NODE_NAME = "joystick_teleop"
 
 DESCRIPTION = """
-Make commands for a vehicle of what a joystick says on the topic `joy` (sensor_msgs/Joy). Axes, buttons and scales are
+Make commands for a vehicle of a joystick's messages on the topic `joy` (sensor_msgs/Joy). Axes, buttons and scales are
 ROS parameters; config/joystick has a file for each of several controllers.
 """
 
@@ -41,7 +41,7 @@ class JoystickTeleop:
         graph.declare_parameters(describe(parameters), self._teleop.change)
 
     def run(self) -> None:
-        """Run until told to stop; then stop the vehicle and leave the graph."""
+        """Run until it is stopped; then stop the vehicle and leave the graph."""
         try:
             while not self._stop.requested:
                 self._graph.wait(min(self._teleop.idle_time(), LONGEST_SLEEP))
@@ -61,7 +61,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         argv: The command line without the program's name; ``sys.argv`` where none is given.
 
     Returns:
-        0 when it was stopped, 2 when it was told something that it cannot do.
+        0 when it was stopped, 2 when something that it was given is wrong.
     """
     try:
         arguments = _arguments(sys.argv[1:] if argv is None else argv)

@@ -25,7 +25,7 @@ class Observations:
     """The topics of a vehicle's state.
 
     Attributes:
-        left_out: Instants that were never sent, because what moves the vehicle did not say where it was then.
+        left_out: Instants that were never sent, because what moves the vehicle never reported where it was then.
     """
 
     def __init__(self, graph: Graph, parameters: NodeParameters, plant: Plant) -> None:

@@ -1,29 +1,34 @@
-"""What moves the vehicle: as the parameters say, or whichever is there."""
+"""What moves the vehicle: as the parameters say, or whichever is there.
+
+What only Gazebo needs is imported where it is needed: the node shall be quick to listen.
+"""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from vds_gz.configuration import make_vehicle
-from vds_gz.description.ros2_control import with_hardware
 from vds_gz.description.urdf import urdf
 from vds_gz.interface.topics import CLOCK
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.plant.base import Plant
 from vds_gz.plant.gazebo.links.base import GazeboLink, LinkError
-from vds_gz.plant.gazebo.links.bindings import bindings_fault
-from vds_gz.plant.gazebo.plant import GazeboPlant
 from vds_gz.plant.kinematic import KinematicPlant
 from vds_gz.ros.graph import Graph, Severity
 from vds_gz.vehicle.model import AnyModel
 
+if TYPE_CHECKING:
+    from vds_gz.plant.gazebo.plant import GazeboPlant
+
 #: How long `backend: auto` waits for a server [s].
-ANSWER_WITHIN = 1.0
+SERVER_TIMEOUT = 1.0
 
 
 def make_plant(graph: Graph, parameters: NodeParameters, model: AnyModel) -> Plant:
-    """The plant that the parameters ask for.
+    """The plant that the parameters select.
 
     Raises:
-        LinkError: The link that they ask for cannot be had here.
+        LinkError: The link that they select cannot be had here.
     """
     backend = parameters.backend
     if backend == "auto":
@@ -42,26 +47,32 @@ def description(parameters: NodeParameters, model: AnyModel) -> str:
     """
     text = urdf(model.name, parameters.vehicle, model.xacro, parameters.sensors)
     if parameters.backend != "kinematic" and parameters.gazebo.link == "ros2_control":
+        from vds_gz.description.ros2_control import with_hardware
+
         return with_hardware(text, model.joints(parameters.vehicle))
     return text
 
 
 def gazebo_plant(graph: Graph, parameters: NodeParameters, model: AnyModel, link: GazeboLink) -> GazeboPlant:
     """The vehicle in Gazebo, over this link."""
+    from vds_gz.plant.gazebo.plant import GazeboPlant
+
     vehicle = make_vehicle(parameters, moves=False)
     return GazeboPlant(vehicle, parameters.gazebo, link, graph.wake, lambda text: graph.log(Severity.WARN, text))
 
 
 def choose(parameters: NodeParameters) -> tuple[str, str]:
     """The backend that ``auto`` stands for now, and why."""
+    from vds_gz.plant.gazebo.links.bindings import bindings_fault
+
     fault = bindings_fault()
     if fault:
         return "kinematic", f"{fault}; for the links over ROS set backend: gazebo"
     from vds_gz.plant.gazebo.links.transport import answering_world
 
-    world = answering_world(parameters.gazebo, ANSWER_WITHIN)
+    world = answering_world(parameters.gazebo, SERVER_TIMEOUT)
     if world is None:
-        return "kinematic", f"no Gazebo answered within {ANSWER_WITHIN:g} s"
+        return "kinematic", f"no Gazebo answered within {SERVER_TIMEOUT:g} s"
     return "gazebo", f"the world '{world}' answered"
 
 
@@ -71,6 +82,8 @@ def make_link(graph: Graph, parameters: NodeParameters) -> GazeboLink:
     Raises:
         LinkError: It cannot be had here.
     """
+    from vds_gz.plant.gazebo.links.bindings import bindings_fault
+
     name, fault = parameters.gazebo.link, bindings_fault()
     if name == "auto":
         name = "bridge" if fault else "transport"

@@ -80,12 +80,13 @@ class SimNode:
     def _announce(self, model: AnyModel) -> None:
         graph, parameters, plant = self.graph, self._parameters, self.plant
         self._clock = make_clock(parameters, plant)
-        self._observations = Observations(graph, parameters, plant)
         refusals, world = Refusals(graph), Frames.of(parameters).map
+        # First of all, so that the vehicle is soon ready for commands.
         self._commands = CommandInputs(
             graph, model.accepts, refusals, self._clock.now, self._on_command, parameters.actuation_messages
         )
         self._commands.max_age = round(parameters.twist_reference_max_oldness * NANOSECONDS)
+        self._observations = Observations(graph, parameters, plant)
         self._time = TimeKeeper(graph, parameters, self._clock, plant, self._observations, self._forget_commands)
         self._followed_topic = ""
         if parameters.use_sim_time and not plant.gives_time:
@@ -206,7 +207,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         argv: The command line without the program's name; ``sys.argv`` where none is given.
 
     Returns:
-        0 when it was stopped, 2 when it was told something that it cannot do.
+        0 when it was stopped, 2 when something that it was given is wrong.
     """
     try:
         arguments = parse(sys.argv[1:] if argv is None else argv, NODE_NAME)

@@ -17,6 +17,7 @@ from vds_gz.geometry.se2 import Pose
 from vds_gz.geometry.so3 import into_body, quaternion
 from vds_gz.interface.conversions import set_stamp, yaw_of
 from vds_gz.interface.inputs import FARTHEST, attitude_of
+from vds_gz.interface.messages import Vector3
 from vds_gz.nodes.simulation import Simulation, SimulationError
 from vds_gz.ros.errors import UnknownTypeError
 from vds_gz.ros.graph import Graph, Severity
@@ -37,7 +38,7 @@ class RefusedError(VdsGzError, RuntimeError):
 
 
 class SimulationServices:
-    """The services and the action, as far as this simulator can do what they ask."""
+    """The services and the action, as far as this simulator has what they stand for."""
 
     def __init__(self, graph: Graph, simulation: Simulation, frame: str) -> None:
         """Offer them; ``frame`` is the frame of the world."""
@@ -55,7 +56,7 @@ class SimulationServices:
             ("get_entity_state", "GetEntityState", self._get_entity_state),
             ("set_entity_state", "SetEntityState", self._set_entity_state),
         ):
-            graph.service(f"~/{name}", f"{PACKAGE}/srv/{kind}", self._answering(serve))
+            graph.service(f"~/{name}", f"{PACKAGE}/srv/{kind}", self._responding(serve))
         graph.service("~/get_simulator_features", f"{PACKAGE}/srv/GetSimulatorFeatures", self._get_features)
         self._has_action = graph.action("~/simulate_steps", f"{PACKAGE}/action/SimulateSteps", self._simulate_steps)
 
@@ -172,17 +173,17 @@ class SimulationServices:
 
     # ------------------------------------------------------------------ responses
 
-    def _answering(self, serve: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:
+    def _responding(self, serve: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:
         """The same service, with the result of its response filled in."""
 
-        def answer(request: Any, response: Any) -> None:
+        def respond(request: Any, response: Any) -> None:
             try:
                 serve(request, response)
                 self._ok(response)
             except VdsGzError as error:
                 self._fail(response, error)
 
-        return answer
+        return respond
 
     def _ok(self, response: Any) -> None:
         response.result.result = self._result.RESULT_OK
@@ -193,7 +194,7 @@ class SimulationServices:
         response.result.error_message = str(error)
 
 
-def _near(position: Any) -> bool:
+def _near(position: Vector3) -> bool:
     return all(abs(part) <= FARTHEST for part in (position.x, position.y, position.z))
 
 

@@ -52,7 +52,7 @@ class TimeKeeper:
             clock: What gives the time.
             plant: What moves the vehicle.
             observations: What goes out at the publish rate.
-            forget_commands: Called when time has jumped back.
+            forget_commands: Called when time has been set or has jumped back.
         """
         self.clock = clock
         self.now: int | None = None
@@ -134,6 +134,7 @@ class TimeKeeper:
         """Begin anew at a moment, with the vehicle at rest where it is."""
         self.clock.set(moment, monotonic_ns())
         self._plant.vehicle.stand_still(moment)
+        self._forget_commands()
         self._begin(moment)
 
     def configure(self, before: NodeParameters, parameters: NodeParameters) -> None:
@@ -177,7 +178,7 @@ class TimeKeeper:
     # ------------------------------------------------------------------ beginnings and jumps
 
     def _adjusted(self, now: int) -> int:
-        """The time to catch up to, after what its jumps and the node's lateness ask for."""
+        """The time to catch up to, after its jumps and the node's lateness."""
         if self.now is None:
             self._begin(now)
             self.now = now

@@ -66,7 +66,7 @@ class Plant(Protocol):
         """Advance the actuators, and what else is ours, to a point in simulated time [ns]."""
 
     def command(self, now: int) -> None:
-        """Tell the joints what to do at the present [ns], if somebody else moves them."""
+        """Command the joints at the present [ns], if somebody else moves them."""
 
     def seen(self, time: int) -> bool:
         """Whether motion and joint states of a point in time [ns] are known."""

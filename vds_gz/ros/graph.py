@@ -101,7 +101,7 @@ class Client(Protocol):
         """A new request, every field at its default."""
 
     def call(self, request: Any, done: Callable[[Any], None]) -> None:
-        """Ask. ``done`` gets the response, inside :meth:`Graph.wait`; it is never called if none comes."""
+        """Send a request. ``done`` gets the response, inside :meth:`Graph.wait`; it is never called if none comes."""
 
 
 def spellings(descriptions: Iterable[Description]) -> dict[str, tuple[Description, ...]]:
@@ -154,7 +154,7 @@ class Graph(Protocol):
         """Offer a service such as ``std_srvs/srv/Trigger``. The callback gets the request and fills the response."""
 
     def client(self, name: str, type_name: str) -> Client:
-        """Ask a service of another node."""
+        """Look for a service of another node."""
 
     def action(self, name: str, type_name: str, execute: Callable[[Any, Any, Any], Iterator[None]]) -> bool:
         """Offer an action, if this graph can; whether it can.
@@ -182,7 +182,7 @@ class Graph(Protocol):
         """The node's ROS time, for the stamps of log messages and parameter events."""
 
     def log(self, severity: Severity, text: str) -> None:
-        """Say something on the terminal and on ``/rosout``."""
+        """Log a message on the terminal and on ``/rosout``."""
 
     def close(self) -> None:
         """Leave the graph, after what was published has gone out."""

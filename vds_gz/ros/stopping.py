@@ -18,7 +18,7 @@ SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP"
 
 
 class StopRequest:
-    """Whether a program has been told to end.
+    """Whether a program is to end.
 
     Attributes:
         requested: It has.
@@ -33,7 +33,7 @@ class StopRequest:
         self._wake = wake
 
     def request(self) -> None:
-        """Tell the program to end. Safe to call from any thread and from a signal's handler."""
+        """Let the program end. Safe to call from any thread and from a signal's handler."""
         self.requested = True
         if self._wake is not None:
             self._wake()

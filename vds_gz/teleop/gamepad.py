@@ -13,6 +13,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import Protocol
 
+from vds_gz.teleop.mapping import without_dead_zone
+
 #: SDL must read the joystick although it has no window, and leave the signals alone.
 ENVIRONMENT = {"SDL_JOYSTICK_ALLOW_BACKGROUND_EVENTS": "1", "SDL_NO_SIGNAL_HANDLERS": "1"}
 
@@ -58,11 +60,7 @@ class Pad(Protocol):
 
 def position(raw: int, deadzone: float) -> float:
     """An axis as ROS has it, -1 to 1, of SDL's, whose left and up are negative."""
-    value = max(-1.0, raw / END)
-    beyond = abs(value) - deadzone
-    if beyond <= 0.0:
-        return 0.0
-    return (beyond if value < 0.0 else -beyond) / (1.0 - deadzone)
+    return without_dead_zone(-raw / END, deadzone)
 
 
 class PlainPad:

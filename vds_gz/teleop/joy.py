@@ -56,7 +56,7 @@ class JoyStation:
         graph.declare_parameters(parameters.values(), self._teleop.change if self._teleop else lambda values: None)
 
     def run(self) -> None:
-        """Run until told to stop; then stop the vehicle and leave the graph."""
+        """Run until it is stopped; then stop the vehicle and leave the graph."""
         try:
             while not self._stop.requested:
                 self._graph.wait(PERIOD)

@@ -1,4 +1,4 @@
-"""A joystick's pilot on the graph: its commands are sent, and it says why when it stops."""
+"""A joystick's controller on the graph: its commands are sent, and why it stops is logged."""
 
 from __future__ import annotations
 
@@ -52,30 +52,30 @@ class Teleop:
     def __init__(self, graph: Graph, parameters: JoystickParameters, sim_time: bool | None) -> None:
         """Announce the commands; ``sim_time`` is ``use_sim_time`` as the user gave it, None for the vehicle's clock."""
         self._graph = graph
-        self._pilot = JoystickController(parameters)
+        self._controller = JoystickController(parameters)
         self.time = VehicleTime(graph, sim_time)
         self._output = CommandOutput(graph, parameters.output, parameters.frame, self.time.stamp)
         self.time.follow(self._output.topics, self._output.heard)
         self._unheard = Unheard()
-        self._mode = self._pilot.mode
+        self._mode = self._controller.mode
         self._troubled = False
         self._complained: dict[Mode, int] = {}
         graph.log(Severity.INFO, f"commands go to '{self._output.topic}'; {_holding(parameters)}")
 
     def joy(self, axes: Sequence[float], buttons: Sequence[int], arrival: int) -> None:
-        """The joystick said something, at a reading of the monotonic clock [ns]."""
-        self._pilot.joy(axes, buttons, arrival)
+        """The joystick was read, at a reading of the monotonic clock [ns]."""
+        self._controller.joy(axes, buttons, arrival)
         self.serve()
 
     def lost(self, reason: str) -> None:
         """The joystick is gone."""
-        self._pilot.stop(Mode.LOST, reason, monotonic_ns())
+        self._controller.stop(Mode.LOST, reason, monotonic_ns())
         self.serve()
 
     def serve(self) -> None:
         """Send what is due."""
         now = monotonic_ns()
-        command = self._pilot.due(now)
+        command = self._controller.due(now)
         if command is not None:
             self._output.send(command)
             if self._unheard.lasts(self._output.heard(), now):
@@ -85,11 +85,11 @@ class Teleop:
 
     def idle_time(self) -> float:
         """How long nothing will be due unless a message comes [s]."""
-        return max(0.0, self._pilot.seconds_until_due(monotonic_ns()))
+        return max(0.0, self._controller.seconds_until_due(monotonic_ns()))
 
     def finish(self) -> None:
         """Stop the vehicle, if it is us who move it."""
-        if self._pilot.moving:
+        if self._controller.moving:
             self._output.send(STANDSTILL)
 
     def change(self, values: Mapping[str, Value]) -> None:
@@ -98,18 +98,18 @@ class Teleop:
         Raises:
             ParameterError: They do not fit each other.
         """
-        self._pilot.parameters = replaced(self._pilot.parameters, values)
+        self._controller.parameters = replaced(self._controller.parameters, values)
 
     def _say(self, now: int) -> None:
         """Say what is wrong when it begins, though not all the time, and that it is over."""
-        mode, before = self._pilot.mode, self._mode
+        mode, before = self._controller.mode, self._mode
         self._mode = mode
         if mode is before:
             return
         if mode in TROUBLE and now - self._complained.get(mode, -math.inf) >= SAY_AGAIN:
             self._complained[mode] = now
             self._troubled = True
-            self._graph.log(Severity.WARN, f"{TROUBLE[mode]}: {self._pilot.reason}. The vehicle is stopped")
+            self._graph.log(Severity.WARN, f"{TROUBLE[mode]}: {self._controller.reason}. The vehicle is stopped")
         elif mode not in TROUBLE and self._troubled:
             self._troubled = False
             self._graph.log(Severity.INFO, "the joystick is back")

@@ -40,7 +40,7 @@ class Watch:
 
 
 def watch(gamepads: Gamepads, stop: StopRequest) -> int:
-    """Show it until told to stop; the exit code, 0."""
+    """Show it until stopped; the exit code, 0."""
     shown, said = Watch(), ""
     while not stop.requested:
         gamepads.poll()

@@ -91,7 +91,7 @@ def test_gazebo_goes_back_to_the_beginning(start, serve, driver, robot):
 def test_a_model_that_is_not_there_and_joints_of_other_names(start, serve, driver, robot):
     serve(robot)
     node = start(*NODE, "-p", "gazebo.model:=robot")
-    driver.until_says("nothing tells where model 'robot' is")
+    driver.until_says("nothing reports where model 'robot' is")
     assert node.stop() == 0
     node = start(*NODE, "-p", "gazebo.joint_names:=wheel_left_joint=left_wheel")
     said = driver.until_says("has no joint 'left_wheel'")

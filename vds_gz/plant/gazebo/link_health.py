@@ -9,21 +9,21 @@ from vds_gz.parameters.gazebo import GazeboParameters
 from vds_gz.plant.base import Level
 from vds_gz.plant.gazebo.links.base import Alive, JointReadings, Placement, Seen, Tick
 
-#: Nothing heard for so long, and it is not there [s].
+#: Nothing received for so long, and it is not there [s].
 SILENCE = 1.0
 
 NEVER = float("-inf")
 
 
 class LinkHealth:
-    """When what was heard last, by the monotonic clock [s].
+    """When what was received last, by the monotonic clock [s].
 
     Attributes:
         paused: Gazebo is there, and paused.
     """
 
     def __init__(self, parameters: GazeboParameters, link: str, joints: Sequence[str]) -> None:
-        """Nothing was heard yet.
+        """Nothing was received yet.
 
         Args:
             parameters: Where the vehicle is in Gazebo.
@@ -33,7 +33,7 @@ class LinkHealth:
         self._parameters = parameters
         self._link = link
         self._joints = list(joints)
-        self._heard = self._placed = self._read = NEVER
+        self._received = self._placed = self._read = NEVER
         self._missing: list[str] = []
         self._others: list[str] = []
         self._there = False
@@ -41,7 +41,7 @@ class LinkHealth:
 
     def add(self, seen: Seen, now: float) -> None:
         """Something was seen."""
-        self._heard = now
+        self._received = now
         self._there = True
         if isinstance(seen, Tick):
             self.paused = False
@@ -55,15 +55,15 @@ class LinkHealth:
             self.paused = seen.paused
 
     def lost(self, now: float) -> bool:
-        """Whether Gazebo has gone; said once, until it is back."""
-        if not self._there or now - self._heard < SILENCE:
+        """Whether Gazebo has gone; true once, until it is back."""
+        if not self._there or now - self._received < SILENCE:
             return False
         self._there = self.paused = False
         return True
 
     @property
     def joints_complete(self) -> bool:
-        """Whether Gazebo tells of all our joints."""
+        """Whether Gazebo reports all our joints."""
         return self._read > NEVER and not self._missing
 
     def verdict(self, now: float, fault: str) -> tuple[Level, str]:
@@ -80,15 +80,16 @@ class LinkHealth:
             return Level.WARN, "Gazebo is paused"
         if now - self._placed > SILENCE:
             return Level.ERROR, (
-                f"{self._world()} runs, but nothing tells where {model} is; is it spawned under this name, with an "
+                f"{self._world()} runs, but nothing reports where {model} is; is it spawned under this name, with an "
                 "OdometryPublisher on the topic of gazebo.odometry_topic?"
             )
         if now - self._read > SILENCE:
-            teller = "JointStatePublisher"
+            reporter = "JointStatePublisher"
             if self._link == "ros2_control":
-                teller = "joint_state_broadcaster with use_local_topics: true"
+                reporter = "joint_state_broadcaster with use_local_topics: true"
             return Level.ERROR, (
-                f"nothing tells the joints of {model}; it needs a {teller}, on the topic of gazebo.joint_states_topic"
+                f"nothing reports the joints of {model}; it needs a {reporter}, on the topic of "
+                "gazebo.joint_states_topic"
             )
         if self._missing:
             return Level.ERROR, (
@@ -98,11 +99,14 @@ class LinkHealth:
         return (Level.ERROR, fault) if fault else (Level.OK, "")
 
     def _absent(self, now: float, fault: str) -> tuple[Level, str]:
-        if self._heard > NEVER:
-            return Level.ERROR, f"Gazebo has gone, {now - self._heard:.0f} s ago; the vehicle stands until it is back"
+        if self._received > NEVER:
+            return (
+                Level.ERROR,
+                f"Gazebo has gone, {now - self._received:.0f} s ago; the vehicle stands until it is back",
+            )
         partition = self._parameters.partition or os.environ.get("GZ_PARTITION", "")
         where = f" in partition '{partition}'" if partition and self._link == "transport" else ""
-        return Level.WARN, "waiting for Gazebo: " + (fault or f"{self._world()}{where} has not been heard of")
+        return Level.WARN, "waiting for Gazebo: " + (fault or f"{self._world()}{where} has not been found")
 
     def values(self) -> tuple[tuple[str, str], ...]:
         """Names and values for a report."""

@@ -1,4 +1,4 @@
-"""The plant in Gazebo: our actuators move Gazebo's joints, and Gazebo tells where that leads."""
+"""The plant in Gazebo: our actuators move Gazebo's joints, and Gazebo reports where that leads."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from vds_gz.vehicle.vehicle import NANOSECONDS, AnyVehicle, Motion
 #: Commands kept to compare joint states with.
 SENT = 400
 
-#: Joint states further apart say nothing of how late joints are [s].
+#: Joint states further apart are not compared [s].
 LONGEST_INTERVAL = 0.5
 
 #: Least excitation for a lag, see LagEstimator: a steering joint that swings by 0.05 rad within 0.25 s,
@@ -56,7 +56,7 @@ class GazeboPlant:
             parameters: Where it is in Gazebo.
             link: How to reach it.
             wake: Lets the node's thread look; called from any thread.
-            warn: Says something to the user.
+            warn: Gets a warning for the user.
         """
         self.vehicle = vehicle
         self._link = link
@@ -147,7 +147,7 @@ class GazeboPlant:
         self.vehicle.advance(time)
 
     def command(self, now: int) -> None:
-        """Tell the joints what to do at the present [ns]."""
+        """Command the joints at the present [ns]."""
         self.vehicle.advance(now)
         if now < self._next_send and self._next_send - now <= self._period:
             return
@@ -213,7 +213,7 @@ class GazeboPlant:
     # ------------------------------------------------------------------ what is known
 
     def seen(self, time: int) -> bool:
-        """Whether Gazebo has told where the vehicle was then [ns]."""
+        """Whether it is known where the vehicle was then [ns]."""
         return self._history.reaches(time)
 
     def motion(self, time: int) -> Motion:
@@ -225,7 +225,7 @@ class GazeboPlant:
         return self._history.attitude(time)
 
     def joint_states(self, time: int) -> JointStates:
-        """Where the joints stood; our own where Gazebo does not tell."""
+        """Where the joints stood; our own where Gazebo does not report them."""
         if self._readings is None or not self._life.joints_complete:
             return self._own_states()
         readings = self._readings

@@ -24,7 +24,7 @@ class Discovery:
     Attributes:
         domain: The domain's number.
         reach: SUBNET, LOCALHOST, OFF or SYSTEM_DEFAULT.
-        peers: Hosts to ask besides.
+        peers: Hosts to look for nodes on besides.
         loopback: Use the loopback interface beside the one that leads elsewhere.
         uri: The user's own configuration of Cyclone DDS, which overrides all.
         warning: What a user should know; empty for nothing.
@@ -51,7 +51,7 @@ class Discovery:
 
     def _general(self) -> str:
         multicast = "<AllowMulticast>false</AllowMulticast>" if self.reach in ("LOCALHOST", "OFF") else ""
-        # Nodes that look only on their own host ask by way of the loopback interface, even where they live on another
+        # Nodes that look only on their own host send by way of the loopback interface, even where they live on another
         # one. Cyclone DDS since version 11 ignores them unless it uses that interface, too.
         both = '<NetworkInterface autodetermine="true"/><NetworkInterface address="127.0.0.1"/>'
         return multicast + (f"<Interfaces>{both}</Interfaces>" if self.loopback else "")
@@ -63,7 +63,7 @@ class Discovery:
             return f"<ParticipantIndex>none</ParticipantIndex><Tag>ros_discovery_off_{os.getpid()}</Tag>"
         hosts = ("localhost", *self.peers) if self.reach == "LOCALHOST" else self.peers
         peers = "".join(f"<Peer address={quoteattr(host)}/>" for host in hosts)
-        # Hosts that do not answer are asked again and again; Cyclone DDS since version 11 would soon give them up.
+        # Hosts that do not respond are tried again and again; Cyclone DDS since version 11 would soon give them up.
         return (
             f"<ParticipantIndex>auto</ParticipantIndex><MaxAutoParticipantIndex>{_MOST_PER_HOST}"
             f"</MaxAutoParticipantIndex>{f'<Peers>{peers}</Peers>' if peers else ''}"

@@ -155,8 +155,8 @@ class DdsGraph:
             events.publish(event)
 
         parameters = Parameters(self._types, descriptions, change, tell)
-        for name, type_name, answer in parameters.services:
-            self._offer(f"~/{name}", type_name, _PARAMETERS, answer)
+        for name, type_name, respond in parameters.services:
+            self._offer(f"~/{name}", type_name, _PARAMETERS, respond)
         tell(parameters.declared())
 
     def wait(self, timeout: float) -> None:

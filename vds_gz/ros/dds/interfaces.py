@@ -16,7 +16,7 @@ class Interfaces:
     """What the interfaces that are up and have an IPv4 address can do, the loopback one aside.
 
     Attributes:
-        known: Whether this can be told on this system; if not, the rest is a guess.
+        known: Whether this can be found out on this system; if not, the rest is a guess.
         any: Whether there is one at all.
         multicast: Whether one of them can do multicast.
     """
@@ -30,8 +30,8 @@ def interfaces() -> Interfaces:
     """The interfaces of this host."""
     if sys.platform != "linux":
         return Interfaces(known=False)
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
-        flags = [_flags(asked, name) for _, name in socket.if_nameindex()]
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        flags = [_flags(probe, name) for _, name in socket.if_nameindex()]
     usable = [flag for flag in flags if flag & _UP and not flag & _LOOPBACK]
     return Interfaces(known=True, any=bool(usable), multicast=any(flag & _MULTICAST for flag in usable))
 

@@ -24,10 +24,10 @@ _SMALLEST, _LARGEST = -(2**63), 2**63 - 1
 
 
 class Parameters:
-    """The declared parameters, and the answers to what is asked about them.
+    """The declared parameters, and the responses to requests about them.
 
     Attributes:
-        services: The six services: last part of the name, type, and what answers.
+        services: The six services: last part of the name, type, and what responds.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class Parameters:
             types: Message types.
             descriptions: The parameters; each ``default`` is the present value.
             change: Applies new values, or raises ParameterError.
-            changed: Told of what has changed, as ``rcl_interfaces/msg/ParameterEvent`` without stamp and node.
+            changed: Gets what has changed, as ``rcl_interfaces/msg/ParameterEvent`` without stamp and node.
         """
         self._types = types
         self._spellings = spellings(descriptions)

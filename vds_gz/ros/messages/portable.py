@@ -158,7 +158,7 @@ class Codec:
 
 
 class _Definition(NamedTuple):
-    """What rosbags' generated code asks of a type, as far as CDR in little endian goes."""
+    """What rosbags' generated code needs of a type, as far as CDR in little endian goes."""
 
     fields: Any
     cls: Any

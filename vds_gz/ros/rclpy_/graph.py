@@ -264,7 +264,7 @@ class RclpyGraph:
         """Rclpy knows the time by itself."""
 
     def log(self, severity: Severity, text: str) -> None:
-        """Say something on the terminal and on ``/rosout``."""
+        """Log a message on the terminal and on ``/rosout``."""
         logger = self._node.get_logger()
         # rclpy wants one place in the source for each severity.
         if severity is Severity.DEBUG:

@@ -21,14 +21,14 @@ class LinkError(VdsGzError, RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """Gazebo's clock told a time [ns]."""
+    """Gazebo's clock was at a time [ns]."""
 
     time: int
 
 
 @dataclass(frozen=True, slots=True)
 class Alive:
-    """Gazebo is there, and paused or not; it says so also when its time stands still."""
+    """Gazebo is there, and paused or not; this comes also while its time stands still."""
 
     paused: bool
 
@@ -81,14 +81,14 @@ class GazeboLink(Protocol):
         """Let the wheels turn [rad/s] and the steering joints stand [rad], each in the order of the model's joints."""
 
     def set_pose(self, position: Vector, orientation: Quaternion) -> None:
-        """Put the vehicle there [m]. It happens soon; no answer is waited for.
+        """Put the vehicle there [m]. It happens soon; no response is waited for.
 
         Raises:
             LinkError: The request cannot be sent.
         """
 
     def pause(self, paused: bool) -> None:
-        """Let the world pause or go on. It happens soon; no answer is waited for.
+        """Let the world pause or go on. It happens soon; no response is waited for.
 
         Raises:
             LinkError: The request cannot be sent.

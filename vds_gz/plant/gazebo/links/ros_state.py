@@ -1,4 +1,4 @@
-"""What Gazebo tells over ROS topics, for the links that go that way."""
+"""What Gazebo reports over ROS topics, for the links that go that way."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from vds_gz.plant.gazebo.links.base import Alive, Inbox, JointReadings, Placemen
 from vds_gz.ros.graph import Graph, QoS
 from vds_gz.vehicle.vehicle import NANOSECONDS
 
-#: Gazebo tells its time also while it stands; when it has told the same one for so long, it is paused [s].
+#: Gazebo publishes its time also while it stands; after the same one for so long, it is paused [s].
 STANDING = 0.2
 
 _STATE = QoS(depth=10)
@@ -39,7 +39,7 @@ class RosState:
         # A tick is reported as soon as most of a period has passed, so that a rate like the physics' leaves none out.
         self._period = round(0.75 * NANOSECONDS / parameters.command_rate)
         self._time = self._last_tick = -1
-        self._moved = self._told = monotonic()
+        self._moved = self._reported = monotonic()
 
     def start(self, inbox: Inbox, wake: Callable[[], None]) -> None:
         """Begin to listen. Messages come in the node's own thread, so there is nobody to wake."""
@@ -54,8 +54,8 @@ class RosState:
         time, now = stamp_ns(message.clock), monotonic()
         if time != self._time:
             self._time, self._moved = time, now
-        elif now - self._moved > STANDING and now - self._told > STANDING / 2:
-            self._told = now
+        elif now - self._moved > STANDING and now - self._reported > STANDING / 2:
+            self._reported = now
             self._inbox.append(Alive(paused=True))
         if not 0 <= time - self._last_tick < self._period:
             self._last_tick = time

@@ -122,14 +122,14 @@ class SystemLink:
         return ["time [ns]", *(f"{name} told" for name in joints), *(f"{name} was" for name in joints)]
 
     def row(self, info: Any) -> list[float]:
-        """When the step begins that comes now, what the joints were told for it, and how they were before.
+        """When the step begins that comes now, what the joints were commanded for it, and how they were before.
 
         Velocities of the wheels [rad/s], positions of the steering [rad].
         """
-        told = [*self._velocities, *(self._positions or [math.nan] * len(self._steering))]
+        commanded = [*self._velocities, *(self._positions or [math.nan] * len(self._steering))]
         was = [self._speeds.get(name, math.nan) for name in self._wheels]
         was += [self._where.get(name, math.nan) for name in self._steering]
-        return [self.step_begins(info), *told, *was]
+        return [self.step_begins(info), *commanded, *was]
 
     def stand(self) -> None:
         """Let the wheels stand until the next command."""

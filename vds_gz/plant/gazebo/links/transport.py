@@ -143,7 +143,7 @@ class TransportLink:
 
 
 def answering_world(parameters: GazeboParameters, seconds: float) -> str | None:
-    """The world that answers within so many seconds; none if nothing does.
+    """The world that is received from within so many seconds; none if there is none.
 
     It listens to the statistics of the world named, else to those of the first world of the partition.
     """
