@@ -188,7 +188,3 @@ def _log(sources: tuple[Source, Source], plan: Plan) -> CommandLog | None:
 def _together(a: Source, b: Source) -> bool:
     """Both were recorded at the same time."""
     return (a.live and b.live) or (a.recorded and a.path == b.path and a.namespace != b.namespace)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

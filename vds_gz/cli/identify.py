@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from itertools import chain
 from pathlib import Path
 
@@ -161,7 +160,3 @@ def _signals(options: argparse.Namespace) -> Signals:
             raise ArgumentError(f"--column '{text}' must be one of {', '.join(known)} with columns, e.g. {example}")
         columns[quantity] = names
     return read_csv(path, columns) if axes else read_actuation_csv(path, columns)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

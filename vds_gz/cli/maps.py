@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
 from vds_gz.cli.command import DONE, command
@@ -27,7 +26,3 @@ def main(argv: list[str]) -> int:
     draw(table, table.label if table.label not in ("", "default") else Path(options.file).name, output)
     print(f"{output}: {len(table.actuations)} actuations by {len(table.states)} states")
     return DONE
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import gc
-import sys
 from pathlib import Path
 from time import perf_counter
 
@@ -78,7 +77,3 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--rate", type=positive, metavar="HZ", help="samples per second (the vehicle's pub_rate)")
     parser.add_argument("--tail", type=positive, default=1.0, metavar="S", help="go on after the last command (1)")
     return parser
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -213,7 +212,3 @@ def _tell(rows: Sequence[Row]) -> None:
     """The table of what was measured beside what was configured."""
     cells = [(row.actuator, row.quantity, *row.texts()) for row in rows]
     print("\n" + text_table(("actuator", "", "configured", "measured"), cells))
-
-
-if __name__ == "__main__":
-    sys.exit(main())

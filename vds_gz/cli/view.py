@@ -6,7 +6,6 @@ import argparse
 import asyncio
 import errno
 import socket
-import sys
 
 from aiohttp import web
 
@@ -120,7 +119,3 @@ def _parser() -> argparse.ArgumentParser:
         help="what commands are sent as; auto: ackermann for a vehicle with steered wheels, else twist (auto)",
     )
     return parser
-
-
-if __name__ == "__main__":
-    sys.exit(main())
