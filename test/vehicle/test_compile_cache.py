@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("numba")
 import numba
 
-from vds_gz.vehicle.compile_cache import KEPT, fingerprint
+from vds_gz.vehicle.compile_cache import KEPT, DiskCache, fingerprint
 
 #: Of somebody else's package: a function that calls one of another file, which has a constant and one of a module.
 STEP = """
@@ -229,3 +229,9 @@ def test_vehicles_held_vehicles_and_fleets_come_back_from_disk_as_they_were(mach
 def test_what_comes_back_from_disk_does_not_wait_for_the_compiler(machine, tmp_path):
     """numba's rules of typing and lowering take ten times as long to load as the machine code."""
     assert [run(machine, tmp_path, FLEET)[7] for _ in range(2)] == [1, 0]
+
+
+def test_where_no_folder_is_set_results_lie_in_the_users_cache_folder(monkeypatch, tmp_path):
+    monkeypatch.setattr("numba.config.CACHE_DIR", "")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert DiskCache("").cache_path == str(tmp_path / "vds_gz")

@@ -69,7 +69,7 @@ class DiskCache:
     @property
     def cache_path(self) -> str:
         """The folder of all results, in ``$NUMBA_CACHE_DIR`` or in the user's cache folder."""
-        return str(Path(numba.config.CACHE_DIR or AppDirs(appauthor=False).user_cache_dir) / "vds_gz")
+        return str(Path(numba.config.CACHE_DIR or AppDirs("", appauthor=False).user_cache_dir) / "vds_gz")
 
     def load_overload(self, signature: object, target: TargetContext) -> object:
         """What was compiled for these types of arguments; None if nothing was.
