@@ -140,7 +140,7 @@ def identify(signals: Signals, *, wheel_base: float | None = None) -> list[Axis]
 def _steering_of_twists(signals: Signals, wheel_base: float) -> tuple[Series, bool | None]:
     """The steering angles that velocities command, and whether they were 0 at standstill."""
     twists = signals.commanded["v_x"], signals.commanded["yaw_rate"]
-    return _fitting(signals, *(steering_asked(*twists, wheel_base, centred=centred) for centred in (False, True)))
+    return _fitting(signals, *(commanded_steering(*twists, wheel_base, centred=centred) for centred in (False, True)))
 
 
 def _steering_at_standstill(signals: Signals) -> tuple[Series, bool | None]:
@@ -164,8 +164,8 @@ def _fitting(signals: Signals, kept: Series, centred: Series) -> tuple[Series, b
     return kept, False
 
 
-def steering_asked(v_x: Series, yaw_rate: Series, wheel_base: float, *, centred: bool = False) -> Series:
-    """The steering angle [rad] that a velocity asks for; at standstill the last one, or 0 if ``centred``."""
+def commanded_steering(v_x: Series, yaw_rate: Series, wheel_base: float, *, centred: bool = False) -> Series:
+    """The steering angle [rad] that a velocity commands; at standstill the last one, or 0 if ``centred``."""
     angles = np.arctan2(wheel_base * yaw_rate.value * np.sign(v_x.value), np.abs(v_x.value))
     moving = np.abs(v_x.value) > SLOW
     if centred:

@@ -103,7 +103,7 @@ class Telemetry:
         return found + self._actuators()
 
     def _reference(self) -> list[float | None]:
-        """What the last command asks for, in the order of its quantities; None for what it leaves open."""
+        """What the last command says, in the order of its quantities; None for what it leaves open."""
         message = self._messages.get(self._command)
         reference = Reference() if message is None else self._commands[self._command].decode(message).reference()
         return [None if math.isnan(value) else value for value in reference]

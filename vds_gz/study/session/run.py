@@ -62,7 +62,6 @@ class Process:
             command: The module and its arguments.
             output: The file.
             environment: Its environment variables; ours where none are given.
-            stop: What ends the run early.
         """
         self._what = what
         self._output = output
@@ -193,7 +192,7 @@ class Session:
             raise RunError("the vehicle ended before its time, without an error")
 
     def _at_rest(self) -> bool:
-        """Nothing moves, and every actuator is where it was asked to be."""
+        """Nothing moves, and every actuator is at its reference."""
         self._telemetry.update()
         pairs = self._telemetry.pairs()
         return all(abs((pair.actual or 0.0) - (pair.asked or 0.0)) < REST for pair in pairs)
