@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from time import monotonic_ns
 
 from vds_gz.configuration import NODE_NAME, parameters_of
+from vds_gz.errors import VdsGzError
 from vds_gz.geometry.attitude import Attitude
 from vds_gz.geometry.se2 import Pose
 from vds_gz.interface import topics
@@ -222,7 +223,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     try:
         node = SimNode(graph, parameters, model, urdf, stop=stop)
-    except LinkError as error:
+    except VdsGzError as error:
         graph.close()
         print(f"{NODE_NAME}: {error}", file=sys.stderr)
         return 2

@@ -40,8 +40,13 @@ class StopRequest:
 
 
 def on_signals() -> StopRequest:
-    """A request that the signals of :data:`SIGNALS` make from now on. To be called in the main thread."""
+    """A request that the signals of :data:`SIGNALS` make from now on. To be called in the main thread.
+
+    Under ``nohup`` a program outlives its terminal, so that signal stays ignored.
+    """
     stop = StopRequest()
     for number in SIGNALS:
-        signal.signal(number, lambda number, frame: stop.request())
+        outlives = number == getattr(signal, "SIGHUP", None) and signal.getsignal(number) is signal.SIG_IGN
+        if not outlives:
+            signal.signal(number, lambda number, frame: stop.request())
     return stop
