@@ -167,6 +167,7 @@ def test_a_file_that_is_cut_off_is_compiled_anew(machine, tmp_path):
     assert run(machine, tmp_path) == [7.5, 0, 1]
 
 
+@pytest.mark.slow
 def test_processes_that_start_at_once_do_not_disturb_each_other(machine, tmp_path):
     every = [start(machine, tmp_path) for _ in range(2)]
     assert [float(one.communicate()[0].split()[0]) for one in every] == [7.5] * 2
@@ -218,6 +219,7 @@ def test_records_of_other_lengths_from_other_processes_are_not_taken_for_each_ot
     assert run(machine, tmp_path, RECORDS, "0.17", "0.25") == [*short, *long]
 
 
+@pytest.mark.slow
 def test_vehicles_held_vehicles_and_fleets_come_back_from_disk_as_they_were(machine, tmp_path):
     first, second = run(machine, tmp_path, FLEET), run(machine, tmp_path, FLEET)
     assert first[:3] == second[:3]

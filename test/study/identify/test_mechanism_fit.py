@@ -50,6 +50,7 @@ def series(run, noise):
     return Series(time, wheel), Series(time, speed), Series(time, noisy)
 
 
+@pytest.mark.slow
 def test_inertia_damping_and_gain_are_found_through_noise(run):
     fit = fit_mechanism(*series(run, 0.004), GIVEN, free=("kp", "inertia", "damping", "friction"))
     for name in ("kp", "inertia", "damping"):
@@ -60,6 +61,7 @@ def test_inertia_damping_and_gain_are_found_through_noise(run):
     assert fit.residual == pytest.approx(0.004, rel=0.3)
 
 
+@pytest.mark.slow
 def test_friction_and_integral_gain_lie_in_their_intervals():
     """Without chance stops in a dead zone, which look like friction."""
     fit = fit_mechanism(*series(steered(dead_zone_threshold=0.0), 0.002), GIVEN)

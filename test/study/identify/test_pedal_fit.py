@@ -87,6 +87,7 @@ def test_with_noise_intervals_hold_what_is_true_and_cells_without_data_are_named
     assert fit.times["accel_time_delay"].low <= CAR.accel_time_delay <= fit.times["accel_time_delay"].high
 
 
+@pytest.mark.slow
 def test_more_pedal_always_gives_more_also_where_the_recording_says_otherwise(run):
     time, accel, brake, speed = run
     fit = fitted((time, np.where(accel > 0.0, 0.9 - accel, 0.0), brake, speed), 0.1)
@@ -94,6 +95,7 @@ def test_more_pedal_always_gives_more_also_where_the_recording_says_otherwise(ru
     assert fit.mended > 0
 
 
+@pytest.mark.slow
 def test_a_map_is_written_as_it_is_read(run):
     table = fitted(run, 0.1).accel_map()
     assert parse_map(csv_text(table), "text") == table
@@ -129,6 +131,7 @@ def test_from_a_table_to_a_parameter_file_that_the_node_loads(run, tmp_path, mon
     assert written["model_params"]["actuation_cmd"]["brake_map_path"] == "brake_map.csv"
 
 
+@pytest.mark.slow
 def test_the_parameter_file_moves_with_its_maps(run, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     with open("drive.csv", "w", newline="") as file:

@@ -120,6 +120,7 @@ def test_compiled_is_interpreted_also_when_mended(runs, as_records):
             assert angle == pytest.approx(state.steering.angle, rel=1e-9, abs=1e-12), (run.name, row)
 
 
+@pytest.mark.slow
 def test_batch(runs, as_records):
     """All runs side by side in one fleet, each at its own step length."""
     compiled, coefficients, states, commands = as_records
