@@ -24,7 +24,7 @@ from vds_gz.cli.program import COMMANDS, main
 from vds_gz.configuration import NODE_NAME, default_parameters, parameters_of, preset_names
 from vds_gz.errors import VdsGzError
 from vds_gz.interface import topics
-from vds_gz.parameters.description import describe
+from vds_gz.parameters.declaration import describe
 from vds_gz.parameters.sensors import TYPES
 from vds_gz.parameters.teleop import GamepadParameters, JoystickParameters, KeyParameters
 from vds_gz.ros.arguments import parse

@@ -15,7 +15,7 @@ from vds_gz.cli.program import main
 from vds_gz.commandlog.profiles import limits_of
 from vds_gz.configuration import parameters_of
 from vds_gz.errors import ArgumentError
-from vds_gz.parameters.description import ParameterError, describe
+from vds_gz.parameters.declaration import ParameterError, describe
 from vds_gz.parameters.override import Override
 from vds_gz.vehicle import catalogue
 from vds_gz.vehicle.catalogue import actuator_kind
@@ -29,7 +29,7 @@ HYDRAULICS = '''
 import math
 from dataclasses import dataclass
 
-from vds_gz.parameters.description import ParameterGroup, real
+from vds_gz.parameters.declaration import ParameterGroup, real
 from vds_gz.vehicle.actuators import delay_steps
 
 
@@ -87,7 +87,7 @@ from heavy_machines import hydraulics
 from heavy_machines.hydraulics import HydraulicParameters, HydraulicState, HydraulicCoefficients, step_hydraulic
 from vds_gz.parameters.actuators import DriveParameters
 from vds_gz.errors import ArgumentError
-from vds_gz.parameters.description import ParameterError, ParameterGroup, group, real
+from vds_gz.parameters.declaration import ParameterError, ParameterGroup, group, real
 from vds_gz.vehicle.actuators import (
     DriveCoefficients, DriveState, drive_at_rest, drive_coefficients, drive_report, newest_reference, resized_line,
     step_drive,

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from vds_gz.configuration import load_parameters, load_vehicle
     from vds_gz.errors import ArgumentError, VdsGzError
     from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
-    from vds_gz.parameters.description import ParameterError
+    from vds_gz.parameters.declaration import ParameterError
     from vds_gz.parameters.vehicles import BicycleParameters, DifferentialParameters, OmniParameters
     from vds_gz.ros.factory import open_graph
     from vds_gz.ros.graph import Graph, QoS
@@ -108,7 +108,7 @@ _HOMES = {
     "vds_gz.ros.factory": ("open_graph",),
     "vds_gz.ros.graph": ("Graph", "QoS"),
     "vds_gz.errors": ("VdsGzError", "ArgumentError"),
-    "vds_gz.parameters.description": ("ParameterError",),
+    "vds_gz.parameters.declaration": ("ParameterError",),
 }
 _LAZY = {
     (public or original): (module, original)

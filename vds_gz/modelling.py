@@ -4,7 +4,7 @@
 the public interface.
 """
 
-from vds_gz.parameters.description import ParameterGroup, choice, flag, group, integer, real
+from vds_gz.parameters.declaration import ParameterGroup, choice, flag, group, integer, real
 from vds_gz.vehicle.actuators import (
     delay_steps,
     drive_at_rest,

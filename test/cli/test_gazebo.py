@@ -6,7 +6,7 @@ import pytest
 
 from vds_gz.cli.gazebo import in_step, main, world_file
 from vds_gz.description.sdf import sdf
-from vds_gz.parameters.description import ParameterError
+from vds_gz.parameters.declaration import ParameterError
 from vds_gz.parameters.gazebo import GazeboParameters, joint_map
 from vds_gz.plant.gazebo.links.base import LinkError
 from vds_gz.plant.gazebo.server import Spawn, populated

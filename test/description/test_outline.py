@@ -8,8 +8,8 @@ import re
 import pytest
 
 from vds_gz.description.outline import Wheel, outline_of
-from vds_gz.description.robot import DescriptionError
-from vds_gz.description.urdf import urdf
+from vds_gz.description.urdf_reader import DescriptionError
+from vds_gz.description.urdf_writer import urdf
 from vds_gz.parameters.vehicles import BicycleParameters, OmniParameters
 from vds_gz.vehicle.catalogue import models
 

@@ -10,7 +10,7 @@ import pytest
 from vds_gz.configuration import load_parameters, preset_names
 from vds_gz.description import gz_topics as topics
 from vds_gz.description.sdf import sdf
-from vds_gz.description.urdf import urdf
+from vds_gz.description.urdf_writer import urdf
 from vds_gz.parameters.sensors import TYPES
 from vds_gz.parameters.vehicles import BicycleParameters, OmniParameters
 from vds_gz.sensing.streams import STREAMS

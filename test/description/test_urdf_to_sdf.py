@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from helpers.robots import VEHICLES, drawn, numbers, origin, rotation
 
-from vds_gz.description.urdf import urdf
 from vds_gz.description.urdf_to_sdf import STOP_MARGIN, model, pose_text
+from vds_gz.description.urdf_writer import urdf
 from vds_gz.geometry.se3 import Transform
 from vds_gz.geometry.so3 import quaternion
 

@@ -5,7 +5,7 @@ import os
 import sys
 import time
 
-from vds_gz.parameters.description import Description, ParameterError
+from vds_gz.parameters.declaration import Description, ParameterError
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.dds import DdsGraph
 from vds_gz.ros.dds.context import Context

@@ -9,7 +9,7 @@ import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 
-from vds_gz.description.urdf import urdf
+from vds_gz.description.urdf_writer import urdf
 from vds_gz.parameters.vehicles import BicycleParameters, DifferentialParameters, OmniParameters
 
 OFFSET = 0.3

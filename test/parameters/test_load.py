@@ -6,7 +6,7 @@ import math
 import pytest
 import yaml
 
-from vds_gz.parameters.description import ParameterError
+from vds_gz.parameters.declaration import ParameterError
 from vds_gz.parameters.load import load
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.override import Override

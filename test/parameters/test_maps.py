@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vds_gz.parameters.autoware import ActuationCmdParameters, ActuationCmdSteerMapParameters
-from vds_gz.parameters.description import ParameterError
+from vds_gz.parameters.declaration import ParameterError
 from vds_gz.parameters.maps import own_map, parse_map, read_map
 from vds_gz.share import share
 from vds_gz.vehicle.autoware.maps import falling_inverse, interpolate, map_of, rising_inverse

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from vds_gz.configuration import parameters_of
-from vds_gz.description.urdf import urdf
+from vds_gz.description.urdf_writer import urdf
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.yaml_reader import read_parameter_file
 from vds_gz.share import share

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from vds_gz.parameters.description import Description, ParameterError, describe
+from vds_gz.parameters.declaration import Description, ParameterError, describe
 from vds_gz.parameters.load import load
 from vds_gz.parameters.override import Override
 from vds_gz.parameters.sensors import TYPES, Imu, VelodyneVlp16

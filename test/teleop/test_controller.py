@@ -6,7 +6,7 @@ import pytest
 
 from vds_gz.parameters.teleop import JoystickParameters
 from vds_gz.teleop.controller import JoystickController, Mode
-from vds_gz.teleop.drive import STANDSTILL, STOPS
+from vds_gz.teleop.driver_input import STANDSTILL, STOPS
 
 #: Between two commands at 50 Hz, and when the first message comes [ns].
 PERIOD, BEGIN = 20_000_000, 1_000_000_000

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vds_gz.parameters.description import ParameterError, describe
+from vds_gz.parameters.declaration import ParameterError, describe
 from vds_gz.parameters.teleop import (
     AngularScales,
     GamepadParameters,
@@ -22,7 +22,7 @@ from vds_gz.parameters.teleop import (
 from vds_gz.parameters.yaml_reader import read_parameter_file
 from vds_gz.share import share
 from vds_gz.teleop.controller import JoystickController, Mode
-from vds_gz.teleop.drive import STANDSTILL, STOPS
+from vds_gz.teleop.driver_input import STANDSTILL, STOPS
 from vds_gz.teleop.mapping import JoyError, drive, without_dead_zone
 
 MS = 1_000_000

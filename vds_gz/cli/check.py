@@ -7,12 +7,12 @@ import dataclasses
 import sys
 from collections.abc import Iterator
 
-from vds_gz.cli.command import DONE, FAILED, command
+from vds_gz.cli.console_script import DONE, FAILED, command
 from vds_gz.configuration import NODE_NAME, default_parameters, parameters_of
 from vds_gz.errors import VdsGzError
-from vds_gz.parameters.description import Value, describe
+from vds_gz.parameters.declaration import Value, describe
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.parameters.reference import markdown, sensor_tables
+from vds_gz.parameters.reference_page import markdown, sensor_tables
 from vds_gz.parameters.sensors import TYPES
 from vds_gz.ros.arguments import parse
 

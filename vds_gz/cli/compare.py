@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from vds_gz.cli.command import DONE, FAILED, RAW, command, positive, split_ros_arguments
+from vds_gz.cli.console_script import DONE, FAILED, RAW, command, positive, split_ros_arguments
 from vds_gz.commandlog.files import read
 from vds_gz.commandlog.log import CommandLog
 from vds_gz.commandlog.profiles import limits_of, make

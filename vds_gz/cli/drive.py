@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Callable
 
-from vds_gz.cli.command import DONE, RAW, command, positive
+from vds_gz.cli.console_script import DONE, RAW, command, positive
 from vds_gz.commandlog.csv import columns_of, table_types
 from vds_gz.commandlog.files import read
 from vds_gz.commandlog.log import CommandLog, CommandLogError

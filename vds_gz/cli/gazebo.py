@@ -12,7 +12,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from vds_gz.cli.command import add_vehicle_options, command, parameter_file_of
+from vds_gz.cli.console_script import add_vehicle_options, command, parameter_file_of
 from vds_gz.configuration import NODE_NAME, parameters_of
 from vds_gz.description.sdf import moved_by, plugin, sdf
 from vds_gz.errors import ArgumentError

@@ -7,7 +7,7 @@ from itertools import chain
 from pathlib import Path
 
 from vds_gz.bags.connection import may_be_bag
-from vds_gz.cli.command import DONE, FAILED, RAW, add_vehicle_options, command, parameter_file_of, vehicle_of
+from vds_gz.cli.console_script import DONE, FAILED, RAW, add_vehicle_options, command, parameter_file_of, vehicle_of
 from vds_gz.cli.identify_actuation import Task, identify_pedals, identify_steering
 from vds_gz.errors import ArgumentError
 from vds_gz.parameters.node import NodeParameters

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import sys
 
-from vds_gz.cli.command import DONE, RAW, command
+from vds_gz.cli.console_script import DONE, RAW, command
 from vds_gz.errors import ArgumentError, FailureError
-from vds_gz.parameters.description import describe
+from vds_gz.parameters.declaration import describe
 from vds_gz.parameters.override import Override
 from vds_gz.parameters.teleop import GamepadParameters, JoystickParameters, load
 from vds_gz.parameters.yaml_reader import read_parameter_file

@@ -6,9 +6,9 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from vds_gz.cli.command import DONE, RAW, command
+from vds_gz.cli.console_script import DONE, RAW, command
 from vds_gz.errors import ArgumentError
-from vds_gz.parameters.description import Description, describe
+from vds_gz.parameters.declaration import Description, describe
 from vds_gz.parameters.override import Override
 from vds_gz.parameters.teleop import KeyParameters, load
 from vds_gz.parameters.yaml_reader import parse_value

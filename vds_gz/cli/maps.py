@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from vds_gz.cli.command import DONE, command
+from vds_gz.cli.console_script import DONE, command
 from vds_gz.parameters.maps import read_map
 from vds_gz.study.report.map_figure import draw
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from vds_gz.cli.command import DONE, command
+from vds_gz.cli.console_script import DONE, command
 from vds_gz.configuration import load_parameters, preset_names
 from vds_gz.description.gz_bridge import vehicle_bridge
 from vds_gz.description.sdf import sdf
-from vds_gz.description.urdf import urdf
+from vds_gz.description.urdf_writer import urdf
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.vehicle.catalogue import models
 

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TypeVar
 
-from vds_gz.cli.command import DONE, RAW, add_vehicle_options, command, positive, vehicle_of
+from vds_gz.cli.console_script import DONE, RAW, add_vehicle_options, command, positive, vehicle_of
 from vds_gz.commandlog.csv import write_csv
 from vds_gz.commandlog.pedal_profile import pedal_limits, pedals
 from vds_gz.commandlog.profiles import PROFILES, limits_of, make

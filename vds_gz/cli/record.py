@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 
 from vds_gz.bags.recorder import Recorder
-from vds_gz.cli.command import (
+from vds_gz.cli.console_script import (
     DONE,
     FAILED,
     RAW,

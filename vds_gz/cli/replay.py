@@ -7,7 +7,7 @@ import gc
 from pathlib import Path
 from time import perf_counter
 
-from vds_gz.cli.command import DONE, RAW, add_vehicle_options, command, positive, vehicle_of
+from vds_gz.cli.console_script import DONE, RAW, add_vehicle_options, command, positive, vehicle_of
 from vds_gz.commandlog.files import stream
 from vds_gz.errors import ArgumentError
 from vds_gz.study.offline.replay import Replay, write_csv

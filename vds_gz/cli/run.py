@@ -11,7 +11,7 @@ from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
 
-from vds_gz.cli.command import (
+from vds_gz.cli.console_script import (
     DONE,
     RAW,
     add_domain_option,

@@ -9,7 +9,7 @@ import socket
 
 from aiohttp import web
 
-from vds_gz.cli.command import RAW, command, whole
+from vds_gz.cli.console_script import RAW, command, whole
 from vds_gz.errors import FailureError
 from vds_gz.parameters.teleop import OUTPUTS
 from vds_gz.ros.arguments import parse

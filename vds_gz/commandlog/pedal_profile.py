@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from vds_gz.commandlog.log import CommandLog
 from vds_gz.interface.commands import Gear, Pedals, Values
 from vds_gz.parameters.autoware import ActuationCmdParameters
-from vds_gz.parameters.description import ParameterError
+from vds_gz.parameters.declaration import ParameterError
 from vds_gz.vehicle.autoware.maps import interpolate, map_of
 from vds_gz.vehicle.command import DRIVE, PEDALS, Command
 from vds_gz.vehicle.model import AnyModel

@@ -14,7 +14,7 @@ from typing import Literal
 import yaml
 
 from vds_gz.description import gz_topics as topics
-from vds_gz.description.urdf import Sensor
+from vds_gz.description.urdf_writer import Sensor
 from vds_gz.sensing.streams import STREAMS, Stream
 
 Direction = Literal["ROS_TO_GZ", "GZ_TO_ROS"]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from xml.etree.ElementTree import Element
 
-from vds_gz.description.robot import Joint, Robot, attribute, number, origin, vector
+from vds_gz.description.urdf_reader import Joint, Robot, attribute, number, origin, vector
 from vds_gz.geometry.se3 import Transform
 from vds_gz.geometry.so3 import angles, into_world
 

@@ -11,8 +11,8 @@ from typing import Any
 from xml.etree.ElementTree import Element, SubElement, fromstring, indent, register_namespace, tostring
 
 from vds_gz.description import gz_topics as topics
-from vds_gz.description.urdf import Sensor, urdf
 from vds_gz.description.urdf_to_sdf import model as sdf_model
+from vds_gz.description.urdf_writer import Sensor, urdf
 from vds_gz.vehicle.model import AnyModel, Joint
 
 #: Version of the format. Every release since Fortress reads it.

@@ -18,7 +18,7 @@ from xml.etree.ElementTree import Element, SubElement
 import numpy as np
 from numpy.typing import NDArray
 
-from vds_gz.description.robot import DescriptionError, Joint, Robot, attribute, number, numbers, origin
+from vds_gz.description.urdf_reader import DescriptionError, Joint, Robot, attribute, number, numbers, origin
 from vds_gz.geometry.se3 import Transform
 from vds_gz.geometry.so3 import angles, axes
 

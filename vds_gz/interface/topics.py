@@ -1,4 +1,8 @@
-"""Every topic and service of the node: name, type, quality of service."""
+"""The topics of a vehicle, and the services of its own: name, type, quality of service.
+
+Commands stand in :mod:`vds_gz.interface.commands`, topics of sensors in :mod:`vds_gz.sensing.streams`, the standard
+simulator services in :mod:`vds_gz.nodes.standard_services`.
+"""
 
 from __future__ import annotations
 

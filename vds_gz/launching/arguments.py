@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from vds_gz.configuration import preset_names
 from vds_gz.errors import VdsGzError
-from vds_gz.parameters.description import Value, describe
+from vds_gz.parameters.declaration import Value, describe
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.share import share
 

@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from vds_gz.configuration import NODE_NAME, parameters_of
-from vds_gz.description.urdf import urdf
+from vds_gz.description.urdf_writer import urdf
 from vds_gz.errors import ArgumentError
 from vds_gz.interface import topics
 from vds_gz.interface.commands import command_types
 from vds_gz.launching.actions import description_by_topic, require, rviz
 from vds_gz.launching.arguments import LaunchError
-from vds_gz.parameters.description import ParameterError, Value
+from vds_gz.parameters.declaration import ParameterError, Value
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.override import Override
 from vds_gz.parameters.yaml_reader import read_parameter_file

@@ -9,6 +9,7 @@ import math
 import time
 from typing import Protocol
 
+from vds_gz.parameters.node import NodeParameters
 from vds_gz.vehicle.vehicle import NANOSECONDS
 
 #: A system clock that is off by more than this has been set, not slewed [ns].
@@ -166,3 +167,12 @@ class ReferenceClock:
         """Go on from the present at another pace."""
         self.set(self.now(monotonic), monotonic)
         self._speed_factor = speed_factor
+
+
+def make_clock(parameters: NodeParameters, *, follows: bool) -> Clock:
+    """The clock that the parameters choose; ``follows``: the plant gives the time, whatever they say."""
+    if parameters.use_sim_time or follows:
+        return FollowedClock()
+    if parameters.be_reference_clock:
+        return ReferenceClock(parameters.speed_factor)
+    return SystemClock()

@@ -27,7 +27,7 @@ from xml.etree import ElementTree
 
 from vds_gz.commandlog.files import read
 from vds_gz.configuration import NODE_NAME, parameters_of
-from vds_gz.description.urdf import urdf
+from vds_gz.description.urdf_writer import urdf
 from vds_gz.nodes.plants import gazebo_plant
 from vds_gz.nodes.sim_node import SimNode
 from vds_gz.parameters.gazebo import joint_map

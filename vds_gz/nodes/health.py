@@ -6,9 +6,9 @@ from collections.abc import Callable
 from time import monotonic_ns
 
 from vds_gz.interface.inputs import CommandInputs, Refusals
+from vds_gz.nodes.advance import TimeKeeper
 from vds_gz.nodes.diagnostics import Diagnostics, Health
 from vds_gz.nodes.observations import Observations
-from vds_gz.nodes.time_keeping import TimeKeeper
 from vds_gz.plant.base import Plant
 from vds_gz.vehicle.vehicle import NANOSECONDS
 

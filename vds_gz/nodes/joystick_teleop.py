@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from vds_gz.errors import ArgumentError
-from vds_gz.parameters.description import describe
+from vds_gz.parameters.declaration import describe
 from vds_gz.parameters.teleop import JoystickParameters, load
 from vds_gz.ros.arguments import Arguments, parse
 from vds_gz.ros.errors import GraphError

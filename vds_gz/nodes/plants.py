@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vds_gz.configuration import make_vehicle
-from vds_gz.description.urdf import urdf
+from vds_gz.description.urdf_writer import urdf
 from vds_gz.interface.topics import CLOCK
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.plant.base import Plant

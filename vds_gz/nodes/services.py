@@ -7,7 +7,7 @@ from typing import Protocol
 
 from vds_gz.errors import VdsGzError
 from vds_gz.interface import topics
-from vds_gz.nodes.simulation import Simulation
+from vds_gz.nodes.service_actions import Simulation
 from vds_gz.ros.graph import Graph
 
 

@@ -16,15 +16,15 @@ from vds_gz.interface.inputs import CommandInputs, InitialPoseInput, Refusals
 from vds_gz.interface.messages import Clock as ClockMessage
 from vds_gz.interface.outputs import Frames
 from vds_gz.interface.vehicle_status import GAZEBO_CLOCK, SYSTEM_CLOCK
-from vds_gz.nodes import services, simulation_services
-from vds_gz.nodes.clock import Clock, FollowedClock, ReferenceClock, SystemClock
+from vds_gz.nodes import services, standard_services
+from vds_gz.nodes.advance import TimeKeeper
+from vds_gz.nodes.clock import make_clock
 from vds_gz.nodes.diagnostics import Diagnostics
 from vds_gz.nodes.health import HealthMonitor
 from vds_gz.nodes.observations import Observations
 from vds_gz.nodes.plants import description, make_plant
-from vds_gz.nodes.simulation import Simulation
-from vds_gz.nodes.time_keeping import TimeKeeper
-from vds_gz.parameters.description import Value, describe
+from vds_gz.nodes.service_actions import Simulation
+from vds_gz.parameters.declaration import Value, describe
 from vds_gz.parameters.load import replaced
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.plant.base import Plant
@@ -80,7 +80,7 @@ class SimNode:
 
     def _announce(self, model: AnyModel) -> None:
         graph, parameters, plant = self.graph, self._parameters, self.plant
-        self._clock = make_clock(parameters, plant)
+        self._clock = make_clock(parameters, follows=plant.gives_time)
         refusals, world = Refusals(graph), Frames.of(parameters).map
         # First of all, so that the vehicle is soon ready for commands.
         self._commands = CommandInputs(
@@ -96,7 +96,7 @@ class SimNode:
         self._simulation = Simulation(plant, self._time, self._observations, self._stop)
         InitialPoseInput(graph, world, refusals, self._on_initial_pose)
         services.offer(graph, self._simulation)
-        simulation_services.offer(graph, self._simulation, world)
+        standard_services.offer(graph, self._simulation, world)
         graph.declare_parameters(describe(parameters), self._on_parameters)
         self._health = HealthMonitor(
             Diagnostics(graph, model.name),
@@ -190,15 +190,6 @@ class SimNode:
         self._commands.max_age = round(parameters.twist_reference_max_oldness * NANOSECONDS)
         self._observations.configure(parameters)
         self._time.configure(before, parameters)
-
-
-def make_clock(parameters: NodeParameters, plant: Plant) -> Clock:
-    """The clock that the vehicle lives by."""
-    if parameters.use_sim_time or plant.gives_time:
-        return FollowedClock()
-    if parameters.be_reference_clock:
-        return ReferenceClock(parameters.speed_factor)
-    return SystemClock()
 
 
 def main(argv: Sequence[str] | None = None) -> int:

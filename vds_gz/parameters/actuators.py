@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from vds_gz.parameters.description import ParameterGroup, real
+from vds_gz.parameters.declaration import ParameterGroup, real
 
 #: Longest dead time that is accepted [s]. A delay line holds one value per step, so this bounds memory.
 MAX_DEAD_TIME = 60.0

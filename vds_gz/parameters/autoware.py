@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 
 from vds_gz.parameters.actuators import MAX_DEAD_TIME
-from vds_gz.parameters.description import ParameterGroup, choice, flag, group, integer, real, text
+from vds_gz.parameters.declaration import ParameterGroup, choice, flag, group, integer, real, text
 from vds_gz.parameters.maps import ActuationMap, own_map, read_map
 
 #: Acceleration of gravity, as Autoware has it [m/s^2].

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from vds_gz.parameters.description import ParameterError, ParameterGroup, choice, real, text
+from vds_gz.parameters.declaration import ParameterError, ParameterGroup, choice, real, text
 
 LINKS = ("auto", "transport", "bridge", "ros2_control", "system")
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, TypeVar
 
 from vds_gz.parameters.autoware_files import is_autoware, translated
-from vds_gz.parameters.description import Description, ParameterError, Value, describe
+from vds_gz.parameters.declaration import Description, ParameterError, Value, describe
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.override import Override
 from vds_gz.parameters.sensors import sensors_of

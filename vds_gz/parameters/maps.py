@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
-from vds_gz.parameters.description import ParameterError
+from vds_gz.parameters.declaration import ParameterError
 from vds_gz.share import share
 
 PACKAGE_PREFIX = "package://"

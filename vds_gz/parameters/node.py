@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from vds_gz.parameters.autoware import MeasurementNoiseParameters
-from vds_gz.parameters.description import ParameterError, ParameterGroup, choice, flag, group, integer, real, text
+from vds_gz.parameters.declaration import ParameterError, ParameterGroup, choice, flag, group, integer, real, text
 from vds_gz.parameters.gazebo import GazeboParameters
 
 

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from vds_gz.parameters.description import ParameterError, ParameterGroup, flag, integer, real, reals, text
+from vds_gz.parameters.declaration import ParameterError, ParameterGroup, flag, integer, real, reals, text
 from vds_gz.parameters.override import Override
 
 #: The parameter that they are members of.

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from vds_gz.parameters.description import (
+from vds_gz.parameters.declaration import (
     Description,
     ParameterError,
     ParameterGroup,

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 
 from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
-from vds_gz.parameters.description import ParameterError, ParameterGroup, choice, flag, group, real
+from vds_gz.parameters.declaration import ParameterError, ParameterGroup, choice, flag, group, real
 
 #: Least difference of wheel base and track with which rollers in an O still turn an omni vehicle [m].
 MIN_ROTATION_LEVER = 1e-3

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Any, Protocol
 
-from vds_gz.parameters.description import Description, Value
+from vds_gz.parameters.declaration import Description, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +169,7 @@ class Graph(Protocol):
         """Show parameters on the graph; each description's ``default`` is its present value.
 
         ``change`` gets all new values of one request together; it applies them all, or none and raises
-        :class:`~vds_gz.parameters.description.ParameterError`.
+        :class:`~vds_gz.parameters.declaration.ParameterError`.
         """
 
     def wait(self, timeout: float) -> None:

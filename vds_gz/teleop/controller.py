@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from enum import Enum
 
 from vds_gz.parameters.teleop import JoystickParameters
-from vds_gz.teleop.drive import STANDSTILL, STOPS, Drive
+from vds_gz.teleop.driver_input import STANDSTILL, STOPS, Drive
 from vds_gz.teleop.mapping import JoyError, drive
 
 

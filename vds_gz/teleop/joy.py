@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from time import monotonic_ns
 
 from vds_gz.interface.vehicle_time import VehicleTime
-from vds_gz.parameters.description import describe
+from vds_gz.parameters.declaration import describe
 from vds_gz.parameters.teleop import GamepadParameters, JoystickParameters
 from vds_gz.ros.graph import Graph, Severity
 from vds_gz.ros.stopping import StopRequest

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from vds_gz.interface import topics
 from vds_gz.interface.vehicle_time import VehicleTime
-from vds_gz.parameters.description import describe
+from vds_gz.parameters.declaration import describe
 from vds_gz.parameters.teleop import KeyParameters
 from vds_gz.ros.graph import Graph
 from vds_gz.ros.stopping import StopRequest
-from vds_gz.teleop.drive import STANDSTILL, STOPS, Drive
+from vds_gz.teleop.driver_input import STANDSTILL, STOPS, Drive
 from vds_gz.teleop.outputs import CommandOutput
 from vds_gz.teleop.ramp import Ramp
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from vds_gz.errors import VdsGzError
 from vds_gz.parameters.teleop import JoystickParameters
-from vds_gz.teleop.drive import Drive
+from vds_gz.teleop.driver_input import Drive
 
 #: Drivers round; so much beyond its end [-] an axis still is at its end.
 ROUNDING = 0.01

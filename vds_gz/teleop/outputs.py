@@ -12,7 +12,7 @@ from vds_gz.interface import topics
 from vds_gz.interface.commands import Ackermann, Speed, SteeringAngle, Values, Velocity, command_type
 from vds_gz.interface.conversions import set_stamp
 from vds_gz.ros.graph import Graph, Publisher
-from vds_gz.teleop.drive import Drive
+from vds_gz.teleop.driver_input import Drive
 
 JOY = topics.Topic("joy", "sensor_msgs/msg/Joy")
 

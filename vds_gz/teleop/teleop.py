@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from time import monotonic_ns
 
 from vds_gz.interface.vehicle_time import VehicleTime
-from vds_gz.parameters.description import Value
+from vds_gz.parameters.declaration import Value
 from vds_gz.parameters.load import replaced
 from vds_gz.parameters.teleop import JoystickParameters
 from vds_gz.ros.graph import Graph, Severity
 from vds_gz.teleop.controller import JoystickController, Mode
-from vds_gz.teleop.drive import STANDSTILL
+from vds_gz.teleop.driver_input import STANDSTILL
 from vds_gz.teleop.outputs import CommandOutput
 
 #: Modes that something is wrong in, and what is said of it.

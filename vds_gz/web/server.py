@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from aiohttp import WSCloseCode, WSMsgType, web
 
-from vds_gz.teleop.drive import Drive
+from vds_gz.teleop.driver_input import Drive
 from vds_gz.web.access import HEADERS, SOCKET, Access
 from vds_gz.web.deadman import NotDrivingError
 from vds_gz.web.graph_thread import GraphEndedError, GraphThread

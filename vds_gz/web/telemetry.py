@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from vds_gz.description.outline import Outline, outline_of
-from vds_gz.description.robot import DescriptionError
+from vds_gz.description.urdf_reader import DescriptionError
 from vds_gz.interface import topics
 from vds_gz.interface.commands import CommandType, Reference, whole_types
 from vds_gz.interface.conversions import stamp_ns, yaw_of

@@ -8,7 +8,7 @@ from helpers.dds_peer import DESCRIPTIONS
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vds_gz.parameters.description import Description, ParameterError
+from vds_gz.parameters.declaration import Description, ParameterError
 from vds_gz.ros.dds.parameter_services import Parameters
 from vds_gz.ros.graph import QoS
 from vds_gz.ros.messages.portable import MessageTypes

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from vds_gz.parameters.description import describe
+from vds_gz.parameters.declaration import describe
 
 #: What was seen this long ago counts 1/e of what is seen now [s].
 MEMORY = 5.0

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from vds_gz.parameters.description import Description, Value
+from vds_gz.parameters.declaration import Description, Value
 from vds_gz.ros.arguments import Arguments
 from vds_gz.ros.dds.clients import ServiceClient
 from vds_gz.ros.dds.context import Context
@@ -145,7 +145,7 @@ class DdsGraph:
         """Show parameters on the graph, once; each description's ``default`` is its present value.
 
         ``change`` gets all new values of one request together; it applies them all, or none and raises
-        :class:`~vds_gz.parameters.description.ParameterError`.
+        :class:`~vds_gz.parameters.declaration.ParameterError`.
         """
         events = self._publisher("/parameter_events", "rcl_interfaces/msg/ParameterEvent", _PARAMETERS)
 

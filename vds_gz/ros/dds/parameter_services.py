@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from vds_gz.parameters.description import Description, ParameterError, Value
+from vds_gz.parameters.declaration import Description, ParameterError, Value
 from vds_gz.ros.graph import spellings
 from vds_gz.ros.messages.portable import MessageTypes
 from vds_gz.ros.parameter_values import BOOL, DOUBLE, DOUBLE_ARRAY, FIELDS, INTEGER, STRING, python_value

@@ -35,7 +35,7 @@ from rclpy.subscription import Subscription
 from rclpy.task import Future as Response
 
 from vds_gz.errors import VdsGzError
-from vds_gz.parameters.description import Description, ParameterError, Value
+from vds_gz.parameters.declaration import Description, ParameterError, Value
 from vds_gz.ros.arguments import Arguments
 from vds_gz.ros.graph import Offer, QoS, Severity, spellings
 from vds_gz.ros.messages.installed import interface

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from vds_gz.bags.definitions import definition
 from vds_gz.bags.mcap_row_writer import Rows, RowWriter, Template
 from vds_gz.bags.recorder import about
-from vds_gz.description.urdf import urdf
+from vds_gz.description.urdf_writer import urdf
 from vds_gz.interface import topics
 from vds_gz.interface.commands import GEAR_COMMAND, CommandType, Gear, command_types
 from vds_gz.interface.outputs import Frames, Output, Outputs

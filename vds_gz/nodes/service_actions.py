@@ -5,9 +5,9 @@ from __future__ import annotations
 from vds_gz.errors import VdsGzError
 from vds_gz.geometry.attitude import Attitude
 from vds_gz.geometry.se2 import Pose
+from vds_gz.nodes.advance import TimeKeeper
 from vds_gz.nodes.clock import ReferenceClock
 from vds_gz.nodes.observations import Observations
-from vds_gz.nodes.time_keeping import TimeKeeper
 from vds_gz.plant.base import Plant
 from vds_gz.ros.stopping import StopRequest
 from vds_gz.vehicle.vehicle import Motion

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from helpers.robots import BICYCLES, OFFSET, VEHICLES, Robot, drawn, numbers, origin
 
-from vds_gz.description.robot import DescriptionError
-from vds_gz.description.urdf import urdf
+from vds_gz.description.urdf_reader import DescriptionError
+from vds_gz.description.urdf_writer import urdf
 from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
-from vds_gz.parameters.description import group, real
+from vds_gz.parameters.declaration import group, real
 from vds_gz.parameters.vehicles import BicycleParameters, DifferentialParameters, OmniParameters
 from vds_gz.share import share
 from vds_gz.vehicle.catalogue import models

@@ -19,8 +19,8 @@ from xml.parsers.expat import ExpatError
 
 import xacro
 
-from vds_gz.description.robot import DescriptionError
-from vds_gz.parameters.description import Value, describe
+from vds_gz.description.urdf_reader import DescriptionError
+from vds_gz.parameters.declaration import Value, describe
 from vds_gz.share import share
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from vds_gz.geometry.so3 import into_body, quaternion
 from vds_gz.interface.conversions import set_stamp, yaw_of
 from vds_gz.interface.inputs import FARTHEST, attitude_of
 from vds_gz.interface.messages import Vector3
-from vds_gz.nodes.simulation import Simulation, SimulationError
+from vds_gz.nodes.service_actions import Simulation, SimulationError
 from vds_gz.ros.errors import UnknownTypeError
 from vds_gz.ros.graph import Graph, Severity
 

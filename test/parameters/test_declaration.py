@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from vds_gz.parameters import reference
+from vds_gz.parameters import reference_page as reference
 from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
 from vds_gz.parameters.autoware import MeasurementNoiseParameters, MechanicalParameters
-from vds_gz.parameters.description import (
+from vds_gz.parameters.declaration import (
     Description,
     ParameterError,
     choice,

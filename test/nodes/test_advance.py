@@ -1,9 +1,9 @@
 """The vehicle's time by itself."""
 
 from vds_gz.configuration import make_vehicle, parameters_of
+from vds_gz.nodes.advance import TimeKeeper
 from vds_gz.nodes.clock import ReferenceClock
 from vds_gz.nodes.observations import Observations
-from vds_gz.nodes.time_keeping import TimeKeeper
 from vds_gz.parameters.override import Override
 from vds_gz.plant.kinematic import KinematicPlant
 from vds_gz.ros.factory import open_graph

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 
-from vds_gz.parameters.description import Description
+from vds_gz.parameters.declaration import Description
 
 HEAD = """# Parameters
 
