@@ -118,7 +118,7 @@ def test_a_lost_joystick_stops_the_vehicle_and_may_come_back(teleop, probe):
     assert_stopped(probe)
     stick.hold(lambda: speeds(probe)[-1] > 0.0, speed=0.5, buttons=(ENABLE,))
     assert node.stop() == 0
-    assert "the joystick is lost: no message has come for 0.3" in node.output
+    assert "the joystick is lost: no message has come for" in node.output
     assert "the joystick is back" in node.output
 
 
