@@ -93,7 +93,7 @@ def test_all_wheels_roll_forward_on_a_straight():
 
 
 @pytest.mark.parametrize(("pattern", "signs"), [("o", (1, -1, 1, -1)), ("x", (-1, 1, -1, 1))])
-def test_sideways_the_wheels_of_a_diagonal_roll_together(pattern, signs):
+def test_laterally_the_wheels_of_a_diagonal_roll_together(pattern, signs):
     p = dataclasses.replace(IDEAL, tire_diameter=0.4, roller_pattern=pattern)
     joints = joints_of(driven(OMNI, p, twist(0.0, 1.0, 0.0), 3.0))
     assert [velocity for _, velocity in joints.values()] == pytest.approx([5.0 * sign for sign in signs])
@@ -111,7 +111,7 @@ def test_turning_to_the_left_the_right_wheels_of_an_x_roll_forward(pattern):
     assert [velocity * 0.2 for _, velocity in joints.values()] == pytest.approx(expected)
 
 
-def test_a_circle_driven_sideways_has_the_radius_asked_for():
+def test_a_circle_driven_laterally_has_the_commanded_radius():
     vehicle = Vehicle(OMNI, IDEAL, max_command_age=1e6)
     vehicle.enter(twist(0.3, 0.4, 0.2), 0)
     centre = (-0.4 / 0.2, 0.3 / 0.2)

@@ -9,6 +9,7 @@ import yaml
 
 from vds_gz.cli import main
 from vds_gz.plant.gazebo.links.bindings import bindings_fault
+from vds_gz.study.compare import tolerance
 
 SLOW = {"dead_time": 0.22}
 
@@ -76,6 +77,13 @@ def test_tables_of_different_rates_are_compared(folder):
     assert main(["compare", "a.csv", "b.csv"]) == 0
     speed = report(folder)["differences"][0]
     assert speed["delay"] == pytest.approx(0.007, abs=1e-3)
+
+
+def test_a_tolerance_file_may_have_an_older_name_of_a_quantity(tmp_path):
+    (tmp_path / "bounds.yaml").write_text("sideways: {rms: 0.05}\n")
+    (bound,) = tolerance.check(tmp_path / "bounds.yaml", {"lateral": {"rms": 0.06}})
+    assert str(bound) == "lateral rms is 0.06; it must be at most 0.05"
+    assert bound.broken
 
 
 def test_a_tolerance_file_is_a_gate(folder, capsys):

@@ -92,7 +92,7 @@ def test_more_pedal_always_gives_more_also_where_the_recording_says_otherwise(ru
     time, accel, brake, speed = run
     fit = fitted((time, np.where(accel > 0.0, 0.9 - accel, 0.0), brake, speed), 0.1)
     assert (np.diff(fit.values, axis=0) > 0.0).all()
-    assert fit.mended > 0
+    assert fit.moved > 0
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ def middle(left, right):
 
 
 def vds_signals(folder, run):
-    """Twists asked for and measured, and steering angles, of a run of vehicle_dynamics_sim."""
+    """Twists commanded and measured, and steering angles, of a run of vehicle_dynamics_sim."""
     rows = {}
     with gzip.open(folder / "vds" / f"{run}.csv.gz", "rt") as file:
         for kind, *values in csv.reader(file):
@@ -65,8 +65,8 @@ def autoware_axis(folder, run, command, measured):
     """Numbers of an axis of a run of Autoware's simulator; inputs of a row held since the row before."""
     with gzip.open(folder / "autoware" / f"{run}.csv.gz", "rt") as file:
         rows = list(csv.DictReader(file))
-    time, asked, did = (np.array([float(row[name]) for row in rows]) for name in ("t", command, measured))
-    return fit_axis(time[:-1], asked[1:], time, did, angle=command == "in_steer").numbers
+    time, commanded, did = (np.array([float(row[name]) for row in rows]) for name in ("t", command, measured))
+    return fit_axis(time[:-1], commanded[1:], time, did, angle=command == "in_steer").numbers
 
 
 @pytest.mark.parametrize(

@@ -41,10 +41,10 @@ def test_random_vehicles_are_found_within_their_intervals():
 def exact(times, commands, dead_time=0.15, time_constant=0.25):
     """A first-order lag behind a dead time, by tiny steps."""
     fine = np.arange(0.0, times[-1] + 1e-9, 0.001)
-    asked = commands[np.clip(np.searchsorted(times, fine - dead_time, side="right") - 1, 0, None)]
-    asked = np.where(fine < times[0] + dead_time, 0.0, asked)
+    commanded = commands[np.clip(np.searchsorted(times, fine - dead_time, side="right") - 1, 0, None)]
+    commanded = np.where(fine < times[0] + dead_time, 0.0, commanded)
     answer, y = np.empty_like(fine), 0.0
-    for k, u in enumerate(asked):
+    for k, u in enumerate(commanded):
         answer[k] = y
         y += (u - y) * -np.expm1(-0.001 / time_constant)
     return fine, answer
@@ -129,9 +129,9 @@ def test_twists_at_standstill_mean_what_the_vehicle_does_there():
         signals = Signals(
             {"v_x": Series(times, speed), "yaw_rate": Series(times, rate)}, {"steering": Series(times, angle)}
         )
-        asked, told = _steering_of_twists(signals, 1.0)
-        assert asked.value == pytest.approx(angle)
-        assert told is centred
+        commanded, found = _steering_of_twists(signals, 1.0)
+        assert commanded.value == pytest.approx(angle)
+        assert found is centred
         assert bool(signals.notes) == centred
 
 
@@ -257,7 +257,8 @@ def test_a_table_with_empty_cells_and_own_columns(folder, steps, capsys):
         ("log.csv", "t,v_x_command,v_x\n0,1,1\n", [], "no column 'time'"),
         ("log.csv", "time,v_x\n0,1\n1,2\n", [], "no column with commands"),
         ("log.csv", "time,v_x_command,v_x\n0,1,x\n", [], "'x' must be a number or empty"),
-        ("log.csv", "time,v_x_command,v_x\n2,1,1\n1,1,1\n", [], "column 'time' decreases"),
+        ("log.csv", "# mine\n\ntime,v_x_command,v_x\n2,1,1\n1,1,1\n", [], "log.csv, line 5: column 'time' decreases"),
+        ("log.csv", "time,v_x_command,v_x\n1,1,1\n# mine\n2,1,x\n", [], "log.csv, line 4, column 'v_x': 'x' must be"),
         ("log.csv", "time,v_x_command,v_x\n0,1,nan\n1,1,nan\n", [], "0 measurements"),
         ("log.csv", "time,v_x_command,v_x\n0,1,1\n1,1,1\n", [], "needed are 20"),
         ("log.csv", "time,a,b\n0,1,1\n1,1,1\n", ["--column", "v_x=a:c"], "no column 'c'"),

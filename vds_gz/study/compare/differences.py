@@ -167,11 +167,11 @@ def _begins(a: Recording, b: Recording) -> tuple[float, float]:
 
 def _signals(a: Recording, b: Recording, begin_a: float, begin_b: float) -> Iterator[Signal]:
     of_a, of_b = a.motion, b.motion
-    for name, unit, field in (("speed", "m/s", "v_x"), ("sideways", "m/s", "v_y"), ("yaw_rate", "rad/s", "yaw_rate")):
+    for name, unit, field in (("speed", "m/s", "v_x"), ("lateral", "m/s", "v_y"), ("yaw_rate", "rad/s", "yaw_rate")):
         signal = _signal(
             name, unit, of_a.time - begin_a, getattr(of_a, field), of_b.time - begin_b, getattr(of_b, field)
         )
-        if name != "sideways" or np.any(signal.a) or np.any(signal.b):
+        if name != "lateral" or np.any(signal.a) or np.any(signal.b):
             yield signal
     for one, other in _pairs(a, b):
         unit = "rad" if one.kind == "steering" else "m/s"
@@ -199,8 +199,8 @@ def _speed(run: Recording) -> Actuator:
     """The whole vehicle as a drive: the speed commanded and the speed driven, where nothing is known of actuators."""
     commands, time = run.commands, run.motion.time
     latest = np.searchsorted(commands.time, time, side="right") - 1
-    asked = np.where(latest >= 0, commands.speed[latest], 0.0)
-    return Actuator("speed", "drive", time, np.nan_to_num(asked), run.motion.v_x)
+    commanded = np.where(latest >= 0, commands.speed[latest], 0.0)
+    return Actuator("speed", "drive", time, np.nan_to_num(commanded), run.motion.v_x)
 
 
 def _difference(signal: Signal) -> Difference:

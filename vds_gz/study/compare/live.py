@@ -52,7 +52,7 @@ class Gazebo:
 
 
 def record_live(namespaces: Sequence[str], path: Path, duration: float, arguments: Arguments) -> None:
-    """Record vehicles that run, all into one file, from when all of them can be heard.
+    """Record vehicles that run, all into one file, from when all of them publish.
 
     Args:
         namespaces: Theirs; ``/`` for none.
@@ -61,7 +61,7 @@ def record_live(namespaces: Sequence[str], path: Path, duration: float, argument
         arguments: What the command line says of our own place on the graph.
 
     Raises:
-        RunError: One of them cannot be heard.
+        RunError: One of them publishes nothing.
         GraphError: The graph cannot be joined.
     """
     graph = open_graph(arguments, NODE_NAME)
@@ -70,15 +70,15 @@ def record_live(namespaces: Sequence[str], path: Path, duration: float, argument
     recorder = Recorder(graph, path, wanted={*names, *(_in("/", one) for one in vehicle_topics())}.__contains__)
     try:
         begin = now = time.monotonic()
-        heard = False
+        publishing = False
         with progress(f"recording {' and '.join(namespaces)}", duration) as advance:
-            while now < begin + (duration if heard else PATIENCE):
+            while now < begin + (duration if publishing else PATIENCE):
                 graph.wait(LONGEST_SLEEP)
                 recorder.tick()
                 last, now = now, time.monotonic()
-                advance(now - last if heard else 0.0)
-                if not heard and not _silent(namespaces, recorder):
-                    heard, begin = True, now
+                advance(now - last if publishing else 0.0)
+                if not publishing and not _silent(namespaces, recorder):
+                    publishing, begin = True, now
                     print(f"recording {' and '.join(namespaces)} for {duration:g} s", flush=True)
         if silent := _silent(namespaces, recorder):
             there = ", ".join(sorted(graph.offers())) or "none"
@@ -129,8 +129,8 @@ def run_in_gazebo(parameters: Path, log: CommandLog, folder: Path, gazebo: Gazeb
     namespace = f"compare_{os.getpid()}"
     ours = [f"__ns:=/{namespace}", *(f"{name}:={name[1:]}" for name in SHARED)]
     remaps = ["--ros-args", *(part for rule in ours for part in ("-r", rule))]
-    told = write_parameters(read_parameter_file(str(parameters), f"/{configuration.NODE_NAME}"), folder)
-    node = ["--params", str(told), "--headless", "--world", gazebo.world, "--link", gazebo.link]
+    file = write_parameters(read_parameter_file(str(parameters), f"/{configuration.NODE_NAME}"), folder)
+    node = ["--params", str(file), "--headless", "--world", gazebo.world, "--link", gazebo.link]
     driver = [str(folder / "log.csv"), "--wait", str(GAZEBO_STARTS_WITHIN)]
     session = Session(
         parameters.stem,
@@ -142,11 +142,12 @@ def run_in_gazebo(parameters: Path, log: CommandLog, folder: Path, gazebo: Gazeb
         environment={"GZ_IP": "127.0.0.1", **os.environ, "GZ_PARTITION": f"{namespace}_{time.time_ns()}"},
     )
     with session, progress("driving in Gazebo", log.duration) as advance:
-        last = [time.monotonic()]
+        last = time.monotonic()
 
         def turned() -> None:
-            last.append(time.monotonic())
-            advance(last[1] - last.pop(0))
+            nonlocal last
+            before, last = last, time.monotonic()
+            advance(last - before)
 
         session.drive([*driver, *remaps, "-p", "use_sim_time:=true"], turned)
     return folder / "recording.mcap"

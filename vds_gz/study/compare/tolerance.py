@@ -13,6 +13,9 @@ from vds_gz.errors import VdsGzError
 
 Numbers = Mapping[str, Mapping[str, float | None]]
 
+#: Older names of quantities.
+ALIASES = {"sideways": "lateral"}
+
 
 class ToleranceError(VdsGzError, ValueError):
     """A tolerance file cannot be used. The message says where, and what would be right."""
@@ -65,7 +68,8 @@ def check(path: str | Path, numbers: Numbers) -> list[Bound]:
         ToleranceError: The file is no tolerance file for these numbers.
     """
     bounds = []
-    for quantity, measures in load(path).items():
+    for name, measures in load(path).items():
+        quantity = ALIASES.get(name, name)
         _known(path, "quantity", quantity, numbers)
         for measure, limit in measures.items():
             _known(path, f"measure of {quantity}", measure, numbers[quantity])

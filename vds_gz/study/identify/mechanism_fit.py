@@ -1,4 +1,4 @@
-"""The parameters of a mechanical steering from logs: what the steering wheel was told, and how the tires turned.
+"""The parameters of a mechanical steering from logs: what the steering wheel was commanded, and how the tires turned.
 
 The parameters are those that leave the least squares: a rough search among many (:mod:`mechanism_search`), then least
 squares over pieces of the log (:mod:`mechanism_squares`), then intervals (:mod:`mechanism_profile`).

@@ -84,7 +84,7 @@ class PedalFit:
         half: Half the width of the 95 % interval of each [m/s^2].
         seconds: How long the record was in the cell's surroundings.
         filled: The cell had next to no data and is what its neighbours say.
-        mended: So many cells were moved so that more pedal gives more.
+        moved: So many cells were moved so that more pedal gives more.
         times: By the names of :data:`TIMES`.
         residual: Standard deviation of the speeds from the model [m/s].
         time, measured, modelled: For pictures; nan where the car stood.
@@ -96,7 +96,7 @@ class PedalFit:
     half: Array
     seconds: Array
     filled: NDArray[np.bool_]
-    mended: int
+    moved: int
     times: dict[str, Estimate | None]
     residual: float
     time: Array
@@ -141,7 +141,7 @@ def fit_pedals(
         speeds: Speeds of the grid [m/s]; those above the maximum that occurs but one are left out.
         accels, brakes: Pedal positions of the grid, from 0 on; cut off in the same way.
         coasts: With no pedal the car does what the row 0 says; else it keeps its speed, as in Autoware's simulator.
-        advance: Is told how much of the work, 1 in all, is done.
+        advance: Called with the part of the work, 1 in all, that was done.
 
     Raises:
         SignalError: The pedals were never moved, or the car never drove forwards.
@@ -390,7 +390,7 @@ class _Record:
         deviation = float(np.sqrt(np.mean(solution.residuals**2)))
         half = WIDTH * together * max(deviation, 0.2 * self.level) * np.sqrt(np.diag(solution.covariance))
         seconds = INTERVAL * solution.presence[self.piece >= 0].sum(axis=0).reshape(shape)
-        cells, mended = _rising(solution, self.grid)
+        cells, moved = _rising(solution, self.grid)
         modelled = np.interp(self.all.time, self.time, np.where(self.piece >= 0, solution.modelled, math.nan))
         return PedalFit(
             self.grid.speeds,
@@ -399,7 +399,7 @@ class _Record:
             half.reshape(shape),
             seconds,
             seconds < LEAST_SECONDS,
-            mended,
+            moved,
             self._numbers(times, solution, together),
             deviation,
             self.all.time,

@@ -174,13 +174,13 @@ def _choose(
     known: dict[str, Reader],
     what: str,
     option: str,
-    asked: str | None,
+    named: str | None,
     preferred: tuple[str, ...],
 ) -> str:
     """The topic that was named, or the one that looks most like it."""
     listed = ", ".join(f"{name} ({kind}, {count})" for name, (kind, count) in sorted(counts.items())) or "no messages"
-    if asked is not None:
-        name = "/" + asked.lstrip("/")
+    if named is not None:
+        name = "/" + named.lstrip("/")
         if name not in counts:
             raise SignalError(f"'{path}' has no messages on '{name}' ({option}); it has {listed}")
         if counts[name][0] not in known:
@@ -194,13 +194,13 @@ def _choose(
     raise SignalError(f"'{path}': no topic with {what} was recognised; name it with {option} TOPIC. It has {listed}")
 
 
-def _optional(path: Path, counts: dict[str, tuple[str, int]], asked: str | None) -> str | None:
+def _optional(path: Path, counts: dict[str, tuple[str, int]], named: str | None) -> str | None:
     """The topic with steering angles, if there is one."""
     known = {name: MEASUREMENTS[name] for name in STEERING_TYPES}
     try:
-        return _choose(path, counts, known, "steering angles", "--steering", asked, PREFERRED_STEERINGS)
+        return _choose(path, counts, known, "steering angles", "--steering", named, PREFERRED_STEERINGS)
     except SignalError:
-        if asked is not None:
+        if named is not None:
             raise
         return None
 
@@ -354,36 +354,38 @@ def _table(path: Path, needed: str) -> dict[str, Array]:
     """The columns of a table."""
     try:
         with path.open(encoding="utf-8-sig") as file:
-            rows = [row for row in csv.reader(file) if row and not row[0].startswith("#")]
+            reader = csv.reader(file)
+            rows = [(reader.line_num, row) for row in reader if row and not row[0].startswith("#")]
     except (OSError, UnicodeDecodeError) as error:
         raise SignalError(f"'{path}' cannot be read as text: {error}") from None
     if len(rows) < 2:
         raise SignalError(f"{path}: the file is empty; {needed}")
-    names = [name.strip() for name in rows[0]]
+    (_, head), *body = rows
+    names = [name.strip() for name in head]
     if "time" not in names:
         raise SignalError(f"{path}: there is no column 'time'; it has {','.join(names)}; {needed}")
-    table = {name: _column(path, rows[1:], i, name) for i, name in enumerate(names)}
+    table = {name: _column(path, body, i, name) for i, name in enumerate(names)}
     if (np.diff(table["time"]) < 0.0).any():
-        line = int(np.argmax(np.diff(table["time"]) < 0.0)) + 3
+        line = body[int(np.argmax(np.diff(table["time"]) < 0.0)) + 1][0]
         raise SignalError(f"{path}, line {line}: column 'time' decreases. Is another column in its place?")
     return table
 
 
-def _find(path: Path, table: dict[str, Array], names: tuple[str, ...], asked: bool) -> str | None:
+def _find(path: Path, table: dict[str, Array], names: tuple[str, ...], required: bool) -> str | None:
     found = next((name for name in names if name in table), None)
-    if found is None and asked:
+    if found is None and required:
         raise SignalError(f"{path}: there is no column '{names[0]}'; it has {','.join(table)}")
     return found
 
 
-def _column(path: Path, rows: list[list[str]], place: int, name: str) -> Array:
+def _column(path: Path, rows: list[tuple[int, list[str]]], place: int, name: str) -> Array:
     values = np.full(len(rows), math.nan)
-    for i, row in enumerate(rows):
+    for i, (line, row) in enumerate(rows):
         text = row[place].strip() if place < len(row) else ""
         try:
             values[i] = float(text) if text else math.nan
         except ValueError:
-            raise SignalError(f"{path}, row {i + 2}, column '{name}': '{text}' must be a number or empty") from None
+            raise SignalError(f"{path}, line {line}, column '{name}': '{text}' must be a number or empty") from None
     return values
 
 

@@ -146,8 +146,8 @@ def _steering_of_twists(signals: Signals, wheel_base: float) -> tuple[Series, bo
 def _steering_at_standstill(signals: Signals) -> tuple[Series, bool | None]:
     """The same of commands of speed and steering angle."""
     kept, speed = signals.commanded["steering"], signals.commanded["v_x"]
-    asked = speed.value[np.clip(np.searchsorted(speed.time, kept.time, side="right") - 1, 0, None)]
-    return _fitting(signals, kept, Series(kept.time, np.where(asked == 0.0, 0.0, kept.value)))
+    commanded = speed.value[np.clip(np.searchsorted(speed.time, kept.time, side="right") - 1, 0, None)]
+    return _fitting(signals, kept, Series(kept.time, np.where(commanded == 0.0, 0.0, kept.value)))
 
 
 def _fitting(signals: Signals, kept: Series, centred: Series) -> tuple[Series, bool | None]:
@@ -157,7 +157,7 @@ def _fitting(signals: Signals, kept: Series, centred: Series) -> tuple[Series, b
     tells = np.abs(kept.value - centred.value)[at] > TELLING
     if tells.sum() < TELLING_SAMPLES:
         return kept, None
-    away = [float(np.mean(np.abs(asked.value[at] - measured.value)[tells])) for asked in (kept, centred)]
+    away = [float(np.mean(np.abs(course.value[at] - measured.value)[tells])) for course in (kept, centred)]
     if away[1] < away[0]:
         signals.notes.append("the steering is centred at standstill: center_at_standstill: true")
         return centred, True
@@ -201,13 +201,13 @@ def _ahead(command: Series, measured: Series) -> float:
     if len(grid) < 4 * reach:
         return 0.0
     at = np.clip(np.searchsorted(command.time, grid, side="right") - 1, 0, None)
-    asked, did = command.value[at], np.interp(grid, measured.time, measured.value)
-    if np.ptp(asked) < 1e-9 or np.ptp(did) < 1e-9:
+    commanded, did = command.value[at], np.interp(grid, measured.time, measured.value)
+    if np.ptp(commanded) < 1e-9 or np.ptp(did) < 1e-9:
         return 0.0
     middle = did[reach:-reach]
     lags = range(-reach, reach + 1)
     with np.errstate(invalid="ignore", divide="ignore"):  # parts in which nothing changes are alike to nothing
-        alike = [float(np.corrcoef(asked[reach - lag : len(grid) - reach - lag], middle)[0, 1]) for lag in lags]
+        alike = [float(np.corrcoef(commanded[reach - lag : len(grid) - reach - lag], middle)[0, 1]) for lag in lags]
     if not np.isfinite(alike).any():
         return 0.0
     best = int(np.nanargmax(alike)) - reach

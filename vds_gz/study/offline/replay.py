@@ -28,7 +28,7 @@ from vds_gz.vehicle.autoware.reports import steering_report
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.command import CONTROL
 from vds_gz.vehicle.model import JointStates
-from vds_gz.vehicle.vehicle import NANOSECONDS, Motion, Vehicle, motion_of
+from vds_gz.vehicle.vehicle import NANOSECONDS, Motion, motion_of
 
 #: Time of the first command [ns]: a reference clock begins there.
 BEGIN = NANOSECONDS
@@ -86,15 +86,15 @@ class Replay:
         self.model = models()[parameters.model]
         if log.type.kind not in self.model.accepts:
             raise CommandLogError(f"the model '{self.model.name}' does not take commands of the kind '{log.type.name}'")
-        self.vehicle = make_vehicle(parameters, compiled=compiled and find_spec("numba") is not None, start=BEGIN)
-        self.compiled = type(self.vehicle) is not Vehicle
+        self.compiled = compiled and find_spec("numba") is not None
+        self.vehicle = make_vehicle(parameters, compiled=self.compiled, start=BEGIN)
         self._log = log
         self._rate = rate or parameters.pub_rate
         self._tail = round(tail * NANOSECONDS)
         self._with_joints = with_joints
         self.reports = CONTROL in self.model.accepts
-        perception = StateEstimator(parameters, measures=self.reports)
-        self._perception = perception if self.reports or not perception.exact else None
+        estimator = StateEstimator(parameters, measures=self.reports)
+        self._estimator = estimator if self.reports or not estimator.exact else None
 
     @property
     def command_type(self) -> CommandType:
@@ -149,10 +149,10 @@ class Replay:
         motion = motion_of(c, state)
         odom: Pose | Motion = motion
         variance, map_to_odom, speed, report = (0.0, 0.0), None, motion.v_x, None
-        if self._perception is not None:
+        if self._estimator is not None:
             truth = Pose(motion.x, motion.y, motion.heading)
             angle = steering_report(c, state) if self.reports else 0.0
-            odom, variance, map_to_odom, speed, angle = self._perception.update(truth, speed, angle, 1.0 / self._rate)
+            odom, variance, map_to_odom, speed, angle = self._estimator.update(truth, speed, angle, 1.0 / self._rate)
             report = report_of(c, state, speed, angle) if self.reports else None
         joints = model.joint_states(c, state) if self._with_joints else NO_JOINTS
         actuators = model.actuator_states(c, state)

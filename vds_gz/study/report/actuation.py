@@ -63,21 +63,21 @@ def write_steering_report(folder: Path, log: str, notes: Sequence[str], fit: Mec
 
 def pedal_notes(fit: PedalFit) -> Iterator[str]:
     """What to know of maps that were found."""
-    if fit.mended:
-        yield f"{fit.mended} cells were moved so that more pedal gives more; there the recording contradicts itself"
+    if fit.moved:
+        yield f"{fit.moved} cells were moved so that more pedal gives more; there the recording contradicts itself"
     wide = (fit.half > 0.3) & ~fit.filled
     if wide.any():
         yield f"{int(wide.sum())} cells with data are only known to more than 0.3 m/s^2; stay longer at their pedals"
-    untold = [name for name, number in fit.times.items() if number is None]
-    if untold:
-        yield f"{', '.join(untold)}: not excited; step on the pedals and release them suddenly, and often"
+    unknown = [name for name, number in fit.times.items() if number is None]
+    if unknown:
+        yield f"{', '.join(unknown)}: not excited; step on the pedals and release them suddenly, and often"
 
 
 def steering_notes(fit: MechanismFit) -> Iterator[str]:
     """What to know of a steering that was found."""
-    untold = [name for name, number in fit.numbers.items() if number is None]
-    if untold:
-        yield f"{', '.join(untold)}: not excited, kept as given; the intervals of the others hold if these are right"
+    unknown = [name for name, number in fit.numbers.items() if number is None]
+    if unknown:
+        yield f"{', '.join(unknown)}: not excited, kept as given; the intervals of the others hold if these are right"
     for name, number in fit.numbers.items():
         half = 0.5 * (number.high - number.low) / number.value if number is not None else 0.0
         if half > CERTAIN:

@@ -105,8 +105,8 @@ def _yaw_rate(recording: Recording, vehicle: object) -> Array:
     commands = recording.commands
     if not isinstance(vehicle, BicycleParameters):
         return commands.yaw_rate
-    lever = -vehicle.wheel_base if vehicle.reverse else vehicle.wheel_base
-    by_geometry = commands.speed * np.tan(commands.steering_angle) / lever
+    signed_wheelbase = -vehicle.wheel_base if vehicle.reverse else vehicle.wheel_base
+    by_geometry = commands.speed * np.tan(commands.steering_angle) / signed_wheelbase
     return np.where(np.isfinite(commands.steering_angle), by_geometry, commands.yaw_rate)
 
 

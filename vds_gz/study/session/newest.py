@@ -28,7 +28,7 @@ class Pair:
 
     label: str
     unit: str
-    asked: float | None
+    reference: float | None
     actual: float | None
 
 
@@ -103,23 +103,23 @@ class Telemetry:
         return found + self._actuators()
 
     def _reference(self) -> list[float | None]:
-        """What the last command says, in the order of its quantities; None for what it leaves open."""
+        """What was commanded last, in the order of its quantities; None for what it leaves open."""
         message = self._messages.get(self._command)
         reference = Reference() if message is None else self._commands[self._command].decode(message).reference()
         return [None if math.isnan(value) else value for value in reference]
 
     def _actuators(self) -> list[Pair]:
-        asked = self._messages.get(topics.ACTUATOR_REFERENCES.name)
+        reference = self._messages.get(topics.ACTUATOR_REFERENCES.name)
         actual = self._messages.get(topics.ACTUATOR_STATES.name)
-        if asked is None or actual is None:
+        if reference is None or actual is None:
             return []
         found = []
         for i, name in enumerate(actual.name):
             label = name.replace("_", " ")
             if actuator_kind(name) == "steering":
-                found.append(Pair(label, "rad", asked.position[i], actual.position[i]))
+                found.append(Pair(label, "rad", reference.position[i], actual.position[i]))
             else:
-                found.append(Pair(label, "m/s", asked.velocity[i], actual.velocity[i]))
+                found.append(Pair(label, "m/s", reference.velocity[i], actual.velocity[i]))
         return found
 
     def _update_pose(self) -> None:

@@ -72,7 +72,7 @@ class Process:
                 stdin=subprocess.DEVNULL,
                 stdout=file,
                 stderr=subprocess.STDOUT,
-                start_new_session=True,  # Ctrl-C is for us; the others are told when it is time
+                start_new_session=True,  # Ctrl-C is for us; the others end when it is time
             )
 
     def ended(self) -> bool:
@@ -174,7 +174,7 @@ class Session:
             self._spin_once()
 
     def watch(self) -> None:
-        """Go on until told to stop.
+        """Go on until a stop is requested.
 
         Raises:
             RunError: The vehicle failed.
@@ -195,4 +195,4 @@ class Session:
         """Nothing moves, and every actuator is at its reference."""
         self._telemetry.update()
         pairs = self._telemetry.pairs()
-        return all(abs((pair.actual or 0.0) - (pair.asked or 0.0)) < REST for pair in pairs)
+        return all(abs((pair.actual or 0.0) - (pair.reference or 0.0)) < REST for pair in pairs)

@@ -1,4 +1,4 @@
-"""The live view on a terminal: what was asked of the vehicle against what it does."""
+"""The live view on a terminal: references against what the vehicle does."""
 
 from __future__ import annotations
 
@@ -64,7 +64,9 @@ class LineView:
         self._next = time.monotonic() + LINE_PERIOD
         telemetry = self._telemetry
         telemetry.update()
-        pairs = "  ".join(f"{pair.label} {_number(pair.asked)} -> {_number(pair.actual)}" for pair in telemetry.pairs())
+        pairs = "  ".join(
+            f"{pair.label} {_number(pair.reference)} -> {_number(pair.actual)}" for pair in telemetry.pairs()
+        )
         pose = telemetry.pose
         print(
             f"{telemetry.elapsed:6.1f} s  {pairs or 'no vehicle yet'}  at ({pose.x:.2f}, {pose.y:.2f}), "
@@ -127,7 +129,7 @@ class PictureView:
         table = Table.grid(padding=(0, 1))
         for pair in self._telemetry.pairs():
             scale = self._scale(pair)
-            for label, value, style in ((pair.label, pair.asked, "yellow"), ("", pair.actual, "green")):
+            for label, value, style in ((pair.label, pair.reference, "yellow"), ("", pair.actual, "green")):
                 number = Text(f"{_number(value)} {pair.unit if label else ''}", style)
                 table.add_row(Text(label, "bold"), Text(bar(value, scale), style), number)
         table.add_row("", Text("commanded", "yellow") + Text(" above ", "dim") + Text("actual", "green"), "")
@@ -135,7 +137,7 @@ class PictureView:
 
     def _scale(self, pair: Pair) -> float:
         """The maximum there was."""
-        maximum = max(self._maximum.get(pair.label, 0.1), abs(pair.asked or 0.0), abs(pair.actual or 0.0))
+        maximum = max(self._maximum.get(pair.label, 0.1), abs(pair.reference or 0.0), abs(pair.actual or 0.0))
         self._maximum[pair.label] = maximum
         return maximum
 

@@ -57,7 +57,7 @@ def pedal_inputs(c: AutowareCoefficients, s: AutowareState, u: Command) -> tuple
     if u.kind == PEDALS:
         s.drive.gear = u.gear
         s.speed_reference = s.v_x
-        s.angle_reference = asked_angle(c, s, u.steering_command)
+        s.angle_reference = commanded_angle(c, s, u.steering_command)
         return u.accel_pedal, u.brake_pedal, u.steering_command
     if u.kind == CONTROL:
         s.drive.gear = u.gear
@@ -82,7 +82,7 @@ def acceleration_inputs(c: AutowareCoefficients, s: AutowareState, u: Command) -
             return u.target_acceleration, angle
         return along_x(s, u.target_acceleration), angle
     if takes_speed:
-        s.speed_reference = asked_speed(u)
+        s.speed_reference = commanded_speed(u)
         return s.speed_reference, angle
     wanted = driven_acceleration(c, s, u)
     if c.drive.kind == ROLLING_ACCELERATION:
@@ -100,7 +100,7 @@ def along_x(s: AutowareState, wanted: float) -> float:
     return (-wanted if is_reverse(s.drive.gear) else wanted) + s.drive.slope
 
 
-def asked_speed(u: Command) -> float:
+def commanded_speed(u: Command) -> float:
     """The speed reference of a command [m/s]; 0 for those that stop or have pedals only."""
     return 0.0 if u.kind in (STOP, PEDALS, DIRECT) else u.v_x
 
@@ -110,7 +110,7 @@ def driven_acceleration(c: AutowareCoefficients, s: AutowareState, u: Command) -
 
     The driver brakes to a standstill before reversing, and holds the vehicle there.
     """
-    speed = limited(asked_speed(u), c.drive.speed_limit)
+    speed = limited(commanded_speed(u), c.drive.speed_limit)
     s.speed_reference = speed
     most = u.acceleration if u.acceleration < c.drive.acceleration_limit else c.drive.acceleration_limit
     wanted = limited(c.speed_gain * (speed - s.v_x), most)
@@ -160,7 +160,7 @@ def steering_command_for(c: AutowareCoefficients, s: AutowareState, angle: float
     return angle
 
 
-def asked_angle(c: AutowareCoefficients, s: AutowareState, command: float) -> float:
+def commanded_angle(c: AutowareCoefficients, s: AutowareState, command: float) -> float:
     """The tire angle reference of a steering command [rad]; the present angle where a command is a rate."""
     steering = c.steering
     if steering.kind in (VARIABLE_RATIO, MECHANISM):
