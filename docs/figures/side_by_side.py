@@ -62,8 +62,8 @@ def draw(found: dict[str, np.ndarray]) -> Figure:
         figure.add_subplot(grid[0, 1], title="Speed [m/s]"),
         figure.add_subplot(grid[1, 1], title="Yaw rate [rad/s]", xlabel="time [s]"),
     ]
-    time, *asked = found["/twist_reference"]
-    for panel, values in zip(panels, asked, strict=True):
+    time, *commanded = found["/twist_reference"]
+    for panel, values in zip(panels, commanded, strict=True):
         panel.plot(time - begin, values, color=INK, linewidth=0.9, linestyle=":", label="command")
         panel.set_xlim(0.0, end - begin)
     for name, side in (("ideal", -SPACING / 2.0), ("realistic", SPACING / 2.0)):

@@ -4,36 +4,28 @@ from __future__ import annotations
 
 import pytest
 
-from vds_gz.configuration import parameters_of
+from vds_gz.configuration import load_parameters, preset_file, preset_names
 from vds_gz.description.urdf_writer import urdf
-from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.yaml_reader import read_parameter_file
-from vds_gz.share import share
-
-PRESETS = ("ackermann_car", "deepracer", "forklift", "indoor_robot", "scaled_car", "vds_defaults")
+from vds_gz.vehicle.catalogue import models
 
 
-def preset(name: str) -> NodeParameters:
-    values = read_parameter_file(str(share("config", f"{name}.yaml")), "/sim_node")
-    return parameters_of(values)
-
-
-@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("name", preset_names())
 def test_loads_and_can_be_drawn(name):
-    parameters = preset(name)
-    assert urdf(parameters.model, parameters.vehicle)
+    parameters = load_parameters(name)
+    assert urdf(parameters.model, parameters.vehicle, models()[parameters.model].xacro, parameters.sensors)
 
 
-@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("name", preset_names())
 def test_every_value_has_its_unit_or_meaning(name):
-    for line in share("config", f"{name}.yaml").read_text().splitlines():
+    for line in preset_file(name).read_text().splitlines():
         key, _, value = line.partition(":")
         if value.strip() and not key.lstrip().startswith("#") and key.strip() != "model":
             assert "#" in value, f"{name}: {line}"
 
 
 def test_forklift_steers_behind_with_one_wheel_all_round():
-    vehicle = preset("forklift").vehicle
+    vehicle = load_parameters("forklift").vehicle
     assert vehicle.reverse
     assert vehicle.drive_on_steered_wheel
     assert vehicle.track_steered == 0.0
@@ -42,19 +34,19 @@ def test_forklift_steers_behind_with_one_wheel_all_round():
 
 def test_scaled_car_has_the_size_of_its_body_and_wheels():
     """0.3 m long and 0.18 m wide, wheels of 0.04 m radius and 0.02 m width at its corners."""
-    vehicle = preset("scaled_car").vehicle
+    vehicle = load_parameters("scaled_car").vehicle
     assert vehicle.wheel_base == pytest.approx(0.3 - 2 * 0.04)
     assert vehicle.track_fixed == vehicle.track_steered == pytest.approx(0.18 + 0.02)
     assert vehicle.tire_diameter == pytest.approx(2 * 0.04)
 
 
 def test_deepracer_drives_four_wheels_forwards_only():
-    vehicle = preset("deepracer").vehicle
+    vehicle = load_parameters("deepracer").vehicle
     assert vehicle.four_wheel_drive
     assert vehicle.center_at_standstill
     assert not vehicle.allow_reverse
 
 
 def test_vds_defaults_name_every_parameter_of_vehicle_dynamics_sim():
-    names = {one.name for one in read_parameter_file(str(share("config", "vds_defaults.yaml")), "/sim_node")}
+    names = {one.name for one in read_parameter_file(str(preset_file("vds_defaults")), "/sim_node")}
     assert len(names) == 6 + (7 + 4 + 4) + (3 + 4) + (4 + 4) + 4

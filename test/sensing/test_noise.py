@@ -1,4 +1,4 @@
-"""Measurement noise: seeded, of the spread asked for, and none when it is off."""
+"""Measurement noise: seeded, of the spread in the parameters, and none when it is off."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_same_seed_same_noise_also_after_a_reset():
     assert run == [first.of(TRUE) for _ in range(5)]
 
 
-def test_spread_is_what_was_asked_for():
+def test_spread_is_that_of_the_parameters():
     p = MeasurementNoiseParameters(
         add_measurement_noise=True,
         pos_noise_stddev=0.1,

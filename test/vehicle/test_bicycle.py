@@ -90,7 +90,7 @@ def test_a_lateral_command_moves_nothing(steered, reverse):
 
 @pytest.mark.parametrize(("steered", "reverse"), CONFIGURATIONS)
 @pytest.mark.parametrize(("v", "w"), [(1.0, 0.5), (1.0, -0.25), (-0.5, 0.4)])
-def test_the_turning_circle_has_the_radius_asked_for(steered, reverse, v, w):
+def test_the_turning_circle_has_the_commanded_radius(steered, reverse, v, w):
     p = ideal_bicycle(drive_on_steered_wheel=steered, reverse=reverse)
     vehicle = Vehicle(BICYCLE, p, max_command_age=1e6)
     vehicle.enter(twist(v, 0.0, w), 0)
@@ -149,7 +149,7 @@ def test_an_ackermann_command_may_limit_its_own_rates():
 
 
 @pytest.mark.parametrize("angle", [math.pi / 2, -math.pi / 2])
-def test_a_wheel_turned_sideways_gives_no_infinite_speed(angle):
+def test_a_wheel_turned_by_a_right_angle_gives_no_infinite_speed(angle):
     p = ideal_bicycle(drive_on_steered_wheel=True)
     vehicle = driven(BICYCLE, p, ackermann(0.01, angle), 0.1)
     assert math.isfinite(vehicle.state.drive.velocity)
@@ -424,8 +424,8 @@ def test_a_vehicle_that_may_not_reverse_still_steers():
 
 
 def test_the_steering_centres_at_standstill_only_if_told_to():
-    for told, angle in ((True, 0.0), (False, 0.3)):
-        p = ideal_bicycle(center_at_standstill=told)
+    for centred, angle in ((True, 0.0), (False, 0.3)):
+        p = ideal_bicycle(center_at_standstill=centred)
         assert driven(BICYCLE, p, ackermann(0.0, 0.3), 0.1).state.steering.angle == angle
         assert driven(BICYCLE, p, ackermann(0.5, 0.3), 0.1).state.steering.angle == 0.3
 
@@ -495,7 +495,7 @@ def test_a_steered_axle_behind_steers_the_other_way_for_the_same_motion(p, comma
     assert rear.state.steering.angle == pytest.approx(-front.state.steering.angle, abs=1e-9)
 
 
-def test_actuator_states_tell_what_was_asked_for_and_what_is_done():
+def test_actuator_states_are_references_and_responses():
     p = ideal_bicycle(
         drive_actuator=DriveParameters(dead_time=0.1), steering_actuator=dataclasses.replace(IDEAL_LIMITED_STEERING)
     )

@@ -38,7 +38,7 @@ def test_each_wheel_rolls_with_the_speed_of_its_own_contact_point():
     assert joints["wheel_right_joint"] == pytest.approx((2.0 * 1.2 / 0.25, 1.2 / 0.25))
 
 
-def test_the_turning_circle_has_the_radius_asked_for():
+def test_the_turning_circle_has_the_commanded_radius():
     vehicle = Vehicle(DIFFERENTIAL, IDEAL, max_command_age=1e6)
     vehicle.enter(twist(1.0, 0.0, -0.4), 0)
     for second in range(1, 16):
@@ -134,7 +134,7 @@ def test_joint_velocities_are_the_changes_of_the_joint_positions(p, command):
         assert set(before) == {"wheel_left_joint", "wheel_right_joint"}
 
 
-def test_actuator_states_tell_what_was_asked_for_and_what_is_done():
+def test_actuator_states_are_references_and_responses():
     p = DifferentialParameters(drive_actuators=DriveParameters(dead_time=0.1))
     vehicle = driven(DIFFERENTIAL, p, twist(1.0, 0.0, 0.5), 0.05)
     states = DIFFERENTIAL.actuator_states(vehicle.coefficients, vehicle.state)

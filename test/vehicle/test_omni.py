@@ -126,7 +126,7 @@ def test_pose_and_twist_are_those_of_base_link(offset):
     p = dataclasses.replace(IDEAL, base_link_offset=offset)
     spinning = driven(OMNI, p, twist(0.0, 0.0, 0.5), 3.0)
     motion = spinning.motion()
-    # base_link was put `offset` ahead of the origin; asked to turn, it turns about itself.
+    # base_link was put `offset` ahead of the origin; commanded to turn, it turns about itself.
     assert (motion.v_x, motion.v_y, motion.yaw_rate) == pytest.approx((0.0, 0.0, 0.5), abs=1e-12)
     assert (motion.x, motion.y) == pytest.approx((offset, 0.0), abs=1e-6)
     assert spinning.state.v_y == pytest.approx(-offset * 0.5)
@@ -176,7 +176,7 @@ def test_joint_velocities_are_the_changes_of_the_joint_positions(p, command):
             assert (position - last[name][0]) / 1e-3 == pytest.approx(velocity, abs=1e-7)
 
 
-def test_actuator_states_tell_what_was_asked_for_and_what_is_done():
+def test_actuator_states_are_references_and_responses():
     p = OmniParameters(wheel_base=1.4, track=1.2)
     vehicle = driven(OMNI, p, twist(0.5, 0.2, 0.0), 0.1)
     states = OMNI.actuator_states(vehicle.coefficients, vehicle.state)

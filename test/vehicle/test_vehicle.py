@@ -223,7 +223,7 @@ def test_a_command_can_be_made_to_hold_for_ever(kind, age):
     assert vehicle.motion().v_x == 1.0
 
 
-def test_the_command_that_holds_can_be_asked_for(kind):
+def test_the_command_that_holds_is_known(kind):
     vehicle = ideal(kind)
     vehicle.enter(twist(1.0, 0.0, 0.3), 10 * MILLISECOND)
     assert vehicle.command == Command()
@@ -477,7 +477,7 @@ def test_a_command_beyond_all_measure_is_refused_and_changes_nothing(kind, model
 
 @every_model
 @pytest.mark.parametrize("limited", [True, False])
-def test_the_greatest_commands_that_are_accepted_keep_everything_finite(model, parameters, limited):
+def test_the_maximum_commands_that_are_accepted_keep_everything_finite(model, parameters, limited):
     p = parameters
     if not limited:
         kind = "drive_actuator" if model is BICYCLE else "drive_actuators"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from vds_gz.interface.messages import JointState, Odometry
 from vds_gz.ros.errors import MalformedMessageError, UnknownTypeError
 from vds_gz.ros.messages.factory import open_types
 from vds_gz.vehicle.catalogue import actuator_kind
+from vds_gz.vehicle.model import ActuatorKind
 
 Array = NDArray[np.float64]
 Times = NDArray[np.int64]
@@ -55,7 +56,7 @@ class Actuator:
     """Reference and response of an actuator: speeds [m/s] of a drive, angles [rad] of a steering."""
 
     name: str
-    kind: Literal["drive", "steering"]
+    kind: ActuatorKind
     time: Array
     reference: Array
     response: Array

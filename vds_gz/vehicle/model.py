@@ -127,7 +127,8 @@ class VehicleGeometry:
         wheels: All of them.
         tire_diameter: [m].
         wheel_base: Distance between the axles [m]; 0: there is one.
-        yaw_arm: Wheel speed for a unit of yaw rate, of a vehicle that turns by its wheels' speeds [m]; 0: by steering.
+        yaw_arm: At most so much wheel speed a unit of yaw rate takes, where wheels' speeds turn the vehicle [m]; 0: it
+            steers.
         holonomic: It moves laterally too.
     """
 

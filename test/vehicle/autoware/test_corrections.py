@@ -260,7 +260,7 @@ def test_end_stops_hold(compatibility, name):
 
 @MENDED
 @pytest.mark.parametrize("model", LAGGING, ids=lambda model: model.name)
-def test_put_forgets_what_was_asked_for(model, compatibility):
+def test_put_forgets_what_was_commanded(model, compatibility):
     """A car that is put somewhere stands there as if it had never been driven."""
     delays = {one.name: 0.2 for one in dataclasses.fields(model.parameters) if one.name.endswith("_time_delay")}
     car = Car(model.name, compatibility=compatibility, **delays)

@@ -75,7 +75,7 @@ commands = st.builds(
 @settings(max_examples=15)
 @given(held=st.lists(commands, min_size=1, max_size=5), dt=st.sampled_from((1e-4, 1e-3, 0.01, 1 / 30, 0.1, 1.0)))
 def test_state_stays_finite(model, compatibility, held, dt):
-    """Whatever is asked for, in any gear, with steps of any length."""
+    """Whatever is commanded, in any gear, with steps of any length."""
     car = Car(model.name, compatibility=compatibility, dt=dt)
     for command in held:
         car.drive(20 * dt, command)
@@ -105,7 +105,7 @@ def test_bad_commands_are_refused(command, says):
 @both
 @every_model
 def test_follows_a_twist(model, compatibility):
-    """Forwards, slower, to a standstill, backwards: speed and curvature are those asked for."""
+    """Forwards, slower, to a standstill, backwards: speed and curvature are those commanded."""
     vehicle = Vehicle(model, model.parameters(compatibility=compatibility), max_command_age=1e3)
     time = 0
     for v_x, yaw_rate in ((6.0, 0.4), (2.0, -0.1), (0.0, 0.0), (-2.0, 0.2), (3.0, 0.3)):
@@ -255,7 +255,7 @@ def test_status_reports_the_accelerator_that_is_pressed():
 
 @every_model
 def test_new_parameters_make_no_jump(model):
-    """A car that is told of other dead times while it drives goes on from where it was."""
+    """A car that gets other dead times while it drives goes on from where it was."""
     vehicle = Vehicle(model, model.parameters(), max_command_age=1e3)
     vehicle.enter(control(5.0, 1.0, 0.1), 0)
     vehicle.advance(2 * SECOND)

@@ -56,18 +56,18 @@ def test_interpreted(runs):
 def as_records(runs):
     """Coefficients, states and commands of all runs as records of one type each, so that one compilation does.
 
-    The runs come twice, the second time with the defects mended.
+    The runs come twice, the second time with the deviations corrected.
     """
     compiled = pytest.importorskip("vds_gz.vehicle.compiled", reason="numba is not installed")
-    twice = [*runs, *map(mended, runs)]
+    twice = [*runs, *map(corrected, runs)]
     coefficients = [run.coefficients for run in twice]
     states = compiled.records([run.start(c) for run, c in zip(twice, coefficients, strict=True)])
     commands = compiled.records([run.command(0) for run in twice])
     return compiled, compiled.records(coefficients), states, commands
 
 
-def mended(run: Run) -> Run:
-    """The same run with the defects mended."""
+def corrected(run: Run) -> Run:
+    """The same run with the deviations corrected."""
     return dataclasses.replace(run, parameters=dataclasses.replace(run.parameters, compatibility="physical"))
 
 
@@ -99,11 +99,11 @@ def test_compiled(runs, as_records):
         assert max(found.values()) <= 1.0, (run.name, found)
 
 
-def test_compiled_is_interpreted_also_when_mended(runs, as_records):
+def test_compiled_is_interpreted_also_when_corrected(runs, as_records):
     """Nobody recorded this; the two must agree to the last digits."""
     compiled, coefficients, states, commands = as_records
     advance = compiled.compiled_run(step)
-    for i, run in enumerate(map(mended, runs), start=len(runs)):
+    for i, run in enumerate(map(corrected, runs), start=len(runs)):
         c, s, u = (np.array(array[i : i + 1]) for array in (coefficients, states, commands))
         plain = run.coefficients
         state = run.start(plain)
