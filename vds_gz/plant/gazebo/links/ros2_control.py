@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from vds_gz.geometry.so3 import Quaternion, Vector
 from vds_gz.parameters.gazebo import GazeboParameters
-from vds_gz.plant.gazebo.links import world_services
-from vds_gz.plant.gazebo.links.base import Inbox
-from vds_gz.plant.gazebo.links.bridge import filled
-from vds_gz.plant.gazebo.links.helper_process import Helper
-from vds_gz.plant.gazebo.links.ros_state import RosState
+from vds_gz.plant.gazebo.links.ros_link import RosLink
 from vds_gz.ros.graph import Graph, QoS
 
 NUMBERS = "std_msgs/msg/Float64MultiArray"
@@ -19,7 +14,7 @@ NUMBERS = "std_msgs/msg/Float64MultiArray"
 JOINT_STATES = "joint_state_broadcaster/joint_states"
 
 
-class Ros2ControlLink:
+class Ros2ControlLink(RosLink):
     """Wheels to a velocity controller and steering joints to a position controller, as two messages.
 
     The controllers list the joints in the order of ``joint_states``. Both messages act in the next cycle of
@@ -27,7 +22,6 @@ class Ros2ControlLink:
     """
 
     name = "ros2_control"
-    clock_topic = ""
     lag_cause = (
         "gz_ros2_control's position interface, which lags by T = 1/(position_proportional_gain * update_rate), "
         "0.1 s as shipped: set position_proportional_gain to 1.0 and update_rate to 500 or more"
@@ -35,44 +29,23 @@ class Ros2ControlLink:
 
     def __init__(self, graph: Graph, parameters: GazeboParameters) -> None:
         """Announce the topics of commands."""
-        self._graph = graph
-        self._model = parameters.model
+        super().__init__(graph, parameters, JOINT_STATES)
         self._velocities = graph.publisher(parameters.velocity_commands_topic, NUMBERS, QoS(depth=1))
         self._positions = graph.publisher(parameters.position_commands_topic, NUMBERS, QoS(depth=1))
         self._message = graph.message(NUMBERS)
         self._steers = False
-        self._state = RosState(graph, parameters, JOINT_STATES)
-        self._world = parameters.world
-        self._helper = Helper(parameters.partition)
-
-    def start(self, inbox: Inbox, wake: Callable[[], None]) -> None:
-        """Begin to listen."""
-        self._state.start(inbox, wake)
-        self.clock_topic = self._state.clock_topic
-
-    def poll(self) -> None:
-        """Take in what the helper process has found out."""
-        self._helper.poll()
 
     def send(self, velocities: Sequence[float], positions: Sequence[float]) -> None:
         """Steering first: should a cycle begin between the two, the wheels still turn as they did."""
         self._steers = bool(positions)
         for publisher, values in ((self._positions, positions), (self._velocities, velocities)):
             if values:
-                self._message.data = filled(self._graph, values)
+                self._message.data = self._filled(values)
                 publisher.publish(self._message)
         if self._helper.due():
             self._message.data = self._graph.numbers(len(velocities))
             standing = self._graph.serialize(self._message, NUMBERS)
             self._helper.note((self._velocities.topic, NUMBERS, bytes(standing)))
-
-    def set_pose(self, position: Vector, orientation: Quaternion) -> None:
-        """Put the vehicle there [m]."""
-        self._helper.call(self._world, world_services.set_pose(self._model, position, orientation))
-
-    def pause(self, paused: bool) -> None:
-        """Let the world pause or go on."""
-        self._helper.call(self._world, world_services.pause(paused))
 
     def fault(self) -> str:
         """What is wrong with the link itself."""
@@ -81,7 +54,3 @@ class Ros2ControlLink:
             if not publisher.subscription_count():
                 return f"nobody listens to '{publisher.topic}'; is this forward_command_controller loaded and active?"
         return self._helper.fault
-
-    def close(self) -> None:
-        """The graph sends what is left."""
-        self._helper.close()

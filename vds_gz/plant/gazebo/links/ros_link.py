@@ -1,17 +1,20 @@
-"""What Gazebo reports over ROS topics, for the links that go that way."""
+"""What the links over ROS topics share: what Gazebo reports comes in, the helper process calls its services."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import Any
 
 from vds_gz.description import gz_topics as topics
+from vds_gz.geometry.so3 import Quaternion, Vector
 from vds_gz.interface.conversions import stamp_ns
 from vds_gz.interface.messages import Clock
 from vds_gz.interface.topics import CLOCK_IN
 from vds_gz.parameters.gazebo import GazeboParameters
+from vds_gz.plant.gazebo.links import world_services
 from vds_gz.plant.gazebo.links.base import Alive, Inbox, JointReadings, Placement, Tick
+from vds_gz.plant.gazebo.links.helper_process import Helper
 from vds_gz.ros.graph import Graph, QoS
 from vds_gz.vehicle.vehicle import NANOSECONDS
 
@@ -21,8 +24,10 @@ STANDING = 0.2
 _STATE = QoS(depth=10)
 
 
-class RosState:
-    """Clock, joint states and odometry out of ROS into the plant's inbox."""
+class RosLink:
+    """Clock, joint states and odometry out of ROS into the plant's inbox; poses and pauses by the helper process."""
+
+    clock_topic = ""
 
     def __init__(self, graph: Graph, parameters: GazeboParameters, joint_states: str) -> None:
         """Nothing is listened to yet.
@@ -34,6 +39,7 @@ class RosState:
         """
         self._graph = graph
         self._parameters = parameters
+        self._helper = Helper(parameters.partition)
         self._joint_states = parameters.joint_states_topic or joint_states
         self._odometry = parameters.odometry_topic or topics.odometry(parameters.model)
         # A tick is reported as soon as most of a period has passed, so that a rate like the physics' leaves none out.
@@ -49,6 +55,30 @@ class RosState:
         self.clock_topic = clock.topic
         graph.subscribe(self._odometry, "nav_msgs/msg/Odometry", _STATE, self._on_odometry)
         graph.subscribe(self._joint_states, "sensor_msgs/msg/JointState", _STATE, self._on_joints)
+
+    def poll(self) -> None:
+        """Take in what the helper process has found out."""
+        self._helper.poll()
+
+    def set_pose(self, position: Vector, orientation: Quaternion) -> None:
+        """Put the vehicle there [m]."""
+        request = world_services.set_pose(self._parameters.model, position, orientation)
+        self._helper.call(self._parameters.world, request)
+
+    def pause(self, paused: bool) -> None:
+        """Let the world pause or go on."""
+        self._helper.call(self._parameters.world, world_services.pause(paused))
+
+    def close(self) -> None:
+        """The graph sends what is left."""
+        self._helper.close()
+
+    def _filled(self, values: Sequence[float]) -> Any:
+        """A ``float64[]`` with these values."""
+        numbers = self._graph.numbers(len(values))
+        for i, value in enumerate(values):
+            numbers[i] = value
+        return numbers
 
     def _on_clock(self, message: Clock, arrival: int) -> None:
         time, now = stamp_ns(message.clock), monotonic()
