@@ -12,6 +12,7 @@ pytest.importorskip("numba")
 import numba
 
 from vds_gz.vehicle.compile_cache import KEPT, DiskCache, fingerprint
+from vds_gz.vehicle.compiled import compiled
 
 #: Of somebody else's package: a function that calls one of another file, which has a constant and one of a module.
 STEP = """
@@ -107,7 +108,6 @@ def test_constants_and_code_of_what_is_called_count_and_remarks_do_not(changed):
         "def step(x):\n    return x + Numbers.OFFSET",
         "def step(x):\n    return [y + LEVEL for y in (x,)][0]",
         "def step(x):\n    return (lambda y: y + LEVEL)(x)",
-        "def step(x, *, offset=LEVEL):\n    return x + offset",
         "def step(x, offset=LEVEL):\n    return x + offset",
     ],
 )
@@ -133,6 +133,17 @@ def test_how_a_called_function_is_compiled_counts():
 
     assert stepping_by() == stepping_by()
     assert stepping_by(fastmath=True) != stepping_by()
+
+
+def test_functions_that_are_called_within_a_comprehension_are_compiled_too(monkeypatch, tmp_path):
+    monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path))
+    names = {"__name__": "machine"}
+    exec(
+        "def scaled(x, factor=2.0):\n    return factor * x\n"
+        "def step(x):\n    parts = [scaled(y) for y in (x, 1.0)]\n    return parts[0] + parts[1]",
+        names,
+    )
+    assert compiled(names["step"])(3.0) == 8.0
 
 
 def negated(x):

@@ -123,15 +123,18 @@ def fingerprint(function: FunctionType) -> str:
 
 def _facts(function: FunctionType, pending: list[FunctionType]) -> list[object]:
     """What one function depends on; the functions that it names are added to those that are pending."""
-    names = list(_names(function.__code__))
+    every = list(codes(function.__code__))
+    names = [name for code in every for name in code.co_names]
     values: list[object] = [cell.cell_contents for cell in function.__closure__ or ()]
     values += [function.__globals__.get(name) for name in names]
     for value in values:
         if isinstance(value, (ModuleType, type)):
             members = (getattr(value, name, None) for name in names)
             values += [one for one in members if not any(one is known for known in values)]
-    facts: list[object] = [function.__module__, function.__qualname__, _code(function.__code__)]
-    facts += [function.__defaults__, function.__kwdefaults__]
+    facts: list[object] = [function.__module__, function.__qualname__, function.__defaults__]
+    for code in every:
+        facts += [code.co_code, code.co_names, code.co_varnames, code.co_argcount, code.co_flags]
+        facts += [one for one in code.co_consts if not isinstance(one, CodeType)]
     for value in values:
         called = getattr(value, "py_func", value)
         if isinstance(called, FunctionType):
@@ -145,14 +148,9 @@ def _facts(function: FunctionType, pending: list[FunctionType]) -> list[object]:
     return facts
 
 
-def _names(code: CodeType) -> Iterator[str]:
-    """The names that a function uses, and those that the functions within it use."""
-    yield from code.co_names
+def codes(code: CodeType) -> Iterator[CodeType]:
+    """The code of a function, and of those within it."""
+    yield code
     for one in code.co_consts:
         if isinstance(one, CodeType):
-            yield from _names(one)
-
-
-def _code(code: CodeType) -> tuple[object, ...]:
-    constants = tuple(_code(one) if isinstance(one, CodeType) else one for one in code.co_consts)
-    return code.co_code, constants, code.co_names, code.co_varnames, code.co_argcount, code.co_flags
+            yield from codes(one)

@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import IntEnum
 from functools import cache
+from itertools import chain
 from operator import attrgetter
 from types import FunctionType
 from typing import Any
@@ -22,7 +23,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from vds_gz.errors import ArgumentError
 from vds_gz.vehicle.command import Command
-from vds_gz.vehicle.compile_cache import DiskCache, fingerprint
+from vds_gz.vehicle.compile_cache import DiskCache, codes, fingerprint
 from vds_gz.vehicle.model import C, P, S, VehicleModel
 from vds_gz.vehicle.vehicle import Motion, Vehicle, motion_of
 
@@ -120,7 +121,7 @@ def compiled(function: FunctionType) -> Any:
 def _linked(function: FunctionType) -> FunctionType:
     """A copy of a function which calls, instead of the functions that it calls by their names, compiled ones."""
     names = dict(function.__globals__)
-    for instruction in dis.get_instructions(function):
+    for instruction in chain.from_iterable(map(dis.get_instructions, codes(function.__code__))):
         called = names.get(instruction.argval) if instruction.opname == "LOAD_GLOBAL" else None
         if isinstance(called, FunctionType):
             names[instruction.argval] = _part(called)
