@@ -11,25 +11,12 @@ from vds_gz.vehicle.autoware.state import AutowareCoefficients, AutowareState
 from vds_gz.vehicle.autoware.steering import MECHANISM, RATE_MAP, VARIABLE_RATIO, wheel_angle
 
 
-class VelocityReport(NamedTuple):
-    """autoware_vehicle_msgs/VelocityReport: [m/s, m/s, rad/s] at the rear axle."""
-
-    longitudinal_velocity: float
-    lateral_velocity: float
-    heading_rate: float
-
-
 class ActuationStatus(NamedTuple):
     """ActuationStatusStamped: the pedals that go with the present acceleration, and the steering command."""
 
     accel: float
     brake: float
     steer: float
-
-
-def velocity_report(s: AutowareState) -> VelocityReport:
-    """How the rear axle moves."""
-    return VelocityReport(s.v_x, 0.0, s.yaw_rate)
 
 
 def steering_report(c: AutowareCoefficients, s: AutowareState) -> float:
@@ -42,11 +29,6 @@ def gear_report(s: AutowareState) -> int:
     return int(s.drive.gear)
 
 
-def acceleration_report(s: AutowareState) -> tuple[float, float]:
-    """Longitudinal and lateral acceleration [m/s^2]."""
-    return s.acceleration, s.yaw_rate * s.v_x
-
-
 def has_actuation_status(c: AutowareCoefficients) -> bool:
     """There are pedals with maps to read an actuation status from."""
     return c.drive.uses_map or c.drive.uses_brake_map
@@ -55,7 +37,7 @@ def has_actuation_status(c: AutowareCoefficients) -> bool:
 def actuation_status(c: AutowareCoefficients, s: AutowareState) -> ActuationStatus:
     """The pedals that the maps give for the present acceleration; 0 where there is no map, or none for so little.
 
-    Corrected (brake status): the brake map is read the right way round; else an answer within the map is mirrored.
+    Corrected (brake status): the brake map is read the right way round; else a response within the map is mirrored.
     Corrected (maps in reverse): what the slope does is no pedal's, and in reverse the maps are read for reverse; else
     the acceleration along +x counts in every gear. Corrected: the steering command is reported; else 0 is.
     """
