@@ -165,12 +165,14 @@ def test_the_oldest_results_make_room_and_files_of_others_stay(machine, tmp_path
     assert run(machine, tmp_path) == [7.5, 1, 0]
 
 
+@pytest.mark.slow
 def test_where_nothing_can_be_written_it_compiles_without_a_word(machine, tmp_path):
     file = tmp_path / "no_folder"
     file.write_text("")
     assert run(machine, file / "cache") == [7.5, 0, 1]
 
 
+@pytest.mark.slow
 def test_a_file_that_is_cut_off_is_compiled_anew(machine, tmp_path):
     run(machine, tmp_path)
     (file,) = (tmp_path / "vds_gz").iterdir()

@@ -73,6 +73,7 @@ def test_friction_and_integral_gain_lie_in_their_intervals():
     assert fit.parameters.mechanical_params.dead_zone_threshold == GIVEN.mechanical_params.dead_zone_threshold
 
 
+@pytest.mark.slow
 def test_a_run_of_autoware_itself(golden):
     """Twenty seconds: enough for inertia and damping, too few for friction, of which nothing is claimed."""
     with gzip.open(golden / "autoware" / "ACTUATION_CMD_MECHANICAL__random_drive_default_dt1ms.csv.gz", "rt") as file:
@@ -86,6 +87,7 @@ def test_a_run_of_autoware_itself(golden):
     assert friction is None or friction.low <= GIVEN.mechanical_params.friction <= friction.high
 
 
+@pytest.mark.slow
 def test_what_noise_hides_is_not_excited_and_keeps_its_value(run):
     fit = fit_mechanism(*series(run, 0.009), GIVEN, free=("damping", "kd", "dead_zone_threshold", "stiffness"))
     assert fit.numbers["kd"] is fit.numbers["dead_zone_threshold"] is None

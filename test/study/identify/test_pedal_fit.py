@@ -76,6 +76,7 @@ def test_without_noise_the_maps_and_the_times_are_those_of_the_car(run):
         assert number.value == pytest.approx(getattr(CAR, name), abs=0.005), name
 
 
+@pytest.mark.slow
 def test_with_noise_intervals_hold_what_is_true_and_cells_without_data_are_named(run):
     fit = fitted(run, 0.1)
     error = np.abs(fit.values - truth(fit))
@@ -241,6 +242,7 @@ def test_wrong_use_is_said_in_one_line(tmp_path, monkeypatch, capsys, head, argu
     assert error.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_the_maps_of_an_autoware_run(golden):
     with gzip.open(golden / "autoware" / "ACTUATION_CMD__accel_brake_step_default_dt33ms.csv.gz", "rt") as file:
         rows = list(csv.DictReader(file))
