@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from vds_gz.vehicle.model import VehicleModel
     from vds_gz.vehicle.omni import OMNI
     from vds_gz.vehicle.vehicle import Motion, Vehicle
+    from vds_gz.world.load import load_world
+    from vds_gz.world.scene import Scene
 
 __version__ = "0.1.0"
 
@@ -77,6 +79,9 @@ __all__ = [
     "read_commands",
     "simulate",
     "read_recording",
+    # The world around a vehicle
+    "load_world",
+    "Scene",
     # ROS 2
     "open_graph",
     "Graph",
@@ -105,6 +110,8 @@ _HOMES = {
     "vds_gz.commandlog.files": ("read as read_commands",),
     "vds_gz.study.compare.sources": ("simulate",),
     "vds_gz.study.recording": ("read as read_recording",),
+    "vds_gz.world.load": ("load_world",),
+    "vds_gz.world.scene": ("Scene",),
     "vds_gz.ros.factory": ("open_graph",),
     "vds_gz.ros.graph": ("Graph", "QoS"),
     "vds_gz.errors": ("VdsGzError", "ArgumentError"),

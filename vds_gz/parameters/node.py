@@ -61,6 +61,15 @@ class NodeParameters(ParameterGroup):
     sensors: dict[str, Any] = field(default_factory=dict)
     localization: LocalizationParameters = group(LocalizationParameters)
     measurement_noise: MeasurementNoiseParameters = group(MeasurementNoiseParameters)
+    world: str = text("", "what stands around the vehicle: an SDF file, a map's YAML file, or a name in worlds/")
+    collisions: str = choice(
+        "stop", ("stop", "report", "off"), "what happens where the vehicle meets a thing of the world, without Gazebo"
+    )
+    moving_obstacles: str = text("", "YAML file of boxes that move on paths through the world")
+    other_vehicles: str = text(
+        "auto", "namespaces of vehicles to see and meet, with spaces between; auto: all that are found; empty: none"
+    )
+    random_seed: int = integer(0, "seed of the sensors' noise; equal seeds give equal runs", minimum=0)
     actuation_messages: str = choice(
         "tier4",
         ("tier4", "autoware"),

@@ -7,12 +7,10 @@ coefficients, states and commands become records of the same field names.
 from __future__ import annotations
 
 import dataclasses
-import dis
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import IntEnum
 from functools import cache
-from itertools import chain
 from operator import attrgetter
 from types import FunctionType
 from typing import Any
@@ -21,9 +19,9 @@ import numba
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from vds_gz.compiling.linking import outermost, part
 from vds_gz.errors import ArgumentError
 from vds_gz.vehicle.command import Command
-from vds_gz.vehicle.compile_cache import DiskCache, codes, fingerprint
 from vds_gz.vehicle.model import C, P, S, VehicleModel
 from vds_gz.vehicle.vehicle import Motion, Vehicle, motion_of
 
@@ -112,59 +110,15 @@ _COMMAND = record_type([Command()])
 
 
 @cache
-def compiled(function: FunctionType) -> Any:
-    """A function, and all functions that it calls by their names, compiled by numba or read from the cache on disk."""
-    return _kept(_linked(function))
-
-
-@cache
-def _linked(function: FunctionType) -> FunctionType:
-    """A copy of a function which calls, instead of the functions that it calls by their names, compiled ones."""
-    names = dict(function.__globals__)
-    for instruction in chain.from_iterable(map(dis.get_instructions, codes(function.__code__))):
-        called = names.get(instruction.argval) if instruction.opname == "LOAD_GLOBAL" else None
-        if isinstance(called, FunctionType):
-            names[instruction.argval] = _part(called)
-    copy = FunctionType(function.__code__, names, function.__name__, function.__defaults__, function.__closure__)
-    copy.__qualname__ = _unmistakable(function)
-    return copy
-
-
-@cache
-def _part(function: FunctionType) -> Any:
-    """A function for compiled ones to call; what is compiled of it is kept as a part of theirs."""
-    return numba.njit(_linked(function))
-
-
-def _outermost(run: Callable[..., None], **options: bool) -> Any:
-    """A function that calls compiled ones, compiled itself."""
-    assert isinstance(run, FunctionType)
-    run.__qualname__ = _unmistakable(run)
-    return _kept(run, **options)
-
-
-def _unmistakable(function: FunctionType) -> str:
-    """A name that no function of other content has: numba's libraries find functions by their names."""
-    return f"{function.__qualname__}_{fingerprint(function)[:16]}"
-
-
-def _kept(function: FunctionType, **options: bool) -> Any:
-    """A function, compiled by numba or read from the cache on disk."""
-    dispatcher = numba.njit(**options)(function)
-    dispatcher._cache = DiskCache(f"{fingerprint(function)} {options}")
-    return dispatcher
-
-
-@cache
 def compiled_run(step: FunctionType) -> Any:
     """``run(c, s, u, n)`` does ``n`` steps of one vehicle; each argument is an array of one record."""
-    step_once = _part(step)
+    step_once = part(step)
 
     def run(c: Records, s: Records, u: Records, n: int) -> None:
         for _ in range(n):
             step_once(c[0], s[0], u[0])
 
-    return _outermost(run)
+    return outermost(run)
 
 
 @cache
@@ -173,7 +127,7 @@ def compiled_schedule(step: FunctionType) -> Any:
 
     Segment ``j`` is ``steps[j]`` steps with command ``u[which[j]]``; sample ``k`` is taken after ``ends[k]`` segments.
     """
-    step_once = _part(step)
+    step_once = part(step)
 
     def run(c: Records, s: Records, u: Records, which: Any, steps: Any, ends: Any, samples: Records) -> None:
         done = 0
@@ -184,20 +138,20 @@ def compiled_schedule(step: FunctionType) -> Any:
             done = ends[k]
             samples[k] = s[0]
 
-    return _outermost(run)
+    return outermost(run)
 
 
 @cache
 def compiled_fleet_run(step: FunctionType) -> Any:
     """``run(c, s, u, n)`` does ``n`` steps of every vehicle, on all cores."""
-    step_once = _part(step)
+    step_once = part(step)
 
     def run(c: Records, s: Records, u: Records, n: int) -> None:
         for i in numba.prange(s.size):
             for _ in range(n):
                 step_once(c[i], s[i], u[i])
 
-    return _outermost(run, parallel=True)
+    return outermost(run, parallel=True)
 
 
 class CompiledVehicle(Vehicle[P, C, S]):

@@ -107,7 +107,7 @@ def slew_limited(y: float, target: float, duration: float, time_constant: float,
 def _follow() -> Any:
     """:func:`follow`, compiled where numba is."""
     try:
-        from vds_gz.vehicle.compiled import compiled
+        from vds_gz.compiling.linking import compiled
     except ModuleNotFoundError:
         return _follow_lists
     return compiled(follow)

@@ -152,7 +152,8 @@ class MechanismLog:
             offset: What the sensor reads too much [rad].
             starts: Angle [rad], rate [rad/s] and integral [rad s] at the begin of every piece, one after the other.
         """
-        from vds_gz.vehicle.compiled import compiled, records
+        from vds_gz.compiling.linking import compiled
+        from vds_gz.vehicle.compiled import records
 
         c = mechanism(vehicle, self.inputs.dt)
         coefficients, state = (records([one]).view(np.ndarray) for one in (c, steering_at_rest(c).mechanism))

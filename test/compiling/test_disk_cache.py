@@ -11,8 +11,8 @@ import pytest
 pytest.importorskip("numba")
 import numba
 
-from vds_gz.vehicle.compile_cache import KEPT, DiskCache, fingerprint
-from vds_gz.vehicle.compiled import compiled
+from vds_gz.compiling.disk_cache import KEPT, DiskCache, fingerprint
+from vds_gz.compiling.linking import compiled
 
 #: Of somebody else's package: a function that calls one of another file, which has a constant and one of a module.
 STEP = """
@@ -31,7 +31,7 @@ def geared(x):
 """
 PROGRAM = """
 from machine.step import step
-from vds_gz.vehicle.compiled import compiled
+from vds_gz.compiling.linking import compiled
 
 run = compiled(step)
 value, stats = run(3.0), run.stats

@@ -1,0 +1,313 @@
+"""Worlds from files: poses and frames, shapes, maps, and what is refused."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vds_gz.share import share
+from vds_gz.world.errors import WorldError
+from vds_gz.world.load import load_world
+from vds_gz.world.occupancy import rectangles
+from vds_gz.world.scene import Scene
+
+BALL = "<visual name='v'>{pose}<geometry><sphere><radius>0.5</radius></sphere></geometry></visual>"
+
+
+def world(tmp_path: Path, inside: str, environment: dict[str, str] | None = None) -> Scene:
+    file = tmp_path / "world.sdf"
+    file.write_text(f"<?xml version='1.0'?>\n<sdf version='1.9'>\n<world name='w'>\n{inside}\n</world>\n</sdf>\n")
+    return load_world(file, environment or {})
+
+
+def model(name: str, inside: str, pose: str = "") -> str:
+    return f"<model name='{name}'>{pose and f'<pose>{pose}</pose>'}<link name='l'>{inside}</link></model>"
+
+
+def places(scene: Scene) -> dict[str, list[float]]:
+    return {thing.name: np.round(thing.pose[:3, 3], 9).tolist() for thing in scene.visuals.things}
+
+
+def geometry(shape: str) -> str:
+    return model("m", f"<visual name='v'><geometry>{shape}</geometry></visual>")
+
+
+def looking(scene: Scene, origin: tuple[float, float, float], direction: tuple[float, float, float]) -> float:
+    return float(scene.cast(np.array(origin), np.array([direction]))[0][0])
+
+
+# ---------------------------------------------------------------------- where things stand
+
+
+def test_poses_are_those_of_model_link_and_visual_one_in_the_other(tmp_path):
+    inside = f"<pose>1 0 0 0 0 {math.pi / 2}</pose>" + BALL.format(pose="<pose>2 0 0 0 0 0</pose>")
+    found = world(tmp_path, model("m", inside, f"10 0 0 0 0 {math.pi / 2}"))
+    assert places(found) == {"m::l::v": [8.0, 1.0, 0.0]}
+
+
+def test_degrees_and_quaternions(tmp_path):
+    half = math.sqrt(0.5)
+    turned = "<pose degrees='true'>0 0 0 0 0 90</pose>"
+    quaternion = f"<pose rotation_format='quat_xyzw'>0 0 0 0 0 {half} {half}</pose>"
+    for pose in (turned, quaternion):
+        found = world(
+            tmp_path,
+            f"<model name='m'>{pose}<link name='l'>{BALL.format(pose='<pose>3 0 0 0 0 0</pose>')}</link></model>",
+        )
+        assert places(found) == {"m::l::v": [0.0, 3.0, 0.0]}
+
+
+def test_frames_chain_across_models(tmp_path):
+    frames = """
+      <frame name='base'><pose>5 0 0 0 0 0</pose></frame>
+      <model name='a'><pose relative_to='base'>1 0 0 0 0 0</pose><link name='l'/>
+        <frame name='top' attached_to='l'><pose>0 0 2 0 0 0</pose></frame></model>
+      <model name='b'><pose relative_to='a::top'>0 1 0 0 0 0</pose><link name='l'>%s</link></model>
+    """
+    assert places(world(tmp_path, frames % BALL.format(pose=""))) == {"b::l::v": [6.0, 1.0, 2.0]}
+
+
+def test_a_model_can_be_put_by_one_of_its_frames(tmp_path):
+    inner = f"<frame name='foot'><pose>0 0 -1 0 0 0</pose></frame><link name='l'>{BALL.format(pose='')}</link>"
+    found = world(tmp_path, f"<model name='m' placement_frame='foot'><pose>3 0 0 0 0 0</pose>{inner}</model>")
+    assert places(found) == {"m::l::v": [3.0, 0.0, 1.0]}
+
+
+def test_models_nest(tmp_path):
+    inner = f"<model name='inner'><pose>0 2 0 0 0 0</pose><link name='l'>{BALL.format(pose='')}</link></model>"
+    assert places(world(tmp_path, f"<model name='outer'><pose>1 0 0 0 0 0</pose>{inner}</model>")) == {
+        "outer::inner::l::v": [1.0, 2.0, 0.0]
+    }
+
+
+def test_models_are_included_from_the_folders_of_gazebo(tmp_path):
+    folder = tmp_path / "models" / "ball"
+    folder.mkdir(parents=True)
+    (folder / "model.config").write_text(
+        "<model><sdf version='1.6'>old.sdf</sdf><sdf version='1.9'>new.sdf</sdf></model>"
+    )
+    (folder / "new.sdf").write_text(f"<sdf version='1.9'>{model('ball', BALL.format(pose=''), '0 0 1 0 0 0')}</sdf>")
+    include = "<include><uri>model://ball</uri>{}</include>"
+    environment = {"GZ_SIM_RESOURCE_PATH": str(tmp_path / "models")}
+    assert places(world(tmp_path, include.format(""), environment)) == {"ball::l::v": [0.0, 0.0, 1.0]}
+    named = include.format("<name>mine</name><pose>4 0 0 0 0 0</pose>")
+    assert places(world(tmp_path, named, environment)) == {"mine::l::v": [4.0, 0.0, 0.0]}
+
+
+def test_models_of_fuel_are_found_in_its_cache_in_the_highest_version(tmp_path):
+    for version, height in ((2, 2), (10, 10)):
+        folder = tmp_path / "fuel.example.org" / "somebody" / "models" / "a box" / str(version)
+        folder.mkdir(parents=True)
+        (folder / "model.sdf").write_text(
+            f"<sdf version='1.9'>{model('ball', BALL.format(pose=''), f'0 0 {height} 0 0 0')}</sdf>"
+        )
+    include = "<include><uri>https://fuel.example.org/1.0/Somebody/models/A%20Box</uri></include>"
+    assert places(world(tmp_path, include, {"GZ_FUEL_CACHE_PATH": str(tmp_path)}))["ball::l::v"] == [0.0, 0.0, 10.0]
+
+
+# ---------------------------------------------------------------------- shapes
+
+
+@pytest.mark.parametrize(
+    ("shape", "above"),
+    [
+        ("<box><size>2 2 2</size></box>", 1.0),
+        ("<sphere><radius>1.5</radius></sphere>", 1.5),
+        ("<cylinder><radius>1</radius><length>3</length></cylinder>", 1.5),
+        ("<capsule><radius>1</radius><length>3</length></capsule>", 2.5),
+        ("<ellipsoid><radii>1 1 4</radii></ellipsoid>", 4.0),
+        ("<plane><normal>0 0 1</normal><size>5 5</size></plane>", 0.0),
+        (
+            "<polyline><point>-1 -1</point><point>1 -1</point><point>1 1</point><point>-1 1</point>"
+            "<height>0.7</height></polyline>",
+            0.7,
+        ),
+    ],
+)
+def test_every_shape_ends_where_it_should(tmp_path, shape, above):
+    assert looking(world(tmp_path, geometry(shape)), (0.02, 0.01, 10.0), (0.0, 0.0, -1.0)) == pytest.approx(
+        10.0 - above, abs=0.01
+    )
+
+
+def test_a_wall_that_is_a_plane_is_met_from_its_side(tmp_path):
+    plane = geometry("<plane><normal>1 0 0</normal><size>4 4</size></plane>")
+    assert looking(world(tmp_path, plane), (3.0, 0.5, 0.5), (-1.0, 0.0, 0.0)) == pytest.approx(3.0)
+
+
+def test_a_mesh_is_scaled_and_centred(tmp_path):
+    trimesh = pytest.importorskip("trimesh")
+    trimesh.creation.box((1.0, 1.0, 1.0)).apply_translation((0.0, 0.0, 0.5)).export(tmp_path / "block.stl")
+    mesh = "<mesh><uri>block.stl</uri><scale>1 1 3</scale></mesh>"
+    assert looking(world(tmp_path, geometry(mesh)), (0.1, 0.2, 10.0), (0.0, 0.0, -1.0)) == pytest.approx(7.0)
+
+
+def test_a_heightmap_rises_with_brightness(tmp_path):
+    (tmp_path / "hill.pgm").write_bytes(b"P5\n3 3\n255\n" + bytes([0, 0, 0, 0, 255, 0, 0, 0, 0]))
+    hill = "<heightmap><uri>hill.pgm</uri><size>2 2 5</size></heightmap>"
+    found = world(tmp_path, geometry(hill))
+    assert looking(found, (0.0, 0.0, 10.0), (0.0, 0.0, -1.0)) == pytest.approx(5.0)
+    assert looking(found, (0.5, 0.0, 10.0), (0.0, 0.0, -1.0)) == pytest.approx(7.5)
+
+
+def test_lidars_see_visuals_and_bumpers_collisions(tmp_path):
+    both = "<{0} name='{0}'><geometry><sphere><radius>{1}</radius></sphere></geometry></{0}>"
+    found = world(tmp_path, model("m", both.format("visual", 1) + both.format("collision", 2)))
+    ray = np.array([(1.0, 0.0, 0.0)])
+    assert found.visuals.cast(np.array((-9.0, 0.0, 0.0)), ray)[0][0] == pytest.approx(8.0)
+    assert found.collisions.cast(np.array((-9.0, 0.0, 0.0)), ray)[0][0] == pytest.approx(7.0)
+
+
+@pytest.mark.parametrize("name", ["empty", "hall", "outdoor", "track"])
+def test_the_worlds_that_come_along_are_read_whole(name):
+    path = share("worlds", f"{name}.sdf")
+    found = load_world(path)
+    text = path.read_text(encoding="utf-8")
+    assert len(found.visuals.things) == text.count("<visual ")
+    assert len(found.collisions.things) == text.count("<collision ")
+
+
+# ---------------------------------------------------------------------- maps
+
+
+@given(st.lists(st.lists(st.booleans(), min_size=5, max_size=5), min_size=1, max_size=6))
+def test_rectangles_cover_the_occupied_cells_once(rows):
+    cells = np.array(rows)
+    covered = np.zeros(cells.shape, int)
+    for left, low, width, depth in rectangles(cells).astype(int):
+        covered[low : low + depth, left : left + width] += 1
+    assert (covered == cells).all()
+
+
+def write_map(tmp_path: Path, pixels: list[list[int]], **values: object) -> Path:
+    data = bytes(pixel for row in pixels for pixel in row)
+    (tmp_path / "map.pgm").write_bytes(b"P5\n# a comment\n%d %d\n255\n" % (len(pixels[0]), len(pixels)) + data)
+    given_values = {"image": "map.pgm", "resolution": 0.5, "origin": [0.0, 0.0, 0.0], "negate": 0, **values}
+    file = tmp_path / "map.yaml"
+    file.write_text("".join(f"{name}: {value}\n" for name, value in given_values.items()))
+    return file
+
+
+def test_the_walls_of_a_map_stand_where_its_dark_pixels_are(tmp_path):
+    """The lower left pixel's corner is the origin; row 0 of the image is its upper edge."""
+    file = write_map(tmp_path, [[254, 254, 254], [254, 254, 0]])
+    assert looking(load_world(file), (0.2, 0.2, 1.0), (1.0, 0.0, 0.0)) == pytest.approx(0.8)
+    assert looking(load_world(file), (0.2, 0.7, 1.0), (1.0, 0.0, 0.0)) == math.inf
+
+
+def test_a_map_that_is_turned(tmp_path):
+    file = write_map(tmp_path, [[254, 254, 254], [254, 254, 0]], origin=[1.0, 0.0, math.pi / 2])
+    assert looking(load_world(file), (0.8, 0.2, 1.0), (0.0, 1.0, 0.0)) == pytest.approx(0.8)
+
+
+@pytest.mark.parametrize(
+    ("values", "solid"),
+    [
+        ({}, [0, 80]),
+        ({"negate": 1}, [200, 255]),
+        ({"mode": "scale"}, [0, 80]),
+        ({"mode": "raw"}, [80]),
+        ({"occupied_thresh": 0.9}, [0]),
+    ],
+)
+def test_modes_and_thresholds_are_those_of_the_map_server(tmp_path, values, solid):
+    for pixel in (0, 80, 200, 255):
+        scene = load_world(write_map(tmp_path, [[pixel]], **values))
+        assert bool(scene.visuals.things) == (pixel in solid), (pixel, values)
+
+
+# ---------------------------------------------------------------------- what is refused
+
+
+@pytest.mark.parametrize(
+    ("inside", "message"),
+    [
+        ("<actor name='a'/>", r"world.sdf, line 4: <actor> in <world> is not known"),
+        (geometry("<cone><radius>1</radius></cone>"), r"<cone> in <geometry> is not known; shapes are box, capsule"),
+        (geometry("<box><size>1 2</size></box>"), r"<size> is '1 2'; it must be 3 numbers"),
+        (geometry("<box><size>1 2 nan</size></box>"), r"<size> is '1 2 nan'; it must be 3 numbers"),
+        (geometry("<sphere><radius>-1</radius></sphere>"), r"<radius> of <sphere> is -1; it must be greater than 0"),
+        (geometry("<plane><normal>0 0 0</normal></plane>"), r"<normal> of <plane> is 0 0 0"),
+        (geometry("<mesh><uri>model://gone/a.stl</uri></mesh>"), r"'model://gone/a.stl' is not on this machine"),
+        (geometry("<mesh><uri>../../etc/passwd</uri></mesh>"), r"must name a file without '..'"),
+        (model("m", BALL.format(pose="<pose relative_to='x'/>")), r"there is no frame 'x'; there are __model__, l"),
+        (
+            "<frame name='a'><pose relative_to='b'/></frame><frame name='b'><pose relative_to='a'/></frame>"
+            "<model name='m'><pose relative_to='a'/></model>",
+            r"frame '\w' stands relative to itself",
+        ),
+        (
+            "<include><uri>model://gone</uri></include>",
+            r"'model://gone' is not on this machine, and nothing is downloaded",
+        ),
+        ("<model><link name='l'/></model>", r"<model> has no name"),
+        (model("m", "") + model("m", ""), r"<model> 'm': the name is taken"),
+    ],
+)
+def test_what_is_wrong_is_named_with_file_and_line(tmp_path, inside, message):
+    with pytest.raises(WorldError, match=message):
+        world(tmp_path, inside)
+
+
+def test_entities_are_refused(tmp_path):
+    file = tmp_path / "bomb.sdf"
+    file.write_text("<!DOCTYPE sdf [<!ENTITY a 'aaa'>]>\n<sdf version='1.9'><world name='&a;'/></sdf>")
+    with pytest.raises(WorldError, match=r"bomb.sdf, line 1: entity 'a'; entities are not read"):
+        load_world(file)
+
+
+def test_a_model_that_includes_itself_is_refused(tmp_path):
+    (tmp_path / "model.sdf").write_text(
+        "<sdf version='1.9'><model name='m'><include><uri>model.sdf</uri></include></model></sdf>"
+    )
+    with pytest.raises(WorldError, match=r"models include models more than 32 deep"):
+        world(tmp_path, "<include><uri>model.sdf</uri></include>")
+
+
+@given(st.data())
+def test_a_file_that_was_changed_anywhere_is_read_or_refused(tmp_path_factory, data):
+    """Bytes of a sound world replaced, left out and cut off: a scene or a WorldError, nothing else."""
+    text = bytearray(
+        share("worlds", "outdoor.sdf").read_bytes()[1500:9000].join([b"<sdf version='1.9'><world name='w'>", b""])
+    )
+    for _ in range(data.draw(st.integers(1, 5))):
+        place = data.draw(st.integers(0, len(text) - 1))
+        text[place : place + data.draw(st.integers(0, 3))] = data.draw(st.binary(max_size=3))
+    file = tmp_path_factory.mktemp("mutated") / "world.sdf"
+    file.write_bytes(text)
+    refused = refusal(file)
+    assert refused is None or str(file) in refused
+
+
+def refusal(file):
+    """Why a world is refused; None if it is read."""
+    try:
+        load_world(file)
+    except WorldError as error:
+        return str(error)
+    return None
+
+
+@given(st.data())
+def test_a_map_that_was_changed_anywhere_is_read_or_refused(tmp_path_factory, data):
+    folder = tmp_path_factory.mktemp("mutated")
+    file = write_map(folder, [[0, 254], [254, 0]])
+    for path in (file, folder / "map.pgm"):
+        text = bytearray(path.read_bytes())
+        place = data.draw(st.integers(0, len(text) - 1))
+        text[place : place + data.draw(st.integers(0, 3))] = data.draw(st.binary(max_size=3))
+        path.write_bytes(text)
+    refused = refusal(file)
+    assert refused is None or "map" in refused
+
+
+def test_a_file_that_is_neither_is_refused(tmp_path):
+    with pytest.raises(WorldError, match=r"world 'a.txt' ends in '.txt'; it must be an SDF file or a map"):
+        load_world("a.txt")
+    with pytest.raises(WorldError, match=r"world 'gone.sdf' cannot be read: No such file"):
+        load_world("gone.sdf")

@@ -1,0 +1,58 @@
+"""Plain functions and all that they call, compiled by numba as they are, and kept on disk."""
+
+from __future__ import annotations
+
+import dis
+from collections.abc import Callable
+from functools import cache
+from itertools import chain
+from types import FunctionType
+from typing import Any
+
+import numba
+
+from vds_gz.compiling.disk_cache import DiskCache, codes, fingerprint
+
+
+@cache
+def compiled(function: FunctionType) -> Any:
+    """A function, and all functions that it calls by their names, compiled by numba or read from the cache on disk."""
+    return _kept(_linked(function))
+
+
+@cache
+def _linked(function: FunctionType) -> FunctionType:
+    """A copy of a function which calls, instead of the functions that it calls by their names, compiled ones."""
+    names = dict(function.__globals__)
+    for instruction in chain.from_iterable(map(dis.get_instructions, codes(function.__code__))):
+        called = names.get(instruction.argval) if instruction.opname == "LOAD_GLOBAL" else None
+        if isinstance(called, FunctionType):
+            names[instruction.argval] = part(called)
+    copy = FunctionType(function.__code__, names, function.__name__, function.__defaults__, function.__closure__)
+    copy.__qualname__ = _unmistakable(function)
+    return copy
+
+
+@cache
+def part(function: FunctionType) -> Any:
+    """A function for compiled ones to call; what is compiled of it is kept as a part of theirs."""
+    return numba.njit(_linked(function))
+
+
+def outermost(run: Callable[..., None], **options: bool) -> Any:
+    """A function that calls compiled ones, compiled itself."""
+    assert isinstance(run, FunctionType)
+    run.__qualname__ = _unmistakable(run)
+    return _kept(run, **options)
+
+
+def _unmistakable(function: FunctionType) -> str:
+    """A name that no function of other content has: numba's libraries find functions by their names."""
+    return f"{function.__qualname__}_{fingerprint(function)[:16]}"
+
+
+def _kept(function: FunctionType, **options: bool) -> Any:
+    """A function, compiled by numba or read from the cache on disk."""
+    dispatcher = numba.njit(**options)(function)
+    dispatcher._cache = DiskCache(f"{fingerprint(function)} {options}")
+    return dispatcher

@@ -1,0 +1,31 @@
+"""What the node needs of every sensor that it simulates itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from vds_gz.sensing.body import BodyState
+from vds_gz.world.scene import Scene
+
+
+class SensorOutput(Protocol):
+    """A sensor and its topics.
+
+    Attributes:
+        rate: Measurements per second [Hz].
+        span: How far back :meth:`measure` needs to know the body's states [ns].
+    """
+
+    rate: float
+    span: int
+
+    def measure(self, states: Sequence[BodyState], scene: Scene | None) -> None:
+        """Measure, and publish if anybody listens.
+
+        What one measurement is does not depend on whether somebody listened to those before.
+
+        Args:
+            states: The body's states of the last ``span`` and the one before; the last one is the present.
+            scene: What can be seen; none if there is no world.
+        """

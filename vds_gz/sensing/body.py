@@ -1,0 +1,27 @@
+"""The vehicle's body in space, as sensors on it feel it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from vds_gz.geometry.se3 import Transform
+from vds_gz.geometry.so3 import Vector
+
+
+@dataclass(frozen=True, slots=True)
+class BodyState:
+    """base_link at one instant.
+
+    Attributes:
+        time: Simulated time [ns].
+        pose: base_link in the world.
+        velocity, acceleration: Of base_link's origin, in the world's axes [m/s, m/s^2]; without gravity.
+        angular_velocity, angular_acceleration: In base_link's axes [rad/s, rad/s^2].
+    """
+
+    time: int
+    pose: Transform
+    velocity: Vector = (0.0, 0.0, 0.0)
+    angular_velocity: Vector = (0.0, 0.0, 0.0)
+    acceleration: Vector = (0.0, 0.0, 0.0)
+    angular_acceleration: Vector = (0.0, 0.0, 0.0)

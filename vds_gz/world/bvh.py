@@ -1,0 +1,227 @@
+"""A tree of boxes around shapes (bounding volume hierarchy), and the way of a ray through it.
+
+Plain loops over sequences of numbers, which run compiled where numba is and interpreted elsewhere. Node ``n`` has the
+bounds ``bounds[6 n : 6 n + 6]`` (least and greatest x, y, z); its children are ``first[n]`` and ``first[n] + 1``, or,
+if ``count[n]`` is not 0, it is a leaf that holds the shapes ``order[first[n] : first[n] + count[n]]``.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vds_gz.world.intersection import away_from_zero, ray_shape
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+#: Where along its longest side a node may be cut.
+BINS = 12
+
+#: Deepest stack of a traversal: halves of 2**48 shapes.
+DEPTH = 96
+
+
+def build(
+    lower: Array, upper: Array, centres: Array, order: Indices, bounds: Array, first: Indices, count: Indices
+) -> int:
+    """Sort shapes into a tree, cutting where the surface area heuristic says (Wald 2007, with bins).
+
+    Args:
+        lower, upper, centres: Bounds and middles of the shapes, of shape (n, 3).
+        order: Indices of all shapes; sorted in place.
+        bounds, first, count: The nodes, with room for 2 n of them; filled in.
+
+    Returns:
+        How many nodes there are.
+    """
+    used = 1
+    stack = [(0, 0, len(order))]
+    while stack:
+        node, begin, end = stack.pop()
+        enclose(lower, upper, order, begin, end, bounds, node)
+        middle = cut(lower, upper, centres, order, begin, end)
+        if middle == begin:
+            first[node], count[node] = begin, end - begin
+        else:
+            first[node], count[node] = used, 0
+            stack.append((used, begin, middle))
+            stack.append((used + 1, middle, end))
+            used += 2
+    return used
+
+
+def enclose(lower: Array, upper: Array, order: Indices, begin: int, end: int, bounds: Array, node: int) -> None:
+    """Set a node's bounds to those of its shapes."""
+    for axis in range(3):
+        low, high = math.inf, -math.inf
+        for k in range(begin, end):
+            low = min(low, lower[order[k], axis])
+            high = max(high, upper[order[k], axis])
+        bounds[6 * node + axis], bounds[6 * node + 3 + axis] = low, high
+
+
+def cut(lower: Array, upper: Array, centres: Array, order: Indices, begin: int, end: int) -> int:
+    """Part the shapes ``order[begin:end]`` in two, and return where the second part begins; ``begin``: not worth it."""
+    axis, low, high = widest(centres, order, begin, end)
+    if end - begin <= 2 or high <= low:
+        return begin if end - begin <= 8 else (begin + end) // 2
+    costs = cut_costs(lower, upper, centres, order, begin, end, axis, low, high)
+    best = 1
+    for place in range(2, BINS):
+        if costs[place] < costs[best]:
+            best = place
+    if end - begin <= 4 and costs[best] >= costs[0] * (end - begin):
+        return begin
+    left, right = begin, end - 1
+    while left <= right:
+        if bin_of(centres[order[left], axis], low, high) < best:
+            left += 1
+        else:
+            order[left], order[right] = order[right], order[left]
+            right -= 1
+    return left if begin < left < end else (begin + end) // 2
+
+
+def widest(centres: Array, order: Indices, begin: int, end: int) -> tuple[int, float, float]:
+    """The axis along which the middles lie farthest apart, and how far they reach."""
+    best, lowest, highest = 0, 0.0, -1.0
+    for axis in range(3):
+        low, high = math.inf, -math.inf
+        for k in range(begin, end):
+            low = min(low, centres[order[k], axis])
+            high = max(high, centres[order[k], axis])
+        if high - low > highest - lowest:
+            best, lowest, highest = axis, low, high
+    return best, lowest, highest
+
+
+def bin_of(value: float, low: float, high: float) -> int:
+    """Which part of a range a value lies in."""
+    return min(BINS - 1, int((value - low) / (high - low) * BINS))
+
+
+def cut_costs(
+    lower: Array,
+    upper: Array,
+    centres: Array,
+    order: Indices,
+    begin: int,
+    end: int,
+    axis: int,
+    low: float,
+    high: float,
+) -> Array:
+    """Surface times shapes of both parts for a cut before each bin; the first entry is the surface of the whole."""
+    boxes = np.empty((BINS, 6))
+    boxes[:, :3], boxes[:, 3:] = math.inf, -math.inf
+    members = np.zeros(BINS)
+    for k in range(begin, end):
+        shape = order[k]
+        place = bin_of(centres[shape, axis], low, high)
+        members[place] += 1
+        for d in range(3):
+            boxes[place, d] = min(boxes[place, d], lower[shape, d])
+            boxes[place, 3 + d] = max(boxes[place, 3 + d], upper[shape, d])
+    costs = np.zeros(BINS)
+    box = np.empty(6)
+    for forwards in (True, False):
+        box[:3], box[3:] = math.inf, -math.inf
+        total = 0.0
+        for step in range(BINS):
+            place = step if forwards else BINS - 1 - step
+            total += members[place]
+            for d in range(3):
+                box[d], box[3 + d] = min(box[d], boxes[place, d]), max(box[3 + d], boxes[place, 3 + d])
+            cost = total * surface(box)
+            if forwards and place + 1 < BINS:
+                costs[place + 1] += cost if 0.0 < total < end - begin else math.inf
+            elif not forwards and place > 0:
+                costs[place] += cost
+    costs[0] = surface(box)
+    return costs
+
+
+def surface(box: Array) -> float:
+    """Half the surface of a box; 0 of an empty one."""
+    x, y, z = box[3] - box[0], box[4] - box[1], box[5] - box[2]
+    return x * y + y * z + z * x if x >= 0.0 else 0.0
+
+
+def entry(bounds: Array, node: int, ox: float, oy: float, oz: float, ix: float, iy: float, iz: float) -> float:
+    """Where a ray with these inverse directions enters a node's box; infinity if it passes."""
+    k = 6 * node
+    a, b = (bounds[k] - ox) * ix, (bounds[k + 3] - ox) * ix
+    near, far = min(a, b), max(a, b)
+    a, b = (bounds[k + 1] - oy) * iy, (bounds[k + 4] - oy) * iy
+    near, far = max(near, min(a, b)), min(far, max(a, b))
+    a, b = (bounds[k + 2] - oz) * iz, (bounds[k + 5] - oz) * iz
+    near, far = max(near, min(a, b)), min(far, max(a, b))
+    near = max(near, 0.0)
+    return near if near <= far else math.inf
+
+
+def cast(
+    bounds: Array,
+    first: Indices,
+    count: Indices,
+    order: Indices,
+    kinds: Indices,
+    rows: Array,
+    unbounded: Indices,
+    origins: Array,
+    directions: Array,
+    max_range: float,
+    ranges: Array,
+    hits: Indices,
+) -> None:
+    """Find what every ray meets first.
+
+    Args:
+        bounds, first, count, order: The tree.
+        kinds, rows: The shapes, see :mod:`vds_gz.world.intersection`.
+        unbounded: Shapes that no box holds.
+        origins, directions: Rays, of shape (n, 3); directions have length 1.
+        max_range: What is farther away is not met [m].
+        ranges, hits: Filled with the distance [m] and the index of the shape; infinity and -1 where nothing is met.
+    """
+    stack = [0] * DEPTH
+    distances = [0.0] * DEPTH
+    for i in range(len(directions)):
+        ox, oy, oz = origins[i, 0], origins[i, 1], origins[i, 2]
+        dx, dy, dz = directions[i, 0], directions[i, 1], directions[i, 2]
+        best, hit = max_range, -1
+        for shape in unbounded:
+            t = ray_shape(kinds[shape], rows[shape], ox, oy, oz, dx, dy, dz)
+            if t < best:
+                best, hit = t, shape
+        ix, iy, iz = 1.0 / away_from_zero(dx), 1.0 / away_from_zero(dy), 1.0 / away_from_zero(dz)
+        top = 1 if len(order) else 0
+        stack[0], distances[0] = 0, 0.0
+        while top:
+            top -= 1
+            node = stack[top]
+            if distances[top] >= best:
+                continue
+            if count[node]:
+                for k in range(first[node], first[node] + count[node]):
+                    shape = order[k]
+                    t = ray_shape(kinds[shape], rows[shape], ox, oy, oz, dx, dy, dz)
+                    if t < best:
+                        best, hit = t, shape
+                continue
+            near, far = first[node], first[node] + 1
+            near_at = entry(bounds, near, ox, oy, oz, ix, iy, iz)
+            far_at = entry(bounds, far, ox, oy, oz, ix, iy, iz)
+            if far_at < near_at:
+                near, far, near_at, far_at = far, near, far_at, near_at
+            if far_at < best:
+                stack[top], distances[top] = far, far_at
+                top += 1
+            if near_at < best:
+                stack[top], distances[top] = near, near_at
+                top += 1
+        ranges[i] = best if hit >= 0 else math.inf
+        hits[i] = hit

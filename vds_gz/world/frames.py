@@ -1,0 +1,124 @@
+"""Where things of an SDF file stand: poses relative to frames that are named, in models that nest."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from vds_gz.world.shapes import Array
+from vds_gz.world.xml_reader import Node
+
+IDENTITY = np.eye(4)
+IDENTITY.flags.writeable = False
+
+
+def matrix(rotation: Array, position: Array) -> Array:
+    """A homogeneous matrix of shape (4, 4)."""
+    pose = np.eye(4)
+    pose[:3, :3], pose[:3, 3] = rotation, position
+    return pose
+
+
+def rotation_of_angles(roll: float, pitch: float, yaw: float) -> Array:
+    """Turns about z by the yaw, the new y by the pitch, the new x by the roll [rad]."""
+    (sr, cr), (sp, cp), (sy, cy) = ((math.sin(a), math.cos(a)) for a in (roll, pitch, yaw))
+    return np.array(
+        [
+            (cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr),
+            (sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr),
+            (-sp, cp * sr, cp * cr),
+        ]
+    )
+
+
+def rotation_of_quaternion(x: float, y: float, z: float, w: float) -> Array:
+    """The rotation of a quaternion of any length but 0."""
+    scale = 2.0 / (x * x + y * y + z * z + w * w)
+    return np.array(
+        [
+            (1.0 - scale * (y * y + z * z), scale * (x * y - z * w), scale * (x * z + y * w)),
+            (scale * (x * y + z * w), 1.0 - scale * (x * x + z * z), scale * (y * z - x * w)),
+            (scale * (x * z - y * w), scale * (y * z + x * w), 1.0 - scale * (x * x + y * y)),
+        ]
+    )
+
+
+def pose_of(node: Node | None) -> Array:
+    """The pose in a ``<pose>``, of shape (4, 4); the identity where there is none.
+
+    Raises:
+        WorldError: It is no pose.
+    """
+    if node is None or not (node.text or "").strip():
+        return IDENTITY
+    if node.get("rotation_format", "euler_rpy") == "quat_xyzw":
+        x, y, z, *turn = node.numbers(7)
+        if not any(turn):
+            node.fail("the quaternion of <pose> is 0; it must have a length")
+        rotation = rotation_of_quaternion(*turn)
+    else:
+        x, y, z, *angles = node.numbers(6)
+        if node.get("degrees", "false") in ("true", "1"):
+            angles = [math.radians(angle) for angle in angles]
+        rotation = rotation_of_angles(*angles)
+    return matrix(rotation, np.array((x, y, z)))
+
+
+@dataclass(slots=True)
+class Frames:
+    """The frames of one model or of the world, each by its pose in a frame of the same scope.
+
+    Attributes:
+        root: Name of the scope's own frame, ``__model__`` or ``world``.
+        nested: Frames of the models inside, by name.
+    """
+
+    root: str
+    nested: dict[str, Frames] = field(default_factory=dict)
+    poses: dict[str, Callable[[], Array]] = field(default_factory=dict)
+    _known: dict[str, Array] = field(default_factory=dict)
+    _asked: set[str] = field(default_factory=set)
+
+    def add(self, name: str, node: Node, relative_to: str = "") -> None:
+        """Enter a frame by the ``<pose>`` of its element, relative to the frame that it names, else to this one.
+
+        Raises:
+            WorldError: The name is taken.
+        """
+        if name in self.poses or name == self.root:
+            node.fail(f"<{node.tag}> '{name}': the name is taken in its model or world")
+        pose = node.child("pose")
+        given = pose.get("relative_to", "") if pose is not None else ""
+        self.poses[name] = lambda: self.find(given or relative_to or self.root, node) @ pose_of(pose)
+
+    def alias(self, name: str, of: str, node: Node) -> None:
+        """Enter a frame that stands where another one does."""
+        self.poses[name] = lambda: self.find(of, node)
+
+    def find(self, name: str, node: Node) -> Array:
+        """Where a frame stands in this scope, of shape (4, 4); ``node`` asks, for messages.
+
+        Raises:
+            WorldError: There is no such frame, or frames stand relative to each other in a circle.
+        """
+        if name == self.root:
+            return IDENTITY
+        if name not in self._known:
+            if name in self._asked:
+                node.fail(f"frame '{name}' stands relative to itself, by way of others")
+            self._asked.add(name)
+            self._known[name] = self._pose(name, node)
+            self._asked.discard(name)
+        return self._known[name]
+
+    def _pose(self, name: str, node: Node) -> Array:
+        if name in self.poses:
+            return self.poses[name]()
+        model, _, inner = name.partition("::")
+        if inner and model in self.nested:
+            return self.find(model, node) @ self.nested[model].find(inner, node)
+        known: Mapping[str, object] = {self.root: None, **self.poses}
+        node.fail(f"there is no frame '{name}'; there are {', '.join(known)}")

@@ -1,0 +1,37 @@
+"""A world from a file: an SDF world, or a map."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from vds_gz.world.errors import WorldError
+from vds_gz.world.occupancy import read_map
+from vds_gz.world.resources import Resources
+from vds_gz.world.scene import RayCaster, Scene
+from vds_gz.world.sdf import read_sdf
+
+SDF_SUFFIXES = (".sdf", ".world", ".xml")
+MAP_SUFFIXES = (".yaml", ".yml")
+
+
+def load_world(path: str | Path, environment: Mapping[str, str] = os.environ) -> Scene:
+    """The scene in an SDF world, or in the YAML file of a map.
+
+    Args:
+        path: The file.
+        environment: Where else files are looked for, see :class:`~vds_gz.world.resources.Resources`.
+
+    Raises:
+        WorldError: It cannot be read, or holds what is not understood.
+    """
+    path = Path(path)
+    if path.suffix in MAP_SUFFIXES:
+        walls = RayCaster(read_map(path))
+        return Scene(path.stem, walls, walls)
+    if path.suffix in SDF_SUFFIXES:
+        world = read_sdf(path, Resources(environment))
+        return Scene(world.name, RayCaster(world.visuals), RayCaster(world.collisions))
+    suffixes = ", ".join((*SDF_SUFFIXES, *MAP_SUFFIXES))
+    raise WorldError(f"world '{path}' ends in '{path.suffix}'; it must be an SDF file or a map: {suffixes}")

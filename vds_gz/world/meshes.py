@@ -1,0 +1,99 @@
+"""Meshes from files, and the ground from images of heights. Needs trimesh and Pillow (extra ``world``)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+
+from vds_gz.world.images import read_image
+from vds_gz.world.resources import Resources
+from vds_gz.world.shapes import Array, Mesh
+from vds_gz.world.xml_reader import Node
+
+#: More triangles than this are a mistake.
+MOST = 20_000_000
+
+
+def read_mesh(node: Node, resources: Resources) -> Mesh:
+    """The triangles of a ``<mesh>``: its ``uri``, ``submesh`` and ``scale``.
+
+    Raises:
+        WorldError: The file is not here or holds no such mesh, or what reads it is not installed.
+    """
+    uri = node.child("uri")
+    if uri is None:
+        node.fail("<mesh> has no <uri>")
+    scale = np.array(node.required("scale", 3) if node.child("scale") is not None else (1.0, 1.0, 1.0))
+    parts = _loaded(resources.find(uri), uri)
+    submesh = node.child("submesh")
+    if submesh is not None:
+        name = submesh.value("name")
+        if name not in parts:
+            submesh.fail(f"submesh '{name}' is not in the mesh; it has {', '.join(parts)}")
+        parts = {name: parts[name]}
+    vertices, faces, count = [], [], 0
+    for points, triangles in parts.values():
+        vertices.append(points)
+        faces.append(triangles + count)
+        count += len(points)
+    joined = np.concatenate(vertices)
+    if submesh is not None and submesh.value("center") in ("true", "1"):
+        joined = joined - 0.5 * (joined.min(axis=0) + joined.max(axis=0))
+    return Mesh(joined * scale, np.concatenate(faces))
+
+
+def _loaded(path: Path, node: Node) -> dict[str, tuple[Array, Any]]:
+    """Vertices [m] and faces of each mesh in a file, by its name."""
+    try:
+        import trimesh
+    except ModuleNotFoundError:
+        node.fail("meshes need the Python package 'trimesh': pip install 'vds_gz[world]'")
+    try:
+        scene = trimesh.load_scene(path)
+        parts = {name: _placed(scene, name) for name in scene.graph.nodes_geometry}
+    except Exception as error:  # readers of foreign formats raise whatever they meet
+        node.fail(f"mesh '{path}' cannot be read: {error}")
+    parts = {name: part for name, part in parts.items() if len(part[1])}
+    if not parts:
+        node.fail(f"mesh '{path}' holds no triangles")
+    if sum(len(part[1]) for part in parts.values()) > MOST:
+        node.fail(f"mesh '{path}' has more than {MOST} triangles")
+    if not all(np.isfinite(part[0]).all() for part in parts.values()):
+        node.fail(f"mesh '{path}' has corners that are not finite")
+    return parts
+
+
+def _placed(scene: Any, name: str) -> tuple[Array, Any]:
+    pose, geometry = scene.graph[name]
+    mesh = scene.geometry[geometry]
+    corners = np.asarray(getattr(mesh, "vertices", np.empty((0, 3))), float)
+    faces = np.asarray(getattr(mesh, "faces", np.empty((0, 3))), np.int64)
+    return corners @ pose[:3, :3].T + pose[:3, 3], faces
+
+
+def read_heightmap(node: Node, resources: Resources) -> Mesh:
+    """The ground of a ``<heightmap>``: brightness is height, white the full ``size`` along z.
+
+    Raises:
+        WorldError: The image is not here or cannot be read.
+    """
+    uri = node.child("uri")
+    if uri is None:
+        node.fail("<heightmap> has no <uri>")
+    x, y, z = node.required("size", 3) if node.child("size") is not None else (1.0, 1.0, 1.0)
+    offset = np.array(node.required("pos", 3) if node.child("pos") is not None else (0.0, 0.0, 0.0))
+    heights = read_image(resources.find(uri), uri.place).brightness
+    rows, columns = heights.shape
+    if min(rows, columns) < 2 or rows * columns > MOST // 2:
+        _refuse(uri, rows, columns)
+    grid_x, grid_y = np.meshgrid(np.linspace(-0.5 * x, 0.5 * x, columns), np.linspace(0.5 * y, -0.5 * y, rows))
+    corner = np.arange(rows * columns).reshape(rows, columns)
+    a, b, c, d = (part.ravel() for part in (corner[:-1, :-1], corner[1:, :-1], corner[1:, 1:], corner[:-1, 1:]))
+    faces = np.concatenate([np.column_stack((a, b, c)), np.column_stack((a, c, d))])
+    return Mesh(np.column_stack((grid_x.ravel(), grid_y.ravel(), (heights * z).ravel())) + offset, faces)
+
+
+def _refuse(node: Node, rows: int, columns: int) -> NoReturn:
+    node.fail(f"the heightmap's image has {columns} x {rows} pixels; it must have 2 x 2 to {MOST // 2} in all")

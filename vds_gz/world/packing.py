@@ -1,0 +1,153 @@
+"""Things as rows of numbers, for the ray caster: see :mod:`vds_gz.world.intersection` for what stands in a row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from vds_gz.world.intersection import BOX, CAPSULE, CYLINDER, ELLIPSOID, HALF_SPACE, TRIANGLE
+from vds_gz.world.shapes import Array, Box, Capsule, Cylinder, Ellipsoid, HalfSpace, Indices, Mesh, Shape
+
+#: Diffuse colour of things that say none.
+DEFAULT_COLOUR = (0.7, 0.7, 0.7)
+
+#: Bounds are this much wider [m, and parts of their distance from the origin]: no ray misses a box by rounding.
+MARGIN = 1e-9
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Thing:
+    """A shape somewhere in the world.
+
+    Attributes:
+        name: Of model, link and visual or collision, with ``::`` between them.
+        shape: What it looks like in its own frame.
+        pose: From its own frame to the world's, a homogeneous matrix of shape (4, 4) [m].
+        retro: How strongly a lidar's light comes back, SDF's ``laser_retro``.
+        colour: Red, green and blue of its diffuse colour, 0 to 1.
+    """
+
+    name: str
+    shape: Shape
+    pose: Array
+    retro: float = 0.0
+    colour: tuple[float, float, float] = DEFAULT_COLOUR
+
+
+class Packed(NamedTuple):
+    """Shapes for the ray caster; ``owner`` is the index of the thing that each is part of."""
+
+    kinds: Indices
+    rows: Array
+    lower: Array
+    upper: Array
+    centres: Array
+    owner: Indices
+
+
+def packed(things: Sequence[Thing]) -> Packed:
+    """All shapes of all things; a mesh becomes its triangles."""
+    parts = [_triangles(thing) if isinstance(thing.shape, Mesh) else _solid(thing) for thing in things]
+    owner = [np.full(len(part[0]), index) for index, part in enumerate(parts)]
+    if not parts:
+        empty = np.empty((0, 3))
+        return Packed(np.empty(0, int), np.empty((0, 15)), empty, empty, empty, np.empty(0, int))
+    kinds, rows, lower, upper = (np.concatenate(column) for column in zip(*parts, strict=True))
+    with np.errstate(invalid="ignore"):
+        centres = 0.5 * (lower + upper)
+        margin = MARGIN * (1.0 + np.maximum(np.abs(lower), np.abs(upper)))
+    return Packed(kinds, rows, lower - margin, upper + margin, centres, np.concatenate(owner))
+
+
+def _triangles(thing: Thing) -> tuple[Indices, Array, Array, Array]:
+    assert isinstance(thing.shape, Mesh)
+    vertices = thing.shape.vertices @ thing.pose[:3, :3].T + thing.pose[:3, 3]
+    corners = vertices[thing.shape.faces]
+    rows = np.zeros((len(corners), 15))
+    rows[:, 0:3] = corners[:, 0]
+    rows[:, 3:6] = corners[:, 1] - corners[:, 0]
+    rows[:, 6:9] = corners[:, 2] - corners[:, 0]
+    return np.full(len(corners), TRIANGLE), rows, corners.min(axis=1), corners.max(axis=1)
+
+
+def _solid(thing: Thing) -> tuple[Indices, Array, Array, Array]:
+    kind, sizes = _sizes(thing.shape)
+    rotation, position = thing.pose[:3, :3], thing.pose[:3, 3]
+    row = np.concatenate([rotation.T.ravel(), position, sizes])
+    reach = _reach(kind, rotation, np.array(sizes))
+    return np.array([kind]), row[None], (position - reach)[None], (position + reach)[None]
+
+
+def _sizes(shape: Shape) -> tuple[int, tuple[float, float, float]]:
+    """A solid's kind and its three sizes: half lengths or radii."""
+    match shape:
+        case Box((x, y, z)):
+            return BOX, (0.5 * x, 0.5 * y, 0.5 * z)
+        case Cylinder(radius, length):
+            return CYLINDER, (radius, radius, 0.5 * length)
+        case Capsule(radius, length):
+            return CAPSULE, (radius, radius, 0.5 * length)
+        case Ellipsoid(radii):
+            return ELLIPSOID, radii
+        case HalfSpace():
+            return HALF_SPACE, (np.inf, np.inf, np.inf)
+    raise TypeError(f"{type(shape).__name__} is no solid")
+
+
+def _reach(kind: int, rotation: Array, sizes: Array) -> Array:
+    """How far a solid reaches from its middle along the axes of the world, to either side."""
+    if kind == HALF_SPACE:
+        return sizes
+    if kind == BOX:
+        return np.asarray(np.abs(rotation) @ sizes)
+    if kind == ELLIPSOID:
+        return np.asarray(np.sqrt((rotation * rotation) @ (sizes * sizes)))
+    axis = np.abs(rotation[:, 2]) * sizes[2]
+    if kind == CAPSULE:
+        return np.asarray(axis + sizes[0])
+    return np.asarray(axis + sizes[0] * np.sqrt(np.maximum(0.0, 1.0 - rotation[:, 2] ** 2)))
+
+
+def normals(packed: Packed, shapes: Indices, points: Array) -> Array:
+    """Unit normals, outwards, of shapes at points on them.
+
+    Args:
+        packed: All shapes.
+        shapes: Which shape each point lies on, of shape (n,).
+        points: Of shape (n, 3) [m].
+    """
+    rows, kinds = packed.rows[shapes], packed.kinds[shapes]
+    local = np.einsum("nij,nj->ni", rows[:, :9].reshape(-1, 3, 3), points - rows[:, 9:12])
+    sizes = rows[:, 12:15]
+    inner = np.zeros_like(local)
+    inner[:, 2] = 1.0
+    box = kinds == BOX
+    inner[box] = _of_largest(local[box] / sizes[box])
+    ellipsoid = kinds == ELLIPSOID
+    inner[ellipsoid] = local[ellipsoid] / sizes[ellipsoid] ** 2
+    tube = kinds == CYLINDER
+    side = np.hypot(local[:, 0], local[:, 1]) / np.maximum(sizes[:, 0], 1e-300) >= np.abs(local[:, 2]) / np.maximum(
+        sizes[:, 2], 1e-300
+    )
+    inner[tube & side] = local[tube & side] * (1.0, 1.0, 0.0)
+    inner[tube & ~side] = np.sign(local[tube & ~side]) * (0.0, 0.0, 1.0)
+    capsule = kinds == CAPSULE
+    on_axis = np.clip(local[:, 2], -sizes[:, 2], sizes[:, 2])
+    inner[capsule] = (local - on_axis[:, None] * (0.0, 0.0, 1.0))[capsule]
+    outer = np.einsum("nji,nj->ni", rows[:, :9].reshape(-1, 3, 3), inner)
+    triangle = kinds == TRIANGLE
+    outer[triangle] = np.cross(rows[triangle, 3:6], rows[triangle, 6:9])
+    return np.asarray(outer / np.linalg.norm(outer, axis=1, keepdims=True))
+
+
+def _of_largest(vectors: Array) -> Array:
+    """Unit vectors along the largest component."""
+    signs = np.zeros_like(vectors)
+    if len(vectors):
+        largest = np.abs(vectors).argmax(axis=1)
+        rows = np.arange(len(vectors))
+        signs[rows, largest] = np.sign(vectors[rows, largest])
+    return signs

@@ -1,0 +1,123 @@
+"""Shapes of things, each in its own frame, as SDF means them. Lengths in metres."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A solid box around the origin; ``size`` along x, y, z."""
+
+    size: tuple[float, float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Cylinder:
+    """A solid cylinder around the origin, its axis along z, with caps."""
+
+    radius: float
+    length: float
+
+
+@dataclass(frozen=True, slots=True)
+class Capsule:
+    """A solid cylinder of ``length`` along z between two half spheres."""
+
+    radius: float
+    length: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ellipsoid:
+    """A solid ellipsoid around the origin; a sphere where all three radii are equal."""
+
+    radii: tuple[float, float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class HalfSpace:
+    """All that lies below the plane z = 0, without an end."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Mesh:
+    """Triangles: ``vertices`` [m] of shape (n, 3), ``faces`` of shape (m, 3) index them. Both sides are seen."""
+
+    vertices: Array
+    faces: Indices
+
+
+Shape = Box | Cylinder | Capsule | Ellipsoid | HalfSpace | Mesh
+
+
+def sphere(radius: float) -> Ellipsoid:
+    """A solid sphere around the origin."""
+    return Ellipsoid((radius, radius, radius))
+
+
+def rectangle(width: float, depth: float) -> Mesh:
+    """A thin rectangle in the plane z = 0 around the origin, ``width`` along x and ``depth`` along y."""
+    x, y = 0.5 * width, 0.5 * depth
+    corners = np.array([(-x, -y, 0.0), (x, -y, 0.0), (x, y, 0.0), (-x, y, 0.0)])
+    return Mesh(corners, np.array([(0, 1, 2), (0, 2, 3)]))
+
+
+def extruded(outline: Array, height: float) -> Mesh:
+    """A prism on the plane z = 0.
+
+    Args:
+        outline: Corners of a simple polygon, of shape (n, 2), either way round.
+        height: Along z.
+
+    Raises:
+        ValueError: The outline has no area, or crosses itself.
+    """
+    if _signed_area(outline) < 0.0:
+        outline = outline[::-1]
+    count = len(outline)
+    lower = np.column_stack([outline, np.zeros(count)])
+    upper = np.column_stack([outline, np.full(count, height)])
+    caps = _ears(outline)
+    sides = [
+        face for a in range(count) for b in [(a + 1) % count] for face in ((a, b, count + b), (a, count + b, count + a))
+    ]
+    faces = [*caps[:, ::-1].tolist(), *(caps + count).tolist(), *sides]
+    return Mesh(np.concatenate([lower, upper]), np.array(faces))
+
+
+def _signed_area(outline: Array) -> float:
+    x, y = outline.T
+    return 0.5 * float(np.dot(x, np.roll(y, -1)) - np.dot(y, np.roll(x, -1)))
+
+
+def _ears(outline: Array) -> Indices:
+    """A polygon, given counter-clockwise, cut into triangles, one ear after the other."""
+    left = list(range(len(outline)))
+    faces = []
+    while len(left) > 3:
+        ear = next((k for k in range(len(left)) if _is_ear(outline, left, k)), None)
+        if ear is None:
+            raise ValueError("the outline crosses itself or has no area")
+        faces.append((left[ear - 1], left[ear], left[(ear + 1) % len(left)]))
+        del left[ear]
+    return np.array([*faces, tuple(left)])
+
+
+def _is_ear(outline: Array, left: list[int], k: int) -> bool:
+    """Whether the corner ``left[k]`` sticks out, with no other corner inside the triangle with its neighbours."""
+    a, b, c = outline[left[k - 1]], outline[left[k]], outline[left[(k + 1) % len(left)]]
+    if _cross(a, b, c) <= 0.0:
+        return False
+    others = (outline[i] for i in left if i not in (left[k - 1], left[k], left[(k + 1) % len(left)]))
+    return not any(min(_cross(a, b, p), _cross(b, c, p), _cross(c, a, p)) >= 0.0 for p in others)
+
+
+def _cross(a: Array, b: Array, c: Array) -> float:
+    return float((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]))
