@@ -8,6 +8,7 @@ from typing import Protocol
 
 from vds_gz.geometry.attitude import Attitude
 from vds_gz.geometry.se2 import Pose
+from vds_gz.sensing.body import BodyState
 from vds_gz.vehicle.model import JointStates
 from vds_gz.vehicle.vehicle import AnyVehicle, Motion
 
@@ -76,6 +77,9 @@ class Plant(Protocol):
 
     def attitude(self, time: int) -> Attitude | None:
         """How base_link stands out of the plane then [ns]; none if it never does."""
+
+    def body(self, time: int) -> BodyState:
+        """base_link at a point in time [ns] as a body in space, with the accelerations that sensors feel."""
 
     def joint_states(self, time: int) -> JointStates:
         """Where the joints stand at a point in time [ns]."""

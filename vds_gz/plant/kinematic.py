@@ -5,6 +5,8 @@ from __future__ import annotations
 from vds_gz.geometry.attitude import Attitude
 from vds_gz.geometry.se2 import Pose
 from vds_gz.plant.base import Status
+from vds_gz.plant.body import Velocity, body_state
+from vds_gz.sensing.body import BodyState
 from vds_gz.vehicle.model import JointStates
 from vds_gz.vehicle.vehicle import AnyVehicle, Motion
 
@@ -21,14 +23,21 @@ class KinematicPlant:
     def __init__(self, vehicle: AnyVehicle) -> None:
         """Move this vehicle."""
         self.vehicle = vehicle
+        self._before: tuple[int, Velocity] | None = None
 
     def observe(self) -> int | None:
         """The time comes from elsewhere."""
         return None
 
     def advance(self, time: int) -> None:
-        """Advance everything to a point in simulated time [ns]."""
-        self.vehicle.advance(time)
+        """Advance everything to a point in simulated time [ns]; the last step shows how the velocity changes."""
+        vehicle = self.vehicle
+        last = vehicle.steps_until(time) - 1
+        if last >= vehicle.steps:
+            vehicle.advance(vehicle.time_of(last))
+            before = Velocity.of(vehicle.motion(), None)
+            vehicle.advance(time)
+            self._before = vehicle.time, before
 
     def command(self, now: int) -> None:
         """The joints are the vehicle's own."""
@@ -43,6 +52,12 @@ class KinematicPlant:
 
     def attitude(self, time: int) -> None:
         """It never leaves the plane."""
+
+    def body(self, time: int) -> BodyState:
+        """base_link as a body in space; its velocity changes as it did over the last step."""
+        end, velocity = self._before or (None, None)
+        before = velocity if end == self.vehicle.time else None
+        return body_state(time, self.motion(time), None, before, 1.0 / self.vehicle.step_rate)
 
     def joint_states(self, time: int) -> JointStates:
         """Where the joints stand."""

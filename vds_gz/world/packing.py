@@ -50,35 +50,45 @@ class Packed(NamedTuple):
 
 def packed(things: Sequence[Thing]) -> Packed:
     """All shapes of all things; a mesh becomes its triangles."""
-    parts = [_triangles(thing) if isinstance(thing.shape, Mesh) else _solid(thing) for thing in things]
-    owner = [np.full(len(part[0]), index) for index, part in enumerate(parts)]
+    meshes = [index for index, thing in enumerate(things) if isinstance(thing.shape, Mesh)]
+    solids = [index for index, thing in enumerate(things) if not isinstance(thing.shape, Mesh)]
+    parts = [_triangles(things[index], index) for index in meshes]
+    if solids:
+        parts.append(_solids([things[index] for index in solids], np.array(solids)))
     if not parts:
         empty = np.empty((0, 3))
         return Packed(np.empty(0, int), np.empty((0, 15)), empty, empty, empty, np.empty(0, int))
-    kinds, rows, lower, upper = (np.concatenate(column) for column in zip(*parts, strict=True))
+    kinds, rows, lower, upper, owner = (np.concatenate(column) for column in zip(*parts, strict=True))
     with np.errstate(invalid="ignore"):
         centres = 0.5 * (lower + upper)
         margin = MARGIN * (1.0 + np.maximum(np.abs(lower), np.abs(upper)))
-    return Packed(kinds, rows, lower - margin, upper + margin, centres, np.concatenate(owner))
+    return Packed(kinds, rows, lower - margin, upper + margin, centres, owner)
 
 
-def _triangles(thing: Thing) -> tuple[Indices, Array, Array, Array]:
+_Part = tuple[Indices, Array, Array, Array, Indices]
+
+
+def _triangles(thing: Thing, owner: int) -> _Part:
     assert isinstance(thing.shape, Mesh)
     vertices = thing.shape.vertices @ thing.pose[:3, :3].T + thing.pose[:3, 3]
     corners = vertices[thing.shape.faces]
-    rows = np.zeros((len(corners), 15))
+    count = len(corners)
+    rows = np.zeros((count, 15))
     rows[:, 0:3] = corners[:, 0]
     rows[:, 3:6] = corners[:, 1] - corners[:, 0]
     rows[:, 6:9] = corners[:, 2] - corners[:, 0]
-    return np.full(len(corners), TRIANGLE), rows, corners.min(axis=1), corners.max(axis=1)
+    return np.full(count, TRIANGLE), rows, corners.min(axis=1), corners.max(axis=1), np.full(count, owner)
 
 
-def _solid(thing: Thing) -> tuple[Indices, Array, Array, Array]:
-    kind, sizes = _sizes(thing.shape)
-    rotation, position = thing.pose[:3, :3], thing.pose[:3, 3]
-    row = np.concatenate([rotation.T.ravel(), position, sizes])
-    reach = _reach(kind, rotation, np.array(sizes))
-    return np.array([kind]), row[None], (position - reach)[None], (position + reach)[None]
+def _solids(things: Sequence[Thing], owners: Indices) -> _Part:
+    """All at once: what moves is packed anew at every instant."""
+    shapes = [_sizes(thing.shape) for thing in things]
+    kinds, sizes = np.array([kind for kind, _ in shapes]), np.array([size for _, size in shapes])
+    poses = np.array([thing.pose for thing in things])
+    rotations, positions = poses[:, :3, :3], poses[:, :3, 3]
+    rows = np.concatenate([rotations.transpose(0, 2, 1).reshape(-1, 9), positions, sizes], axis=1)
+    reach = _reach(kinds, rotations, sizes)
+    return kinds, rows, positions - reach, positions + reach, owners
 
 
 def _sizes(shape: Shape) -> tuple[int, tuple[float, float, float]]:
@@ -97,18 +107,17 @@ def _sizes(shape: Shape) -> tuple[int, tuple[float, float, float]]:
     raise TypeError(f"{type(shape).__name__} is no solid")
 
 
-def _reach(kind: int, rotation: Array, sizes: Array) -> Array:
-    """How far a solid reaches from its middle along the axes of the world, to either side."""
-    if kind == HALF_SPACE:
-        return sizes
-    if kind == BOX:
-        return np.asarray(np.abs(rotation) @ sizes)
-    if kind == ELLIPSOID:
-        return np.asarray(np.sqrt((rotation * rotation) @ (sizes * sizes)))
-    axis = np.abs(rotation[:, 2]) * sizes[2]
-    if kind == CAPSULE:
-        return np.asarray(axis + sizes[0])
-    return np.asarray(axis + sizes[0] * np.sqrt(np.maximum(0.0, 1.0 - rotation[:, 2] ** 2)))
+def _reach(kinds: Indices, rotations: Array, sizes: Array) -> Array:
+    """How far solids reach from their middles along the axes of the world, to either side, of shape (n, 3)."""
+    kind = kinds[:, None]
+    finite = np.where(kind == HALF_SPACE, 0.0, sizes)
+    box = np.einsum("nij,nj->ni", np.abs(rotations), finite)
+    ellipsoid = np.sqrt(np.einsum("nij,nj->ni", rotations * rotations, finite * finite))
+    axis = rotations[:, :, 2]
+    along, radius = np.abs(axis) * finite[:, 2:], finite[:, :1]
+    cylinder = along + radius * np.sqrt(np.maximum(0.0, 1.0 - axis * axis))
+    kinds_of = [kind == BOX, kind == ELLIPSOID, kind == CAPSULE, kind == HALF_SPACE]
+    return np.asarray(np.select(kinds_of, [box, ellipsoid, along + radius, np.inf], cylinder))
 
 
 def normals(packed: Packed, shapes: Indices, points: Array) -> Array:

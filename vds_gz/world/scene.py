@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
 from importlib.util import find_spec
 from types import FunctionType
 from typing import Any
@@ -35,12 +35,18 @@ class Hits:
 
 
 class RayCaster:
-    """Things in a tree, and the rays that meet them."""
+    """Things in a tree, and the rays that meet them.
+
+    Attributes:
+        things: All of them.
+        shapes: How many shapes they have; a mesh has as many as it has triangles.
+    """
 
     def __init__(self, things: Sequence[Thing]) -> None:
         """Build the tree; with numba it is compiled at the first use of the process, which takes seconds."""
         self.things = tuple(things)
         self._packed = packed(self.things)
+        self.shapes = len(self._packed.kinds)
         self._retro = np.array([0.0, *(thing.retro for thing in self.things)])
         unbounded = np.array([isinstance(self.things[k].shape, HalfSpace) for k in self._packed.owner], bool)
         self._unbounded = np.flatnonzero(unbounded)
@@ -77,6 +83,43 @@ class RayCaster:
         return Hits(things, outward, self._retro[things + 1])
 
 
+class JoinedCaster:
+    """What stands still in one tree and what moves in another, which alone is built anew when something has moved.
+
+    Attributes:
+        still: What stands still; its things come first.
+        moving: What moves.
+    """
+
+    def __init__(self, still: RayCaster, moving: RayCaster) -> None:
+        self.still = still
+        self.moving = moving
+
+    @cached_property
+    def things(self) -> tuple[Thing, ...]:
+        """What stands still, then what moves."""
+        return self.still.things + self.moving.things
+
+    def cast(self, origins: Array, directions: Array, max_range: float = np.inf) -> tuple[Array, Indices]:
+        """Send rays at both; see :meth:`RayCaster.cast`. The shapes of what moves are counted after the others."""
+        ranges, shapes = self.still.cast(origins, directions, max_range)
+        others, moving = self.moving.cast(origins, directions, max_range)
+        nearer = others < ranges
+        return np.where(nearer, others, ranges), np.where(nearer, moving + self.still.shapes, shapes)
+
+    def hits(self, origins: Array, directions: Array, ranges: Array, shapes: Indices) -> Hits:
+        """What the rays of :meth:`cast` have met."""
+        begin = self.still.shapes
+        still = self.still.hits(origins, directions, ranges, np.where(shapes < begin, shapes, NOTHING))
+        moving = self.moving.hits(origins, directions, ranges, np.where(shapes < begin, NOTHING, shapes - begin))
+        moves = moving.things != NOTHING
+        return Hits(
+            np.where(moves, moving.things + len(self.still.things), still.things),
+            still.normals + moving.normals,
+            still.retro + moving.retro,
+        )
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Scene:
     """The world around the vehicle.
@@ -88,8 +131,19 @@ class Scene:
     """
 
     name: str
-    visuals: RayCaster
-    collisions: RayCaster
+    visuals: RayCaster | JoinedCaster
+    collisions: RayCaster | JoinedCaster
+
+    def with_moving(self, visuals: Sequence[Thing], collisions: Sequence[Thing]) -> Scene:
+        """This scene with things in it that move, at one instant; those of before are gone.
+
+        Indices of things count those that stand still first, so they stay what they are: ``scene.visuals.things``.
+
+        Args:
+            visuals: What of them is seen.
+            collisions: What of them bumps.
+        """
+        return replace(self, visuals=_joined(self.visuals, visuals), collisions=_joined(self.collisions, collisions))
 
     def cast(self, origins: Array, directions: Array, max_range: float = np.inf) -> tuple[Array, Hits]:
         """Send rays at all that can be seen.
@@ -100,10 +154,16 @@ class Scene:
             max_range: What is farther away is not met [m].
 
         Returns:
-            Ranges [m] of shape (n,), infinite where nothing is met, and what was met.
+            Ranges [m] of shape (n,), infinite where nothing is met, and what was met, as indices into the things of
+            :attr:`visuals`.
         """
         ranges, shapes = self.visuals.cast(origins, directions, max_range)
         return ranges, self.visuals.hits(origins, directions, ranges, shapes)
+
+
+def _joined(caster: RayCaster | JoinedCaster, moving: Sequence[Thing]) -> RayCaster | JoinedCaster:
+    still = caster.still if isinstance(caster, JoinedCaster) else caster
+    return JoinedCaster(still, RayCaster(moving)) if moving else still
 
 
 def _tree(packed: Packed, bounded: Indices) -> tuple[Array, Indices, Indices, Indices]:

@@ -53,6 +53,15 @@ class History:
         """Whether the vehicle was seen at this time [ns] or later."""
         return bool(self._placements) and self._placements[-1].time >= time
 
+    @property
+    def interval(self) -> int:
+        """Between the last two placements [ns]; 0 where there are none."""
+        return self._placements[-1].time - self._placements[-2].time if len(self._placements) > 1 else 0
+
+    def covers(self, time: int) -> bool:
+        """Whether there is a placement before this time [ns] too, so that it is known how the vehicle moved."""
+        return bool(self._placements) and self._placements[0].time < time
+
     def motion(self, time: int) -> Motion:
         """Pose seen from above and velocity at a time [ns], between the two placements around it."""
         return self._between(time)[0]

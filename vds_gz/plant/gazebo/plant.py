@@ -12,10 +12,12 @@ from vds_gz.geometry.so3 import Quaternion, Vector, angles, into_body, quaternio
 from vds_gz.parameters.autoware import GRAVITY
 from vds_gz.parameters.gazebo import GazeboParameters, joint_map
 from vds_gz.plant.base import Level, Status
+from vds_gz.plant.body import Velocity, body_state
 from vds_gz.plant.gazebo.history import History
 from vds_gz.plant.gazebo.lag import LagEstimator, allowed, configured, summary
 from vds_gz.plant.gazebo.link_health import LinkHealth
 from vds_gz.plant.gazebo.links.base import GazeboLink, Inbox, JointReadings, Placement, Tick
+from vds_gz.sensing.body import BodyState
 from vds_gz.vehicle.model import JointStates
 from vds_gz.vehicle.vehicle import NANOSECONDS, AnyVehicle, Motion
 
@@ -223,6 +225,13 @@ class GazeboPlant:
     def attitude(self, time: int) -> Attitude:
         """How it stood out of the plane then [ns]."""
         return self._history.attitude(time)
+
+    def body(self, time: int) -> BodyState:
+        """base_link then [ns]; accelerations are differences of velocities a placement apart."""
+        earlier = time - self._history.interval
+        known = earlier < time and self._history.covers(earlier)
+        before = Velocity.of(self.motion(earlier), self.attitude(earlier)) if known else None
+        return body_state(time, self.motion(time), self.attitude(time), before, (time - earlier) * 1e-9)
 
     def joint_states(self, time: int) -> JointStates:
         """Where the joints stood; our own where Gazebo does not report them."""

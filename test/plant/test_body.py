@@ -1,0 +1,91 @@
+"""base_link as a body in space: closed forms."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vds_gz.configuration import load_parameters, make_vehicle
+from vds_gz.geometry.attitude import Attitude
+from vds_gz.geometry.so3 import into_body, quaternion
+from vds_gz.plant.body import Velocity, body_state
+from vds_gz.plant.gazebo.history import History
+from vds_gz.plant.gazebo.links.base import Placement
+from vds_gz.plant.kinematic import KinematicPlant
+from vds_gz.vehicle.command import twist
+from vds_gz.vehicle.vehicle import Motion
+
+SECOND = 1_000_000_000
+
+
+def plant_of(preset="indoor_robot", **values):
+    return KinematicPlant(make_vehicle(load_parameters(preset, values)))
+
+
+def test_a_constant_turn_pulls_toward_its_middle():
+    plant = plant_of()
+    plant.vehicle.max_command_age = 100.0
+    plant.vehicle.enter(twist(0.4, 0.0, 0.5), 0)
+    plant.advance(20 * SECOND)
+    body, motion = plant.body(plant.vehicle.time), plant.motion(0)
+    assert (motion.v_x, motion.yaw_rate) == pytest.approx((0.4, 0.5), rel=1e-6)
+    heading, offset_speed = motion.heading, motion.v_y
+    toward = (0.4 * 0.5, -offset_speed * 0.5)
+    assert into_body(body.pose.orientation, body.acceleration) == pytest.approx((toward[1], toward[0], 0.0), abs=1e-6)
+    along = (0.4 * math.cos(heading), 0.4 * math.sin(heading), 0.0)
+    assert body.velocity == pytest.approx(along, abs=1e-6 + abs(offset_speed))
+    assert body.angular_velocity == pytest.approx((0.0, 0.0, 0.5), rel=1e-6)
+    assert body.angular_acceleration == pytest.approx((0.0, 0.0, 0.0), abs=1e-6)
+    assert body.pose.position == (motion.x, motion.y, 0.0)
+
+
+@pytest.mark.parametrize("advance", [1_000_000, 7_000_000, 20_000_000])
+def test_a_ramp_of_speed_is_its_slope(advance):
+    """Whatever the instants at which somebody looks."""
+    key = "model_params.bicycle.drive_actuator"
+    car = plant_of("ackermann_car", **{f"{key}.max_acceleration": 2.0, f"{key}.dead_time": 0.0})
+    car.vehicle.enter(twist(10.0, 0.0, 0.0), 0)
+    for time in range(0, SECOND + 1, advance):
+        car.advance(time)
+    body = car.body(car.vehicle.time)
+    assert body.acceleration == pytest.approx((2.0, 0.0, 0.0), abs=1e-9)
+
+
+def test_what_stood_still_between_has_no_acceleration_left():
+    car = plant_of("ackermann_car")
+    car.vehicle.enter(twist(10.0, 0.0, 0.0), 0)
+    car.advance(SECOND // 2)
+    assert car.body(0).acceleration[0] > 0.1
+    car.vehicle.stand_still(0)
+    assert car.body(0).acceleration == (0.0, 0.0, 0.0)
+
+
+@given(st.floats(-0.5, 0.5), st.floats(-math.pi, math.pi), st.floats(-3.0, 3.0), st.floats(-2.0, 2.0))
+def test_on_a_slope_the_velocity_points_along_it(pitch, heading, speed, rate):
+    motion, attitude = Motion(1.0, 2.0, heading, speed, 0.0, rate), Attitude(0.7, 0.0, pitch)
+    body = body_state(5, motion, attitude, Velocity.of(motion, attitude), 0.001)
+    assert body.pose.position == (1.0, 2.0, 0.7)
+    assert body.velocity[2] == pytest.approx(-speed * math.sin(pitch))
+    assert math.hypot(*body.velocity) == pytest.approx(abs(speed))
+    felt = into_body(quaternion(0.0, pitch, heading), body.acceleration)
+    assert felt == pytest.approx((0.0, speed * rate, 0.0), abs=1e-9)
+
+
+def test_a_body_that_spins_about_a_point_beside_it():
+    """The origin of a body that turns faster and faster feels the Euler and the centripetal acceleration."""
+    arm, rate, spin = 2.0, 3.0, 0.5
+    before = Velocity((0.0, arm * (rate - spin * 0.01), 0.0), (0.0, 0.0, rate - spin * 0.01))
+    body = body_state(0, Motion(arm, 0.0, 0.0, 0.0, arm * rate, rate), None, before, 0.01)
+    assert body.acceleration == pytest.approx((-arm * rate * rate, arm * spin, 0.0))
+    assert body.angular_acceleration == pytest.approx((0.0, 0.0, spin))
+
+
+def test_the_history_of_placements_knows_how_far_back_it_goes():
+    history = History()
+    assert (history.interval, history.covers(5)) == (0, False)
+    history.add(Placement(5, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0)))
+    history.add(Placement(15, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0)))
+    assert history.interval == 10
+    assert history.covers(6)
+    assert not history.covers(5)

@@ -1,0 +1,68 @@
+"""A scene in which some things move: rays meet what they would meet were all things in one tree."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vds_gz.world.frames import matrix, rotation_of_angles
+from vds_gz.world.packing import Thing
+from vds_gz.world.scene import NOTHING, RayCaster, Scene
+from vds_gz.world.shapes import Box, Cylinder, HalfSpace, extruded, sphere
+
+SHAPES = [
+    Box((1.0, 2.0, 3.0)),
+    Cylinder(0.5, 2.0),
+    sphere(0.7),
+    extruded(np.array([(0.0, 0.0), (1.0, 0.0), (0.0, 1.0)]), 1.0),
+]
+
+
+def things(random, prefix, retro):
+    """Up to six shapes of all kinds, turned anyhow, none of which the rays begin in."""
+    found = []
+    for index in range(random.integers(7)):
+        place = random.normal(size=3)
+        place *= random.uniform(4.0, 9.0) / np.linalg.norm(place)
+        pose = matrix(rotation_of_angles(*random.uniform(-3.0, 3.0, 3)), place)
+        found.append(Thing(f"{prefix}{index}", SHAPES[random.integers(len(SHAPES))], pose, retro))
+    return found
+
+
+def scene_of(still):
+    return Scene("test", RayCaster(still), RayCaster(still))
+
+
+@given(st.integers(0, 1000))
+def test_rays_meet_what_they_would_meet_in_one_tree(seed):
+    random = np.random.default_rng(seed)
+    still, moving = things(random, "still", 1.0), things(random, "moving", 2.0)
+    still = [*still, Thing("ground", HalfSpace(), matrix(np.eye(3), np.array((0.0, 0.0, -9.0))))]
+    rays = random.normal(size=(50, 3))
+    rays /= np.linalg.norm(rays, axis=1, keepdims=True)
+    scene = scene_of(still).with_moving(moving, [])
+    ranges, hits = scene.cast(np.zeros(3), rays)
+    expected, wanted = scene_of([*still, *moving]).cast(np.zeros(3), rays)
+    np.testing.assert_array_equal(ranges, expected)
+    np.testing.assert_array_equal(hits.normals, wanted.normals)
+    np.testing.assert_array_equal(hits.retro, wanted.retro)
+    names = [thing.name for thing in [*still, *moving]]
+    assert [scene.visuals.things[k].name for k in hits.things if k != NOTHING] == [
+        names[k] for k in wanted.things if k != NOTHING
+    ]
+    np.testing.assert_array_equal(hits.things == NOTHING, np.isinf(ranges))
+
+
+def test_what_moved_is_no_longer_where_it_was():
+    """And a scene without moving things is the scene of before."""
+    wall = Thing("wall", Box((1.0, 1.0, 1.0)), matrix(np.eye(3), np.array((10.0, 0.0, 0.0))))
+    ahead = np.array([[1.0, 0.0, 0.0]])
+    scene = scene_of([wall])
+    for place in (3.0, 5.0, 7.0):
+        ball = Thing("ball", sphere(0.5), matrix(np.eye(3), np.array((place, 0.0, 0.0))))
+        scene = scene.with_moving([ball], [])
+        ranges, hits = scene.cast(np.zeros(3), ahead)
+        assert ranges[0] == place - 0.5
+        assert scene.visuals.things[hits.things[0]].name == "ball"
+        assert [thing.name for thing in scene.collisions.things] == ["wall"]
+    scene = scene.with_moving([], [])
+    assert scene.cast(np.zeros(3), ahead)[0][0] == 9.5
