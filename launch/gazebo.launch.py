@@ -21,7 +21,7 @@ from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch_ros.actions import Node
 
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
-from vds_gz.cli.gazebo import environment, in_step, renders, world_file
+from vds_gz.cli.gazebo import environment, in_step, renders
 from vds_gz.description import ros2_control
 from vds_gz.description.gz_bridge import clock_bridge, vehicle_bridge
 from vds_gz.description.sdf import sdf
@@ -34,6 +34,7 @@ from vds_gz.plant.gazebo.links.bindings import bindings_fault
 from vds_gz.plant.gazebo.server import Spawn, gz_command, populated
 from vds_gz.share import share
 from vds_gz.vehicle.catalogue import models
+from vds_gz.world.load import world_file
 
 #: Where a bridge brings Gazebo's clock, in the vehicle's namespace.
 CLOCK = "gazebo_clock"

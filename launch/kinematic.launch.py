@@ -9,7 +9,10 @@ from vds_gz.launching.arguments import BOOLEANS, boolean, chosen_file, given, nu
 from vds_gz.launching.vehicle import Vehicle
 
 #: Arguments that set the parameter of the same name.
-PARAMETERS = ("use_sim_time", "be_reference_clock", "speed_factor", "frame_prefix", "simulate_localization")
+PARAMETERS = (
+    *("use_sim_time", "be_reference_clock", "speed_factor", "frame_prefix", "simulate_localization"),
+    *("world", "collisions", "moving_obstacles", "other_vehicles"),
+)
 
 OPTIONAL_BOOLEAN = [*BOOLEANS, ""]
 
@@ -43,6 +46,23 @@ def generate_launch_description() -> LaunchDescription:
         ),
         DeclareLaunchArgument(
             "frame_prefix", default_value="", description="Put before the name of every frame, e.g. car1/."
+        ),
+        DeclareLaunchArgument(
+            "world", default_value="", description="What stands around: a world of this package, an SDF file or a map."
+        ),
+        DeclareLaunchArgument(
+            "collisions",
+            default_value="",
+            choices=["stop", "report", "off", ""],
+            description="What happens where the vehicle meets a thing of the world.",
+        ),
+        DeclareLaunchArgument(
+            "moving_obstacles", default_value="", description="A YAML file of boxes that move through the world."
+        ),
+        DeclareLaunchArgument(
+            "other_vehicles",
+            default_value="",
+            description="Namespaces of vehicles to see and meet; auto: all that are found.",
         ),
         DeclareLaunchArgument(
             "tf",

@@ -329,7 +329,52 @@ def tree(x: float, y: float) -> list[Part]:
     return [pillar(0.2, 3.0, x, y, WOOD), ball(1.6, x, y, 3.8, LEAVES)]
 
 
-WORLDS: dict[str, Callable[[], Element]] = {"empty": empty, "track": track, "hall": hall, "outdoor": outdoor}
+# A parking lot
+
+
+def parking_lot() -> Element:
+    """A walled lot with two rows of parked cars, lamps, a kiosk; between the rows there is room to drive."""
+    rows = [(x, y, yaw) for y, yaw in ((-9.0, 0.5), (24.0, -0.5)) for x in PARKED]
+    return world(
+        "parking_lot",
+        ground(100.0, ASPHALT),
+        model("walls", lot_walls()),
+        model("cars", [part for x, y, yaw in rows for part in parked_car(x, y, yaw * math.pi)]),
+        model("lamps", [pillar(0.1, 5.0, x, y, STEEL) for x in (-7.0, 20.0) for y in (-4.0, 8.0, 19.0)]),
+        model("kiosk", [box((3.0, 3.0, 2.6), (24.0, 4.0, 1.3, 0.0, 0.0, 0.4), WOOD)]),
+        model("planter", [pillar(1.2, 0.5, -9.0, 8.0, CONCRETE), ball(1.0, -9.0, 8.0, 1.2, LEAVES)]),
+    )
+
+
+#: Where cars are parked in their row; a few places are free.
+PARKED = (-6.0, -3.2, 2.4, 5.2, 8.0, 13.6, 16.4)
+
+LOT = (-13.0, 28.0, -13.0, 28.0)
+
+
+def lot_walls() -> list[Part]:
+    """The walls around the lot, 1.2 m high."""
+    left, right, bottom, top = LOT
+    x, y, width, depth = (left + right) / 2, (bottom + top) / 2, right - left, top - bottom
+    return [
+        *(box((width, THICK, 1.2), (x, side, 0.6), WALL) for side in (bottom, top)),
+        *(box((THICK, depth, 1.2), (side, y, 0.6), WALL) for side in (left, right)),
+    ]
+
+
+def parked_car(x: float, y: float, yaw: float) -> list[Part]:
+    """The body and the cabin of a car, off the ground as on its wheels."""
+    body = box((4.2, 1.8, 0.7), (x, y, 0.65, 0.0, 0.0, yaw), STEEL)
+    return [body, box((2.2, 1.6, 0.5), (x, y, 1.25, 0.0, 0.0, yaw), WHITE)]
+
+
+WORLDS: dict[str, Callable[[], Element]] = {
+    "empty": empty,
+    "track": track,
+    "hall": hall,
+    "outdoor": outdoor,
+    "parking_lot": parking_lot,
+}
 
 
 def text(element: Element) -> str:

@@ -4,7 +4,7 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from vds_gz.cli.gazebo import in_step, main, world_file
+from vds_gz.cli.gazebo import in_step, main
 from vds_gz.description.sdf import sdf
 from vds_gz.parameters.declaration import ParameterError
 from vds_gz.parameters.gazebo import GazeboParameters, joint_map
@@ -12,6 +12,8 @@ from vds_gz.plant.gazebo.links.base import LinkError
 from vds_gz.plant.gazebo.server import Spawn, populated
 from vds_gz.share import share
 from vds_gz.vehicle.bicycle import BICYCLE
+from vds_gz.world.errors import WorldError
+from vds_gz.world.load import world_file
 
 
 def test_joint_names():
@@ -45,7 +47,7 @@ def test_what_is_no_world_is_refused(tmp_path):
         (tmp_path / "w.sdf").write_text(text)
         with pytest.raises(LinkError, match=r"w\.sdf"):
             populated(tmp_path / "w.sdf", [])
-    with pytest.raises(LinkError, match="there is no world 'emty'"):
+    with pytest.raises(WorldError, match="there is no world 'emty'"):
         world_file("emty")
 
 

@@ -18,12 +18,11 @@ from vds_gz.description.sdf import moved_by, plugin, sdf
 from vds_gz.errors import ArgumentError
 from vds_gz.parameters.gazebo import LINKS
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.plant.gazebo.links.base import LinkError
 from vds_gz.plant.gazebo.server import Server, Spawn, populated
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.stopping import LONGEST_SLEEP, StopRequest, on_signals
-from vds_gz.share import share
 from vds_gz.vehicle.catalogue import models
+from vds_gz.world.load import world_file
 
 #: How long the node may take to stop the joints and end [s].
 GOODBYE = 5.0
@@ -73,20 +72,6 @@ def node_arguments(file: str, ros: Sequence[str], *, link: str, model: str) -> l
     own = {"backend": "gazebo", "gazebo.link": link, "gazebo.model": model}
     given = [part for key, value in own.items() for part in ("-p", f"{key}:={value}")]
     return ["--ros-args", "--params-file", str(Path(file).resolve()), *given, *extra]
-
-
-def world_file(name: str) -> Path:
-    """The file of a world of ours, or one's own.
-
-    Raises:
-        LinkError: There is neither.
-    """
-    if Path(name).is_file():
-        return Path(name).resolve()
-    own = sorted(file.stem for file in share("worlds").glob("*.sdf"))
-    if name not in own:
-        raise LinkError(f"there is no world '{name}'; it must be a file or one of {', '.join(own)}")
-    return share("worlds", f"{name}.sdf")
 
 
 def in_step(text: str, arguments: Sequence[str], **settings: str) -> str:

@@ -43,9 +43,15 @@ DEFAULT_DRIVE = "hall.csv"
 
 DEFAULT_PRESET = "ackermann_car"
 
+#: Where the default preset drives if nothing else is chosen, and what says that there is to be no world.
+DEFAULT_WORLD, NO_WORLD = "parking_lot", "none"
+
+#: What a vehicle without sensors sees a world with.
+LIDAR: dict[str, str | list[float]] = {"type": "rplidar_a2", "xyz": [0.0, 0.0, 0.5]}
+
 DESCRIPTION = """
 Start a vehicle, drive it with a command log from a second process, record all topics and show the response, live and
-as a picture. Without options a car is driven over a parking lot for 20 seconds.
+as a picture. Without options a car with a lidar is driven over a parking lot for 20 seconds.
 
 The vehicle is an ordinary ROS 2 node: while this runs, `ros2 topic echo` and all else that is on the network with the
 same ROS_DOMAIN_ID sees it, and may send commands too.
@@ -125,6 +131,12 @@ def _parser() -> argparse.ArgumentParser:
     driver.add_argument("--log", metavar="FILE", help="commands, a CSV file or a bag (one that fits the model)")
     driver.add_argument("--forever", action="store_true", help="no driver: commands are yours to send, until Ctrl-C")
     parser.add_argument("--topic", metavar="NAME", help="the topic of the bag, where several have commands")
+    parser.add_argument(
+        "--world",
+        metavar="NAME|FILE",
+        help="a world to drive in: one of ours, an SDF file or a map; a vehicle without sensors gets a lidar. none: "
+        f"drive in the void (none; {DEFAULT_WORLD} where nothing else is chosen)",
+    )
     parser.add_argument("--out", metavar="DIR", default="runs", help="where the folder for the run is made (runs)")
     parser.add_argument("--no-view", action="store_true", help="show nothing while it runs")
     add_domain_option(parser)
@@ -137,6 +149,7 @@ def _parser() -> argparse.ArgumentParser:
 def _plan(options: argparse.Namespace, for_ros: list[str]) -> Plan:
     file = Path(parameter_file_of(options))
     overrides = parse(["--ros-args", "--params-file", str(file)], NODE).overrides
+    overrides += _world(options, overrides)
     own = parse(["--ros-args", *for_ros], NODE).overrides
     parameters = parameters_of([*overrides, *own])
     remaps = ["--ros-args", *_remaps(for_ros)]
@@ -148,6 +161,19 @@ def _plan(options: argparse.Namespace, for_ros: list[str]) -> Plan:
         if parameters.use_sim_time or parameters.be_reference_clock:
             driver += ["-p", "use_sim_time:=true"]
     return Plan(file.stem, parameters, overrides, for_ros, driver, parse(remaps, NODE_NAME))
+
+
+def _world(options: argparse.Namespace, overrides: Sequence[Override]) -> tuple[Override, ...]:
+    """The world to drive in, and a lidar to see it with where the vehicle has no sensor."""
+    plain = (options.preset, options.params, options.log) == (DEFAULT_PRESET, None, None)
+    world = options.world or (DEFAULT_WORLD if plain else NO_WORLD)
+    if world == NO_WORLD:
+        return ()
+    origin = f"--world {world}"
+    found = [Override("world", world, origin)]
+    if not parameters_of(overrides).sensors:
+        found += [Override(f"sensors.lidar.{name}", value, origin) for name, value in LIDAR.items()]
+    return tuple(found)
 
 
 def _remaps(for_ros: list[str]) -> list[str]:

@@ -84,10 +84,26 @@ class JointState(Stamped, Protocol):
     velocity: Sequence[float]
 
 
+class Transform(Protocol):
+    """``geometry_msgs/Transform``."""
+
+    @property
+    def translation(self) -> Vector3:
+        """Where the child's origin is [m]."""
+
+    @property
+    def rotation(self) -> Quaternion:
+        """How the child is turned."""
+
+
 class TransformStamped(Stamped, Protocol):
     """``geometry_msgs/TransformStamped``."""
 
     child_frame_id: str
+
+    @property
+    def transform(self) -> Transform:
+        """From the child's frame to the header's."""
 
 
 class Clock(Protocol):

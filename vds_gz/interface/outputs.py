@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
+from vds_gz.description.urdf_reader import Joint
 from vds_gz.geometry.attitude import Attitude
 from vds_gz.geometry.se2 import Pose
 from vds_gz.geometry.so3 import quaternion
@@ -30,12 +31,13 @@ class Frames:
     map: str
     odom: str
     base_link: str
+    prefix: str = ""
 
     @classmethod
     def of(cls, parameters: NodeParameters) -> Frames:
         """The frames of a node's parameters."""
         prefix = parameters.frame_prefix
-        return cls(prefix + parameters.map_frame, prefix + parameters.odom_frame, prefix + BASE_LINK)
+        return cls(prefix + parameters.map_frame, prefix + parameters.odom_frame, prefix + BASE_LINK, prefix)
 
 
 class Output:
@@ -121,15 +123,24 @@ class Outputs:
         self._description = self._publisher(topics.ROBOT_DESCRIPTION)
         self._tf_static = self._publisher(topics.TF_STATIC)
 
-    def publish_latched(self, time: int, description: str) -> None:
-        """Publish what is said once: the robot's description and the fixed transform."""
+    def publish_latched(self, time: int, description: str, mounts: Iterable[Joint] = ()) -> None:
+        """Publish what is said once: the robot's description and the fixed transforms.
+
+        Args:
+            time: Simulated time [ns].
+            description: The robot's URDF.
+            mounts: Fixed joints of it whose transforms are published too.
+        """
         message = self._graph.message(topics.ROBOT_DESCRIPTION.type)
         message.data = description
         self._description.publish(message)
-        if self._fixed_odom:
+        transforms = [self._transform(self._frames.map, self._frames.odom)] if self._fixed_odom else []
+        transforms += map(self._mount, mounts)
+        if transforms:
             static = self._graph.message(topics.TF_STATIC.type)
-            static.transforms = [self._transform(self._frames.map, self._frames.odom)]
-            set_stamp(static.transforms[0].header.stamp, time)
+            static.transforms = transforms
+            for one in transforms:
+                set_stamp(one.header.stamp, time)
             self._tf_static.publish(static)
 
     def publish(self, snapshot: Snapshot) -> None:
@@ -183,6 +194,14 @@ class Outputs:
         )
         stamps = [f"{place}.header.stamp" for place in places]
         return Output(self._graph, topic, message, stamps, list(numbers), _transform_values)
+
+    def _mount(self, joint: Joint) -> TransformStamped:
+        prefix = self._frames.prefix
+        message = self._transform(prefix + joint.parent, prefix + joint.child)
+        at, turn = message.transform.translation, message.transform.rotation
+        at.x, at.y, at.z = joint.origin.position
+        turn.x, turn.y, turn.z, turn.w = joint.origin.orientation
+        return message
 
     def _transform(self, parent: str, child: str) -> TransformStamped:
         message: TransformStamped = self._graph.message("geometry_msgs/msg/TransformStamped")

@@ -10,6 +10,7 @@ from vds_gz.interface.outputs import ClockOutput
 from vds_gz.nodes.clock import Clock
 from vds_gz.nodes.observations import Observations
 from vds_gz.nodes.periodic import PeriodicTimer
+from vds_gz.nodes.sensors import Sensors
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.plant.base import Plant
 from vds_gz.ros.graph import Graph, Severity
@@ -42,6 +43,7 @@ class TimeKeeper:
         clock: Clock,
         plant: Plant,
         observations: Observations,
+        sensors: Sensors,
         forget_commands: Callable[[], None],
     ) -> None:
         """Nothing has begun yet.
@@ -52,6 +54,7 @@ class TimeKeeper:
             clock: What gives the time.
             plant: What moves the vehicle.
             observations: What goes out at the publish rate.
+            sensors: What is measured at rates of its own.
             forget_commands: Called when time has been set or has jumped back.
         """
         self.clock = clock
@@ -61,6 +64,7 @@ class TimeKeeper:
         self._graph = graph
         self._plant = plant
         self._observations = observations
+        self._sensors = sensors
         self._forget_commands = forget_commands
         self._clock_output = ClockOutput(graph) if parameters.be_reference_clock else None
         self._output_timer = PeriodicTimer(0, parameters.pub_rate)
@@ -80,7 +84,11 @@ class TimeKeeper:
 
     @property
     def next_instant(self) -> int:
-        """When something goes out next [ns]."""
+        """When something goes out next, or is measured [ns]."""
+        return int(min(self._next_output, self._sensors.next))
+
+    @property
+    def _next_output(self) -> int:
         if self._clock_output is None:
             return self._output_timer.next
         return min(self._output_timer.next, self._clock_timer.next)
@@ -89,7 +97,8 @@ class TimeKeeper:
         """How long nothing will be due unless a message comes [s]."""
         if self.now is None or self.holds_time:
             return math.inf
-        return self.clock.seconds_until(self.next_instant, monotonic_ns())
+        # What nobody hears is measured when something else is due.
+        return self.clock.seconds_until(int(min(self._next_output, self._sensors.next_heard)), monotonic_ns())
 
     # ------------------------------------------------------------------ the vehicle's time
 
@@ -142,7 +151,7 @@ class TimeKeeper:
         if parameters.speed_factor != before.speed_factor:
             self.clock.set_speed(parameters.speed_factor, monotonic_ns())
         if parameters.pub_rate != before.pub_rate:
-            self._output_timer.begin(self.next_instant, parameters.pub_rate)
+            self._output_timer.begin(self._next_output, parameters.pub_rate)
 
     def finish(self) -> None:
         """Send everything once more as it is at the end."""
@@ -174,6 +183,7 @@ class TimeKeeper:
             self._observations.note(moment)
             self._output_timer.done()
             self._observations.publish(self.paused)
+        self._sensors.serve(moment, held=hold)
 
     # ------------------------------------------------------------------ beginnings and jumps
 
@@ -194,6 +204,7 @@ class TimeKeeper:
             return self.next_instant
         if not self.clock.waits and now - self._output_timer.next > OVERDUE:
             self.skipped += self._output_timer.skip(now)
+            self._sensors.skip(now)
         return now
 
     def _begin(self, now: int) -> None:
@@ -203,6 +214,7 @@ class TimeKeeper:
         self._output_timer.begin(start, self._output_timer.rate)
         self._clock_timer.begin(start, self._clock_timer.rate)
         self._measured = (now, monotonic_ns())
+        self._sensors.begin(start)
         self._observations.forget()
         self.now = now
 

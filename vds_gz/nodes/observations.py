@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 
+from vds_gz.description.urdf_reader import Robot
 from vds_gz.geometry.se2 import Pose
 from vds_gz.interface.outputs import Frames, Output, Outputs
 from vds_gz.interface.reports import report_of, report_outputs
@@ -44,8 +45,9 @@ class Observations:
             self._reports = report_outputs(graph, vehicle, frames.base_link, parameters.actuation_messages)
 
     def publish_latched(self, time: int, description: str) -> None:
-        """Send what is said once, at a simulated time [ns]."""
-        self._outputs.publish_latched(time, description)
+        """Send what is said once, at a simulated time [ns]: the URDF, and where the sensors are mounted."""
+        joints = Robot(description).joints if self._parameters.sensors else []
+        self._outputs.publish_latched(time, description, [joint for joint in joints if joint.kind == "fixed"])
 
     def note(self, time: int) -> None:
         """Let the vehicle's present, at a simulated time [ns], be an instant that goes out."""

@@ -23,6 +23,7 @@ from vds_gz.nodes.diagnostics import Diagnostics
 from vds_gz.nodes.health import HealthMonitor
 from vds_gz.nodes.observations import Observations
 from vds_gz.nodes.plants import description, make_plant
+from vds_gz.nodes.sensors import Sensors, own_sensors
 from vds_gz.nodes.service_actions import Simulation
 from vds_gz.parameters.declaration import Value, describe
 from vds_gz.parameters.load import replaced
@@ -38,6 +39,7 @@ from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.command import STOP, TWIST, Command
 from vds_gz.vehicle.model import AnyModel
 from vds_gz.vehicle.vehicle import NANOSECONDS
+from vds_gz.world.load import load_world, world_file
 
 
 class SimNode:
@@ -88,7 +90,11 @@ class SimNode:
         )
         self._commands.max_age = round(parameters.twist_reference_max_oldness * NANOSECONDS)
         self._observations = Observations(graph, parameters, plant)
-        self._time = TimeKeeper(graph, parameters, self._clock, plant, self._observations, self._forget_commands)
+        scene = load_world(world_file(parameters.world)) if parameters.world else None
+        self._sensors = Sensors(own_sensors(graph, parameters, plant), plant, lambda time: scene)
+        self._time = TimeKeeper(
+            graph, parameters, self._clock, plant, self._observations, self._sensors, self._forget_commands
+        )
         self._followed_topic = ""
         if parameters.use_sim_time and not plant.gives_time:
             clock = topics.CLOCK_IN

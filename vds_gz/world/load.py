@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from vds_gz.share import share
 from vds_gz.world.errors import WorldError
 from vds_gz.world.occupancy import read_map
 from vds_gz.world.resources import Resources
@@ -35,3 +36,17 @@ def load_world(path: str | Path, environment: Mapping[str, str] = os.environ) ->
         return Scene(world.name, RayCaster(world.visuals), RayCaster(world.collisions))
     suffixes = ", ".join((*SDF_SUFFIXES, *MAP_SUFFIXES))
     raise WorldError(f"world '{path}' ends in '{path.suffix}'; it must be an SDF file or a map: {suffixes}")
+
+
+def world_file(name: str) -> Path:
+    """The file of a world: a path, or the name of one that comes with the package.
+
+    Raises:
+        WorldError: There is neither.
+    """
+    if Path(name).is_file():
+        return Path(name).resolve()
+    own = sorted(file.stem for file in share("worlds").glob("*.sdf"))
+    if name not in own:
+        raise WorldError(f"there is no world '{name}'; it must be a file or one of {', '.join(own)}")
+    return share("worlds", f"{name}.sdf")

@@ -20,10 +20,15 @@ class SensorOutput(Protocol):
     rate: float
     span: int
 
+    @property
+    def heard(self) -> bool:
+        """Whether anybody listens."""
+
     def measure(self, states: Sequence[BodyState], scene: Scene | None) -> None:
         """Measure, and publish if anybody listens.
 
-        What one measurement is does not depend on whether somebody listened to those before.
+        It is called for every measurement that is due, in order, also while nobody listens; then it may do nothing, as
+        long as the next measurement is the same as if somebody had listened to this one.
 
         Args:
             states: The body's states of the last ``span`` and the one before; the last one is the present.

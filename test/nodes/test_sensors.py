@@ -1,0 +1,83 @@
+"""Sensors measure at their own rates, in simulated time, with the body's motion of as long as they need."""
+
+from vds_gz import load_vehicle, twist
+from vds_gz.nodes.sensors import Sensors
+from vds_gz.plant.kinematic import KinematicPlant
+
+SECOND = 10**9
+
+
+class Diary:
+    """A sensor that writes down what it is given."""
+
+    def __init__(self, rate, span=0, heard=True):
+        self.rate, self.span, self.heard = rate, span, heard
+        self.entries = []
+
+    def measure(self, states, scene):
+        self.entries.append(([state.time for state in states], states[-1], scene))
+
+
+def run(sensors, plant, seconds, begin=0, held=False):
+    """Serve every instant, and those of an output at 50 Hz."""
+    moment, period = begin, SECOND // 50
+    while moment <= begin + seconds * SECOND:
+        plant.advance(moment)
+        sensors.serve(moment, held=held)
+        moment = int(min(sensors.next, (moment // period + 1) * period))
+
+
+def moving_plant():
+    vehicle = load_vehicle("forklift")
+    vehicle.enter(twist(1.0, 0.0, 0.0), time=0)
+    return KinematicPlant(vehicle)
+
+
+def test_each_has_its_own_rate_from_whole_periods_on():
+    fast, slow = Diary(40.0), Diary(3.0)
+    sensors = Sensors([fast, slow], moving_plant(), lambda time: None)
+    sensors.begin(SECOND // 10)
+    assert sensors.next == SECOND // 10
+    run(sensors, sensors._plant, 1, SECOND // 10)
+    assert [entry[0][-1] for entry in fast.entries] == [k * 25_000_000 for k in range(4, 45)]
+    assert [entry[0][-1] for entry in slow.entries] == [333333333, 666666667, SECOND]
+
+
+def test_the_states_reach_back_as_far_as_needed():
+    turning, instant = Diary(10.0, span=SECOND // 10), Diary(10.0)
+    sensors = Sensors([turning, instant], moving_plant(), lambda time: None)
+    sensors.begin(0)
+    run(sensors, sensors._plant, 1)
+    times = turning.entries[5][0]
+    assert times == [400_000_000 + k * 20_000_000 for k in range(6)]
+    assert turning.entries[5][1].velocity[0] > 0.1
+
+
+def test_a_held_body_rests():
+    diary, plant = Diary(10.0), moving_plant()
+    sensors = Sensors([diary], plant, lambda time: None)
+    sensors.begin(0)
+    run(sensors, plant, 1)
+    run(sensors, plant, 1, begin=11 * SECOND // 10, held=True)
+    assert diary.entries[-1][1].velocity == (0.0, 0.0, 0.0)
+    assert diary.entries[-1][1].pose.position == plant.body(0).pose.position
+
+
+def test_what_nobody_hears_has_time_and_asks_for_no_scene():
+    silent = Diary(10.0, heard=False)
+    scenes = []
+    sensors = Sensors([silent], moving_plant(), lambda time: scenes.append(time))
+    sensors.begin(0)
+    assert sensors.next == 0
+    assert sensors.next_heard == float("inf")
+    run(sensors, sensors._plant, 1)
+    assert len(silent.entries) == 11
+    assert scenes == []
+
+
+def test_overdue_measurements_are_left_out():
+    diary = Diary(10.0)
+    sensors = Sensors([diary], moving_plant(), lambda time: None)
+    sensors.begin(0)
+    sensors.skip(5 * SECOND + 1)
+    assert sensors.next == 5 * SECOND

@@ -1,0 +1,84 @@
+"""The sensors that the node simulates itself: each measures at its own rate, in simulated time."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Callable, Sequence
+
+from vds_gz.interface.sensors.base import SensorOutput
+from vds_gz.interface.sensors.factory import sensor_outputs
+from vds_gz.nodes.periodic import PeriodicTimer
+from vds_gz.parameters.node import NodeParameters
+from vds_gz.plant.base import Plant
+from vds_gz.plant.kinematic import KinematicPlant
+from vds_gz.ros.graph import Graph
+from vds_gz.sensing.body import BodyState
+from vds_gz.world.scene import Scene
+
+
+class Sensors:
+    """All sensors of a vehicle, and how its body has moved lately."""
+
+    def __init__(self, outputs: Sequence[SensorOutput], plant: Plant, scene_at: Callable[[int], Scene | None]) -> None:
+        """Nothing has been measured yet.
+
+        Args:
+            outputs: The sensors.
+            plant: What they are mounted on.
+            scene_at: What can be seen at a point in simulated time [ns]; none if there is no world.
+        """
+        self._plant = plant
+        self._scene_at = scene_at
+        self._sensors = [(output, PeriodicTimer(0, output.rate)) for output in outputs]
+        self._span = max((output.span for output in outputs), default=0)
+        self._states: deque[BodyState] = deque()
+
+    @property
+    def next(self) -> float:
+        """When something is to be measured next [ns]; infinity if nothing ever is."""
+        return min((timer.next for _, timer in self._sensors), default=math.inf)
+
+    @property
+    def next_heard(self) -> float:
+        """When something is to be measured next that somebody listens to [ns]; the rest has time until then."""
+        return min((timer.next for output, timer in self._sensors if output.heard), default=math.inf)
+
+    def begin(self, start: int) -> None:
+        """Start anew, each sensor with the first whole period of absolute time from ``start`` [ns] on."""
+        self._states.clear()
+        for output, timer in self._sensors:
+            timer.begin(0, output.rate)
+            timer.skip(start)
+            while timer.next < start:
+                timer.done()
+
+    def skip(self, now: int) -> None:
+        """Leave out all measurements but the last one of each sensor at or before ``now`` [ns]."""
+        for _, timer in self._sensors:
+            timer.skip(now)
+
+    def serve(self, moment: int, *, held: bool) -> None:
+        """Take the body's state at a moment [ns], to which the vehicle has advanced, and measure what is due.
+
+        Args:
+            moment: The present [ns].
+            held: The vehicle is paused, and stands, whatever its actuators do.
+        """
+        due = [(output, timer) for output, timer in self._sensors if timer.next == moment]
+        if not due and not self._span:
+            return
+        states = self._states
+        body = self._plant.body(moment)
+        states.append(BodyState(moment, body.pose) if held else body)
+        while len(states) > 2 and states[1].time <= moment - self._span:
+            states.popleft()
+        scene = self._scene_at(moment) if any(output.heard for output, _ in due) else None
+        for output, timer in due:
+            output.measure(states, scene)
+            timer.done()
+
+
+def own_sensors(graph: Graph, parameters: NodeParameters, plant: Plant) -> list[SensorOutput]:
+    """The sensors that the node must simulate itself; those of a vehicle in Gazebo are Gazebo's."""
+    return sensor_outputs(graph, parameters) if plant.name == KinematicPlant.name else []
