@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from vds_gz.share import share
 from vds_gz.world.errors import WorldError
+from vds_gz.world.geodesy import Origin
 from vds_gz.world.load import load_world
 from vds_gz.world.occupancy import rectangles
 from vds_gz.world.scene import Scene
@@ -311,3 +312,43 @@ def test_a_file_that_is_neither_is_refused(tmp_path):
         load_world("a.txt")
     with pytest.raises(WorldError, match=r"world 'gone.sdf' cannot be read: No such file"):
         load_world("gone.sdf")
+
+
+# ---------------------------------------------------------------------- the Earth beneath it
+
+EARTH = (
+    "<spherical_coordinates><surface_model>{model}</surface_model>"
+    "<world_frame_orientation>{axes}</world_frame_orientation><latitude_deg>{latitude}</latitude_deg>"
+    "<longitude_deg>2.35</longitude_deg><elevation>35.5</elevation><heading_deg>90</heading_deg></spherical_coordinates>"
+)
+PARIS = {"model": "EARTH_WGS84", "axes": "ENU", "latitude": "48.8566"}
+
+
+def test_gravity_and_place_on_earth(tmp_path):
+    found = world(tmp_path, "<gravity>0 0.5 -1.62</gravity>" + EARTH.format(**PARIS))
+    assert found.gravity == (0.0, 0.5, -1.62)
+    assert found.origin == Origin(48.8566, 2.35, 35.5, 90.0)
+
+
+def test_a_world_that_says_nothing_of_the_earth_lies_where_sdf_puts_it(tmp_path):
+    found = world(tmp_path, "")
+    assert (found.gravity, found.origin) == ((0.0, 0.0, -9.8), Origin(0.0, 0.0, 0.0, 0.0))
+
+
+def test_a_shipped_world_says_where_it_lies():
+    scene = load_world(share("worlds", "outdoor.sdf"))
+    assert (scene.origin.latitude, scene.origin.elevation) == (48.8566, 100.0)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"model": "MOON_SCS"}, "line 4: <surface_model> is 'MOON_SCS'; it must be EARTH_WGS84"),
+        ({"axes": "NED"}, "line 4: <world_frame_orientation> is 'NED'; it must be ENU"),
+        ({"latitude": "91"}, "line 4: <latitude_deg> is 91; it must be from -90 to 90"),
+        ({"latitude": "north"}, "line 4: <latitude_deg> is 'north'; it must be 1 number"),
+    ],
+)
+def test_what_is_not_the_earth_is_refused(tmp_path, changed, message):
+    with pytest.raises(WorldError, match=message):
+        world(tmp_path, EARTH.format(**PARIS | changed))

@@ -69,6 +69,11 @@ def inverse(q: Quaternion) -> Quaternion:
     return -x, -y, -z, w
 
 
+def cross(a: Vector, b: Vector) -> Vector:
+    """The cross product of two vectors."""
+    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
+
+
 def into_world(q: Quaternion, v: Vector) -> Vector:
     """A vector of the body's axes in the world."""
     x, y, z, w = q

@@ -12,10 +12,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from difflib import get_close_matches
 
-from vds_gz.parameters.declaration import ParameterError, ParameterGroup, flag, integer, real, reals, text
+from vds_gz.parameters.declaration import ParameterError, ParameterGroup, choice, flag, integer, real, reals, text
+from vds_gz.parameters.fix_regions import FIX_TYPES, fix_regions
 from vds_gz.parameters.override import Override
 
 #: The parameter that they are members of.
@@ -144,7 +145,7 @@ class RplidarA2(Lidar):
 
 @dataclass(frozen=True, slots=True)
 class Imu(ParameterGroup):
-    """An inertial measurement unit: white noise, and biases that walk at random."""
+    """An inertial measurement unit: white noise, and biases that walk at random. Kalibr's names serve as well."""
 
     type: str = kind("imu")
     xyz: tuple[float, float, float] = place(0.0, 0.0, 0.0)
@@ -154,7 +155,46 @@ class Imu(ParameterGroup):
     linear_acceleration_white_noise: float = real(0.017, "m/s^2", "standard deviation of a sample", minimum=0.0)
     angular_velocity_random_walk: float = real(0.0, "rad/s/sqrt(s)", "how fast the biases walk", minimum=0.0)
     linear_acceleration_random_walk: float = real(0.0, "m/s^2/sqrt(s)", "how fast the biases walk", minimum=0.0)
-    measure_orientation: bool = flag(False, "it tells the orientation too, without noise")
+    gyroscope_noise_density: float = real(
+        0.0, "rad/s/sqrt(Hz)", "as in kalibr, in place of angular_velocity_white_noise", minimum=0.0
+    )
+    accelerometer_noise_density: float = real(
+        0.0, "m/s^2/sqrt(Hz)", "as in kalibr, in place of linear_acceleration_white_noise", minimum=0.0
+    )
+    gyroscope_random_walk: float = real(
+        0.0, "rad/s^2/sqrt(Hz)", "as in kalibr, in place of angular_velocity_random_walk", minimum=0.0
+    )
+    accelerometer_random_walk: float = real(
+        0.0, "m/s^3/sqrt(Hz)", "as in kalibr, in place of linear_acceleration_random_walk", minimum=0.0
+    )
+    angular_velocity_bias: float = real(0.0, "rad/s", "mean bias of each axis at the start; its sign is random")
+    angular_velocity_bias_stddev: float = real(0.0, "rad/s", "standard deviation of that bias", minimum=0.0)
+    linear_acceleration_bias: float = real(0.0, "m/s^2", "mean bias of each axis at the start; its sign is random")
+    linear_acceleration_bias_stddev: float = real(0.0, "m/s^2", "standard deviation of that bias", minimum=0.0)
+    bias_correlation_time: float = real(1e9, "s", "time in which a bias is forgotten", positive=True)
+    measure_orientation: bool = flag(False, "it measures the orientation too, without noise")
+
+    def check_together(self) -> None:
+        """Refuse a noise that is given in both spellings."""
+        for kalibr, ours in _SPELLINGS.items():
+            if (density := getattr(self, kalibr)) and (value := getattr(self, ours)) != _default(Imu, ours):
+                raise ParameterError(
+                    f"parameters '{kalibr}' and '{ours}' are {density:g} and {value:g}; they mean the same noise, so "
+                    "only one of them may be given"
+                )
+
+
+#: Kalibr's parameters of an IMU, and those that they take the place of.
+_SPELLINGS = {
+    "gyroscope_noise_density": "angular_velocity_white_noise",
+    "accelerometer_noise_density": "linear_acceleration_white_noise",
+    "gyroscope_random_walk": "angular_velocity_random_walk",
+    "accelerometer_random_walk": "linear_acceleration_random_walk",
+}
+
+
+def _default(group: type[Imu], name: str) -> object:
+    return next(item.default for item in fields(group) if item.name == name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +235,7 @@ class RgbdCamera(Camera):
 
 @dataclass(frozen=True, slots=True)
 class Gnss(ParameterGroup):
-    """A satellite navigation receiver. The world says where on Earth it is."""
+    """A satellite navigation receiver. The world says where on Earth it is. Gazebo knows the white noise only."""
 
     type: str = kind("gnss")
     xyz: tuple[float, float, float] = place(0.0, 0.0, 0.0)
@@ -203,6 +243,30 @@ class Gnss(ParameterGroup):
     rate: float = rate(1.0)
     horizontal_std_noise: float = real(2.0, "m", "standard deviation to the north and to the east", minimum=0.0)
     vertical_std_noise: float = real(4.0, "m", "standard deviation of the height", minimum=0.0)
+    layout: str = choice(
+        "gazebo",
+        ("gazebo", "driver"),
+        "gazebo: as Gazebo's receiver, whose noise to the east shrinks with the cosine of the latitude; driver: with "
+        "covariance",
+    )
+    fix_type: str = choice("fix", FIX_TYPES, "where regions say nothing else")
+    float_horizontal_std_noise: float = real(0.3, "m", "horizontal_std_noise while the fix is float", minimum=0.0)
+    float_vertical_std_noise: float = real(0.5, "m", "vertical_std_noise while the fix is float", minimum=0.0)
+    rtk_horizontal_std_noise: float = real(0.01, "m", "horizontal_std_noise while the fix is rtk", minimum=0.0)
+    rtk_vertical_std_noise: float = real(0.02, "m", "vertical_std_noise while the fix is rtk", minimum=0.0)
+    correlated_horizontal_std: float = real(
+        0.0, "m", "standard deviation of an error that wanders (Gauss-Markov)", minimum=0.0
+    )
+    correlated_vertical_std: float = real(0.0, "m", "the same of the height", minimum=0.0)
+    correlation_time: float = real(300.0, "s", "time in which that error wanders", positive=True)
+    regions: str = text(
+        "",
+        "fix type or none, and a box in the world: 'none x_min y_min x_max y_max; float ...' [m]; the first counts",
+    )
+
+    def check_together(self) -> None:
+        """Refuse regions that are none."""
+        fix_regions(self.regions)
 
 
 #: A sensor of any type.

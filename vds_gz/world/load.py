@@ -33,7 +33,8 @@ def load_world(path: str | Path, environment: Mapping[str, str] = os.environ) ->
         return Scene(path.stem, walls, walls)
     if path.suffix in SDF_SUFFIXES:
         world = read_sdf(path, Resources(environment))
-        return Scene(world.name, RayCaster(world.visuals), RayCaster(world.collisions))
+        seen, felt = RayCaster(world.visuals), RayCaster(world.collisions)
+        return Scene(world.name, seen, felt, world.gravity, world.origin)
     suffixes = ", ".join((*SDF_SUFFIXES, *MAP_SUFFIXES))
     raise WorldError(f"world '{path}' ends in '{path.suffix}'; it must be an SDF file or a map: {suffixes}")
 

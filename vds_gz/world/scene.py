@@ -11,7 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from vds_gz.geometry.so3 import Vector
 from vds_gz.world import bvh
+from vds_gz.world.earth import GRAVITY
+from vds_gz.world.geodesy import NULL_ISLAND, Origin
 from vds_gz.world.packing import Packed, Thing, normals, packed
 from vds_gz.world.shapes import Array, HalfSpace, Indices
 
@@ -128,11 +131,15 @@ class Scene:
         name: Of the world.
         visuals: What lidars and cameras see.
         collisions: What bumps.
+        gravity: In the world's axes [m/s^2].
+        origin: Where on Earth the world's origin lies.
     """
 
     name: str
     visuals: RayCaster | JoinedCaster
     collisions: RayCaster | JoinedCaster
+    gravity: Vector = GRAVITY
+    origin: Origin = NULL_ISLAND
 
     def with_moving(self, visuals: Sequence[Thing], collisions: Sequence[Thing]) -> Scene:
         """This scene with things in it that move, at one instant; those of before are gone.

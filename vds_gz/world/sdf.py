@@ -8,7 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
+from vds_gz.geometry.so3 import Vector
+from vds_gz.world.earth import gravity_of, origin_of
 from vds_gz.world.frames import Frames, matrix, pose_of
+from vds_gz.world.geodesy import Origin
 from vds_gz.world.geometry_reader import read_geometry
 from vds_gz.world.packing import DEFAULT_COLOUR, Thing
 from vds_gz.world.resources import Resources
@@ -85,9 +88,13 @@ class SdfWorld:
         name: Of its world or model.
         visuals: What is seen.
         collisions: What bumps.
+        gravity: In the world's axes [m/s^2].
+        origin: Where on Earth the world's origin lies.
     """
 
     name: str
+    gravity: Vector
+    origin: Origin
     visuals: list[Thing] = field(default_factory=list)
     collisions: list[Thing] = field(default_factory=list)
 
@@ -105,7 +112,7 @@ def read_sdf(path: Path, resources: Resources) -> SdfWorld:
     outer = worlds[0] if worlds else root
     if not worlds and not root.children("model"):
         root.fail("there is no <world> and no <model>")
-    found = SdfWorld(outer.get("name", path.stem))
+    found = SdfWorld(outer.get("name", path.stem), gravity_of(outer), origin_of(outer))
     scope = Frames("world")
     placed = list(_models(outer, scope, resources, 0))
     if worlds:

@@ -1,0 +1,156 @@
+"""The inertial measurement unit: closed forms of specific force, noise in both spellings."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vds_gz.geometry.se3 import Transform
+from vds_gz.geometry.so3 import Vector, axes, into_body, quaternion
+from vds_gz.parameters.declaration import ParameterError
+from vds_gz.parameters.sensors import Imu
+from vds_gz.sensing.body import BodyState
+from vds_gz.sensing.imu import ImuModel, noise_models, true_motion
+from vds_gz.world.earth import GRAVITY
+
+SILENT = Imu(angular_velocity_white_noise=0.0, linear_acceleration_white_noise=0.0)
+
+
+def reading(state: BodyState, gravity: Vector = GRAVITY, **parameters: object):
+    return ImuModel(replace(SILENT, **parameters), "imu", 0).measure(state, gravity)
+
+
+def test_at_rest_it_feels_what_holds_it_up():
+    seen = reading(BodyState(0, Transform()), xyz=(1.0, 2.0, 3.0))
+    assert seen.linear_acceleration == (0.0, 0.0, 9.8)
+    assert seen.angular_velocity == (0.0, 0.0, 0.0)
+
+
+def test_on_a_slope_gravity_has_a_part_ahead():
+    """Nose up by 0.2: what holds it up points partly ahead."""
+    seen = reading(BodyState(0, Transform(orientation=quaternion(0.0, -0.2, 1.0))))
+    assert seen.linear_acceleration == pytest.approx((9.8 * math.sin(0.2), 0.0, 9.8 * math.cos(0.2)))
+
+
+def test_a_mount_turns_the_axes():
+    state = BodyState(0, Transform(), angular_velocity=(0.0, 0.0, 0.5))
+    seen = reading(state, rpy=(math.pi / 2, 0.0, 0.0))
+    assert seen.linear_acceleration == pytest.approx((0.0, 9.8, 0.0))
+    assert seen.angular_velocity == pytest.approx((0.0, 0.5, 0.0))
+
+
+def test_in_a_steady_circle_the_lever_arm_adds_to_the_centripetal_acceleration():
+    """A circle of radius 10 m at 0.3 rad/s, the unit 2 m further out: it feels 0.3^2 * 12 to the left."""
+    orientation = quaternion(0.0, 0.0, 0.7)
+    inward = axes(orientation)[1]
+    state = BodyState(
+        0,
+        Transform(orientation=orientation),
+        angular_velocity=(0.0, 0.0, 0.3),
+        acceleration=tuple(0.3**2 * 10.0 * part for part in inward),
+    )
+    assert reading(state, xyz=(0.0, -2.0, 0.0)).linear_acceleration == pytest.approx((0.0, 0.09 * 12.0, 9.8))
+
+
+def test_turning_faster_and_faster_pushes_a_unit_ahead_to_the_side():
+    state = BodyState(0, Transform(), angular_acceleration=(0.0, 0.0, 0.4))
+    assert reading(state, xyz=(3.0, 0.0, 0.0)).linear_acceleration == pytest.approx((0.0, 1.2, 9.8))
+
+
+small = st.floats(-1.0, 1.0)
+vectors = st.tuples(small, small, small)
+
+
+@given(vectors, vectors, vectors, vectors)
+def test_the_specific_force_is_the_second_derivative_of_the_place_less_gravity(angles, turn, spin, place):
+    """The body turns with constant angular acceleration in its own axes; differences of its position by time."""
+    step = 1e-3
+
+    def rotation(orientation) -> np.ndarray:
+        return np.column_stack(axes(orientation))
+
+    def skew(v) -> np.ndarray:
+        return np.array([[0, -v[2], v[1]], [v[2], 0, -v[0]], [-v[1], v[0], 0]])
+
+    start = quaternion(*angles)
+    r0, w, dw = rotation(start), skew(turn), skew(spin)
+    # R' = R w, R'' = R (w w + dw): the Taylor expansion of the rotation to the second order.
+    positions = [r0 @ (np.eye(3) + w * t + 0.5 * (w @ w + dw) * t * t) @ place for t in (-step, 0.0, step)]
+    acceleration = (positions[0] - 2.0 * positions[1] + positions[2]) / step**2
+    state = BodyState(0, Transform(orientation=start), angular_velocity=turn, angular_acceleration=spin)
+    expected = into_body(start, tuple(acceleration - np.array(GRAVITY)))
+    assert true_motion(state, place, GRAVITY)[1] == pytest.approx(expected, abs=1e-6)
+
+
+def test_orientation_is_relative_to_the_first_one_as_gazebo_has_it():
+    model = ImuModel(replace(SILENT, rpy=(0.1, 0.2, 0.3)), "imu", 0)
+    first = model.measure(BodyState(0, Transform(orientation=quaternion(0.0, 0.0, 1.0))), GRAVITY)
+    assert first.orientation == pytest.approx((0.0, 0.0, 0.0, 1.0))
+    model = ImuModel(SILENT, "imu", 0)
+    model.measure(BodyState(0, Transform(orientation=quaternion(0.0, 0.0, 1.0))), GRAVITY)
+    second = model.measure(BodyState(1, Transform(orientation=quaternion(0.0, 0.0, 1.5))), GRAVITY)
+    assert second.orientation == pytest.approx(quaternion(0.0, 0.0, 0.5))
+
+
+def test_the_world_gives_the_gravity():
+    assert reading(BodyState(0, Transform()), (0.0, 0.0, -1.62)).linear_acceleration == (0.0, 0.0, 1.62)
+
+
+def test_noise_has_the_spread_of_its_parameters():
+    model = ImuModel(Imu(), "imu", 3)
+    states = [BodyState(k * 50_000_000, Transform()) for k in range(20_000)]
+    readings = [model.measure(state, GRAVITY) for state in states]
+    turns = np.array([one.angular_velocity for one in readings])
+    forces = np.array([one.linear_acceleration for one in readings])
+    assert turns.std(axis=0) == pytest.approx([2e-4] * 3, rel=0.03)
+    assert forces.std(axis=0) == pytest.approx([0.017] * 3, rel=0.03)
+    assert forces.mean(axis=0) == pytest.approx(np.array([0.0, 0.0, 9.8]), abs=5.0 * 0.017 / math.sqrt(20_000))
+
+
+def test_kalibrs_spelling_means_the_same_noise():
+    rate = 200.0
+    ours = Imu(
+        rate=rate,
+        angular_velocity_white_noise=1.7e-4 * math.sqrt(rate),
+        linear_acceleration_white_noise=2e-3 * math.sqrt(rate),
+        angular_velocity_random_walk=2e-5,
+        linear_acceleration_random_walk=3e-3,
+    )
+    kalibrs = Imu(
+        rate=rate,
+        gyroscope_noise_density=1.7e-4,
+        accelerometer_noise_density=2e-3,
+        gyroscope_random_walk=2e-5,
+        accelerometer_random_walk=3e-3,
+    )
+    assert noise_models(ours) == noise_models(kalibrs)
+
+
+@pytest.mark.parametrize(
+    ("kalibr", "ours"),
+    [
+        ("gyroscope_noise_density", "angular_velocity_white_noise"),
+        ("accelerometer_noise_density", "linear_acceleration_white_noise"),
+        ("gyroscope_random_walk", "angular_velocity_random_walk"),
+        ("accelerometer_random_walk", "linear_acceleration_random_walk"),
+    ],
+)
+def test_both_spellings_at_once_are_refused(kalibr, ours):
+    with pytest.raises(ParameterError, match=f"'{kalibr}' and '{ours}' are 0.001 and 0.002; .* only one of them"):
+        Imu(**{kalibr: 0.001, ours: 0.002})
+
+
+def test_equal_runs_give_equal_bits():
+    noisy = Imu(angular_velocity_random_walk=1e-3, linear_acceleration_bias_stddev=0.1)
+    states = [BodyState(k * 50_000_000, Transform(), angular_velocity=(0.0, 0.0, 0.01 * k)) for k in range(50)]
+    runs = []
+    for seed in (1, 1, 2):
+        model = ImuModel(noisy, "imu", seed)
+        runs.append([model.measure(state, GRAVITY) for state in states])
+    assert runs[0] == runs[1]
+    assert runs[0] != runs[2]

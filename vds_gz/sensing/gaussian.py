@@ -1,0 +1,74 @@
+"""Noise of sensors: white, a constant bias, and a bias that walks.
+
+The model is that of Gazebo (``GaussianNoiseModel`` of gz-sensors), whose bias is an Ornstein-Uhlenbeck process. That of
+kalibr (https://github.com/ethz-asl/kalibr/wiki/IMU-Noise-Model) is its limit for a long correlation time.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+#: A correlation time that is longer than any run [s].
+ENDLESS = 1e9
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseModel:
+    """The noise of one kind of channel; u is the channel's unit.
+
+    Attributes:
+        stddev: Standard deviation of the white noise, per sample [u].
+        bias: Mean magnitude of the bias at the start [u]; its sign is random.
+        bias_stddev: Standard deviation of that [u].
+        walk: Density of the white noise that drives the bias [u/sqrt(s)].
+        correlation_time: Of the bias [s].
+    """
+
+    stddev: float = 0.0
+    bias: float = 0.0
+    bias_stddev: float = 0.0
+    walk: float = 0.0
+    correlation_time: float = ENDLESS
+
+    @classmethod
+    def gauss_markov(cls, stddev: float, correlation_time: float) -> NoiseModel:
+        """A bias alone, with the same standard deviation [u] at all times."""
+        return cls(
+            bias_stddev=stddev, walk=stddev * math.sqrt(2.0 / correlation_time), correlation_time=correlation_time
+        )
+
+
+class Noise:
+    """Noise of several independent channels of one model.
+
+    Every sample takes the same count of random numbers, so that a sample depends on its number and the generator's
+    seed alone.
+    """
+
+    def __init__(self, model: NoiseModel, channels: int, random: np.random.Generator) -> None:
+        """Draw the biases."""
+        self._model = model
+        self._random = random
+        magnitude = model.bias + model.bias_stddev * random.standard_normal(channels)
+        self.bias: Array = np.where(random.random(channels) < 0.5, -magnitude, magnitude)
+
+    def sample(self, interval: float) -> Array:
+        """The noise of the next sample, an interval [s] after the one before; 0 for the first one."""
+        model = self._model
+        white, driving = self._random.standard_normal((2, len(self.bias)))
+        if model.walk > 0.0 and interval > 0.0:
+            tau = model.correlation_time
+            spread = model.walk * math.sqrt(-0.5 * tau * math.expm1(-2.0 * interval / tau))
+            self.bias = math.exp(-interval / tau) * self.bias + spread * driving
+        return np.asarray(self.bias + model.stddev * white)
+
+
+def generator(seed: int, name: str) -> np.random.Generator:
+    """Random numbers that depend on a seed and a sensor's name, and on nothing else."""
+    return np.random.Generator(np.random.Philox(np.random.SeedSequence([seed, *name.encode()])))

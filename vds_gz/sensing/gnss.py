@@ -1,0 +1,81 @@
+"""What a satellite receiver measures: position on Earth, with white noise and an error that wanders."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from vds_gz.geometry.so3 import Vector
+from vds_gz.parameters.fix_regions import fix_regions
+from vds_gz.parameters.sensors import Gnss
+from vds_gz.sensing.body import BodyState
+from vds_gz.sensing.gaussian import Noise, NoiseModel, generator
+from vds_gz.world.geodesy import NULL_ISLAND, LocalFrame, Origin
+
+
+class Fix(NamedTuple):
+    """One measurement.
+
+    Attributes:
+        fix_type: One of ``FIX_TYPES``.
+        position: Latitude, longitude [degrees], height above the ellipsoid [m]; NaN where there is no fix.
+        variances: To the east, to the north and of the height [m^2].
+    """
+
+    fix_type: str
+    position: Vector
+    variances: Vector
+
+
+_NO_FIX = Fix("none", (math.nan, math.nan, math.nan), (0.0, 0.0, 0.0))
+
+
+class GnssModel:
+    """A receiver on a vehicle. Every measurement has to be made, because the error wanders from one to the next."""
+
+    def __init__(self, parameters: Gnss, name: str, seed: int) -> None:
+        """Mount it, and draw its error."""
+        p = self._parameters = parameters
+        self._regions = fix_regions(p.regions)
+        self._noise = {
+            "fix": (p.horizontal_std_noise, p.vertical_std_noise),
+            "float": (p.float_horizontal_std_noise, p.float_vertical_std_noise),
+            "rtk": (p.rtk_horizontal_std_noise, p.rtk_vertical_std_noise),
+        }
+        self._white = Noise(NoiseModel(stddev=1.0), 3, generator(seed, f"{name}/white"))
+        wandering = NoiseModel.gauss_markov(1.0, p.correlation_time)
+        self._wandering = Noise(wandering, 3, generator(seed, f"{name}/wandering"))
+        self._time: int | None = None
+        self._frame = LocalFrame(NULL_ISLAND)
+
+    def measure(self, state: BodyState, origin: Origin) -> Fix:
+        """Measure in a world that lies there on Earth."""
+        interval = 0.0 if self._time is None else (state.time - self._time) * 1e-9
+        self._time = state.time
+        white, wandering = self._white.sample(0.0).tolist(), self._wandering.sample(interval).tolist()
+        point = state.pose.apply(self._parameters.xyz)
+        fix_type = self._fix_type(point)
+        if fix_type == "none":
+            return _NO_FIX
+        if origin != self._frame.origin:
+            self._frame = LocalFrame(origin)
+        stddevs = self._stddevs(fix_type, origin)
+        errors = (w * s + v * t for w, v, (s, t) in zip(white, wandering, stddevs, strict=True))
+        east, north, up = (a + b for a, b in zip(self._frame.enu(point), errors, strict=True))
+        (a, b), (c, d), (e, f) = stddevs
+        return Fix(fix_type, self._frame.geodetic((east, north, up)), (a * a + b * b, c * c + d * d, e * e + f * f))
+
+    def _fix_type(self, point: Vector) -> str:
+        x, y, _ = point
+        return next((one.fix_type for one in self._regions if one.contains(x, y)), self._parameters.fix_type)
+
+    def _stddevs(self, fix_type: str, origin: Origin) -> tuple[tuple[float, float], ...]:
+        """Of the white noise and of the error that wanders, to the east, to the north and of the height [m]."""
+        p, (horizontal, vertical) = self._parameters, self._noise[fix_type]
+        # Gazebo adds the same angle to latitude and longitude.
+        shrink = math.cos(math.radians(origin.latitude)) if p.layout == "gazebo" else 1.0
+        return (
+            (horizontal * shrink, p.correlated_horizontal_std),
+            (horizontal, p.correlated_horizontal_std),
+            (vertical, p.correlated_vertical_std),
+        )

@@ -1,0 +1,94 @@
+"""What an inertial measurement unit measures: angular velocity and specific force at its mount, as Gazebo's does."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from vds_gz.geometry.so3 import Quaternion, Vector, cross, into_body, inverse, product, quaternion
+from vds_gz.parameters.sensors import Imu
+from vds_gz.sensing.body import BodyState
+from vds_gz.sensing.gaussian import Noise, NoiseModel, generator
+
+
+class ImuReading(NamedTuple):
+    """One measurement, in the sensor's axes.
+
+    Attributes:
+        orientation: Relative to that of the sensor at its first measurement.
+        angular_velocity: [rad/s].
+        linear_acceleration: The specific force [m/s^2]: at rest it points up.
+    """
+
+    orientation: Quaternion
+    angular_velocity: Vector
+    linear_acceleration: Vector
+
+
+def noise_models(p: Imu) -> tuple[NoiseModel, NoiseModel]:
+    """The noise of the angular velocities and that of the accelerations."""
+    gyroscope = NoiseModel(
+        p.gyroscope_noise_density * p.rate**0.5 or p.angular_velocity_white_noise,
+        p.angular_velocity_bias,
+        p.angular_velocity_bias_stddev,
+        p.gyroscope_random_walk or p.angular_velocity_random_walk,
+        p.bias_correlation_time,
+    )
+    accelerometer = NoiseModel(
+        p.accelerometer_noise_density * p.rate**0.5 or p.linear_acceleration_white_noise,
+        p.linear_acceleration_bias,
+        p.linear_acceleration_bias_stddev,
+        p.accelerometer_random_walk or p.linear_acceleration_random_walk,
+        p.bias_correlation_time,
+    )
+    return gyroscope, accelerometer
+
+
+class ImuModel:
+    """A unit on a vehicle. Every measurement has to be made, because the biases walk from one to the next."""
+
+    def __init__(self, parameters: Imu, name: str, seed: int) -> None:
+        """Mount it, and draw its biases."""
+        self._place = parameters.xyz
+        self._mount = quaternion(*parameters.rpy)
+        gyroscope, accelerometer = noise_models(parameters)
+        self._accelerometer = Noise(accelerometer, 3, generator(seed, f"{name}/accelerometer"))
+        self._gyroscope = Noise(gyroscope, 3, generator(seed, f"{name}/gyroscope"))
+        self._first: Quaternion | None = None
+        self._time = 0
+
+    def measure(self, state: BodyState, gravity: Vector) -> ImuReading:
+        """Measure.
+
+        Args:
+            state: The body's present.
+            gravity: In the world's axes [m/s^2].
+        """
+        orientation = product(state.pose.orientation, self._mount)
+        if self._first is None:
+            self._first, self._time = orientation, state.time
+        interval, self._time = (state.time - self._time) * 1e-9, state.time
+        turn, force = true_motion(state, self._place, gravity)
+        return ImuReading(
+            product(inverse(self._first), orientation),
+            _noisy(into_body(self._mount, turn), self._gyroscope, interval),
+            _noisy(into_body(self._mount, force), self._accelerometer, interval),
+        )
+
+
+def true_motion(state: BodyState, place: Vector, gravity: Vector) -> tuple[Vector, Vector]:
+    """Angular velocity [rad/s] and specific force [m/s^2] at a place on the body, in the body's axes.
+
+    The specific force is what holds a mass in its place there: acceleration of the body's origin less gravity, angular
+    acceleration and centripetal acceleration: ``a - g + dw/dt x r + w x (w x r)``.
+    """
+    (a, b, c), (g, h, k) = state.acceleration, gravity
+    x, y, z = into_body(state.pose.orientation, (a - g, b - h, c - k))
+    turn = state.angular_velocity
+    p, q, r = cross(state.angular_acceleration, place)
+    s, t, u = cross(turn, cross(turn, place))
+    return turn, (x + p + s, y + q + t, z + r + u)
+
+
+def _noisy(true: Vector, noise: Noise, interval: float) -> Vector:
+    x, y, z = noise.sample(interval).tolist()
+    return true[0] + x, true[1] + y, true[2] + z

@@ -1,0 +1,92 @@
+"""Where on Earth a world lies: local axes, Earth-centred Earth-fixed axes (ECEF) and WGS 84 coordinates.
+
+Formulas: https://gssc.esa.int/navipedia, "Ellipsoidal and Cartesian Coordinates Conversion" and "Transformations
+between ECEF and ENU coordinates"; B. R. Bowring, Transformation from spatial to geographical coordinates, 1976.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from vds_gz.geometry.so3 import Vector
+
+#: Semi-major axis [m] and flattening of the ellipsoid of WGS 84.
+EQUATORIAL = 6378137.0
+FLATTENING = 1.0 / 298.257223563
+
+_POLAR = EQUATORIAL * (1.0 - FLATTENING)
+_ECCENTRICITY2 = FLATTENING * (2.0 - FLATTENING)
+#: One correction is good to 1 um up to 10 km above the ground; two more cost nothing and serve any height.
+_CORRECTIONS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where the origin of a world lies, as ``<spherical_coordinates>`` of SDF says it.
+
+    Attributes:
+        latitude, longitude: On the ellipsoid of WGS 84 [degrees].
+        elevation: Above it [m].
+        heading_deg: From the east to the world's x axis, counter-clockwise [degrees].
+    """
+
+    latitude: float = 0.0
+    longitude: float = 0.0
+    elevation: float = 0.0
+    heading_deg: float = 0.0
+
+
+#: Where worlds lie that say nothing of it.
+NULL_ISLAND = Origin()
+
+
+class LocalFrame:
+    """The tangential plane at an origin: east, north and up, and the world's axes in it."""
+
+    def __init__(self, origin: Origin) -> None:
+        """Look up what is the same for all points."""
+        self.origin = origin
+        heading = math.radians(origin.heading_deg)
+        self._heading = math.cos(heading), math.sin(heading)
+        latitude, longitude = math.radians(origin.latitude), math.radians(origin.longitude)
+        self._latitude = math.cos(latitude), math.sin(latitude)
+        self._longitude = math.cos(longitude), math.sin(longitude)
+        self._centre = ecef(origin.latitude, origin.longitude, origin.elevation)
+
+    def enu(self, point: Vector) -> Vector:
+        """A point of the world [m] as east, north, up [m]."""
+        (x, y, z), (cosine, sine) = point, self._heading
+        return cosine * x - sine * y, sine * x + cosine * y, z
+
+    def geodetic(self, enu: Vector) -> Vector:
+        """Latitude, longitude [degrees] and height above the ellipsoid [m] of east, north, up [m]."""
+        (east, north, up), (cos_b, sin_b), (cos_l, sin_l) = enu, self._latitude, self._longitude
+        x, y, z = self._centre
+        outward = cos_b * up - sin_b * north
+        return geodetic(
+            (x + cos_l * outward - sin_l * east, y + sin_l * outward + cos_l * east, z + cos_b * north + sin_b * up)
+        )
+
+
+def ecef(latitude: float, longitude: float, height: float) -> Vector:
+    """Latitude, longitude [degrees] and height above the ellipsoid [m] in Earth-centred Earth-fixed axes [m]."""
+    b, lon = math.radians(latitude), math.radians(longitude)
+    radius = EQUATORIAL / math.sqrt(1.0 - _ECCENTRICITY2 * math.sin(b) ** 2)
+    outward = (radius + height) * math.cos(b)
+    up = (radius * (1.0 - _ECCENTRICITY2) + height) * math.sin(b)
+    return outward * math.cos(lon), outward * math.sin(lon), up
+
+
+def geodetic(point: Vector) -> Vector:
+    """Latitude, longitude [degrees] and height above the ellipsoid [m] of a point in ECEF [m]; not of Earth's core."""
+    x, y, z = point
+    outward = math.hypot(x, y)
+    b = math.atan2(z, outward * (1.0 - _ECCENTRICITY2))
+    for _ in range(_CORRECTIONS):
+        reduced = math.atan2(_POLAR * math.sin(b), EQUATORIAL * math.cos(b))
+        above = z + _ECCENTRICITY2 / (1.0 - _ECCENTRICITY2) * _POLAR * math.sin(reduced) ** 3
+        b = math.atan2(above, outward - _ECCENTRICITY2 * EQUATORIAL * math.cos(reduced) ** 3)
+    radius = EQUATORIAL * math.sqrt(1.0 - _ECCENTRICITY2 * math.sin(b) ** 2)
+    height = outward * math.cos(b) + z * math.sin(b) - radius
+    return math.degrees(b), math.degrees(math.atan2(y, x)), height
