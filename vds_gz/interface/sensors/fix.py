@@ -29,7 +29,7 @@ class FixOutput:
     """A satellite receiver and its topic; fields as Gazebo's come through the bridge, or as drivers fill them.
 
     Attributes:
-        rate, span: See :class:`~vds_gz.interface.sensors.base.SensorOutput`.
+        rate, span, heard: See :class:`~vds_gz.interface.sensors.base.SensorOutput`.
     """
 
     span = 0
@@ -45,11 +45,16 @@ class FixOutput:
             self._stream.message.status.service = SERVICE_GPS
         self._stream.pack(_NUMBERS)
 
+    @property
+    def heard(self) -> bool:
+        """Whether anybody listens."""
+        return self._stream.heard
+
     def measure(self, states: Sequence[BodyState], scene: Scene | None) -> None:
         """Measure, and publish if anybody listens."""
         state = states[-1]
         fix = self._model.measure(state, scene.origin if scene else NULL_ISLAND)
-        if self._stream.wanted():
+        if self.heard:
             known = self._driver and fix.fix_type != "none"
             covariance = COVARIANCE_DIAGONAL_KNOWN if known else COVARIANCE_UNKNOWN
             variances = fix.variances if known else (0.0, 0.0, 0.0)

@@ -20,7 +20,7 @@ class ImuOutput:
     """An inertial measurement unit and its topic; fields as Gazebo's come through the bridge.
 
     Attributes:
-        rate, span: See :class:`~vds_gz.interface.sensors.base.SensorOutput`.
+        rate, span, heard: See :class:`~vds_gz.interface.sensors.base.SensorOutput`.
     """
 
     span = 0
@@ -46,10 +46,15 @@ class ImuOutput:
             message.orientation_covariance[0] = UNKNOWN
         self._stream.pack(numbers)
 
+    @property
+    def heard(self) -> bool:
+        """Whether anybody listens."""
+        return self._stream.heard
+
     def measure(self, states: Sequence[BodyState], scene: Scene | None) -> None:
         """Measure, and publish if anybody listens."""
         state = states[-1]
         reading = self._model.measure(state, scene.gravity if scene else GRAVITY)
-        if self._stream.wanted():
+        if self.heard:
             orientation = reading.orientation if self._orientation else ()
             self._stream.publish(state.time, (*reading.angular_velocity, *reading.linear_acceleration, *orientation))

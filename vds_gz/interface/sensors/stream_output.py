@@ -31,7 +31,8 @@ class StreamOutput:
         """Serialize the message; from now on only the stamp and the numbers at these paths change."""
         self._packed = PackedMessage(self._graph, self._stream.ros_type, self.message, ["header.stamp"], numbers)
 
-    def wanted(self) -> bool:
+    @property
+    def heard(self) -> bool:
         """Whether anybody listens."""
         return self._publisher.subscription_count() > 0
 
