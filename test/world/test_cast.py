@@ -10,10 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vds_gz.world import bvh
-from vds_gz.world import scene as scenes
 from vds_gz.world.frames import matrix, rotation_of_angles
-from vds_gz.world.packing import Thing
-from vds_gz.world.scene import RayCaster
+from vds_gz.world.packing import Thing, packed
+from vds_gz.world.scene import COMPILED, RayCaster
 from vds_gz.world.shapes import (
     Box,
     Capsule,
@@ -29,7 +28,6 @@ from vds_gz.world.shapes import (
 trimesh = pytest.importorskip("trimesh", reason="the second implementation")
 
 ANGLES = st.floats(-math.pi, math.pi)
-SIZES = st.floats(0.05, 5.0)
 PLACES = st.floats(-10.0, 10.0)
 
 
@@ -125,47 +123,83 @@ def test_an_empty_world_is_empty():
 
 # ---------------------------------------------------------------------- a second implementation
 
+#: Shapes of one size, their own triangles in trimesh, and whether these are the very shape or come near it.
+CORNERS = np.array([(0.0, 0.0), (2.0, 0.0), (2.0, 1.0), (1.0, 1.0), (1.0, 2.0), (0.0, 2.0)])
+BALL = trimesh.creation.icosphere(6)
+TUBE = trimesh.creation.cylinder(1.0, 2.0, sections=1024)
 
-def as_mesh(shape, pose):
-    """The same shape as triangles of trimesh, for flat shapes exactly."""
-    if isinstance(shape, Box):
-        mesh = trimesh.creation.box(shape.size)
-    else:
-        mesh = trimesh.Trimesh(shape.vertices, shape.faces, process=False)
-    return mesh.apply_transform(pose)
+
+def mesh_of(flat):
+    return trimesh.Trimesh(flat.vertices, flat.faces, process=False)
+
+
+#: A shape of a scale (x, y, z), and the mesh that has this shape when it is scaled so.
+SHAPES = {
+    "box": (lambda x, y, z: Box((x, y, z)), trimesh.creation.box((1.0, 1.0, 1.0))),
+    "prism": (lambda x, y, z: extruded(CORNERS * (x, y), z), mesh_of(extruded(CORNERS, 1.0))),
+    "rectangle": (lambda x, y, z: rectangle(x, y), mesh_of(rectangle(1.0, 1.0))),
+    "ellipsoid": (lambda x, y, z: Ellipsoid((x, y, z)), BALL),
+    "cylinder": (lambda x, y, z: Cylinder(x, 2.0 * z), TUBE),
+    "mesh": (lambda x, y, z: Mesh(np.asarray(BALL.vertices) * (x, y, z), np.asarray(BALL.faces)), BALL),
+}
+SCALES = st.floats(0.1, 2.0)
 
 
 @st.composite
-def flat_things(draw):
-    """Boxes, prisms and rectangles of any size, anywhere, turned anyhow."""
-    things = []
-    for index in range(draw(st.integers(1, 12))):
-        kind = draw(st.sampled_from(["box", "prism", "rectangle"]))
-        if kind == "box":
-            shape = Box((draw(SIZES), draw(SIZES), draw(SIZES)))
-        elif kind == "rectangle":
-            shape = rectangle(draw(SIZES), draw(SIZES))
-        else:
-            corners = np.array([(0.0, 0.0), (2.0, 0.0), (2.0, 1.0), (1.0, 1.0), (1.0, 2.0), (0.0, 2.0)])
-            shape = extruded(corners * draw(SIZES), draw(SIZES))
-        pose = at(draw(PLACES), draw(PLACES), draw(PLACES), draw(ANGLES), draw(ANGLES), draw(ANGLES))
-        things.append(Thing(str(index), shape, pose))
-    return things
+def placed_shapes(draw):
+    """A shape of any size, anywhere, turned anyhow; and its mesh and scale."""
+    kind = draw(st.sampled_from(list(SHAPES)))
+    make, mesh = SHAPES[kind]
+    x, y, z = (draw(SCALES) for _ in range(3))
+    scale = np.array((x, x if kind == "cylinder" else y, z))
+    pose = at(draw(PLACES), draw(PLACES), draw(PLACES), draw(ANGLES), draw(ANGLES), draw(ANGLES))
+    return Thing(kind, make(*scale), pose), mesh, scale
 
 
-@settings(max_examples=30)
-@given(flat_things(), st.integers(0, 1000))
-def test_flat_shapes_are_met_where_trimesh_meets_them(things, seed):
-    rays = directions(200, seed)
-    ranges, _ = RayCaster(things).cast(np.zeros(3), rays)
-    mesh = trimesh.util.concatenate([as_mesh(thing.shape, thing.pose) for thing in things])
-    places, which, _ = mesh.ray.intersects_location(np.zeros((len(rays), 3)), rays, multiple_hits=True)
+def met_by_trimesh(mesh, scale, pose, origin, rays):
+    """How far rays run to a mesh: they are brought into its frame, so that its tree is made once."""
+    begin, going = ((origin - pose[:3, 3]) @ pose[:3, :3]) / scale, (rays @ pose[:3, :3]) / scale
+    places, which, _ = mesh.ray.intersects_location(np.tile(begin, (len(rays), 1)), going, multiple_hits=True)
     expected = np.full(len(rays), np.inf)
-    np.minimum.at(expected, which, np.linalg.norm(places, axis=1))
-    same = np.isfinite(ranges) & np.isfinite(expected)
-    # Whether a ray that grazes an edge meets the shape is a matter of rounding; there are few of them.
-    assert (np.isfinite(ranges) == np.isfinite(expected)).mean() > 0.99
-    assert (np.abs(ranges[same] - expected[same]) > 1e-4).sum() <= 0.01 * len(rays)
+    np.minimum.at(expected, which, np.linalg.norm((places.reshape(-1, 3) - begin) * scale, axis=1))
+    return expected
+
+
+SCENES = st.lists(placed_shapes(), min_size=1, max_size=4)
+
+
+@settings(max_examples=8)
+@given(SCENES, st.integers(0, 1000))
+def test_shapes_are_met_where_trimesh_meets_them(placed, seed):
+    compare_with_trimesh(placed, seed)
+
+
+@pytest.mark.slow
+@settings(max_examples=300)
+@given(SCENES, st.integers(0, 1000))
+def test_many_shapes_are_met_where_trimesh_meets_them(placed, seed):
+    compare_with_trimesh(placed, seed)
+
+
+def compare_with_trimesh(placed, seed):
+    random = np.random.default_rng(seed)
+    origin = random.uniform(-15.0, 15.0, 3)
+    aims = np.concatenate([thing.pose[:3, 3] + random.normal(0.0, 1.0, (25, 3)) for thing, _, _ in placed])
+    rays = (aims - origin) / np.linalg.norm(aims - origin, axis=1, keepdims=True)
+    caster = RayCaster([thing for thing, _, _ in placed])
+    ranges, shapes = caster.cast(origin, rays)
+    normals = caster.hits(origin, rays, ranges, shapes).normals
+    expected = np.min([met_by_trimesh(mesh, scale, thing.pose, origin, rays) for thing, mesh, scale in placed], axis=0)
+    # Meshes of round shapes lie within them, and rays that graze them, or an edge, may pass the one or the other.
+    clear = np.abs(np.einsum("ij,ij->i", normals, rays)) > 0.7
+    assert (np.isfinite(ranges) == np.isfinite(expected)).mean() > 0.98
+    both = clear & np.isfinite(expected)
+    assert (np.abs(ranges[both] - expected[both]) > 1e-4).sum() <= 0.01 * len(rays)
+    # Convex shapes are met by every ray that goes to their middle: none slips through.
+    for thing, _, _ in placed:
+        if thing.name not in ("prism", "rectangle"):
+            through = (thing.pose[:3, 3] - origin) / np.linalg.norm(thing.pose[:3, 3] - origin)
+            assert np.isfinite(caster.cast(origin, through[None])[0]).all()
 
 
 @settings(max_examples=30)
@@ -236,25 +270,70 @@ def test_a_thousand_things_in_one_place_are_sorted_too():
     assert RayCaster(things).cast(np.zeros(3), np.array([(1.0, 0.0, 0.0)]))[0][0] == pytest.approx(4.0)
 
 
-def test_interpreted_and_compiled_rays_are_equal(monkeypatch):
-    pytest.importorskip("numba")
-    random = np.random.default_rng(5)
+def mixed(random, count):
+    """Things of all shapes anywhere."""
+    prism = extruded(CORNERS, 1.0)
     shapes = [
         Box((1.0, 2.0, 0.5)),
         Cylinder(0.5, 2.0),
         sphere(0.8),
+        Ellipsoid((0.2, 1.0, 0.5)),
         Capsule(0.3, 1.0),
-        rectangle(2.0, 3.0),
-        HalfSpace(),
+        prism,
     ]
-    things = [
-        Thing(str(k), shapes[k % 6], at(*random.uniform(-9, 9, 2), -6.0 if k % 6 == 5 else random.uniform(-3, 3)))
-        for k in range(60)
-    ]
-    rays = np.concatenate([directions(300), around(16)])
-    compiled = RayCaster(things).cast(np.zeros(3), rays)
-    monkeypatch.setattr(scenes, "_compiled", lambda function: function)
-    interpreted = RayCaster(things).cast(np.zeros(3), rays)
-    assert compiled[1].tolist() == interpreted[1].tolist()
-    assert compiled[0] == pytest.approx(interpreted[0], rel=1e-12)
-    assert bvh.cast is scenes._compiled(bvh.cast)
+    places = random.uniform(-9.0, 9.0, (count, 3))
+    poses = [at(*place, *random.uniform(-3.0, 3.0, 3) * (k % 3)) for k, place in enumerate(places)]
+    return [Thing(str(k), shapes[k % len(shapes)], pose, retro=k) for k, pose in enumerate(poses)]
+
+
+@given(st.integers(0, 10_000), st.sampled_from([0.0, 3.0, math.inf]))
+def test_numpy_and_compiled_loops_give_the_same_bits(seed, max_range):
+    pytest.importorskip("numba")
+    random = np.random.default_rng(seed)
+    things = mixed(random, random.integers(0, 40))
+    if seed % 2:
+        things.append(Thing("ground", HalfSpace(), at(z=-9.0)))
+    rays = np.concatenate([directions(60, seed), around(16), np.repeat(np.eye(3), 2, axis=0) * (1.0, -1.0, 1.0)])
+    caster = RayCaster(things, compiled=True)
+    for origins in (np.zeros(3), random.uniform(-9.0, 9.0, rays.shape)):
+        compiled, vectorised = (one.cast(origins, rays, max_range) for one in (caster, caster.vectorised()))
+        assert compiled[0].tolist() == vectorised[0].tolist()
+        assert compiled[1].tolist() == vectorised[1].tolist()
+
+
+@pytest.mark.parametrize("compiled", [False, COMPILED])
+def test_of_shapes_at_one_distance_the_first_is_met(compiled):
+    things = [Thing(str(k), sphere(1.0), at(x=5.0)) for k in range(20)]
+    assert RayCaster(things, compiled=compiled).cast(np.zeros(3), np.array([(1.0, 0.0, 0.0)]))[1].tolist() == [0]
+
+
+@pytest.mark.parametrize("compiled", [False, COMPILED])
+def test_numbers_that_are_none_are_met_by_nothing(compiled):
+    caster = RayCaster(mixed(np.random.default_rng(0), 12), compiled=compiled)
+    rays = directions(20)
+    assert np.isinf(caster.cast(np.full(3, np.nan), rays)[0]).all()
+    assert np.isinf(caster.cast(np.zeros(3), rays * np.nan)[0]).all()
+    assert np.isinf(caster.cast(np.zeros(3), rays, math.nan)[0]).all()
+    assert np.isinf(caster.cast(np.zeros(3), rays, -1.0)[0]).all()
+
+
+def test_rays_of_other_shapes_are_refused():
+    caster = RayCaster(mixed(np.random.default_rng(0), 3))
+    for origins, rays in (((2, 3), (5, 3)), ((3,), (5, 2)), ((1, 1), (5, 3)), ((3,), (3,))):
+        with pytest.raises(ValueError, match="rays have origins"):
+            caster.cast(np.zeros(origins), np.zeros(rays))
+
+
+def test_a_tree_is_no_deeper_than_a_ray_can_follow():
+    """Sizes and distances that triple: the surface area heuristic cuts off one shape after the other."""
+    scales = 3.0 ** np.arange(-150.0, 100.0).repeat(3)
+    random = np.random.default_rng(1)
+    things = [Thing(str(k), sphere(s * 0.1), at(*s * random.uniform(0.9, 1.1, 3))) for k, s in enumerate(scales)]
+    shapes = packed(things)
+    order, bounds, first, count = np.arange(750), np.empty((1500, 6)), np.zeros(1500, int), np.zeros(1500, int)
+    bvh.build(shapes.lower, shapes.upper, shapes.centres, order, bounds, first, count)
+    level, depth = [0], 0
+    while level:
+        level = [child for node in level if not count[node] for child in (first[node], first[node] + 1)]
+        depth += 1
+    assert bvh.UNEVEN < depth < bvh.DEPTH

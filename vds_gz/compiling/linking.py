@@ -15,28 +15,34 @@ from vds_gz.compiling.disk_cache import DiskCache, codes, fingerprint
 
 
 @cache
-def compiled(function: FunctionType) -> Any:
-    """A function, and all functions that it calls by their names, compiled by numba or read from the cache on disk."""
-    return _kept(_linked(function))
+def compiled(function: FunctionType, *, inlined: bool = False, **options: bool | str) -> Any:
+    """A function, and all functions that it calls by their names, compiled by numba or read from the cache on disk.
+
+    Args:
+        function: Plain loops over numbers and arrays.
+        inlined: Have the code of the functions that it calls within its own; for many calls of small ones.
+        options: Of ``numba.njit``.
+    """
+    return _kept(_linked(function, inlined), **options)
 
 
 @cache
-def _linked(function: FunctionType) -> FunctionType:
+def _linked(function: FunctionType, inlined: bool = False) -> FunctionType:
     """A copy of a function which calls, instead of the functions that it calls by their names, compiled ones."""
     names = dict(function.__globals__)
     for instruction in chain.from_iterable(map(dis.get_instructions, codes(function.__code__))):
         called = names.get(instruction.argval) if instruction.opname == "LOAD_GLOBAL" else None
         if isinstance(called, FunctionType):
-            names[instruction.argval] = part(called)
+            names[instruction.argval] = part(called, inlined)
     copy = FunctionType(function.__code__, names, function.__name__, function.__defaults__, function.__closure__)
     copy.__qualname__ = _unmistakable(function)
     return copy
 
 
 @cache
-def part(function: FunctionType) -> Any:
+def part(function: FunctionType, inlined: bool = False) -> Any:
     """A function for compiled ones to call; what is compiled of it is kept as a part of theirs."""
-    return numba.njit(_linked(function))
+    return numba.njit(forceinline=inlined)(_linked(function, inlined))
 
 
 def outermost(run: Callable[..., None], **options: bool) -> Any:
@@ -51,7 +57,7 @@ def _unmistakable(function: FunctionType) -> str:
     return f"{function.__qualname__}_{fingerprint(function)[:16]}"
 
 
-def _kept(function: FunctionType, **options: bool) -> Any:
+def _kept(function: FunctionType, **options: bool | str) -> Any:
     """A function, compiled by numba or read from the cache on disk."""
     dispatcher = numba.njit(**options)(function)
     dispatcher._cache = DiskCache(f"{fingerprint(function)} {options}")

@@ -1,8 +1,8 @@
 """A tree of boxes around shapes (bounding volume hierarchy), and the way of a ray through it.
 
-Plain loops over sequences of numbers, which run compiled where numba is and interpreted elsewhere. Node ``n`` has the
-bounds ``bounds[6 n : 6 n + 6]`` (least and greatest x, y, z); its children are ``first[n]`` and ``first[n] + 1``, or,
-if ``count[n]`` is not 0, it is a leaf that holds the shapes ``order[first[n] : first[n] + count[n]]``.
+Plain loops over arrays of numbers, for numba to compile. Node ``n`` has the bounds ``bounds[n]`` (least x, y, z, then
+greatest x, y, z); its children are ``first[n]`` and ``first[n] + 1``, or, if ``count[n]`` is not 0, it is a leaf that
+holds the shapes ``order[first[n] : first[n] + count[n]]``.
 """
 
 from __future__ import annotations
@@ -20,8 +20,15 @@ Indices = NDArray[np.int64]
 #: Where along its longest side a node may be cut.
 BINS = 12
 
-#: Deepest stack of a traversal: halves of 2**48 shapes.
-DEPTH = 96
+#: What the visit of a node costs, in tests of a shape.
+VISIT = 0.5
+
+#: So deep a node is cut where the surface area heuristic says; below, in halves, so that no scene makes a tree deeper
+#: than a traversal's stack.
+UNEVEN = 40
+
+#: The deepest stack of a traversal: halves of 2**40 shapes below the uneven cuts.
+DEPTH = UNEVEN + 40 + 2
 
 
 def build(
@@ -38,17 +45,17 @@ def build(
         How many nodes there are.
     """
     used = 1
-    stack = [(0, 0, len(order))]
+    stack = [(0, 0, len(order), 0)]
     while stack:
-        node, begin, end = stack.pop()
+        node, begin, end, depth = stack.pop()
         enclose(lower, upper, order, begin, end, bounds, node)
-        middle = cut(lower, upper, centres, order, begin, end)
+        middle = cut(lower, upper, centres, order, begin, end) if depth < UNEVEN else halves(begin, end)
         if middle == begin:
             first[node], count[node] = begin, end - begin
         else:
             first[node], count[node] = used, 0
-            stack.append((used, begin, middle))
-            stack.append((used + 1, middle, end))
+            stack.append((used, begin, middle, depth + 1))
+            stack.append((used + 1, middle, end, depth + 1))
             used += 2
     return used
 
@@ -60,20 +67,25 @@ def enclose(lower: Array, upper: Array, order: Indices, begin: int, end: int, bo
         for k in range(begin, end):
             low = min(low, lower[order[k], axis])
             high = max(high, upper[order[k], axis])
-        bounds[6 * node + axis], bounds[6 * node + 3 + axis] = low, high
+        bounds[node, axis], bounds[node, 3 + axis] = low, high
+
+
+def halves(begin: int, end: int) -> int:
+    """Where the second half of so many shapes begins; ``begin`` if they are few."""
+    return begin if end - begin <= 8 else (begin + end) // 2
 
 
 def cut(lower: Array, upper: Array, centres: Array, order: Indices, begin: int, end: int) -> int:
     """Part the shapes ``order[begin:end]`` in two, and return where the second part begins; ``begin``: not worth it."""
     axis, low, high = widest(centres, order, begin, end)
-    if end - begin <= 2 or high <= low:
-        return begin if end - begin <= 8 else (begin + end) // 2
+    if end - begin <= 1 or high <= low:
+        return halves(begin, end)
     costs = cut_costs(lower, upper, centres, order, begin, end, axis, low, high)
     best = 1
     for place in range(2, BINS):
         if costs[place] < costs[best]:
             best = place
-    if end - begin <= 4 and costs[best] >= costs[0] * (end - begin):
+    if end - begin <= 4 and costs[best] + VISIT * costs[0] >= costs[0] * (end - begin):
         return begin
     left, right = begin, end - 1
     while left <= right:
@@ -152,12 +164,11 @@ def surface(box: Array) -> float:
 
 def entry(bounds: Array, node: int, ox: float, oy: float, oz: float, ix: float, iy: float, iz: float) -> float:
     """Where a ray with these inverse directions enters a node's box; infinity if it passes."""
-    k = 6 * node
-    a, b = (bounds[k] - ox) * ix, (bounds[k + 3] - ox) * ix
+    a, b = (bounds[node, 0] - ox) * ix, (bounds[node, 3] - ox) * ix
     near, far = min(a, b), max(a, b)
-    a, b = (bounds[k + 1] - oy) * iy, (bounds[k + 4] - oy) * iy
+    a, b = (bounds[node, 1] - oy) * iy, (bounds[node, 4] - oy) * iy
     near, far = max(near, min(a, b)), min(far, max(a, b))
-    a, b = (bounds[k + 2] - oz) * iz, (bounds[k + 5] - oz) * iz
+    a, b = (bounds[node, 2] - oz) * iz, (bounds[node, 5] - oz) * iz
     near, far = max(near, min(a, b)), min(far, max(a, b))
     near = max(near, 0.0)
     return near if near <= far else math.inf
@@ -168,33 +179,35 @@ def cast(
     first: Indices,
     count: Indices,
     order: Indices,
+    unbounded: Indices,
     kinds: Indices,
     rows: Array,
-    unbounded: Indices,
     origins: Array,
     directions: Array,
     max_range: float,
     ranges: Array,
     hits: Indices,
 ) -> None:
-    """Find what every ray meets first.
+    """Find what every ray meets first; of shapes that it meets at one distance, the one of the lowest index.
 
     Args:
         bounds, first, count, order: The tree.
-        kinds, rows: The shapes, see :mod:`vds_gz.world.intersection`.
         unbounded: Shapes that no box holds.
-        origins, directions: Rays, of shape (n, 3); directions have length 1.
-        max_range: What is farther away is not met [m].
+        kinds, rows: The shapes, see :mod:`vds_gz.world.intersection`.
+        origins: Where the rays begin [m], of shape (n, 3); (1, 3) where all begin in one place.
+        directions: Where they go, of shape (n, 3), of length 1.
+        max_range: What is not nearer is not met [m].
         ranges, hits: Filled with the distance [m] and the index of the shape; infinity and -1 where nothing is met.
     """
-    stack = [0] * DEPTH
-    distances = [0.0] * DEPTH
+    stack = np.empty(DEPTH, np.int64)
+    distances = np.empty(DEPTH)
+    step = 1 if len(origins) > 1 else 0
     for i in range(len(directions)):
-        ox, oy, oz = origins[i, 0], origins[i, 1], origins[i, 2]
+        ox, oy, oz = origins[step * i, 0], origins[step * i, 1], origins[step * i, 2]
         dx, dy, dz = directions[i, 0], directions[i, 1], directions[i, 2]
         best, hit = max_range, -1
         for shape in unbounded:
-            t = ray_shape(kinds[shape], rows[shape], ox, oy, oz, dx, dy, dz)
+            t = ray_shape(kinds[shape], rows, shape, ox, oy, oz, dx, dy, dz)
             if t < best:
                 best, hit = t, shape
         ix, iy, iz = 1.0 / away_from_zero(dx), 1.0 / away_from_zero(dy), 1.0 / away_from_zero(dz)
@@ -205,23 +218,22 @@ def cast(
             node = stack[top]
             if distances[top] >= best:
                 continue
-            if count[node]:
-                for k in range(first[node], first[node] + count[node]):
-                    shape = order[k]
-                    t = ray_shape(kinds[shape], rows[shape], ox, oy, oz, dx, dy, dz)
-                    if t < best:
-                        best, hit = t, shape
-                continue
-            near, far = first[node], first[node] + 1
-            near_at = entry(bounds, near, ox, oy, oz, ix, iy, iz)
-            far_at = entry(bounds, far, ox, oy, oz, ix, iy, iz)
-            if far_at < near_at:
-                near, far, near_at, far_at = far, near, far_at, near_at
-            if far_at < best:
-                stack[top], distances[top] = far, far_at
-                top += 1
-            if near_at < best:
-                stack[top], distances[top] = near, near_at
-                top += 1
+            while not count[node]:
+                near, far = first[node], first[node] + 1
+                near_at = entry(bounds, near, ox, oy, oz, ix, iy, iz)
+                far_at = entry(bounds, far, ox, oy, oz, ix, iy, iz)
+                if far_at < near_at:
+                    near, far, near_at, far_at = far, near, far_at, near_at
+                if near_at >= best:
+                    break
+                if far_at < best:
+                    stack[top], distances[top] = far, far_at
+                    top += 1
+                node = near
+            for k in range(first[node], first[node] + count[node]):
+                shape = order[k]
+                t = ray_shape(kinds[shape], rows, shape, ox, oy, oz, dx, dy, dz)
+                if t < best or (t == best and shape < hit):
+                    best, hit = t, shape
         ranges[i] = best if hit >= 0 else math.inf
         hits[i] = hit

@@ -74,9 +74,7 @@ def _triangles(thing: Thing, owner: int) -> _Part:
     corners = vertices[thing.shape.faces]
     count = len(corners)
     rows = np.zeros((count, 15))
-    rows[:, 0:3] = corners[:, 0]
-    rows[:, 3:6] = corners[:, 1] - corners[:, 0]
-    rows[:, 6:9] = corners[:, 2] - corners[:, 0]
+    rows[:, :9] = corners.reshape(-1, 9)
     return np.full(count, TRIANGLE), rows, corners.min(axis=1), corners.max(axis=1), np.full(count, owner)
 
 
@@ -148,7 +146,8 @@ def normals(packed: Packed, shapes: Indices, points: Array) -> Array:
     inner[capsule] = (local - on_axis[:, None] * (0.0, 0.0, 1.0))[capsule]
     outer = np.einsum("nji,nj->ni", rows[:, :9].reshape(-1, 3, 3), inner)
     triangle = kinds == TRIANGLE
-    outer[triangle] = np.cross(rows[triangle, 3:6], rows[triangle, 6:9])
+    corner = rows[triangle, 0:3]
+    outer[triangle] = np.cross(rows[triangle, 3:6] - corner, rows[triangle, 6:9] - corner)
     return np.asarray(outer / np.linalg.norm(outer, axis=1, keepdims=True))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib.util import find_spec
@@ -12,11 +13,12 @@ from typing import Any
 import numpy as np
 
 from vds_gz.geometry.so3 import Vector
-from vds_gz.world import bvh
+from vds_gz.world import bvh, vectorised
 from vds_gz.world.earth import GRAVITY
 from vds_gz.world.geodesy import NULL_ISLAND, Origin
-from vds_gz.world.packing import Packed, Thing, normals, packed
-from vds_gz.world.shapes import Array, HalfSpace, Indices
+from vds_gz.world.intersection import HALF_SPACE
+from vds_gz.world.packing import Thing, normals, packed
+from vds_gz.world.shapes import Array, Indices
 
 #: What a ray meets that meets nothing.
 NOTHING = -1
@@ -37,23 +39,54 @@ class Hits:
     retro: Array
 
 
+#: Whether rays are cast by compiled loops, where nothing else is said.
+COMPILED = find_spec("numba") is not None
+
+
 class RayCaster:
-    """Things in a tree, and the rays that meet them.
+    """Things, and the rays that meet them.
 
     Attributes:
         things: All of them.
         shapes: How many shapes they have; a mesh has as many as it has triangles.
+        compiled: Whether rays are cast by compiled loops through a tree, else by numpy. Both give the same bits.
     """
 
-    def __init__(self, things: Sequence[Thing]) -> None:
-        """Build the tree; with numba it is compiled at the first use of the process, which takes seconds."""
+    def __init__(self, things: Sequence[Thing], *, compiled: bool = COMPILED) -> None:
+        """Take things; nothing is compiled before :meth:`prepare` or the first ray.
+
+        Args:
+            things: All of them.
+            compiled: Needs numba, which takes seconds at the first use on a machine. Without it, a scan costs so many
+                times more as there are shapes: soon too much where there are meshes.
+        """
         self.things = tuple(things)
+        self.compiled = compiled
         self._packed = packed(self.things)
         self.shapes = len(self._packed.kinds)
         self._retro = np.array([0.0, *(thing.retro for thing in self.things)])
-        unbounded = np.array([isinstance(self.things[k].shape, HalfSpace) for k in self._packed.owner], bool)
-        self._unbounded = np.flatnonzero(unbounded)
-        self._tree = _tree(self._packed, np.flatnonzero(~unbounded))
+
+    def vectorised(self) -> RayCaster:
+        """The same things, cast at by numpy: to be used at once, while another thread runs :meth:`prepare`."""
+        other = copy(self)
+        other.compiled = False
+        return other
+
+    def prepare(self) -> None:
+        """Build the tree, and compile what casts rays, so that :meth:`cast` need not."""
+        self.cast(np.zeros(3), np.empty((0, 3)))
+
+    @cached_property
+    def _tree(self) -> tuple[Array, Indices, Indices, Indices, Indices]:
+        """Bounds, first children, counts and order of the tree around all shapes that have bounds; and the others."""
+        packed = self._packed
+        unbounded = packed.kinds == HALF_SPACE
+        order = np.flatnonzero(~unbounded)
+        room = 2 * max(1, len(order))
+        bounds, first, count = np.empty((room, 6)), np.zeros(room, np.int64), np.zeros(room, np.int64)
+        build = _compiled(bvh.build)
+        used = build(packed.lower, packed.upper, packed.centres, order, bounds, first, count) if len(order) else 0
+        return bounds[:used].copy(), first[:used].copy(), count[:used].copy(), order, np.flatnonzero(unbounded)
 
     def cast(self, origins: Array, directions: Array, max_range: float = np.inf) -> tuple[Array, Indices]:
         """Send rays.
@@ -61,19 +94,24 @@ class RayCaster:
         Args:
             origins: Where they begin [m], of shape (3,) or (n, 3).
             directions: Unit vectors, of shape (n, 3).
-            max_range: What is farther away is not met [m].
+            max_range: What is not nearer is not met [m].
+
+        Raises:
+            ValueError: They have other shapes.
 
         Returns:
-            Ranges [m], infinite where nothing is met, and the index of the shape that is, -1 for nothing.
+            Ranges [m], infinite where nothing is met, and the index of the shape that is, -1 for nothing. Where a ray
+            meets several shapes at one distance, it is the first of them.
         """
-        directions = np.ascontiguousarray(directions, np.float64)
-        origins = np.ascontiguousarray(np.broadcast_to(np.asarray(origins, np.float64), directions.shape))
+        directions, origins = (np.require(one, np.float64, ["C", "W"]) for one in (directions, np.atleast_2d(origins)))
+        if directions.shape[1:] != (3,) or origins.shape not in ((1, 3), directions.shape):
+            raise ValueError(f"rays have origins {origins.shape}, directions {directions.shape}; both must be (n, 3)")
         ranges, shapes = np.empty(len(directions)), np.empty(len(directions), np.int64)
-        packed, tree = self._packed, self._tree
-        arguments = (*tree, packed.kinds, packed.rows, self._unbounded, origins, directions, max_range, ranges, shapes)
-        if _compiled(bvh.cast) is bvh.cast:  # lists are read far faster than arrays where Python runs
-            arguments = (*(_plain(one) for one in arguments[:7]), *arguments[7:])
-        _compiled(bvh.cast)(*arguments)
+        rays = (self._packed.kinds, self._packed.rows, origins, directions, float(max_range), ranges, shapes)
+        if self.compiled:
+            _compiled(bvh.cast)(*self._tree, *rays)
+        else:
+            vectorised.cast(*rays)
         return ranges, shapes
 
     def hits(self, origins: Array, directions: Array, ranges: Array, shapes: Indices) -> Hits:
@@ -102,6 +140,15 @@ class JoinedCaster:
     def things(self) -> tuple[Thing, ...]:
         """What stands still, then what moves."""
         return self.still.things + self.moving.things
+
+    def vectorised(self) -> JoinedCaster:
+        """The same things, cast at by numpy; see :meth:`RayCaster.vectorised`."""
+        return JoinedCaster(self.still.vectorised(), self.moving.vectorised())
+
+    def prepare(self) -> None:
+        """Build both trees, and compile; see :meth:`RayCaster.prepare`."""
+        self.still.prepare()
+        self.moving.prepare()
 
     def cast(self, origins: Array, directions: Array, max_range: float = np.inf) -> tuple[Array, Indices]:
         """Send rays at both; see :meth:`RayCaster.cast`. The shapes of what moves are counted after the others."""
@@ -152,13 +199,22 @@ class Scene:
         """
         return replace(self, visuals=_joined(self.visuals, visuals), collisions=_joined(self.collisions, collisions))
 
+    def vectorised(self) -> Scene:
+        """The same scene, cast at by numpy: to be used at once, while another thread runs :meth:`prepare`."""
+        return replace(self, visuals=self.visuals.vectorised(), collisions=self.collisions.vectorised())
+
+    def prepare(self) -> None:
+        """Build what rays are cast through, and compile what casts them, so that :meth:`cast` need not."""
+        self.visuals.prepare()
+        self.collisions.prepare()
+
     def cast(self, origins: Array, directions: Array, max_range: float = np.inf) -> tuple[Array, Hits]:
         """Send rays at all that can be seen.
 
         Args:
             origins: Where they begin [m], of shape (3,) or (n, 3).
             directions: Unit vectors, of shape (n, 3).
-            max_range: What is farther away is not met [m].
+            max_range: What is not nearer is not met [m].
 
         Returns:
             Ranges [m] of shape (n,), infinite where nothing is met, and what was met, as indices into the things of
@@ -170,30 +226,12 @@ class Scene:
 
 def _joined(caster: RayCaster | JoinedCaster, moving: Sequence[Thing]) -> RayCaster | JoinedCaster:
     still = caster.still if isinstance(caster, JoinedCaster) else caster
-    return JoinedCaster(still, RayCaster(moving)) if moving else still
-
-
-def _tree(packed: Packed, bounded: Indices) -> tuple[Array, Indices, Indices, Indices]:
-    """Bounds, first children, counts and order of the tree around these shapes."""
-    order = bounded.copy()
-    room = 2 * max(1, len(order))
-    bounds, first, count = np.full(6 * room, np.nan), np.zeros(room, np.int64), np.zeros(room, np.int64)
-    used = 0
-    if len(order):
-        build = _compiled(bvh.build)
-        used = build(packed.lower, packed.upper, packed.centres, order, bounds, first, count)
-    return bounds[: 6 * used], first[:used], count[:used], order
-
-
-def _plain(array: Any) -> Any:
-    return array.tolist()
+    return JoinedCaster(still, RayCaster(moving, compiled=still.compiled)) if moving else still
 
 
 @cache
 def _compiled(function: FunctionType) -> Callable[..., Any]:
-    """A function of plain loops, compiled where numba is."""
-    if find_spec("numba") is None:
-        return function
+    """A function of plain loops, compiled; other threads run meanwhile."""
     from vds_gz.compiling.linking import compiled
 
-    return compiled(function)  # type: ignore[no-any-return]
+    return compiled(function, inlined=True, nogil=True, error_model="numpy")  # type: ignore[no-any-return]
