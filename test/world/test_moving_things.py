@@ -45,6 +45,7 @@ def test_rays_meet_what_they_would_meet_in_one_tree(seed):
     np.testing.assert_array_equal(ranges, expected)
     np.testing.assert_array_equal(hits.normals, wanted.normals)
     np.testing.assert_array_equal(hits.retro, wanted.retro)
+    np.testing.assert_array_equal(scene.visuals.retro(scene.visuals.cast(np.zeros(3), rays)[1]), wanted.retro)
     names = [thing.name for thing in [*still, *moving]]
     assert [scene.visuals.things[k].name for k in hits.things if k != NOTHING] == [
         names[k] for k in wanted.things if k != NOTHING

@@ -142,6 +142,40 @@ class Odometry(PoseWithCovarianceStamped, Protocol):
         """The velocity."""
 
 
+class LaserScan(Stamped, Protocol):
+    """``sensor_msgs/LaserScan``."""
+
+    angle_min: float
+    angle_max: float
+    angle_increment: float
+    time_increment: float
+    scan_time: float
+    range_min: float
+    range_max: float
+    ranges: Sequence[float]
+    intensities: Sequence[float]
+
+
+class PointField(Protocol):
+    """``sensor_msgs/PointField``."""
+
+    name: str
+    offset: int
+    datatype: int
+    count: int
+
+
+class PointCloud2(Stamped, Protocol):
+    """``sensor_msgs/PointCloud2``."""
+
+    height: int
+    width: int
+    fields: Sequence[PointField]
+    point_step: int
+    row_step: int
+    data: Sequence[int]
+
+
 class Text(Protocol):
     """``std_msgs/String``."""
 

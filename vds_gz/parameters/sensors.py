@@ -48,6 +48,15 @@ def noise(default: float) -> float:
     return real(default, "m", "standard deviation of a range", minimum=0.0)
 
 
+def layout() -> str:
+    """Whose messages a lidar sends."""
+    return choice(
+        "gazebo",
+        ("gazebo", "driver"),
+        "whose messages: Gazebo's, all points at one time, or those of the device's driver, each point with its time",
+    )
+
+
 def _rising(low_name: str, low: float, high_name: str, high: float) -> None:
     if low >= high:
         raise ParameterError(f"parameter '{low_name}' is {low:g}; it must be less than {high_name}, {high:g} [m]")
@@ -63,6 +72,7 @@ class Lidar(ParameterGroup):
     std_noise: float = noise(0.005)
     min_range: float = real(0.2, "m", "what is nearer is not seen", positive=True)
     max_range: float = real(110.0, "m", "what is farther is not seen", positive=True)
+    layout: str = layout()
 
     def check_together(self) -> None:
         """Refuse what does not fit together."""
@@ -268,6 +278,10 @@ class Gnss(ParameterGroup):
         """Refuse regions that are none."""
         fix_regions(self.regions)
 
+
+#: Lidars with one row, and those with several.
+PlanarLidar = Lidar2d | RplidarA2
+SpinningLidar = Helios26 | Helios31 | Helios70 | OusterOs1 | VelodyneVlp16
 
 #: A sensor of any type.
 Sensor = Lidar | Imu | Camera | Gnss

@@ -133,8 +133,8 @@ class Graph(Protocol):
     def serialize(self, message: Any, type_name: str) -> bytes | bytearray:
         """A message as CDR with its header, little endian."""
 
-    def numbers(self, count: int) -> Any:
-        """A ``float64[]`` of so many zeros, to be assigned to a field and then written in place."""
+    def numbers(self, count: int, kind: str = "float64") -> Any:
+        """So many zeros for a field that is an array of a kind, as ``uint8``, to be written in place later."""
 
     def publisher(self, topic: str, type_name: str, qos: QoS) -> Publisher:
         """Announce a topic. Relative names, ``/absolute`` and ``~/private`` ones; remaps apply."""

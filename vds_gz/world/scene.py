@@ -64,7 +64,9 @@ class RayCaster:
         self.compiled = compiled
         self._packed = packed(self.things)
         self.shapes = len(self._packed.kinds)
-        self._retro = np.array([0.0, *(thing.retro for thing in self.things)])
+        retro = np.array([*(thing.retro for thing in self.things), 0.0])
+        #: Of each shape, and, as the last one, of nothing.
+        self._retro = retro[np.append(self._packed.owner, NOTHING)]
 
     def vectorised(self) -> RayCaster:
         """The same things, cast at by numpy: to be used at once, while another thread runs :meth:`prepare`."""
@@ -121,7 +123,11 @@ class RayCaster:
         points = np.broadcast_to(origins, directions.shape)[met] + ranges[met, None] * directions[met]
         outward = np.zeros(directions.shape)
         outward[met] = normals(self._packed, shapes[met], points)
-        return Hits(things, outward, self._retro[things + 1])
+        return Hits(things, outward, self.retro(shapes))
+
+    def retro(self, shapes: Indices) -> Array:
+        """How strongly a lidar's light comes back from what the rays of :meth:`cast` have met; 0 from nothing."""
+        return np.asarray(self._retro[shapes])
 
 
 class JoinedCaster:
@@ -168,6 +174,12 @@ class JoinedCaster:
             still.normals + moving.normals,
             still.retro + moving.retro,
         )
+
+    def retro(self, shapes: Indices) -> Array:
+        """How strongly a lidar's light comes back from what the rays of :meth:`cast` have met; 0 from nothing."""
+        moves = shapes >= self.still.shapes
+        still = self.still.retro(np.where(moves, NOTHING, shapes))
+        return np.where(moves, self.moving.retro(np.where(moves, shapes - self.still.shapes, NOTHING)), still)
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -49,7 +49,10 @@ def parts(message, path):
 def test_every_number_stands_where_the_layout_says(name, length):
     message, codec = filled(name, length), TYPES.codec(name)
     layout = MessageLayout.of(name, message)
-    for number, (path, place) in enumerate(layout.places.items()):
+    items = [f"{path}[{index}]" for path, array in layout.arrays.items() for index in range(array.length)]
+    paths = [*layout.places, *items]
+    places = layout.numbers(paths)
+    for number, (path, place) in enumerate(zip(paths, places, strict=True)):
         holder, last = parts(message, path)
         value = number % 100 + 1 if place.format != "<?" else True
         value = float(value) if place.format in ("<f", "<d") else value
@@ -60,6 +63,6 @@ def test_every_number_stands_where_the_layout_says(name, length):
             setattr(holder, last, bytes([value]) if isinstance(getattr(holder, last), bytes) else value)
     data = bytes(codec.encode(message))
     assert layout.length <= len(data) < layout.length + 4
-    for number, place in enumerate(layout.places.values()):
+    for number, place in enumerate(places):
         expected = number % 100 + 1 if place.format != "<?" else True
         assert struct.unpack_from(place.format, data, place.offset) == (expected,)

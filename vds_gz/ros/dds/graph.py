@@ -92,9 +92,9 @@ class DdsGraph:
         """A message as CDR with its header, little endian."""
         return self._types.codec(type_name).encode(message)
 
-    def numbers(self, count: int) -> Any:
-        """A ``float64[]`` of so many zeros, to be assigned to a field and then written in place."""
-        return np.zeros(count)
+    def numbers(self, count: int, kind: str = "float64") -> Any:
+        """A ``float64[]``, or one of another kind, of so many zeros, to be assigned to a field."""
+        return np.zeros(count, kind)
 
     def publisher(self, topic: str, type_name: str, qos: QoS) -> TopicPublisher:
         """Announce a topic. Relative names, ``/absolute`` and ``~/private`` ones; remaps apply."""

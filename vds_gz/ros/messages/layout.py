@@ -37,16 +37,30 @@ class Place(NamedTuple):
     format: str
 
 
+class ArrayPlace(NamedTuple):
+    """Where an array or a sequence of numbers stands: offset of the first, format of each, and how many there are."""
+
+    offset: int
+    format: str
+    length: int
+
+    def item(self, index: int) -> Place:
+        """Where one of them stands."""
+        return Place(self.offset + index * struct.calcsize(self.format), self.format)
+
+
 @dataclass(frozen=True, slots=True)
 class MessageLayout:
     """Places in a serialized message (XCDR1, little endian), which move only with the lengths of texts and sequences.
 
     Attributes:
-        places: Those of all numbers by their paths, as in ``transforms[0].transform.translation.x``.
+        places: Those of single numbers by their paths, as in ``transforms[0].transform.translation.x``.
+        arrays: Those of arrays and sequences of numbers, as in ``pose.covariance``.
         length: Bytes up to the end of the last field.
     """
 
     places: dict[str, Place]
+    arrays: dict[str, ArrayPlace]
     length: int
 
     @classmethod
@@ -57,37 +71,60 @@ class MessageLayout:
             UnknownTypeError: There is no such type.
         """
         places: dict[str, Place] = {}
-        return cls(places, HEADER + _message(type_name, message, "", 0, places))
+        arrays: dict[str, ArrayPlace] = {}
+        return cls(places, arrays, HEADER + _message(type_name, message, "", 0, places, arrays))
 
     def numbers(self, paths: Iterable[str]) -> list[Place]:
-        """Where the numbers at these paths stand."""
-        return [self.places[path] for path in paths]
+        """Where the numbers at these paths stand; ``covariance[7]`` is one of an array."""
+        return [self.places[path] if path in self.places else self._item(path) for path in paths]
+
+    def _item(self, path: str) -> Place:
+        array, _, index = path.removesuffix("]").rpartition("[")
+        return self.arrays[array].item(int(index))
 
     def stamp(self, path: str) -> int:
         """Where the ``builtin_interfaces/Time`` at this path begins: its two numbers follow on each other."""
         return self.places[f"{path}.sec"].offset
 
 
-def _message(type_name: str, message: object, prefix: str, at: int, places: dict[str, Place]) -> int:
+def _message(
+    type_name: str,
+    message: object,
+    prefix: str,
+    at: int,
+    places: dict[str, Place],
+    arrays: dict[str, ArrayPlace],
+) -> int:
     """Note all places in a message that begins behind ``at``; where it ends."""
     for field in open_types().fields(type_name):
         value, path = getattr(message, field.name), prefix + field.name
-        if field.length is None:
-            at = _value(field.type, value, path, at, places)
-            continue
         if field.length == 0:
             at = _aligned(at, 4) + 4
-        for number, item in enumerate(value):
-            at = _value(field.type, item, f"{path}[{number}]", at, places)
+        if field.length is None:
+            at = _value(field.type, value, path, at, places, arrays)
+        elif field.type in FORMATS:
+            at = _numbers(FORMATS[field.type], len(value), path, at, arrays)
+        else:
+            for number, item in enumerate(value):
+                at = _value(field.type, item, f"{path}[{number}]", at, places, arrays)
     return at
 
 
-def _value(type_name: str, value: Any, path: str, at: int, places: dict[str, Place]) -> int:
+def _numbers(number: str, length: int, path: str, at: int, arrays: dict[str, ArrayPlace]) -> int:
+    size = struct.calcsize(number)
+    begin = _aligned(at, size) if length else at
+    arrays[path] = ArrayPlace(HEADER + begin, number, length)
+    return begin + length * size
+
+
+def _value(
+    type_name: str, value: Any, path: str, at: int, places: dict[str, Place], arrays: dict[str, ArrayPlace]
+) -> int:
     if type_name == "string":
         return _aligned(at, 4) + 4 + len(value.encode()) + 1
     number = FORMATS.get(type_name)
     if number is None:
-        return _message(type_name, value, f"{path}.", at, places)
+        return _message(type_name, value, f"{path}.", at, places, arrays)
     size = struct.calcsize(number)
     begin = _aligned(at, size)
     places[path] = Place(HEADER + begin, number)

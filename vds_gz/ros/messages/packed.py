@@ -9,6 +9,10 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from vds_gz.ros.graph import Graph
 from vds_gz.ros.messages.layout import MessageLayout, Place
@@ -38,7 +42,7 @@ class PackedMessage:
             stamps: Paths of its times (``builtin_interfaces/Time``) that change, all to the same.
             numbers: Paths of its numbers that change, as in ``pose.covariance[7]``.
         """
-        layout = MessageLayout.of(type_name, message)
+        self._layout = layout = MessageLayout.of(type_name, message)
         self.data = bytearray(graph.serialize(message, type_name))
         # Encoders may fill up to a multiple of four; anything else is a message of another definition.
         if not layout.length <= len(self.data) < layout.length + 4:
@@ -46,6 +50,11 @@ class PackedMessage:
         self.stamps = [layout.stamp(path) for path in stamps]
         self.numbers: list[Place] = layout.numbers(numbers)
         self._writers = [(struct.Struct(place.format).pack_into, place.offset) for place in self.numbers]
+
+    def array(self, path: str) -> NDArray[Any]:
+        """The array or sequence of numbers at a path, to be written in place: a view of the message's bytes."""
+        place = self._layout.arrays[path]
+        return np.frombuffer(self.data, place.format, place.length, place.offset)
 
     def write(self, time: int, values: Sequence[float]) -> None:
         """Write the time [ns] and all numbers, in the order of their paths."""

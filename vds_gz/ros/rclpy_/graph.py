@@ -7,7 +7,6 @@ beside another.
 
 from __future__ import annotations
 
-import array
 import math
 import sys
 import threading
@@ -38,7 +37,7 @@ from vds_gz.errors import VdsGzError
 from vds_gz.parameters.declaration import Description, ParameterError, Value
 from vds_gz.ros.arguments import Arguments
 from vds_gz.ros.graph import Offer, QoS, Severity, spellings
-from vds_gz.ros.messages.installed import interface
+from vds_gz.ros.messages.installed import InstalledTypes, interface
 from vds_gz.ros.rclpy_.receiver import Receiver
 from vds_gz.ros.rclpy_.work_queue import WorkQueue
 
@@ -148,9 +147,9 @@ class RclpyGraph:
         """A message as CDR with its header."""
         return bytes(serialize_message(message))
 
-    def numbers(self, count: int) -> Any:
-        """A ``float64[]`` of so many zeros."""
-        return array.array("d", bytes(8 * count))
+    def numbers(self, count: int, kind: str = "float64") -> Any:
+        """A ``float64[]``, or one of another kind, of so many zeros."""
+        return InstalledTypes.array(kind, [0]) * count
 
     def publisher(self, topic: str, type_name: str, qos: QoS) -> RclpyPublisher:
         """Announce a topic."""

@@ -1,0 +1,63 @@
+"""Point clouds of lidars as they come over the graph: every field at its place."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from helpers.processes import Probe
+from helpers.scenes import at, scene, standing
+from helpers.sensors import Heard, described, points
+
+from vds_gz.interface.conversions import stamp_ns
+from vds_gz.parameters.sensors import Helios26, OusterOs1, VelodyneVlp16
+from vds_gz.world.shapes import Box, HalfSpace
+
+ROOM = scene(at(Box((1.0, 200.0, 100.0)), x=8.5, retro=4.0), at(HalfSpace(), retro=2.0))
+GAZEBO = [("x", 0, 7), ("y", 4, 7), ("z", 8, 7), ("intensity", 16, 7), ("ring", 24, 4)]
+
+
+def test_as_through_the_bridge(probe: Probe):
+    sensor = VelodyneVlp16(std_noise=0.0, xyz=(0.5, 0.0, 1.5))
+    (cloud,) = Heard(probe, sensor, prefix="car/").measured(standing(2.0), ROOM)["points"]
+    assert cloud.header.frame_id == "car/front"
+    assert stamp_ns(cloud.header.stamp) == 2_000_000_000
+    assert described(cloud) == GAZEBO
+    assert (cloud.height, cloud.width, cloud.point_step) == (16, 1808, 32)
+    assert not cloud.is_dense
+    found = points(cloud)
+    assert (found["ring"] == np.arange(16)[:, None]).all()
+
+    elevation = np.radians(np.linspace(-15.0, 15.0, 16))[:, None]
+    azimuth = np.linspace(-np.pi, np.pi, 1808, endpoint=False)
+    rays = np.stack(np.broadcast_arrays(*(np.cos(elevation) * f(azimuth) for f in (np.cos, np.sin)), np.sin(elevation)))
+    with np.errstate(divide="ignore"):
+        wall = np.where(rays[0] > 0.0, 7.5 / rays[0], np.inf)
+        ground = np.where(rays[2] < 0.0, -1.5 / rays[2], np.inf)
+    ranges = np.minimum(wall, ground)
+    seen = ranges < 80.0
+    for axis, expected in zip("xyz", rays * np.where(seen, ranges, 0.0), strict=True):
+        assert found[axis][seen] == pytest.approx(expected[seen], abs=2e-5), axis
+        assert np.isinf(found[axis][~seen]).all()
+    assert (found["intensity"] == np.where(seen, np.where(wall < ground, 4.0, 2.0), 0.0)).mean() > 0.999
+
+
+def test_a_cloud_without_a_miss_is_dense(probe: Probe):
+    box = scene(at(Box((20.0, 20.0, 20.0))))
+    (cloud,) = Heard(probe, OusterOs1(rows=4, columns=16)).measured(standing(), box)["points"]
+    assert cloud.is_dense
+
+
+def test_a_helios_with_uneven_rows_sends_a_message_for_each_lidar_that_gazebo_has(probe: Probe):
+    clouds = Heard(probe, Helios26(std_noise=0.0)).measured(standing(), ROOM, count=4)["points"]
+    assert [cloud.height for cloud in clouds] == [3, 4, 22, 3]
+    assert len({stamp_ns(cloud.header.stamp) for cloud in clouds}) == 1
+    for cloud in clouds:
+        assert points(cloud)["ring"][:, 0].tolist() == list(range(cloud.height))
+    lowest = points(clouds[0])[0, 904]
+    assert np.degrees(np.arctan2(lowest["z"], lowest["x"])) == pytest.approx(-16.0, abs=1e-4)
+
+
+def test_the_largest_cloud_goes_over_the_graph(probe: Probe):
+    (cloud,) = Heard(probe, OusterOs1()).measured(standing(), ROOM)["points"]
+    assert (cloud.height, cloud.width, len(cloud.data)) == (128, 1024, 4_194_304)
+    assert np.isfinite(points(cloud)["x"]).any()

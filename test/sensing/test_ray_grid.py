@@ -1,0 +1,87 @@
+"""Which way rays point: as in the models for Gazebo, and as in the devices' data sheets."""
+
+from __future__ import annotations
+
+import math
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+
+from vds_gz.description.urdf_writer import urdf
+from vds_gz.parameters.sensors import (
+    TYPES,
+    Helios26,
+    Helios31,
+    Helios70,
+    Lidar,
+    Lidar2d,
+    OusterOs1,
+    RplidarA2,
+    VelodyneVlp16,
+)
+from vds_gz.parameters.vehicles import BicycleParameters
+from vds_gz.sensing.ray_grid import column_count, driver_grid, gazebo_bands, gazebo_grid
+
+LIDARS = [group for group in TYPES.values() if issubclass(group, Lidar)]
+
+
+def lidars_of_the_model(sensor: Lidar) -> list[ET.Element]:
+    """The lidars in Gazebo that our model of a sensor consists of."""
+    text = urdf("bicycle", BicycleParameters(), sensors={"front": sensor})
+    return [one for one in ET.fromstring(text).iter("sensor") if one.get("type") == "gpu_lidar"]
+
+
+def span(lidar: ET.Element, which: str) -> np.ndarray:
+    """The angles of rows or columns, evenly spaced as Gazebo does it."""
+    scan = lidar.find(f"lidar/scan/{which}")
+    low, high, samples = (float(scan.find(name).text) for name in ("min_angle", "max_angle", "samples"))
+    return np.linspace(low, high, round(samples))
+
+
+@pytest.mark.parametrize("changes", [{}, {"rate": 7.0}])
+@pytest.mark.parametrize("group", LIDARS)
+def test_rays_are_those_of_the_model_in_gazebo(group, changes):
+    sensor = group(**changes)
+    model = lidars_of_the_model(sensor)
+    grid, bands = gazebo_grid(sensor), gazebo_bands(sensor)
+    assert len(bands) == len(model)
+    for band, lidar in zip(bands, model, strict=True):
+        assert grid.azimuths == pytest.approx(span(lidar, "horizontal"), abs=1e-12)
+        assert band == pytest.approx(span(lidar, "vertical"), abs=1e-12)
+    assert grid.elevations == pytest.approx(np.concatenate(bands))
+
+
+def test_a_faster_turn_has_fewer_columns():
+    assert column_count(VelodyneVlp16(rate=10.0)) == 1808
+    assert column_count(VelodyneVlp16(rate=20.0)) == 904
+    assert column_count(RplidarA2(rate=10.0)) == 800
+    assert column_count(OusterOs1(rate=20.0, columns=512)) == 512
+    assert column_count(Lidar2d(rate=20.0, rays=91)) == 91
+
+
+def test_rows_of_the_real_helios():
+    degrees = [np.degrees(driver_grid(one()).elevations) for one in (Helios26, Helios31, Helios70)]
+    assert all(len(one) == 32 for one in degrees)
+    assert degrees[0][[0, 2, 3, 7, 28, 29, 31]] == pytest.approx([-16, -13, -12.5, -7, 3.5, 6, 10])
+    assert degrees[1] == pytest.approx(np.arange(-16, 16))
+    assert degrees[2] == pytest.approx(np.degrees(gazebo_grid(Helios70()).elevations), abs=0.0126)
+
+
+def test_devices_turn_clockwise_and_an_ouster_counts_from_the_top():
+    for group, begin in ((VelodyneVlp16, math.pi), (OusterOs1, math.pi), (Helios31, 0.0)):
+        azimuths = driver_grid(group()).azimuths
+        assert azimuths[0] == begin
+        assert np.diff(azimuths) == pytest.approx(-2.0 * math.pi / len(azimuths))
+    assert (np.diff(driver_grid(OusterOs1()).elevations) < 0.0).all()
+
+
+@pytest.mark.parametrize("group", LIDARS)
+def test_directions_are_unit_vectors_at_their_angles(group):
+    for grid in (gazebo_grid(group()), driver_grid(group())):
+        found = grid.directions()
+        assert found.shape == (*grid.shape, 3)
+        assert np.linalg.norm(found, axis=-1) == pytest.approx(1.0)
+        assert np.arcsin(found[0, :, 2]) == pytest.approx(grid.elevations)
+        turn = np.arctan2(found[:, 0, 1], found[:, 0, 0]) - grid.azimuths
+        assert np.cos(turn) == pytest.approx(1.0)

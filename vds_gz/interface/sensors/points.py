@@ -1,0 +1,99 @@
+"""Point clouds of lidars: ``sensor_msgs/PointCloud2``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from vds_gz.interface.messages import PointCloud2
+from vds_gz.interface.sensors.announcing import announced, streams_of
+from vds_gz.parameters.sensors import Sensor, SpinningLidar
+from vds_gz.ros.graph import Graph
+from vds_gz.ros.messages.packed import PackedMessage
+from vds_gz.sensing.body import BodyState
+from vds_gz.sensing.lidar import LidarModel
+from vds_gz.sensing.point_layout import PointLayout, gazebo_layouts
+from vds_gz.sensing.range_finder import Echoes
+from vds_gz.sensing.ray_grid import gazebo_bands
+from vds_gz.world.scene import Scene
+
+#: Numbers of formats in ``sensor_msgs/PointField``.
+DATATYPES = {"u1": 2, "u2": 4, "u4": 6, "f4": 7, "f8": 8}
+
+
+class PointsOutput:
+    """The point cloud of a lidar.
+
+    Attributes:
+        rate: Turns per second [Hz].
+        span: Time from the first column to the last one [ns].
+    """
+
+    def __init__(self, graph: Graph, name: str, sensor: Sensor, prefix: str, seed: int) -> None:
+        """Announce the topic."""
+        assert isinstance(sensor, SpinningLidar)
+        self._lidar = LidarModel(name, sensor, seed)
+        self.rate, self.span = sensor.rate, self._lidar.span
+        stream = streams_of(sensor.type)["points"]
+        self._publisher = announced(graph, name, stream)
+        layouts = gazebo_layouts(self._lidar.directions, gazebo_bands(sensor))
+        self._clouds = [Cloud(graph, prefix + stream.frame(name), layout) for layout in layouts]
+
+    @property
+    def heard(self) -> bool:
+        """Whether anybody listens."""
+        return self._publisher.subscription_count() > 0
+
+    def measure(self, states: Sequence[BodyState], scene: Scene | None) -> None:
+        """Measure a turn, and publish if anybody listens."""
+        if not self.heard:
+            return
+        echoes, now = self._lidar.measure(states, scene), states[-1].time
+        for cloud in self._clouds:
+            cloud.write(echoes, now - self.span, now)
+            self._publisher.publish_raw(cloud.message.data)
+
+
+class Cloud:
+    """One message of a turn.
+
+    Attributes:
+        message: Its bytes.
+    """
+
+    def __init__(self, graph: Graph, frame: str, layout: PointLayout) -> None:
+        """Lay out the message."""
+        self._layout = layout
+        self.message = cloud_message(graph, frame, layout.dtype, layout.shape)
+        self._points = self.message.array("data").view(layout.dtype).reshape(layout.shape)
+        layout.prepare(self._points)
+
+    def write(self, echoes: Echoes, first: int, last: int) -> None:
+        """Write a turn whose columns were measured between two times [ns]."""
+        dense = self._layout.write(self._points, echoes, first * 1e-9)
+        self.message.write(last if self._layout.stamped_last else first, (dense,))
+
+
+def cloud_message(graph: Graph, frame: str, dtype: np.dtype[Any], shape: tuple[int, int]) -> PackedMessage:
+    """A cloud of points of a structured type; its number is ``is_dense``.
+
+    Args:
+        graph: Serializes it.
+        frame: Its frame.
+        dtype: Fields of a point.
+        shape: Height and width.
+    """
+    kind = "sensor_msgs/msg/PointCloud2"
+    message: PointCloud2 = graph.message(kind)
+    message.header.frame_id = frame
+    message.height, message.width = shape
+    message.point_step, message.row_step = dtype.itemsize, dtype.itemsize * shape[1]
+    assert dtype.fields is not None
+    message.fields = [graph.message("sensor_msgs/msg/PointField") for _ in dtype.fields]
+    for field, (name, (format_, offset, *_)) in zip(message.fields, dtype.fields.items(), strict=True):
+        field.name, field.offset, field.count = name, offset, 1
+        field.datatype = DATATYPES[format_.str[1:]]
+    message.data = graph.numbers(message.row_step * message.height, "uint8")
+    return PackedMessage(graph, kind, message, ["header.stamp"], ["is_dense"])

@@ -1,0 +1,71 @@
+"""Scans of lidars in one plane: ``sensor_msgs/LaserScan``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from vds_gz.interface.messages import LaserScan
+from vds_gz.interface.sensors.announcing import announced, streams_of
+from vds_gz.parameters.sensors import PlanarLidar, Sensor
+from vds_gz.ros.graph import Graph
+from vds_gz.ros.messages.packed import PackedMessage
+from vds_gz.sensing.body import BodyState
+from vds_gz.sensing.lidar import LidarModel
+from vds_gz.world.scene import Scene
+
+#: The quality of every echo in the express modes of an RPLIDAR, by its SDK; what has no range has 0.
+EXPRESS_QUALITY = 47.0
+
+
+class ScanOutput:
+    """The scan of a lidar in one plane.
+
+    As through ``ros_gz_bridge``: all rays at one time, intensities are retro-reflectivities. As by ``sllidar_ros2``:
+    stamped with the first ray, with the time between rays, and the device's quality for intensity.
+
+    Attributes:
+        rate: Scans per second [Hz].
+        span: Time from the first ray to the last one [ns].
+    """
+
+    def __init__(self, graph: Graph, name: str, sensor: Sensor, prefix: str, seed: int) -> None:
+        """Announce the topic."""
+        assert isinstance(sensor, PlanarLidar)
+        self._lidar = LidarModel(name, sensor, seed)
+        self.rate, self.span = sensor.rate, self._lidar.span
+        stream = streams_of(sensor.type)["scan"]
+        self._publisher = announced(graph, name, stream)
+        message: LaserScan = graph.message(stream.ros_type)
+        message.header.frame_id = prefix + stream.frame(name)
+        self._describe(message, sensor)
+        message.ranges, message.intensities = (graph.numbers(len(self._lidar.grid.azimuths), "float32") for _ in "ri")
+        self._message = PackedMessage(graph, stream.ros_type, message, ["header.stamp"], [])
+        self._ranges, self._intensities = self._message.array("ranges"), self._message.array("intensities")
+
+    @property
+    def heard(self) -> bool:
+        """Whether anybody listens."""
+        return self._publisher.subscription_count() > 0
+
+    def measure(self, states: Sequence[BodyState], scene: Scene | None) -> None:
+        """Scan, and publish if anybody listens."""
+        if not self.heard:
+            return
+        echoes = self._lidar.measure(states, scene)
+        self._ranges[:] = echoes.ranges[:, 0]
+        quality = np.where(np.isfinite(self._ranges), EXPRESS_QUALITY, 0.0)
+        self._intensities[:] = quality if self.span else echoes.retro[:, 0]
+        self._message.write(states[-1].time - self.span, ())
+        self._publisher.publish_raw(self._message.data)
+
+    def _describe(self, message: LaserScan, sensor: PlanarLidar) -> None:
+        """Write what is the same in all scans."""
+        azimuths = self._lidar.grid.azimuths
+        message.angle_min, message.angle_max = float(azimuths[0]), float(azimuths[-1])
+        message.angle_increment = (message.angle_max - message.angle_min) / (len(azimuths) - 1)
+        message.range_min, message.range_max = sensor.min_range, sensor.max_range
+        if self.span:
+            message.time_increment = self.span * 1e-9 / (len(azimuths) - 1)
+            message.scan_time = 1.0 / sensor.rate

@@ -1,0 +1,61 @@
+"""A lidar on the vehicle: where its rays begin, when, and with which noise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vds_gz.parameters.sensors import Lidar
+from vds_gz.sensing.body import BodyState
+from vds_gz.sensing.body_motion import mounted, placement, placements
+from vds_gz.sensing.range_finder import Echoes, RangeFinder
+from vds_gz.sensing.ray_grid import driver_grid, gazebo_grid
+from vds_gz.sensing.sample_noise import SampleNoise, sample_number
+from vds_gz.world.scene import Scene
+
+
+class LidarModel:
+    """A lidar whose columns are measured all at once, as in Gazebo, or one after the other, as by the device.
+
+    Attributes:
+        grid: Its rays.
+        directions: Their unit vectors in the sensor's frame, of shape (columns, rows, 3).
+        span: Time from the first column to the last one [ns]; 0 if all are measured at once.
+    """
+
+    def __init__(self, name: str, sensor: Lidar, seed: int) -> None:
+        """Point the rays.
+
+        Args:
+            name: Of the sensor, by which its noise differs from that of others.
+            sensor: Its parameters.
+            seed: Of the noise.
+        """
+        turns = sensor.layout == "driver"
+        self.grid = driver_grid(sensor) if turns else gazebo_grid(sensor)
+        columns = len(self.grid.azimuths)
+        self.span = round((columns - 1) / columns / sensor.rate * 1e9) if turns else 0
+        self._before_last = np.round(np.linspace(self.span, 0.0, columns)).astype(np.int64)
+        self._rate = sensor.rate
+        self._mount = mounted(sensor.xyz, sensor.rpy)
+        self._finder = RangeFinder(sensor, self.grid)
+        self.directions = self._finder.directions
+        self._noise = SampleNoise(seed, name)
+
+    def column_times(self, time: int) -> NDArray[np.int64]:
+        """When each column was measured [ns], if the last one was at ``time``."""
+        return time - self._before_last
+
+    def measure(self, states: Sequence[BodyState], scene: Scene | None) -> Echoes:
+        """What is met in the turn that ends now.
+
+        Args:
+            states: The body's states of the last :attr:`span` and the one before; the last one is the present.
+            scene: What can be seen; none if there is no world.
+        """
+        now = states[-1]
+        body = placements(states, self.column_times(now.time)) if self.span else placement(now.pose)
+        random = self._noise.generator(sample_number(now.time, self._rate))
+        return self._finder.measure(scene, body.then(self._mount), random)
