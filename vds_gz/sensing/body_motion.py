@@ -61,6 +61,7 @@ def placements(states: Sequence[BodyState], times: NDArray[np.int64]) -> Placeme
     before = np.clip(np.searchsorted(known, times, side="right") - 1, 0, max(len(known) - 2, 0))
     after = np.minimum(before + 1, len(known) - 1)
     part = np.clip((times - known[before]) / np.maximum(known[after] - known[before], 1), 0.0, 1.0)
+    part[times >= known[after]] = 1.0  # also where two states have one time
     turns = [turned(a.orientation, b.orientation) for a, b in zip(poses, [*poses[1:], poses[-1]], strict=True)]
     rotations = np.array([matrix(pose.orientation) for pose in poses])
     positions = np.array([pose.position for pose in poses])

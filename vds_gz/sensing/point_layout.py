@@ -1,4 +1,4 @@
-"""How point clouds are laid out in bytes: by Gazebo's lidar through ``ros_gz_bridge``.
+"""How point clouds are laid out in bytes.
 
 A layout is a structured type with the fields' names, types and offsets as in ``sensor_msgs/PointCloud2``, and knows how
 to write the echoes of a turn into an array of such points.
@@ -69,42 +69,3 @@ def write_places(points: Points, ranges: Floats, directions: Mapping[str, Floats
 def components(directions: Array) -> dict[str, Floats]:
     """The x, y and z of directions, each contiguous."""
     return {axis: np.ascontiguousarray(directions[..., k], np.float32) for k, axis in enumerate("xyz")}
-
-
-class GazeboLayout:
-    """Rows of a cloud are rows of the lidar, the lowest first; what nothing was met by is infinitely far.
-
-    Fields and offsets as gz-sensors 8 has them (GpuLidarSensor.cc), aligned for ROS.
-    """
-
-    dtype = fields(32, x=("<f4", 0), y=("<f4", 4), z=("<f4", 8), intensity=("<f4", 16), ring=("<u2", 24))
-    stamped_last = False
-
-    def __init__(self, directions: Array, rows: slice) -> None:
-        """Lay out some rows.
-
-        Args:
-            directions: Of all rays, of shape (columns, rows, 3).
-            rows: Those that one lidar of Gazebo's has.
-        """
-        self._rows = rows
-        self._directions = components(directions[:, rows].swapaxes(0, 1))
-        self.shape = self._directions["x"].shape
-
-    def prepare(self, points: Points) -> None:
-        """Number the rings from the lowest."""
-        points["ring"] = np.arange(self.shape[0])[:, None]
-
-    def write(self, points: Points, echoes: Echoes, begin: float) -> bool:
-        """Write places and intensities; all points have the time of the message."""
-        ranges = np.ascontiguousarray(echoes.ranges[:, self._rows].T)
-        with np.errstate(invalid="ignore"):  # an infinite range times 0 is NaN, as it is in Gazebo
-            write_places(points, ranges, self._directions)
-        points["intensity"] = echoes.retro[:, self._rows].T
-        return bool(np.isfinite(ranges).all())
-
-
-def gazebo_layouts(directions: Array, bands: tuple[Array, ...]) -> list[PointLayout]:
-    """The layouts of a lidar that Gazebo has in several bands, see :func:`vds_gz.sensing.ray_grid.gazebo_bands`."""
-    ends = np.cumsum([len(band) for band in bands]).tolist()
-    return [GazeboLayout(directions, slice(begin, end)) for begin, end in zip([0, *ends], ends, strict=False)]

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from helpers.processes import Probe
-from helpers.scenes import at, scene, standing
+from helpers.scenes import at, driven, scene, standing
 from helpers.sensors import Heard, described, points
 
+from vds_gz.geometry.se3 import Transform
+from vds_gz.geometry.so3 import quaternion
 from vds_gz.interface.conversions import stamp_ns
 from vds_gz.parameters.sensors import Helios26, OusterOs1, VelodyneVlp16
 from vds_gz.world.shapes import Box, HalfSpace
@@ -61,3 +63,84 @@ def test_the_largest_cloud_goes_over_the_graph(probe: Probe):
     (cloud,) = Heard(probe, OusterOs1()).measured(standing(), ROOM)["points"]
     assert (cloud.height, cloud.width, len(cloud.data)) == (128, 1024, 4_194_304)
     assert np.isfinite(points(cloud)["x"]).any()
+
+
+# ---------------------------------------------------------------------- as drivers send them
+
+
+def turning(rate: float):
+    """The body turning about the vertical at the origin."""
+    return lambda time: Transform((0.0, 0.0, 0.0), quaternion(0.0, 0.0, rate * time))
+
+
+def test_as_by_velodyne(probe: Probe):
+    sensor = VelodyneVlp16(layout="driver", std_noise=0.0, xyz=(0.0, 0.0, 1.5))
+    heard = Heard(probe, sensor)
+    (cloud,) = heard.measured(driven(turning(1.0), 2.0, 0.1), ROOM)["points"]
+    assert described(cloud) == [
+        *[("x", 0, 7), ("y", 4, 7), ("z", 8, 7), ("intensity", 12, 7), ("ring", 16, 4), ("time", 18, 7)]
+    ]
+    assert (cloud.height, cloud.width, cloud.point_step) == (1808, 16, 22)
+    assert stamp_ns(cloud.header.stamp) == 2_000_000_000
+    found = points(cloud)
+    assert (found["ring"] == np.arange(16)).all()
+    assert found["time"][-1].tolist() == [0.0] * 16
+    assert found["time"][0] == pytest.approx(-heard.output.span * 1e-9)
+    assert (np.diff(found["time"], axis=0) > 0.0).all()
+    missed = np.isnan(found["x"])
+    assert 0.1 < missed.mean() < 0.9
+    assert (np.isnan(found["z"]) == missed).all()
+    assert (np.isnan(found["intensity"]) == missed).all()
+    assert set(found["intensity"][~missed].tolist()) == {2.0, 4.0}
+    assert not cloud.is_dense
+
+
+def test_as_by_rslidar(probe: Probe):
+    heard = Heard(probe, Helios26(layout="driver", std_noise=0.0))
+    (cloud,) = heard.measured(standing(2.0), ROOM)["points"]
+    assert described(cloud) == [
+        *[("x", 0, 7), ("y", 4, 7), ("z", 8, 7), ("intensity", 12, 7), ("ring", 16, 4), ("timestamp", 18, 8)]
+    ]
+    assert (cloud.height, cloud.width, cloud.point_step) == (1808, 32, 26)
+    found = points(cloud)
+    assert stamp_ns(cloud.header.stamp) == 2_000_000_000 - heard.output.span
+    assert found["timestamp"][0] == pytest.approx(stamp_ns(cloud.header.stamp) * 1e-9, abs=1e-9)
+    assert found["timestamp"][-1] == pytest.approx(2.0, abs=1e-9)
+    assert (found["ring"] == np.arange(32)).all()
+    ahead = found[0]
+    assert np.degrees(np.arctan2(ahead["z"], ahead["x"]))[[0, 4, 20]] == pytest.approx([-16.0, -11.0, -0.5], abs=1e-4)
+    assert np.isnan(found["x"]).any()
+    assert (found["intensity"][np.isnan(found["x"])] == 0.0).all()
+
+
+def test_as_by_ouster(probe: Probe):
+    heard = Heard(probe, OusterOs1(layout="driver", std_noise=0.0, rows=8, columns=64, rate=20.0))
+    (cloud,) = heard.measured(standing(2.0), ROOM)["points"]
+    assert described(cloud) == [
+        *[("x", 0, 7), ("y", 4, 7), ("z", 8, 7), ("intensity", 16, 7), ("t", 20, 6), ("reflectivity", 24, 4)],
+        *[("ring", 26, 4), ("ambient", 28, 4), ("range", 32, 6)],
+    ]
+    assert (cloud.height, cloud.width, cloud.point_step) == (8, 64, 48)
+    found = points(cloud)
+    assert stamp_ns(cloud.header.stamp) == 2_000_000_000 - heard.output.span
+    assert found["t"][0] == pytest.approx(np.linspace(0.0, heard.output.span, 64), abs=1.0)
+    assert (found["t"] == found["t"][0]).all()
+    assert (found["ring"] == np.arange(8)[:, None]).all()
+    assert found["z"][0, 32] > 0.0 > found["z"][7, 32]
+    distance = np.sqrt(found["x"] ** 2 + found["y"] ** 2 + found["z"] ** 2)
+    missed = found["range"] == 0
+    assert (np.isnan(distance) == missed).all()
+    assert 0.001 * found["range"][~missed] == pytest.approx(distance[~missed], abs=0.00051)
+    assert set(found["reflectivity"][~missed].tolist()) == {2, 4}
+    assert not found["ambient"].any()
+    # Columns go clockwise from right behind.
+    assert np.arctan2(found["y"], found["x"])[3, 17:48] == pytest.approx(
+        np.pi - np.arange(17, 48) * np.pi / 32, abs=1e-6
+    )
+
+
+def test_ouster_offers_what_its_driver_offers(probe: Probe):
+    heard = Heard(probe, OusterOs1(layout="driver", rows=2, columns=8))
+    heard.measured(standing(), ROOM)
+    offer = probe.graph.offers()["/front/points"]
+    assert not offer.qos.reliable

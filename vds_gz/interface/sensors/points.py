@@ -9,18 +9,23 @@ import numpy as np
 
 from vds_gz.interface.messages import PointCloud2
 from vds_gz.interface.sensors.announcing import announced, streams_of
-from vds_gz.parameters.sensors import Sensor, SpinningLidar
-from vds_gz.ros.graph import Graph
+from vds_gz.parameters.sensors import OusterOs1, Sensor, SpinningLidar
+from vds_gz.ros.graph import Graph, QoS
 from vds_gz.ros.messages.packed import PackedMessage
 from vds_gz.sensing.body import BodyState
+from vds_gz.sensing.driver_points import driver_layout
+from vds_gz.sensing.gazebo_points import gazebo_layouts
 from vds_gz.sensing.lidar import LidarModel
-from vds_gz.sensing.point_layout import PointLayout, gazebo_layouts
+from vds_gz.sensing.point_layout import PointLayout
 from vds_gz.sensing.range_finder import Echoes
 from vds_gz.sensing.ray_grid import gazebo_bands
 from vds_gz.world.scene import Scene
 
 #: Numbers of formats in ``sensor_msgs/PointField``.
 DATATYPES = {"u1": 2, "u2": 4, "u4": 6, "f4": 7, "f8": 8}
+
+#: The quality of service of ``ouster-ros``: rclcpp's for the data of sensors.
+SENSOR_DATA = QoS(depth=5, reliable=False)
 
 
 class PointsOutput:
@@ -37,8 +42,10 @@ class PointsOutput:
         self._lidar = LidarModel(name, sensor, seed)
         self.rate, self.span = sensor.rate, self._lidar.span
         stream = streams_of(sensor.type)["points"]
-        self._publisher = announced(graph, name, stream)
-        layouts = gazebo_layouts(self._lidar.directions, gazebo_bands(sensor))
+        by_driver = sensor.layout == "driver"
+        best_effort = by_driver and isinstance(sensor, OusterOs1)
+        self._publisher = announced(graph, name, stream, SENSOR_DATA if best_effort else None)
+        layouts = _driver_layouts(sensor, self._lidar) if by_driver else _gazebo_layouts(sensor, self._lidar)
         self._clouds = [Cloud(graph, prefix + stream.frame(name), layout) for layout in layouts]
 
     @property
@@ -54,6 +61,14 @@ class PointsOutput:
         for cloud in self._clouds:
             cloud.write(echoes, now - self.span, now)
             self._publisher.publish_raw(cloud.message.data)
+
+
+def _gazebo_layouts(sensor: SpinningLidar, lidar: LidarModel) -> list[PointLayout]:
+    return gazebo_layouts(lidar.directions, gazebo_bands(sensor))
+
+
+def _driver_layouts(sensor: SpinningLidar, lidar: LidarModel) -> list[PointLayout]:
+    return [driver_layout(sensor, lidar.directions, lidar.column_times(0))]
 
 
 class Cloud:
