@@ -194,7 +194,9 @@ def compare_with_trimesh(placed, seed):
     clear = np.abs(np.einsum("ij,ij->i", normals, rays)) > 0.7
     assert (np.isfinite(ranges) == np.isfinite(expected)).mean() > 0.98
     both = clear & np.isfinite(expected)
-    assert (np.abs(ranges[both] - expected[both]) > 1e-4).sum() <= 0.01 * len(rays)
+    # So far do the corners' chords lie inside a round shape of 1 m.
+    tolerance = 1e-4 * max(1.0, *(scale.max() for _, _, scale in placed))
+    assert (np.abs(ranges[both] - expected[both]) > tolerance).sum() <= 0.01 * len(rays)
     # Convex shapes are met by every ray that goes to their middle: none slips through.
     for thing, _, _ in placed:
         if thing.name not in ("prism", "rectangle"):

@@ -109,11 +109,11 @@ class RayCaster:
         if directions.shape[1:] != (3,) or origins.shape not in ((1, 3), directions.shape):
             raise ValueError(f"rays have origins {origins.shape}, directions {directions.shape}; both must be (n, 3)")
         ranges, shapes = np.empty(len(directions)), np.empty(len(directions), np.int64)
-        rays = (self._packed.kinds, self._packed.rows, origins, directions, float(max_range), ranges, shapes)
+        rays, packed = (origins, directions, float(max_range), ranges, shapes), self._packed
         if self.compiled:
-            _compiled(bvh.cast)(*self._tree, *rays)
+            _compiled(bvh.cast)(*self._tree, packed.kinds, packed.rows, *rays)
         else:
-            vectorised.cast(*rays)
+            vectorised.cast(packed, *rays)
         return ranges, shapes
 
     def hits(self, origins: Array, directions: Array, ranges: Array, shapes: Indices) -> Hits:

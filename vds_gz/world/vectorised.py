@@ -1,7 +1,8 @@
-"""What rays meet first, by numpy: all rays times all shapes, where nothing is compiled, or not yet.
+"""What rays meet first, by numpy, where nothing is compiled, or not yet.
 
 The formulas are those of :mod:`vds_gz.world.intersection`, operation by operation, so that both give the same bits.
-Arrays have one row a ray and one column a shape; ``p`` holds the rows of the shapes, as ``p[number]`` of shape (1, m).
+Instead of walking down a tree, all rays are held against the bounds of all shapes at once, and what passes there is
+computed pair by pair: arrays have one entry a pair of a ray and a shape; ``p`` holds the shapes' rows, ``p[number]``.
 """
 
 from __future__ import annotations
@@ -12,52 +13,75 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vds_gz.world.intersection import BOX, CAPSULE, CYLINDER, ELLIPSOID, HALF_SPACE, PARALLEL, TRIANGLE
+from vds_gz.world.packing import Packed
 from vds_gz.world.shapes import Array, Indices
 
 Flags = NDArray[np.bool_]
 
 #: So many rays times shapes are worked on at once: what they need stays in a processor's cache.
-BLOCK = 1 << 14
+BLOCK = 1 << 16
 
 
-def cast(
-    kinds: Indices, rows: Array, origins: Array, directions: Array, max_range: float, ranges: Array, hits: Indices
-) -> None:
+def cast(packed: Packed, origins: Array, directions: Array, max_range: float, ranges: Array, hits: Indices) -> None:
     """Find what every ray meets first; of shapes that it meets at one distance, the one of the lowest index.
 
     Args:
-        kinds, rows: The shapes.
+        packed: The shapes.
         origins: Where the rays begin [m], of shape (n, 3); (1, 3) where all begin in one place.
         directions: Where they go, of shape (n, 3), of length 1.
         max_range: What is not nearer is not met [m].
         ranges, hits: Filled with the distance [m] and the index of the shape; infinity and -1 where nothing is met.
     """
-    ranges[:], hits[:] = max_range, -1
+    none = len(packed.kinds)
+    ranges[:], hits[:] = max_range, none
     with np.errstate(all="ignore"):
-        for kind in np.unique(kinds):
-            for rays, shapes in _blocks(len(directions), np.flatnonzero(kinds == kind)):
-                begins = origins[rays] if len(origins) > 1 else origins
-                t = distances(kind, rows[shapes], begins, directions[rays])
-                nearest = t.argmin(axis=1)
-                least, shape = t[np.arange(len(t)), nearest], shapes[nearest]
-                better = (least < ranges[rays]) | ((least == ranges[rays]) & (shape < hits[rays]))
-                ranges[rays][better], hits[rays][better] = least[better], shape[better]
-    ranges[hits < 0] = np.inf
+        for rays, shapes in _pairs(packed, origins, directions, max_range):
+            begins = origins[rays] if len(origins) > 1 else np.broadcast_to(origins, (len(rays), 3))
+            t = np.empty(len(rays))
+            kinds = packed.kinds[shapes]
+            for kind in np.unique(kinds):
+                of_kind = kinds == kind
+                t[of_kind] = distances(kind, packed.rows[shapes[of_kind]], begins[of_kind], directions[rays[of_kind]])
+            before = ranges[rays]
+            np.minimum.at(ranges, rays, t)
+            first = t == ranges[rays]
+            hits[rays[ranges[rays] < before]] = none
+            np.minimum.at(hits, rays[first & (t < max_range)], shapes[first & (t < max_range)])
+    ranges[hits == none] = np.inf
+    hits[hits == none] = -1
 
 
-def _blocks(rays: int, shapes: Indices) -> Iterator[tuple[slice, Indices]]:
-    """All pairs of rays and shapes, in parts."""
-    width = min(len(shapes), BLOCK)
-    height = max(1, BLOCK // width)
-    for left in range(0, len(shapes), width):
-        for top in range(0, rays, height):
-            yield slice(top, top + height), shapes[left : left + width]
+def _pairs(packed: Packed, origins: Array, directions: Array, max_range: float) -> Iterator[tuple[Indices, Indices]]:
+    """Rays, and shapes that they may meet, in parts: those whose bounds they come through."""
+    within = _within_reach(packed, origins, directions, max_range)
+    lower, upper = packed.lower[within].T[:, None, :], packed.upper[within].T[:, None, :]
+    height = max(1, BLOCK // max(1, len(within)))
+    for top in range(0, len(directions), height):
+        inverses = 1.0 / _away_from_zero(directions[top : top + height])
+        begins = origins[top : top + height] if len(origins) > 1 else origins
+        near, far = np.zeros(()), np.asarray(max_range)
+        for axis in range(3):
+            begin, inverse = begins[:, axis, None], inverses[:, axis, None]
+            one, other = (lower[axis] - begin) * inverse, (upper[axis] - begin) * inverse
+            near = np.maximum(near, np.minimum(one, other))
+            far = np.minimum(far, np.maximum(one, other))
+        rays, shapes = np.nonzero(near <= far)
+        yield rays + top, within[shapes]
+
+
+def _within_reach(packed: Packed, origins: Array, directions: Array, max_range: float) -> Indices:
+    """The shapes whose bounds come into the box that holds all rays: those of a flat scan pass most of them."""
+    if not len(directions):
+        return np.empty(0, np.int64)
+    ends = origins + np.where(directions == 0.0, 0.0, directions * max_range)
+    low = np.minimum(origins.min(axis=0), ends.min(axis=0))
+    high = np.maximum(origins.max(axis=0), ends.max(axis=0))
+    return np.flatnonzero(((packed.lower <= high) & (packed.upper >= low)).all(axis=1))
 
 
 def distances(kind: int, rows: Array, origins: Array, directions: Array) -> Array:
-    """How far each ray runs to each shape of one kind [m], of shape (rays, shapes); infinite where it passes."""
-    p = rows.T[:, None, :]
-    o, d = origins.T[:, :, None], directions.T[:, :, None]
+    """How far each ray runs to its shape, all of one kind [m]; infinite where it passes."""
+    p, o, d = rows.T, origins.T, directions.T
     if kind == TRIANGLE:
         return _triangles(p, o, d)
     sx, sy, sz = o[0] - p[9], o[1] - p[10], o[2] - p[11]
@@ -85,16 +109,14 @@ def _slab(half: Array, x: Array, ux: Array) -> tuple[Array, Array]:
 
 def _triangles(p: Array, o: Array, d: Array) -> Array:
     """Rays along one axis of the world after the other, for each of which the axes have an order of their own."""
-    x, y, z = np.abs(d[:, :, 0])
+    x, y, z = np.abs(d)
     axes = np.where((x > z) & (x >= y), 0, np.where(y > z, 1, 2))
-    t = np.empty((d.shape[1], p.shape[2]))
+    t = np.empty(d.shape[1])
     for axis in range(3):
-        rays = np.flatnonzero(axes == axis)
-        if len(rays):
-            turn = [(axis + 1) % 3, (axis + 2) % 3, axis]
-            corners = [p[3 * corner : 3 * corner + 3][turn] for corner in range(3)]
-            begins = o if o.shape[1] == 1 else o[:, rays]
-            t[rays] = _sheared(corners, begins[turn], d[:, rays][turn])
+        rays = axes == axis
+        turn = [(axis + 1) % 3, (axis + 2) % 3, axis]
+        corners = [p[3 * corner : 3 * corner + 3, rays][turn] for corner in range(3)]
+        t[rays] = _sheared(corners, o[:, rays][turn], d[:, rays][turn])
     return t
 
 
