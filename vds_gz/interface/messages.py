@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import MutableSequence, Sequence
 from typing import Protocol
 
 
@@ -174,6 +174,37 @@ class PointCloud2(Stamped, Protocol):
     point_step: int
     row_step: int
     data: Sequence[int]
+
+
+class Image(Stamped, Protocol):
+    """``sensor_msgs/Image``."""
+
+    height: int
+    width: int
+    encoding: str
+    step: int
+    data: Sequence[int]
+
+
+class CameraInfo(Stamped, Protocol):
+    """``sensor_msgs/CameraInfo``."""
+
+    height: int
+    width: int
+    distortion_model: str
+    d: Sequence[float]
+
+    @property
+    def k(self) -> MutableSequence[float]:
+        """Intrinsic matrix, 3 x 3."""
+
+    @property
+    def r(self) -> MutableSequence[float]:
+        """Rectification matrix, 3 x 3."""
+
+    @property
+    def p(self) -> MutableSequence[float]:
+        """Projection matrix, 3 x 4."""
 
 
 class Text(Protocol):

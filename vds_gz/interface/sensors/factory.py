@@ -6,11 +6,12 @@ from collections.abc import Callable
 
 from vds_gz.interface.sensors.base import SensorOutput
 from vds_gz.interface.sensors.fix import FixOutput
+from vds_gz.interface.sensors.images import CameraOutput
 from vds_gz.interface.sensors.imu import ImuOutput
 from vds_gz.interface.sensors.points import PointsOutput
 from vds_gz.interface.sensors.scan import ScanOutput
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.parameters.sensors import Gnss, Imu, Lidar, Lidar2d, RplidarA2, Sensor
+from vds_gz.parameters.sensors import Camera, Gnss, Imu, Lidar, Lidar2d, RplidarA2, Sensor
 from vds_gz.ros.graph import Graph
 
 #: Makes a sensor's outputs: the graph, its name, its parameters, what stands before the names of frames, and a seed.
@@ -20,6 +21,7 @@ Maker = Callable[[Graph, str, Sensor, str, int], SensorOutput]
 MAKERS: dict[type[Sensor], Maker] = {
     Imu: ImuOutput,
     Gnss: FixOutput,
+    Camera: CameraOutput,
     Lidar: PointsOutput,
     Lidar2d: ScanOutput,
     RplidarA2: ScanOutput,

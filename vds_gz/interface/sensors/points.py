@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-import numpy as np
-
-from vds_gz.interface.messages import PointCloud2
 from vds_gz.interface.sensors.announcing import announced, streams_of
+from vds_gz.interface.sensors.clouds import cloud_message
 from vds_gz.parameters.sensors import OusterOs1, Sensor, SpinningLidar
 from vds_gz.ros.graph import Graph, QoS
-from vds_gz.ros.messages.packed import PackedMessage
 from vds_gz.sensing.body import BodyState
 from vds_gz.sensing.driver_points import driver_layout
 from vds_gz.sensing.gazebo_points import gazebo_layouts
@@ -20,9 +16,6 @@ from vds_gz.sensing.point_layout import PointLayout
 from vds_gz.sensing.range_finder import Echoes
 from vds_gz.sensing.ray_grid import gazebo_bands
 from vds_gz.world.scene import Scene
-
-#: Numbers of formats in ``sensor_msgs/PointField``.
-DATATYPES = {"u1": 2, "u2": 4, "u4": 6, "f4": 7, "f8": 8}
 
 #: The quality of service of ``ouster-ros``: rclcpp's for the data of sensors.
 SENSOR_DATA = QoS(depth=5, reliable=False)
@@ -89,26 +82,3 @@ class Cloud:
         """Write a turn whose columns were measured between two times [ns]."""
         dense = self._layout.write(self._points, echoes, first * 1e-9)
         self.message.write(last if self._layout.stamped_last else first, (dense,))
-
-
-def cloud_message(graph: Graph, frame: str, dtype: np.dtype[Any], shape: tuple[int, int]) -> PackedMessage:
-    """A cloud of points of a structured type; its number is ``is_dense``.
-
-    Args:
-        graph: Serializes it.
-        frame: Its frame.
-        dtype: Fields of a point.
-        shape: Height and width.
-    """
-    kind = "sensor_msgs/msg/PointCloud2"
-    message: PointCloud2 = graph.message(kind)
-    message.header.frame_id = frame
-    message.height, message.width = shape
-    message.point_step, message.row_step = dtype.itemsize, dtype.itemsize * shape[1]
-    assert dtype.fields is not None
-    message.fields = [graph.message("sensor_msgs/msg/PointField") for _ in dtype.fields]
-    for field, (name, (format_, offset, *_)) in zip(message.fields, dtype.fields.items(), strict=True):
-        field.name, field.offset, field.count = name, offset, 1
-        field.datatype = DATATYPES[format_.str[1:]]
-    message.data = graph.numbers(message.row_step * message.height, "uint8")
-    return PackedMessage(graph, kind, message, ["header.stamp"], ["is_dense"])

@@ -1,0 +1,142 @@
+"""Cameras: ``sensor_msgs/Image``, ``CameraInfo``, and ``PointCloud2`` of those that see depth.
+
+Fields, encodings and frames are those of Gazebo's cameras through ``ros_gz_bridge``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from vds_gz.interface.messages import CameraInfo, Image
+from vds_gz.interface.sensors.announcing import announced, streams_of
+from vds_gz.interface.sensors.clouds import cloud_message
+from vds_gz.parameters.sensors import Camera, RgbdCamera, Sensor
+from vds_gz.ros.graph import Graph
+from vds_gz.ros.messages.packed import PackedMessage
+from vds_gz.sensing.body import BodyState
+from vds_gz.sensing.body_motion import mounted, placement
+from vds_gz.sensing.coloured_points import ColouredLayout
+from vds_gz.sensing.pinhole import Pinhole, View, clipped
+from vds_gz.world.scene import Scene
+
+#: Bytes of a pixel.
+PIXEL = {"rgb8": 3, "32FC1": 4}
+
+#: Writes a view into a message; the message's numbers.
+Writer = Callable[[View], Sequence[float]]
+
+
+class CameraOutput:
+    """A camera, for colour or for colour and depth; what nobody listens to is not measured.
+
+    Attributes:
+        rate: Images per second [Hz].
+        span: How far back the body's states must be known [ns]: all pixels are of one time.
+    """
+
+    span = 0
+
+    def __init__(self, graph: Graph, name: str, sensor: Sensor, prefix: str, seed: int) -> None:
+        """Announce the topics. There is no noise."""
+        assert isinstance(sensor, Camera)
+        self.rate = sensor.rate
+        self._sensor = sensor
+        self._mount = mounted(sensor.xyz, sensor.rpy)
+        self._pinhole = Pinhole(sensor)
+        streams = streams_of(sensor.type)
+        self._publishers = {topic: announced(graph, name, stream) for topic, stream in streams.items()}
+        frames = {topic: prefix + stream.frame(name) for topic, stream in streams.items()}
+        makers = {
+            "image_raw": self._image,
+            "camera_info": self._information,
+            "depth/image_raw": self._depth,
+            "points": self._points,
+        }
+        self._messages = {topic: makers[topic](graph, frame) for topic, frame in frames.items()}
+
+    @property
+    def heard(self) -> bool:
+        """Whether anybody listens to any of the topics."""
+        return bool(self._wanted())
+
+    def measure(self, states: Sequence[BodyState], scene: Scene | None) -> None:
+        """Look, and publish what somebody listens to."""
+        wanted, now = self._wanted(), states[-1]
+        if not wanted:
+            return
+        view = View(np.empty((0, 0), np.float32), None)
+        if wanted != ["camera_info"]:
+            colour = "image_raw" in wanted or "points" in wanted
+            view = self._pinhole.view(scene, placement(now.pose).then(self._mount), colour=colour)
+        for topic in wanted:
+            message, write = self._messages[topic]
+            message.write(now.time, write(view))
+            self._publishers[topic].publish_raw(message.data)
+
+    def _wanted(self) -> list[str]:
+        return [topic for topic, publisher in self._publishers.items() if publisher.subscription_count()]
+
+    def _image(self, graph: Graph, frame: str) -> tuple[PackedMessage, Writer]:
+        message = _image_message(graph, frame, "rgb8", self._sensor)
+        pixels = message.array("data").reshape(self._pinhole.rays.shape)
+
+        def write(view: View) -> Sequence[float]:
+            pixels[:] = view.colour
+            return ()
+
+        return message, write
+
+    def _depth(self, graph: Graph, frame: str) -> tuple[PackedMessage, Writer]:
+        message = _image_message(graph, frame, "32FC1", self._sensor)
+        pixels = message.array("data").view("<f4").reshape(self._pinhole.rays.shape[:2])
+
+        def write(view: View) -> Sequence[float]:
+            pixels[:] = self._clipped(view)
+            return ()
+
+        return message, write
+
+    def _points(self, graph: Graph, frame: str) -> tuple[PackedMessage, Writer]:
+        layout = ColouredLayout(self._pinhole.rays)
+        message = cloud_message(graph, frame, layout.dtype, layout.shape)
+        points = message.array("data").view(layout.dtype).reshape(layout.shape)
+
+        def write(view: View) -> Sequence[float]:
+            assert view.colour is not None
+            return (layout.write(points, self._clipped(view), view.colour),)
+
+        return message, write
+
+    def _information(self, graph: Graph, frame: str) -> tuple[PackedMessage, Writer]:
+        return _information_message(graph, frame, self._sensor), lambda view: ()
+
+    def _clipped(self, view: View) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
+        assert isinstance(self._sensor, RgbdCamera)
+        return clipped(view.depth, self._sensor.depth_clip_min, self._sensor.depth_clip_max)
+
+
+def _image_message(graph: Graph, frame: str, encoding: str, camera: Camera) -> PackedMessage:
+    kind = "sensor_msgs/msg/Image"
+    message: Image = graph.message(kind)
+    message.header.frame_id = frame
+    message.height, message.width, message.encoding = camera.rows, camera.columns, encoding
+    message.step = camera.columns * PIXEL[encoding]
+    message.data = graph.numbers(message.step * message.height, "uint8")
+    return PackedMessage(graph, kind, message, ["header.stamp"], [])
+
+
+def _information_message(graph: Graph, frame: str, camera: Camera) -> PackedMessage:
+    """The intrinsic parameters of a camera without distortion, in pixels."""
+    kind = "sensor_msgs/msg/CameraInfo"
+    message: CameraInfo = graph.message(kind)
+    message.header.frame_id = frame
+    message.height, message.width = camera.rows, camera.columns
+    message.distortion_model, message.d = "plumb_bob", graph.numbers(5)
+    for matrix, columns in ((message.k, 3), (message.p, 4)):
+        matrix[0], matrix[2] = camera.fx, camera.cx
+        matrix[columns + 1], matrix[columns + 2] = camera.fy, camera.cy
+        matrix[2 * columns + 2] = 1.0
+    message.r[0] = message.r[4] = message.r[8] = 1.0
+    return PackedMessage(graph, kind, message, ["header.stamp"], [])

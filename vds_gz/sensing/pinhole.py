@@ -1,0 +1,78 @@
+"""A pinhole camera: the rays of its pixels, and what they see.
+
+The camera looks along x; columns of the image go to the right (-y), rows down (-z). As in Gazebo, the principal point
+(cx, cy) counts from the image's corner, so that the middle of the first pixel is at (0.5, 0.5) (gz-sensors 8,
+CameraSensor.cc, BuildProjectionMatrix).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vds_gz.parameters.sensors import Camera
+from vds_gz.sensing.body_motion import Placement
+from vds_gz.sensing.shading import SKY, Bytes, shaded
+from vds_gz.world.scene import Scene
+from vds_gz.world.shapes import Array
+
+
+class View(NamedTuple):
+    """What a camera sees.
+
+    Attributes:
+        depth: Along the optical axis [m], infinite where nothing is seen; of shape (rows, columns).
+        colour: Red, green and blue, of shape (rows, columns, 3); none if nobody wanted it.
+    """
+
+    depth: NDArray[np.float32]
+    colour: Bytes | None
+
+
+class Pinhole:
+    """The rays of a camera.
+
+    Attributes:
+        rays: Through the pixels' middles, with the depth 1, in the sensor's frame; of shape (rows, columns, 3).
+    """
+
+    def __init__(self, camera: Camera) -> None:
+        """Point the rays."""
+        self._camera = camera
+        across = (camera.cx - 0.5 - np.arange(camera.columns)) / camera.fx
+        up = (camera.cy - 0.5 - np.arange(camera.rows)) / camera.fy
+        self.rays: Array = np.ones((camera.rows, camera.columns, 3))
+        self.rays[..., 1], self.rays[..., 2] = across, up[:, None]
+        self._lengths = np.linalg.norm(self.rays, axis=-1).ravel()
+
+    def view(self, scene: Scene | None, place: Placement, *, colour: bool) -> View:
+        """Look.
+
+        Args:
+            scene: What there is to be seen; none: nothing.
+            place: The sensor in the world.
+            colour: Whether colours are wanted.
+        """
+        near, far = self._camera.clip_min, self._camera.clip_max
+        shape = self.rays.shape[:2]
+        if scene is None:
+            sky = np.broadcast_to(np.rint(255.0 * np.array(SKY)).astype(np.uint8), self.rays.shape)
+            return View(np.full(shape, np.inf, np.float32), sky if colour else None)
+        directions = np.matmul(self.rays, place.rotation.T).reshape(-1, 3)
+        origins = place.position + near * directions
+        directions /= self._lengths[:, None]
+        ranges, shapes = scene.visuals.cast(origins, directions, (far - near) * float(self._lengths.max()))
+        depth = near + ranges / self._lengths
+        too_far = depth > far
+        depth[too_far], shapes[too_far] = np.inf, -1
+        seen = shaded(scene.visuals, origins, directions, ranges, shapes).reshape(self.rays.shape) if colour else None
+        return View(depth.astype(np.float32).reshape(shape), seen)
+
+
+def clipped(depth: NDArray[np.float32], near: float, far: float) -> NDArray[np.float32]:
+    """Depths [m]; what is nearer than ``near`` is at -infinity, what is farther than ``far`` at infinity."""
+    found = np.where(depth > far, np.float32(np.inf), depth)
+    found[depth < near] = -np.inf
+    return found
