@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from vds_gz.world.xml_reader import Node
 
 IDENTITY = np.eye(4)
 IDENTITY.flags.writeable = False
+
+#: So many names are listed in a message.
+SHOWN = 20
 
 
 def matrix(rotation: Array, position: Array) -> Array:
@@ -67,6 +70,14 @@ def pose_of(node: Node | None) -> Array:
     return matrix(rotation, np.array((x, y, z)))
 
 
+class _Frame(NamedTuple):
+    """A frame by its pose in another one."""
+
+    of: str
+    pose: Array
+    node: Node
+
+
 @dataclass(slots=True)
 class Frames:
     """The frames of one model or of the world, each by its pose in a frame of the same scope.
@@ -78,47 +89,54 @@ class Frames:
 
     root: str
     nested: dict[str, Frames] = field(default_factory=dict)
-    poses: dict[str, Callable[[], Array]] = field(default_factory=dict)
+    _frames: dict[str, _Frame] = field(default_factory=dict)
     _known: dict[str, Array] = field(default_factory=dict)
-    _asked: set[str] = field(default_factory=set)
 
-    def add(self, name: str, node: Node, relative_to: str = "") -> None:
+    def add(self, name: str, node: Node, relative_to: str = "", foot: Array = IDENTITY) -> None:
         """Enter a frame by the ``<pose>`` of its element, relative to the frame that it names, else to this one.
 
+        Args:
+            name: Of the frame.
+            node: Its element.
+            relative_to: Where it stands if its pose does not say; empty: in the scope's own frame.
+            foot: What of it stands in this pose, in the frame itself.
+
         Raises:
-            WorldError: The name is taken.
+            WorldError: It has no name, or the name is taken.
         """
-        if name in self.poses or name == self.root:
+        if not name:
+            node.fail(f"<{node.tag}> has no name")
+        if name in self._frames or name == self.root:
             node.fail(f"<{node.tag}> '{name}': the name is taken in its model or world")
         pose = node.child("pose")
         given = pose.get("relative_to", "") if pose is not None else ""
-        self.poses[name] = lambda: self.find(given or relative_to or self.root, node) @ pose_of(pose)
-
-    def alias(self, name: str, of: str, node: Node) -> None:
-        """Enter a frame that stands where another one does."""
-        self.poses[name] = lambda: self.find(of, node)
+        local = pose_of(pose) if foot is IDENTITY else pose_of(pose) @ np.linalg.inv(foot)
+        self._frames[name] = _Frame(given or relative_to or self.root, local, node)
 
     def find(self, name: str, node: Node) -> Array:
-        """Where a frame stands in this scope, of shape (4, 4); ``node`` asks, for messages.
+        """Where a frame stands in this scope, of shape (4, 4); ``node`` names it, for messages.
 
         Raises:
             WorldError: There is no such frame, or frames stand relative to each other in a circle.
         """
-        if name == self.root:
-            return IDENTITY
-        if name not in self._known:
-            if name in self._asked:
+        chain: dict[str, Array] = {}
+        while name != self.root and name not in self._known:
+            if name in chain:
                 node.fail(f"frame '{name}' stands relative to itself, by way of others")
-            self._asked.add(name)
-            self._known[name] = self._pose(name, node)
-            self._asked.discard(name)
-        return self._known[name]
+            frame = self._frame(name, node)
+            chain[name] = frame.pose
+            name, node = frame.of, frame.node
+        found = self._known.get(name, IDENTITY)
+        for link in reversed(chain):
+            found = self._known[link] = found @ chain[link]
+        return found
 
-    def _pose(self, name: str, node: Node) -> Array:
-        if name in self.poses:
-            return self.poses[name]()
+    def _frame(self, name: str, node: Node) -> _Frame:
+        if name in self._frames:
+            return self._frames[name]
         model, _, inner = name.partition("::")
         if inner and model in self.nested:
-            return self.find(model, node) @ self.nested[model].find(inner, node)
-        known: Mapping[str, object] = {self.root: None, **self.poses}
-        node.fail(f"there is no frame '{name}'; there are {', '.join(known)}")
+            return _Frame(model, self.nested[model].find(inner, node), node)
+        known = [self.root, *self._frames]
+        more = f" and {len(known) - SHOWN} more" if len(known) > SHOWN else ""
+        node.fail(f"there is no frame '{name}'; there are {', '.join(known[:SHOWN])}{more}")

@@ -10,10 +10,25 @@ import numpy as np
 from vds_gz.world.frames import IDENTITY, matrix
 from vds_gz.world.meshes import read_heightmap, read_mesh
 from vds_gz.world.resources import Resources
-from vds_gz.world.shapes import Array, Box, Capsule, Cylinder, Ellipsoid, HalfSpace, Shape, extruded, rectangle, sphere
+from vds_gz.world.shapes import (
+    Array,
+    Box,
+    Capsule,
+    Cylinder,
+    Ellipsoid,
+    HalfSpace,
+    Shape,
+    cone,
+    extruded,
+    rectangle,
+    sphere,
+)
 from vds_gz.world.xml_reader import Node
 
 Placed = tuple[Shape, Array]
+
+#: A polyline of more points is a mistake.
+MOST_POINTS = 1000
 
 
 def read_geometry(geometry: Node, resources: Resources, *, seen: bool) -> Iterator[Placed]:
@@ -27,6 +42,8 @@ def read_geometry(geometry: Node, resources: Resources, *, seen: bool) -> Iterat
     Raises:
         WorldError: A shape is unknown, or its sizes are not allowed.
     """
+    if len(geometry.children("polyline")) > 1:
+        geometry.fail("<geometry> has more than one <polyline>; holes are not read")
     for node in geometry:
         assert isinstance(node, Node)
         if node.tag == "empty" or ":" in node.tag:
@@ -70,6 +87,7 @@ SOLIDS: dict[str, Callable[[Node], Shape]] = {
     "capsule": lambda node: Capsule(*_positive(node, "radius"), *_positive(node, "length")),
     "sphere": lambda node: sphere(*_positive(node, "radius")),
     "ellipsoid": _ellipsoid,
+    "cone": lambda node: cone(*_positive(node, "radius"), *_positive(node, "length")),
 }
 
 
@@ -98,8 +116,8 @@ def _polyline(node: Node) -> Placed:
     points = np.array([point.numbers(2) for point in node.children("point")]).reshape(-1, 2)
     if len(points) > 1 and (points[0] == points[-1]).all():
         points = points[:-1]
-    if len(points) < 3:
-        node.fail(f"<polyline> has {len(points)} different points; it must have at least 3")
+    if not 3 <= len(points) <= MOST_POINTS:
+        node.fail(f"<polyline> has {len(points)} different points; it must have 3 to {MOST_POINTS}")
     try:
         return extruded(points, _positive(node, "height")[0]), IDENTITY
     except ValueError as error:

@@ -14,7 +14,11 @@ from vds_gz.world.shapes import Array
 #: More pixels than this are a mistake.
 MOST = 200_000_000
 
-_HEADER = re.compile(rb"P([25])(?:\s+#[^\n]*)*\s+(\d+)(?:\s+#[^\n]*)*\s+(\d+)(?:\s+#[^\n]*)*\s+(\d+)\s")
+#: Formats that are read; others are not maps, and some start programs.
+FORMATS = ("PNG", "JPEG", "BMP", "GIF", "PPM", "TIFF", "TGA", "WEBP")
+
+_SPACE = rb"(?:\s|#[^\n]*\n)+"
+_HEADER = re.compile(rb"P([25])" + 3 * (_SPACE + rb"(\d{1,9})") + rb"\s")
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -36,6 +40,8 @@ def read_image(path: Path, place: str) -> Image:
     Raises:
         WorldError: It cannot be read.
     """
+    if not path.is_file():
+        raise WorldError(f"{place}: there is no image '{path}'")
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -53,7 +59,8 @@ def _pgm(header: re.Match[bytes], data: bytes, path: Path, place: str) -> Image:
         pixels = np.frombuffer(body[: len(body) // 2 * 2] if depth > 255 else body, ">u2" if depth > 255 else "u1")
     else:
         words = body.split()
-        pixels = np.array([int(word) for word in words]) if all(map(bytes.isdigit, words)) else np.empty(0)
+        sound = all(word.isdigit() and len(word) <= 5 for word in words)
+        pixels = np.array([int(word) for word in words] if sound else [])
     if len(pixels) < width * height:
         raise WorldError(f"{place}: image '{path}' is cut short: {len(pixels)} of {width * height} pixels")
     brightness = np.minimum(pixels[: width * height].reshape(height, width) / depth, 1.0)
@@ -66,17 +73,16 @@ def _other(path: Path, place: str) -> Image:
     except ModuleNotFoundError:
         raise WorldError(f"{place}: image '{path}' is no PGM; others need: pip install 'vds_gz[world]'") from None
     try:
-        with PIL.Image.open(path) as image:
-            if image.width * image.height > MOST:
-                raise WorldError(f"{place}: image '{path}' has {image.width} x {image.height} pixels; at most {MOST}")
-            if image.mode.startswith(("I", "F")):
-                return _deep(np.asarray(image, float))
-            pixels = np.asarray(image.convert("RGBA"), float) / 255.0
-    except (OSError, ValueError, SyntaxError, PIL.Image.DecompressionBombError) as error:
+        with PIL.Image.open(path, formats=FORMATS) as image:
+            size, deep = image.width * image.height, image.mode.startswith(("I", "F"))
+            if size <= MOST and deep:
+                pixels = np.asarray(image, float) / 65535.0
+                opacity = np.ones_like(pixels)
+            elif size <= MOST:
+                pixels = np.asarray(image.convert("L"), float) / 255.0
+                opacity = np.asarray(image.convert("RGBA").getchannel("A"), float) / 255.0
+    except Exception as error:  # readers of foreign formats raise whatever they meet
         raise WorldError(f"{place}: image '{path}' cannot be read: {error}") from None
-    return Image(pixels[:, :, :3].mean(axis=2), pixels[:, :, 3])
-
-
-def _deep(pixels: Array) -> Image:
-    """An image of 16 bits a pixel."""
-    return Image(np.clip(pixels / 65535.0, 0.0, 1.0), np.ones_like(pixels))
+    if size > MOST:
+        raise WorldError(f"{place}: image '{path}' has {size} pixels; at most {MOST} are read")
+    return Image(np.clip(pixels, 0.0, 1.0), opacity)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Iterator, Mapping
+from pathlib import Path, PurePosixPath
 from typing import Any, NoReturn
 
 import numpy as np
@@ -14,6 +15,29 @@ from vds_gz.world.xml_reader import Node
 
 #: More triangles than this are a mistake.
 MOST = 20_000_000
+
+
+#: Formats that are read; those with textures, pictures and animations have them left out.
+FORMATS = (".dae", ".glb", ".gltf", ".obj", ".off", ".ply", ".stl")
+
+
+class _Beside(Mapping[str, bytes]):
+    """What a mesh's own file names: only files in its folder, and below."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def __getitem__(self, name: str) -> bytes:
+        path = PurePosixPath(name)
+        if path.is_absolute() or ".." in path.parts or not (self._folder / path).is_file():
+            raise KeyError(f"there is no '{name}' beside the mesh")
+        return (self._folder / path).read_bytes()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
 
 
 def read_mesh(node: Node, resources: Resources) -> Mesh:
@@ -50,8 +74,11 @@ def _loaded(path: Path, node: Node) -> dict[str, tuple[Array, Any]]:
         import trimesh
     except ModuleNotFoundError:
         node.fail("meshes need the Python package 'trimesh': pip install 'vds_gz[world]'")
+    if path.suffix.lower() not in FORMATS:
+        node.fail(f"mesh '{path}' ends in '{path.suffix}'; it must be {', '.join(FORMATS)}")
     try:
-        scene = trimesh.load_scene(path)
+        with path.open("rb") as file:
+            scene = trimesh.load_scene(file, file_type=path.suffix[1:].lower(), resolver=_Beside(path.parent))
         parts = {name: _placed(scene, name) for name in scene.graph.nodes_geometry}
     except Exception as error:  # readers of foreign formats raise whatever they meet
         node.fail(f"mesh '{path}' cannot be read: {error}")

@@ -1,4 +1,4 @@
-"""A map of occupied cells, as Nav2's map server reads it, as boxes: https://docs.nav2.org (map_server)."""
+"""A map of occupied cells, as boxes; what is occupied is what Nav2's map server takes for it (its ``map_io.cpp``)."""
 
 from __future__ import annotations
 
@@ -17,6 +17,12 @@ from vds_gz.world.shapes import Array, Box
 
 #: A map has no heights; its walls stand this high [m].
 WALL_HEIGHT = 2.0
+
+#: A finer map is a mistake [m].
+FINEST = 1e-4
+
+#: A YAML file of more bytes than this is a mistake.
+LARGEST = 1_000_000
 
 MODES = ("trinary", "scale", "raw")
 
@@ -59,13 +65,16 @@ def _at(left: float, low: float, width: float, depth: float, height: float) -> A
 
 
 def occupied(image: Image, file: MapFile) -> NDArray[np.bool_]:
-    """Which cells are occupied, row 0 at the upper edge."""
+    """Which cells are occupied, row 0 at the upper edge; transparent ones are unknown.
+
+    Cells that mode ``scale`` takes for something between free and occupied are no walls.
+    """
+    value = np.round(image.brightness * 255.0).astype(np.float32)
     if file.mode == "raw":
-        value = np.round(image.brightness * 255.0)
         return np.asarray((value >= 100.0 * file.occupied_thresh) & (value <= 100.0))
-    share = image.brightness if file.negate else 1.0 - image.brightness
-    solid = share > file.occupied_thresh
-    return np.asarray(solid & (image.opacity == 1.0) if file.mode == "scale" else solid)
+    share = value / np.float32(255.0)
+    solid = (share if file.negate else np.float32(1.0) - share) >= np.float32(file.occupied_thresh)
+    return np.asarray(solid & (image.opacity == 1.0))
 
 
 def rectangles(cells: NDArray[np.bool_]) -> Array:
@@ -93,29 +102,52 @@ def _runs(row: NDArray[np.bool_]) -> list[tuple[int, int]]:
 
 
 def _map_file(path: Path) -> MapFile:
-    try:
-        values = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise WorldError(f"map '{path}' cannot be read: {error}") from None
-    if not isinstance(values, dict) or not isinstance(values.get("image"), str):
+    values = _values(path)
+    image, mode, origin = values.get("image"), values.get("mode", "trinary"), values.get("origin")
+    if not isinstance(image, str) or not image:
         raise WorldError(f"map '{path}' has no 'image'; it must be the YAML file of a map server")
-    mode = values.get("mode", "trinary")
     if mode not in MODES:
-        raise WorldError(f"{path}: 'mode' is '{mode}'; it must be {', '.join(MODES)}")
-    resolution = _number(path, values, "resolution")
-    if resolution <= 0.0:
-        raise WorldError(f"{path}: 'resolution' is {resolution:g}; it must be greater than 0 [m]")
-    origin = values.get("origin", [0.0, 0.0, 0.0])
+        raise WorldError(f"{path}: 'mode' is {_shown(mode)}; it must be {', '.join(MODES)}")
     if not isinstance(origin, list) or len(origin) != 3:
-        raise WorldError(f"{path}: 'origin' is {origin}; it must be [x, y, yaw] [m, m, rad]")
-    x, y, yaw = (_number(path, dict(enumerate(origin)), place, "origin") for place in range(3))
-    threshold = _number(path, {"occupied_thresh": 0.65, **values}, "occupied_thresh")
-    negate = bool(values.get("negate", 0))
-    return MapFile(path, path.parent / values["image"], resolution, (x, y, yaw), negate, threshold, mode)
+        raise WorldError(f"{path}: 'origin' is {_shown(origin)}; it must be [x, y, yaw] [m, m, rad]")
+    x, y, yaw = (_number(path, "origin", value) for value in origin)
+    resolution = _number(path, "resolution", values.get("resolution"))
+    if resolution < FINEST:
+        raise WorldError(f"{path}: 'resolution' is {resolution:g}; it must be at least {FINEST:g} [m]")
+    threshold = _number(path, "occupied_thresh", values.get("occupied_thresh", 0.65))
+    negate = values.get("negate", 0)
+    if not isinstance(negate, int):
+        raise WorldError(f"{path}: 'negate' is {_shown(negate)}; it must be 0 or 1")
+    return MapFile(path, path.parent / image, resolution, (x, y, yaw), bool(negate), threshold, mode)
 
 
-def _number(path: Path, values: dict, key: object, name: str = "") -> float:  # type: ignore[type-arg]
-    value = values.get(key)
+def _values(path: Path) -> dict[object, object]:
+    """What stands in the file.
+
+    Raises:
+        WorldError: It cannot be read, or is no mapping.
+    """
+    try:
+        if path.stat().st_size > LARGEST:
+            raise WorldError(f"map '{path}' has more than {LARGEST} bytes")
+        values = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise WorldError(f"map '{path}' cannot be read: {error.strerror or error}") from None
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        if isinstance(error, WorldError):
+            raise
+        raise WorldError(f"map '{path}' is no YAML: {error}") from None
+    if not isinstance(values, dict):
+        raise WorldError(f"map '{path}' is no mapping; it must be the YAML file of a map server")
+    return values
+
+
+def _number(path: Path, key: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < 1e9:
-        raise WorldError(f"{path}: '{name or key}' is {value!r}; it must be a number")
+        raise WorldError(f"{path}: '{key}' is {_shown(value)}; it must be a number, less than 1e9")
     return float(value)
+
+
+def _shown(value: object) -> str:
+    """A value for a message; a list may hold itself a thousand times."""
+    return repr(value)[:100] if isinstance(value, str | int | float) else f"a {type(value).__name__}"

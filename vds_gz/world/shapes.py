@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
+#: Sides of what is round and has no formula of its own: 1e-4 of its radius from the true shape.
+FACETS = 256
+
 
 @dataclass(frozen=True, slots=True)
 class Box:
@@ -69,6 +72,18 @@ def rectangle(width: float, depth: float) -> Mesh:
     return Mesh(corners, np.array([(0, 1, 2), (0, 2, 3)]))
 
 
+def cone(radius: float, length: float) -> Mesh:
+    """A solid cone around the origin, its axis along z and its tip up, of :data:`FACETS` sides."""
+    angles = np.linspace(0.0, 2.0 * np.pi, FACETS, endpoint=False)
+    rim = np.column_stack([radius * np.cos(angles), radius * np.sin(angles), np.full(FACETS, -0.5 * length)])
+    ends = [(0.0, 0.0, -0.5 * length), (0.0, 0.0, 0.5 * length)]
+    this = np.arange(FACETS)
+    following = np.roll(this, -1)
+    base = np.column_stack([following, this, np.full(FACETS, FACETS)])
+    side = np.column_stack([this, following, np.full(FACETS, FACETS + 1)])
+    return Mesh(np.concatenate([rim, ends]), np.concatenate([base, side]))
+
+
 def extruded(outline: Array, height: float) -> Mesh:
     """A prism on the plane z = 0.
 
@@ -100,24 +115,28 @@ def _signed_area(outline: Array) -> float:
 def _ears(outline: Array) -> Indices:
     """A polygon, given counter-clockwise, cut into triangles, one ear after the other."""
     left = list(range(len(outline)))
-    faces = []
+    faces, last = [], 0
     while len(left) > 3:
-        ear = next((k for k in range(len(left)) if _is_ear(outline, left, k)), None)
+        count = len(left)
+        ear = next((k % count for k in range(last, last + count) if _is_ear(outline, left, k % count)), None)
         if ear is None:
             raise ValueError("the outline crosses itself or has no area")
-        faces.append((left[ear - 1], left[ear], left[(ear + 1) % len(left)]))
+        faces.append((left[ear - 1], left[ear], left[(ear + 1) % count]))
         del left[ear]
+        last = ear
     return np.array([*faces, tuple(left)])
 
 
 def _is_ear(outline: Array, left: list[int], k: int) -> bool:
     """Whether the corner ``left[k]`` sticks out, with no other corner inside the triangle with its neighbours."""
-    a, b, c = outline[left[k - 1]], outline[left[k]], outline[left[(k + 1) % len(left)]]
+    corner = [left[k - 1], left[k], left[(k + 1) % len(left)]]
+    a, b, c = outline[corner]
     if _cross(a, b, c) <= 0.0:
         return False
-    others = (outline[i] for i in left if i not in (left[k - 1], left[k], left[(k + 1) % len(left)]))
-    return not any(min(_cross(a, b, p), _cross(b, c, p), _cross(c, a, p)) >= 0.0 for p in others)
+    others = outline[np.setdiff1d(left, corner)].T
+    inside = np.minimum(_cross(a, b, others), np.minimum(_cross(b, c, others), _cross(c, a, others))) >= 0.0
+    return not inside.any()
 
 
-def _cross(a: Array, b: Array, c: Array) -> float:
-    return float((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]))
+def _cross(a: Array, b: Array, c: Array) -> Array:
+    return np.asarray((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import NoReturn
 from xml.etree.ElementTree import Element, TreeBuilder
@@ -10,7 +11,16 @@ from xml.parsers import expat
 from vds_gz.world.errors import WorldError
 
 #: A world of more bytes than this is a mistake.
-LARGEST = 256 * 1024 * 1024
+LARGEST = 64 * 1024 * 1024
+
+
+#: A comment, space before the declaration, or text in which nothing is a comment.
+_COMMENT = re.compile(rb"<!--.*?-->|\A\s+<\?xml.*?\?>|<!\[CDATA\[.*?\]\]>", re.DOTALL)
+
+
+def _blank(match: re.Match[bytes]) -> bytes:
+    """Lines without comments: ``--`` in them is no XML, but stands in many a world, as does space at its beginning."""
+    return match[0] if match[0].startswith(b"<![") else b"\n" * match[0].count(b"\n")
 
 
 class Node(Element):
@@ -81,11 +91,14 @@ def read_xml(path: Path) -> Node:
     """
     try:
         size = path.stat().st_size
-        data = path.read_bytes() if size <= LARGEST else b""
+        data = path.read_bytes() if size <= LARGEST and path.is_file() else b""
     except OSError as error:
         raise WorldError(f"world '{path}' cannot be read: {error.strerror or error}") from None
+    if not path.is_file():
+        raise WorldError(f"world '{path}' is no file")
     if size > LARGEST:
         raise WorldError(f"world '{path}' has {size} bytes; at most {LARGEST} are read")
+    data = _COMMENT.sub(_blank, data)
     builder = TreeBuilder(element_factory=Node)
     parser = expat.ParserCreate()
 
@@ -104,8 +117,10 @@ def read_xml(path: Path) -> Node:
     try:
         parser.Parse(data, True)
         root = builder.close()
-    except expat.ExpatError as error:
-        what = expat.ErrorString(error.code)
-        raise WorldError(f"{path}, line {error.lineno}: it is not well-formed XML: {what}") from None
+    except (expat.ExpatError, ValueError, LookupError) as error:  # the latter of encodings
+        if isinstance(error, WorldError):
+            raise
+        what = expat.ErrorString(error.code) if isinstance(error, expat.ExpatError) else error
+        raise WorldError(f"{path}, line {parser.CurrentLineNumber}: it is not well-formed XML: {what}") from None
     assert isinstance(root, Node)
     return root

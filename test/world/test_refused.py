@@ -1,0 +1,257 @@
+"""Worlds that are wrong or hostile: each is refused with a reason, or read; nothing else happens."""
+
+from __future__ import annotations
+
+import pytest
+from helpers.worlds import BALL, geometry, looking, model, world, write_map
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vds_gz.share import share
+from vds_gz.world import sdf
+from vds_gz.world.errors import WorldError
+from vds_gz.world.load import load_world
+
+
+@pytest.mark.parametrize(
+    ("inside", "message"),
+    [
+        ("<actor name='a'/>", r"world.sdf, line 4: <actor> in <world> is not known"),
+        (geometry("<torus><radius>1</radius></torus>"), r"<torus> in <geometry> is not known; shapes are box, capsule"),
+        (geometry("<box><size>1 2</size></box>"), r"<size> is '1 2'; it must be 3 numbers"),
+        (geometry("<box><size>1 2 nan</size></box>"), r"<size> is '1 2 nan'; it must be 3 numbers"),
+        (geometry("<sphere><radius>-1</radius></sphere>"), r"<radius> of <sphere> is -1; it must be greater than 0"),
+        (geometry("<plane><normal>0 0 0</normal></plane>"), r"<normal> of <plane> is 0 0 0"),
+        (geometry("<mesh><uri>model://gone/a.stl</uri></mesh>"), r"'model://gone/a.stl' is not on this machine"),
+        (geometry("<mesh><uri>../../etc/passwd</uri></mesh>"), r"must name a file without '..'"),
+        (model("m", BALL.format(pose="<pose relative_to='x'/>")), r"there is no frame 'x'; there are __model__, l"),
+        (
+            "<frame name='a'><pose relative_to='b'/></frame><frame name='b'><pose relative_to='a'/></frame>"
+            "<model name='m'><pose relative_to='a'/></model>",
+            r"frame '\w' stands relative to itself",
+        ),
+        (
+            "<include><uri>model://gone</uri></include>",
+            r"'model://gone' is not on this machine, and nothing is downloaded",
+        ),
+        ("<model><link name='l'/></model>", r"<model> has no name"),
+        ("<model name='m'><link/></model>", r"<link> has no name"),
+        (geometry("<mesh><uri>package://</uri></mesh>"), r"<uri> is 'package://'; it must name a file"),
+        (geometry("<mesh><uri>https://[x</uri></mesh>"), r"'https://\[x' is not on this machine"),
+        (geometry("<mesh><uri>https://../1.0/a/models/b</uri></mesh>"), r"must name a file without '..'"),
+        (geometry("<mesh><uri>model://a%2F..%2F..%2Fb.stl</uri></mesh>"), r"must name a file without '..'"),
+        (geometry("<mesh><uri>file:///dev/zero</uri></mesh>"), r"'file:///dev/zero' is not on this machine"),
+        (geometry("<polyline><point>0 0</point></polyline>" * 2), r"more than one <polyline>; holes are not read"),
+        ("<include><uri>a</uri><merge>true</merge></include>", r"<include merge='true'> is not read"),
+        (model("m", "") + model("m", ""), r"<model> 'm': the name is taken"),
+    ],
+)
+def test_what_is_wrong_is_named_with_file_and_line(tmp_path, inside, message):
+    with pytest.raises(WorldError, match=message):
+        world(tmp_path, inside)
+
+
+def test_entities_are_refused(tmp_path):
+    file = tmp_path / "bomb.sdf"
+    file.write_text("<!DOCTYPE sdf [<!ENTITY a 'aaa'>]>\n<sdf version='1.9'><world name='&a;'/></sdf>")
+    with pytest.raises(WorldError, match=r"bomb.sdf, line 1: entity 'a'; entities are not read"):
+        load_world(file)
+
+
+def test_files_within_a_mesh_are_found_beside_it_only(tmp_path):
+    """A glTF names its buffer; what lies elsewhere is not read, however it is named."""
+    trimesh = pytest.importorskip("trimesh")
+    files = trimesh.exchange.gltf.export_gltf(trimesh.Scene(trimesh.creation.box((2.0, 2.0, 2.0))))
+    folder = tmp_path / "meshes"
+    folder.mkdir()
+    buffers = [name for name in files if name.endswith(".bin")]
+    for parent in (tmp_path, folder):
+        for buffer in buffers:
+            (parent / buffer).write_bytes(files[buffer])
+    mesh = geometry("<mesh><uri>meshes/a.gltf</uri></mesh>")
+    for name in (f"../{buffers[0]}", str(tmp_path / buffers[0]), "gone.bin"):
+        (folder / "a.gltf").write_bytes(files["model.gltf"].replace(buffers[0].encode(), name.encode()))
+        with pytest.raises(WorldError, match=r"a.gltf' cannot be read: .*there is no"):
+            world(tmp_path, mesh)
+    (folder / "a.gltf").write_bytes(files["model.gltf"])
+    assert looking(world(tmp_path, mesh), (0.1, 0.2, 10.0), (0.0, 0.0, -1.0)) == pytest.approx(9.0)
+
+
+def test_the_folder_of_a_model_is_not_left(tmp_path):
+    folder = tmp_path / "ball"
+    folder.mkdir()
+    outside = tmp_path / "outside.sdf"
+    outside.write_text(f"<sdf version='1.9'>{model('ball', BALL.format(pose=''))}</sdf>")
+    for name in ("../outside.sdf", str(outside)):
+        (folder / "model.config").write_text(f"<model><sdf version='1.9'>{name}</sdf></model>")
+        with pytest.raises(WorldError, match=r"holds no model.config that names an SDF file in it"):
+            world(tmp_path, "<include><uri>ball</uri></include>")
+
+
+def test_includes_that_double_are_bounded(tmp_path, monkeypatch):
+    """Each file includes the next one twice: 2^25 models, were they all read."""
+    monkeypatch.setattr(sdf, "MOST_MODELS", 5000)
+    for k in range(25):
+        twice = "".join(f"<include><uri>{k + 1}.sdf</uri><name>{side}</name></include>" for side in "ab")
+        (tmp_path / f"{k}.sdf").write_text(f"<sdf version='1.9'><model name='m'>{twice}</model></sdf>")
+    (tmp_path / "25.sdf").write_text("<sdf version='1.9'><model name='m'><link name='l'/></model></sdf>")
+    with pytest.raises(WorldError, match=r"the world has more than 5000 models"):
+        world(tmp_path, "<include><uri>0.sdf</uri></include>")
+
+
+def test_lines_are_counted_through_comments(tmp_path):
+    with pytest.raises(WorldError, match=r"world.sdf, line 6: <actor>"):
+        world(tmp_path, "<!-- a\n -- b -->\n<actor name='a'/>")
+
+
+def test_a_model_that_includes_itself_is_refused(tmp_path):
+    (tmp_path / "model.sdf").write_text(
+        "<sdf version='1.9'><model name='m'><include><uri>model.sdf</uri></include></model></sdf>"
+    )
+    with pytest.raises(WorldError, match=r"models include models more than 32 deep"):
+        world(tmp_path, "<include><uri>model.sdf</uri></include>")
+
+
+MUTATIONS = settings(max_examples=10_000)
+
+
+@given(st.data())
+def test_a_file_that_was_changed_anywhere_is_read_or_refused(tmp_path_factory, data):
+    """Bytes of a sound world replaced, left out and cut off: a scene or a WorldError, nothing else."""
+    change_world(tmp_path_factory, data)
+
+
+@pytest.mark.slow
+@MUTATIONS
+@given(st.data())
+def test_10_000_worlds_that_were_changed_anywhere_are_read_or_refused(tmp_path_factory, data):
+    change_world(tmp_path_factory, data)
+
+
+def change_world(tmp_path_factory, data):
+    text = bytearray(
+        share("worlds", "outdoor.sdf").read_bytes()[1500:9000].join([b"<sdf version='1.9'><world name='w'>", b""])
+    )
+    for _ in range(data.draw(st.integers(1, 5))):
+        place = data.draw(st.integers(0, len(text) - 1))
+        text[place : place + data.draw(st.integers(0, 3))] = data.draw(st.binary(max_size=3))
+    file = tmp_path_factory.mktemp("mutated") / "world.sdf"
+    file.write_bytes(text)
+    refused = refusal(file)
+    assert refused is None or str(file) in refused
+
+
+def refusal(file):
+    """Why a world is refused; None if it is read."""
+    try:
+        load_world(file)
+    except WorldError as error:
+        return str(error)
+    return None
+
+
+@given(st.data())
+def test_a_map_that_was_changed_anywhere_is_read_or_refused(tmp_path_factory, data):
+    change_map(tmp_path_factory, data)
+
+
+@pytest.mark.slow
+@MUTATIONS
+@given(st.data())
+def test_10_000_maps_that_were_changed_anywhere_are_read_or_refused(tmp_path_factory, data):
+    change_map(tmp_path_factory, data)
+
+
+trimesh = pytest.importorskip("trimesh")
+pytest.importorskip("collada")
+KINDS = ["stl", "obj", "ply", "off", "glb", "dae"]
+MESHES = {kind: trimesh.creation.icosahedron().export(file_type=kind) for kind in KINDS}
+
+
+@given(st.sampled_from(KINDS), st.data())
+def test_a_mesh_that_was_changed_anywhere_is_read_or_refused(tmp_path_factory, kind, data):
+    change_mesh(tmp_path_factory, kind, data)
+
+
+@pytest.mark.slow
+@MUTATIONS
+@given(st.sampled_from(KINDS), st.data())
+def test_10_000_meshes_that_were_changed_anywhere_are_read_or_refused(tmp_path_factory, kind, data):
+    change_mesh(tmp_path_factory, kind, data)
+
+
+def change_mesh(tmp_path_factory, kind, data):
+    folder = tmp_path_factory.mktemp("mutated")
+    content = MESHES[kind]
+    text = bytearray(content.encode() if isinstance(content, str) else content)
+    for _ in range(data.draw(st.integers(1, 3))):
+        place = data.draw(st.integers(0, len(text) - 1))
+        text[place : place + data.draw(st.integers(0, 3))] = data.draw(st.binary(max_size=3))
+    (folder / f"a.{kind}").write_bytes(text)
+    file = folder / "world.sdf"
+    mesh = geometry(f"<mesh><uri>a.{kind}</uri></mesh>")
+    file.write_text(f"<sdf version='1.9'><world name='w'>{mesh}</world></sdf>")
+    refused = refusal(file)
+    assert refused is None or str(file) in refused
+
+
+def change_map(tmp_path_factory, data):
+    folder = tmp_path_factory.mktemp("mutated")
+    file = write_map(folder, [[0, 254], [254, 0]])
+    for path in (file, folder / "map.pgm"):
+        text = bytearray(path.read_bytes())
+        place = data.draw(st.integers(0, len(text) - 1))
+        text[place : place + data.draw(st.integers(0, 3))] = data.draw(st.binary(max_size=3))
+        path.write_bytes(text)
+    refused = refusal(file)
+    assert refused is None or "map" in refused
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[" * 1500, "is no YAML"),
+        ("a: 2020-13-45", "is no YAML"),
+        ("a: &a [1]\nb: *c", "is no YAML"),
+        ("- 1", "is no mapping"),
+        ("image: ''", "has no 'image'"),
+        ("image: a.pgm\norigin: &o [*o, *o, *o]\nresolution: 1", "'origin' is a list; it must be a number"),
+        ("image: a.pgm\norigin: [0, 0, 0]\nresolution: .nan", "'resolution' is nan; it must be a number"),
+        ("image: a.pgm\norigin: [0, 0, 0]\nresolution: 0", "'resolution' is 0; it must be at least 0.0001"),
+        ("image: a.pgm\norigin: [0, 0]\nresolution: 1", r"'origin' is a list; it must be \[x, y, yaw\]"),
+        ("image: a.pgm\norigin: [0, 0, 0]\nresolution: 1\nnegate: x", "'negate' is 'x'; it must be 0 or 1"),
+        ("image: a.pgm\norigin: [0, 0, 0]\nresolution: 1\nmode: x", "'mode' is 'x'; it must be trinary, scale, raw"),
+        ("image: a.pgm\norigin: [0, 0, 0]\nresolution: 1", "there is no image"),
+    ],
+)
+def test_what_is_wrong_in_a_map_is_named(tmp_path, text, message):
+    file = tmp_path / "map.yaml"
+    file.write_text(text)
+    with pytest.raises(WorldError, match=f"map.yaml.*{message}"):
+        load_world(file)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"P5" + b" #" * 60,
+        b"P2 1 1 255 " + b"9" * 5000,
+        b"P5 99999999999 1 255 0",
+        b"P5 3 3 255\n" + bytes(8),
+        b"P5 0 3 255\n",
+        b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n",
+        b"",
+    ],
+)
+def test_images_that_are_none_are_refused(tmp_path, data):
+    file = write_map(tmp_path, [[0]])
+    (tmp_path / "map.pgm").write_bytes(data)
+    with pytest.raises(WorldError, match=r"map.yaml: image '.*map.pgm' (cannot be read|has|is cut short)"):
+        load_world(file)
+
+
+def test_a_file_that_is_neither_is_refused(tmp_path):
+    with pytest.raises(WorldError, match=r"world 'a.txt' ends in '.txt'; it must be an SDF file or a map"):
+        load_world("a.txt")
+    with pytest.raises(WorldError, match=r"world 'gone.sdf' cannot be read: No such file"):
+        load_world("gone.sdf")
