@@ -1,0 +1,126 @@
+"""What lidars and cameras cost without a node: rays alone, a measurement with its noise, and writing the message.
+
+CPU time of one thread, medians, in the worlds of this package. Usage: python bench/sensors.py
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from statistics import median
+from time import process_time
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import numpy as np
+
+from vds_gz.geometry.se3 import Transform
+from vds_gz.geometry.so3 import quaternion
+from vds_gz.parameters.sensors import (
+    Camera,
+    Helios31,
+    Lidar2d,
+    OusterOs1,
+    PlanarLidar,
+    RgbdCamera,
+    RplidarA2,
+    SpinningLidar,
+    VelodyneVlp16,
+)
+from vds_gz.sensing.body import BodyState
+from vds_gz.sensing.body_motion import mounted
+from vds_gz.sensing.coloured_points import ColouredLayout
+from vds_gz.sensing.driver_points import driver_layout
+from vds_gz.sensing.gazebo_points import gazebo_layouts
+from vds_gz.sensing.lidar import LidarModel
+from vds_gz.sensing.pinhole import Pinhole, clipped
+from vds_gz.sensing.point_layout import PointLayout
+from vds_gz.sensing.ray_grid import gazebo_bands
+from vds_gz.share import share
+from vds_gz.world.load import load_world
+from vds_gz.world.scene import Scene
+
+REPEATS = 9
+WORLDS = ("hall", "track", "outdoor")
+LIDARS = (
+    Lidar2d(),
+    RplidarA2(),
+    VelodyneVlp16(),
+    Helios31(),
+    OusterOs1(),
+    RplidarA2(layout="driver"),
+    VelodyneVlp16(layout="driver"),
+    Helios31(layout="driver"),
+    OusterOs1(layout="driver"),
+)
+CAMERAS = (Camera(), RgbdCamera())
+
+#: The vehicle in a curve, at 5 m/s and 0.5 rad/s.
+STATES = [
+    BodyState(k * 20_000_000, Transform((0.1 * k, 0.001 * k * k, 0.0), quaternion(0.0, 0.0, 0.01 * k)))
+    for k in range(7)
+]
+
+
+def cost(run: Callable[[], object]) -> float:
+    """Milliseconds of CPU time, after a first run."""
+    run()
+    times = []
+    for _ in range(REPEATS):
+        before = process_time()
+        run()
+        times.append(process_time() - before)
+    return 1e3 * median(times)
+
+
+def layouts(sensor: SpinningLidar, lidar: LidarModel) -> list[PointLayout]:
+    if sensor.layout == "driver":
+        return [driver_layout(sensor, lidar.directions, lidar.column_times(0))]
+    return gazebo_layouts(lidar.directions, gazebo_bands(sensor))
+
+
+def lidar_row(scene: Scene, sensor: PlanarLidar | SpinningLidar) -> tuple[str, int, float, float, float]:
+    """Name, rays, and milliseconds to cast them, to measure, and to write the message."""
+    lidar = LidarModel("lidar", sensor, 0)
+    rays, origin = lidar.directions.reshape(-1, 3), np.array(sensor.xyz)
+    origins = origin + sensor.min_range * rays
+    cast = cost(lambda: scene.visuals.cast(origins, rays, sensor.max_range))
+    measured = cost(lambda: lidar.measure(STATES, scene))
+    echoes = lidar.measure(STATES, scene)
+    if isinstance(sensor, PlanarLidar):
+        scan = np.empty(len(rays), np.float32)
+        written = cost(lambda: np.copyto(scan, echoes.ranges[:, 0]))
+    else:
+        clouds = [(one, np.zeros(one.shape, one.dtype)) for one in layouts(sensor, lidar)]
+        written = cost(lambda: [one.write(points, echoes, 0.0) for one, points in clouds])
+    return f"{sensor.type}, {sensor.layout}", len(rays), cast, measured, written
+
+
+def camera_row(scene: Scene, sensor: Camera) -> tuple[str, int, float, float, float]:
+    """Name, rays, and milliseconds to cast them, to see colours too, and to write the points."""
+    pinhole, place = Pinhole(sensor), mounted(sensor.xyz, (0.0, 0.0, 0.3))
+    cast = cost(lambda: pinhole.view(scene, place, colour=False))
+    seen = cost(lambda: pinhole.view(scene, place, colour=True))
+    view, layout = pinhole.view(scene, place, colour=True), ColouredLayout(pinhole.rays)
+    points = np.zeros(layout.shape, layout.dtype)
+    assert view.colour is not None
+    colour = view.colour
+    written = 0.0
+    if isinstance(sensor, RgbdCamera):
+        near, far = sensor.depth_clip_min, sensor.depth_clip_max
+        written = cost(lambda: layout.write(points, clipped(view.depth, near, far), colour))
+    return sensor.type, view.depth.size, cast, seen, written
+
+
+def main() -> None:
+    print(f"{'world':8} {'sensor':25} {'rays':>7} {'Mrays/s':>8} {'cast':>7} {'measure':>8} {'write':>6}  [ms]")
+    for world in WORLDS:
+        scene = load_world(share("worlds", f"{world}.sdf"))
+        rows = [*(lidar_row(scene, one) for one in LIDARS), *(camera_row(scene, one) for one in CAMERAS)]
+        for name, rays, cast, measured, written in rows:
+            speed = rays / cast * 1e-3
+            print(f"{world:8} {name:25} {rays:7} {speed:8.1f} {cast:7.2f} {measured:8.2f} {written:6.2f}")
+
+
+if __name__ == "__main__":
+    main()
