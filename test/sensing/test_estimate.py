@@ -13,7 +13,7 @@ def test_a_run_after_a_reset_is_the_first_run_again_with_drift_and_measurement_n
     estimator = StateEstimator(parameters, measures=True)
     runs = []
     for _ in range(2):
-        runs.append([estimator.update(Pose(0.1 * k, 0.0, 0.01 * k), 1.0, 0.2, 0.02) for k in range(5)])
+        runs.append([estimator.update(20_000_000 * k, Pose(0.1 * k, 0.0, 0.01 * k), 1.0, 0.2, 0.02) for k in range(5)])
         estimator.reset(Pose())
     assert runs[0] == runs[1]
     assert runs[0][0].speed != 1.0

@@ -6,6 +6,7 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from vds_gz.geometry.attitude import Attitude
 from vds_gz.geometry.se2 import Pose
@@ -112,12 +113,25 @@ class CommandInputs:
         return ""
 
 
+@dataclass(frozen=True, slots=True)
+class InitialPose:
+    """Where base_link is to be, or is said to be.
+
+    Attributes:
+        pose: In the map.
+        attitude: How it stands out of the plane; none if it is level at height 0.
+        deviations: Standard deviations of x, y [m] and heading [rad]; 0 where none are given.
+    """
+
+    pose: Pose
+    attitude: Attitude | None
+    deviations: tuple[float, float, float]
+
+
 class InitialPoseInput:
     """The topic that puts the vehicle somewhere, as RViz's «2D Pose Estimate» does."""
 
-    def __init__(
-        self, graph: Graph, frame: str, refusals: Refusals, accept: Callable[[Pose, Attitude | None], None]
-    ) -> None:
+    def __init__(self, graph: Graph, frame: str, refusals: Refusals, accept: Callable[[InitialPose], None]) -> None:
         """Listen for poses in ``frame``."""
         self._frame = frame
         self._refusals = refusals
@@ -137,10 +151,16 @@ class InitialPoseInput:
             at = f"({position.x:g}, {position.y:g}, {position.z:g})"
             self._refuse(f"its position is {at}; it must be within +-{FARTHEST:g} m")
         else:
-            self._accept(Pose(position.x, position.y, heading), attitude_of(message.pose.pose))
+            x, y, turn = (_deviation(float(message.pose.covariance[index])) for index in (0, 7, 35))
+            pose = Pose(position.x, position.y, heading)
+            self._accept(InitialPose(pose, attitude_of(message.pose.pose), (x, y, turn)))
 
     def _refuse(self, reason: str) -> None:
         self._refusals.add(topics.INITIALPOSE.name, reason)
+
+
+def _deviation(variance: float) -> float:
+    return math.sqrt(variance) if 0.0 < variance < math.inf else 0.0
 
 
 def attitude_of(pose: PoseMessage) -> Attitude | None:

@@ -67,6 +67,8 @@ class PoseWithCovariance(Protocol):
     def pose(self) -> Pose:
         """The mean."""
 
+    covariance: Sequence[float]
+
 
 class PoseWithCovarianceStamped(Stamped, Protocol):
     """``geometry_msgs/PoseWithCovarianceStamped``."""

@@ -95,6 +95,7 @@ class Outputs:
         actuators: Sequence[Actuator],
         fixed_odom: bool,
         flat: bool = True,
+        localized_elsewhere: bool = False,
     ) -> None:
         """Announce the topics.
 
@@ -105,11 +106,13 @@ class Outputs:
             actuators: All actuators.
             fixed_odom: The odometry's frame lies fixed in the map.
             flat: base_link never leaves the plane, and snapshots have no attitude.
+            localized_elsewhere: The odometry's frame moves in the map, and another output says how.
         """
         self._graph = graph
         self._frames = frames
         self._fixed_odom = fixed_odom
         self._flat = flat
+        self._localizes = not fixed_odom and not localized_elsewhere
         names = [one.name for one in actuators]
         self.outputs = (
             self._make_transforms(),
@@ -183,7 +186,7 @@ class Outputs:
         frames, topic = self._frames, topics.TF
         # The odometry's frame lies flat in the map, always.
         moving = [(frames.odom, frames.base_link, self._flat)]
-        if not self._fixed_odom:
+        if self._localizes:
             moving.insert(0, (frames.map, frames.odom, True))
         message = self._graph.message(topic.type)
         message.transforms = [self._transform(parent, child) for parent, child, _ in moving]
@@ -193,7 +196,8 @@ class Outputs:
             for place, (_, _, flat) in zip(places, moving, strict=True)
         )
         stamps = [f"{place}.header.stamp" for place in places]
-        return Output(self._graph, topic, message, stamps, list(numbers), _transform_values)
+        values = _transform_values if self._localizes else _odom_values
+        return Output(self._graph, topic, message, stamps, list(numbers), values)
 
     def _mount(self, joint: Joint) -> TransformStamped:
         prefix = self._frames.prefix
@@ -249,9 +253,13 @@ def _odometry_values(
     return values if attitude is None else (*values, attitude.v_z, attitude.roll_rate, attitude.pitch_rate)
 
 
+def _odom_values(now: Snapshot) -> Sequence[float]:
+    return _pose_values(now.odom, now.attitude)
+
+
 def _transform_values(now: Snapshot) -> Sequence[float]:
-    moving = _pose_values(now.odom, now.attitude)
-    return moving if now.map_to_odom is None else (*_pose_values(now.map_to_odom, None), *moving)
+    assert now.map_to_odom is not None
+    return (*_pose_values(now.map_to_odom, None), *_odom_values(now))
 
 
 def _pose_values(pose: Pose | Motion, attitude: Attitude | None) -> tuple[float, ...]:

@@ -48,6 +48,9 @@ DIAGNOSTICS = Topic("/diagnostics", "diagnostic_msgs/msg/DiagnosticArray")
 CLOCK = Topic("/clock", "rosgraph_msgs/msg/Clock")
 CLOCK_IN = Topic("/clock", "rosgraph_msgs/msg/Clock", CLOCK_READER)
 
+#: What AMCL reports: https://docs.nav2.org/configuration/packages/configuring-amcl.html
+AMCL_POSE = Topic("amcl_pose", "geometry_msgs/msg/PoseWithCovarianceStamped", LATCHED)
+
 GEAR_CMD = Topic("gear_cmd", "autoware_vehicle_msgs/msg/GearCommand", LAST)
 CONTROL_CMD = Topic("control_cmd", "autoware_control_msgs/msg/Control", LAST)
 #: The pedals' messages stood in one package and have moved to another; a topic can only have one type.
@@ -90,3 +93,8 @@ AUTOWARE = (
 
 RESET = ("~/reset", "std_srvs/srv/Trigger")
 PAUSE = ("~/pause", "std_srvs/srv/SetBool")
+
+REINITIALIZE_LOCALIZATION = ("reinitialize_global_localization", "std_srvs/srv/Empty")
+NOMOTION_UPDATE = ("request_nomotion_update", "std_srvs/srv/Empty")
+AMCL_GET_STATE = ("amcl/get_state", "lifecycle_msgs/srv/GetState")
+AMCL_CHANGE_STATE = ("amcl/change_state", "lifecycle_msgs/srv/ChangeState")

@@ -6,6 +6,7 @@ from collections import deque
 
 from vds_gz.description.urdf_reader import Robot
 from vds_gz.geometry.se2 import Pose
+from vds_gz.interface.amcl import AmclOutput
 from vds_gz.interface.outputs import Frames, Output, Outputs
 from vds_gz.interface.reports import report_of, report_outputs
 from vds_gz.interface.snapshot import Snapshot
@@ -26,6 +27,7 @@ class Observations:
     """The topics of a vehicle's state.
 
     Attributes:
+        amcl: What stands in for AMCL; none in another style of localization.
         left_out: Instants that were never sent, because what moves the vehicle never reported where it was then.
     """
 
@@ -39,7 +41,18 @@ class Observations:
         self._measures = CONTROL in vehicle.model.accepts
         self._perception = StateEstimator(parameters, measures=self._measures)
         joints = [joint.name for joint in vehicle.model.joints(parameters.vehicle)]
-        self._outputs = Outputs(graph, frames, joints, vehicle.model.actuators, self._perception.exact, plant.flat)
+        self.amcl = self._perception.amcl
+        self._outputs = Outputs(
+            graph,
+            frames,
+            joints,
+            vehicle.model.actuators,
+            self._perception.exact,
+            plant.flat,
+            localized_elsewhere=self.amcl is not None,
+        )
+        tolerance = parameters.localization.amcl.transform_tolerance
+        self._amcl_output = AmclOutput(graph, frames, tolerance) if self.amcl is not None else None
         self._reports: list[Output] = []
         if self._measures:
             self._reports = report_outputs(graph, vehicle, frames.base_link, parameters.actuation_messages)
@@ -87,7 +100,7 @@ class Observations:
         truth = Pose(motion.x, motion.y, motion.heading)
         c, s = vehicle.coefficients, vehicle.state
         steering = steering_report(c, s) if self._measures else 0.0
-        seen = self._perception.update(truth, motion.v_x, steering, 1.0 / self._parameters.pub_rate)
+        seen = self._perception.update(time, truth, motion.v_x, steering, 1.0 / self._parameters.pub_rate)
         snapshot = Snapshot(
             time,
             motion,
@@ -103,3 +116,6 @@ class Observations:
         for report in self._reports:
             report.publish(snapshot)
         self._outputs.publish(snapshot)
+        if self._amcl_output is not None:
+            for scan in seen.scans:
+                self._amcl_output.publish(scan)

@@ -8,15 +8,13 @@ from time import monotonic_ns
 
 from vds_gz.configuration import NODE_NAME, parameters_of
 from vds_gz.errors import VdsGzError
-from vds_gz.geometry.attitude import Attitude
-from vds_gz.geometry.se2 import Pose
 from vds_gz.interface import topics
 from vds_gz.interface.conversions import stamp_ns
-from vds_gz.interface.inputs import CommandInputs, InitialPoseInput, Refusals
+from vds_gz.interface.inputs import CommandInputs, InitialPose, InitialPoseInput, Refusals
 from vds_gz.interface.messages import Clock as ClockMessage
 from vds_gz.interface.outputs import Frames
 from vds_gz.interface.vehicle_status import GAZEBO_CLOCK, SYSTEM_CLOCK
-from vds_gz.nodes import services, standard_services
+from vds_gz.nodes import amcl_services, services, standard_services
 from vds_gz.nodes.advance import TimeKeeper
 from vds_gz.nodes.clock import make_clock
 from vds_gz.nodes.diagnostics import Diagnostics
@@ -103,6 +101,8 @@ class SimNode:
         InitialPoseInput(graph, world, refusals, self._on_initial_pose)
         services.offer(graph, self._simulation)
         standard_services.offer(graph, self._simulation, world)
+        if self._observations.amcl is not None:
+            amcl_services.offer(graph, self._observations.amcl)
         graph.declare_parameters(describe(parameters), self._on_parameters)
         self._health = HealthMonitor(
             Diagnostics(graph, model.name),
@@ -175,11 +175,16 @@ class SimNode:
     def _forget_commands(self) -> None:
         self._commands.last_arrival = None
 
-    def _on_initial_pose(self, pose: Pose, attitude: Attitude | None) -> None:
-        try:
-            self._simulation.set_pose(pose, attitude)
-        except LinkError as error:
-            self.graph.log(Severity.ERROR, f"the vehicle was not put anywhere: {error}")
+    def _on_initial_pose(self, given: InitialPose) -> None:
+        amcl = self._observations.amcl
+        if amcl is None or self._parameters.localization.amcl.initialpose_moves_vehicle:
+            try:
+                self._simulation.set_pose(given.pose, given.attitude)
+            except LinkError as error:
+                self.graph.log(Severity.ERROR, f"the vehicle was not put anywhere: {error}")
+                return
+        if amcl is not None:
+            amcl.initialise(given.pose, given.deviations)
 
     def _on_parameters(self, values: Mapping[str, Value]) -> None:
         """Take new values all together, or none.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from vds_gz.parameters.amcl import AmclParameters
 from vds_gz.parameters.autoware import MeasurementNoiseParameters
 from vds_gz.parameters.declaration import ParameterError, ParameterGroup, choice, flag, group, integer, real, text
 from vds_gz.parameters.gazebo import GazeboParameters
@@ -12,8 +13,14 @@ from vds_gz.parameters.gazebo import GazeboParameters
 
 @dataclass(frozen=True, slots=True)
 class LocalizationParameters(ParameterGroup):
-    """Noise of a simulated localization. All of them are variances."""
+    """Noise of a simulated localization. That of the continuous style, and of the odometry, are variances."""
 
+    style: str = choice(
+        "continuous",
+        ("continuous", "amcl"),
+        "continuous: a measurement at each instant; amcl: held between updates, as Nav2's AMCL does it",
+    )
+    amcl: AmclParameters = group(AmclParameters)
     odom_walk_velocity_translation: float = real(
         0.0025, "m^2/m", "drift of the odometry's position per metre driven", minimum=0.0, live=True
     )

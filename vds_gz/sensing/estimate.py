@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from vds_gz.geometry.se2 import Pose
 from vds_gz.parameters.node import NodeParameters
+from vds_gz.sensing.amcl import Amcl, Scan
 from vds_gz.sensing.localization import Localization
 from vds_gz.sensing.noise import Measurement, MeasurementNoise
 
@@ -19,6 +21,7 @@ class StateEstimate(NamedTuple):
         map_to_odom: The odometry's frame in the map; None where it is fixed.
         speed: Longitudinal [m/s].
         steering: Tire angle [rad].
+        scans: What AMCL has made of scans since the last estimate.
     """
 
     odom: Pose
@@ -26,10 +29,15 @@ class StateEstimate(NamedTuple):
     map_to_odom: Pose | None
     speed: float
     steering: float
+    scans: Sequence[Scan] = ()
 
 
 class StateEstimator:
-    """Localization and measurement, as far as the vehicle has them."""
+    """Localization and measurement, as far as the vehicle has them.
+
+    Attributes:
+        amcl: What stands in for AMCL; none in another style.
+    """
 
     def __init__(self, parameters: NodeParameters, *, measures: bool) -> None:
         """Start with an exact odometry at the origin.
@@ -38,41 +46,57 @@ class StateEstimator:
             parameters: Of the node.
             measures: Speed and steering are measured, as one of Autoware's vehicles does.
         """
-        self._localization = Localization(parameters.localization, Pose()) if parameters.simulate_localization else None
+        localization = parameters.localization
+        simulated = localization.style if parameters.simulate_localization else ""
+        self._localization = Localization(localization, Pose()) if simulated == "continuous" else None
+        self.amcl = Amcl(localization, Pose()) if simulated == "amcl" else None
         self._noise = MeasurementNoise(parameters.measurement_noise) if measures else None
 
     @property
     def exact(self) -> bool:
         """The odometry's frame lies fixed in the map."""
-        return self._localization is None
+        return self._any() is None
 
-    def update(self, truth: Pose, speed: float, steering: float, interval: float) -> StateEstimate:
-        """What is perceived after an interval [s] of the true pose in the map, speed [m/s] and tire angle [rad]."""
+    def update(self, time: int, truth: Pose, speed: float, steering: float, interval: float) -> StateEstimate:
+        """What is perceived of the true state.
+
+        Args:
+            time: The present [ns].
+            truth: Pose of base_link in the map.
+            speed: Longitudinal [m/s].
+            steering: Tire angle [rad].
+            interval: Since the last update [s].
+        """
         odom, variance, map_to_odom = truth, (0.0, 0.0), None
+        scans: Sequence[Scan] = ()
+        if self.amcl is not None:
+            scans = self.amcl.update(time, truth)
         if self._localization is not None:
             self._localization.update(truth, interval)
-            odom = self._localization.odom
-            variance = self._localization.odom_variance
-            map_to_odom = self._localization.map_to_odom
+        if (localization := self._any()) is not None:
+            odom, variance, map_to_odom = localization.odom, localization.odom_variance, localization.map_to_odom
         if self._noise is not None:
             measured = self._noise.of(Measurement(odom.x, odom.y, odom.heading, speed, steering))
             odom = Pose(measured.x, measured.y, measured.heading)
             speed, steering = measured.speed, measured.steering
-        return StateEstimate(odom, variance, map_to_odom, speed, steering)
+        return StateEstimate(odom, variance, map_to_odom, speed, steering, scans)
 
     def configure(self, parameters: NodeParameters) -> None:
         """Go on with other parameters."""
-        if self._localization is not None:
-            self._localization.parameters = parameters.localization
+        if (localization := self._any()) is not None:
+            localization.parameters = parameters.localization
 
     def set_pose(self, pose: Pose) -> None:
         """The vehicle was lifted and put elsewhere."""
-        if self._localization is not None:
-            self._localization.set_pose(pose)
+        if (localization := self._any()) is not None:
+            localization.set_pose(pose)
 
     def reset(self, pose: Pose) -> None:
         """The vehicle starts anew, there, and with it all noise, so that one run is as the next."""
-        if self._localization is not None:
-            self._localization.reset(pose)
+        if (localization := self._any()) is not None:
+            localization.reset(pose)
         if self._noise is not None:
             self._noise.reset()
+
+    def _any(self) -> Localization | Amcl | None:
+        return self._localization or self.amcl

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from vds_gz.interface.sensors.stream_output import StreamOutput
+from vds_gz.interface.packed_topic import PackedTopic
+from vds_gz.interface.sensors.single_stream import single_stream
 from vds_gz.parameters.sensors import Gnss, Sensor
 from vds_gz.ros.graph import Graph
 from vds_gz.sensing.body import BodyState
@@ -40,15 +41,15 @@ class FixOutput:
         self.rate = sensor.rate
         self._model = GnssModel(sensor, name, seed)
         self._driver = sensor.layout == "driver"
-        self._stream = StreamOutput(graph, name, sensor.type, frame_prefix)
+        topic, message = single_stream(graph, name, sensor.type, frame_prefix)
         if self._driver:
-            self._stream.message.status.service = SERVICE_GPS
-        self._stream.pack(_NUMBERS)
+            message.status.service = SERVICE_GPS
+        self._topic = PackedTopic(graph, topic, message, _NUMBERS)
 
     @property
     def heard(self) -> bool:
         """Whether anybody listens."""
-        return self._stream.heard
+        return self._topic.heard
 
     def measure(self, states: Sequence[BodyState], scene: Scene | None) -> None:
         """Measure, and publish if anybody listens."""
@@ -58,4 +59,4 @@ class FixOutput:
             known = self._driver and fix.fix_type != "none"
             covariance = COVARIANCE_DIAGONAL_KNOWN if known else COVARIANCE_UNKNOWN
             variances = fix.variances if known else (0.0, 0.0, 0.0)
-            self._stream.publish(state.time, (STATUS[fix.fix_type], *fix.position, covariance, *variances))
+            self._topic.publish(state.time, (STATUS[fix.fix_type], *fix.position, covariance, *variances))

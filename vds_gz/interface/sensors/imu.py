@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from vds_gz.interface.sensors.stream_output import StreamOutput
+from vds_gz.interface.packed_topic import PackedTopic
+from vds_gz.interface.sensors.single_stream import single_stream
 from vds_gz.parameters.sensors import Imu, Sensor
 from vds_gz.ros.graph import Graph
 from vds_gz.sensing.body import BodyState
@@ -31,8 +32,7 @@ class ImuOutput:
         self.rate = sensor.rate
         self._model = ImuModel(sensor, name, seed)
         self._orientation = sensor.measure_orientation
-        self._stream = StreamOutput(graph, name, sensor.type, frame_prefix)
-        message = self._stream.message
+        topic, message = single_stream(graph, name, sensor.type, frame_prefix)
         for covariance, noise in zip(
             (message.angular_velocity_covariance, message.linear_acceleration_covariance),
             noise_models(sensor),
@@ -44,12 +44,12 @@ class ImuOutput:
             numbers += [f"orientation.{part}" for part in "xyzw"]
         else:
             message.orientation_covariance[0] = UNKNOWN
-        self._stream.pack(numbers)
+        self._topic = PackedTopic(graph, topic, message, numbers)
 
     @property
     def heard(self) -> bool:
         """Whether anybody listens."""
-        return self._stream.heard
+        return self._topic.heard
 
     def measure(self, states: Sequence[BodyState], scene: Scene | None) -> None:
         """Measure, and publish if anybody listens."""
@@ -57,4 +57,4 @@ class ImuOutput:
         reading = self._model.measure(state, scene.gravity if scene else GRAVITY)
         if self.heard:
             orientation = reading.orientation if self._orientation else ()
-            self._stream.publish(state.time, (*reading.angular_velocity, *reading.linear_acceleration, *orientation))
+            self._topic.publish(state.time, (*reading.angular_velocity, *reading.linear_acceleration, *orientation))

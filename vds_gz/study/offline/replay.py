@@ -152,7 +152,8 @@ class Replay:
         if self._estimator is not None:
             truth = Pose(motion.x, motion.y, motion.heading)
             angle = steering_report(c, state) if self.reports else 0.0
-            odom, variance, map_to_odom, speed, angle = self._estimator.update(truth, speed, angle, 1.0 / self._rate)
+            seen = self._estimator.update(time, truth, speed, angle, 1.0 / self._rate)
+            odom, variance, map_to_odom, speed, angle, _ = seen
             report = report_of(c, state, speed, angle) if self.reports else None
         joints = model.joint_states(c, state) if self._with_joints else NO_JOINTS
         actuators = model.actuator_states(c, state)

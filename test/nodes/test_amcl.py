@@ -1,0 +1,193 @@
+"""The node with a localization in AMCL's style, as Nav2 and its scripts see it: real processes, real messages."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from vds_gz.interface import topics
+from vds_gz.interface.conversions import stamp_ns, yaw_of
+
+STYLE = ("-p", "simulate_localization:=true", "-p", "localization.style:=amcl", "-p", "model:=differential")
+AHEAD = 1_000_000_000
+
+
+def forward(message: Any) -> None:
+    message.linear.x = 1.0
+
+
+def transforms(probe: Any, child: str) -> list[Any]:
+    every = (one for message in probe.received[topics.TF.name] for one in message.transforms)
+    return [one for one in every if one.child_frame_id == child]
+
+
+def place(probe: Any, x: float, y: float, variance: float = 0.25) -> None:
+    def fill(message: Any) -> None:
+        message.header.frame_id = "map"
+        message.pose.pose.position.x, message.pose.pose.position.y = x, y
+        message.pose.covariance[0] = message.pose.covariance[7] = variance
+
+    probe.send(topics.INITIALPOSE, fill)
+
+
+def truth(probe: Any) -> tuple[float, float]:
+    position = probe.next(topics.GROUND_TRUTH).pose.pose.position
+    return position.x, position.y
+
+
+def call(probe: Any, service: tuple[str, str], **fields: Any) -> Any:
+    """The response to a request; ``__`` in names leads into it."""
+    client = probe.graph.client(*service)
+    probe.until(client.ready, service[0])
+    request, responses = client.request(), []
+    for name, value in fields.items():
+        part = request
+        for step in name.split("__")[:-1]:
+            part = getattr(part, step)
+        setattr(part, name.split("__")[-1], value)
+    client.call(request, responses.append)
+    probe.until(lambda: responses, service[0])
+    return responses[0]
+
+
+def test_map_to_odom_is_held_dated_ahead_and_steps_where_amcl_pose_comes(start, probe):
+    start(*STYLE)
+    probe.listen(topics.TF, topics.AMCL_POSE, topics.ODOM)
+    probe.until(lambda: transforms(probe, "odom"), "map -> odom")
+    probe.send(topics.TWIST_REFERENCE, forward, seconds=3.0)
+    probe.serve(0.3)
+    held, odometry = transforms(probe, "odom"), transforms(probe, "base_link")
+    assert {one.header.frame_id for one in held} == {"map"}
+    stamps = [stamp_ns(one.header.stamp) for one in held]
+    assert {b - a for a, b in itertools.pairwise(stamps)} == {AHEAD // 10}
+    scans = {stamp - AHEAD for stamp in stamps}
+    assert scans <= {stamp_ns(one.header.stamp) for one in odometry} | set(sorted(scans)[:2])
+
+    updates = {stamp_ns(message.header.stamp): message for message in probe.received["amcl_pose"]}
+    values = [(one.transform.translation.x, one.transform.translation.y, one.transform.rotation.z) for one in held]
+    steps = [stamp - AHEAD for stamp, (a, b) in zip(stamps[1:], itertools.pairwise(values), strict=True) if a != b]
+    assert set(steps) <= set(updates)
+    assert 5 <= len(steps) <= 12
+
+    odom = {stamp_ns(message.header.stamp): message.pose.pose for message in probe.received["odom"]}
+    for at in steps:
+        pose, base = updates[at].pose.pose, odom[at]
+        turned = yaw_of(held[stamps.index(at + AHEAD)].transform.rotation)
+        x, y, _ = values[stamps.index(at + AHEAD)]
+        far, to = math.hypot(base.position.x, base.position.y), math.atan2(base.position.y, base.position.x)
+        assert (pose.position.x, pose.position.y) == pytest.approx(
+            (x + far * math.cos(turned + to), y + far * math.sin(turned + to)), abs=1e-9
+        )
+    assert updates[steps[-1]].header.frame_id == "map"
+    covariance = list(updates[steps[-1]].pose.covariance)
+    assert covariance[0] == covariance[7] > 0.0 < covariance[35]
+    assert sum(map(bool, covariance)) == 3
+
+
+def test_who_comes_late_gets_the_last_pose(start, probe):
+    start(*STYLE)
+    probe.listen(topics.ODOM)
+    probe.until(lambda: len(probe.received["odom"]) > 60, "a while")
+    probe.listen(topics.AMCL_POSE)
+    probe.until(lambda: probe.received["amcl_pose"], "the latched pose")
+    probe.serve(0.5)
+    assert len(probe.received["amcl_pose"]) == 1
+
+
+def test_it_waits_for_an_initial_pose_and_that_moves_the_vehicle_too(start, probe):
+    start(*STYLE, "-p", "localization.amcl.set_initial_pose:=false")
+    probe.listen(topics.TF, topics.AMCL_POSE, topics.GROUND_TRUTH)
+    probe.until(lambda: len(transforms(probe, "base_link")) > 50, "odom -> base_link")
+    assert transforms(probe, "odom") == []
+    place(probe, 3.0, -2.0)
+    pose = probe.next(topics.AMCL_POSE).pose
+    assert (pose.pose.position.x, pose.pose.position.y) == pytest.approx((3.0, -2.0), abs=0.15)
+    assert pose.covariance[0] == pytest.approx(0.25 + 0.03**2)
+    assert truth(probe) == (3.0, -2.0)
+    probe.until(lambda: transforms(probe, "odom"), "map -> odom")
+
+
+def test_an_initial_pose_may_be_believed_by_amcl_alone(start, probe):
+    start(*STYLE, "-p", "localization.amcl.initialpose_moves_vehicle:=false")
+    probe.listen(topics.AMCL_POSE, topics.GROUND_TRUTH)
+    probe.until(lambda: probe.received["amcl_pose"], "a first pose")
+    place(probe, 30.0, -2.0)
+    position = probe.next(topics.AMCL_POSE).pose.pose.position
+    assert (position.x, position.y) == pytest.approx((30.0, -2.0), abs=0.15)
+    assert truth(probe) == (0.0, 0.0)
+    call(probe, topics.REINITIALIZE_LOCALIZATION)
+    assert probe.next(topics.AMCL_POSE).pose.covariance[0] == pytest.approx(25.0, rel=0.01)
+    call(probe, topics.NOMOTION_UPDATE)
+    assert probe.next(topics.AMCL_POSE).pose.covariance[0] < 20.0
+
+
+def test_a_lifecycle_manager_brings_it_up_and_down(start, probe):
+    start(*STYLE, "-p", "localization.amcl.lifecycle:=managed", "-r", "__ns:=/car")
+    services = [(f"/car/{name}", kind) for name, kind in (topics.AMCL_GET_STATE, topics.AMCL_CHANGE_STATE)]
+    probe.listen(topics.TF)
+
+    def change(transition: int) -> tuple[bool, str]:
+        success = call(probe, services[1], transition__id=transition).success
+        return success, call(probe, services[0]).current_state.label
+
+    assert call(probe, services[0]).current_state.label == "unconfigured"
+    assert change(3) == (False, "unconfigured")
+    assert change(99) == (False, "unconfigured")
+    assert change(1) == (True, "inactive")
+    probe.until(lambda: transforms(probe, "base_link"), "odom -> base_link")
+    assert transforms(probe, "odom") == []
+    assert change(3) == (True, "active")
+    probe.until(lambda: transforms(probe, "odom"), "map -> odom")
+    assert change(4) == (True, "inactive")
+    assert change(2) == (True, "unconfigured")
+    assert change(5) == (True, "finalized")
+
+
+def test_where_nobody_wants_it_there_is_no_life_cycle(start, probe):
+    start(*STYLE)
+    probe.listen(topics.AMCL_POSE)
+    probe.until(lambda: probe.received["amcl_pose"], "a first pose")
+    probe.serve(0.5)
+    assert not probe.graph.client(*topics.AMCL_GET_STATE).ready()
+
+
+#: What ``BasicNavigator.waitUntilNav2Active`` does about its localizer, over rclpy.
+WAITING = """
+import rclpy
+from geometry_msgs.msg import PoseWithCovarianceStamped
+from lifecycle_msgs.srv import GetState
+from rclpy.qos import QoSDurabilityPolicy, QoSHistoryPolicy, QoSProfile, QoSReliabilityPolicy
+
+rclpy.init()
+node = rclpy.create_node("basic_navigator")
+qos = QoSProfile(
+    durability=QoSDurabilityPolicy.TRANSIENT_LOCAL,
+    reliability=QoSReliabilityPolicy.RELIABLE,
+    history=QoSHistoryPolicy.KEEP_LAST,
+    depth=1,
+)
+poses = []
+node.create_subscription(PoseWithCovarianceStamped, "amcl_pose", poses.append, qos)
+client = node.create_client(GetState, "amcl/get_state")
+assert client.wait_for_service(timeout_sec=30.0)
+label = ""
+while label != "active":
+    future = client.call_async(GetState.Request())
+    rclpy.spin_until_future_complete(node, future, timeout_sec=30.0)
+    label = future.result().current_state.label
+while not poses:
+    rclpy.spin_once(node, timeout_sec=1.0)
+print("active", poses[0].header.frame_id)
+"""
+
+
+@pytest.mark.ros
+def test_scripts_that_wait_for_amcl_go_on(start):
+    start(*STYLE, "-p", "localization.amcl.lifecycle:=active")
+    done = subprocess.run([sys.executable, "-c", WAITING], capture_output=True, text=True, timeout=90, check=False)
+    assert done.stdout.strip() == "active map", done.stderr

@@ -1,0 +1,229 @@
+"""The stand-in for AMCL: when it updates, what it holds, how it errs, what it does not notice."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vds_gz.geometry.se2 import Pose
+from vds_gz.parameters.amcl import AmclParameters
+from vds_gz.parameters.node import LocalizationParameters
+from vds_gz.sensing.amcl import INITIAL, Amcl, Scan
+
+PERIOD = 20_000_000
+START = Pose(1.0, -2.0, 0.5)
+
+
+def parameters(seed: int = 0, drift: float = 0.0, **amcl: object) -> LocalizationParameters:
+    return LocalizationParameters(
+        odom_walk_velocity_translation=drift,
+        odom_walk_velocity_rotation=drift,
+        seed=seed,
+        amcl=AmclParameters(**amcl),
+    )
+
+
+SURE = {"position_std": 0.0, "heading_std": 0.0}
+
+
+def drive(amcl: Amcl, steps: list[Pose], begin: Pose = START, first: int = 0) -> list[tuple[Pose, Pose, Scan]]:
+    """Truth, odometry and scan at every scan of a drive, one step a publish instant."""
+    truth, seen = begin, []
+    for k, step in enumerate(steps):
+        truth = truth.then(step)
+        for scan in amcl.update((first + k) * PERIOD, truth):
+            seen.append((truth, amcl.odom, scan))
+    return seen
+
+
+def components(pose: Pose) -> np.ndarray:
+    return np.array((pose.x, pose.y, math.remainder(pose.heading, math.tau)))
+
+
+steps = st.lists(
+    st.tuples(st.floats(-0.05, 0.05), st.floats(-0.05, 0.05)).map(lambda step: Pose(step[0], 0.0, step[1])),
+    min_size=50,
+    max_size=300,
+)
+
+
+@given(steps, st.floats(0.05, 0.5), st.floats(0.05, 0.5))
+def test_it_changes_only_where_the_odometry_has_moved_far_enough(way, update_min_d, update_min_a):
+    seen = drive(Amcl(parameters(3, 1e-3, update_min_d=update_min_d, update_min_a=update_min_a), START), way)
+    assert seen[0][2].estimate is not None
+    last = seen[0][1]
+    for (_, _, before), (_, odom, scan) in pairwise(seen):
+        turn = math.remainder(odom.heading - last.heading, math.tau)
+        moved = abs(odom.x - last.x) > update_min_d or abs(odom.y - last.y) > update_min_d or abs(turn) > update_min_a
+        assert (scan.estimate is not None) == moved
+        assert (scan.map_to_odom != before.map_to_odom) == moved
+        last = odom if moved else last
+
+
+@given(steps)
+def test_an_update_puts_the_vehicle_where_the_estimate_says(way):
+    for _, odom, scan in drive(Amcl(parameters(1, 1e-2), START), way):
+        if scan.estimate is not None:
+            off = scan.map_to_odom.then(odom).seen_from(scan.estimate.pose)
+            assert components(off) == pytest.approx([0.0, 0.0, 0.0], abs=1e-9)
+
+
+def test_scans_come_at_their_rate_on_whole_periods():
+    seen = drive(Amcl(parameters(scan_rate=10.0), START), [Pose()] * 50)
+    assert [scan.time for *_, scan in seen] == [k * 100_000_000 for k in range(10)]
+    seen = drive(Amcl(parameters(scan_rate=40.0), START), [Pose()] * 10)
+    assert len(seen) == 8
+
+
+def test_at_rest_nothing_is_corrected():
+    seen = drive(Amcl(parameters(), START), [Pose()] * 500)
+    assert [scan.estimate is not None for *_, scan in seen] == [True] + [False] * 99
+    assert len({scan.map_to_odom for *_, scan in seen}) == 1
+
+
+def test_without_errors_it_is_right_after_each_update_and_drifts_with_the_odometry_between_them():
+    seen = drive(Amcl(parameters(5, 0.01, **SURE), START), [Pose(0.01, 0.0, 0.001)] * 2000)
+    off = [math.dist((a.x, a.y), (b.x, b.y)) for a, b in ((scan.map_to_odom.then(o), t) for t, o, scan in seen)]
+    updated = [scan.estimate is not None for *_, scan in seen]
+    assert 50 < sum(updated) < 90
+    assert max(error for error, new in zip(off, updated, strict=True) if new) < 1e-9
+    assert max(off) > 0.01
+
+
+def errors(way: float, count: int = 4000, **amcl: object) -> np.ndarray:
+    """What updates are off by, seen from the truth, one every ``way`` metres."""
+    stand_in = Amcl(parameters(7, update_min_d=way / 2.0, scan_rate=50.0, **amcl), Pose())
+    seen = drive(stand_in, [Pose(way, 0.0, 0.0)] * count, Pose())
+    return np.array([components(scan.estimate.pose.seen_from(truth)) for truth, _, scan in seen])
+
+
+@pytest.mark.parametrize("way", [0.3, 1.0])
+def test_errors_have_their_spread_and_are_correlated_over_the_way(way):
+    found = errors(way, position_std=0.04, heading_std=0.01, correlation_distance=0.8)
+    assert len(found) == 4000
+    keep = math.exp(-way / 0.8)
+    # So many samples are worth independent ones.
+    spread = 4.0 * math.sqrt((1.0 + keep**2) / (1.0 - keep**2) / 2.0 / len(found))
+    assert found.std(axis=0) == pytest.approx([0.04, 0.04, 0.01], rel=spread)
+    correlation = [np.corrcoef(channel[:-1], channel[1:])[0, 1] for channel in found.T]
+    assert correlation == pytest.approx([keep] * 3, abs=0.05)
+
+
+def test_jumps_come_at_their_rate_and_have_their_size():
+    found = errors(0.3, **SURE, jump_rate=2.0, jump_size=0.7, correlation_distance=0.01)
+    far = np.hypot(found[:, 0], found[:, 1])
+    jumps = far > 0.35
+    assert far[jumps] == pytest.approx(np.full(jumps.sum(), 0.7))
+    assert jumps.mean() == pytest.approx(1.0 - math.exp(-2.0 * PERIOD * 1e-9), rel=0.3)
+    angles = np.arctan2(found[jumps, 1], found[jumps, 0])
+    assert np.hypot(np.cos(angles).mean(), np.sin(angles).mean()) < 0.3
+
+
+def test_a_late_scan_gives_what_it_saw():
+    way = [Pose(0.02, 0.0, 0.002)] * 300
+    late, prompt = (drive(Amcl(parameters(2, latency=latency), START), way) for latency in (0.3, 0.0))
+    assert [scan for *_, scan in late] == [scan for *_, scan in prompt][: len(late)]
+    assert 0 < len(prompt) - len(late) <= 4
+
+
+def test_equal_seeds_give_equal_runs_and_a_reset_the_first_one_again():
+    way = [Pose(0.02, 0.0, 0.01)] * 300
+    runs = [drive(Amcl(parameters(seed, 1e-3), START), way) for seed in (3, 3, 4)]
+    assert runs[0] == runs[1]
+    assert runs[0] != runs[2]
+    amcl = Amcl(parameters(3, 1e-3), START)
+    drive(amcl, way)
+    amcl.reset(START)
+    assert drive(amcl, way) == runs[0]
+
+
+# ---------------------------------------------------------------------- what it is told, and what not
+
+
+def test_it_is_silent_until_it_is_told_where_it_is():
+    amcl = Amcl(parameters(set_initial_pose=False, **SURE), START)
+    assert drive(amcl, [Pose(0.02, 0.0, 0.0)] * 100) == []
+    here = START.then(Pose(2.0, 0.0, 0.0))
+    amcl.initialise(here, (0.0, 0.0, 0.0))
+    (_, _, first), *_ = drive(amcl, [Pose()] * 20, here, 100)
+    assert first.estimate is not None
+    assert components(first.estimate.pose) == pytest.approx(components(here))
+    assert first.estimate.variances == pytest.approx([deviation**2 for deviation in INITIAL])
+
+
+def test_an_initial_pose_is_as_wide_as_it_says_and_narrows_on_the_way():
+    amcl = Amcl(parameters(), START)
+    amcl.initialise(START, (0.2, 0.3, 0.1))
+    seen = drive(amcl, [Pose(0.02, 0.0, 0.0)] * 1000)
+    variances = np.array([scan.estimate.variances for *_, scan in seen if scan.estimate])
+    assert variances[0] == pytest.approx([0.2**2 + 0.03**2, 0.3**2 + 0.03**2, 0.1**2 + 0.013**2])
+    assert np.all(np.diff(variances, axis=0) < 0.0)
+    assert variances[-1] == pytest.approx([0.03**2, 0.03**2, 0.013**2], rel=1e-3)
+
+
+def test_a_kidnapped_vehicle_is_believed_where_it_would_have_driven_until_somebody_says_better():
+    amcl = Amcl(parameters(**SURE), START)
+    drive(amcl, [Pose(0.02, 0.0, 0.0)] * 100)
+    there = Pose(-30.0, 7.0, -2.0)
+    odom = amcl.odom
+    amcl.set_pose(there)
+    assert amcl.odom == odom
+    seen = drive(amcl, [Pose(0.02, 0.0, 0.0)] * 100, there, 100)
+    believed = [scan.estimate.pose for *_, scan in seen if scan.estimate][-1]
+    truth = [truth for truth, _, scan in seen if scan.estimate][-1]
+    moved = truth.seen_from(there)
+    assert components(believed) == pytest.approx(components(START.then(Pose(2.0, 0.0, 0.0)).then(moved)))
+    amcl.initialise(there.then(Pose(2.0, 0.0, 0.0)), (0.5, 0.5, 0.2))
+    seen = drive(amcl, [Pose()] * 20, there.then(Pose(2.0, 0.0, 0.0)), 200)
+    assert components(seen[0][2].estimate.pose) == pytest.approx(components(there.then(Pose(2.0, 0.0, 0.0))))
+
+
+@pytest.mark.parametrize(("off", "found"), [(1.4, True), (1.6, False)])
+def test_an_initial_pose_within_its_own_reach_finds_the_vehicle_and_one_beyond_does_not(off, found):
+    amcl = Amcl(parameters(**SURE), Pose())
+    amcl.initialise(Pose(off, 0.0, 0.0), (0.5, 0.5, 0.2))
+    seen = drive(amcl, [Pose(0.02, 0.0, 0.0)] * 1000, Pose())
+    last, truth = [(scan.estimate.pose, truth) for truth, _, scan in seen if scan.estimate][-1]
+    assert last.x - truth.x == pytest.approx(0.0 if found else off, abs=1e-6)
+
+
+def test_global_localization_begins_anywhere_and_finds_the_vehicle_on_the_way():
+    amcl = Amcl(parameters(**SURE), START)
+    amcl.set_pose(Pose(50.0, 0.0, 0.0))
+    amcl.globalise()
+    seen = drive(amcl, [Pose(0.02, 0.0, 0.0)] * 2000, Pose(50.0, 0.0, 0.0))
+    estimates = [(components(s.estimate.pose.seen_from(t)), s.estimate.variances) for t, _, s in seen if s.estimate]
+    assert np.abs(estimates[0][0]).max() > 0.5
+    assert estimates[0][1][0] == pytest.approx(25.0)
+    assert np.abs(estimates[-1][0]).max() < 1e-3
+
+
+def test_a_requested_update_needs_no_motion():
+    amcl = Amcl(parameters(), START)
+    drive(amcl, [Pose()] * 10)
+    amcl.request_update()
+    seen = drive(amcl, [Pose()] * 20, first=10)
+    assert [scan.estimate is not None for *_, scan in seen] == [True, False, False, False]
+
+
+def test_inactive_it_takes_no_scans_and_active_again_it_knows_where_it_is():
+    amcl = Amcl(parameters(lifecycle="managed", **SURE), START)
+    assert drive(amcl, [Pose(0.02, 0.0, 0.0)] * 50) == []
+    amcl.activate()
+    seen = drive(amcl, [Pose()] * 10, START.then(Pose(1.0, 0.0, 0.0)), 50)
+    assert components(seen[0][2].estimate.pose) == pytest.approx(components(START.then(Pose(1.0, 0.0, 0.0))))
+    amcl.deactivate()
+    assert drive(amcl, [Pose()] * 50, START.then(Pose(1.0, 0.0, 0.0)), 60) == []
+
+
+def test_time_that_jumps_back_is_no_obstacle():
+    amcl = Amcl(parameters(latency=0.1, jump_rate=1.0), START)
+    drive(amcl, [Pose(0.02, 0.0, 0.0)] * 200, first=10_000)
+    seen = drive(amcl, [Pose(0.02, 0.0, 0.0)] * 200, START.then(Pose(4.0, 0.0, 0.0)))
+    assert [scan.time for *_, scan in seen] == sorted(scan.time for *_, scan in seen)
+    assert len(seen) > 30

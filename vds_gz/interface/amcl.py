@@ -1,0 +1,60 @@
+"""What AMCL sends: ``map -> odom`` at every scan, and its pose at every update."""
+
+from __future__ import annotations
+
+import math
+
+from vds_gz.geometry.se2 import Pose
+from vds_gz.interface import topics
+from vds_gz.interface.outputs import Frames
+from vds_gz.interface.packed_topic import PackedTopic
+from vds_gz.ros.graph import Graph
+from vds_gz.sensing.amcl import Scan
+from vds_gz.vehicle.vehicle import NANOSECONDS
+
+
+class AmclOutput:
+    """The transform and the topic of AMCL."""
+
+    def __init__(self, graph: Graph, frames: Frames, transform_tolerance: float) -> None:
+        """Announce the topics.
+
+        Args:
+            graph: Where to publish.
+            frames: Names of the frames.
+            transform_tolerance: How far transforms are dated into the future [s].
+        """
+        self._ahead = round(transform_tolerance * NANOSECONDS)
+        self._transform = _transform(graph, frames)
+        self._pose = _pose(graph, frames)
+
+    def publish(self, scan: Scan) -> None:
+        """Send what a scan gives."""
+        if scan.estimate is not None:
+            pose, (x, y, turn) = scan.estimate
+            # Latched: who comes later gets it too.
+            self._pose.publish(scan.time, (*_planar(pose), x, y, turn))
+        if self._transform.heard:
+            self._transform.publish(scan.time + self._ahead, _planar(scan.map_to_odom))
+
+
+def _transform(graph: Graph, frames: Frames) -> PackedTopic:
+    message = graph.message(topics.TF.type)
+    one = graph.message("geometry_msgs/msg/TransformStamped")
+    one.header.frame_id, one.child_frame_id = frames.map, frames.odom
+    message.transforms = [one]
+    place = "transforms[0].transform"
+    numbers = [f"{place}.translation.{axis}" for axis in "xy"] + [f"{place}.rotation.{part}" for part in "zw"]
+    return PackedTopic(graph, topics.TF, message, numbers, "transforms[0].header.stamp")
+
+
+def _pose(graph: Graph, frames: Frames) -> PackedTopic:
+    message = graph.message(topics.AMCL_POSE.type)
+    message.header.frame_id = frames.map
+    numbers = [f"pose.pose.position.{axis}" for axis in "xy"] + [f"pose.pose.orientation.{part}" for part in "zw"]
+    numbers += [f"pose.covariance[{index}]" for index in (0, 7, 35)]
+    return PackedTopic(graph, topics.AMCL_POSE, message, numbers)
+
+
+def _planar(pose: Pose) -> tuple[float, float, float, float]:
+    return pose.x, pose.y, math.sin(0.5 * pose.heading), math.cos(0.5 * pose.heading)

@@ -1,0 +1,227 @@
+"""Localization that behaves as Nav2's AMCL does, without particles.
+
+AMCL corrects ``map -> odom`` only at a scan before which the odometry has moved far enough; from one update to the next
+it is held, so that the pose in the map drifts with the odometry and then steps. What an update errs by is drawn: each
+error is correlated with the one before it over the way between them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vds_gz.geometry.se2 import Pose
+from vds_gz.parameters.node import LocalizationParameters
+from vds_gz.sensing.odometry import Odometry
+
+#: Standard deviations of x, y [m] and heading [rad].
+Deviations = tuple[float, float, float]
+
+#: Those of an initial pose that has none: AMCL's ``initial_cov_*``.
+INITIAL: Deviations = (0.5, 0.5, math.pi / 12.0)
+
+#: Those of particles that are spread over the map.
+GLOBAL: Deviations = (5.0, 5.0, math.pi / 2.0)
+
+#: An initial pose off by more of its own deviations than this has no particles where the vehicle is.
+REACH = 3.0
+
+NANOSECONDS = 1_000_000_000
+
+
+class Estimate(NamedTuple):
+    """A pose in the map and the variances of x, y [m^2] and heading [rad^2]."""
+
+    pose: Pose
+    variances: tuple[float, float, float]
+
+
+class Scan(NamedTuple):
+    """What a scan gives.
+
+    Attributes:
+        time: When it was taken [ns].
+        map_to_odom: The odometry's frame in the map.
+        estimate: Where the vehicle is; none unless the scan has brought an update.
+    """
+
+    time: int
+    map_to_odom: Pose
+    estimate: Estimate | None
+
+
+class Amcl:
+    """Odometry that drifts, and a localization in the map.
+
+    Attributes:
+        parameters: Its own and those of the odometry; noise of both is seeded by ``parameters.seed``.
+        map_to_odom: As of the last scan.
+        active: Scans are taken.
+    """
+
+    _last: tuple[int, Pose] | None
+    _mistake: Pose
+    _error: NDArray[np.float64]
+    _spread: NDArray[np.float64]
+
+    def __init__(self, parameters: LocalizationParameters, pose: Pose) -> None:
+        """Start with an exact odometry at ``pose``."""
+        self.parameters = parameters
+        self.active = parameters.amcl.lifecycle != "managed"
+        self.reset(pose)
+
+    def reset(self, pose: Pose) -> None:
+        """Start anew, with the same noise again."""
+        driving, drawing = np.random.SeedSequence(self.parameters.seed).spawn(2)
+        self._random = np.random.default_rng(drawing)
+        self._odometry = Odometry(pose, np.random.default_rng(driving))
+        self._truth = pose
+        self._scans: deque[Scan] = deque()
+        self._scan: int | None = None
+        self.map_to_odom = pose
+        self.forget()
+        if self.active:
+            self._begin()
+
+    @property
+    def odom(self) -> Pose:
+        """``odom -> base_link``, drifting but smooth."""
+        return self._odometry.pose
+
+    @property
+    def odom_variance(self) -> tuple[float, float]:
+        """Variances that ``odom`` has gathered, of a position's axis and of the heading [m^2, rad^2]."""
+        return self._odometry.variance
+
+    # ------------------------------------------------------------------ what happens to it
+
+    def update(self, time: int, truth: Pose) -> list[Scan]:
+        """Take the true pose of base_link in the map at a time [ns]; the scans whose results are there."""
+        p = self.parameters.amcl
+        self._odometry.update(truth, self.parameters)
+        self._truth = truth
+        if self._scans and time < self._scans[-1].time:
+            self._scans.clear()  # time has jumped back
+        if self._scans_at(time) and self.active and self._known:
+            estimate = self._estimate(time) if self._due() else None
+            self._scans.append(Scan(time, self._held, estimate))
+        ready = []
+        while self._scans and self._scans[0].time + p.latency * NANOSECONDS <= time:
+            ready.append(self._scans.popleft())
+            self.map_to_odom = ready[-1].map_to_odom
+        return ready
+
+    def set_pose(self, pose: Pose) -> None:
+        """The vehicle was lifted and put elsewhere: neither the odometry nor the localization notices."""
+        self._mistake = self._mistake.then(self._truth).then(pose.inverse())
+        self._odometry.set_pose(pose)
+        self._truth = pose
+
+    def initialise(self, pose: Pose, deviations: Deviations) -> None:
+        """Somebody says where the vehicle is.
+
+        Where the vehicle lies within reach, particles find it; else AMCL goes on from the wrong place.
+
+        Args:
+            pose: Of base_link in the map.
+            deviations: How sure that is; AMCL's own defaults for those that are 0.
+        """
+        spread = [given if given > 0.0 else own for given, own in zip(deviations, INITIAL, strict=True)]
+        off = _components(pose.seen_from(self._truth))
+        found = bool(np.all(np.abs(off) <= REACH * np.array(spread)))
+        self._mistake = Pose() if found else pose.then(self._truth.inverse())
+        self._begin_at(spread, off if found else np.zeros(3))
+
+    def globalise(self) -> None:
+        """Look for the vehicle everywhere, as after ``reinitialize_global_localization``."""
+        self._mistake = Pose()
+        self._begin_at(GLOBAL, np.array(GLOBAL) * self._random.standard_normal(3))
+
+    def request_update(self) -> None:
+        """Update with the next scan, moved or not; it counts as if ``update_min_d`` had been driven."""
+        self._requested = True
+
+    def activate(self) -> None:
+        """Take scans from now on."""
+        self.active = True
+        self._begin()
+
+    def deactivate(self) -> None:
+        """Take no scans."""
+        self.active = False
+        self._scans.clear()
+
+    def forget(self) -> None:
+        """It is not known where the vehicle is."""
+        self._known = self._requested = False
+        self._last, self._mistake = None, Pose()
+        self._error = self._spread = np.zeros(3)
+        self._held = self.map_to_odom
+
+    # ------------------------------------------------------------------ updates
+
+    def _begin(self) -> None:
+        if self.parameters.amcl.set_initial_pose:
+            self.initialise(self._truth, INITIAL)
+
+    def _begin_at(self, spread: list[float] | Deviations, error: NDArray[np.float64]) -> None:
+        self._known, self._last = True, None
+        self._spread = np.array(spread)
+        self._error = error + self._deviations() * self._random.standard_normal(3)
+
+    def _scans_at(self, time: int) -> bool:
+        """Whether a whole period has begun since the last update, or begins at this one [ns]."""
+        period = round(NANOSECONDS / self.parameters.amcl.scan_rate)
+        before, self._scan = self._scan, time // period
+        return self._scan != ((time - 1) // period if before is None else before)
+
+    def _deviations(self) -> NDArray[np.float64]:
+        p = self.parameters.amcl
+        return np.array((p.position_std, p.position_std, p.heading_std))
+
+    def _due(self) -> bool:
+        """Whether a scan brings an update."""
+        if self._last is None or self._requested:
+            return True
+        p, moved = self.parameters.amcl, np.abs(_difference(self.odom, self._last[1]))
+        return bool(moved[0] > p.update_min_d or moved[1] > p.update_min_d or moved[2] > p.update_min_a)
+
+    def _estimate(self, time: int) -> Estimate:
+        """Draw the error of an update and hold what it gives."""
+        p = self.parameters.amcl
+        before, start = self._last or (time, self.odom)
+        x, y, turn = _difference(self.odom, start)
+        # A turn that brings an update counts as much as a way that does.
+        way = math.hypot(x, y) + abs(turn) * (p.update_min_d / p.update_min_a if p.update_min_a else 0.0)
+        if self._requested:
+            way = max(way, p.update_min_d)
+        keep = math.exp(-way / p.correlation_distance)
+        drawn = self._deviations() * self._random.standard_normal(3)
+        self._error = keep * self._error + math.sqrt(1.0 - keep * keep) * drawn + self._jump((time - before) * 1e-9)
+        self._spread = keep * self._spread
+        pose = self._mistake.then(self._truth).then(Pose(*self._error.tolist()))
+        self._held = pose.then(self.odom.inverse())
+        self._last, self._requested = (time, self.odom), False
+        x, y, turn = (self._deviations() ** 2 + self._spread**2).tolist()
+        return Estimate(pose, (x, y, turn))
+
+    def _jump(self, seconds: float) -> NDArray[np.float64]:
+        p = self.parameters.amcl
+        chance, direction = self._random.random(2)
+        if chance >= -math.expm1(-p.jump_rate * seconds):
+            return np.zeros(3)
+        angle = math.tau * direction
+        return np.array((p.jump_size * math.cos(angle), p.jump_size * math.sin(angle), 0.0))
+
+
+def _difference(pose: Pose, other: Pose) -> tuple[float, float, float]:
+    """How far two poses lie apart along the axes of their frame, and how far one is turned against the other."""
+    return pose.x - other.x, pose.y - other.y, math.remainder(pose.heading - other.heading, math.tau)
+
+
+def _components(pose: Pose) -> NDArray[np.float64]:
+    return np.array((pose.x, pose.y, math.remainder(pose.heading, math.tau)))

@@ -1,0 +1,47 @@
+"""Odometry that drifts with the way driven."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from vds_gz.geometry.se2 import Pose
+from vds_gz.parameters.node import LocalizationParameters
+
+
+class Odometry:
+    """The vehicle's way by its own wheels: smooth, and off by more and more.
+
+    Attributes:
+        pose: ``odom -> base_link``.
+        variance: Variances that it has gathered, of a position's axis and of the heading [m^2, rad^2].
+    """
+
+    def __init__(self, truth: Pose, random: np.random.Generator) -> None:
+        """Start exactly, at the origin of its own frame, with the vehicle at ``truth`` in the map."""
+        self.pose = Pose()
+        self.variance = (0.0, 0.0)
+        self._truth = truth
+        self._random = random
+
+    def set_pose(self, truth: Pose) -> None:
+        """The vehicle was lifted and put elsewhere, which wheels do not notice."""
+        self._truth = truth
+
+    def update(self, truth: Pose, parameters: LocalizationParameters) -> None:
+        """Take the next true pose of base_link in the map."""
+        distance = math.hypot(truth.x - self._truth.x, truth.y - self._truth.y)
+        translation = parameters.odom_walk_velocity_translation * distance
+        rotation = parameters.odom_walk_velocity_rotation * distance
+        drift = noise(self._random.standard_normal(3), translation, rotation)
+        self.pose = self.pose.then(truth.seen_from(self._truth)).then(drift)
+        self._truth = truth
+        self.variance = self.variance[0] + translation, self.variance[1] + rotation
+
+
+def noise(normal: np.ndarray, translation: float, rotation: float) -> Pose:
+    """A small random transform with these variances [m^2, rad^2]."""
+    spread = math.sqrt(translation)
+    turn = math.sqrt(rotation) * normal[2]
+    return Pose(spread * normal[0], spread * normal[1], min(max(turn, -math.pi), math.pi))
