@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from vds_gz.parameters.declaration import ParameterGroup, choice, flag, real
@@ -13,16 +14,22 @@ class AmclParameters(ParameterGroup):
 
     update_min_d: float = real(0.25, "m", "way along x or y of the odometry before an update", minimum=0.0)
     update_min_a: float = real(0.2, "rad", "turn before an update", minimum=0.0)
-    transform_tolerance: float = real(1.0, "s", "how far map -> odom is dated into the future", minimum=0.0)
+    transform_tolerance: float = real(
+        1.0, "s", "how far map -> odom is dated into the future", minimum=0.0, maximum=1e6
+    )
     set_initial_pose: bool = flag(True, "it knows at the start where the vehicle is; else it waits for initialpose")
-    scan_rate: float = real(10.0, "Hz", "scans per second, at most pub_rate of which count", positive=True)
-    position_std: float = real(0.03, "m", "standard deviation of the position along each axis", minimum=0.0)
-    heading_std: float = real(0.013, "rad", "standard deviation of the heading", minimum=0.0)
+    scan_rate: float = real(
+        10.0, "Hz", "scans per second, at most pub_rate of which count", positive=True, maximum=1000.0
+    )
+    position_std: float = real(
+        0.03, "m", "standard deviation of the position along each axis", minimum=0.0, maximum=1e6
+    )
+    heading_std: float = real(0.013, "rad", "standard deviation of the heading", minimum=0.0, maximum=math.pi)
     correlation_distance: float = real(
         1.0, "m", "way in which an error, and the spread of an initial pose, is forgotten", positive=True
     )
     jump_rate: float = real(0.0, "Hz", "jumps per second, at updates", minimum=0.0)
-    jump_size: float = real(0.5, "m", "how far it jumps, in a random direction", minimum=0.0)
+    jump_size: float = real(0.5, "m", "how far it jumps, in a random direction", minimum=0.0, maximum=1e6)
     latency: float = real(0.0, "s", "from a scan to what it gives", minimum=0.0, maximum=10.0)
     initialpose_moves_vehicle: bool = flag(True, "initialpose puts the vehicle there; else AMCL alone believes it")
     lifecycle: str = choice(

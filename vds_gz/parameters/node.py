@@ -15,12 +15,6 @@ from vds_gz.parameters.gazebo import GazeboParameters
 class LocalizationParameters(ParameterGroup):
     """Noise of a simulated localization. That of the continuous style, and of the odometry, are variances."""
 
-    style: str = choice(
-        "continuous",
-        ("continuous", "amcl"),
-        "continuous: a measurement at each instant; amcl: held between updates, as Nav2's AMCL does it",
-    )
-    amcl: AmclParameters = group(AmclParameters)
     odom_walk_velocity_translation: float = real(
         0.0025, "m^2/m", "drift of the odometry's position per metre driven", minimum=0.0, live=True
     )
@@ -34,6 +28,12 @@ class LocalizationParameters(ParameterGroup):
         3.1e-6, "rad^2 s", "noise density of the heading measured in the map", minimum=0.0, live=True
     )
     seed: int = integer(0, "seed of the noise; equal seeds give equal runs", minimum=0)
+    style: str = choice(
+        "continuous",
+        ("continuous", "amcl"),
+        "continuous: a measurement at each instant; amcl: held between updates, as Nav2's AMCL does it",
+    )
+    amcl: AmclParameters = group(AmclParameters)
 
 
 @dataclass(frozen=True, slots=True)
