@@ -30,6 +30,7 @@ COMMANDS = {
     "gazebo": ("vds_gz.cli.gazebo", "main", "start a Gazebo world, a vehicle in it and its node"),
     "model": ("vds_gz.cli.model", "main", "write a vehicle's URDF or SDF"),
     "maps": ("vds_gz.cli.maps", "main", "check and draw a map of actuation"),
+    "world": ("vds_gz.cli.world", "main", "check a world, say what is in it, and draw it from above"),
     "check": ("vds_gz.cli.check", "main", "look over parameter files"),
     "parameters": ("vds_gz.cli.check", "reference", "print the reference of all parameters"),
 }

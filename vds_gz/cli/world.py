@@ -1,0 +1,108 @@
+"""``vds-gz world``: checks a world, says what is in it, and draws it from above."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from vds_gz.cli.console_script import DONE, FAILED, command, positive
+from vds_gz.world.errors import WorldError
+from vds_gz.world.geodesy import NULL_ISLAND
+from vds_gz.world.load import load_world, world_file
+from vds_gz.world.outline import heights, outlines
+from vds_gz.world.packing import Thing
+from vds_gz.world.scene import Scene
+from vds_gz.world.shapes import HalfSpace, Mesh
+
+#: Where the lidar of the picture stands [m].
+HEIGHT = 0.3
+
+#: So many names of models are printed.
+SHOWN = 12
+
+
+@command("vds-gz world")
+def main(argv: list[str]) -> int:
+    """Check a world, and draw it.
+
+    Returns:
+        0 if it can be read, 1 if it is refused, 2 if there is no such file.
+    """
+    parser = argparse.ArgumentParser(
+        prog="vds-gz world",
+        description="Check a world as the node would read it, and say what is in it.",
+        epilog="exit code: 0 it can be read, 1 it is refused, 2 wrong use",
+    )
+    parser.add_argument("world", help="one that comes along, an SDF file, or the YAML file of a map")
+    parser.add_argument("--png", type=Path, metavar="FILE", help="draw it from above into this file")
+    parser.add_argument(
+        "--height",
+        type=positive,
+        default=HEIGHT,
+        help=f"of the lidar whose hits the picture shows, above z = 0 [m] ({HEIGHT:g})",
+    )
+    options = parser.parse_args(argv)
+    file = world_file(options.world)
+    try:
+        scene = load_world(file)
+    except WorldError as error:
+        print(error, file=sys.stderr)
+        return FAILED
+    print(f"{options.world}: OK, world '{scene.name}'")
+    for name, text in facts(scene):
+        print(f"  {name:10} {text}")
+    if options.png is not None:
+        from vds_gz.study.report.world_figure import draw
+
+        draw(scene, options.png, options.height)
+        print(f"  {'picture':10} {options.png}")
+    return DONE
+
+
+def facts(scene: Scene) -> Iterator[tuple[str, str]]:
+    """What is in a world, in words."""
+    seen, felt = scene.visuals.things, scene.collisions.things
+    models = list(dict.fromkeys(thing.name.partition("::")[0] for thing in (*seen, *felt)))
+    more = f" and {len(models) - SHOWN} more" if len(models) > SHOWN else ""
+    yield "models", ", ".join(models[:SHOWN]) + more or "none"
+    yield "seen", _counted(seen)
+    yield "collides", _counted(felt)
+    bounded = [thing for thing in (*seen, *felt) if not isinstance(thing.shape, HalfSpace)]
+    points = [polygon for thing in bounded for polygon in outlines(thing)]
+    if points:
+        corners = np.concatenate(points)
+        (west, south), (east, north) = corners.min(axis=0), corners.max(axis=0)
+        low, high = min(heights(thing)[0] for thing in bounded), max(heights(thing)[1] for thing in bounded)
+        yield "extent", f"x {west:.2f} to {east:.2f} m, y {south:.2f} to {north:.2f} m, z {low:.2f} to {high:.2f} m"
+    retro = sorted({thing.retro for thing in seen if thing.retro})
+    if retro:
+        yield "retro", "reflectivity " + ", ".join(f"{value:g}" for value in retro)
+    yield "gravity", " ".join(f"{value:g}" for value in scene.gravity) + " m/s^2"
+    if scene.origin != NULL_ISLAND:
+        here = scene.origin
+        place = f"{here.latitude:.6f}, {here.longitude:.6f} degrees, {here.elevation:g} m"
+        yield "on Earth", f"{place}, x axis {here.heading_deg:g} degrees north of east"
+
+
+def _counted(things: Sequence[Thing]) -> str:
+    """How many shapes there are of each kind."""
+    kinds = Counter(type(thing.shape).__name__ for thing in things)
+    counted = ", ".join(f"{count} {NAMES[kind][count > 1]}" for kind, count in sorted(kinds.items()))
+    triangles = sum(len(thing.shape.faces) for thing in things if isinstance(thing.shape, Mesh))
+    return (counted or "nothing") + (f" of {triangles} triangles" if triangles else "")
+
+
+#: What one and several shapes of a kind are called.
+NAMES = {
+    "Box": ("box", "boxes"),
+    "Capsule": ("capsule", "capsules"),
+    "Cylinder": ("cylinder", "cylinders"),
+    "Ellipsoid": ("ellipsoid", "ellipsoids"),
+    "HalfSpace": ("endless ground", "endless grounds"),
+    "Mesh": ("mesh", "meshes"),
+}
