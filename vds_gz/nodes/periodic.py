@@ -6,7 +6,12 @@ from vds_gz.vehicle.vehicle import NANOSECONDS
 
 
 class PeriodicTimer:
-    """A rate and where in it we are. Each point is computed from the first one, so that none drifts."""
+    """A rate and where in it we are. Each point is computed from the first one, so that none drifts.
+
+    Attributes:
+        rate: Points per second.
+        next: The next point [ns].
+    """
 
     def __init__(self, start: int, rate: float) -> None:
         """The first point is ``start`` [ns]; ``rate`` in Hz."""
@@ -15,25 +20,19 @@ class PeriodicTimer:
     def begin(self, start: int, rate: float) -> None:
         """Start anew."""
         self._start = start
-        self._rate = rate
-        self._count = 0
-
-    @property
-    def rate(self) -> float:
-        """Points per second."""
-        return self._rate
-
-    @property
-    def next(self) -> int:
-        """The next point [ns]."""
-        return self._start + round(self._count * NANOSECONDS / self._rate)
+        self.rate = rate
+        self._go_to(0)
 
     def done(self) -> None:
         """The next point has been served."""
-        self._count += 1
+        self._go_to(self._count + 1)
 
     def skip(self, now: int) -> int:
         """Leave out all points up to the last one at or before ``now`` and return how many that were."""
         before = self._count
-        self._count = max(before, int((now - self._start) * self._rate / NANOSECONDS))
+        self._go_to(max(before, int((now - self._start) * self.rate / NANOSECONDS)))
         return self._count - before
+
+    def _go_to(self, count: int) -> None:
+        self._count = count
+        self.next = self._start + round(count * NANOSECONDS / self.rate)

@@ -18,7 +18,11 @@ from vds_gz.world.scene import Scene
 
 
 class Sensors:
-    """All sensors of a vehicle, and how its body has moved lately."""
+    """All sensors of a vehicle, and how its body has moved lately.
+
+    Attributes:
+        next: When something is to be measured next [ns]; infinity if nothing ever is.
+    """
 
     def __init__(self, outputs: Sequence[SensorOutput], plant: Plant, scene_at: Callable[[int], Scene | None]) -> None:
         """Nothing has been measured yet.
@@ -33,11 +37,7 @@ class Sensors:
         self._sensors = [(output, PeriodicTimer(0, output.rate)) for output in outputs]
         self._span = max((output.span for output in outputs), default=0)
         self._states: deque[BodyState] = deque()
-
-    @property
-    def next(self) -> float:
-        """When something is to be measured next [ns]; infinity if nothing ever is."""
-        return min((timer.next for _, timer in self._sensors), default=math.inf)
+        self._look_ahead()
 
     @property
     def next_heard(self) -> float:
@@ -52,11 +52,13 @@ class Sensors:
             timer.skip(start)
             while timer.next < start:
                 timer.done()
+        self._look_ahead()
 
     def skip(self, now: int) -> None:
         """Leave out all measurements but the last one of each sensor at or before ``now`` [ns]."""
         for _, timer in self._sensors:
             timer.skip(now)
+        self._look_ahead()
 
     def serve(self, moment: int, *, held: bool) -> None:
         """Take the body's state at a moment [ns], to which the vehicle has advanced, and measure what is due.
@@ -65,9 +67,9 @@ class Sensors:
             moment: The present [ns].
             held: The vehicle is paused, and stands, whatever its actuators do.
         """
-        due = [(output, timer) for output, timer in self._sensors if timer.next == moment]
-        if not due and not self._span:
+        if moment < self.next and not self._span:
             return
+        due = [(output, timer) for output, timer in self._sensors if timer.next == moment]
         states = self._states
         body = self._plant.body(moment)
         states.append(BodyState(moment, body.pose) if held else body)
@@ -77,6 +79,10 @@ class Sensors:
         for output, timer in due:
             output.measure(states, scene)
             timer.done()
+        self._look_ahead()
+
+    def _look_ahead(self) -> None:
+        self.next = min((timer.next for _, timer in self._sensors), default=math.inf)
 
 
 def own_sensors(graph: Graph, parameters: NodeParameters, plant: Plant) -> list[SensorOutput]:
