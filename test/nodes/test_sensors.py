@@ -1,8 +1,15 @@
 """Sensors measure at their own rates, in simulated time, with the body's motion of as long as they need."""
 
+import time
+
+import numpy as np
+import pytest
+
 from vds_gz import load_vehicle, twist
+from vds_gz.nodes.casting import Casting
 from vds_gz.nodes.sensors import Sensors
 from vds_gz.plant.kinematic import KinematicPlant
+from vds_gz.world.load import load_world, world_file
 
 SECOND = 10**9
 
@@ -10,8 +17,8 @@ SECOND = 10**9
 class Diary:
     """A sensor that writes down what it is given."""
 
-    def __init__(self, rate, span=0, heard=True):
-        self.rate, self.span, self.heard = rate, span, heard
+    def __init__(self, rate, span=0, heard=True, rays=0):
+        self.rate, self.rays, self.span, self.heard = rate, rays, span, heard
         self.entries = []
 
     def measure(self, states, scene):
@@ -81,3 +88,45 @@ def test_overdue_measurements_are_left_out():
     sensors.begin(0)
     sensors.skip(5 * SECOND + 1)
     assert sensors.next == 5 * SECOND
+
+
+def test_dear_rays_are_cast_a_part_of_the_time_only():
+    class Slow(Diary):
+        def measure(self, states, scene):
+            super().measure(states, scene)
+            time.sleep(0.05)
+
+    dear, free = Slow(100.0, rays=1), Diary(100.0)
+    cheap = []
+    sensors = Sensors([dear, free], moving_plant(), lambda time: None, lambda: bool(cheap))
+    sensors.begin(0)
+    begin = time.monotonic()
+    run(sensors, sensors._plant, 1)
+    assert len(free.entries) == 101
+    # Each takes 0.05 s, and 0.2 s of rest follow.
+    assert len(dear.entries) <= 1 + (time.monotonic() - begin) / 0.25
+    cheap.append(True)
+    dear.entries.clear()
+    run(sensors, sensors._plant, 0.1, begin=SECOND)
+    assert len(dear.entries) >= 10
+
+
+@pytest.mark.parametrize("wait", [True, False])
+def test_rays_are_cast_at_once_and_by_compiled_loops_where_there_are_many(wait):
+    pytest.importorskip("numba")
+    scene = load_world(world_file("hall"))
+    casting = Casting(scene, 1e6, wait=wait)
+    rays = np.eye(3)
+    first = casting.scene.visuals.cast(np.array((0.0, 0.0, 1.0)), rays)[0]
+    deadline = time.monotonic() + 60.0
+    while not casting.ready and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert casting.ready
+    assert casting.scene is scene
+    assert (casting.scene.visuals.cast(np.array((0.0, 0.0, 1.0)), rays)[0] == first).all()
+
+
+def test_a_few_rays_are_cast_by_numpy():
+    casting = Casting(load_world(world_file("hall")), 8000.0, wait=False)
+    assert casting.ready
+    assert not casting.scene.visuals.compiled

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable, Sequence
+from time import monotonic
 
 from vds_gz.interface.sensors.base import SensorOutput
 from vds_gz.interface.sensors.factory import sensor_outputs
@@ -16,6 +17,9 @@ from vds_gz.ros.graph import Graph
 from vds_gz.sensing.body import BodyState
 from vds_gz.world.scene import Scene
 
+#: While rays are dear, they are cast for a part of the time, and not for so many times as long.
+REST = 4.0
+
 
 class Sensors:
     """All sensors of a vehicle, and how its body has moved lately.
@@ -24,16 +28,26 @@ class Sensors:
         next: When something is to be measured next [ns]; infinity if nothing ever is.
     """
 
-    def __init__(self, outputs: Sequence[SensorOutput], plant: Plant, scene_at: Callable[[int], Scene | None]) -> None:
+    def __init__(
+        self,
+        outputs: Sequence[SensorOutput],
+        plant: Plant,
+        scene_at: Callable[[int], Scene | None],
+        cheap: Callable[[], bool] = lambda: True,
+    ) -> None:
         """Nothing has been measured yet.
 
         Args:
             outputs: The sensors.
             plant: What they are mounted on.
             scene_at: What can be seen at a point in simulated time [ns]; none if there is no world.
+            cheap: Whether rays are as cheap as they will be; until then they are cast a part of the time only, so that
+                the vehicle is in time.
         """
         self._plant = plant
         self._scene_at = scene_at
+        self._cheap = cheap
+        self._rest_until = 0.0
         self._sensors = [(output, PeriodicTimer(0, output.rate)) for output in outputs]
         self._span = max((output.span for output in outputs), default=0)
         self._states: deque[BodyState] = deque()
@@ -77,8 +91,12 @@ class Sensors:
             states.popleft()
         scene = self._scene_at(moment) if any(output.heard for output, _ in due) else None
         for output, timer in due:
-            output.measure(states, scene)
             timer.done()
+            if not output.rays or self._cheap():
+                output.measure(states, scene)
+            elif (begin := monotonic()) >= self._rest_until:
+                output.measure(states, scene)
+                self._rest_until = monotonic() + (monotonic() - begin) * REST
         self._look_ahead()
 
     def _look_ahead(self) -> None:

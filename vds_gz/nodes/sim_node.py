@@ -16,6 +16,7 @@ from vds_gz.interface.outputs import Frames
 from vds_gz.interface.vehicle_status import GAZEBO_CLOCK, SYSTEM_CLOCK
 from vds_gz.nodes import amcl_services, services, standard_services
 from vds_gz.nodes.advance import TimeKeeper
+from vds_gz.nodes.casting import Casting
 from vds_gz.nodes.clock import make_clock
 from vds_gz.nodes.diagnostics import Diagnostics
 from vds_gz.nodes.health import HealthMonitor
@@ -89,7 +90,15 @@ class SimNode:
         self._commands.max_age = round(parameters.twist_reference_max_oldness * NANOSECONDS)
         self._observations = Observations(graph, parameters, plant)
         scene = load_world(world_file(parameters.world)) if parameters.world else None
-        self._sensors = Sensors(own_sensors(graph, parameters, plant), plant, lambda time: scene)
+        outputs = own_sensors(graph, parameters, plant)
+        rays = sum(output.rays * output.rate for output in outputs)
+        casting = Casting(scene, rays, wait=parameters.be_reference_clock) if scene else None
+        self._sensors = Sensors(
+            outputs,
+            plant,
+            lambda time: casting.scene if casting else None,
+            lambda: casting is None or casting.ready,
+        )
         self._time = TimeKeeper(
             graph, parameters, self._clock, plant, self._observations, self._sensors, self._forget_commands
         )

@@ -44,6 +44,11 @@ class LidarModel:
         self.directions = self._finder.directions
         self._noise = SampleNoise(seed, name)
 
+    @property
+    def rays(self) -> int:
+        """Of a turn."""
+        return self.directions.size // 3
+
     def column_times(self, time: int) -> NDArray[np.int64]:
         """When each column was measured [ns], if the last one was at ``time``."""
         return time - self._before_last

@@ -147,6 +147,16 @@ class JoinedCaster:
         """What stands still, then what moves."""
         return self.still.things + self.moving.things
 
+    @property
+    def shapes(self) -> int:
+        """How many shapes there are."""
+        return self.still.shapes + self.moving.shapes
+
+    @property
+    def compiled(self) -> bool:
+        """Whether rays are cast by compiled loops."""
+        return self.still.compiled
+
     def vectorised(self) -> JoinedCaster:
         """The same things, cast at by numpy; see :meth:`RayCaster.vectorised`."""
         return JoinedCaster(self.still.vectorised(), self.moving.vectorised())

@@ -14,10 +14,12 @@ class SensorOutput(Protocol):
 
     Attributes:
         rate: Measurements per second [Hz].
+        rays: How many rays a measurement casts.
         span: How far back :meth:`measure` needs to know the body's states [ns].
     """
 
     rate: float
+    rays: int
     span: int
 
     @property

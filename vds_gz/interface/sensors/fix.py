@@ -30,10 +30,10 @@ class FixOutput:
     """A satellite receiver and its topic; fields as Gazebo's come through the bridge, or as drivers fill them.
 
     Attributes:
-        rate, span, heard: See :class:`~vds_gz.interface.sensors.base.SensorOutput`.
+        rate, rays, span, heard: See :class:`~vds_gz.interface.sensors.base.SensorOutput`.
     """
 
-    span = 0
+    rays = span = 0
 
     def __init__(self, graph: Graph, name: str, sensor: Sensor, frame_prefix: str, seed: int) -> None:
         """Announce the topic."""

@@ -33,6 +33,7 @@ class CameraOutput:
 
     Attributes:
         rate: Images per second [Hz].
+        rays: One a pixel.
         span: How far back the body's states must be known [ns]: all pixels are of one time.
     """
 
@@ -41,7 +42,7 @@ class CameraOutput:
     def __init__(self, graph: Graph, name: str, sensor: Sensor, prefix: str, seed: int) -> None:
         """Announce the topics. There is no noise."""
         assert isinstance(sensor, Camera)
-        self.rate = sensor.rate
+        self.rate, self.rays = sensor.rate, sensor.columns * sensor.rows
         self._sensor = sensor
         self._mount = mounted(sensor.xyz, sensor.rpy)
         self._pinhole = Pinhole(sensor)

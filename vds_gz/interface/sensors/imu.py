@@ -21,10 +21,10 @@ class ImuOutput:
     """An inertial measurement unit and its topic; fields as Gazebo's come through the bridge.
 
     Attributes:
-        rate, span, heard: See :class:`~vds_gz.interface.sensors.base.SensorOutput`.
+        rate, rays, span, heard: See :class:`~vds_gz.interface.sensors.base.SensorOutput`.
     """
 
-    span = 0
+    rays = span = 0
 
     def __init__(self, graph: Graph, name: str, sensor: Sensor, frame_prefix: str, seed: int) -> None:
         """Announce the topic."""

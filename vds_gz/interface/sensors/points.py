@@ -26,6 +26,7 @@ class PointsOutput:
 
     Attributes:
         rate: Turns per second [Hz].
+        rays: Of a turn.
         span: Time from the first column to the last one [ns].
     """
 
@@ -33,7 +34,7 @@ class PointsOutput:
         """Announce the topic."""
         assert isinstance(sensor, SpinningLidar)
         self._lidar = LidarModel(name, sensor, seed)
-        self.rate, self.span = sensor.rate, self._lidar.span
+        self.rate, self.rays, self.span = sensor.rate, self._lidar.rays, self._lidar.span
         stream = streams_of(sensor.type)["points"]
         by_driver = sensor.layout == "driver"
         best_effort = by_driver and isinstance(sensor, OusterOs1)

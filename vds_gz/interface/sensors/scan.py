@@ -27,6 +27,7 @@ class ScanOutput:
 
     Attributes:
         rate: Scans per second [Hz].
+        rays: Of a scan.
         span: Time from the first ray to the last one [ns].
     """
 
@@ -34,7 +35,7 @@ class ScanOutput:
         """Announce the topic."""
         assert isinstance(sensor, PlanarLidar)
         self._lidar = LidarModel(name, sensor, seed)
-        self.rate, self.span = sensor.rate, self._lidar.span
+        self.rate, self.rays, self.span = sensor.rate, self._lidar.rays, self._lidar.span
         stream = streams_of(sensor.type)["scan"]
         self._publisher = announced(graph, name, stream)
         message: LaserScan = graph.message(stream.ros_type)
