@@ -114,7 +114,7 @@ def test_it_waits_for_an_initial_pose_and_that_moves_the_vehicle_too(start, prob
 
 
 def test_an_initial_pose_may_be_believed_by_amcl_alone(start, probe):
-    start(*STYLE, "-p", "localization.amcl.initialpose_moves_vehicle:=false")
+    start(*STYLE, "-p", "localization.amcl.initialpose:=amcl")
     probe.listen(topics.AMCL_POSE, topics.GROUND_TRUTH)
     probe.until(lambda: probe.received["amcl_pose"], "a first pose")
     place(probe, 30.0, -2.0)
@@ -125,6 +125,19 @@ def test_an_initial_pose_may_be_believed_by_amcl_alone(start, probe):
     assert probe.next(topics.AMCL_POSE).pose.covariance[0] == pytest.approx(25.0, rel=0.01)
     call(probe, topics.NOMOTION_UPDATE)
     assert probe.next(topics.AMCL_POSE).pose.covariance[0] < 20.0
+
+
+def test_a_kidnapping_is_noticed_by_nobody_but_the_truth(start, probe):
+    start(*STYLE, "-p", "localization.amcl.initialpose:=vehicle")
+    probe.listen(topics.AMCL_POSE, topics.GROUND_TRUTH, topics.TF, topics.ODOM)
+    probe.until(lambda: probe.received["amcl_pose"] and transforms(probe, "odom"), "a first pose")
+    place(probe, 30.0, -2.0)
+    probe.until(lambda: truth(probe) == (30.0, -2.0), "the vehicle elsewhere")
+    seen = len(transforms(probe, "odom"))
+    probe.until(lambda: len(transforms(probe, "odom")) > seen + 5, "more of map -> odom")
+    assert len(probe.received["amcl_pose"]) == 1
+    assert len({(one.transform.translation.x, one.transform.rotation.z) for one in transforms(probe, "odom")}) == 1
+    assert probe.received["odom"][-1].pose.pose.position.x == 0.0
 
 
 def test_a_lifecycle_manager_brings_it_up_and_down(start, probe):

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from helpers.allan import allan_deviation
 
 from vds_gz.sensing.gaussian import Array, Noise, NoiseModel, generator
 
@@ -19,15 +20,8 @@ def record(model: NoiseModel, samples: int = SAMPLES, channels: int = CHANNELS, 
     return np.array([noise.sample(1.0 / RATE if k else 0.0) for k in range(samples)])
 
 
-def allan_deviation(samples: Array, count: int) -> float:
-    """Overlapping Allan deviation over so many samples, over all channels: IEEE Std 952-1997, annex C."""
-    angle = np.cumsum(np.concatenate([np.zeros((1, samples.shape[1])), samples]), axis=0) / RATE
-    differences = angle[2 * count :] - 2.0 * angle[count:-count] + angle[: -2 * count]
-    return float(np.sqrt(np.mean(differences**2) / 2.0) / (count / RATE))
-
-
 def slope(samples: Array, counts: tuple[int, int]) -> float:
-    low, high = (allan_deviation(samples, count) for count in counts)
+    low, high = (allan_deviation(samples, count, RATE) for count in counts)
     return math.log(high / low) / math.log(counts[1] / counts[0])
 
 
@@ -35,7 +29,7 @@ def test_white_noise_falls_with_the_root_of_the_averaging_time_from_its_density(
     samples = record(NoiseModel(stddev=0.02))
     density = 0.02 / math.sqrt(RATE)
     for count in (1, 10, 100, 500):
-        assert allan_deviation(samples, count) == pytest.approx(density / math.sqrt(count / RATE), rel=0.05)
+        assert allan_deviation(samples, count, RATE) == pytest.approx(density / math.sqrt(count / RATE), rel=0.05)
     assert slope(samples, (1, 500)) == pytest.approx(-0.5, abs=0.02)
 
 
@@ -43,7 +37,7 @@ def test_a_random_walk_rises_with_the_root_of_the_averaging_time():
     samples = record(NoiseModel(walk=3e-3))
     for count in (20, 100, 500):
         seconds = count / RATE
-        assert allan_deviation(samples, count) == pytest.approx(3e-3 * math.sqrt(seconds / 3.0), rel=0.05)
+        assert allan_deviation(samples, count, RATE) == pytest.approx(3e-3 * math.sqrt(seconds / 3.0), rel=0.05)
     assert slope(samples, (20, 500)) == pytest.approx(0.5, abs=0.03)
 
 

@@ -186,13 +186,14 @@ class SimNode:
 
     def _on_initial_pose(self, given: InitialPose) -> None:
         amcl = self._observations.amcl
-        if amcl is None or self._parameters.localization.amcl.initialpose_moves_vehicle:
+        role = self._parameters.localization.amcl.initialpose
+        if amcl is None or role != "amcl":
             try:
                 self._simulation.set_pose(given.pose, given.attitude)
             except LinkError as error:
                 self.graph.log(Severity.ERROR, f"the vehicle was not put anywhere: {error}")
                 return
-        if amcl is not None:
+        if amcl is not None and role != "vehicle":
             amcl.initialise(given.pose, given.deviations)
 
     def _on_parameters(self, values: Mapping[str, Value]) -> None:

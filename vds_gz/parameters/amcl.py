@@ -31,7 +31,12 @@ class AmclParameters(ParameterGroup):
     jump_rate: float = real(0.0, "Hz", "jumps per second, at updates", minimum=0.0)
     jump_size: float = real(0.5, "m", "how far it jumps, in a random direction", minimum=0.0, maximum=1e6)
     latency: float = real(0.0, "s", "from a scan to what it gives", minimum=0.0, maximum=10.0)
-    initialpose_moves_vehicle: bool = flag(True, "initialpose puts the vehicle there; else AMCL alone believes it")
+    initialpose: str = choice(
+        "both",
+        ("both", "amcl", "vehicle"),
+        "what initialpose does: it puts the vehicle there and AMCL believes it, or one of them; vehicle: a kidnapping",
+        live=True,
+    )
     lifecycle: str = choice(
         "none",
         ("none", "active", "managed"),

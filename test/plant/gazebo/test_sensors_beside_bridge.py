@@ -1,0 +1,103 @@
+"""Messages of Gazebo's IMU and satellite receiver through ros_gz_bridge, and ours of the same parameters."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers.ros_gz import need, program
+
+from vds_gz.configuration import load_parameters
+from vds_gz.description.gz_bridge import vehicle_bridge
+from vds_gz.description.sdf import sdf
+from vds_gz.geometry.se3 import Transform
+from vds_gz.interface import topics
+from vds_gz.interface.sensors.factory import sensor_outputs
+from vds_gz.parameters.node import NodeParameters
+from vds_gz.parameters.sensors import Gnss, Imu
+from vds_gz.plant.gazebo.server import Spawn
+from vds_gz.sensing.body import BodyState
+from vds_gz.share import share
+from vds_gz.vehicle.catalogue import models
+from vds_gz.world.load import load_world
+
+pytestmark = [pytest.mark.ros, pytest.mark.gazebo, need("ros_gz_bridge")]
+
+THEIRS = {
+    "unit": Imu(rate=50.0, rpy=(0.2, 0.1, 0.0)),
+    "compass": Imu(rate=50.0, measure_orientation=True),
+    "gps": Gnss(rate=50.0),
+}
+#: What each of a message is; ours have another sensor's name, and so another topic.
+TYPES = {"unit": "Imu", "compass": "Imu", "gps": "NavSatFix"}
+STREAM = {"Imu": "data", "NavSatFix": "fix"}
+
+
+def topic(sensor: str, name: str) -> topics.Topic:
+    return topics.Topic(f"{sensor}/{STREAM[TYPES[name]]}", f"sensor_msgs/msg/{TYPES[name]}")
+
+
+@pytest.fixture
+def messages(serve: Any, probe: Any, tmp_path: Path, domain: int) -> Any:
+    """By sensor: a message of Gazebo's, and one of ours."""
+    parameters = load_parameters("vds_defaults")
+    serve(Spawn(sdf(models()[parameters.model], parameters.vehicle, sensors=THEIRS)))
+    file = tmp_path / "bridge.yaml"
+    file.write_text(vehicle_bridge(sensors=THEIRS, link="transport"))
+    command = [program("ros_gz_bridge", "parameter_bridge"), "--ros-args", "-p", f"config_file:={file}"]
+    process = subprocess.Popen(command)
+    ours = NodeParameters(sensors={f"{name}2": one for name, one in THEIRS.items()})
+    outputs, scene = sensor_outputs(probe.graph, ours), load_world(share("worlds", "empty.sdf"))
+    for name in THEIRS:
+        probe.listen(topic(name, name), topic(f"{name}2", name))
+
+    def complete() -> bool:
+        for output in outputs:
+            output.measure([BodyState(0, Transform())], scene)
+        return all(len(probe.received[topic(name + end, name).name]) > 3 for name in THEIRS for end in ("", "2"))
+
+    try:
+        probe.until(complete, "messages of all sensors", patience=60.0)
+    finally:
+        process.kill()
+        process.wait()
+    return {name: [probe.received[topic(name + end, name).name][-1] for end in ("", "2")] for name in THEIRS}
+
+
+def vector(one: Any) -> list[float]:
+    return [one.x, one.y, one.z]
+
+
+def test_they_are_alike(messages: Any):
+    for name, (theirs, ours) in messages.items():
+        assert ours.header.frame_id.replace(f"{name}2", name) == theirs.header.frame_id == name
+
+    for name in ("unit", "compass"):
+        theirs, ours = messages[name]
+        for field in ("angular_velocity_covariance", "linear_acceleration_covariance"):
+            assert np.array(getattr(ours, field)) == pytest.approx(np.array(getattr(theirs, field)), rel=1e-6)
+        assert vector(ours.linear_acceleration) == pytest.approx(vector(theirs.linear_acceleration), abs=0.2)
+        assert vector(ours.angular_velocity) == pytest.approx(vector(theirs.angular_velocity), abs=0.01)
+
+    theirs, ours = messages["compass"]
+    assert [*vector(ours.orientation), ours.orientation.w] == pytest.approx(
+        [*vector(theirs.orientation), theirs.orientation.w], abs=1e-3
+    )
+    assert list(ours.orientation_covariance) == list(theirs.orientation_covariance) == [0.0] * 9
+
+    theirs, ours = messages["gps"]
+    for field in ("latitude", "longitude"):
+        assert getattr(ours, field) == pytest.approx(getattr(theirs, field), abs=2e-4)
+    assert ours.altitude == pytest.approx(theirs.altitude, abs=40.0)
+    for field in ("status", "position_covariance_type"):
+        assert getattr(ours, field) == getattr(theirs, field)
+    assert list(ours.position_covariance) == list(theirs.position_covariance)
+
+
+def test_only_ours_says_that_there_is_no_orientation(messages: Any):
+    theirs, ours = messages["unit"]
+    assert list(theirs.orientation_covariance) == [0.0] * 9
+    assert list(ours.orientation_covariance) == [-1.0] + [0.0] * 8
