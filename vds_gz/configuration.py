@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from vds_gz.errors import ArgumentError
 from vds_gz.parameters import load
@@ -13,7 +13,10 @@ from vds_gz.parameters.override import Override
 from vds_gz.parameters.yaml_reader import read_parameter_file
 from vds_gz.share import share
 from vds_gz.vehicle.catalogue import models
+from vds_gz.vehicle.guarded import AnyGuardedVehicle, GuardedVehicle
 from vds_gz.vehicle.vehicle import AnyVehicle, Vehicle
+
+SomeVehicle = TypeVar("SomeVehicle", bound=AnyVehicle)
 
 #: The node that simulates a vehicle, and its section in parameter files.
 NODE_NAME = "sim_node"
@@ -101,6 +104,15 @@ def make_vehicle(
         from vds_gz.vehicle.compiled import CompiledVehicle
 
         kind = CompiledVehicle
+    return _made(kind, parameters, start, moves)
+
+
+def make_guarded_vehicle(parameters: NodeParameters) -> AnyGuardedVehicle:
+    """The vehicle of these parameters at rest at the origin, for whoever watches its way."""
+    return _made(GuardedVehicle, parameters)
+
+
+def _made(kind: type[SomeVehicle], parameters: NodeParameters, start: int = 0, moves: bool = True) -> SomeVehicle:
     return kind(
         models()[parameters.model],
         parameters.vehicle,

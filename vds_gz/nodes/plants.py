@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vds_gz.configuration import make_vehicle
-from vds_gz.description.urdf_writer import urdf
+from vds_gz.configuration import make_guarded_vehicle, make_vehicle
+from vds_gz.description.footprint import footprint_of
+from vds_gz.description.urdf_writer import urdf as write_urdf
 from vds_gz.interface.topics import CLOCK
+from vds_gz.nodes.surroundings import Surroundings
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.plant.base import Plant
 from vds_gz.plant.gazebo.links.base import GazeboLink, LinkError
+from vds_gz.plant.in_world import WorldPlant
 from vds_gz.plant.kinematic import KinematicPlant
 from vds_gz.ros.graph import Graph, Severity
 from vds_gz.vehicle.model import AnyModel
@@ -24,10 +27,20 @@ if TYPE_CHECKING:
 SERVER_TIMEOUT = 1.0
 
 
-def make_plant(graph: Graph, parameters: NodeParameters, model: AnyModel) -> Plant:
+def make_plant(
+    graph: Graph, parameters: NodeParameters, model: AnyModel, urdf: str, surroundings: Surroundings | None
+) -> Plant:
     """The plant that the parameters select.
 
+    Args:
+        graph: The node's place on the graph.
+        parameters: Of the node.
+        model: The vehicle model.
+        urdf: The robot's description.
+        surroundings: The world; none if there is none.
+
     Raises:
+        DescriptionError: The description cannot be read.
         LinkError: The link that they select cannot be had here.
     """
     backend = parameters.backend
@@ -35,7 +48,10 @@ def make_plant(graph: Graph, parameters: NodeParameters, model: AnyModel) -> Pla
         backend, why = choose(parameters)
         graph.log(Severity.INFO, f"backend: {backend}, because {why}")
     if backend == "kinematic":
-        return KinematicPlant(make_vehicle(parameters))
+        if surroundings is None:
+            return KinematicPlant(make_vehicle(parameters))
+        footprint = footprint_of(urdf, model.geometry(parameters.vehicle))
+        return WorldPlant(make_guarded_vehicle(parameters), footprint, surroundings, parameters.collisions)
     return gazebo_plant(graph, parameters, model, make_link(graph, parameters))
 
 
@@ -45,7 +61,7 @@ def description(parameters: NodeParameters, model: AnyModel) -> str:
     Raises:
         DescriptionError: Nothing draws this model, or the drawing is not valid.
     """
-    text = urdf(model.name, parameters.vehicle, model.xacro, parameters.sensors)
+    text = write_urdf(model.name, parameters.vehicle, model.xacro, parameters.sensors)
     if parameters.backend != "kinematic" and parameters.gazebo.link == "ros2_control":
         from vds_gz.description.ros2_control import with_hardware
 

@@ -24,6 +24,7 @@ from vds_gz.nodes.observations import Observations
 from vds_gz.nodes.plants import description, make_plant
 from vds_gz.nodes.sensors import Sensors, own_sensors
 from vds_gz.nodes.service_actions import Simulation
+from vds_gz.nodes.surroundings import Surroundings
 from vds_gz.parameters.declaration import Value, describe
 from vds_gz.parameters.load import replaced
 from vds_gz.parameters.node import NodeParameters
@@ -39,6 +40,7 @@ from vds_gz.vehicle.command import STOP, TWIST, Command
 from vds_gz.vehicle.model import AnyModel
 from vds_gz.vehicle.vehicle import NANOSECONDS
 from vds_gz.world.load import load_world, world_file
+from vds_gz.world.scene import Scene
 
 
 class SimNode:
@@ -69,18 +71,21 @@ class SimNode:
 
         Raises:
             LinkError: What the parameters say cannot be had here.
+            WorldError: The world cannot be read.
         """
         self.graph = graph
-        self.plant = make_plant(graph, parameters, model) if plant is None else plant
+        scene = load_world(world_file(parameters.world)) if parameters.world else None
+        self._surroundings = Surroundings(scene.vectorised()) if scene else None
+        self.plant = make_plant(graph, parameters, model, description, self._surroundings) if plant is None else plant
         self._parameters = parameters
         self._description = description
         self._stop = stop or StopRequest()
         self._stop.wakes(graph.wake)
         self._time_moved = self._commanded = monotonic_ns()
-        self._announce(model)
+        self._announce(model, scene)
 
-    def _announce(self, model: AnyModel) -> None:
-        graph, parameters, plant = self.graph, self._parameters, self.plant
+    def _announce(self, model: AnyModel, scene: Scene | None) -> None:
+        graph, parameters, plant, surroundings = self.graph, self._parameters, self.plant, self._surroundings
         self._clock = make_clock(parameters, follows=plant.gives_time)
         refusals, world = Refusals(graph), Frames.of(parameters).map
         # First of all, so that the vehicle is soon ready for commands.
@@ -89,14 +94,13 @@ class SimNode:
         )
         self._commands.max_age = round(parameters.twist_reference_max_oldness * NANOSECONDS)
         self._observations = Observations(graph, parameters, plant)
-        scene = load_world(world_file(parameters.world)) if parameters.world else None
         outputs = own_sensors(graph, parameters, plant)
         rays = sum(output.rays * output.rate for output in outputs)
         casting = Casting(scene, rays, wait=parameters.be_reference_clock) if scene else None
         self._sensors = Sensors(
             outputs,
             plant,
-            lambda time: casting.scene if casting else None,
+            lambda time: surroundings.scene_at(time, casting.scene) if casting and surroundings else None,
             lambda: casting is None or casting.ready,
         )
         self._time = TimeKeeper(

@@ -23,7 +23,7 @@ class KinematicPlant:
     def __init__(self, vehicle: AnyVehicle) -> None:
         """Move this vehicle."""
         self.vehicle = vehicle
-        self._before: tuple[int, Velocity] | None = None
+        self._before: tuple[int, Motion] | None = None
 
     def observe(self) -> int | None:
         """The time comes from elsewhere."""
@@ -35,7 +35,7 @@ class KinematicPlant:
         last = vehicle.steps_until(time) - 1
         if last >= vehicle.steps:
             vehicle.advance(vehicle.time_of(last))
-            before = Velocity.of(vehicle.motion(), None)
+            before = vehicle.motion()
             vehicle.advance(time)
             self._before = vehicle.time, before
 
@@ -50,14 +50,16 @@ class KinematicPlant:
         """Where base_link truly is and how it moves."""
         return self.vehicle.motion()
 
-    def attitude(self, time: int) -> None:
+    def attitude(self, time: int) -> Attitude | None:
         """It never leaves the plane."""
+        return None
 
     def body(self, time: int) -> BodyState:
-        """base_link as a body in space; its velocity changes as it did over the last step."""
-        end, velocity = self._before or (None, None)
-        before = velocity if end == self.vehicle.time else None
-        return body_state(time, self.motion(time), None, before, 1.0 / self.vehicle.step_rate)
+        """base_link as a body in space; its velocity in its plane changes as it did over the last step."""
+        end, motion = self._before or (None, None)
+        attitude = self.attitude(time)
+        before = Velocity.of(motion, attitude) if motion and end == self.vehicle.time else None
+        return body_state(time, self.motion(time), attitude, before, 1.0 / self.vehicle.step_rate)
 
     def joint_states(self, time: int) -> JointStates:
         """Where the joints stand."""

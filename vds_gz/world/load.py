@@ -6,12 +6,16 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
+
 from vds_gz.share import share
 from vds_gz.world.errors import WorldError
 from vds_gz.world.occupancy import read_map
+from vds_gz.world.packing import Thing
 from vds_gz.world.resources import Resources
 from vds_gz.world.scene import RayCaster, Scene
 from vds_gz.world.sdf import read_sdf
+from vds_gz.world.shapes import HalfSpace
 
 SDF_SUFFIXES = (".sdf", ".world", ".xml")
 MAP_SUFFIXES = (".yaml", ".yml")
@@ -29,8 +33,9 @@ def load_world(path: str | Path, environment: Mapping[str, str] = os.environ) ->
     """
     path = Path(path)
     if path.suffix in MAP_SUFFIXES:
-        walls = RayCaster(read_map(path))
-        return Scene(path.stem, walls, walls)
+        walls = read_map(path)
+        ground = Thing(f"{path.stem}::ground", HalfSpace(), np.eye(4))  # a map is flat, and to be driven on
+        return Scene(path.stem, RayCaster(walls), RayCaster([*walls, ground]))
     if path.suffix in SDF_SUFFIXES:
         world = read_sdf(path, Resources(environment))
         seen, felt = RayCaster(world.visuals), RayCaster(world.collisions)

@@ -48,6 +48,7 @@ class RayCaster:
 
     Attributes:
         things: All of them.
+        packed: Their shapes.
         shapes: How many shapes they have; a mesh has as many as it has triangles.
         compiled: Whether rays are cast by compiled loops through a tree, else by numpy. Both give the same bits.
     """
@@ -62,11 +63,11 @@ class RayCaster:
         """
         self.things = tuple(things)
         self.compiled = compiled
-        self._packed = packed(self.things)
-        self.shapes = len(self._packed.kinds)
+        self.packed = packed(self.things)
+        self.shapes = len(self.packed.kinds)
         retro = np.array([*(thing.retro for thing in self.things), 0.0])
         #: Of each shape, and, as the last one, of nothing.
-        self._retro = retro[np.append(self._packed.owner, NOTHING)]
+        self._retro = retro[np.append(self.packed.owner, NOTHING)]
 
     def vectorised(self) -> RayCaster:
         """The same things, cast at by numpy: to be used at once, while another thread runs :meth:`prepare`."""
@@ -81,12 +82,12 @@ class RayCaster:
     @cached_property
     def _tree(self) -> tuple[Array, Indices, Indices, Indices, Indices]:
         """Bounds, first children, counts and order of the tree around all shapes that have bounds; and the others."""
-        packed = self._packed
+        packed = self.packed
         unbounded = packed.kinds == HALF_SPACE
         order = np.flatnonzero(~unbounded)
         room = 2 * max(1, len(order))
         bounds, first, count = np.empty((room, 6)), np.zeros(room, np.int64), np.zeros(room, np.int64)
-        build = _compiled(bvh.build)
+        build = compiled_kernel(bvh.build)
         used = build(packed.lower, packed.upper, packed.centres, order, bounds, first, count) if len(order) else 0
         return bounds[:used].copy(), first[:used].copy(), count[:used].copy(), order, np.flatnonzero(unbounded)
 
@@ -109,9 +110,9 @@ class RayCaster:
         if directions.shape[1:] != (3,) or origins.shape not in ((1, 3), directions.shape):
             raise ValueError(f"rays have origins {origins.shape}, directions {directions.shape}; both must be (n, 3)")
         ranges, shapes = np.empty(len(directions)), np.empty(len(directions), np.int64)
-        rays, packed = (origins, directions, float(max_range), ranges, shapes), self._packed
+        rays, packed = (origins, directions, float(max_range), ranges, shapes), self.packed
         if self.compiled:
-            _compiled(bvh.cast)(*self._tree, packed.kinds, packed.rows, *rays)
+            compiled_kernel(bvh.cast)(*self._tree, packed.kinds, packed.rows, *rays)
         else:
             vectorised.cast(packed, *rays)
         return ranges, shapes
@@ -119,10 +120,10 @@ class RayCaster:
     def hits(self, origins: Array, directions: Array, ranges: Array, shapes: Indices) -> Hits:
         """What the rays of :meth:`cast` have met."""
         met = shapes != NOTHING
-        things = np.where(met, self._packed.owner[shapes] if len(self._packed.owner) else NOTHING, NOTHING)
+        things = np.where(met, self.packed.owner[shapes] if len(self.packed.owner) else NOTHING, NOTHING)
         points = np.broadcast_to(origins, directions.shape)[met] + ranges[met, None] * directions[met]
         outward = np.zeros(directions.shape)
-        outward[met] = normals(self._packed, shapes[met], points)
+        outward[met] = normals(self.packed, shapes[met], points)
         return Hits(things, outward, self.retro(shapes))
 
     def retro(self, shapes: Indices) -> Array:
@@ -135,17 +136,21 @@ class JoinedCaster:
 
     Attributes:
         still: What stands still; its things come first.
-        moving: What moves.
     """
 
-    def __init__(self, still: RayCaster, moving: RayCaster) -> None:
+    def __init__(self, still: RayCaster, moving: Sequence[Thing]) -> None:
         self.still = still
-        self.moving = moving
+        self._moving = tuple(moving)
+
+    @cached_property
+    def moving(self) -> RayCaster:
+        """What moves; built where somebody looks."""
+        return RayCaster(self._moving, compiled=self.still.compiled)
 
     @cached_property
     def things(self) -> tuple[Thing, ...]:
         """What stands still, then what moves."""
-        return self.still.things + self.moving.things
+        return self.still.things + self._moving
 
     @property
     def shapes(self) -> int:
@@ -159,7 +164,7 @@ class JoinedCaster:
 
     def vectorised(self) -> JoinedCaster:
         """The same things, cast at by numpy; see :meth:`RayCaster.vectorised`."""
-        return JoinedCaster(self.still.vectorised(), self.moving.vectorised())
+        return JoinedCaster(self.still.vectorised(), self._moving)
 
     def prepare(self) -> None:
         """Build both trees, and compile; see :meth:`RayCaster.prepare`."""
@@ -248,11 +253,11 @@ class Scene:
 
 def _joined(caster: RayCaster | JoinedCaster, moving: Sequence[Thing]) -> RayCaster | JoinedCaster:
     still = caster.still if isinstance(caster, JoinedCaster) else caster
-    return JoinedCaster(still, RayCaster(moving, compiled=still.compiled)) if moving else still
+    return JoinedCaster(still, moving) if moving else still
 
 
 @cache
-def _compiled(function: FunctionType) -> Callable[..., Any]:
+def compiled_kernel(function: FunctionType) -> Callable[..., Any]:
     """A function of plain loops, compiled; other threads run meanwhile."""
     from vds_gz.compiling.linking import compiled
 

@@ -1,0 +1,316 @@
+"""The kinematic vehicle in a world: on its ground, against its walls. Closed forms and properties."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vds_gz.configuration import load_parameters, make_guarded_vehicle, make_vehicle
+from vds_gz.description.footprint import footprint_of
+from vds_gz.description.urdf_writer import urdf
+from vds_gz.geometry.attitude import Attitude
+from vds_gz.geometry.se2 import Pose
+from vds_gz.geometry.so3 import into_body
+from vds_gz.nodes.surroundings import Surroundings
+from vds_gz.parameters.autoware import slope_acceleration
+from vds_gz.plant.base import Level
+from vds_gz.plant.in_world import WorldPlant
+from vds_gz.plant.kinematic import KinematicPlant
+from vds_gz.vehicle.catalogue import models
+from vds_gz.vehicle.command import control, twist
+from vds_gz.world.frames import matrix, rotation_of_angles
+from vds_gz.world.load import load_world, world_file
+from vds_gz.world.packing import Thing
+from vds_gz.world.scene import RayCaster, Scene
+from vds_gz.world.shapes import Box, Capsule, Cylinder, HalfSpace, Mesh, sphere
+from vds_gz.world.sweep import SKIN
+
+SECOND = 1_000_000_000
+CAR = load_parameters("ackermann_car")
+GROUND = Thing("ground", HalfSpace(), np.eye(4))
+
+
+def at(x=0.0, y=0.0, z=0.0, roll=0.0, pitch=0.0, yaw=0.0):
+    return matrix(rotation_of_angles(roll, pitch, yaw), np.array((x, y, z)))
+
+
+def vehicle_of(parameters):
+    model = models()[parameters.model]
+    vehicle = make_guarded_vehicle(parameters)
+    vehicle.max_command_age = 1e6
+    return vehicle, footprint_of(urdf(model.name, parameters.vehicle, model.xacro), model.geometry(parameters.vehicle))
+
+
+def plant_in(things, parameters=CAR, collisions="stop"):
+    caster = RayCaster([GROUND, *things], compiled=False)
+    vehicle, footprint = vehicle_of(parameters)
+    return WorldPlant(vehicle, footprint, Surroundings(Scene("test", caster, caster)), collisions)
+
+
+FAST = load_parameters(
+    "ackermann_car",
+    {
+        f"model_params.bicycle.drive_actuator.{name}": 0.0
+        for name in ("max_velocity", "max_acceleration", "dead_time", "time_constant")
+    },
+)
+FRONT, SIDE = 2.975, 0.825
+
+
+def drive(plant, command, seconds, period=20_000_000):
+    plant.vehicle.enter(command, plant.vehicle.time)
+    end = plant.vehicle.time + round(seconds * SECOND)
+    while plant.vehicle.time < end:
+        plant.advance(min(end, plant.vehicle.time + period))
+
+
+# ---------------------------------------------------------------------- ground
+
+
+def test_a_flat_world_changes_no_bit():
+    parameters = load_parameters("ackermann_car")
+    plain = KinematicPlant(make_vehicle(parameters))
+    plain.vehicle.max_command_age = 1e6
+    plant = plant_in([], parameters)
+    for one in (plain, plant):
+        drive(one, twist(3.0, 0.0, 0.4), 5.0)
+        drive(one, twist(-1.0, 0.0, 0.2), 3.0)
+    assert plant.motion(0) == plain.motion(0)
+    assert plant.attitude(0) == Attitude()
+    assert plant.body(plant.vehicle.time) == plain.body(plain.vehicle.time)
+
+
+@pytest.mark.parametrize("heading", [0.0, math.pi, 0.5 * math.pi, 1.0])
+def test_a_slope_is_driven_along_itself(heading):
+    """The way on the map is the way along the slope, seen from above."""
+    slope = 0.2
+    plane = Thing("ramp", HalfSpace(), at(pitch=-slope))
+    plant = plant_in([plane])
+    plant.set_pose(Pose(50.0, 0.0, heading), Attitude(math.tan(slope) * 50.0, 0.0, 0.0))
+    drive(plant, twist(2.0, 0.0, 0.0), 4.0)
+    motion, attitude = plant.motion(0), plant.attitude(0)
+    assert attitude.z == pytest.approx(math.tan(slope) * motion.x, abs=1e-9)
+    length = math.dist((motion.x, motion.y, attitude.z), (50.0, 0.0, math.tan(slope) * 50.0))
+    flat = KinematicPlant(make_vehicle(CAR))
+    flat.vehicle.max_command_age = 1e6
+    drive(flat, twist(2.0, 0.0, 0.0), 4.0)
+    assert length == pytest.approx(flat.motion(0).x, abs=0.01)
+    up = into_body(plant.body(plant.vehicle.time).pose.orientation, (-math.sin(slope), 0.0, math.cos(slope)))
+    assert up == pytest.approx((0.0, 0.0, 1.0), abs=1e-9)
+    assert motion.heading == pytest.approx(heading, abs=1e-9)
+
+
+def test_a_turn_on_a_slope_is_a_circle_on_it():
+    slope = 0.3
+    plant = plant_in([Thing("ramp", HalfSpace(), at(pitch=-slope))])
+    plant.set_pose(Pose(50.0, 0.0, 0.0), Attitude(math.tan(slope) * 50.0))
+    drive(plant, twist(2.0, 0.0, 0.5), 3.0)  # until it turns steadily
+    points = []
+    for _ in range(64):
+        drive(plant, twist(2.0, 0.0, 0.5), 0.196)
+        points.append(plant.body(plant.vehicle.time).pose.position)
+    points = np.array(points)
+    middle = points.mean(axis=0)
+    away = np.linalg.norm(points - middle, axis=1)
+    motion = plant.motion(0)
+    assert away == pytest.approx(np.full(64, away.mean()), abs=0.02)
+    assert away.mean() == pytest.approx(motion.v_x / motion.yaw_rate, rel=0.03)
+
+
+def test_onto_a_ramp():
+    """It stands on the plane before and on the ramp, and between it tilts bit by bit."""
+    slope = 0.1
+    ramp = Thing("ramp", Box((100.0, 10.0, 2.0)), at(15.0, 0.0, -math.cos(slope), pitch=-slope))
+    plant = plant_in([ramp])
+    foot = plant.vehicle.time
+    pitches, heights = [], []
+    for _ in range(400):
+        drive(plant, twist(5.0, 0.0, 0.0), 0.02)
+        pitches.append(plant.attitude(foot).pitch)
+        heights.append(plant.attitude(foot).z)
+    assert min(pitches) == pytest.approx(-slope, abs=1e-6)
+    assert pitches[0] == 0.0
+    assert np.abs(np.diff(pitches)).max() < 0.01
+    assert np.abs(np.diff(heights)).max() < 0.02
+    assert plant.status().level == Level.OK
+
+
+def test_three_wheels_stand_on_what_is_below_each():
+    """A forklift whose left wheel stands on a plate: the plane through three points."""
+    forklift = load_parameters("forklift")
+    plant = plant_in([Thing("plate", Box((1.0, 0.5, 0.1)), at(0.0, 0.55, 0.0))], forklift)
+    attitude = plant.attitude(0)
+    assert attitude.roll == pytest.approx(math.atan(math.cos(attitude.pitch) * 0.05 / 1.1), rel=0.01)
+    assert attitude.z == pytest.approx(0.025, abs=1e-3)
+
+
+def test_a_step_that_wheels_climb_is_no_wall_and_a_higher_one_is():
+    low, high = (Thing("kerb", Box((4.0, 20.0, 2.0 * height)), at(12.0)) for height in (0.1, 0.2))
+    over, stopped = plant_in([low]), plant_in([high])
+    for plant in (over, stopped):
+        drive(plant, twist(3.0, 0.0, 0.0), 5.0)
+    assert over.motion(0).x > 8.0
+    assert stopped.motion(0).x == pytest.approx(10.0 - FRONT, abs=1e-3)
+    assert [contact.thing.name for contact in stopped.contacts] == ["kerb"]
+
+
+def test_where_the_ground_ends_it_goes_on_and_says_so():
+    deck = RayCaster([Thing("deck", Box((20.0, 20.0, 1.0)), at(z=4.5))], compiled=False)
+    vehicle, footprint = vehicle_of(CAR)
+    plant = WorldPlant(vehicle, footprint, Surroundings(Scene("deck", deck, deck)), "stop")
+    assert plant.attitude(0).z == 5.0  # put on what is above, for there is nothing below
+    assert plant.status().level == Level.OK
+    drive(plant, twist(5.0, 0.0, 0.0), 6.0)
+    assert plant.motion(0).x > 12.0
+    assert plant.attitude(0).z == 5.0
+    assert plant.status().level == Level.WARN
+    assert "no ground below the wheels" in plant.status().text
+
+
+def test_a_car_rolls_down_the_hill_of_the_world_outdoor():
+    """As in Gazebo: the ramp rises by 6 degrees from x = 10 m."""
+    slope, foot = math.radians(6.0), 10.0
+    parameters = load_parameters("autoware_delay_car")
+    vehicle, footprint = vehicle_of(parameters)
+    scene = load_world(world_file("outdoor")).vectorised()
+    plant = WorldPlant(vehicle, footprint, Surroundings(scene), "stop")
+    drive(plant, control(0.0, 0.0, 0.0, gear=2), 1.0)
+    assert abs(plant.motion(0).v_x) < 1e-6  # on the plain
+    plant.set_pose(Pose(20.0, 0.5, math.pi), Attitude(math.tan(slope) * 10.0, 0.0, slope))
+    standing = plant.attitude(0)
+    assert standing.z == pytest.approx(math.tan(slope) * 10.0, abs=1e-4)
+    assert (standing.roll, standing.pitch) == pytest.approx((0.0, slope), abs=1e-5)
+    before = plant.body(0).pose.position
+    drive(plant, control(0.0, 0.0, 0.0, gear=2), 2.0)
+    motion, attitude = plant.motion(0), plant.attitude(0)
+    way = math.dist(before, (motion.x, motion.y, attitude.z))
+    assert way > 1.0
+    assert motion.v_x**2 / (2.0 * way) == pytest.approx(slope_acceleration(slope), rel=0.02)
+    assert attitude.z == pytest.approx(math.tan(slope) * (motion.x - foot), abs=1e-4)
+
+
+# ---------------------------------------------------------------------- walls
+
+
+@pytest.mark.parametrize("speed", [0.1, 5.0, 300.0])
+def test_a_wall_stops_the_car_where_it_stands(speed):
+    plant = plant_in([Thing("wall", Box((1.0, 20.0, 2.0)), at(3.3 + 0.5, 0.0, 1.0))], FAST)
+    drive(plant, twist(speed, 0.0, 0.0), 4.0)
+    motion = plant.motion(0)
+    assert 0.4 * SKIN < 3.3 - FRONT - motion.x < 1.1 * SKIN
+    assert (motion.v_x, motion.v_y, motion.yaw_rate) == (0.0, 0.0, 0.0)
+    (contact,) = plant.contacts
+    assert contact.thing.name == "wall"
+    assert contact.normal == pytest.approx((-1.0, 0.0, 0.0), abs=1e-6)
+    assert contact.point[0] == pytest.approx(3.3, abs=1e-6)
+    assert contact.depth == 0.0
+    assert max(plant.joint_states(0).velocities) > 0.0  # its wheels slip
+    assert "touches wall" in plant.status().text
+    drive(plant, twist(-speed, 0.0, 0.0), 0.5)
+    assert plant.motion(0).x < 3.3 - FRONT - 0.4 * speed
+    assert plant.contacts == ()
+
+
+@pytest.mark.parametrize("period", [1_000_000, 20_000_000, 333_000_000])
+def test_a_thin_pole_is_not_jumped_over_and_how_often_one_looks_changes_nothing(period):
+    plant = plant_in([Thing("pole", Cylinder(0.005, 2.0), at(100.0, 0.3, 1.0))], FAST)
+    drive(plant, twist(300.0, 0.0, 0.0), 2.0, period)
+    assert plant.motion(0).x == pytest.approx(100.0 - 0.005 - FRONT, abs=2e-4)
+    assert plant.motion(0) == _pole_at(1_000_000)
+
+
+def _pole_at(period):
+    plant = plant_in([Thing("pole", Cylinder(0.005, 2.0), at(100.0, 0.3, 1.0))], FAST)
+    drive(plant, twist(300.0, 0.0, 0.0), 2.0, period)
+    return plant.motion(0)
+
+
+def test_beside_a_wall_it_drives_and_in_front_of_it_it_turns_away():
+    beside = Thing("wall", Box((100.0, 1.0, 2.0)), at(0.0, SIDE + 0.5 + 0.6 * SKIN, 1.0))
+    plant = plant_in([beside], FAST)
+    drive(plant, twist(5.0, 0.0, 0.0), 2.0)
+    assert plant.motion(0).x == pytest.approx(10.0, abs=0.01)
+    robot = load_parameters("indoor_robot")
+    plant = plant_in([Thing("wall", Box((1.0, 20.0, 2.0)), at(0.22 + 0.5 + 0.6 * SKIN, 0.0, 1.0))], robot)
+    plant.set_pose(Pose(0.0, 0.0, 0.0))
+    drive(plant, twist(0.5, 0.0, 0.0), 1.0)
+    assert plant.contacts
+    drive(plant, twist(-0.5, 0.0, 0.0), 1.5)
+    drive(plant, twist(0.0, 0.0, 1.0), 2.0)
+    assert plant.motion(0).heading > 0.5
+
+
+def test_report_passes_through_and_says_so_and_off_says_nothing():
+    wall = Thing("wall", Box((0.5, 20.0, 2.0)), at(6.0, 0.0, 1.0))
+    reported, off = plant_in([wall], FAST, "report"), plant_in([wall], FAST, "off")
+    depths = []
+    for _ in range(100):
+        drive(reported, twist(10.0, 0.0, 0.0), 0.02)
+        depths += [contact.depth for contact in reported.contacts]
+    drive(off, twist(10.0, 0.0, 0.0), 2.0)
+    assert reported.motion(0) == off.motion(0)
+    assert off.contacts == ()
+    assert max(depths) == pytest.approx(0.5 + 0.5 * (FRONT + 0.275) - 0.25, abs=0.3)
+    assert reported.contacts == ()
+    assert reported.status().level == Level.OK
+
+
+def test_who_starts_in_a_wall_is_told_and_may_drive_out_only():
+    plant = plant_in([Thing("wall", Box((1.0, 20.0, 2.0)), at(FRONT + 0.4, 0.0, 1.0))], FAST)
+    assert "0.100 m deep in wall" in plant.status().text
+    drive(plant, twist(1.0, 0.0, 0.0), 0.5)
+    assert plant.motion(0).x == pytest.approx(0.0, abs=1e-6)
+    drive(plant, twist(-1.0, 0.0, 0.0), 0.5)
+    assert plant.motion(0).x == pytest.approx(-0.5, abs=0.01)
+    assert plant.status().level == Level.OK
+
+
+SHAPES = [
+    Box((1.0, 0.5, 2.0)),
+    Cylinder(0.3, 2.0),
+    Capsule(0.3, 1.0),
+    sphere(0.6),
+    Mesh(np.array([(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 2.0)]), np.array([(0, 1, 2)])),
+]
+
+
+def scene_of(random, count):
+    things = []
+    for k in range(count):
+        place = random.uniform(4.0, 15.0) * np.array((math.cos(k), math.sin(k)))
+        pose = at(*place, random.uniform(0.0, 1.5), *random.uniform(-1.0, 1.0, 2), random.uniform(-3.0, 3.0))
+        things.append(Thing(str(k), SHAPES[random.integers(len(SHAPES))], pose))
+    return things
+
+
+@settings(max_examples=15)
+@given(st.integers(0, 10_000))
+def test_never_inside_anything_and_never_stopped_by_nothing(seed):
+    """Whatever stands around and however it drives: outside of everything, by points all over the body."""
+    random = np.random.default_rng(seed)
+    things = scene_of(random, 12)
+    plant = plant_in(things, FAST)
+    if plant.contacts:
+        return
+    corners = np.array([(x, y, z) for x in (-0.275, FRONT) for y in (-SIDE, SIDE) for z in (0.125, 0.5)])
+    for _ in range(15):
+        command = twist(random.uniform(-20.0, 20.0), 0.0, random.uniform(-2.0, 2.0))
+        drive(plant, command, 0.1)
+        pose = plant.body(0).pose
+        edges = np.array([pose.apply(tuple(corner)) for corner in corners])
+        _assert_outside(things, edges)
+        motion = plant.motion(0)
+        assert plant.contacts or math.hypot(motion.v_x, motion.yaw_rate) > 0.0
+
+
+def _assert_outside(things, corners):
+    """The edges of the body meet none of them: rays along all twelve edges."""
+    caster = RayCaster(things, compiled=False)
+    pairs = [(i, j) for i in range(8) for j in range(i) if bin(i ^ j).count("1") == 1]
+    origins = np.array([corners[i] for i, _ in pairs])
+    ways = np.array([corners[j] for _, j in pairs]) - origins
+    lengths = np.linalg.norm(ways, axis=1)
+    ranges, _ = caster.cast(origins, ways / lengths[:, None])
+    assert (ranges >= lengths).all()

@@ -1,0 +1,120 @@
+"""Where a robot stands on the ground and what of it can bump, by the collisions of its URDF."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from xml.etree.ElementTree import Element
+
+from vds_gz.description.urdf_reader import Robot, attribute, number, origin, vector
+from vds_gz.geometry.se3 import Transform
+from vds_gz.geometry.so3 import Vector, axes
+from vds_gz.vehicle.model import VehicleGeometry
+
+#: A ball or a disc whose lowest point is so near to the ground stands on it [m], in parts of its radius.
+STANDING = 0.1
+
+#: A step of the ground that is higher than this is a wall, in parts of a wheel's radius.
+CLIMBABLE = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Footprint:
+    """A robot as the ground and the walls feel it, in ``base_link`` [m].
+
+    Attributes:
+        contacts: Where it touches level ground, (x, y) of each wheel and caster.
+        step: Highest step of the ground that its wheels climb.
+        lower, upper: Corners of the box around all that can bump, from ``step`` upwards.
+    """
+
+    contacts: tuple[tuple[float, float], ...]
+    step: float
+    lower: Vector
+    upper: Vector
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A shape of a link of a robot: its ``<geometry>``, and where it is in ``base_link``."""
+
+    link: str
+    geometry: Element
+    pose: Transform
+
+
+def footprint_of(urdf: str, geometry: VehicleGeometry) -> Footprint:
+    """Read a URDF.
+
+    Args:
+        urdf: The robot's description, with the ground at z = 0 of ``base_link``.
+        geometry: Its wheels, for descriptions in which nothing round touches the ground.
+
+    Raises:
+        DescriptionError: It is none.
+    """
+    parts = list(_bodies(Robot(urdf)))
+    standing = [(x, y, radius) for part in parts for x, y, z, radius in _round(part) if abs(z) <= STANDING * radius]
+    standing = standing or [(wheel.x, wheel.y, 0.5 * geometry.tire_diameter) for wheel in geometry.wheels]
+    step = CLIMBABLE * max(radius for _, _, radius in standing)
+    corners = [*(corner for part in parts for corner in _bounds(part)), *((x, y, 0.0) for x, y, _ in standing)]
+    (back, right, _), (front, left, top) = (tuple(map(pick, zip(*corners, strict=True))) for pick in (min, max))
+    contacts = tuple((x, y) for x, y, _ in standing)
+    return Footprint(contacts, step, (back, right, step), (front, left, max(top, 2.0 * step)))
+
+
+def _bodies(robot: Robot) -> Iterator[Part]:
+    """What of a robot bumps: its collisions; but a wheel that collides as a ball is as broad as it looks."""
+    discs = [part for part in parts_of(robot, "visual") if part.geometry.find("cylinder") is not None]
+    broadest = {part.link: part for part in sorted(discs, key=lambda part: half_sizes(part.geometry)[0])}
+    for part in parts_of(robot, "collision"):
+        yield broadest.get(part.link, part) if part.geometry.find("sphere") is not None else part
+
+
+def parts_of(robot: Robot, tag: str) -> Iterator[Part]:
+    """All visuals or collisions of a robot whose joints stand at 0."""
+    waiting = [(robot.root, Transform())]
+    while waiting:
+        link, placed = waiting.pop(0)
+        for element in robot.links[link].iter(tag):
+            geometry = element.find("geometry")
+            if geometry is not None:
+                yield Part(link, geometry, placed.then(origin(element)))
+        waiting += [(joint.child, placed.then(joint.origin)) for joint in robot.below(link)]
+
+
+def _round(part: Part) -> Iterator[tuple[float, float, float, float]]:
+    """Lowest point and radius of a ball, or of a disc that stands upright."""
+    ball, disc = part.geometry.find("sphere"), part.geometry.find("cylinder")
+    x, y, z = part.pose.position
+    if ball is not None:
+        radius = number(attribute(ball, "radius"))
+        yield x, y, z - radius, radius
+    elif disc is not None and abs(axes(part.pose.orientation)[2][2]) < 0.1:
+        radius = number(attribute(disc, "radius"))
+        yield x, y, z - radius, radius
+
+
+def _bounds(part: Part) -> Iterator[Vector]:
+    """Two corners of the box along the axes of ``base_link`` around a part."""
+    sizes = half_sizes(part.geometry)
+    turned = axes(part.pose.orientation)
+    is_ball = part.geometry.find("sphere") is not None
+    for sign in (-1.0, 1.0):
+        reach = sizes if is_ball else tuple(sum(abs(turned[k][d]) * sizes[k] for k in range(3)) for d in range(3))
+        x, y, z = (part.pose.position[d] + sign * reach[d] for d in range(3))
+        yield x, y, z
+
+
+def half_sizes(geometry: Element) -> Vector:
+    """Half of what a box, ball or cylinder measures along its own axes [m]; 0 of anything else."""
+    box, ball, disc = (geometry.find(kind) for kind in ("box", "sphere", "cylinder"))
+    if box is not None:
+        x, y, z = vector(attribute(box, "size"))
+        return 0.5 * x, 0.5 * y, 0.5 * z
+    if ball is not None or disc is not None:
+        element = ball if ball is not None else disc
+        assert element is not None
+        radius = number(attribute(element, "radius"))
+        return radius, radius, radius if disc is None else 0.5 * number(attribute(disc, "length"))
+    return 0.0, 0.0, 0.0

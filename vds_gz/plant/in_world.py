@@ -1,0 +1,236 @@
+"""The kinematic plant in a world: the vehicle stands on the scene's ground and meets what is in its way."""
+
+from __future__ import annotations
+
+import math
+from typing import Protocol
+
+from vds_gz.description.footprint import Footprint
+from vds_gz.geometry.attitude import Attitude
+from vds_gz.geometry.se2 import Pose
+from vds_gz.geometry.se3 import Transform
+from vds_gz.geometry.so3 import Vector, angles, into_body, into_world, product, quaternion
+from vds_gz.parameters.autoware import GRAVITY
+from vds_gz.plant.base import Level, Status
+from vds_gz.plant.kinematic import KinematicPlant
+from vds_gz.plant.standing import Standing
+from vds_gz.vehicle.guarded import AnyGuardedVehicle
+from vds_gz.vehicle.vehicle import Motion
+from vds_gz.world.ground import Plane
+from vds_gz.world.obstacles import Body, Contact, Obstacles, Passage, casters_of
+from vds_gz.world.scene import RayCaster, Scene
+
+#: The ground is looked for anew when the wheels may have come so far [m].
+GROUND_EVERY = 0.02
+
+#: Where others are is taken this often [ns].
+OTHERS_EVERY = 10_000_000
+
+
+class Surroundings(Protocol):
+    """What stands and moves around a vehicle."""
+
+    @property
+    def changes(self) -> int:
+        """Counts up when something that moves has changed its way."""
+
+    @property
+    def drift(self) -> float:
+        """How fast the fastest of what moves is [m/s]."""
+
+    @property
+    def still(self) -> Scene:
+        """What stands still."""
+
+    def scene_at(self, time: int) -> Scene:
+        """What there is at a point in simulated time [ns]."""
+
+
+class WorldPlant(KinematicPlant):
+    """Wheels that never slip, on the ground of a scene.
+
+    The model moves the vehicle in a plane of its own, that of its wheels' contacts. A step of length ``d`` along a
+    slope thus moves it by ``d cos(pitch)`` on the map.
+
+    Attributes:
+        contacts: What the vehicle touches.
+    """
+
+    flat = False
+
+    def __init__(
+        self, vehicle: AnyGuardedVehicle, footprint: Footprint, surroundings: Surroundings, collisions: str
+    ) -> None:
+        """Put a vehicle on the ground at the origin.
+
+        Args:
+            vehicle: What moves.
+            footprint: Its wheels and its body.
+            surroundings: The world.
+            collisions: ``stop``, ``report`` or ``off``.
+        """
+        super().__init__(vehicle)
+        self._guarded = vehicle
+        self._surroundings = surroundings
+        self._collisions = collisions
+        self._body = Body(footprint.lower, footprint.upper)
+        self._obstacles: dict[RayCaster, Obstacles] = {}
+        self._standing = Standing(_ground(surroundings), footprint)
+        self.contacts: tuple[Contact, ...] = ()
+        self._granted = self._clear = self._same_ground = 0.0
+        self._changes = surroundings.changes
+        vehicle.guard = self._watch
+        vehicle.reach = self._body.reach + abs(vehicle.coefficients.base_link_offset)
+        self._put(0.0)
+
+    # ------------------------------------------------------------------ what moves it
+
+    def advance(self, time: int) -> None:
+        """Advance everything to a point in simulated time [ns]."""
+        if self._changes != self._surroundings.changes:
+            self._changes = self._surroundings.changes
+            self._clear = 0.0
+            self._grant()
+        super().advance(time)
+
+    def _watch(self, before: Pose, time: int) -> None:
+        """Correct a step: along the slope, up to what is in the way, and onto the ground there."""
+        vehicle = self._guarded
+        moved = self._granted - vehicle.reserve
+        self._clear -= moved
+        self._same_ground -= moved
+        start = before.then(Pose(vehicle.coefficients.base_link_offset))
+        step, plane = _pose(vehicle.motion()).seen_from(start), self._standing.plane
+        pose = _in_space(plane, start)
+        way = into_world(pose.orientation, (step.x, step.y, 0.0))
+        part = 1.0
+        if self._clear < 0.0:
+            part = self._meet(pose, way, step.heading, time)
+        if part < 1.0 or not plane.level:
+            self._move(start, pose, way, step.heading, part)
+        if self._same_ground < 0.0:
+            self._same_ground = GROUND_EVERY
+            deep = self._depth
+            if self._standing.move(_pose(vehicle.motion()), time):
+                self._touch(time)
+                if self._collisions == "stop" and self._depth > deep:  # it would tilt into something
+                    self._standing.restore(plane)
+                    self._move(start, pose, way, step.heading, 0.0)
+                    self._clear = 0.0
+        self._feel_slope()
+        self._grant()
+
+    def _meet(self, pose: Transform, way: Vector, turn: float, time: int) -> float:
+        """Which part of its way is free; notes what it touches, and how far it may go on unwatched."""
+        self._clear = math.inf
+        self.contacts = ()
+        if self._collisions == "off":
+            return 1.0
+        part, scene = 1.0, self._surroundings.scene_at(time - time % OTHERS_EVERY)
+        known, self._obstacles = self._obstacles, {}
+        for caster in casters_of(scene.collisions):
+            obstacles = self._obstacles[caster] = known.get(caster) or Obstacles(caster)
+            passage = obstacles.pass_by(pose, way, turn, self._body, stops=self._collisions == "stop", end=part)
+            part = self._take(passage)
+        return part
+
+    def _touch(self, time: int) -> None:
+        """Note what it touches where it stands."""
+        pose = _in_space(self._standing.plane, _pose(self.vehicle.motion()))
+        self._meet(pose, (0.0, 0.0, 0.0), 0.0, time)
+
+    @property
+    def _depth(self) -> float:
+        return max((contact.depth for contact in self.contacts), default=0.0)
+
+    def _take(self, passage: Passage) -> float:
+        self._clear = min(self._clear, passage.free)
+        self.contacts += passage.contacts
+        return passage.part
+
+    def _move(self, start: Pose, pose: Transform, way: Vector, turn: float, part: float) -> None:
+        """Put it where a part of a step leads; a vehicle that is stopped stands."""
+        turned = product(pose.orientation, quaternion(0.0, 0.0, part * turn))
+        heading = start.heading + math.remainder(angles(turned)[2] - start.heading, math.tau)
+        if self._standing.plane.level:
+            heading = start.heading + part * turn
+        vehicle = self._guarded
+        vehicle.set_pose(start.x + part * way[0], start.y + part * way[1], heading)
+        if part < 1.0:
+            state = vehicle.state
+            state.v_x = state.v_y = state.yaw_rate = 0.0
+            vehicle.state = state
+
+    def _feel_slope(self) -> None:
+        """Tell a model that feels slopes, as Autoware's do, what gravity does along the vehicle."""
+        vehicle = self._guarded
+        if vehicle.model.feels_slopes:
+            orientation = _in_space(self._standing.plane, _pose(vehicle.motion())).orientation
+            state = vehicle.state
+            state.road_slope = into_body(orientation, (0.0, 0.0, -GRAVITY))[0]
+            vehicle.state = state
+
+    def _grant(self) -> None:
+        """Let it go as far as nothing can come of it; on a slope every step is corrected."""
+        free = min(self._clear, self._same_ground) if self._standing.plane.level else 0.0
+        self._granted = self._guarded.reserve = max(0.0, free)
+        self._guarded.drift = 0.0 if self._collisions == "off" else self._surroundings.drift
+
+    # ------------------------------------------------------------------ where it is put
+
+    def set_pose(self, pose: Pose, attitude: Attitude | None = None) -> None:
+        """Put base_link there, on the ground nearest to a height, or to where it stands."""
+        height = self._standing.attitude(_pose(self.vehicle.motion()), False).z
+        super().set_pose(pose, attitude)
+        self._put(height if attitude is None else attitude.z)
+
+    def reset(self) -> Pose:
+        """Start anew at rest at the origin."""
+        pose = super().reset()
+        self._put(0.0)
+        return pose
+
+    def _put(self, height: float) -> None:
+        pose = _pose(self.vehicle.motion())
+        self._standing.put(pose, height)
+        self._same_ground = GROUND_EVERY
+        self._touch(self.vehicle.time)
+        self._feel_slope()
+        self._grant()
+
+    # ------------------------------------------------------------------ what is known
+
+    def attitude(self, time: int) -> Attitude:
+        """How it stands out of the plane."""
+        motion = self.vehicle.motion()
+        return self._standing.attitude(_pose(motion), bool(motion.v_x or motion.v_y or motion.yaw_rate))
+
+    def status(self) -> Status:
+        """Whether it stands on ground, and what it touches."""
+        touched = sorted({contact.thing.name for contact in self.contacts})
+        values = (("touches", ", ".join(touched)),)
+        deepest = max(self.contacts, key=lambda contact: contact.depth, default=None)
+        if deepest is not None and deepest.depth > 0.0:
+            text = f"the vehicle stands {deepest.depth:.3f} m deep in {deepest.thing.name}"
+            return Status(Level.WARN, f"{text}; drive it out or put it elsewhere", values)
+        if touched:
+            return Status(Level.WARN, f"the vehicle touches {', '.join(touched)}", values)
+        if self._standing.lost is not None:
+            x, y = self._standing.lost
+            text = f"no ground below the wheels at ({x:.1f}, {y:.1f}) m; the vehicle goes on as on its last plane"
+            return Status(Level.WARN, text, values)
+        return Status(values=values)
+
+
+def _ground(surroundings: Surroundings) -> RayCaster:
+    """The tree of what stands still."""
+    return casters_of(surroundings.still.collisions)[0]
+
+
+def _pose(motion: Motion) -> Pose:
+    return Pose(motion.x, motion.y, motion.heading)
+
+
+def _in_space(plane: Plane, pose: Pose) -> Transform:
+    at = plane.attitude(pose.x, pose.y, pose.heading)
+    return Transform((pose.x, pose.y, at.z), quaternion(at.roll, at.pitch, pose.heading))

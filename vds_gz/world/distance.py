@@ -1,0 +1,283 @@
+"""How far two convex shapes are apart, and along which direction: plain loops over numbers, compiled where numba is.
+
+Shapes are rows of numbers as in :mod:`vds_gz.world.intersection`. The distance is that of Gilbert, Johnson and Keerthi
+(A Fast Procedure for Computing the Distance Between Complex Objects in Three-Dimensional Space, 1988): the point of the
+difference of both shapes that is nearest to the origin, by way of points farthest along a direction. Each of these
+gives a plane between the shapes, so that what is returned is never more than the true distance.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vds_gz.world.intersection import BOX, CAPSULE, CYLINDER, HALF_SPACE, TRIANGLE
+
+Row = NDArray[np.float64]
+Point = tuple[float, float, float]
+
+#: Distances are exact to this [m], and far ones to this part.
+EXACT = 1e-8
+NEAR_ENOUGH = 1e-3
+
+#: So near, the faces themselves are tried too [m].
+FACE_TO_FACE = 0.01
+
+#: Shapes that come no nearer by then are as far apart as is known.
+ITERATIONS = 64
+
+
+def along(p: Row, k: int, x: float, y: float, z: float) -> float:
+    """A vector along an axis of a shape's own frame."""
+    return float(p[k] * x + p[k + 1] * y + p[k + 2] * z)
+
+
+def farthest(kind: int, p: Row, dx: float, dy: float, dz: float) -> Point:
+    """The point of a shape that lies farthest along a direction of any length."""
+    if kind == TRIANGLE:
+        a, b, c = along(p, 0, dx, dy, dz), along(p, 3, dx, dy, dz), along(p, 6, dx, dy, dz)
+        k = 0 if a >= max(b, c) else 3 if b >= c else 6
+        return p[k], p[k + 1], p[k + 2]
+    x, y, z = local_farthest(kind, p, along(p, 0, dx, dy, dz), along(p, 3, dx, dy, dz), along(p, 6, dx, dy, dz))
+    return (
+        p[9] + p[0] * x + p[3] * y + p[6] * z,
+        p[10] + p[1] * x + p[4] * y + p[7] * z,
+        p[11] + p[2] * x + p[5] * y + p[8] * z,
+    )
+
+
+def local_farthest(kind: int, p: Row, x: float, y: float, z: float) -> Point:
+    """The same in a solid's own frame."""
+    a, b, c = p[12], p[13], p[14]
+    if kind == BOX:
+        return math.copysign(a, x), math.copysign(b, y), math.copysign(c, z)
+    if kind == CYLINDER:
+        length = math.hypot(x, y)
+        scale = a / length if length > 0.0 else 0.0
+        return x * scale, y * scale, math.copysign(c, z)
+    if kind == CAPSULE:
+        length = math.sqrt(x * x + y * y + z * z)
+        scale = a / length if length > 0.0 else 0.0
+        return x * scale, y * scale, z * scale + math.copysign(c, z)
+    x, y, z = a * x, b * y, c * z
+    length = math.sqrt(x * x + y * y + z * z)
+    scale = 1.0 / length if length > 0.0 else 0.0
+    return a * x * scale, b * y * scale, c * z * scale
+
+
+def middle(kind: int, p: Row) -> Point:
+    """A point in a shape."""
+    if kind == TRIANGLE:
+        return (p[0] + p[3] + p[6]) / 3.0, (p[1] + p[4] + p[7]) / 3.0, (p[2] + p[5] + p[8]) / 3.0
+    return p[9], p[10], p[11]
+
+
+def separation(box: Row, kind: int, p: Row) -> tuple[float, float, float, float, float, float, float]:
+    """How far a box and a shape are apart.
+
+    Args:
+        box: The box's row.
+        kind, p: The shape's kind and row.
+
+    Returns:
+        The distance [m], negative where they overlap; the direction in which the box would come nearer, of length 1:
+        no part of the box is nearer to any part of the shape, measured along it; and a point of the shape that is
+        nearest. An overlap is how far the box has to be moved against the direction, in its own plane, to be clear.
+    """
+    if kind == HALF_SPACE:
+        bx, by, bz = farthest(BOX, box, -p[6], -p[7], -p[8])
+        gap = p[6] * (bx - p[9]) + p[7] * (by - p[10]) + p[8] * (bz - p[11])
+        return gap, -p[6], -p[7], -p[8], bx - gap * p[6], by - gap * p[7], bz - gap * p[8]
+    mx, my, mz = middle(kind, p)
+    vx, vy, vz = box[9] - mx, box[10] - my, box[11] - mz
+    w = [0.0] * 12
+    b = [0.0] * 12
+    weights = [0.0] * 4
+    count = 0
+    gap, nx, ny, nz = -math.inf, 0.0, 0.0, 0.0
+    for _ in range(ITERATIONS):
+        length = math.sqrt(vx * vx + vy * vy + vz * vz)
+        if length < EXACT:
+            break
+        ax, ay, az = farthest(BOX, box, -vx, -vy, -vz)
+        bx, by, bz = farthest(kind, p, vx, vy, vz)
+        bound = (vx * (ax - bx) + vy * (ay - by) + vz * (az - bz)) / length
+        if bound > gap:
+            gap, nx, ny, nz = bound, -vx / length, -vy / length, -vz / length
+        if count and length - gap <= EXACT + NEAR_ENOUGH * max(0.0, gap):
+            break
+        w[3 * count], w[3 * count + 1], w[3 * count + 2] = ax - bx, ay - by, az - bz
+        b[3 * count], b[3 * count + 1], b[3 * count + 2] = bx, by, bz
+        count = nearest(w, b, weights, count + 1)
+        vx, vy, vz = mean(w, weights, count)
+        if count == 4:
+            break
+    if gap <= 0.0:
+        return overlap(box, kind, p)
+    px, py, pz = mean(b, weights, count)
+    if gap < FACE_TO_FACE:
+        gap, nx, ny, nz = best_face(box, kind, p, gap, nx, ny, nz)
+    return gap, nx, ny, nz, px, py, pz
+
+
+def best_face(
+    box: Row, kind: int, p: Row, gap: float, nx: float, ny: float, nz: float
+) -> tuple[float, float, float, float]:
+    """The direction along which both are farthest apart, of one that is known and those of their faces.
+
+    Between large faces that nearly touch, the difference of points far away has too few digits for a direction.
+    """
+    for k in range(6):
+        if k < 3:
+            dx, dy, dz = box[3 * k], box[3 * k + 1], box[3 * k + 2]
+        elif kind == TRIANGLE:
+            dx, dy, dz = normal(p)
+        else:
+            dx, dy, dz = p[3 * k - 9], p[3 * k - 8], p[3 * k - 7]
+        for sign in (1.0, -1.0):
+            x, y, z = sign * dx, sign * dy, sign * dz
+            ax, ay, az = farthest(BOX, box, x, y, z)
+            bx, by, bz = farthest(kind, p, -x, -y, -z)
+            apart = x * (bx - ax) + y * (by - ay) + z * (bz - az)
+            if apart > gap:
+                gap, nx, ny, nz = apart, x, y, z
+    return gap, nx, ny, nz
+
+
+def normal(p: Row) -> Point:
+    """Of a triangle, of length 1; 0 where it has no area."""
+    ex, ey, ez = p[3] - p[0], p[4] - p[1], p[5] - p[2]
+    fx, fy, fz = p[6] - p[0], p[7] - p[1], p[8] - p[2]
+    x, y, z = ey * fz - ez * fy, ez * fx - ex * fz, ex * fy - ey * fx
+    length = math.sqrt(x * x + y * y + z * z)
+    return (x / length, y / length, z / length) if length > 0.0 else (0.0, 0.0, 0.0)
+
+
+def mean(points: list[float], weights: list[float], count: int) -> Point:
+    """The weighted mean of points."""
+    x, y, z = 0.0, 0.0, 0.0
+    for k in range(count):
+        x += weights[k] * points[3 * k]
+        y += weights[k] * points[3 * k + 1]
+        z += weights[k] * points[3 * k + 2]
+    return x, y, z
+
+
+def nearest(w: list[float], b: list[float], weights: list[float], count: int) -> int:
+    """Reduce up to four points to those whose mean, with weights that are filled in, is nearest to the origin.
+
+    Every corner, edge, triangle and the whole is tried for the point of its plane that is nearest to the origin; of
+    those that lie inside, the nearest one is it.
+
+    Args:
+        w, b: The points, and what goes with them.
+        weights: Filled with the weights of those that are left.
+        count: How many points there are.
+
+    Returns:
+        How many are left; 4: the origin lies inside.
+    """
+    best, chosen = math.inf, 1
+    found = [1.0, 0.0, 0.0, 0.0]
+    trial = [0.0] * 4
+    for members in range(1, 1 << count):
+        if not inner_weights(w, members, count, trial):
+            continue
+        x, y, z = mean(w, trial, count)
+        square = x * x + y * y + z * z
+        if square < best:
+            best, chosen = square, members
+            for k in range(4):
+                found[k] = trial[k]
+    left = 0
+    for k in range(count):
+        if chosen & (1 << k):
+            for d in range(3):
+                w[3 * left + d], b[3 * left + d] = w[3 * k + d], b[3 * k + d]
+            weights[left] = found[k]
+            left += 1
+    return left
+
+
+def inner_weights(w: list[float], members: int, count: int, weights: list[float]) -> bool:
+    """Weights of the point nearest to the origin in the plane of some points; whether it lies between them."""
+    i, j, k, number = -1, -1, -1, 0
+    for one in range(count):
+        weights[one] = 0.0
+        if members & (1 << one):
+            number += 1
+            if i < 0:
+                i = one
+            elif j < 0:
+                j = one
+            elif k < 0:
+                k = one
+    if number == 1:
+        weights[i] = 1.0
+        return True
+    ix, iy, iz = w[3 * i], w[3 * i + 1], w[3 * i + 2]
+    ex, ey, ez = w[3 * j] - ix, w[3 * j + 1] - iy, w[3 * j + 2] - iz
+    ee, ei = ex * ex + ey * ey + ez * ez, ex * ix + ey * iy + ez * iz
+    if number == 2:
+        weights[j] = -ei / ee if ee > 0.0 else -1.0
+        weights[i] = 1.0 - weights[j]
+        return weights[i] > 0.0 and weights[j] > 0.0
+    fx, fy, fz = w[3 * k] - ix, w[3 * k + 1] - iy, w[3 * k + 2] - iz
+    if number == 3:
+        ff, ef = fx * fx + fy * fy + fz * fz, ex * fx + ey * fy + ez * fz
+        fi = fx * ix + fy * iy + fz * iz
+        area = ee * ff - ef * ef
+        if area <= 1e-14 * ee * ff:
+            return False
+        weights[j] = (ef * fi - ff * ei) / area
+        weights[k] = (ef * ei - ee * fi) / area
+        weights[i] = 1.0 - weights[j] - weights[k]
+        return weights[i] > 0.0 and weights[j] > 0.0 and weights[k] > 0.0
+    gx, gy, gz = w[9] - ix, w[10] - iy, w[11] - iz
+    cx, cy, cz = fy * gz - fz * gy, fz * gx - fx * gz, fx * gy - fy * gx
+    volume = ex * cx + ey * cy + ez * cz
+    if abs(volume) <= 1e-14 * math.sqrt(ee * (cx * cx + cy * cy + cz * cz)):
+        return False
+    weights[j] = -(ix * cx + iy * cy + iz * cz) / volume
+    cx, cy, cz = gy * ez - gz * ey, gz * ex - gx * ez, gx * ey - gy * ex
+    weights[k] = -(ix * cx + iy * cy + iz * cz) / volume
+    cx, cy, cz = ey * fz - ez * fy, ez * fx - ex * fz, ex * fy - ey * fx
+    weights[3] = -(ix * cx + iy * cy + iz * cz) / volume
+    weights[i] = 1.0 - weights[j] - weights[k] - weights[3]
+    return weights[i] > 0.0 and weights[j] > 0.0 and weights[k] > 0.0 and weights[3] > 0.0
+
+
+def overlap(box: Row, kind: int, p: Row) -> tuple[float, float, float, float, float, float, float]:
+    """How far a box that overlaps a shape has to be moved in its own plane, along the best of some directions.
+
+    They are the box's own axes, those of the shape, and the direction between the middles, each in the box's plane.
+    """
+    best, ux, uy, uz = math.inf, 0.0, 0.0, 0.0
+    mx, my, mz = middle(kind, p)
+    for k in range(6):
+        if k == 0:
+            dx, dy, dz = mx - box[9], my - box[10], mz - box[11]
+        elif k <= 2:
+            dx, dy, dz = box[3 * k - 3], box[3 * k - 2], box[3 * k - 1]
+        elif kind == TRIANGLE:  # across its edges, seen from above
+            i, j = 3 * k - 9, 3 * (k - 2) % 9
+            ex, ey, ez = p[j] - p[i], p[j + 1] - p[i + 1], p[j + 2] - p[i + 2]
+            dx, dy, dz = box[7] * ez - box[8] * ey, box[8] * ex - box[6] * ez, box[6] * ey - box[7] * ex
+        else:
+            dx, dy, dz = p[3 * k - 9], p[3 * k - 8], p[3 * k - 7]
+        height = box[6] * dx + box[7] * dy + box[8] * dz
+        dx, dy, dz = dx - height * box[6], dy - height * box[7], dz - height * box[8]
+        length = math.sqrt(dx * dx + dy * dy + dz * dz)
+        if length < 1e-9:
+            continue
+        for sign in (1.0, -1.0):
+            x, y, z = sign * dx / length, sign * dy / length, sign * dz / length
+            ax, ay, az = farthest(BOX, box, x, y, z)
+            bx, by, bz = farthest(kind, p, -x, -y, -z)
+            depth = x * (ax - bx) + y * (ay - by) + z * (az - bz)
+            if depth < best:
+                best, ux, uy, uz = depth, x, y, z
+    px, py, pz = farthest(kind, p, -ux, -uy, -uz)
+    return -best, ux, uy, uz, px, py, pz

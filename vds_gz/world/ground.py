@@ -1,0 +1,114 @@
+"""The ground under a vehicle: the plane through what lies below its wheels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from vds_gz.geometry.attitude import Attitude
+from vds_gz.world.intersection import TRIANGLE
+from vds_gz.world.scene import RayCaster
+from vds_gz.world.shapes import Array
+
+#: Planes that differ by less in their slopes are the same.
+SAME = 1e-9
+
+#: A ray goes on so far behind a surface [m].
+BEHIND = 1e-6
+
+DOWN = np.array([0.0, 0.0, -1.0])
+UP = np.array([0.0, 0.0, 1.0])
+
+
+@dataclass(frozen=True, slots=True)
+class Plane:
+    """All points (x, y, z) with ``z = height + slope_x x + slope_y y`` [m]."""
+
+    height: float = 0.0
+    slope_x: float = 0.0
+    slope_y: float = 0.0
+
+    @property
+    def level(self) -> bool:
+        """Whether it does not rise anywhere."""
+        return self.slope_x == 0.0 and self.slope_y == 0.0
+
+    def near(self, other: Plane) -> bool:
+        """Whether the other plane is this one, but for rounding."""
+        apart = abs(self.slope_x - other.slope_x) + abs(self.slope_y - other.slope_y)
+        return apart <= SAME and abs(self.height - other.height) <= SAME * (1.0 + abs(self.height))
+
+    def at(self, x: float, y: float) -> float:
+        """Its height at a place [m]."""
+        return self.height + self.slope_x * x + self.slope_y * y
+
+    def attitude(self, x: float, y: float, heading: float) -> Attitude:
+        """How a body stands on it at a place [m] with a heading [rad]."""
+        cosine, sine = math.cos(heading), math.sin(heading)
+        ahead = self.slope_x * cosine + self.slope_y * sine
+        left = self.slope_y * cosine - self.slope_x * sine
+        return Attitude(self.at(x, y), math.atan2(left, math.hypot(1.0, ahead)), -math.atan(ahead))
+
+
+def plane_through(points: Sequence[tuple[float, float, float]]) -> Plane:
+    """The plane through three points, or the one nearest to more [m].
+
+    Heights deviate by least squares. Along a direction in which the points do not part, it is level.
+    """
+    count = len(points)
+    x, y, z = (sum(point[axis] for point in points) / count for axis in range(3))
+    xx = sum((point[0] - x) ** 2 for point in points)
+    yy = sum((point[1] - y) ** 2 for point in points)
+    xy = sum((point[0] - x) * (point[1] - y) for point in points)
+    xz = sum((point[0] - x) * (point[2] - z) for point in points)
+    yz = sum((point[1] - y) * (point[2] - z) for point in points)
+    determinant, trace = xx * yy - xy * xy, xx + yy
+    if determinant > 1e-9 * trace * trace:
+        a, b = (yy * xz - xy * yz) / determinant, (xx * yz - xy * xz) / determinant
+    elif trace > 0.0:  # all on a line: least slope
+        a, b = xz / trace, yz / trace
+    else:
+        a, b = 0.0, 0.0
+    a, b = (slope if abs(slope) > SAME else 0.0 for slope in (a, b))
+    return Plane(z - a * x - b * y, a, b)
+
+
+def heights_below(caster: RayCaster, points: Sequence[tuple[float, float, float]], reach: float) -> Array:
+    """How high the ground is below each of some points [m]; minus infinity where there is none.
+
+    Args:
+        caster: The ground, with all that stands on it.
+        points: Where to look down from [m].
+        reach: How far to look [m].
+    """
+    origins = np.array(points)
+    ranges, _ = caster.cast(origins, np.broadcast_to(DOWN, origins.shape), reach)
+    return np.asarray(origins[:, 2] - ranges)
+
+
+def surface_near(caster: RayCaster, point: tuple[float, float, float]) -> float:
+    """How high the surface below a point is, or the one above where there is none below; infinity without either [m].
+
+    From within a solid that is its upper side.
+    """
+    height, inside = _surface(caster, point, DOWN)
+    if math.isfinite(height) and not inside:
+        return height
+    height, below = _surface(caster, point, UP)
+    if below:  # the lower side of a solid; its upper side is the ground
+        height, _ = _surface(caster, (point[0], point[1], height + BEHIND), UP)
+    return height
+
+
+def _surface(caster: RayCaster, point: tuple[float, float, float], direction: Array) -> tuple[float, bool]:
+    """How high the first surface is up or down from a point [m], and whether it is the lower side of a solid."""
+    origin = np.array(point)
+    ranges, shapes = caster.cast(origin, direction[None])
+    if not np.isfinite(ranges[0]):
+        return math.inf, False
+    hits = caster.hits(origin, direction[None], ranges, shapes)
+    solid = caster.packed.kinds[shapes[0]] != TRIANGLE
+    return float(point[2] + direction[2] * ranges[0]), bool(solid and hits.normals[0, 2] < 0.0)

@@ -1,0 +1,162 @@
+"""What a vehicle meets on its way: a box that is moved among things until it touches one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from vds_gz.geometry.se3 import Transform
+from vds_gz.geometry.so3 import Vector, axes
+from vds_gz.world.packing import Thing
+from vds_gz.world.scene import JoinedCaster, RayCaster, compiled_kernel
+from vds_gz.world.shapes import Array, Indices
+from vds_gz.world.sweep import CONTACTS, WIDTH, sweep
+
+#: What is farther away is not looked at until the vehicle has come nearer [m].
+HORIZON = 1.0
+
+#: Shapes are looked for among those within so much more of the vehicle [m].
+REGION = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A box that bumps, in ``base_link`` [m]."""
+
+    lower: Vector
+    upper: Vector
+
+    @property
+    def reach(self) -> float:
+        """Its farthest part from the origin, seen from above [m]."""
+        return math.hypot(*(max(abs(a), abs(b)) for a, b in zip(self.lower[:2], self.upper[:2], strict=True)))
+
+    @property
+    def numbers(self) -> list[float]:
+        """Middle and half sizes."""
+        pairs = list(zip(self.lower, self.upper, strict=True))
+        return [0.5 * (a + b) for a, b in pairs] + [0.5 * (b - a) for a, b in pairs]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Contact:
+    """A thing that a vehicle touches.
+
+    Attributes:
+        thing: What it is.
+        point: Where, on the thing, in the world [m].
+        normal: Away from the thing, out of its surface, of length 1.
+        depth: How far the vehicle stands in it: so far along the normal it would be clear [m]; 0 where it only touches.
+    """
+
+    thing: Thing
+    point: Vector
+    normal: Vector
+    depth: float
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Passage:
+    """How a piece of a way went.
+
+    Attributes:
+        part: Which part of it is free, 0 to 1.
+        free: How far any part of the vehicle may move from there, in its own plane, and surely meets nothing new [m].
+        contacts: What was touched.
+    """
+
+    part: float
+    free: float
+    contacts: tuple[Contact, ...]
+
+
+class Obstacles:
+    """The things of a tree, as what a vehicle meets."""
+
+    def __init__(self, caster: RayCaster, *, compiled: bool = False) -> None:
+        """Take them.
+
+        Args:
+            caster: The tree.
+            compiled: Worth it where meshes of many triangles stand around; needs numba. Both ways give the same bits.
+        """
+        self._caster = caster
+        self._sweep: Callable[..., Any] = compiled_kernel(sweep) if compiled else sweep
+        packed = caster.packed
+        self._kinds, self._rows = self._numbers(packed.kinds), self._numbers(packed.rows)
+        self._box, self._contacts = self._numbers(np.zeros(15)), self._numbers(np.zeros(CONTACTS * WIDTH))
+        self._region = np.full((2, 3), np.nan)
+
+    def _numbers(self, array: Array | Indices) -> Any:
+        """As the kernel reads them: lists are read far faster than arrays where Python runs."""
+        return array.tolist() if self._sweep is sweep else array
+
+    def pass_by(
+        self, pose: Transform, way: Vector, turn: float, body: Body, *, stops: bool, end: float = 1.0
+    ) -> Passage:
+        """Move a body.
+
+        Args:
+            pose: Where ``base_link`` is.
+            way: How far its origin shall move in the world, in the plane of its x and y axes [m].
+            turn: How far it shall turn meanwhile about its z axis [rad].
+            body: What bumps.
+            stops: It stops where it meets something; else it goes on.
+            end: It goes this part of the way only.
+        """
+        start = np.array((*axes(pose.orientation), pose.position))
+        shapes = self._shapes(*_space(start, np.array(way), turn, body))
+        if not len(shapes):
+            return Passage(end, HORIZON, ())
+        numbers = (shapes, start.ravel(), np.array((*way, turn)), np.array(body.numbers))
+        given = (self._numbers(one) for one in numbers)
+        part, free, touched = self._sweep(
+            self._kinds, self._rows, *given, HORIZON, end, stops, self._box, self._contacts
+        )
+        found = [self._contacts[WIDTH * k : WIDTH * (k + 1)] for k in range(touched)]
+        return Passage(part, free, tuple(self._contact(one) for one in found))
+
+    def _shapes(self, low: Array, high: Array) -> Indices:
+        """Those that may reach into a space along the axes."""
+        if not (self._region[0] <= low).all() or not (high <= self._region[1]).all():
+            self._region = np.array((low - REGION, high + REGION))
+            packed = self._caster.packed
+            self._members = _within(packed.lower, packed.upper, *self._region)
+            self._lower, self._upper = packed.lower[self._members], packed.upper[self._members]
+        return self._members[_within(self._lower, self._upper, low, high)]
+
+    def _contact(self, numbers: Sequence[float]) -> Contact:
+        shape, gap, nx, ny, nz, px, py, pz = (float(one) for one in numbers)
+        thing = self._caster.things[self._caster.packed.owner[int(shape)]]
+        return Contact(thing, (px, py, pz), (-nx, -ny, -nz), max(0.0, -gap))
+
+
+def _within(lower: Array, upper: Array, low: Array, high: Array) -> Indices:
+    """Indices of bounds that reach into others."""
+    return np.flatnonzero((lower <= high).all(axis=1) & (upper >= low).all(axis=1))
+
+
+def _space(start: Array, way: Array, turn: float, body: Body) -> tuple[Array, Array]:
+    """Bounds of where a body may be on its way, and wherever it can come from there within the horizon."""
+    x, y, z, origin = start
+    middle, half = np.array(body.numbers[:3]), np.array(body.numbers[3:])
+    lows, highs = [], []
+    for part in (0.0, 1.0):
+        cosine, sine = math.cos(part * turn), math.sin(part * turn)
+        turned = np.array((cosine * x + sine * y, cosine * y - sine * x, z))
+        centre, reach = origin + part * way + middle @ turned, half @ np.abs(turned)
+        lows.append(centre - reach)
+        highs.append(centre + reach)
+    margin = HORIZON + body.reach * turn * turn
+    tilt = math.sqrt(max(0.0, 1.0 - float(z[2] * z[2])))
+    wider = np.array((margin, margin, margin * tilt))
+    return np.minimum(*lows) - wider, np.maximum(*highs) + wider
+
+
+def casters_of(caster: RayCaster | JoinedCaster) -> tuple[RayCaster, ...]:
+    """The trees of a caster: what stands still, and what moves if anything does."""
+    return (caster.still, caster.moving) if isinstance(caster, JoinedCaster) else (caster,)
