@@ -18,6 +18,7 @@ from vds_gz.geometry.so3 import (
     into_body,
     into_world,
     inverse,
+    of_axes,
     product,
     quaternion,
     turned,
@@ -112,3 +113,9 @@ def test_poses_are_a_group(a, b, c, point):
 def test_gravity_along_the_vehicle_goes_by_its_pitch(pitch, yaw):
     along = into_body(quaternion(0.0, pitch, yaw), (0.0, 0.0, -GRAVITY))[0]
     assert along == pytest.approx(slope_acceleration(pitch), abs=1e-12)
+
+
+@given(ORIENTATIONS)
+def test_an_orientation_is_that_of_its_axes(q):
+    found = of_axes(*axes(q))
+    assert min(math.dist(found, q), math.dist(found, [-part for part in q])) < 1e-12

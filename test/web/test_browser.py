@@ -143,6 +143,29 @@ def test_keys_drive_the_vehicle_and_it_stops_when_they_are_let_go(start, view, p
     assert browser.complaints() == []
 
 
+LIDAR = ("-p", "world:=hall", "-p", "sensors.lidar.type:=rplidar_a2", "-p", "sensors.lidar.xyz:=[0.3, 0.0, 0.3]")
+
+
+@pytest.mark.parametrize("size", ["browser", "phone"])
+def test_the_world_and_what_the_lidar_meets_are_drawn(start, view, request, size):
+    browser = request.getfixturevalue(size)
+    start("-p", "model:=differential", *LIDAR)
+    browser.show(view())
+    facts = "return document.getElementById('scene').dataset[arguments[0]]"
+    assert browser.until(lambda: browser.driver.execute_script(facts, "polygons"), "a world") == "49"
+    assert int(browser.until(lambda: browser.driver.execute_script(facts, "points"), "a scan")) > 300
+    browser.driver.execute_script("for (let i = 0; i < 4; i++) document.getElementById('zoom-out').click()")
+    red = """
+        const canvas = document.getElementById("scene");
+        const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+        let count = 0;
+        for (let i = 0; i < data.length; i += 4) if (data[i] > 150 && data[i + 1] < 90 && data[i + 2] < 90) count++;
+        return count;
+    """
+    assert browser.until(lambda: browser.driver.execute_script(red) > 200, "points of the scan")
+    assert browser.complaints() == []
+
+
 @pytest.mark.parametrize(
     "lose",
     [

@@ -12,6 +12,8 @@ import pytest
 from helpers.pages import Look, Looker
 
 from vds_gz.interface import topics
+from vds_gz.share import share
+from vds_gz.world.load import load_world
 
 FIRST = 10  # numbers before the joints
 TIME, X, SPEED, YAW_RATE, REFERENCE_SPEED, REFERENCE_YAW_RATE = 0, 1, 4, 6, 7, 9
@@ -66,6 +68,46 @@ def test_a_page_sees_the_vehicle_and_drives_it(start, view):
             await looker.until(lambda: looker.newest["status"]["text"] == "driving", "diagnostics")
 
     asyncio.run(look())
+
+
+LIDAR = ("-p", "sensors.lidar.type:={}", "-p", "sensors.lidar.xyz:=[0.3, 0.0, 0.4]")
+
+
+@pytest.mark.parametrize("kind", ["rplidar_a2", "velodyne_vlp16"])
+def test_a_page_sees_the_world_and_what_the_lidar_meets_where_it_stands(start, view, kind):
+    """The points lie on the outlines, after a curve too, of a vehicle in a namespace."""
+    lidar = (one.format(kind) for one in LIDAR)
+    start(*QUICK, "-r", "__ns:=/red", "-p", "world:=hall", *lidar)
+    scene = load_world(share("worlds", "hall.sdf"))
+
+    async def look() -> None:
+        async with Look(view("--namespace", "/red")) as looker:
+            await looker.until(lambda: looker.newest.get("world", {}).get("polygons"), "a world")
+            polygons = looker.newest["world"]["polygons"]
+            assert len(polygons) == len(scene.visuals.things) + 1  # the ground is two triangles
+            assert sum(one["edge"] for one in polygons) == len(scene.visuals.things) - 1
+            await looker.until(lambda: looker.newest.get("points", {}).get("x"), "points")
+            await drive_for(looker, 2.0, v_x=1.0, steering_angle=0.3)
+            await asyncio.sleep(1.5)
+            looker.newest.pop("points")
+            await looker.until(lambda: looker.newest.get("points", {}).get("x"), "points")
+            points = np.column_stack([looker.newest["points"][axis] for axis in "xy"])
+            assert 100 < len(points) <= 1000
+            corners = np.concatenate([one["corners"] for one in polygons if one["edge"]])
+            assert (points > corners.min(axis=0) - 0.2).all()
+            assert (points < corners.max(axis=0) + 0.2).all()
+            gaps = [distance(np.array(one["corners"]), points) for one in polygons if one["edge"]]
+            assert (np.min(gaps, axis=0) < 0.1).mean() > 0.95
+
+    asyncio.run(look())
+
+
+def distance(polygon: Any, points: Any) -> Any:
+    """How far points are from the nearest side of a polygon [m]."""
+    begin, side = polygon, np.roll(polygon, -1, axis=0) - polygon
+    to = points[:, None] - begin
+    along = np.clip((to * side).sum(axis=2) / (side * side).sum(axis=1), 0.0, 1.0)
+    return np.linalg.norm(to - along[..., None] * side, axis=2).min(axis=1)
 
 
 def test_frames_come_at_thirty_a_second_at_most_and_in_order(start, view):

@@ -93,6 +93,21 @@ def axes(q: Quaternion) -> tuple[Vector, Vector, Vector]:
     return into_world(q, (1.0, 0.0, 0.0)), into_world(q, (0.0, 1.0, 0.0)), into_world(q, (0.0, 0.0, 1.0))
 
 
+def of_axes(x: Vector, y: Vector, z: Vector) -> Quaternion:
+    """The orientation of a body whose axes these are (Shepperd, Quaternion from Rotation Matrix, 1978)."""
+    (a, b, c), (d, e, f), (g, h, i) = x, y, z
+    candidates = (
+        (1.0 + a - e - i, b + d, c + g, f - h),
+        (b + d, 1.0 - a + e - i, f + h, g - c),
+        (c + g, f + h, 1.0 - a - e + i, b - d),
+        (f - h, g - c, b - d, 1.0 + a + e + i),
+    )
+    _, best = max((candidate[k], candidate) for k, candidate in enumerate(candidates))
+    norm = math.sqrt(sum(part * part for part in best))
+    qx, qy, qz, qw = (part / norm for part in best)
+    return qx, qy, qz, qw
+
+
 def turned(before: Quaternion, after: Quaternion) -> Vector:
     """How far the body has turned about each of its own axes from one orientation to another [rad]."""
     x, y, z, cosine = product(inverse(before), after)

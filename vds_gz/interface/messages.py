@@ -108,6 +108,48 @@ class TransformStamped(Stamped, Protocol):
         """From the child's frame to the header's."""
 
 
+class ColorRGBA(Protocol):
+    """``std_msgs/ColorRGBA``."""
+
+    r: float
+    g: float
+    b: float
+    a: float
+
+
+class Marker(Stamped, Protocol):
+    """``visualization_msgs/Marker``."""
+
+    ns: str
+    id: int
+    type: int
+    points: Sequence[Vector3]
+
+    @property
+    def pose(self) -> Pose:
+        """Where it is."""
+
+    @property
+    def scale(self) -> Vector3:
+        """Its extent along its own axes [m]."""
+
+    @property
+    def color(self) -> ColorRGBA:
+        """Its colour."""
+
+
+class MarkerArray(Protocol):
+    """``visualization_msgs/MarkerArray``."""
+
+    markers: Sequence[Marker]
+
+
+class TFMessage(Protocol):
+    """``tf2_msgs/TFMessage``."""
+
+    transforms: Sequence[TransformStamped]
+
+
 class Clock(Protocol):
     """``rosgraph_msgs/Clock``."""
 

@@ -45,6 +45,8 @@ ROBOT_DESCRIPTION = Topic("robot_description", "std_msgs/msg/String", LATCHED)
 ACTUATOR_REFERENCES = Topic("actuator_references", "sensor_msgs/msg/JointState")
 ACTUATOR_STATES = Topic("actuator_states", "sensor_msgs/msg/JointState")
 DIAGNOSTICS = Topic("/diagnostics", "diagnostic_msgs/msg/DiagnosticArray")
+#: What stands around the vehicle, once.
+WORLD = Topic("world", "visualization_msgs/msg/MarkerArray", LATCHED)
 CLOCK = Topic("/clock", "rosgraph_msgs/msg/Clock")
 CLOCK_IN = Topic("/clock", "rosgraph_msgs/msg/Clock", CLOCK_READER)
 

@@ -14,6 +14,7 @@ from vds_gz.interface.inputs import CommandInputs, InitialPose, InitialPoseInput
 from vds_gz.interface.messages import Clock as ClockMessage
 from vds_gz.interface.outputs import Frames
 from vds_gz.interface.vehicle_status import GAZEBO_CLOCK, SYSTEM_CLOCK
+from vds_gz.interface.world_markers import publish_world
 from vds_gz.nodes import amcl_services, services, standard_services
 from vds_gz.nodes.advance import TimeKeeper
 from vds_gz.nodes.casting import Casting
@@ -94,6 +95,8 @@ class SimNode:
         )
         self._commands.max_age = round(parameters.twist_reference_max_oldness * NANOSECONDS)
         self._observations = Observations(graph, parameters, plant)
+        if scene is not None:
+            publish_world(graph, world, scene.visuals.things)
         outputs = own_sensors(graph, parameters, plant)
         rays = sum(output.rays * output.rate for output in outputs)
         casting = Casting(scene, rays, wait=parameters.be_reference_clock) if scene else None

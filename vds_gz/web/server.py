@@ -98,7 +98,8 @@ class Page:
         self._vehicles = vehicles
         self._in_flight = 0
         self._sent_stamp = -1
-        self._sent: dict[str, object] = {"layout": 0, "parameters": 0, "values": 0}  # nothing is known yet
+        # Nothing is known yet.
+        self._sent: dict[str, object] = dict.fromkeys(("layout", "parameters", "values", "world", "points"), 0)
         self._messages = (0.0, 0)
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -130,7 +131,9 @@ class Page:
     async def _send_new(self) -> None:
         """Send what has changed since the last time."""
         with_frame = self._in_flight < FRAMES_IN_FLIGHT
-        texts, frame = await self._in_graph(lambda: (list(self._changes()), self._frame() if with_frame else None))
+        texts, frame = await self._in_graph(
+            lambda: (list(self._changes(quick=with_frame)), self._frame() if with_frame else None)
+        )
         for text in texts:
             await self.socket.send_str(text)
         if frame is not None:
@@ -145,15 +148,17 @@ class Page:
         self._sent_stamp = frame.stamp
         return frame.data
 
-    def _changes(self) -> Iterator[str]:
-        """Everything that changes seldom and has changed."""
-        vehicle, node = self._vehicle, self._vehicle.node
+    def _changes(self, *, quick: bool) -> Iterator[str]:
+        """Everything that has changed of what is no frame; ``quick``: points too, which change often."""
+        vehicle, node, around = self._vehicle, self._vehicle.node, self._vehicle.surroundings
         status, fault = vehicle.telemetry.status(), node.fault()
         contents: tuple[tuple[str, object, Callable[[], Mapping[str, object]]], ...] = (
             ("layout", vehicle.telemetry.version, vehicle.layout),
             ("parameters", node.described, lambda: {"table": node.table}),
             ("values", node.changed, lambda: {"values": node.values}),
             ("status", (status, fault), lambda: {**asdict(status), "parameters": fault}),
+            ("world", around.polygons_version, lambda: {"polygons": around.polygons}),
+            *([("points", around.points_version, lambda: around.points)] if quick else []),
         )
         for kind, version, content in contents:
             if self._sent.get(kind) != version:

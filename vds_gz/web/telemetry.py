@@ -123,6 +123,11 @@ class Telemetry:
             except UnknownTypeError:  # where its package is not installed, no vehicle takes it either
                 continue
 
+    @property
+    def truth(self) -> Odometry | None:
+        """Where the vehicle is and how it moves; None while that is not known."""
+        return self._truth
+
     def frame(self) -> Frame | None:
         """The present; None while there is none."""
         truth = self._truth

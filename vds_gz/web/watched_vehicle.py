@@ -8,6 +8,7 @@ from vds_gz.teleop.outputs import CommandOutput
 from vds_gz.web.deadman import DeadMansSwitch
 from vds_gz.web.namespaced import in_namespace
 from vds_gz.web.remote_node import RemoteNode
+from vds_gz.web.surroundings import Surroundings
 from vds_gz.web.telemetry import COLUMNS, Telemetry, turns
 
 #: ``auto`` takes an Ackermann command for a vehicle with steered wheels, else a twist.
@@ -22,6 +23,7 @@ class Vehicle:
         telemetry: Its state.
         node: Its node's parameters and services.
         driver: Who drives it.
+        surroundings: What stands around it, and what its lidar meets.
     """
 
     def __init__(self, graph: Graph, namespace: str, node: str, output: str) -> None:
@@ -39,6 +41,7 @@ class Vehicle:
         name = full_node_name(node, namespace)
         self.node = RemoteNode(self._graph, name)
         self.telemetry = Telemetry(self._graph, name, self.node.look_again)
+        self.surroundings = Surroundings(self._graph, namespace, lambda: self.telemetry.truth)
         self.driver = DeadMansSwitch(self._make_output)
 
     @property
@@ -53,6 +56,7 @@ class Vehicle:
         """Do what is due."""
         self.node.tick()
         self.driver.tick()
+        self.surroundings.tick()
 
     def layout(self) -> dict[str, object]:
         """What the numbers of a frame mean, and how the vehicle looks; ready for JSON."""

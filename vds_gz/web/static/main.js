@@ -42,6 +42,8 @@ link.on("layout", (layout) => {
   actuators.shape(layout);
   driving.shape(layout);
 });
+link.on("world", (message) => scene.surround(message.polygons));
+link.on("points", (message) => scene.meet(message));
 link.on("parameters", (message) => parameters.shape(message.table));
 link.on("values", (message) => {
   parameters.show(message.values);

@@ -16,6 +16,8 @@ export class Scene {
     this.scale = 40;
     this.center = { x: 0, y: 0 };
     this.path = [];
+    this.polygons = [];
+    this.points = { x: [], y: [] };
     this.pointers = new Map();
     this.moved = true;
     this.listen();
@@ -23,6 +25,25 @@ export class Scene {
 
   shape(layout) {
     this.outline = layout.outline;
+    this.moved = true;
+  }
+
+  // What stands around, the lowest first.
+  surround(polygons) {
+    this.polygons = polygons.map(({ corners, colour, edge }) => {
+      const path = new Path2D();
+      for (const [x, y] of corners) path.lineTo(x, y);
+      path.closePath();
+      return { path, edge, colour: `rgb(${colour.map((part) => Math.round(255 * part)).join(" ")})` };
+    });
+    this.canvas.dataset.polygons = String(polygons.length);
+    this.moved = true;
+  }
+
+  // What the lidar has met.
+  meet(points) {
+    this.points = points;
+    this.canvas.dataset.points = String(points.x.length);
     this.moved = true;
   }
 
@@ -50,12 +71,15 @@ export class Scene {
     this.moved = false;
     const { context, width, height } = fitted(this.canvas);
     [this.width, this.height] = [width, height];
+    context.save();
+    this.enterWorld(context);
+    this.drawWorld(context);
+    context.restore();
     this.drawGrid(context);
     context.save();
-    context.translate(width / 2, height / 2);
-    context.scale(this.scale, -this.scale);
-    context.translate(-this.center.x, -this.center.y);
+    this.enterWorld(context);
     this.drawPath(context);
+    this.drawPoints(context);
     if (this.frame) this.drawVehicle(context, this.frame);
     context.restore();
     this.drawScaleBar(context);
@@ -98,6 +122,31 @@ export class Scene {
       context.moveTo(0, this.height / 2 - at);
       context.lineTo(this.width, this.height / 2 - at);
     });
+  }
+
+  enterWorld(context) {
+    context.translate(this.width / 2, this.height / 2);
+    context.scale(this.scale, -this.scale);
+    context.translate(-this.center.x, -this.center.y);
+  }
+
+  drawWorld(context) {
+    context.strokeStyle = this.theme.colors.faint;
+    context.lineWidth = 1 / this.scale;
+    for (const { path, colour, edge } of this.polygons) {
+      context.fillStyle = colour;
+      context.globalAlpha = 0.3;
+      context.fill(path);
+      context.globalAlpha = 0.8;
+      if (edge) context.stroke(path);
+    }
+    context.globalAlpha = 1;
+  }
+
+  drawPoints(context) {
+    const size = 3 / this.scale;
+    context.fillStyle = this.theme.colors.met;
+    this.points.x.forEach((x, i) => context.fillRect(x - size / 2, this.points.y[i] - size / 2, size, size));
   }
 
   drawPath(context) {

@@ -1,0 +1,183 @@
+"""What stands around a vehicle, and what its lidar meets, from above: for a page to draw."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vds_gz.geometry.se3 import Transform
+from vds_gz.geometry.so3 import Quaternion, Vector, axes
+from vds_gz.interface import messages, topics
+from vds_gz.interface.world_markers import CUBE, CYLINDER, SPHERE, TRIANGLE_LIST
+from vds_gz.ros.errors import UnknownTypeError
+from vds_gz.ros.graph import Graph, QoS
+from vds_gz.world.outline import heights, outlines
+from vds_gz.world.packing import Thing
+from vds_gz.world.shapes import Array, Box, Cylinder, Ellipsoid, Mesh, Shape
+
+SCAN, CLOUD = "sensor_msgs/msg/LaserScan", "sensor_msgs/msg/PointCloud2"
+
+#: A page that lags loses scans, and never keeps the vehicle waiting.
+NEWEST = QoS(depth=1, reliable=False)
+
+#: Between two looks for a lidar [s].
+LOOK_PERIOD = 1.0
+
+#: A page gets no more of each.
+MOST_POINTS, MOST_POLYGONS = 1000, 5000
+
+#: Points of a cloud that lie no higher above the vehicle's ground are ground, and left out [m].
+GROUND = 0.1
+
+#: ``datatype`` of 32 bit floats in ``sensor_msgs/PointField``.
+FLOAT32 = 7
+
+BASE = "base_link"
+
+
+class Surroundings:
+    """Listens to the world's markers and to the first lidar of a vehicle. Runs in the graph's thread.
+
+    Attributes:
+        polygons: What stands there, the lowest first; ready for JSON.
+        points: Coordinates of what the lidar has met last [m]; ready for JSON.
+        polygons_version, points_version: Count the changes of both.
+    """
+
+    def __init__(self, graph: Graph, namespace: str, truth: Callable[[], messages.Odometry | None]) -> None:
+        """Listen.
+
+        Args:
+            graph: The vehicle's place on the graph.
+            namespace: Its namespace.
+            truth: Where the vehicle is now.
+        """
+        self.polygons: list[dict[str, object]] = []
+        self.points: dict[str, list[float]] = {"x": [], "y": []}
+        self.polygons_version = self.points_version = 0
+        self._graph = graph
+        self._prefix = f"{namespace.rstrip('/')}/"
+        self._truth = truth
+        self._mounts: dict[str, tuple[str, Transform]] = {}
+        self._lidar = ""
+        self._looked = -math.inf
+        graph.subscribe(topics.TF_STATIC.name, topics.TF_STATIC.type, topics.TF_STATIC.qos, self._on_transforms)
+        with suppress(UnknownTypeError):  # where its package is not installed, there is no world to see
+            graph.subscribe(topics.WORLD.name, topics.WORLD.type, topics.WORLD.qos, self._on_world)
+
+    def tick(self) -> None:
+        """Look for a lidar, if none is known and it is time."""
+        now = time.monotonic()
+        if self._lidar or now - self._looked < LOOK_PERIOD:
+            return
+        self._looked = now
+        offers = {name: offer.type for name, offer in self._graph.offers().items() if name.startswith(self._prefix)}
+        for kind, take in ((SCAN, self._on_scan), (CLOUD, self._on_cloud)):
+            found = sorted(name for name, offered in offers.items() if offered == kind)
+            if found:
+                self._lidar = found[0]
+                self._graph.subscribe(self._lidar, kind, NEWEST, take)
+                return
+
+    def _on_world(self, message: messages.MarkerArray, arrival: int) -> None:
+        things = sorted(_things(message.markers), key=lambda thing: heights(thing)[1])
+        self.polygons = [
+            {
+                "corners": np.round(polygon, 3).tolist(),
+                "colour": list(thing.colour),
+                "edge": not isinstance(thing.shape, Mesh),
+            }
+            for thing in things
+            for polygon in outlines(thing)
+        ][-MOST_POLYGONS:]
+        self.polygons_version += 1
+
+    def _on_transforms(self, message: messages.TFMessage, arrival: int) -> None:
+        for one in message.transforms:
+            where, turn = one.transform.translation, one.transform.rotation
+            step = Transform((where.x, where.y, where.z), (turn.x, turn.y, turn.z, turn.w))
+            self._mounts[one.child_frame_id] = one.header.frame_id, step
+
+    def _on_scan(self, message: messages.LaserScan, arrival: int) -> None:
+        ranges = np.asarray(message.ranges, float)
+        angles = message.angle_min + message.angle_increment * np.arange(len(ranges))
+        met = np.isfinite(ranges)
+        points = np.column_stack([np.cos(angles), np.sin(angles), np.zeros(len(ranges))])[met] * ranges[met, None]
+        self._take(message.header.frame_id, points, lowest=-math.inf)
+
+    def _on_cloud(self, message: messages.PointCloud2, arrival: int) -> None:
+        offsets = {one.name: one.offset for one in message.fields if one.datatype == FLOAT32}
+        if not {"x", "y", "z"} <= offsets.keys():
+            return
+        kind = np.dtype(
+            {
+                "names": list("xyz"),
+                "formats": ["<f4"] * 3,
+                "offsets": [offsets[axis] for axis in "xyz"],
+                "itemsize": message.point_step,
+            }
+        )
+        data = np.frombuffer(bytes(message.data), kind, count=len(message.data) // message.point_step)
+        points = np.column_stack([data[axis] for axis in "xyz"]).astype(float)
+        self._take(message.header.frame_id, points[np.isfinite(points).all(axis=1)], lowest=GROUND)
+
+    def _take(self, frame: str, points: Array, lowest: float) -> None:
+        """Keep points of a lidar's frame, as they lie in the world now."""
+        truth, mount = self._truth(), self._mount(frame)
+        if truth is None or mount is None:
+            return
+        where, turn = truth.pose.pose.position, truth.pose.pose.orientation
+        place = Transform((where.x, where.y, where.z), (turn.x, turn.y, turn.z, turn.w)).then(mount)
+        world = points @ np.array(axes(place.orientation)) + place.position
+        world = world[world[:, 2] > where.z + lowest]
+        x, y = np.round(world[:: max(1, -(-len(world) // MOST_POINTS)), :2], 2).T.tolist()
+        self.points = {"x": x, "y": y}
+        self.points_version += 1
+
+    def _mount(self, frame: str) -> Transform | None:
+        """Where a frame is on the vehicle; None while it is not known."""
+        mount = Transform()
+        for _ in range(len(self._mounts) + 1):
+            if frame.endswith(BASE):
+                return mount
+            if frame not in self._mounts:
+                return None
+            frame, step = self._mounts[frame]
+            mount = step.then(mount)
+        return None
+
+
+def _things(markers: Iterable[messages.Marker]) -> Iterator[Thing]:
+    """What markers show; those of other types, and those that are no shapes, are left out."""
+    for marker in markers:
+        position, orientation = marker.pose.position, marker.pose.orientation
+        turn: Quaternion = (orientation.x, orientation.y, orientation.z, orientation.w)
+        place: Vector = (position.x, position.y, position.z)
+        colour = (marker.color.r, marker.color.g, marker.color.b)
+        shape = _shape(marker)
+        if shape is None or not np.isfinite([*place, *turn, *colour]).all():
+            continue
+        pose = np.eye(4)
+        pose[:3, :3], pose[:3, 3] = np.array(axes(turn)).T, place
+        yield Thing(marker.ns, shape, pose, colour=colour)
+
+
+def _shape(marker: messages.Marker) -> Shape | None:
+    x, y, z = marker.scale.x, marker.scale.y, marker.scale.z
+    if not all(0.0 < size < math.inf for size in (x, y, z)):
+        return None
+    if marker.type == CUBE:
+        return Box((x, y, z))
+    if marker.type == SPHERE:
+        return Ellipsoid((0.5 * x, 0.5 * y, 0.5 * z))
+    if marker.type == CYLINDER:
+        return Cylinder(0.5 * x, z)
+    corners: NDArray[np.float64] = np.array([(one.x, one.y, one.z) for one in marker.points]).reshape(-1, 3)
+    if marker.type != TRIANGLE_LIST or len(corners) % 3 or not len(corners) or not np.isfinite(corners).all():
+        return None
+    return Mesh(corners, np.arange(len(corners)).reshape(-1, 3))
