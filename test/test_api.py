@@ -8,6 +8,7 @@ import pytest
 
 import vds_gz
 from vds_gz import configuration, modelling
+from vds_gz.world import load
 
 NAMES = [
     *("load_vehicle", "load_parameters", "Vehicle", "Motion", "CompiledVehicle", "Fleet"),
@@ -15,6 +16,7 @@ NAMES = [
     *("models", "VehicleModel", "BICYCLE", "DIFFERENTIAL", "OMNI"),
     *("BicycleParameters", "DifferentialParameters", "OmniParameters", "DriveParameters", "SteeringParameters"),
     *("read_signals", "identify", "read_commands", "simulate", "read_recording"),
+    *("load_world", "Scene"),
     *("open_graph", "Graph", "QoS"),
     *("VdsGzError", "ArgumentError", "ParameterError"),
 ]
@@ -46,7 +48,7 @@ def test_other_names_are_refused():
         vds_gz.bicycle_of_mine  # noqa: B018
 
 
-@pytest.mark.parametrize("module", [vds_gz, configuration])
+@pytest.mark.parametrize("module", [vds_gz, configuration, load])
 def test_the_examples_in_the_documentation_run(module):
     result = doctest.testmod(module)
     assert result.attempted > 0

@@ -73,3 +73,12 @@ def test_own_model():
 def test_drive_live_node(domain):
     distance, speed, took = numbers(printed("drive_live_node.py").splitlines()[-1])
     assert took > distance / speed
+
+
+def test_scan_world():
+    """At x = -3 in the hall the wall behind, whose middle is at -6 and which is 0.2 m thick, is the nearest thing."""
+    lines = printed("scan_world.py", "hall", "-3", "-1").splitlines()
+    assert any("#" in line for line in lines)
+    met, nearest, *_ = numbers(lines[-1])
+    assert met > 600
+    assert nearest == pytest.approx(2.9, abs=1e-9)

@@ -40,7 +40,7 @@ from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.command import STOP, TWIST, Command
 from vds_gz.vehicle.model import AnyModel
 from vds_gz.vehicle.vehicle import NANOSECONDS
-from vds_gz.world.load import load_world, world_file
+from vds_gz.world.load import load_world
 from vds_gz.world.scene import Scene
 
 
@@ -75,7 +75,7 @@ class SimNode:
             WorldError: The world cannot be read.
         """
         self.graph = graph
-        scene = load_world(world_file(parameters.world)) if parameters.world else None
+        scene = load_world(parameters.world) if parameters.world else None
         self._surroundings = Surroundings(scene.vectorised()) if scene else None
         self.plant = make_plant(graph, parameters, model, description, self._surroundings) if plant is None else plant
         self._parameters = parameters

@@ -21,25 +21,31 @@ SDF_SUFFIXES = (".sdf", ".world", ".xml")
 MAP_SUFFIXES = (".yaml", ".yml")
 
 
-def load_world(path: str | Path, environment: Mapping[str, str] = os.environ) -> Scene:
+def load_world(world: str | Path, environment: Mapping[str, str] = os.environ) -> Scene:
     """The scene in an SDF world, or in the YAML file of a map.
 
     Args:
-        path: The file.
+        world: The file, or the name of a world that comes with the package.
         environment: Where else files are looked for, see :class:`~vds_gz.world.resources.Resources`.
 
     Raises:
         WorldError: It cannot be read, or holds what is not understood.
+
+    >>> import numpy as np
+    >>> hall = load_world("hall")
+    >>> ranges, hits = hall.cast(np.array([2.0, 0.0, 1.0]), np.array([[-1.0, 0.0, 0.0]]))
+    >>> float(ranges[0]), hall.visuals.things[hits.things[0]].name, hits.normals[0].tolist()
+    (7.9, 'walls::link::visual_2', [1.0, 0.0, 0.0])
     """
-    path = Path(path)
+    path = Path(world) if Path(world).suffix else world_file(str(world))
     if path.suffix in MAP_SUFFIXES:
         walls = read_map(path)
         ground = Thing(f"{path.stem}::ground", HalfSpace(), np.eye(4))  # a map is flat, and to be driven on
         return Scene(path.stem, RayCaster(walls), RayCaster([*walls, ground]))
     if path.suffix in SDF_SUFFIXES:
-        world = read_sdf(path, Resources(environment))
-        seen, felt = RayCaster(world.visuals), RayCaster(world.collisions)
-        return Scene(world.name, seen, felt, world.gravity, world.origin)
+        found = read_sdf(path, Resources(environment))
+        seen, felt = RayCaster(found.visuals), RayCaster(found.collisions)
+        return Scene(found.name, seen, felt, found.gravity, found.origin)
     suffixes = ", ".join((*SDF_SUFFIXES, *MAP_SUFFIXES))
     raise WorldError(f"world '{path}' ends in '{path.suffix}'; it must be an SDF file or a map: {suffixes}")
 
