@@ -68,8 +68,9 @@ def test_a_mount_that_is_turned():
     assert found == pytest.approx(expected, abs=1e-5)
 
 
-def test_what_is_too_near_is_seen_through_and_what_is_too_far_not_at_all():
-    lidar = LidarModel("a", Lidar2d(**STILL, min_range=1.0, max_range=10.0, rays=3), 0)
+@pytest.mark.parametrize("layout", ["gazebo", "driver"])
+def test_what_is_too_near_is_seen_through_and_what_is_too_far_not_at_all(layout):
+    lidar = LidarModel("a", Lidar2d(**STILL, layout=layout, min_range=1.0, max_range=10.0, rays=3), 0)
     thin = Box((0.1, 0.1, 0.1))
     found = lidar.measure(standing(), scene(at(thin, x=0.5), at(thin, x=5.0), at(thin, y=10.1), at(thin, y=-9.0)))
     assert found.ranges[:, 0] == pytest.approx([8.95, 4.95, np.inf])

@@ -15,6 +15,7 @@ from vds_gz.parameters.sensors import Lidar
 from vds_gz.sensing.body_motion import Placement
 from vds_gz.sensing.ray_grid import RayGrid
 from vds_gz.world.scene import Scene
+from vds_gz.world.shapes import Array, Indices
 
 Floats = NDArray[np.float32]
 
@@ -49,7 +50,6 @@ class RangeFinder:
         self._shape = grid.shape
         self.directions = grid.directions()
         self._turned = np.empty_like(self.directions)
-        self._origins = np.empty_like(self.directions)
 
     def measure(self, scene: Scene | None, place: Placement, random: np.random.Generator) -> Echoes:
         """Send all rays.
@@ -62,20 +62,28 @@ class RangeFinder:
         if scene is None:
             return Echoes(np.full(self._shape, np.inf, np.float32), np.zeros(self._shape, np.float32))
         low, high = self._sensor.min_range, self._sensor.max_range
-        rays = self._turned
-        np.matmul(self.directions, place.rotation.swapaxes(-2, -1), out=rays)
-        np.multiply(rays, low, out=self._origins)
-        self._origins += place.position if place.position.ndim == 1 else place.position[:, None, :]
-        beyond, shapes = scene.visuals.cast(self._origins.reshape(-1, 3), rays.reshape(-1, 3), high - low)
-        beyond += low
-        ranges = noisy(beyond, self._sensor.std_noise, low, high, random)
+        rays = np.matmul(self.directions, place.rotation.swapaxes(-2, -1), out=self._turned).reshape(-1, 3)
+        origins = np.atleast_2d(place.position)
+        if len(origins) > 1:
+            origins = np.repeat(origins, self._shape[1], axis=0)
+        ranges, shapes = _between(low, high, scene, origins, rays)
+        found = noisy(ranges, self._sensor.std_noise, low, high, random)
         retro = scene.visuals.retro(shapes).astype(np.float32)
-        return Echoes(ranges.reshape(self._shape), retro.reshape(self._shape))
+        return Echoes(found.reshape(self._shape), retro.reshape(self._shape))
 
 
-def noisy(
-    ranges: NDArray[np.float64], deviation: float, low: float, high: float, random: np.random.Generator
-) -> Floats:
+def _between(low: float, high: float, scene: Scene, origins: Array, rays: Array) -> tuple[Array, Indices]:
+    """Ranges and shapes that rays meet between two ranges [m]; those that meet something nearer are sent once more."""
+    ranges, shapes = scene.visuals.cast(origins, rays, high)
+    near = np.flatnonzero(ranges < low)
+    if len(near):
+        begin = origins[near if len(origins) > 1 else [0]] + low * rays[near]
+        beyond, shapes[near] = scene.visuals.cast(begin, rays[near], high - low)
+        ranges[near] = low + beyond
+    return ranges, shapes
+
+
+def noisy(ranges: Array, deviation: float, low: float, high: float, random: np.random.Generator) -> Floats:
     """Ranges with noise [m].
 
     Args:
