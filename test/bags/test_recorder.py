@@ -207,6 +207,43 @@ def test_named_topics_in_a_namespace(graph, run, tmp_path):
     assert recorded["/robot/anything"].count > 10
 
 
+SENSORS = {
+    "/robot/lidar/scan": "sensor_msgs/msg/LaserScan",
+    "/robot/top/points": "sensor_msgs/msg/PointCloud2",
+    "/robot/eye/image_raw": "sensor_msgs/msg/Image",
+    "/robot/world": "visualization_msgs/msg/MarkerArray",
+    "/other/lidar/scan": "sensor_msgs/msg/LaserScan",
+}
+
+
+def test_sensors_of_a_vehicle_are_recorded_but_what_is_left_out(graph, run, tmp_path):
+    """Large messages come back as they were."""
+    path = tmp_path / "recording.mcap"
+    announced = {name: graph.publisher(name, kind, topics.DEFAULT) for name, kind in SENSORS.items()}
+    program = run(
+        *("vds_gz.cli", "record", "--namespace", "robot", "--sensors"),
+        *("--except", "eye/image_raw", "-o", str(path), "--duration", "5"),
+    )
+    wait_until(graph, announced["/robot/top/points"].subscription_count, "the recorder's subscription")
+    wait_until(graph, announced["/robot/lidar/scan"].subscription_count, "the recorder's subscription")
+    cloud = graph.message(SENSORS["/robot/top/points"])
+    cloud.data = graph.numbers(4_000_000, "uint8")
+    cloud.height, cloud.width, cloud.point_step = 1, 125_000, 32
+    for _ in range(5):
+        for name, publisher in announced.items():
+            publisher.publish(cloud if name == "/robot/top/points" else graph.message(SENSORS[name]))
+        graph.wait(0.1)
+    wait_until(graph, lambda: program.process.poll() is not None, "the end of the recording")
+    assert program.stop() == 0
+    recorded = topics_of(path)
+    counts = {name: one.count for name, one in recorded.items()}
+    assert SENSORS.keys() & counts.keys() == {"/robot/lidar/scan", "/robot/top/points", "/robot/world"}
+    assert counts["/robot/top/points"] == 5
+    clouds = [message for topic, _, message in messages_of(path) if topic == "/robot/top/points"]
+    assert [len(one.data) for one in clouds] == [4_000_000] * 5
+    assert path.stat().st_size < 1_000_000
+
+
 @SEVERAL_GRAPHS
 def test_offers_of_several_publishers_are_what_all_of_them_offer(graph, domain):
     other = open_graph(parse([], "other"), "other")
@@ -226,6 +263,7 @@ def test_offers_of_several_publishers_are_what_all_of_them_offer(graph, domain):
     [
         (["-o", "x.bag"], "must end in .mcap"),
         (["--all", "odom"], "leave it out"),
+        (["--sensors", "odom"], "leave it out"),
         (["-o", "no/such/folder/x.mcap"], "cannot be written"),
         (["odom?"], "odom?"),
     ],

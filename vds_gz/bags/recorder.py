@@ -27,8 +27,10 @@ LOOK_PERIOD = 0.5
 #: Size from which on messages are written before that time has passed [bytes].
 CHUNK = 256 * 1024
 
-#: Messages of a topic that wait for the recorder at most.
+#: Messages of a topic that wait for the recorder at most; of large ones fewer, for the sake of memory.
 DEPTH = 1000
+DEPTH_OF_LARGE = 20
+LARGE = ("sensor_msgs/msg/PointCloud2", "sensor_msgs/msg/Image")
 
 Listener = Callable[[str, bytes, int], None]
 
@@ -114,7 +116,7 @@ class Recorder:
             if self._listen is not None:
                 self._listen(topic.name, data, arrival)
 
-        qos = replace(topic.qos, depth=max(topic.qos.depth, DEPTH))
+        qos = replace(topic.qos, depth=max(topic.qos.depth, DEPTH_OF_LARGE if topic.type in LARGE else DEPTH))
         subscription = self._graph.subscribe(topic.name, topic.type, qos, receive, raw=True)
         self.subscriptions[topic.name] = subscription
         self._recorded.add(subscription.topic)

@@ -28,6 +28,7 @@ from vds_gz.ros.arguments import Arguments, parse
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.graph import Graph
 from vds_gz.ros.stopping import LONGEST_SLEEP, StopRequest, on_signals
+from vds_gz.sensing.streams import is_of_sensor
 from vds_gz.study.progress import progress
 from vds_gz.study.report.text import text_table
 
@@ -50,7 +51,8 @@ examples:
   vds-gz record
   vds-gz record --namespace robot1 --duration 60 -o robot1.mcap
   vds-gz record cmd_vel odom /tf /tf_static
-  vds-gz record --all                 sensors too, and whatever else there is
+  vds-gz record --sensors --except camera/image_raw
+  vds-gz record --all                 whatever there is, of other vehicles too
 
 After --ros-args: remaps, as for any ROS 2 node.
 exit code: 0 recorded, 1 nothing came on a topic that was named, or at all, 2 wrong use
@@ -72,7 +74,7 @@ def main(argv: list[str]) -> int:
     if path.suffix != ".mcap":
         raise ArgumentError(f"output '{path}' must end in .mcap")
     arguments = parse(_ros_arguments(options.namespace, ros), NODE_NAME)
-    wanted, at_once = _wanted(options.topics, arguments, everything=options.all)
+    wanted, at_once = _wanted(options, arguments)
     stop = on_signals()
     graph = open_graph(arguments, NODE_NAME)
     try:
@@ -95,6 +97,15 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("vds-gz record", description=DESCRIPTION, epilog=EPILOG, formatter_class=RAW)
     parser.add_argument("topics", metavar="TOPIC", nargs="*", help="what to record (all topics of a vehicle)")
     parser.add_argument("--all", action="store_true", help="every topic on the graph")
+    parser.add_argument("--sensors", action="store_true", help="what the vehicle's sensors publish, too")
+    parser.add_argument(
+        "--except",
+        metavar="TOPIC",
+        dest="left_out",
+        action="append",
+        default=[],
+        help="a topic to leave out; repeatable",
+    )
     parser.add_argument("-n", "--namespace", metavar="NAME", default="", help="the vehicle's namespace (none)")
     parser.add_argument("-o", "--output", metavar="FILE", help="the .mcap file to write (one named after the time)")
     parser.add_argument("--duration", type=positive, metavar="S", help="end after so many seconds")
@@ -107,23 +118,28 @@ def _ros_arguments(namespace: str, given: Sequence[str]) -> list[str]:
     return ["--ros-args", *place, *given]
 
 
-def _wanted(
-    names: Sequence[str], arguments: Arguments, *, everything: bool
-) -> tuple[Callable[[str], bool], list[topics.Topic]]:
+def _wanted(options: argparse.Namespace, arguments: Arguments) -> tuple[Callable[[str], bool], list[topics.Topic]]:
     """Which topics are recorded when they come up, and which at once, before anybody publishes them.
 
     The clock is not among the latter: it comes in either reliability, and only discovery tells which.
     """
-    own = [topic for topic in vehicle_topics() if topic is not topics.CLOCK_IN]
-    if names:
-        if everything:
-            raise ArgumentError("--all records every topic; leave it out, or the names of topics")
-        named = {arguments.topic(name) for name in names}
-        return named.__contains__, [topic for topic in own if arguments.topic(topic.name) in named]
-    if everything:
-        return lambda name: True, own
-    own_names = {arguments.topic(topic.name) for topic in (*vehicle_topics(), *autoware_topics())}
-    return own_names.__contains__, own
+    if options.topics and (options.all or options.sensors):
+        chosen = "--all records every topic" if options.all else "--sensors adds those of sensors to a vehicle's own"
+        raise ArgumentError(f"{chosen}; leave it out, or the names of topics")
+    left_out = {arguments.topic(name) for name in options.left_out}
+    named = {arguments.topic(name) for name in options.topics}
+    own = {arguments.topic(topic.name) for topic in (*vehicle_topics(), *autoware_topics(), topics.WORLD)}
+    place = arguments.topic("x")[:-1]
+
+    def wanted(name: str) -> bool:
+        if name in left_out:
+            return False
+        if options.topics or options.all:
+            return options.all or name in named
+        return name in own or (options.sensors and name.startswith(place) and is_of_sensor(name))
+
+    at_once = [one for one in vehicle_topics() if one is not topics.CLOCK_IN and wanted(arguments.topic(one.name))]
+    return wanted, at_once
 
 
 def _record(graph: Graph, recorder: Recorder, duration: float | None, stop: StopRequest) -> float:

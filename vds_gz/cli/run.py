@@ -30,6 +30,7 @@ from vds_gz.parameters.override import Override
 from vds_gz.ros.arguments import Arguments, parse
 from vds_gz.ros.errors import GraphError
 from vds_gz.ros.stopping import on_signals
+from vds_gz.sensing.streams import STREAMS
 from vds_gz.share import share
 from vds_gz.study.recording import Recording, RecordingError, read
 from vds_gz.study.report.run_figure import draw
@@ -86,6 +87,7 @@ class Plan:
         for_ros: The user's own ROS arguments, for the vehicle.
         driver: Arguments of the driver; None for no driver.
         graph: Our own place on the graph.
+        sensors: Topics of sensors that are recorded.
     """
 
     name: str
@@ -94,6 +96,7 @@ class Plan:
     for_ros: list[str]
     driver: list[str] | None
     graph: Arguments
+    sensors: tuple[str, ...]
 
     @property
     def title(self) -> str:
@@ -137,6 +140,14 @@ def _parser() -> argparse.ArgumentParser:
         help="a world to drive in: one of ours, an SDF file or a map; a vehicle without sensors gets a lidar. none: "
         f"drive in the void (none; {DEFAULT_WORLD} where nothing else is chosen)",
     )
+    parser.add_argument(
+        "--except",
+        metavar="TOPIC",
+        dest="left_out",
+        action="append",
+        default=[],
+        help="a topic of a sensor that the recording leaves out, e.g. lidar/points; repeatable",
+    )
     parser.add_argument("--out", metavar="DIR", default="runs", help="where the folder for the run is made (runs)")
     parser.add_argument("--no-view", action="store_true", help="show nothing while it runs")
     add_domain_option(parser)
@@ -160,7 +171,17 @@ def _plan(options: argparse.Namespace, for_ros: list[str]) -> Plan:
         driver = [log, *(["--topic", options.topic] if options.topic else []), *remaps]
         if parameters.use_sim_time or parameters.be_reference_clock:
             driver += ["-p", "use_sim_time:=true"]
-    return Plan(file.stem, parameters, overrides, for_ros, driver, parse(remaps, NODE_NAME))
+    sensors = _sensor_topics(parameters, options.left_out)
+    return Plan(file.stem, parameters, overrides, for_ros, driver, parse(remaps, NODE_NAME), sensors)
+
+
+def _sensor_topics(parameters: NodeParameters, left_out: Sequence[str]) -> tuple[str, ...]:
+    """Topics of the vehicle's sensors, but those that are left out."""
+    found = [stream.topic(name) for name, one in parameters.sensors.items() for stream in STREAMS[one.type]]
+    for topic in left_out:
+        if topic not in found:
+            raise ArgumentError(f"--except {topic}: no sensor has this topic; there are {', '.join(found) or 'none'}")
+    return tuple(topic for topic in found if topic not in left_out)
 
 
 def _world(options: argparse.Namespace, overrides: Sequence[Override]) -> tuple[Override, ...]:
@@ -202,7 +223,7 @@ def _execute(plan: Plan, folder: Path, *, show: bool) -> None:
     if plan.driver is None:
         print(f"vds-gz run: {plan.title} runs until Ctrl-C", flush=True)
     node = ["--ros-args", "--params-file", str(write_parameters(plan.overrides, folder)), *plan.for_ros]
-    with Session(plan.title, node, plan.graph, folder, show=show, stop=on_signals()) as session:
+    with Session(plan.title, node, plan.graph, folder, show=show, sensors=plan.sensors, stop=on_signals()) as session:
         if plan.driver is None:
             session.watch()
         else:

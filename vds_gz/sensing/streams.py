@@ -41,6 +41,12 @@ _IMAGE = Stream("image_raw", "sensor_msgs/msg/Image", "image", "gz.msgs.Image", 
 _CAMERA_INFO = Stream("camera_info", "sensor_msgs/msg/CameraInfo", "camera_info", "gz.msgs.CameraInfo", optical=True)
 _DEPTH = Stream("depth/image_raw", "sensor_msgs/msg/Image", "depth_image", "gz.msgs.Image", optical=True)
 
+
+def is_of_sensor(topic: str) -> bool:
+    """Whether a topic has the name of one that sensors publish."""
+    return any(topic.endswith(f"/{stream.ros}") for streams in STREAMS.values() for stream in streams)
+
+
 #: The topics of a sensor by what its parameter ``type`` says.
 STREAMS: dict[str, tuple[Stream, ...]] = {
     "helios_32_fov_26": (_POINTS,),

@@ -14,6 +14,7 @@ import yaml
 
 from vds_gz.bags.recorder import Recorder
 from vds_gz.errors import FailureError
+from vds_gz.interface import topics
 from vds_gz.interface.commands import autoware_topics, vehicle_topics
 from vds_gz.parameters.override import Override
 from vds_gz.ros.arguments import Arguments
@@ -110,6 +111,7 @@ class Session:
         folder: Path,
         *,
         show: bool,
+        sensors: Iterable[str] = (),
         program: str = "vds_gz.nodes.sim_node",
         environment: Mapping[str, str] | None = None,
         stop: StopRequest | None = None,
@@ -122,6 +124,7 @@ class Session:
             graph: What the command line says of our own place on the graph.
             folder: Where the recording goes, and what the processes say.
             show: There is a live view.
+            sensors: Topics of sensors to record, too.
             program: The module that runs the vehicle.
             environment: Its environment variables; ours where none are given.
             stop: What ends the run early.
@@ -136,11 +139,12 @@ class Session:
             self._graph = open_graph(graph, NODE_NAME)
             stack.callback(self._graph.close)
             self._stop.wakes(self._graph.wake)
+            names = [topic.name for topic in (*autoware_topics(), topics.WORLD)]
             self._recorder = Recorder(
                 self._graph,
                 folder / "recording.mcap",
                 vehicle_topics(),
-                wanted={graph.topic(topic.name) for topic in autoware_topics()}.__contains__,
+                wanted={*map(graph.topic, (*names, *sensors))}.__contains__,
                 metadata={"vehicle": title},
                 listen=self._telemetry.take,
             )
