@@ -139,8 +139,17 @@ def test_as_by_ouster(probe: Probe):
     )
 
 
+def test_a_turn_that_began_before_time_itself_is_none(probe: Probe):
+    """Its first points would have a negative time, which ROS does not know."""
+    heard = Heard(probe, VelodyneVlp16(layout="driver"))
+    heard.measured(standing(0.1), ROOM)
+    heard.output.measure(standing(0.0), ROOM)
+    probe.serve(0.3)
+    assert [stamp_ns(one.header.stamp) for one in probe.received["front/points"]] == [100_000_000]
+
+
 def test_ouster_offers_what_its_driver_offers(probe: Probe):
     heard = Heard(probe, OusterOs1(layout="driver", rows=2, columns=8))
-    heard.measured(standing(), ROOM)
+    heard.measured(standing(1.0), ROOM)
     offer = probe.graph.offers()["/front/points"]
     assert not offer.qos.reliable

@@ -48,8 +48,8 @@ class PointsOutput:
         return self._publisher.subscription_count() > 0
 
     def measure(self, states: Sequence[BodyState], scene: Scene | None) -> None:
-        """Measure a turn, and publish if anybody listens."""
-        if not self.heard:
+        """Measure a turn, and publish if anybody listens; not one that began before the time 0."""
+        if not self.heard or states[-1].time < self.span:
             return
         echoes, now = self._lidar.measure(states, scene), states[-1].time
         for cloud in self._clouds:

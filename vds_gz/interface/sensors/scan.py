@@ -51,8 +51,8 @@ class ScanOutput:
         return self._publisher.subscription_count() > 0
 
     def measure(self, states: Sequence[BodyState], scene: Scene | None) -> None:
-        """Scan, and publish if anybody listens."""
-        if not self.heard:
+        """Scan, and publish if anybody listens; not a scan that began before the time 0."""
+        if not self.heard or states[-1].time < self.span:
             return
         echoes = self._lidar.measure(states, scene)
         self._ranges[:] = echoes.ranges[:, 0]
