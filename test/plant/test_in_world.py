@@ -22,6 +22,7 @@ from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.command import control, twist
 from vds_gz.world.frames import matrix, rotation_of_angles
 from vds_gz.world.load import load_world, world_file
+from vds_gz.world.moving import read_obstacles
 from vds_gz.world.packing import Thing
 from vds_gz.world.scene import RayCaster, Scene
 from vds_gz.world.shapes import Box, Capsule, Cylinder, HalfSpace, Mesh, sphere
@@ -314,3 +315,20 @@ def _assert_outside(things, corners):
     lengths = np.linalg.norm(ways, axis=1)
     ranges, _ = caster.cast(origins, ways / lengths[:, None])
     assert (ranges >= lengths).all()
+
+
+def test_a_moving_obstacle_is_met_where_it_is(tmp_path):
+    """A cart crosses the way: the car stops at it, and goes on when it has gone."""
+    file = tmp_path / "obstacles.yaml"
+    file.write_text(
+        "obstacles: [{name: cart, box: [2, 1, 1], path: [[8, 0], [8, 0], [8, 20]], times: [0, 5, 9]}]", encoding="utf-8"
+    )
+    ground = RayCaster([GROUND], compiled=False)
+    vehicle, footprint = vehicle_of(FAST)
+    plant = WorldPlant(vehicle, footprint, Surroundings(Scene("test", ground, ground), [read_obstacles(file)]), "stop")
+    drive(plant, twist(5.0, 0.0, 0.0), 4.5)
+    assert plant.motion(0).x == pytest.approx(8.0 - 0.5 - FRONT, abs=2e-4)  # it looks to the left, where it will go
+    assert [contact.thing.name for contact in plant.contacts] == ["cart"]
+    drive(plant, twist(5.0, 0.0, 0.0), 4.5)
+    assert plant.motion(0).x > 10.0
+    assert plant.contacts == ()

@@ -44,6 +44,8 @@ JOINT_STATES = Topic("joint_states", "sensor_msgs/msg/JointState")
 ROBOT_DESCRIPTION = Topic("robot_description", "std_msgs/msg/String", LATCHED)
 ACTUATOR_REFERENCES = Topic("actuator_references", "sensor_msgs/msg/JointState")
 ACTUATOR_STATES = Topic("actuator_states", "sensor_msgs/msg/JointState")
+#: Without Gazebo, in a world; with Gazebo that of a contact sensor.
+CONTACTS = Topic("contacts", "ros_gz_interfaces/msg/Contacts")
 DIAGNOSTICS = Topic("/diagnostics", "diagnostic_msgs/msg/DiagnosticArray")
 #: What stands around the vehicle, once.
 WORLD = Topic("world", "visualization_msgs/msg/MarkerArray", LATCHED)

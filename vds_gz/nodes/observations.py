@@ -7,12 +7,15 @@ from collections import deque
 from vds_gz.description.urdf_reader import Robot
 from vds_gz.geometry.se2 import Pose
 from vds_gz.interface.amcl import AmclOutput
+from vds_gz.interface.contacts import ContactsOutput
 from vds_gz.interface.outputs import Frames, Output, Outputs
 from vds_gz.interface.reports import report_of, report_outputs
 from vds_gz.interface.snapshot import Snapshot
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.plant.base import Plant
-from vds_gz.ros.graph import Graph
+from vds_gz.plant.in_world import WorldPlant
+from vds_gz.ros.errors import UnknownTypeError
+from vds_gz.ros.graph import Graph, Severity
 from vds_gz.sensing.estimate import StateEstimator
 from vds_gz.vehicle.autoware.reports import steering_report
 from vds_gz.vehicle.command import CONTROL
@@ -56,6 +59,7 @@ class Observations:
         self._reports: list[Output] = []
         if self._measures:
             self._reports = report_outputs(graph, vehicle, frames.base_link, parameters.actuation_messages)
+        self._contacts = _contacts_output(graph, frames.map, plant)
 
     def publish_latched(self, time: int, description: str) -> None:
         """Send what is said once, at a simulated time [ns]: the URDF, and where the sensors are mounted."""
@@ -115,7 +119,20 @@ class Observations:
         )
         for report in self._reports:
             report.publish(snapshot)
+        if self._contacts is not None and isinstance(plant, WorldPlant):
+            self._contacts.publish(time, plant.contacts)
         self._outputs.publish(snapshot)
         if self._amcl_output is not None:
             for scan in seen.scans:
                 self._amcl_output.publish(scan)
+
+
+def _contacts_output(graph: Graph, frame: str, plant: Plant) -> ContactsOutput | None:
+    """Where contacts go, of a vehicle that stands in a world of ours."""
+    if not isinstance(plant, WorldPlant):
+        return None
+    try:
+        return ContactsOutput(graph, frame, graph.namespace.strip("/") or plant.vehicle.model.name)
+    except UnknownTypeError as error:
+        graph.log(Severity.INFO, f"contacts are not published: {error}")
+        return None

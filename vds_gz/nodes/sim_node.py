@@ -25,7 +25,7 @@ from vds_gz.nodes.observations import Observations
 from vds_gz.nodes.plants import description, make_plant
 from vds_gz.nodes.sensors import Sensors, own_sensors
 from vds_gz.nodes.service_actions import Simulation
-from vds_gz.nodes.surroundings import Surroundings
+from vds_gz.nodes.surroundings import surroundings_of
 from vds_gz.parameters.declaration import Value, describe
 from vds_gz.parameters.load import replaced
 from vds_gz.parameters.node import NodeParameters
@@ -76,7 +76,7 @@ class SimNode:
         """
         self.graph = graph
         scene = load_world(parameters.world) if parameters.world else None
-        self._surroundings = Surroundings(scene.vectorised()) if scene else None
+        self._surroundings = surroundings_of(graph, parameters, scene.vectorised()) if scene and plant is None else None
         self.plant = make_plant(graph, parameters, model, description, self._surroundings) if plant is None else plant
         self._parameters = parameters
         self._description = description
@@ -160,6 +160,8 @@ class SimNode:
         self._observe()
         self._time.catch_up()
         self._health.serve()
+        if self._surroundings is not None:
+            self._surroundings.look()
 
     def _observe(self) -> None:
         """Take in what was seen of the vehicle, and send the outputs that waited for it."""

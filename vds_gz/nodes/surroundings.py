@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from vds_gz.nodes.other_vehicles import OtherVehicles
+from vds_gz.parameters.node import NodeParameters
+from vds_gz.ros.graph import Graph
+from vds_gz.world.moving import read_obstacles
 from vds_gz.world.packing import Thing
 from vds_gz.world.scene import Scene
 
 
 class Movers(Protocol):
-    """Things that move.
+    """Things that move."""
 
-    Attributes:
-        changes: Counts up when one of them has changed its way.
-    """
-
-    changes: int
+    @property
+    def changes(self) -> int:
+        """Counts up when one of them has changed its way."""
 
     @property
     def top_speed(self) -> float:
@@ -36,8 +38,16 @@ class Surroundings:
         still: What stands still.
     """
 
-    def __init__(self, still: Scene, movers: Sequence[Movers] = ()) -> None:
+    def __init__(self, still: Scene, movers: Sequence[Movers] = (), look: Callable[[], None] = lambda: None) -> None:
+        """Take them.
+
+        Args:
+            still: What stands still.
+            movers: What moves.
+            look: See who has come or gone.
+        """
         self.still = still
+        self.look = look
         self._movers = movers
         self._last: tuple[tuple[int, int, Scene], Scene] | None = None
 
@@ -67,3 +77,23 @@ class Surroundings:
             collisions = [thing for one in self._movers for thing in one.collisions(time)]
             self._last = known, still.with_moving(visuals, collisions)
         return self._last[1]
+
+
+def surroundings_of(graph: Graph, parameters: NodeParameters, still: Scene) -> Surroundings:
+    """What is around a vehicle that the node itself moves, and whose sensors it simulates.
+
+    Args:
+        graph: Where other vehicles are.
+        parameters: Of the node.
+        still: The world.
+
+    Raises:
+        WorldError: The file of moving obstacles cannot be read.
+    """
+    movers: list[Movers] = []
+    if parameters.moving_obstacles:
+        movers.append(read_obstacles(parameters.moving_obstacles))
+    if not parameters.other_vehicles.strip():
+        return Surroundings(still, movers)
+    others = OtherVehicles(graph, parameters.other_vehicles)
+    return Surroundings(still, [*movers, others], others.look)

@@ -1,0 +1,90 @@
+"""Obstacles on paths: where they are when, and what is refused."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vds_gz.world.errors import WorldError
+from vds_gz.world.moving import read_obstacles
+
+S = 1_000_000_000
+
+CART = """
+obstacles:
+  - name: cart
+    box: [1.2, 0.6, 1.0]
+    path: [[0, 0], [4, 0], [4, 2]]
+    speed: 2.0
+    repeat: {repeat}
+"""
+
+
+def obstacles(folder, text):
+    path = folder / "obstacles.yaml"
+    path.write_text(text)
+    return read_obstacles(path)
+
+
+def place(found, seconds):
+    (thing,) = found.collisions(round(seconds * S))
+    pose = thing.pose
+    return pose[0, 3], pose[1, 3], pose[2, 3], math.degrees(math.atan2(pose[1, 0], pose[0, 0]))
+
+
+@pytest.mark.parametrize(
+    ("repeat", "seconds", "expected"),
+    [
+        ("once", 0.0, (0.0, 0.0, 0.5, 0.0)),
+        ("once", 1.0, (2.0, 0.0, 0.5, 0.0)),
+        ("once", 2.5, (4.0, 1.0, 0.5, 90.0)),
+        ("once", 9.0, (4.0, 2.0, 0.5, 90.0)),
+        ("back_and_forth", 3.5, (4.0, 1.0, 0.5, -90.0)),
+        ("back_and_forth", 5.0, (2.0, 0.0, 0.5, 180.0)),
+        ("back_and_forth", 6.5, (1.0, 0.0, 0.5, 0.0)),
+        ("loop", 3.0 + 0.5 * math.sqrt(5.0), (2.0, 1.0, 0.5, -153.434948822922)),
+        ("loop", 3.0 + math.sqrt(5.0) + 1.0, (2.0, 0.0, 0.5, 0.0)),
+    ],
+)
+def test_where_a_cart_is(tmp_path, repeat, seconds, expected):
+    found = obstacles(tmp_path, CART.format(repeat=repeat))
+    assert place(found, seconds) == pytest.approx(expected, abs=1e-6)
+    assert found.top_speed == pytest.approx(2.0)
+
+
+@given(st.floats(0.0, 100.0), st.floats(1e-3, 0.5), st.sampled_from(["once", "back_and_forth", "loop"]))
+def test_it_never_jumps(tmp_path_factory, seconds, later, repeat):
+    found = obstacles(tmp_path_factory.mktemp("obstacles"), CART.format(repeat=repeat))
+    before, after = place(found, seconds), place(found, seconds + later)
+    assert math.dist(before[:2], after[:2]) <= 2.0 * later + 1e-6
+
+
+def test_times_let_it_wait(tmp_path):
+    text = "obstacles: [{name: man, cylinder: [0.25, 1.8], path: [[0, 4], [0, 4], [6, 4]], times: [2, 7, 10], z: 1}]"
+    found = obstacles(tmp_path, text)
+    assert place(found, 5.0) == pytest.approx((0.0, 4.0, 1.9, 0.0))
+    assert place(found, 8.5)[:2] == pytest.approx((3.0, 4.0))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("walls: []", "no list 'obstacles'"),
+        ("obstacles: [{box: [1, 1, 1]}]", "obstacle 1: 'name' is None"),
+        ("obstacles: [{name: a, path: [[0, 0]]}]", "obstacle 'a': it has 0 shapes"),
+        ("obstacles: [{name: a, box: [1, 1], path: [[0, 0]]}]", "must be 3 numbers: length and width and height"),
+        ("obstacles: [{name: a, box: [1, 1, -1], path: [[0, 0]]}]", "greater than 0"),
+        ("obstacles: [{name: a, box: [1, 1, .nan], path: [[0, 0]]}]", "it must be a number"),
+        ("obstacles: [{name: a, box: [1, 1, 1], path: [[0, 0], [1, 0]]}]", "'speed' is 0"),
+        ("obstacles: [{name: a, box: [1, 1, 1], path: [[0, 0], [1, 0]], times: [1, 1]}]", "must rise"),
+        ("obstacles: [{name: a, box: [1, 1, 1], path: [[0, 0], [0, 0]], speed: 1}]", "two equal points"),
+        ("obstacles: [{name: a, box: [1, 1, 1], path: [[0, 0]], colour: red}]", "'colour' is not known"),
+        ("obstacles: [{name: a, box: [1, 1, 1], path: [[0, 0]], repeat: twice}]", "once, loop, back_and_forth"),
+        ("obstacles: [&a {name: a, box: [1, 1, 1], path: [[0, 0]]}, *a]", "two obstacles are named 'a'"),
+    ],
+)
+def test_what_is_refused_says_what_and_where(tmp_path, text, words):
+    with pytest.raises(WorldError, match=r"obstacles\.yaml") as refused:
+        obstacles(tmp_path, text)
+    assert words in str(refused.value)

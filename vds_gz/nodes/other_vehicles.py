@@ -1,0 +1,171 @@
+"""Other vehicles of the graph that are simulated in the same world: where they are, by what they say of themselves."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from time import monotonic_ns
+from typing import Any
+
+from vds_gz.description.shapes import moved, things_of
+from vds_gz.description.urdf_reader import DescriptionError
+from vds_gz.geometry.se3 import Transform
+from vds_gz.geometry.so3 import into_world, product, quaternion
+from vds_gz.interface import topics
+from vds_gz.interface.conversions import stamp_ns
+from vds_gz.ros.graph import Graph, QoS, Severity
+from vds_gz.ros.names import expand
+from vds_gz.vehicle.vehicle import NANOSECONDS
+from vds_gz.world.packing import Thing
+
+#: Of whom nothing was received for so long is gone [ns, real time].
+SILENCE = NANOSECONDS
+
+#: Others are looked for this often [ns, real time].
+LOOKED_FOR = NANOSECONDS
+
+#: A pose is carried on with its velocity for so long at most [s].
+LONGEST_GUESS = 0.5
+
+#: Reads whatever is sent, as late as it comes.
+NEWEST = QoS(depth=1, reliable=False)
+
+
+class OtherVehicle:
+    """One of them, as far as it is known.
+
+    Attributes:
+        speed: How fast the fastest of its parts is [m/s].
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.speed = 0.0
+        self._visuals: list[Thing] = []
+        self._collisions: list[Thing] = []
+        self._reach = 0.0
+        self._time = 0
+        self._received: int | None = None
+        self._pose = Transform()
+        self._twist = (0.0, 0.0, 0.0, 0.0)
+
+    @property
+    def present(self) -> bool:
+        """Whether it has a shape, and was heard of lately."""
+        return bool(self._visuals) and self._received is not None and monotonic_ns() - self._received <= SILENCE
+
+    def describe(self, urdf: str) -> None:
+        """Take its shape.
+
+        Raises:
+            DescriptionError: It is no URDF.
+        """
+        self._visuals, self._collisions = (things_of(urdf, self.name, tag) for tag in ("visual", "collision"))
+        self._reach = max((math.hypot(*thing.pose[:2, 3]) for thing in self._visuals), default=0.0)
+
+    def place(self, message: Any, arrival: int) -> None:
+        """Take an ``Odometry`` of its ``base_link``."""
+        position, turn = message.pose.pose.position, message.pose.pose.orientation
+        linear, angular = message.twist.twist.linear, message.twist.twist.angular
+        numbers = (position.x, position.y, position.z, turn.x, turn.y, turn.z, turn.w, linear.x, linear.y, linear.z)
+        norm = math.hypot(turn.x, turn.y, turn.z, turn.w)
+        if not all(map(math.isfinite, (*numbers, angular.z))) or abs(norm - 1.0) > 0.01:
+            return
+        self._time, self._received = stamp_ns(message.header.stamp), arrival
+        self._pose = Transform((position.x, position.y, position.z), (turn.x, turn.y, turn.z, turn.w))
+        self._twist = linear.x, linear.y, linear.z, angular.z
+        self.speed = math.hypot(linear.x, linear.y, linear.z) + self._reach * abs(angular.z)
+
+    def pose_at(self, time: int) -> Transform:
+        """Where it is at a simulated time [ns], should it go on as when it was last heard of."""
+        ahead = (time - self._time) / NANOSECONDS
+        if abs(ahead) > LONGEST_GUESS:  # its clock is another one, or it is late
+            return self._pose
+        x, y, z, rate = self._twist
+        half, turned = (quaternion(0.0, 0.0, part * rate * ahead) for part in (0.5, 1.0))
+        orientation = self._pose.orientation
+        dx, dy, dz = into_world(product(orientation, half), (x * ahead, y * ahead, z * ahead))
+        a, b, c = self._pose.position
+        return Transform((a + dx, b + dy, c + dz), product(orientation, turned))
+
+    def visuals(self, time: int) -> list[Thing]:
+        """What of it is seen [ns]."""
+        return moved(self._visuals, self.pose_at(time))
+
+    def collisions(self, time: int) -> list[Thing]:
+        """What of it bumps [ns]."""
+        return moved(self._collisions, self.pose_at(time))
+
+
+class OtherVehicles:
+    """All of them: vehicles that publish ``ground_truth`` and ``robot_description``.
+
+    They come by real messages, so what is seen of them depends on when these arrive.
+
+    Attributes:
+        changes: Counts up with every message.
+    """
+
+    def __init__(self, graph: Graph, namespaces: str) -> None:
+        """Begin to look for them.
+
+        Args:
+            graph: The node's place on the graph.
+            namespaces: Where they are, with spaces between; ``auto`` for wherever there is one, empty for none.
+        """
+        self.changes = 0
+        self._graph = graph
+        self._looks = namespaces.strip() == "auto"
+        self._own = expand(topics.GROUND_TRUTH.name, graph.name, graph.namespace)
+        self._vehicles: dict[str, OtherVehicle] = {}
+        self._next_look = 0
+        for namespace in () if self._looks else namespaces.split():
+            self._follow(f"/{namespace.strip('/')}/{topics.GROUND_TRUTH.name}".replace("//", "/"))
+
+    def look(self) -> None:
+        """See who has come, once in a while."""
+        now = monotonic_ns()
+        if self._looks and now >= self._next_look:
+            self._next_look = now + LOOKED_FOR
+            for topic, offer in self._graph.offers().items():
+                if topic.rsplit("/", 1)[-1] == topics.GROUND_TRUTH.name and offer.type == topics.GROUND_TRUTH.type:
+                    self._follow(topic)
+
+    @property
+    def top_speed(self) -> float:
+        """How fast the fastest is [m/s]."""
+        return max((one.speed for one in self._present()), default=0.0)
+
+    def visuals(self, time: int) -> list[Thing]:
+        """What is seen of them [ns]."""
+        return [thing for one in self._present() for thing in one.visuals(time)]
+
+    def collisions(self, time: int) -> list[Thing]:
+        """What of them bumps [ns]."""
+        return [thing for one in self._present() for thing in one.collisions(time)]
+
+    def _present(self) -> list[OtherVehicle]:
+        return [one for one in self._vehicles.values() if one.present]
+
+    def _follow(self, topic: str) -> None:
+        """Listen to the vehicle with this topic, unless it is our own."""
+        if topic == self._own or topic in self._vehicles:
+            return
+        namespace = topic.rsplit("/", 1)[0]
+        vehicle = self._vehicles[topic] = OtherVehicle(namespace.strip("/") or "vehicle")
+        description, truth = topics.ROBOT_DESCRIPTION, topics.GROUND_TRUTH
+        self._graph.subscribe(
+            f"{namespace}/{description.name}", description.type, description.qos, partial(self._describe, vehicle)
+        )
+        self._graph.subscribe(topic, truth.type, NEWEST, partial(self._place, vehicle))
+        self._graph.log(Severity.INFO, f"another vehicle: {vehicle.name}")
+
+    def _describe(self, vehicle: OtherVehicle, message: Any, arrival: int) -> None:
+        try:
+            vehicle.describe(message.data)
+        except DescriptionError as error:
+            self._graph.log(Severity.WARN, f"vehicle '{vehicle.name}' is not seen: {error}")
+
+    def _place(self, vehicle: OtherVehicle, message: Any, arrival: int) -> None:
+        vehicle.place(message, arrival)
+        self.changes += 1
