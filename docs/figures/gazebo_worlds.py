@@ -31,6 +31,7 @@ VIEWS = {
     "track": ((-24.0, -22.0, 26.0, 0.0, 0.56, 0.72), "ackermann_car"),
     "hall": ((-5.6, -9.6, 10.0, 0.0, 0.55, 0.62), "indoor_robot"),
     "outdoor": ((-18.0, -26.0, 16.0, 0.0, 0.42, 0.62), "ackermann_car"),
+    "parking_lot": ((-18.0, -20.0, 18.0, 0.0, 0.52, 0.82), "ackermann_car"),
 }
 TOPIC = "/picture"
 CAMERA = f"""<sdf version="1.9"><model name="camera"><static>true</static><link name="link">
