@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vds_gz.world import bvh
+from vds_gz.world.errors import WorldError
 from vds_gz.world.frames import matrix, rotation_of_angles
-from vds_gz.world.packing import Thing, packed
+from vds_gz.world.packing import Thing
 from vds_gz.world.scene import COMPILED, RayCaster
 from vds_gz.world.shapes import (
     Box,
@@ -328,14 +329,17 @@ def test_rays_of_other_shapes_are_refused():
 
 def test_a_tree_is_no_deeper_than_a_ray_can_follow():
     """Sizes and distances that triple: the surface area heuristic cuts off one shape after the other."""
-    scales = 3.0 ** np.arange(-150.0, 100.0).repeat(3)
-    random = np.random.default_rng(1)
-    things = [Thing(str(k), sphere(s * 0.1), at(*s * random.uniform(0.9, 1.1, 3))) for k, s in enumerate(scales)]
-    shapes = packed(things)
+    scales = 3.0 ** np.arange(-150.0, 100.0).repeat(3)[:, None]
+    centres = scales * np.random.default_rng(1).uniform(0.9, 1.1, (750, 3))
     order, bounds, first, count = np.arange(750), np.empty((1500, 6)), np.zeros(1500, int), np.zeros(1500, int)
-    bvh.build(shapes.lower, shapes.upper, shapes.centres, order, bounds, first, count)
+    bvh.build(centres - 0.1 * scales, centres + 0.1 * scales, centres, order, bounds, first, count)
     level, depth = [0], 0
     while level:
         level = [child for node in level if not count[node] for child in (first[node], first[node] + 1)]
         depth += 1
     assert bvh.UNEVEN < depth < bvh.DEPTH
+
+
+def test_what_is_too_far_away_to_calculate_with_is_refused():
+    with pytest.raises(WorldError, match=r"'far' reaches farther than 1e\+13 m from the origin"):
+        RayCaster([Thing("near", sphere(1.0), at()), Thing("far", sphere(1.0), at(x=1e200))])

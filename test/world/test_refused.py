@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from helpers.worlds import BALL, geometry, looking, model, world, write_map
 from hypothesis import given, settings
@@ -36,6 +37,14 @@ from vds_gz.world.load import load_world
         ),
         ("<model><link name='l'/></model>", r"<model> has no name"),
         ("<model name='m'><link/></model>", r"<link> has no name"),
+        (
+            model("m", BALL.format(pose="<pose rotation_format='quat_xyzw'>0 0 0 0 0 0 1e-200</pose>")),
+            r"the quaternion of <pose> is 0 0 0 1e-200; its length must be 1",
+        ),
+        (
+            model("m", BALL.format(pose="<pose>9e11 0 0 0 0 0</pose>"), "9e11 0 0 0 0 0"),
+            r"<visual> stands farther than 1e\+12 m from the origin",
+        ),
         (geometry("<mesh><uri>package://</uri></mesh>"), r"<uri> is 'package://'; it must name a file"),
         (geometry("<mesh><uri>https://[x</uri></mesh>"), r"'https://\[x' is not on this machine"),
         (geometry("<mesh><uri>https://../1.0/a/models/b</uri></mesh>"), r"must name a file without '..'"),
@@ -75,6 +84,23 @@ def test_files_within_a_mesh_are_found_beside_it_only(tmp_path):
             world(tmp_path, mesh)
     (folder / "a.gltf").write_bytes(files["model.gltf"])
     assert looking(world(tmp_path, mesh), (0.1, 0.2, 10.0), (0.0, 0.0, -1.0)) == pytest.approx(9.0)
+
+
+@pytest.mark.parametrize(("away", "scale"), [("1e13", "1 1 1"), ("1e9", "1e9 1 1")])
+def test_corners_that_are_nowhere_are_refused(tmp_path, away, scale):
+    (tmp_path / "a.off").write_text(f"OFF\n3 1 0\n0 0 0\n{away} 0 0\n0 1 0\n3 0 1 2\n")
+    with pytest.raises(WorldError, match=r"world.sdf, line 4: .*has corners that are 1e\+12 m away, or not finite"):
+        world(tmp_path, geometry(f"<mesh><uri>a.off</uri><scale>{scale}</scale></mesh>"))
+
+
+def test_triangles_without_corners_are_refused(tmp_path):
+    """The indices of a binary glTF, of which trimesh looks at none."""
+    data = bytearray(trimesh.creation.icosahedron().export(file_type="glb"))
+    indices = data.index(np.asarray(trimesh.creation.icosahedron().faces, np.uint32).tobytes())
+    data[indices] = 99
+    (tmp_path / "a.glb").write_bytes(data)
+    with pytest.raises(WorldError, match=r"world.sdf, line 4: mesh '.*a.glb' has triangles whose corners are missing"):
+        world(tmp_path, geometry("<mesh><uri>a.glb</uri></mesh>"))
 
 
 def test_the_folder_of_a_model_is_not_left(tmp_path):

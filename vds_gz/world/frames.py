@@ -14,6 +14,9 @@ from vds_gz.world.xml_reader import Node
 IDENTITY = np.eye(4)
 IDENTITY.flags.writeable = False
 
+#: A shorter quaternion has no direction.
+SHORTEST = 1e-6
+
 #: So many names are listed in a message.
 SHOWN = 20
 
@@ -38,7 +41,7 @@ def rotation_of_angles(roll: float, pitch: float, yaw: float) -> Array:
 
 
 def rotation_of_quaternion(x: float, y: float, z: float, w: float) -> Array:
-    """The rotation of a quaternion of any length but 0."""
+    """The rotation of a quaternion of any length but about 0."""
     scale = 2.0 / (x * x + y * y + z * z + w * w)
     return np.array(
         [
@@ -59,8 +62,8 @@ def pose_of(node: Node | None) -> Array:
         return IDENTITY
     if node.get("rotation_format", "euler_rpy") == "quat_xyzw":
         x, y, z, *turn = node.numbers(7)
-        if not any(turn):
-            node.fail("the quaternion of <pose> is 0; it must have a length")
+        if math.hypot(*turn) < SHORTEST:
+            node.fail(f"the quaternion of <pose> is {' '.join(f'{part:g}' for part in turn)}; its length must be 1")
         rotation = rotation_of_quaternion(*turn)
     else:
         x, y, z, *angles = node.numbers(6)

@@ -11,7 +11,7 @@ import numpy as np
 from vds_gz.world.images import read_image
 from vds_gz.world.resources import Resources
 from vds_gz.world.shapes import Array, Mesh
-from vds_gz.world.xml_reader import Node
+from vds_gz.world.xml_reader import FARTHEST, Node
 
 #: More triangles than this are a mistake.
 MOST = 20_000_000
@@ -65,7 +65,10 @@ def read_mesh(node: Node, resources: Resources) -> Mesh:
     joined = np.concatenate(vertices)
     if submesh is not None and submesh.value("center") in ("true", "1"):
         joined = joined - 0.5 * (joined.min(axis=0) + joined.max(axis=0))
-    return Mesh(joined * scale, np.concatenate(faces))
+    joined = joined * scale
+    if not (np.abs(joined) < FARTHEST).all():
+        uri.fail(f"the mesh has corners that are {FARTHEST:g} m away, or not finite")
+    return Mesh(joined, np.concatenate(faces))
 
 
 def _loaded(path: Path, node: Node) -> dict[str, tuple[Array, Any]]:
@@ -77,7 +80,7 @@ def _loaded(path: Path, node: Node) -> dict[str, tuple[Array, Any]]:
     if path.suffix.lower() not in FORMATS:
         node.fail(f"mesh '{path}' ends in '{path.suffix}'; it must be {', '.join(FORMATS)}")
     try:
-        with path.open("rb") as file:
+        with np.errstate(all="ignore"), path.open("rb") as file:
             scene = trimesh.load_scene(file, file_type=path.suffix[1:].lower(), resolver=_Beside(path.parent))
         parts = {name: _placed(scene, name) for name in scene.graph.nodes_geometry}
     except Exception as error:  # readers of foreign formats raise whatever they meet
@@ -87,8 +90,8 @@ def _loaded(path: Path, node: Node) -> dict[str, tuple[Array, Any]]:
         node.fail(f"mesh '{path}' holds no triangles")
     if sum(len(part[1]) for part in parts.values()) > MOST:
         node.fail(f"mesh '{path}' has more than {MOST} triangles")
-    if not all(np.isfinite(part[0]).all() for part in parts.values()):
-        node.fail(f"mesh '{path}' has corners that are not finite")
+    if not all(((faces >= 0) & (faces < len(corners))).all() for corners, faces in parts.values()):
+        node.fail(f"mesh '{path}' has triangles whose corners are missing")
     return parts
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from vds_gz.world.errors import WorldError
 from vds_gz.world.intersection import BOX, CAPSULE, CYLINDER, ELLIPSOID, HALF_SPACE, TRIANGLE
 from vds_gz.world.shapes import Array, Box, Capsule, Cylinder, Ellipsoid, HalfSpace, Indices, Mesh, Shape
 
@@ -16,6 +17,10 @@ DEFAULT_COLOUR = (0.7, 0.7, 0.7)
 
 #: Bounds are this much wider [m, and parts of their distance from the origin]: no ray misses a box by rounding.
 MARGIN = 1e-9
+
+
+#: Nothing may be so far from the origin [m]; what a file says ends at a tenth of it.
+FARTHEST = 1e13
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -49,7 +54,11 @@ class Packed(NamedTuple):
 
 
 def packed(things: Sequence[Thing]) -> Packed:
-    """All shapes of all things; a mesh becomes its triangles."""
+    """All shapes of all things; a mesh becomes its triangles.
+
+    Raises:
+        WorldError: A thing is too far away to be calculated with.
+    """
     meshes = [index for index, thing in enumerate(things) if isinstance(thing.shape, Mesh)]
     solids = [index for index, thing in enumerate(things) if not isinstance(thing.shape, Mesh)]
     parts = [_triangles(things[index], index) for index in meshes]
@@ -62,6 +71,9 @@ def packed(things: Sequence[Thing]) -> Packed:
     with np.errstate(invalid="ignore"):
         centres = 0.5 * (lower + upper)
         margin = MARGIN * (1.0 + np.maximum(np.abs(lower), np.abs(upper)))
+        near = ((lower > -FARTHEST) & (upper < FARTHEST)).all(axis=1) | (kinds == HALF_SPACE)
+    if not near.all():
+        raise WorldError(f"'{things[owner[near.argmin()]].name}' reaches farther than {FARTHEST:g} m from the origin")
     return Packed(kinds, rows, lower - margin, upper + margin, centres, owner)
 
 

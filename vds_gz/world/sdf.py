@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from vds_gz.geometry.so3 import Vector
 from vds_gz.world.earth import gravity_of, origin_of
 from vds_gz.world.frames import IDENTITY, Frames, pose_of
@@ -16,7 +18,7 @@ from vds_gz.world.includes import Includes
 from vds_gz.world.packing import DEFAULT_COLOUR, Thing
 from vds_gz.world.resources import Resources
 from vds_gz.world.shapes import Array, Mesh
-from vds_gz.world.xml_reader import Node, read_xml
+from vds_gz.world.xml_reader import FARTHEST, Node, read_xml
 
 #: Children that say nothing of what stands where, by their parent.
 WITHOUT_BEARING = {
@@ -190,6 +192,8 @@ class _Reader:
                 given = part.child("pose")
                 frame = given.get("relative_to", "") if given is not None else ""
                 here = pose @ model.frames.find(frame or link.get("name", ""), part) @ pose_of(given)
+                if not (np.abs(here) < FARTHEST).all():
+                    part.fail(f"<{part.tag}> stands farther than {FARTHEST:g} m from the origin")
                 into = self.found.visuals if part.tag == "visual" else self.found.collisions
                 into.extend(self._things(part, f"{name}::{link.get('name', '')}::{part.get('name', '')}", here))
         for inner in model.inside:

@@ -10,6 +10,9 @@ from xml.parsers import expat
 
 from vds_gz.world.errors import WorldError
 
+#: Numbers in a file are smaller than this [m].
+FARTHEST = 1e12
+
 #: A world of more bytes than this is a mistake.
 LARGEST = 64 * 1024 * 1024
 
@@ -67,7 +70,7 @@ class Node(Element):
             values = [float(word) for word in words]
         except ValueError:
             values = []
-        if len(values) != count or not all(abs(value) < 1e12 for value in values):
+        if len(values) != count or not all(abs(value) < FARTHEST for value in values):
             self.fail(f"<{self.tag}> is '{' '.join(words)}'; it must be {count} number{'s' * (count > 1)}")
         return values
 
