@@ -197,6 +197,14 @@ def test_cameras(kind):
     assert sensor.findtext("camera/optical_frame_id") == "probe_optical_frame"
 
 
+@pytest.mark.parametrize("kind", ["camera", "rgbd_camera"])
+def test_a_camera_has_no_lens_that_says_nothing_new(kind):
+    """Gazebo puts the points of an RGBD camera with one in wrong places."""
+    (sensor,) = carried(kind)
+    assert value(sensor, "camera/horizontal_fov") == pytest.approx(2 * math.atan(0.8))
+    assert sensor.find("camera/lens") is None
+
+
 def test_depth_has_clips_of_its_own():
     (sensor,) = carried("rgbd_camera")
     assert value(sensor, "camera/depth_camera/clip/near") == 0.01

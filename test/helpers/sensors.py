@@ -20,13 +20,22 @@ FORMATS = {2: "u1", 4: "<u2", 6: "<u4", 7: "<f4", 8: "<f8"}
 class Heard:
     """A sensor, and what is heard of it."""
 
-    def __init__(self, probe: Probe, sensor: Any, *, only: str | None = None, prefix: str = "", seed: int = 0) -> None:
-        """Announce the sensor ``front``, and listen to all of its topics, or to one."""
+    def __init__(
+        self,
+        probe: Probe,
+        sensor: Any,
+        *,
+        name: str = "front",
+        only: str | None = None,
+        prefix: str = "",
+        seed: int = 0,
+    ) -> None:
+        """Announce the sensor, and listen to all of its topics, or to one."""
         self.probe = probe
-        parameters = NodeParameters(frame_prefix=prefix, random_seed=seed, sensors={"front": sensor})
+        parameters = NodeParameters(frame_prefix=prefix, random_seed=seed, sensors={name: sensor})
         (self.output,) = sensor_outputs(probe.graph, parameters)
         self.topics = {
-            one.ros: Topic(one.topic("front"), one.ros_type, QoS(10, reliable=False))
+            one.ros: Topic(one.topic(name), one.ros_type, QoS(10, reliable=False))
             for one in STREAMS[sensor.type]
             if only in (None, one.ros)
         }

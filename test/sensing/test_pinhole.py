@@ -80,7 +80,11 @@ def colour_of(thing, place=AHEAD):
 
 def brightness(normal: tuple[float, float, float], colour: tuple[float, float, float]) -> list[int]:
     light = AMBIENT + SUN * max(0.0, -float(np.dot(normal, SUN_DIRECTION)))
-    return [round(255 * min(1.0, light * part)) for part in colour]
+    return [encoded(light * part) for part in colour]
+
+
+def encoded(linear: float) -> int:
+    return round(255 * (12.92 * linear if linear <= 0.0031308 else 1.055 * min(linear, 1.0) ** (1 / 2.4) - 0.055))
 
 
 def test_surfaces_are_as_bright_as_they_face_the_sun():
@@ -98,11 +102,12 @@ def test_both_sides_of_a_sheet_are_lit():
     sheet, grey = at(rectangle(1e3, 1e3), colour=(0.5, 0.5, 0.5)), (0.5, 0.5, 0.5)
     above, below = (mounted((0.0, 0.0, side), (0.0, side * math.pi / 2, 0.0)) for side in (1.0, -1.0))
     assert colour_of(sheet, above) == brightness((0.0, 0.0, 1.0), grey)
-    assert colour_of(sheet, below) == brightness((0.0, 0.0, -1.0), grey) == [64] * 3
+    assert colour_of(sheet, below) == brightness((0.0, 0.0, -1.0), grey) == [80] * 3
 
 
 def test_nothing_is_sky():
-    sky = [round(255 * part) for part in SKY]
+    sky = [218, 231, 243]  # what Gazebo's cameras show of 0.7 0.8 0.9
+    assert [encoded(part) for part in SKY] == sky
     assert colour_of(at(sphere(1.0), x=-5.0)) == sky
     empty = Pinhole(Camera(**SMALL)).view(None, AHEAD, colour=True)
     assert np.isinf(empty.depth).all()

@@ -26,6 +26,8 @@ class GazeboLayout:
             rows: Those that one lidar of Gazebo's has.
         """
         self._rows = rows
+        # Gazebo sums angles up, so that none is exactly 0: an infinite range is infinite in all coordinates, never NaN.
+        directions = np.where(directions == 0.0, np.finfo(np.float32).tiny, directions)
         self._directions = components(directions[:, rows].swapaxes(0, 1))
         self.shape = self._directions["x"].shape
 
@@ -36,8 +38,7 @@ class GazeboLayout:
     def write(self, points: Points, echoes: Echoes, begin: float) -> bool:
         """Write places and intensities; all points have the time of the message."""
         ranges = np.ascontiguousarray(echoes.ranges[:, self._rows].T)
-        with np.errstate(invalid="ignore"):  # an infinite range times 0 is NaN, as it is in Gazebo
-            write_places(points, ranges, self._directions)
+        write_places(points, ranges, self._directions)
         points["intensity"] = echoes.retro[:, self._rows].T
         return bool(np.isfinite(ranges).all())
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from vds_gz.parameters.sensors import Camera
 from vds_gz.sensing.body_motion import Placement
-from vds_gz.sensing.shading import SKY, Bytes, shaded
+from vds_gz.sensing.shading import SKY, Bytes, shaded, srgb
 from vds_gz.world.scene import Scene
 from vds_gz.world.shapes import Array
 
@@ -58,7 +58,7 @@ class Pinhole:
         near, far = self._camera.clip_min, self._camera.clip_max
         shape = self.rays.shape[:2]
         if scene is None:
-            sky = np.broadcast_to(np.rint(255.0 * np.array(SKY)).astype(np.uint8), self.rays.shape)
+            sky = np.broadcast_to(srgb(np.array(SKY)), self.rays.shape)
             return View(np.full(shape, np.inf, np.float32), sky if colour else None)
         directions = np.matmul(self.rays, place.rotation.T).reshape(-1, 3)
         origins = place.position + near * directions

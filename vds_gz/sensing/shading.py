@@ -1,6 +1,12 @@
-"""Colours of what rays have met: diffuse light of the sky and of a sun, without shadows (Lambert)."""
+"""Colours of what rays have met: diffuse light of the sky and of a sun (Lambert), without shadows, as sRGB.
+
+In Gazebo, a surface of the colour c that faces the sun by the cosine n has the linear brightness c (A / pi + S n), with
+A the scene's ambient light; S was measured (gz-rendering 8, ogre2, a sun of 0.8).
+"""
 
 from __future__ import annotations
+
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,11 +16,14 @@ from vds_gz.world.shapes import Array, Indices
 
 Bytes = NDArray[np.uint8]
 
-#: What is seen where nothing is, how bright the shade is, and the sun: those of the worlds of this package.
+#: What is seen where nothing is, and light of sky and sun, linear: those of the worlds of this package.
 SKY = (0.7, 0.8, 0.9)
-AMBIENT = 0.5
-SUN = 0.8
+AMBIENT = 0.5 / np.pi
+SUN = 0.56
 SUN_DIRECTION = np.array((-0.4, 0.2, -0.9)) / np.sqrt(0.4**2 + 0.2**2 + 0.9**2)
+
+#: How many steps of linear brightness are told apart.
+_STEPS = 4096
 
 #: So many rays are shaded at once, for the sake of memory.
 _BLOCK = 1 << 15
@@ -40,8 +49,20 @@ def shaded(
         hits = caster.hits(origins[block], directions[block], ranges[block], shapes[block])
         light = _light(hits.normals, directions[block])
         light[hits.things == NOTHING] = 1.0
-        found[block] = np.rint(255.0 * np.clip(light[:, None] * colours[hits.things], 0.0, 1.0))
+        found[block] = srgb(light[:, None] * colours[hits.things])
     return found
+
+
+def srgb(linear: Array) -> Bytes:
+    """Linear brightness, 0 to 1, as it stands in an image (IEC 61966-2-1)."""
+    return _srgb_table()[np.rint((_STEPS - 1) * np.clip(linear, 0.0, 1.0)).astype(np.intp)]
+
+
+@cache
+def _srgb_table() -> Bytes:
+    linear = np.linspace(0.0, 1.0, _STEPS)
+    encoded = np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1.0 / 2.4) - 0.055)
+    return np.rint(255.0 * encoded).astype(np.uint8)
 
 
 def _light(normals: Array, directions: Array) -> Array:
