@@ -67,10 +67,10 @@ def hall():
 
 def plain(message):
     """A message as numbers, texts and lists; of long arrays their lengths."""
-    if hasattr(message, "__dataclass_fields__"):
-        names = [
-            name for name in message.__dataclass_fields__ if name.islower() and name not in ("stamp", "__msgtype__")
-        ]
+    # The one or the other, as the graph's messages are those of rosbags or of ROS.
+    fields = getattr(message, "__dataclass_fields__", None) or getattr(message, "get_fields_and_field_types", dict)()
+    if fields:
+        names = [name for name in fields if name.islower() and name not in ("stamp", "__msgtype__")]
         return {name: plain(getattr(message, name)) for name in names}
     if hasattr(message, "__len__") and not isinstance(message, str):
         return f"{len(message)} numbers" if len(message) > 100 else [plain(one) for one in message]
