@@ -102,6 +102,29 @@ def test_a_page_sees_the_world_and_what_the_lidar_meets_where_it_stands(start, v
     asyncio.run(look())
 
 
+def test_a_page_sees_what_the_vehicle_touches(start, view, tmp_path):
+    """A box, until the vehicle backs away from it."""
+    shape = "<geometry><box><size>1 4 2</size></box></geometry>"
+    parts = "".join(f"<{kind} name='box'>{shape}</{kind}>" for kind in ("visual", "collision"))
+    wall = f"<model name='wall'><static>true</static><pose>4 0 1 0 0 0</pose><link name='l'>{parts}</link></model>"
+    file = tmp_path / "world.sdf"
+    file.write_text(f"<sdf version='1.9'><world name='w'>{wall}</world></sdf>")
+    start(*QUICK, "-p", f"world:={file}")
+
+    async def look() -> None:
+        async with Look(view()) as looker:
+            await first_frame(looker)
+            await looker.until(lambda: looker.newest.get("world", {}).get("polygons"), "a world")
+            await drive_for(looker, 4.0, v_x=1.5)
+            touched = looker.newest["contacts"]
+            assert set(touched["names"]) == {"wall"}
+            assert touched["x"] == pytest.approx([3.5] * len(touched["x"]), abs=0.05)
+            await drive_for(looker, 2.0, v_x=-1.5)
+            await looker.until(lambda: looker.newest["contacts"]["names"] == [], "the end of the contact")
+
+    asyncio.run(look())
+
+
 def distance(polygon: Any, points: Any) -> Any:
     """How far points are from the nearest side of a polygon [m]."""
     begin, side = polygon, np.roll(polygon, -1, axis=0) - polygon

@@ -138,6 +138,28 @@ class Marker(Stamped, Protocol):
         """Its colour."""
 
 
+class Entity(Protocol):
+    """``ros_gz_interfaces/Entity``."""
+
+    name: str
+
+
+class Contact(Protocol):
+    """``ros_gz_interfaces/Contact``."""
+
+    positions: Sequence[Vector3]
+
+    @property
+    def collision2(self) -> Entity:
+        """What is touched."""
+
+
+class Contacts(Stamped, Protocol):
+    """``ros_gz_interfaces/Contacts``."""
+
+    contacts: Sequence[Contact]
+
+
 class MarkerArray(Protocol):
     """``visualization_msgs/MarkerArray``."""
 

@@ -87,6 +87,9 @@ VEHICLE = (
     CLOCK_IN,
 )
 
+#: What a vehicle has where there is a world around it.
+SURROUNDINGS = (WORLD, CONTACTS)
+
 #: What Autoware's vehicles report.
 AUTOWARE = (
     VELOCITY_STATUS,

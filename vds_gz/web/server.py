@@ -99,7 +99,9 @@ class Page:
         self._in_flight = 0
         self._sent_stamp = -1
         # Nothing is known yet.
-        self._sent: dict[str, object] = dict.fromkeys(("layout", "parameters", "values", "world", "points"), 0)
+        self._sent: dict[str, object] = dict.fromkeys(
+            ("layout", "parameters", "values", "world", "points", "contacts"), 0
+        )
         self._messages = (0.0, 0)
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -158,6 +160,7 @@ class Page:
             ("values", node.changed, lambda: {"values": node.values}),
             ("status", (status, fault), lambda: {**asdict(status), "parameters": fault}),
             ("world", around.polygons_version, lambda: {"polygons": around.polygons}),
+            ("contacts", around.contacts_version, lambda: around.contacts),
             *([("points", around.points_version, lambda: around.points)] if quick else []),
         )
         for kind, version, content in contents:

@@ -46,7 +46,8 @@ class Surroundings:
     Attributes:
         polygons: What stands there, the lowest first; ready for JSON.
         points: Coordinates of what the lidar has met last [m]; ready for JSON.
-        polygons_version, points_version: Count the changes of both.
+        contacts: Where the vehicle touches something now [m], and what; ready for JSON.
+        polygons_version, points_version, contacts_version: Count the changes of each.
     """
 
     def __init__(self, graph: Graph, namespace: str, truth: Callable[[], messages.Odometry | None]) -> None:
@@ -59,7 +60,8 @@ class Surroundings:
         """
         self.polygons: list[dict[str, object]] = []
         self.points: dict[str, list[float]] = {"x": [], "y": []}
-        self.polygons_version = self.points_version = 0
+        self.contacts: dict[str, list[object]] = {"x": [], "y": [], "names": []}
+        self.polygons_version = self.points_version = self.contacts_version = 0
         self._graph = graph
         self._prefix = f"{namespace.rstrip('/')}/"
         self._truth = truth
@@ -67,8 +69,9 @@ class Surroundings:
         self._lidar = ""
         self._looked = -math.inf
         graph.subscribe(topics.TF_STATIC.name, topics.TF_STATIC.type, topics.TF_STATIC.qos, self._on_transforms)
-        with suppress(UnknownTypeError):  # where its package is not installed, there is no world to see
-            graph.subscribe(topics.WORLD.name, topics.WORLD.type, topics.WORLD.qos, self._on_world)
+        for topic, take in ((topics.WORLD, self._on_world), (topics.CONTACTS, self._on_contacts)):
+            with suppress(UnknownTypeError):  # what is not installed here is not to be seen
+                graph.subscribe(topic.name, topic.type, topic.qos, take)
 
     def tick(self) -> None:
         """Look for a lidar, if none is known and it is time."""
@@ -96,6 +99,16 @@ class Surroundings:
             for polygon in outlines(thing)
         ][-MOST_POLYGONS:]
         self.polygons_version += 1
+
+    def _on_contacts(self, message: messages.Contacts, arrival: int) -> None:
+        touched = [(one.collision2.name, place) for one in message.contacts for place in one.positions]
+        touched = [(name, place) for name, place in touched if math.isfinite(place.x) and math.isfinite(place.y)]
+        self.contacts = {
+            "x": [place.x for _, place in touched],
+            "y": [place.y for _, place in touched],
+            "names": [name.partition("::")[0] for name, _ in touched],
+        }
+        self.contacts_version += 1
 
     def _on_transforms(self, message: messages.TFMessage, arrival: int) -> None:
         for one in message.transforms:

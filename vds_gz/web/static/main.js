@@ -43,6 +43,7 @@ link.on("layout", (layout) => {
   driving.shape(layout);
 });
 link.on("world", (message) => scene.surround(message.polygons));
+link.on("contacts", (message) => scene.touch(message));
 link.on("points", (message) => scene.meet(message));
 link.on("parameters", (message) => parameters.shape(message.table));
 link.on("values", (message) => {

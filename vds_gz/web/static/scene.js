@@ -18,6 +18,7 @@ export class Scene {
     this.path = [];
     this.polygons = [];
     this.points = { x: [], y: [] };
+    this.contacts = { x: [], y: [], names: [] };
     this.pointers = new Map();
     this.moved = true;
     this.listen();
@@ -44,6 +45,13 @@ export class Scene {
   meet(points) {
     this.points = points;
     this.canvas.dataset.points = String(points.x.length);
+    this.moved = true;
+  }
+
+  // Where the vehicle touches something.
+  touch(contacts) {
+    this.contacts = contacts;
+    this.canvas.dataset.touched = contacts.names.join(" ");
     this.moved = true;
   }
 
@@ -82,6 +90,7 @@ export class Scene {
     this.drawPoints(context);
     if (this.frame) this.drawVehicle(context, this.frame);
     context.restore();
+    this.drawContacts(context);
     this.drawScaleBar(context);
   }
 
@@ -147,6 +156,21 @@ export class Scene {
     const size = 3 / this.scale;
     context.fillStyle = this.theme.colors.met;
     this.points.x.forEach((x, i) => context.fillRect(x - size / 2, this.points.y[i] - size / 2, size, size));
+  }
+
+  // A ring around each contact, and the name of what is touched.
+  drawContacts(context) {
+    context.strokeStyle = context.fillStyle = this.theme.colors.met;
+    context.lineWidth = 2.5;
+    context.font = "bold 12px system-ui, sans-serif";
+    this.contacts.names.forEach((name, i) => {
+      const x = this.width / 2 + (this.contacts.x[i] - this.center.x) * this.scale;
+      const y = this.height / 2 - (this.contacts.y[i] - this.center.y) * this.scale;
+      context.beginPath();
+      context.arc(x, y, 9, 0, 2 * Math.PI);
+      context.stroke();
+      context.fillText(name, x + 13, y + 4);
+    });
   }
 
   drawPath(context) {
