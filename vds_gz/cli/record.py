@@ -128,9 +128,8 @@ def _wanted(options: argparse.Namespace, arguments: Arguments) -> tuple[Callable
         raise ArgumentError(f"{chosen}; leave it out, or the names of topics")
     left_out = {arguments.topic(name) for name in options.left_out}
     named = {arguments.topic(name) for name in options.topics}
-    own = {
-        arguments.topic(topic.name) for topic in (*vehicle_topics(), *autoware_topics(), topics.WORLD, topics.CONTACTS)
-    }
+    every = (*vehicle_topics(), *autoware_topics(), *topics.SURROUNDINGS)
+    own = {arguments.topic(topic.name) for topic in every}
     place = arguments.topic("x")[:-1]
 
     def wanted(name: str) -> bool:

@@ -139,7 +139,7 @@ class Session:
             self._graph = open_graph(graph, NODE_NAME)
             stack.callback(self._graph.close)
             self._stop.wakes(self._graph.wake)
-            names = [topic.name for topic in (*autoware_topics(), topics.WORLD, topics.CONTACTS)]
+            names = [topic.name for topic in (*autoware_topics(), *topics.SURROUNDINGS)]
             self._recorder = Recorder(
                 self._graph,
                 folder / "recording.mcap",
