@@ -1,22 +1,36 @@
 """What sensors cost the live node: processor, memory, time to the first message, and how late messages leave.
 
 Run by ``./dev bench live_sensors``, or in a ROS 2 environment by ``python bench/live_sensors.py``. The vehicle drives
-in circles in ``worlds/hall.sdf``, and somebody listens to every topic of its sensors.
+in ``worlds/hall.sdf``, and somebody listens to every topic of its sensors. Where Gazebo and ros_gz_bridge are,
+``--gazebo`` measures them with the same sensors in the same world beside it.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import os
 import struct
+import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from live_node import NODE, Measured
+from live_node import DOMAINS, NODE, TICKS, Measured
 
-from vds_gz.ros.graph import QoS
+from vds_gz.configuration import parameters_of
+from vds_gz.description.gz_bridge import vehicle_bridge
+from vds_gz.description.sdf import sdf
+from vds_gz.plant.gazebo.server import Server, Spawn, populated
+from vds_gz.ros.arguments import parse
+from vds_gz.ros.factory import open_graph
+from vds_gz.ros.graph import Graph, QoS
 from vds_gz.sensing.streams import STREAMS
+from vds_gz.vehicle.catalogue import models
+from vds_gz.world.load import world_file
 
 #: Name, type and further parameters of each sensor in each row.
 SETS: dict[str, list[tuple[str, str, dict[str, object]]]] = {
@@ -56,17 +70,21 @@ def command(sensors: Sequence[tuple[str, str, dict[str, object]]], world: str) -
     return [*NODE, *(part for name, value in values.items() for part in ("-p", f"{name}:={value}"))]
 
 
-def measure(name: str, world: str, seconds: float) -> None:
-    """Print a row."""
-    sensors = SETS[name]
-    begin = time.monotonic()
-    node = Measured(command(sensors, world), everything=False)
+def listen(graph: Graph, sensors: Sequence[tuple[str, str, dict[str, object]]]) -> dict[str, Heard]:
+    """Listen to all topics of the sensors."""
     heard: dict[str, Heard] = {}
     for sensor, kind, _ in sensors:
         for stream in STREAMS[kind]:
-            topic = stream.topic(sensor)
-            heard[topic] = Heard()
-            node.graph.subscribe(topic, stream.ros_type, QoS(depth=stream.depth), heard[topic].take, raw=True)
+            one = heard[stream.topic(sensor)] = Heard()
+            graph.subscribe(stream.topic(sensor), stream.ros_type, QoS(depth=stream.depth), one.take, raw=True)
+    return heard
+
+
+def measure(name: str, world: str, seconds: float) -> None:
+    """Print a row of the node."""
+    begin = time.monotonic()
+    node = Measured(command(SETS[name], world), everything=False)
+    heard = listen(node.graph, SETS[name])
     node.drive(5.0)
     used = node.processor_seconds()
     for one in heard.values():
@@ -84,16 +102,65 @@ def measure(name: str, world: str, seconds: float) -> None:
     node.close()
 
 
+def measure_gazebo(name: str, world: str, seconds: float) -> None:
+    """Print a row of Gazebo's server and the bridge, with the vehicle standing."""
+    os.environ |= {"GZ_PARTITION": f"bench_{time.monotonic_ns()}", "ROS_DOMAIN_ID": str(next(DOMAINS))}
+    parameters = parse(command(SETS[name], world)[3:], "sim_node").overrides
+    loaded = parameters_of(parameters)
+    vehicle = Spawn(sdf(models()[loaded.model], loaded.vehicle, sensors=loaded.sensors))
+    server = Server(populated(world_file(world), [vehicle])[1], rendering=True)
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+        file.write(vehicle_bridge(sensors=loaded.sensors, link="transport"))
+        file.flush()
+        from ament_index_python.packages import get_package_prefix
+
+        program = f"{get_package_prefix('ros_gz_bridge')}/lib/ros_gz_bridge/parameter_bridge"
+        options = ["--ros-args", "-p", f"config_file:={file.name}"]
+        bridge = subprocess.Popen([program, *options], start_new_session=True, stdout=subprocess.DEVNULL)
+        graph = open_graph(parse([], "bench"), "bench")
+        heard = listen(graph, SETS[name])
+        spin(graph, 15.0)
+        processes = (server.process.pid, bridge.pid)
+        used, counts = group_seconds(processes), len(next(iter(heard.values())).lags)
+        spin(graph, seconds)
+        core = 100.0 * (group_seconds(processes) - used) / seconds
+        rate = (len(next(iter(heard.values())).lags) - counts) / seconds
+        print(f"| {name}: Gazebo and bridge | {core:.1f} | | | {rate:.1f} | | |", flush=True)
+        bridge.kill()
+        server.stop()
+        graph.close()
+
+
+def spin(graph: Graph, seconds: float) -> None:
+    """Take what comes for a while."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        graph.wait(0.02)
+
+
+def group_seconds(leaders: Sequence[int]) -> float:
+    """What the processes of these groups have used of all cores [s]."""
+    total = 0
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            fields = stat.read_text().rpartition(")")[2].split()
+            total += (int(fields[11]) + int(fields[12])) if int(fields[2]) in leaders else 0
+    return total / TICKS
+
+
 def main() -> int:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=20.0, help="length of each measurement")
     parser.add_argument("--world", default="hall", help="where the vehicle drives")
+    parser.add_argument("--gazebo", action="store_true", help="measure Gazebo and ros_gz_bridge too")
     options = parser.parse_args()
     print("| sensors | core [%] | memory [MB] | first message [s] | rate [Hz] | after its stamp, median [ms] | 99 % |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
     for name in SETS:
         measure(name, options.world, options.seconds)
+        if options.gazebo and SETS[name]:
+            measure_gazebo(name, options.world, options.seconds)
     return 0
 
 

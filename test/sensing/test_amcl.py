@@ -131,6 +131,16 @@ def test_a_late_scan_gives_what_it_saw():
     assert 0 < len(prompt) - len(late) <= 4
 
 
+def test_until_a_late_result_is_there_the_one_before_it_holds():
+    amcl = Amcl(parameters(2, latency=0.3, update_min_d=0.01), START)
+    held, truth = START, START
+    for k in range(300):
+        truth = truth.then(Pose(0.02, 0.0, 0.002))
+        scans = amcl.update(k * PERIOD, truth)
+        held = scans[-1].map_to_odom if scans else held
+        assert amcl.map_to_odom == held
+
+
 def test_equal_seeds_give_equal_runs_and_a_reset_the_first_one_again():
     way = [Pose(0.02, 0.0, 0.01)] * 300
     runs = [drive(Amcl(parameters(seed, 1e-3), START), way) for seed in (3, 3, 4)]
@@ -177,6 +187,7 @@ def test_a_kidnapped_vehicle_is_believed_where_it_would_have_driven_until_somebo
     believed = [scan.estimate.pose for *_, scan in seen if scan.estimate][-1]
     truth = [truth for truth, _, scan in seen if scan.estimate][-1]
     moved = truth.seen_from(there)
+    assert components(amcl.odom.seen_from(odom)) == pytest.approx([2.0, 0.0, 0.0])
     assert components(believed) == pytest.approx(components(START.then(Pose(2.0, 0.0, 0.0)).then(moved)))
     amcl.initialise(there.then(Pose(2.0, 0.0, 0.0)), (0.5, 0.5, 0.2))
     seen = drive(amcl, [Pose()] * 20, there.then(Pose(2.0, 0.0, 0.0)), 200)
@@ -209,6 +220,8 @@ def test_a_requested_update_needs_no_motion():
     amcl.request_update()
     seen = drive(amcl, [Pose()] * 20, first=10)
     assert [scan.estimate is not None for *_, scan in seen] == [True, False, False, False]
+    narrower = math.exp(-2.0 * 0.25)
+    assert seen[0][2].estimate.variances[0] == pytest.approx(0.03**2 + INITIAL[0] ** 2 * narrower)
 
 
 def test_inactive_it_takes_no_scans_and_active_again_it_knows_where_it_is():
