@@ -192,6 +192,19 @@ def test_a_car_rolls_down_the_hill_of_the_world_outdoor():
     assert attitude.z == pytest.approx(math.tan(slope) * (motion.x - foot), abs=1e-4)
 
 
+def test_how_often_one_looks_changes_no_bit_on_a_hill():
+    scene = load_world(world_file("outdoor")).vectorised()
+    ends = []
+    for period in (1_000_000, 20_000_000, 333_000_000):
+        vehicle, footprint = vehicle_of(CAR)
+        plant = WorldPlant(vehicle, footprint, Surroundings(scene), "stop")
+        plant.set_pose(Pose(5.0, 0.0, 0.0))
+        drive(plant, twist(4.0, 0.0, 0.1), 4.0, period)
+        ends.append((plant.motion(0), plant.attitude(0)))
+    assert ends[0][1].pitch < -0.05
+    assert ends[0] == ends[1] == ends[2]
+
+
 # ---------------------------------------------------------------------- walls
 
 

@@ -76,7 +76,8 @@ class SimNode:
         """
         self.graph = graph
         scene = load_world(parameters.world) if parameters.world else None
-        self._surroundings = surroundings_of(graph, parameters, scene.vectorised()) if scene and plant is None else None
+        own = plant is None and parameters.backend != "gazebo"
+        self._surroundings = surroundings_of(graph, parameters, scene.vectorised()) if scene and own else None
         self.plant = make_plant(graph, parameters, model, description, self._surroundings) if plant is None else plant
         self._parameters = parameters
         self._description = description

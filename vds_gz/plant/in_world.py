@@ -19,6 +19,7 @@ from vds_gz.vehicle.vehicle import Motion
 from vds_gz.world.ground import Plane
 from vds_gz.world.obstacles import Body, Contact, Obstacles, Passage, casters_of
 from vds_gz.world.scene import RayCaster, Scene
+from vds_gz.world.sweep import SKIN
 
 #: The ground is looked for anew when the wheels may have come so far [m].
 GROUND_EVERY = 0.02
@@ -79,6 +80,7 @@ class WorldPlant(KinematicPlant):
         self.contacts: tuple[Contact, ...] = ()
         self._granted = self._clear = self._same_ground = 0.0
         self._changes = surroundings.changes
+        self._stopped_at: Pose | None = None
         vehicle.guard = self._watch
         vehicle.reach = self._body.reach + abs(vehicle.coefficients.base_link_offset)
         self._put(0.0)
@@ -90,6 +92,7 @@ class WorldPlant(KinematicPlant):
         if self._changes != self._surroundings.changes:
             self._changes = self._surroundings.changes
             self._clear = 0.0
+            self._stopped_at = None
             self._grant()
         super().advance(time)
 
@@ -104,12 +107,14 @@ class WorldPlant(KinematicPlant):
         pose = _in_space(plane, start)
         way = into_world(pose.orientation, (step.x, step.y, 0.0))
         part = 1.0
-        if self._clear < 0.0:
+        if self._stopped_at == start and self._still_stopped(pose, way, step.heading):
+            part = 0.0
+        elif self._clear < 0.0:
             part = self._meet(pose, way, step.heading, time)
+            self._stopped_at = start if part == 0.0 and vehicle.drift == 0.0 else None
         if part < 1.0 or not plane.level:
             self._move(start, pose, way, step.heading, part)
         if self._same_ground < 0.0:
-            self._same_ground = GROUND_EVERY
             deep = self._depth
             if self._standing.move(_pose(vehicle.motion()), time):
                 self._touch(time)
@@ -117,8 +122,14 @@ class WorldPlant(KinematicPlant):
                     self._standing.restore(plane)
                     self._move(start, pose, way, step.heading, 0.0)
                     self._clear = 0.0
+            self._same_ground = max(GROUND_EVERY, self._standing.room(_pose(vehicle.motion())))
         self._feel_slope()
         self._grant()
+
+    def _still_stopped(self, pose: Transform, way: Vector, turn: float) -> bool:
+        """Whether it presses on against what has stopped it there, and which stands still."""
+        inwards = [(-x, -y, -z) for x, y, z in (contact.normal for contact in self.contacts)]
+        return any(self._body.approach(pose, way, turn, one) > SKIN for one in inwards)
 
     def _meet(self, pose: Transform, way: Vector, turn: float, time: int) -> float:
         """Which part of its way is free; notes what it touches, and how far it may go on unwatched."""
@@ -191,9 +202,10 @@ class WorldPlant(KinematicPlant):
         return pose
 
     def _put(self, height: float) -> None:
+        self._stopped_at = None
         pose = _pose(self.vehicle.motion())
         self._standing.put(pose, height)
-        self._same_ground = GROUND_EVERY
+        self._same_ground = max(GROUND_EVERY, self._standing.room(pose))
         self._touch(self.vehicle.time)
         self._feel_slope()
         self._grant()

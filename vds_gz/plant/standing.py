@@ -8,7 +8,7 @@ from vds_gz.description.footprint import Footprint
 from vds_gz.geometry.attitude import Attitude
 from vds_gz.geometry.se2 import Pose
 from vds_gz.geometry.so3 import Vector, into_world, quaternion, turned
-from vds_gz.world.ground import Plane, heights_below, plane_through, surface_near
+from vds_gz.world.ground import Plane, heights_below, plane_through, room_on, surface_near
 from vds_gz.world.scene import RayCaster
 
 LEVEL = Attitude()
@@ -73,6 +73,11 @@ class Standing:
                 return
             self.plane = plane_through(points)
             attitude = self.plane.attitude(pose.x, pose.y, pose.heading)
+
+    def room(self, pose: Pose) -> float:
+        """How far the vehicle may go from there until it can come onto another plane [m]."""
+        away = room_on(self._ground, self.plane, (pose.x, pose.y), -self._reach, self._step)
+        return away - max(math.hypot(x, y) for x, y in self._contacts)
 
     def restore(self, plane: Plane) -> None:
         """Stand on a plane of before again."""

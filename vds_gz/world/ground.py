@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vds_gz.geometry.attitude import Attitude
-from vds_gz.world.intersection import TRIANGLE
+from vds_gz.world.intersection import HALF_SPACE, TRIANGLE
 from vds_gz.world.scene import RayCaster
 from vds_gz.world.shapes import Array
 
@@ -74,6 +74,37 @@ def plane_through(points: Sequence[tuple[float, float, float]]) -> Plane:
         a, b = 0.0, 0.0
     a, b = (slope if abs(slope) > SAME else 0.0 for slope in (a, b))
     return Plane(z - a * x - b * y, a, b)
+
+
+def room_on(caster: RayCaster, plane: Plane, point: tuple[float, float], low: float, high: float) -> float:
+    """How far one may go from a point until something else than a plane can be the ground [m].
+
+    Args:
+        caster: The ground, with all that stands on it.
+        plane: On which one stands; there is no room where it is not that of a half space.
+        point: Where, (x, y) [m].
+        low, high: What lies lower or higher above the plane than this is no ground [m].
+    """
+    packed = caster.packed
+    solid = packed.kinds != HALF_SPACE
+    if not any(_plane_of(row).near(plane) for row in packed.rows[~solid]):
+        return 0.0
+    lower, upper = packed.lower[solid], packed.upper[solid]
+    if not plane.level:
+        low, high = -math.inf, math.inf
+    near = (lower[:, 2] <= plane.height + high) & (upper[:, 2] >= plane.height + low)
+    away = np.maximum(0.0, np.maximum(lower[near, :2] - point, point - upper[near, :2]))
+    room = float(np.hypot(away[:, 0], away[:, 1]).min(initial=math.inf))
+    return room if (~solid).sum() == 1 else 0.0
+
+
+def _plane_of(row: Array) -> Plane:
+    """The plane that bounds a half space, by its row; it must not stand upright."""
+    x, y, z = row[6:9]
+    if z <= SAME:
+        return Plane(math.inf)
+    px, py, pz = row[9:12]
+    return Plane(float(pz + (x * px + y * py) / z), float(-x / z), float(-y / z))
 
 
 def heights_below(caster: RayCaster, points: Sequence[tuple[float, float, float]], reach: float) -> Array:

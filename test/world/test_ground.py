@@ -1,0 +1,83 @@
+"""The plane below wheels: closed forms."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vds_gz.geometry.so3 import into_world, quaternion
+from vds_gz.world.frames import matrix, rotation_of_angles
+from vds_gz.world.ground import Plane, heights_below, plane_through, room_on, surface_near
+from vds_gz.world.packing import Thing
+from vds_gz.world.scene import RayCaster
+from vds_gz.world.shapes import Box, HalfSpace, Mesh
+
+SLOPES = st.floats(-1.0, 1.0)
+PLACES = st.floats(-100.0, 100.0)
+GROUND = Thing("ground", HalfSpace(), np.eye(4))
+
+
+def at(x=0.0, y=0.0, z=0.0, pitch=0.0):
+    return matrix(rotation_of_angles(0.0, pitch, 0.0), np.array((x, y, z)))
+
+
+def caster(*things):
+    return RayCaster(things, compiled=False)
+
+
+@given(SLOPES, SLOPES, PLACES, st.floats(-3.0, 3.0), PLACES, PLACES)
+def test_the_attitude_on_a_plane_has_its_normal(slope_x, slope_y, height, heading, x, y):
+    attitude = Plane(height, slope_x, slope_y).attitude(x, y, heading)
+    up = into_world(quaternion(attitude.roll, attitude.pitch, heading), (0.0, 0.0, 1.0))
+    normal = np.array((-slope_x, -slope_y, 1.0))
+    assert up == pytest.approx(normal / np.linalg.norm(normal), abs=1e-9)
+    assert attitude.z == pytest.approx(height + slope_x * x + slope_y * y)
+
+
+@given(SLOPES, SLOPES, PLACES, PLACES, PLACES)
+def test_points_of_a_plane_give_it_back(slope_x, slope_y, height, x, y):
+    plane = Plane(height, slope_x, slope_y)
+    points = [(x + a, y + b, plane.at(x + a, y + b)) for a, b in ((0.0, 0.7), (0.0, -0.7), (2.0, 0.7), (2.0, -0.7))]
+    for some in (points, points[:3]):
+        found = plane_through(some)
+        for px, py, pz in points:
+            assert found.at(px, py) == pytest.approx(pz, abs=1e-9)
+
+
+def test_four_points_off_a_plane_deviate_alike_and_points_on_a_line_do_not_tilt_across():
+    found = plane_through([(1.0, 1.0, 0.1), (1.0, -1.0, 0.0), (-1.0, 1.0, 0.0), (-1.0, -1.0, 0.0)])
+    assert (found.height, found.slope_x, found.slope_y) == pytest.approx((0.025, 0.025, 0.025))
+    line = plane_through([(0.0, 0.0, 0.0), (2.0, 0.0, 1.0)])
+    assert (line.slope_x, line.slope_y) == pytest.approx((0.5, 0.0))
+    assert plane_through([(3.0, 4.0, 5.0)]) == Plane(5.0)
+
+
+def test_looking_down_ends_where_it_should():
+    found = heights_below(caster(GROUND, Thing("box", Box((1.0, 1.0, 1.0)), at(5.0))), [(0, 0, 1), (5, 0, 1)], 2.0)
+    assert found.tolist() == [0.0, 0.5]
+    assert heights_below(caster(GROUND), [(0.0, 0.0, 3.0)], 2.0).tolist() == [-math.inf]
+
+
+def test_the_ground_nearest_to_a_height():
+    deck = Thing("deck", Box((4.0, 4.0, 1.0)), at(z=4.5))
+    roof = Thing(
+        "roof", Mesh(np.array([(-9.0, -9.0, 8.0), (9.0, -9.0, 8.0), (0.0, 9.0, 8.0)]), np.array([(0, 1, 2)])), at()
+    )
+    assert surface_near(caster(GROUND, deck), (0.0, 0.0, 0.1)) == 0.0
+    assert surface_near(caster(GROUND, deck), (0.0, 0.0, 6.0)) == 5.0
+    assert surface_near(caster(GROUND, deck), (0.0, 0.0, 4.5)) == 5.0  # from within it
+    assert surface_near(caster(deck), (0.0, 0.0, 0.1)) == pytest.approx(5.0)  # not its lower side
+    assert surface_near(caster(roof), (0.0, 0.0, 0.1)) == 8.0
+    assert surface_near(caster(), (0.0, 0.0, 0.1)) == math.inf
+
+
+def test_room_is_as_far_as_the_next_thing_that_could_be_ground():
+    box, high = Thing("box", Box((2.0, 2.0, 2.0)), at(9.0)), Thing("high", Box((2.0, 2.0, 2.0)), at(5.0, 0.0, 3.0))
+    assert room_on(caster(GROUND, box, high), Plane(), (0.0, 0.0), -1.0, 0.2) == pytest.approx(8.0)
+    assert room_on(caster(GROUND), Plane(), (0.0, 0.0), -1.0, 0.2) == math.inf
+    assert room_on(caster(GROUND), Plane(0.1), (0.0, 0.0), -1.0, 0.2) == 0.0  # stands on something else
+    assert room_on(caster(box), Plane(), (0.0, 0.0), -1.0, 0.2) == 0.0
+    ramp = Thing("ramp", HalfSpace(), at(pitch=-0.1))
+    assert room_on(caster(GROUND, ramp), Plane(), (-50.0, 0.0), -1.0, 0.2) == 0.0
