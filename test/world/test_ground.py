@@ -69,7 +69,7 @@ def test_the_ground_nearest_to_a_height():
     assert surface_near(caster(GROUND, deck), (0.0, 0.0, 6.0)) == 5.0
     assert surface_near(caster(GROUND, deck), (0.0, 0.0, 4.5)) == 5.0  # from within it
     assert surface_near(caster(deck), (0.0, 0.0, 0.1)) == pytest.approx(5.0)  # not its lower side
-    assert surface_near(caster(roof), (0.0, 0.0, 0.1)) == 8.0
+    assert surface_near(caster(roof), (0.0, 0.0, 0.1)) == pytest.approx(8.0)
     assert surface_near(caster(), (0.0, 0.0, 0.1)) == math.inf
 
 
