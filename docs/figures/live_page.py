@@ -23,7 +23,10 @@ from selenium.webdriver.remote.command import Command
 from vds_gz.share import share
 
 PICTURES = Path(__file__).resolve().parents[1] / "pictures"
-NODE = ["-m", "vds_gz.nodes.sim_node", "--ros-args", "--params-file", str(share("config") / "ackermann_car.yaml")]
+NODE = [
+    *("-m", "vds_gz.nodes.sim_node", "--ros-args", "--params-file", str(share("config") / "ackermann_car.yaml")),
+    *("-p", "world:=parking_lot", "-p", "sensors.lidar.type:=rplidar_a2", "-p", "sensors.lidar.xyz:=[0.0, 0.0, 0.5]"),
+]
 VIEW = ["-m", "vds_gz.cli", "view", "--port", "0"]
 FLAGS = "headless no-sandbox disable-gpu disable-background-networking window-size=1500,1220"
 

@@ -104,7 +104,7 @@ def test_nothing_is_met_beyond_the_range():
     assert one(Box((1.0, 1.0, 1.0)), at(x=5.5), (0.0, 0.0, 0.0), (1.0, 0.0, 0.0), 5.1)[0] == pytest.approx(5.0)
 
 
-def test_what_was_met_is_told():
+def test_hits_name_what_was_met():
     things = [Thing("near", sphere(1.0), at(x=5.0), retro=3.0), Thing("far", sphere(1.0), at(x=-9.0), retro=7.0)]
     caster = RayCaster(things)
     rays = np.array([(1.0, 0.0, 0.0), (-1.0, 0.0, 0.0), (0.0, 1.0, 0.0)])
@@ -302,6 +302,22 @@ def test_numpy_and_compiled_loops_give_the_same_bits(seed, max_range):
         compiled, vectorised = (one.cast(origins, rays, max_range) for one in (caster, caster.vectorised()))
         assert compiled[0].tolist() == vectorised[0].tolist()
         assert compiled[1].tolist() == vectorised[1].tolist()
+
+
+@pytest.mark.slow
+def test_a_million_triangles_are_one_wavy_ground():
+    """Rays straight down meet z = sin(x) cos(y) as closely as triangles of 14 cm follow it."""
+    pytest.importorskip("numba")
+    across = np.linspace(-50.0, 50.0, 709)
+    x, y = (part.ravel() for part in np.meshgrid(across, across))
+    corner = np.arange(709 * 709).reshape(709, 709)
+    a, b, c, d = (part.ravel() for part in (corner[:-1, :-1], corner[:-1, 1:], corner[1:, 1:], corner[1:, :-1]))
+    faces = np.concatenate([np.column_stack((a, b, c)), np.column_stack((a, c, d))])
+    ground = Mesh(np.column_stack((x, y, np.sin(x) * np.cos(y))), faces)
+    assert len(faces) > 1_000_000
+    begin = np.random.default_rng(0).uniform(-49.0, 49.0, (20_000, 3)) * (1.0, 1.0, 0.0) + (0.0, 0.0, 10.0)
+    ranges, _ = RayCaster([Thing("ground", ground, at())]).cast(begin, np.tile((0.0, 0.0, -1.0), (20_000, 1)))
+    assert 10.0 - ranges == pytest.approx(np.sin(begin[:, 0]) * np.cos(begin[:, 1]), abs=0.01)
 
 
 @pytest.mark.parametrize("compiled", [False, COMPILED])

@@ -160,17 +160,24 @@ export class Scene {
 
   // A ring around each contact, and the name of what is touched.
   drawContacts(context) {
-    context.strokeStyle = context.fillStyle = this.theme.colors.met;
-    context.lineWidth = 2.5;
+    const { met, panel } = this.theme.colors;
+    context.fillStyle = met;
     context.font = "bold 12px system-ui, sans-serif";
+    context.textAlign = "center";
     this.contacts.names.forEach((name, i) => {
       const x = this.width / 2 + (this.contacts.x[i] - this.center.x) * this.scale;
       const y = this.height / 2 - (this.contacts.y[i] - this.center.y) * this.scale;
       context.beginPath();
       context.arc(x, y, 9, 0, 2 * Math.PI);
+      context.strokeStyle = met;
+      context.lineWidth = 2.5;
       context.stroke();
-      context.fillText(name, x + 13, y + 4);
+      context.strokeStyle = panel;
+      context.lineWidth = 4;
+      context.strokeText(name, x, y - 15);
+      context.fillText(name, x, y - 15);
     });
+    context.textAlign = "start";
   }
 
   drawPath(context) {
