@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from helpers.gazebo import Driver, preset, vehicle
-from helpers.stepped import Stepped
+from helpers.stepped import STEP, Stepped
 
 from vds_gz.geometry.attitude import Attitude
 from vds_gz.geometry.se2 import Pose
@@ -103,6 +103,10 @@ def test_a_car_is_put_somewhere_tilted_falls_and_is_put_back(partition: str):
     car.run(100)
     # It has fallen freely for 0.1 s, which is told in its own axes.
     assert car.stands()[1].v_z == pytest.approx(-0.1 * GRAVITY * math.cos(0.2) * math.cos(0.1), rel=0.03)
+    body = car.plant.body(car.plant.vehicle.time - STEP)
+    assert body.velocity == pytest.approx((0.0, 0.0, -0.1 * GRAVITY), abs=0.03)
+    assert body.acceleration == pytest.approx((0.0, 0.0, -GRAVITY), abs=0.1)
+    assert body.angular_velocity == pytest.approx((0.0, 0.0, 0.0), abs=1e-3)
     car.run(1500)
     attitude = car.stands()[1]
     assert (attitude.z, attitude.roll, attitude.pitch) == pytest.approx((0.0, 0.0, 0.0), abs=5e-3)
