@@ -170,6 +170,16 @@ def test_where_the_ground_ends_it_goes_on_and_says_so():
     assert "no ground below the wheels" in plant.status().text
 
 
+def test_a_world_of_nothing_is_driven_in_and_said_to_be_none():
+    nothing = RayCaster([], compiled=False)
+    vehicle, footprint = vehicle_of(CAR)
+    plant = WorldPlant(vehicle, footprint, Surroundings(Scene("nothing", nothing, nothing)), "stop")
+    drive(plant, twist(2.0, 0.0, 0.0), 2.0)
+    assert plant.motion(0).x > 1.0
+    assert plant.attitude(0) == Attitude()
+    assert "no ground below the wheels" in plant.status().text
+
+
 def test_a_car_rolls_down_the_hill_of_the_world_outdoor():
     """As in Gazebo: the ramp rises by 6 degrees from x = 10 m."""
     slope, foot = math.radians(6.0), 10.0

@@ -79,5 +79,7 @@ def test_room_is_as_far_as_the_next_thing_that_could_be_ground():
     assert room_on(caster(GROUND), Plane(), (0.0, 0.0), -1.0, 0.2) == math.inf
     assert room_on(caster(GROUND), Plane(0.1), (0.0, 0.0), -1.0, 0.2) == 0.0  # stands on something else
     assert room_on(caster(box), Plane(), (0.0, 0.0), -1.0, 0.2) == 0.0
+    upright = Thing("upright", HalfSpace(), at(9.0, pitch=0.5 * math.pi))
+    assert room_on(caster(upright, box), Plane(), (0.0, 0.0), -1.0, 0.2) == 0.0
     ramp = Thing("ramp", HalfSpace(), at(pitch=-0.1))
     assert room_on(caster(GROUND, ramp), Plane(), (-50.0, 0.0), -1.0, 0.2) == 0.0

@@ -65,6 +65,9 @@ class Standing:
         self.plane = Plane(height)
         found = surface_near(self._ground, (pose.x, pose.y, height + self._step))
         attitude = Attitude(found)
+        if not math.isfinite(found):
+            self.lost = pose.x, pose.y
+            return
         for _ in range(3):  # the contacts move a little as it tilts
             touching = self._touching(pose, attitude)
             points = [(x, y, self._follow((pose.x, pose.y, found), (x, y))) for x, y, _ in touching]

@@ -87,7 +87,8 @@ def room_on(caster: RayCaster, plane: Plane, point: tuple[float, float], low: fl
     """
     packed = caster.packed
     solid = packed.kinds != HALF_SPACE
-    if not any(_plane_of(row).near(plane) for row in packed.rows[~solid]):
+    upright = packed.rows[:, 8] <= SAME
+    if not any(_plane_of(row).near(plane) for row in packed.rows[~solid & ~upright]):
         return 0.0
     lower, upper = packed.lower[solid], packed.upper[solid]
     if not plane.level:
@@ -101,8 +102,6 @@ def room_on(caster: RayCaster, plane: Plane, point: tuple[float, float], low: fl
 def _plane_of(row: Array) -> Plane:
     """The plane that bounds a half space, by its row; it must not stand upright."""
     x, y, z = row[6:9]
-    if z <= SAME:
-        return Plane(math.inf)
     px, py, pz = row[9:12]
     return Plane(float(pz + (x * px + y * py) / z), float(-x / z), float(-y / z))
 
