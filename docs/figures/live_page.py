@@ -51,6 +51,7 @@ def main() -> None:
             driver.save_screenshot(str(PICTURES / "live_page.png"))
         with browser(url, PHONE) as driver:
             drive_by_thumbs(driver)
+            time.sleep(1.0)  # frames are drawn again
             driver.save_screenshot(str(PICTURES / "live_page_phone.png"))
 
 
