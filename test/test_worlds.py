@@ -42,7 +42,7 @@ def test_steps_of_a_millisecond_in_real_time(world):
 
 def test_systems(world):
     names = [plugin.get("name").rpartition(":")[2] for plugin in world.findall("plugin")]
-    assert sorted(names) == sorted({"Physics", "UserCommands", "SceneBroadcaster", "Imu", "NavSat", "Sensors"})
+    assert sorted(names) == ["Contact", "Imu", "NavSat", "Physics", "SceneBroadcaster", "Sensors", "UserCommands"]
 
 
 def test_nothing_moves_and_names_differ(world):

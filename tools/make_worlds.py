@@ -22,6 +22,7 @@ SYSTEMS = {
     "scene-broadcaster": "SceneBroadcaster",
     "imu": "Imu",
     "navsat": "NavSat",
+    "contact": "Contact",
     "sensors": "Sensors",
 }
 

@@ -9,6 +9,7 @@ from vds_gz.sensing.streams import STREAMS
 #: What ros_gz_bridge can translate.
 PAIRS = {
     "actuator_msgs/msg/Actuators": "gz.msgs.Actuators",
+    "ros_gz_interfaces/msg/Contacts": "gz.msgs.Contacts",
     "nav_msgs/msg/Odometry": "gz.msgs.Odometry",
     "sensor_msgs/msg/CameraInfo": "gz.msgs.CameraInfo",
     "sensor_msgs/msg/Image": "gz.msgs.Image",
@@ -31,11 +32,11 @@ def test_joints_go_in_and_everything_else_comes_out():
     found = entries(vehicle_bridge("robo", SENSORS))
     assert {name for name, one in found.items() if one["direction"] == "ROS_TO_GZ"} == {"/model/robo/actuators"}
     assert {"/model/robo/joint_state", "/model/robo/odometry"} < set(found)
-    assert len(found) == 3 + sum(map(len, STREAMS.values()))
+    assert len(found) == 4 + sum(map(len, STREAMS.values()))
 
 
 def test_links_get_what_they_need():
-    streams = sum(map(len, STREAMS.values()))
+    streams = 1 + sum(map(len, STREAMS.values()))  # and contacts
     assert len(entries(vehicle_bridge("robo", SENSORS, link="transport"))) == streams
     control = entries(vehicle_bridge("robo", SENSORS, link="ros2_control"))
     assert len(control) == 1 + streams

@@ -12,7 +12,7 @@ from vds_gz.description import gz_topics as topics
 from vds_gz.description.sdf import sdf
 from vds_gz.description.urdf_writer import urdf
 from vds_gz.parameters.sensors import TYPES
-from vds_gz.parameters.vehicles import BicycleParameters, OmniParameters
+from vds_gz.parameters.vehicles import BicycleParameters, DifferentialParameters, OmniParameters
 from vds_gz.sensing.streams import STREAMS
 from vds_gz.share import share
 from vds_gz.vehicle.catalogue import models
@@ -111,7 +111,20 @@ HELIOS_ROWS = {
 def carried(kind: str, **values: object) -> list[ElementTree.Element]:
     """The sensors of SDF that one of ours becomes."""
     vehicle = simulated("bicycle", BicycleParameters(), sensors={"probe": TYPES[kind](**values)})
-    return vehicle.findall("link[@name='base_link']/sensor")
+    return mounted(vehicle)
+
+
+def mounted(vehicle: ElementTree.Element) -> list[ElementTree.Element]:
+    """The sensors of a vehicle but for that of contacts, which every vehicle has."""
+    return [sensor for sensor in vehicle.findall("link/sensor") if sensor.get("type") != "contact"]
+
+
+def test_the_body_feels_contacts_and_a_caster_does_not():
+    for model, parameters in (("bicycle", BicycleParameters()), ("differential", DifferentialParameters())):
+        vehicle = simulated(model, parameters, name="robo")
+        (sensor,) = vehicle.findall("link[@name='base_link']/sensor[@type='contact']")
+        assert [one.text for one in sensor.findall("contact/collision")] == ["chassis_collision_0"]
+        assert sensor.findtext("contact/topic") == topics.contacts("robo")
 
 
 def value(sensor: ElementTree.Element, path: str) -> float:
@@ -257,7 +270,7 @@ def test_a_sensor_is_where_it_was_put_and_weighs_nothing(kind):
     frame = vehicle.find("frame[@name='probe']")
     assert frame.get("attached_to") == "base_link"
     assert [float(part) for part in frame.findtext("pose").split()] == pytest.approx([0.1, -0.2, 0.3, 0, 0.1, 0.2])
-    for sensor in vehicle.findall("link/sensor"):
+    for sensor in mounted(vehicle):
         assert sensor.find("pose").get("relative_to") == "probe"
         assert sensor.findtext("gz_frame_id") == "probe"
     masses = [[float(mass.text) for mass in one.iter("mass")] for one in (bare, vehicle)]
@@ -277,7 +290,7 @@ APPENDED = {
 @pytest.mark.parametrize("kind", TYPES)
 def test_topics_are_those_of_the_catalogue(kind):
     vehicle = simulated("bicycle", BicycleParameters(), name="robo", sensors={"probe": TYPES[kind]()})
-    for sensor in vehicle.findall("link/sensor"):
+    for sensor in mounted(vehicle):
         own = sensor.findtext("topic")
         there = {own + end for end in APPENDED[sensor.get("type")] if ".." not in end}
         there |= {own.rpartition("/")[0] + "/camera_info" for end in APPENDED[sensor.get("type")] if ".." in end}

@@ -24,7 +24,7 @@ Entry = dict[str, str | int]
 def vehicle_bridge(
     name: str = "vehicle", sensors: Mapping[str, Sensor] | None = None, frame_prefix: str = "", link: str = "bridge"
 ) -> str:
-    """The bridge of a vehicle: joint commands into Gazebo; joint states, true pose and sensors out of it.
+    """The bridge of a vehicle: joint commands into Gazebo; joint states, true pose, contacts and sensors out of it.
 
     Joint commands, joint states and pose have the same names in ROS as in Gazebo. Names of sensors' topics are
     relative, so that they lie in the bridge's namespace.
@@ -33,7 +33,8 @@ def vehicle_bridge(
         name: Name of the vehicle's model in Gazebo.
         sensors: The parameter groups of its sensors, by their names.
         frame_prefix: Put before the names of the sensors' frames.
-        link: The node's link: ``ros2_control`` needs no joints here, and ``transport`` and ``system`` only sensors.
+        link: The node's link: ``ros2_control`` needs no joints here, and ``transport`` and ``system`` only contacts and
+            sensors.
     """
     entries = []
     if link == "bridge":
@@ -43,6 +44,8 @@ def vehicle_bridge(
         ]
     if link in ("bridge", "ros2_control"):
         entries.append(entry(topics.odometry(name), "nav_msgs/msg/Odometry", "gz.msgs.Odometry"))
+    contacts = entry("contacts", "ros_gz_interfaces/msg/Contacts", "gz.msgs.Contacts", gz_topic=topics.contacts(name))
+    entries.append(contacts | {"frame_id": f"{frame_prefix}map", "lazy": True})
     entries += [
         sensor_entry(name, sensor, stream, frame_prefix)
         for sensor, parameters in (sensors or {}).items()

@@ -22,6 +22,11 @@ def odometry(name: str) -> str:
     return f"/model/{name}/odometry"
 
 
+def contacts(name: str) -> str:
+    """What the body touches (``gz.msgs.Contacts``)."""
+    return f"/model/{name}/contacts"
+
+
 def of_sensor(name: str, topic: str) -> str:
     """A topic of a sensor of the vehicle ``name``, e.g. ``lidar1/points``; one with a slash before it stays."""
     return topic if topic.startswith("/") else f"/model/{name}/{topic}"

@@ -18,6 +18,9 @@ from vds_gz.vehicle.model import AnyModel, Joint
 #: Version of the format. Every release since Fortress reads it.
 SDF_VERSION = "1.9"
 
+#: The link that is the body, and how its collisions that roll on the ground are called.
+BODY, CASTER = "base_link", "caster"
+
 register_namespace("gz", "http://gazebosim.org/schema")
 
 
@@ -44,12 +47,28 @@ def sdf(
     vehicle = sdf_model(urdf(model.name, parameters, model.xacro, sensors), name)
     for topic in vehicle.iterfind("link/sensor/topic"):
         topic.text = topics.of_sensor(name, topic.text or "")
+    _feel_contacts(vehicle, topics.contacts(name))
     vehicle.extend(list(joint_plugins(model.joints(parameters), name)))
     vehicle.extend(list(state_plugins(name, rate)))
     root = Element("sdf", version=SDF_VERSION)
     root.append(vehicle)
     indent(root)
     return '<?xml version="1.0"?>\n' + tostring(root, encoding="unicode") + "\n"
+
+
+def _feel_contacts(vehicle: Element, topic: str) -> None:
+    """Let what the body touches be published; wheels and casters touch the ground all the time."""
+    body = vehicle.find(f"link[@name='{BODY}']")
+    collisions = [] if body is None else [one.get("name", "") for one in body.findall("collision")]
+    felt = [name for name in collisions if not name.startswith(CASTER)]
+    if body is None or not felt:
+        return
+    sensor = SubElement(body, "sensor", name="contacts", type="contact")
+    SubElement(sensor, "always_on").text = "true"
+    contact = SubElement(sensor, "contact")
+    for name in felt:
+        SubElement(contact, "collision").text = name
+    SubElement(contact, "topic").text = topic
 
 
 def joint_plugins(joints: Iterable[Joint], name: str) -> Iterable[Element]:
