@@ -52,7 +52,7 @@ class GnssModel:
         """Measure in a world that lies there on Earth."""
         interval = 0.0 if self._time is None else (state.time - self._time) * 1e-9
         self._time = state.time
-        white, wandering = self._white.sample(0.0).tolist(), self._wandering.sample(interval).tolist()
+        white, wandering = self._white.sample(0.0), self._wandering.sample(interval)
         point = state.pose.apply(self._parameters.xyz)
         fix_type = self._fix_type(point)
         if fix_type == "none":

@@ -90,5 +90,5 @@ def true_motion(state: BodyState, place: Vector, gravity: Vector) -> tuple[Vecto
 
 
 def _noisy(true: Vector, noise: Noise, interval: float) -> Vector:
-    x, y, z = noise.sample(interval).tolist()
+    x, y, z = noise.sample(interval)
     return true[0] + x, true[1] + y, true[2] + z

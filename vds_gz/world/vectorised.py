@@ -54,18 +54,20 @@ def cast(packed: Packed, origins: Array, directions: Array, max_range: float, ra
 def _pairs(packed: Packed, origins: Array, directions: Array, max_range: float) -> Iterator[tuple[Indices, Indices]]:
     """Rays, and shapes that they may meet, in parts: those whose bounds they come through."""
     within = _within_reach(packed, origins, directions, max_range)
+    # Along an axis along which no ray runs, those within reach are met.
+    moving = [axis for axis in range(3) if len(origins) > 1 or directions[:, axis].any()]
     lower, upper = packed.lower[within].T[:, None, :], packed.upper[within].T[:, None, :]
     height = max(1, BLOCK // max(1, len(within)))
     for top in range(0, len(directions), height):
         inverses = 1.0 / _away_from_zero(directions[top : top + height])
         begins = origins[top : top + height] if len(origins) > 1 else origins
-        near, far = np.zeros(()), np.asarray(max_range)
-        for axis in range(3):
+        near, far = np.zeros((1, len(within))), np.full((1, len(within)), max_range)
+        for axis in moving:
             begin, inverse = begins[:, axis, None], inverses[:, axis, None]
             one, other = (lower[axis] - begin) * inverse, (upper[axis] - begin) * inverse
             near = np.maximum(near, np.minimum(one, other))
             far = np.minimum(far, np.maximum(one, other))
-        rays, shapes = np.nonzero(near <= far)
+        rays, shapes = np.nonzero(np.broadcast_to(near <= far, (len(inverses), len(within))))
         yield rays + top, within[shapes]
 
 
