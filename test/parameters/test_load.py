@@ -233,6 +233,10 @@ def test_a_node_cannot_follow_a_clock_and_give_it():
     assert "'use_sim_time' and 'be_reference_clock' are both true" in message
 
 
+def test_obstacles_need_a_world_to_move_through():
+    assert "'moving_obstacles' is 'cars.yaml' and 'world' is empty" in refusal(moving_obstacles="cars.yaml")
+
+
 def test_nothing_is_published_more_often_than_stepped():
     assert refusal(step_rate=100.0, pub_rate=200.0, clock_rate=50.0) == (
         "parameter 'pub_rate' is 200; it must be at most step_rate, 100 [Hz]"

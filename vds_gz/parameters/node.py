@@ -89,6 +89,11 @@ class NodeParameters(ParameterGroup):
             raise ParameterError(
                 "parameters 'use_sim_time' and 'be_reference_clock' are both true; a node follows a clock or gives it"
             )
+        if self.moving_obstacles and not self.world:
+            raise ParameterError(
+                f"parameter 'moving_obstacles' is '{self.moving_obstacles}' and 'world' is empty; obstacles move through a "
+                "world: set world:=empty where there is to be nothing else"
+            )
         if self.pub_rate > self.step_rate:
             raise ParameterError(
                 f"parameter 'pub_rate' is {self.pub_rate:g}; it must be at most step_rate, {self.step_rate:g} [Hz]"
