@@ -91,8 +91,8 @@ class NodeParameters(ParameterGroup):
             )
         if self.moving_obstacles and not self.world:
             raise ParameterError(
-                f"parameter 'moving_obstacles' is '{self.moving_obstacles}' and 'world' is empty; obstacles move through a "
-                "world: set world:=empty where there is to be nothing else"
+                f"parameter 'moving_obstacles' is '{self.moving_obstacles}' and 'world' is empty; obstacles move "
+                "through a world: set world:=empty where there is to be nothing else"
             )
         if self.pub_rate > self.step_rate:
             raise ParameterError(
