@@ -43,7 +43,7 @@ def test_the_last_type_counts():
 
 
 @pytest.mark.parametrize("name", TYPES)
-def test_every_type_can_be_told_apart_and_described(name):
+def test_every_type_can_be_distinguished_and_described(name):
     assert loaded(type=name)["lidar1"].type == name
     for one in describe(TYPES[name]()):
         assert one.doc
@@ -65,6 +65,11 @@ def test_every_type_can_be_told_apart_and_described(name):
         ({"type": "imu", "xyz": [True, 1.0, 2.0]}, "must be a list of 3 finite numbers"),
         ({"type": "imu", "xyz": [float("nan"), 1.0, 2.0]}, "must be a list of 3 finite numbers"),
         ({"type": "imu", "rate": 0.0}, "greater than 0, at most 1000"),
+        ({"type": "velodyne_vlp16", "rate": 0.0}, r"'sensors.lidar1.rate' is 0 .* at least 0.25, at most 1000 \[Hz\]"),
+        ({"type": "lidar2d", "rays": 10**9}, "'sensors.lidar1.rays' is 1e.09 .* at least 2, at most 65536"),
+        ({"type": "ouster_os1", "rows": 10**6}, "at least 1, at most 512"),
+        ({"type": "camera", "columns": 10**6}, "at least 1, at most 8192"),
+        ({"type": "lidar2d", "min_range": 30.0}, "'min_range' is 30; it must be less than max_range, 30"),
         ({"type": "lidar2d", "min_range": 40.0}, "'min_range' is 40; it must be less than max_range, 30"),
         (
             {"type": "rgbd_camera", "depth_clip_max": 0.001},

@@ -203,6 +203,23 @@ def test_an_initial_pose_within_its_own_reach_finds_the_vehicle_and_one_beyond_d
     assert last.x - truth.x == pytest.approx(0.0 if found else off, abs=1e-6)
 
 
+@pytest.mark.parametrize("heading", [0.0, math.pi / 2, math.pi])
+def test_its_reach_is_along_the_axes_of_the_map_as_its_covariance_is(heading):
+    truth = Pose(4.0, -3.0, heading)
+    amcl = Amcl(parameters(**SURE), truth)
+    amcl.initialise(Pose(4.0, -2.1, heading), (0.1, 1.0, 0.2))
+    seen = drive(amcl, [Pose(0.02, 0.0, 0.0)] * 1000, truth)
+    last, end = [(scan.estimate.pose, truth) for truth, _, scan in seen if scan.estimate][-1]
+    assert (last.x, last.y) == pytest.approx((end.x, end.y), abs=1e-6)
+
+
+def test_at_the_systems_time_a_scan_is_there_at_once():
+    """Floating point would make it up to 128 ns later."""
+    period = 33_333_333
+    amcl = Amcl(parameters(scan_rate=30.0), START)
+    assert [len(amcl.update((52_800_000_000 + k) * period, START)) for k in range(1000)] == [1] * 1000
+
+
 def test_global_localization_begins_anywhere_and_finds_the_vehicle_on_the_way():
     amcl = Amcl(parameters(**SURE), START)
     amcl.set_pose(Pose(50.0, 0.0, 0.0))

@@ -52,6 +52,12 @@ def test_rays_are_those_of_the_model_in_gazebo(group, changes):
     assert grid.elevations == pytest.approx(np.concatenate(bands))
 
 
+@pytest.mark.parametrize("group", [OusterOs1, VelodyneVlp16])
+def test_a_single_row_is_level(group):
+    (lidar,) = lidars_of_the_model(group(rows=1))
+    assert span(lidar, "vertical").tolist() == gazebo_grid(group(rows=1)).elevations.tolist() == [0.0]
+
+
 def test_a_faster_turn_has_fewer_columns():
     assert column_count(VelodyneVlp16(rate=10.0)) == 1808
     assert column_count(VelodyneVlp16(rate=20.0)) == 904

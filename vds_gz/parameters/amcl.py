@@ -12,25 +12,25 @@ from vds_gz.parameters.declaration import ParameterGroup, choice, flag, real
 class AmclParameters(ParameterGroup):
     """How AMCL's stand-in updates, how it errs, and what it shows of itself."""
 
-    update_min_d: float = real(0.25, "m", "way along x or y of the odometry before an update", minimum=0.0)
-    update_min_a: float = real(0.2, "rad", "turn before an update", minimum=0.0)
+    update_min_d: float = real(0.25, "m", "translation along x or y of the odometry that brings an update", minimum=0.0)
+    update_min_a: float = real(0.2, "rad", "rotation that brings an update", minimum=0.0)
     transform_tolerance: float = real(
-        1.0, "s", "how far map -> odom is dated into the future", minimum=0.0, maximum=1e6
+        1.0, "s", "how far map -> odom is stamped into the future", minimum=0.0, maximum=1e6
     )
     set_initial_pose: bool = flag(True, "it knows at the start where the vehicle is; else it waits for initialpose")
     scan_rate: float = real(
-        10.0, "Hz", "scans per second, at most pub_rate of which count", positive=True, maximum=1000.0
+        10.0, "Hz", "scans per second, at most pub_rate of which count", minimum=1e-3, maximum=1000.0
     )
     position_std: float = real(
         0.03, "m", "standard deviation of the position along each axis", minimum=0.0, maximum=1e6
     )
     heading_std: float = real(0.013, "rad", "standard deviation of the heading", minimum=0.0, maximum=math.pi)
     correlation_distance: float = real(
-        1.0, "m", "way in which an error, and the spread of an initial pose, is forgotten", positive=True
+        1.0, "m", "distance over which an error, and the spread of an initial pose, decays by 1/e", positive=True
     )
     jump_rate: float = real(0.0, "Hz", "jumps per second, at updates", minimum=0.0)
-    jump_size: float = real(0.5, "m", "how far it jumps, in a random direction", minimum=0.0, maximum=1e6)
-    latency: float = real(0.0, "s", "from a scan to what it gives", minimum=0.0, maximum=10.0)
+    jump_size: float = real(0.5, "m", "length of a jump, in a random direction", minimum=0.0, maximum=1e6)
+    latency: float = real(0.0, "s", "delay from a scan to its result", minimum=0.0, maximum=10.0)
     initialpose: str = choice(
         "both",
         ("both", "amcl", "vehicle"),

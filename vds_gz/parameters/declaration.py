@@ -149,9 +149,11 @@ def real(
     )
 
 
-def integer(default: int, doc: str, *, minimum: float = -math.inf, live: bool = False) -> int:
+def integer(
+    default: int, doc: str, *, minimum: float = -math.inf, maximum: float = math.inf, live: bool = False
+) -> int:
     """A whole number."""
-    return _field(default, Description("", "integer", default, "", doc, minimum, read_only=not live))
+    return _field(default, Description("", "integer", default, "", doc, minimum, maximum, read_only=not live))
 
 
 def flag(default: bool, doc: str, *, live: bool = False) -> bool:

@@ -22,15 +22,21 @@ from vds_gz.parameters.override import Override
 #: The parameter that they are members of.
 GROUP = "sensors"
 
+#: No noise and no range is larger [m, m/s^2, rad/s ...]: both go out as single precision, ranges as millimetres too.
+LARGEST = 1e6
+
+#: Most rows, most rays and most pixels one way that a sensor may have, for the sake of memory.
+MOST_ROWS, MOST_RAYS, MOST_PIXELS = 512, 65_536, 8192
+
 
 def kind(name: str) -> str:
     """The parameter that says what a sensor is."""
-    return text(name, "what it is")
+    return text(name, "type of the sensor")
 
 
 def place(x: float, y: float, z: float) -> tuple[float, float, float]:
     """Where a sensor is."""
-    return reals((x, y, z), "m", "place in base_link")
+    return reals((x, y, z), "m", "position in base_link")
 
 
 def straight() -> tuple[float, float, float]:
@@ -43,9 +49,56 @@ def rate(default: float) -> float:
     return real(default, "Hz", "measurements per second", positive=True, maximum=1000.0)
 
 
-def noise(default: float) -> float:
-    """The noise of a range finder."""
-    return real(default, "m", "standard deviation of a range", minimum=0.0)
+def scan_rate(default: float) -> float:
+    """How often a lidar scans; of slower turns the 32 bits of an Ouster's times [ns] would not hold the last ones."""
+    return real(default, "Hz", "scans per second", minimum=0.25, maximum=1000.0)
+
+
+def min_range(default: float) -> float:
+    """Where the rays of a lidar begin."""
+    return real(default, "m", "minimum range; what is nearer is seen through", positive=True, maximum=LARGEST)
+
+
+def max_range(default: float) -> float:
+    """Where the rays of a lidar end."""
+    return real(default, "m", "maximum range; what is farther is not seen", positive=True, maximum=LARGEST)
+
+
+def rows(default: int) -> int:
+    """How many rings a lidar has."""
+    return integer(default, "rings, one above the other; a single one is level", minimum=1, maximum=MOST_ROWS)
+
+
+def vertical_fov(degrees: float) -> float:
+    """The vertical field of view of a lidar."""
+    doc = "vertical field of view, from the lowest to the highest ring"
+    return real(math.radians(degrees), "rad", doc, minimum=0.0, maximum=math.pi)
+
+
+def field_of_view(default: float) -> float:
+    """The field of view of a scanner in one plane."""
+    return real(default, "rad", "field of view, centred ahead", positive=True, maximum=2.0 * math.pi)
+
+
+def range_noise(default: float) -> float:
+    """The noise of a lidar."""
+    return noise(default, "m", "standard deviation of a range")
+
+
+def noise(default: float, unit: str, doc: str) -> float:
+    """The standard deviation or the density of a noise."""
+    return real(default, unit, doc, minimum=0.0, maximum=LARGEST)
+
+
+def bias(unit: str) -> float:
+    """A constant bias."""
+    doc = "mean magnitude of each axis' constant bias; its sign is random"
+    return real(0.0, unit, doc, minimum=-LARGEST, maximum=LARGEST)
+
+
+def correlation_time(default: float, doc: str) -> float:
+    """The time constant of a Gauss-Markov process."""
+    return real(default, "s", doc, minimum=1e-6)
 
 
 def layout() -> str:
@@ -53,7 +106,7 @@ def layout() -> str:
     return choice(
         "gazebo",
         ("gazebo", "driver"),
-        "whose messages: Gazebo's, all points at one time, or those of the device's driver, each point with its time",
+        "message layout: Gazebo's, all points at one time, or that of the device's driver, each point with its time",
     )
 
 
@@ -68,10 +121,10 @@ class Lidar(ParameterGroup):
 
     xyz: tuple[float, float, float] = place(0.5, 0.0, 0.7)
     rpy: tuple[float, float, float] = straight()
-    rate: float = rate(10.0)
-    std_noise: float = noise(0.005)
-    min_range: float = real(0.2, "m", "what is nearer is not seen", positive=True)
-    max_range: float = real(110.0, "m", "what is farther is not seen", positive=True)
+    rate: float = scan_rate(10.0)
+    std_noise: float = range_noise(0.005)
+    min_range: float = min_range(0.2)
+    max_range: float = max_range(110.0)
     layout: str = layout()
 
     def check_together(self) -> None:
@@ -104,27 +157,23 @@ class Helios70(Lidar):
 class OusterOs1(Lidar):
     """An Ouster OS1."""
 
-    min_range: float = real(0.5, "m", "what is nearer is not seen", positive=True)
-    max_range: float = real(90.0, "m", "what is farther is not seen", positive=True)
+    min_range: float = min_range(0.5)
+    max_range: float = max_range(90.0)
     type: str = kind("ouster_os1")
-    columns: int = integer(1024, "points in a turn: 512, 1024 or 2048", minimum=2)
-    rows: int = integer(128, "points on top of each other", minimum=1)
-    vertical_fov: float = real(
-        math.radians(22.5), "rad", "between the lowest and the highest row", minimum=0.0, maximum=math.pi
-    )
+    columns: int = integer(1024, "columns of a scan; the device has 512, 1024 or 2048", minimum=2, maximum=MOST_RAYS)
+    rows: int = rows(128)
+    vertical_fov: float = vertical_fov(22.5)
 
 
 @dataclass(frozen=True, slots=True)
 class VelodyneVlp16(Lidar):
     """A Velodyne VLP-16."""
 
-    min_range: float = real(0.1, "m", "what is nearer is not seen", positive=True)
-    max_range: float = real(80.0, "m", "what is farther is not seen", positive=True)
+    min_range: float = min_range(0.1)
+    max_range: float = max_range(80.0)
     type: str = kind("velodyne_vlp16")
-    rows: int = integer(16, "points on top of each other", minimum=1)
-    vertical_fov: float = real(
-        math.radians(30.0), "rad", "between the lowest and the highest row", minimum=0.0, maximum=math.pi
-    )
+    rows: int = rows(16)
+    vertical_fov: float = vertical_fov(30.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,13 +181,13 @@ class Lidar2d(Lidar):
     """A laser scanner in one plane."""
 
     xyz: tuple[float, float, float] = place(1.8, 0.0, 0.7)
-    rate: float = rate(20.0)
-    std_noise: float = noise(0.01)
-    min_range: float = real(0.05, "m", "what is nearer is not seen", positive=True)
-    max_range: float = real(30.0, "m", "what is farther is not seen", positive=True)
+    rate: float = scan_rate(20.0)
+    std_noise: float = range_noise(0.01)
+    min_range: float = min_range(0.05)
+    max_range: float = max_range(30.0)
     type: str = kind("lidar2d")
-    fov: float = real(math.pi, "rad", "angle of the fan, its middle ahead", positive=True, maximum=2.0 * math.pi)
-    rays: int = integer(181, "rays of a scan", minimum=2)
+    fov: float = field_of_view(math.pi)
+    rays: int = integer(181, "rays of a scan", minimum=2, maximum=MOST_RAYS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,11 +195,11 @@ class RplidarA2(Lidar):
     """An RPLIDAR A2, which looks all around in one plane."""
 
     xyz: tuple[float, float, float] = place(1.8, 0.0, 0.7)
-    std_noise: float = noise(0.01)
-    min_range: float = real(0.05, "m", "what is nearer is not seen", positive=True)
-    max_range: float = real(16.0, "m", "what is farther is not seen", positive=True)
+    std_noise: float = range_noise(0.01)
+    min_range: float = min_range(0.05)
+    max_range: float = max_range(16.0)
     type: str = kind("rplidar_a2")
-    fov: float = real(2.0 * math.pi, "rad", "angle of the fan, its middle ahead", positive=True, maximum=2.0 * math.pi)
+    fov: float = field_of_view(2.0 * math.pi)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,28 +210,28 @@ class Imu(ParameterGroup):
     xyz: tuple[float, float, float] = place(0.0, 0.0, 0.0)
     rpy: tuple[float, float, float] = straight()
     rate: float = rate(20.0)
-    angular_velocity_white_noise: float = real(2e-4, "rad/s", "standard deviation of a sample", minimum=0.0)
-    linear_acceleration_white_noise: float = real(0.017, "m/s^2", "standard deviation of a sample", minimum=0.0)
-    angular_velocity_random_walk: float = real(0.0, "rad/s/sqrt(s)", "how fast the biases walk", minimum=0.0)
-    linear_acceleration_random_walk: float = real(0.0, "m/s^2/sqrt(s)", "how fast the biases walk", minimum=0.0)
-    gyroscope_noise_density: float = real(
-        0.0, "rad/s/sqrt(Hz)", "as in kalibr, in place of angular_velocity_white_noise", minimum=0.0
+    angular_velocity_white_noise: float = noise(2e-4, "rad/s", "standard deviation of a sample")
+    linear_acceleration_white_noise: float = noise(0.017, "m/s^2", "standard deviation of a sample")
+    angular_velocity_random_walk: float = noise(0.0, "rad/s/sqrt(s)", "random walk of the biases")
+    linear_acceleration_random_walk: float = noise(0.0, "m/s^2/sqrt(s)", "random walk of the biases")
+    gyroscope_noise_density: float = noise(
+        0.0, "rad/s/sqrt(Hz)", "as in kalibr, in place of angular_velocity_white_noise"
     )
-    accelerometer_noise_density: float = real(
-        0.0, "m/s^2/sqrt(Hz)", "as in kalibr, in place of linear_acceleration_white_noise", minimum=0.0
+    accelerometer_noise_density: float = noise(
+        0.0, "m/s^2/sqrt(Hz)", "as in kalibr, in place of linear_acceleration_white_noise"
     )
-    gyroscope_random_walk: float = real(
-        0.0, "rad/s^2/sqrt(Hz)", "as in kalibr, in place of angular_velocity_random_walk", minimum=0.0
+    gyroscope_random_walk: float = noise(
+        0.0, "rad/s^2/sqrt(Hz)", "as in kalibr, in place of angular_velocity_random_walk"
     )
-    accelerometer_random_walk: float = real(
-        0.0, "m/s^3/sqrt(Hz)", "as in kalibr, in place of linear_acceleration_random_walk", minimum=0.0
+    accelerometer_random_walk: float = noise(
+        0.0, "m/s^3/sqrt(Hz)", "as in kalibr, in place of linear_acceleration_random_walk"
     )
-    angular_velocity_bias: float = real(0.0, "rad/s", "mean bias of each axis at the start; its sign is random")
-    angular_velocity_bias_stddev: float = real(0.0, "rad/s", "standard deviation of that bias", minimum=0.0)
-    linear_acceleration_bias: float = real(0.0, "m/s^2", "mean bias of each axis at the start; its sign is random")
-    linear_acceleration_bias_stddev: float = real(0.0, "m/s^2", "standard deviation of that bias", minimum=0.0)
-    bias_correlation_time: float = real(1e9, "s", "time in which a bias is forgotten", positive=True)
-    measure_orientation: bool = flag(False, "it measures the orientation too, without noise")
+    angular_velocity_bias: float = bias("rad/s")
+    angular_velocity_bias_stddev: float = noise(0.0, "rad/s", "standard deviation of that magnitude")
+    linear_acceleration_bias: float = bias("m/s^2")
+    linear_acceleration_bias_stddev: float = noise(0.0, "m/s^2", "standard deviation of that magnitude")
+    bias_correlation_time: float = correlation_time(1e9, "correlation time of the biases that walk")
+    measure_orientation: bool = flag(False, "orientation is measured too, without noise")
 
     def check_together(self) -> None:
         """Refuse a noise that is given in both spellings."""
@@ -215,14 +264,14 @@ class Camera(ParameterGroup):
     xyz: tuple[float, float, float] = place(0.65, 0.0, 1.0)
     rpy: tuple[float, float, float] = straight()
     rate: float = rate(10.0)
-    columns: int = integer(640, "width of the image in pixels", minimum=1)
-    rows: int = integer(480, "height of the image in pixels", minimum=1)
-    fx: float = real(400.0, "pixel", "horizontal focal length", positive=True)
-    fy: float = real(400.0, "pixel", "vertical focal length", positive=True)
-    cx: float = real(320.0, "pixel", "column of the optical axis")
-    cy: float = real(240.0, "pixel", "row of the optical axis")
-    clip_min: float = real(0.01, "m", "what is nearer is not seen", positive=True)
-    clip_max: float = real(1e4, "m", "what is farther is not seen", positive=True)
+    columns: int = integer(640, "width of the image in pixels", minimum=1, maximum=MOST_PIXELS)
+    rows: int = integer(480, "height of the image in pixels", minimum=1, maximum=MOST_PIXELS)
+    fx: float = real(400.0, "pixel", "horizontal focal length", minimum=1e-3, maximum=LARGEST)
+    fy: float = real(400.0, "pixel", "vertical focal length", minimum=1e-3, maximum=LARGEST)
+    cx: float = real(320.0, "pixel", "column of the principal point", minimum=-LARGEST, maximum=LARGEST)
+    cy: float = real(240.0, "pixel", "row of the principal point", minimum=-LARGEST, maximum=LARGEST)
+    clip_min: float = real(0.01, "m", "near clipping plane", positive=True, maximum=LARGEST)
+    clip_max: float = real(1e4, "m", "far clipping plane", positive=True, maximum=LARGEST)
 
     def check_together(self) -> None:
         """Refuse what does not fit together."""
@@ -251,8 +300,8 @@ class Gnss(ParameterGroup):
     xyz: tuple[float, float, float] = place(0.0, 0.0, 0.0)
     rpy: tuple[float, float, float] = straight()
     rate: float = rate(1.0)
-    horizontal_std_noise: float = real(2.0, "m", "standard deviation to the north and to the east", minimum=0.0)
-    vertical_std_noise: float = real(4.0, "m", "standard deviation of the height", minimum=0.0)
+    horizontal_std_noise: float = noise(2.0, "m", "standard deviation to the north and to the east")
+    vertical_std_noise: float = noise(4.0, "m", "standard deviation of the height")
     layout: str = choice(
         "gazebo",
         ("gazebo", "driver"),
@@ -260,15 +309,15 @@ class Gnss(ParameterGroup):
         "covariance",
     )
     fix_type: str = choice("fix", FIX_TYPES, "where regions say nothing else")
-    float_horizontal_std_noise: float = real(0.3, "m", "horizontal_std_noise while the fix is float", minimum=0.0)
-    float_vertical_std_noise: float = real(0.5, "m", "vertical_std_noise while the fix is float", minimum=0.0)
-    rtk_horizontal_std_noise: float = real(0.01, "m", "horizontal_std_noise while the fix is rtk", minimum=0.0)
-    rtk_vertical_std_noise: float = real(0.02, "m", "vertical_std_noise while the fix is rtk", minimum=0.0)
-    correlated_horizontal_std: float = real(
-        0.0, "m", "standard deviation of an error that wanders (Gauss-Markov)", minimum=0.0
+    float_horizontal_std_noise: float = noise(0.3, "m", "horizontal_std_noise while the fix is float")
+    float_vertical_std_noise: float = noise(0.5, "m", "vertical_std_noise while the fix is float")
+    rtk_horizontal_std_noise: float = noise(0.01, "m", "horizontal_std_noise while the fix is rtk")
+    rtk_vertical_std_noise: float = noise(0.02, "m", "vertical_std_noise while the fix is rtk")
+    correlated_horizontal_std: float = noise(
+        0.0, "m", "standard deviation of a Gauss-Markov error, to the north and east"
     )
-    correlated_vertical_std: float = real(0.0, "m", "the same of the height", minimum=0.0)
-    correlation_time: float = real(300.0, "s", "time in which that error wanders", positive=True)
+    correlated_vertical_std: float = noise(0.0, "m", "standard deviation of a Gauss-Markov error of the height")
+    correlation_time: float = correlation_time(300.0, "correlation time of these errors")
     regions: str = text(
         "",
         "fix type or none, and a box in the world: 'none x_min y_min x_max y_max; float ...' [m]; the first counts",

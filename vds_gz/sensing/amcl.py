@@ -1,8 +1,8 @@
 """Localization that behaves as Nav2's AMCL does, without particles.
 
 AMCL corrects ``map -> odom`` only at a scan before which the odometry has moved far enough; from one update to the next
-it is held, so that the pose in the map drifts with the odometry and then steps. What an update errs by is drawn: each
-error is correlated with the one before it over the way between them.
+it is held, so that the pose in the map drifts with the odometry and then steps. The error of an update is drawn, and
+correlated with the one before it over the distance between them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ GLOBAL: Deviations = (5.0, 5.0, math.pi / 2.0)
 #: An initial pose off by more of its own deviations than this has no particles where the vehicle is.
 REACH = 3.0
 
-#: A turn counts as much as a way: by AMCL's defaults 0.2 rad bring an update as 0.25 m do.
+#: A rotation counts as a distance: by AMCL's defaults 0.2 rad bring an update as 0.25 m do.
 METRES_PER_RADIAN = 1.25
 
 NANOSECONDS = 1_000_000_000
@@ -113,7 +113,8 @@ class Amcl:
             estimate = self._estimate(time) if self._due() else None
             self._scans.append(Scan(time, self._held, estimate))
         ready = []
-        while self._scans and self._scans[0].time + p.latency * NANOSECONDS <= time:
+        latency = round(p.latency * NANOSECONDS)  # whole: at the system's time floating point is 256 ns apart
+        while self._scans and self._scans[0].time + latency <= time:
             ready.append(self._scans.popleft())
             self.map_to_odom = ready[-1].map_to_odom
         return ready
@@ -125,19 +126,19 @@ class Amcl:
         self._truth = pose
 
     def initialise(self, pose: Pose, deviations: Deviations) -> None:
-        """Somebody says where the vehicle is.
+        """Take an initial pose.
 
-        Where the vehicle lies within reach, particles find it; else AMCL goes on from the wrong place.
+        Where the vehicle lies within reach of it, along the map's axes, particles find it; else AMCL goes on from the
+        wrong place.
 
         Args:
             pose: Of base_link in the map.
-            deviations: How sure that is; AMCL's own defaults for those that are 0.
+            deviations: Of x, y [m] and heading [rad] in the map; AMCL's own defaults for those that are 0.
         """
         spread = [given if given > 0.0 else own for given, own in zip(deviations, INITIAL, strict=True)]
-        off = _components(pose.seen_from(self._truth))
-        found = bool(np.all(np.abs(off) <= REACH * np.array(spread)))
+        found = bool(np.all(np.abs(_difference(pose, self._truth)) <= REACH * np.array(spread)))
         self._mistake = Pose() if found else pose.then(self._truth.inverse())
-        self._begin_at(spread, off if found else np.zeros(3))
+        self._begin_at(spread, _components(pose.seen_from(self._truth)) if found else np.zeros(3))
 
     def globalise(self) -> None:
         """Look for the vehicle everywhere, as after ``reinitialize_global_localization``."""
@@ -198,10 +199,10 @@ class Amcl:
         p = self.parameters.amcl
         before, start = self._last or (time, self.odom)
         x, y, turn = _difference(self.odom, start)
-        way = math.hypot(x, y) + METRES_PER_RADIAN * abs(turn)
+        distance = math.hypot(x, y) + METRES_PER_RADIAN * abs(turn)
         if self._requested:
-            way = max(way, p.update_min_d)
-        keep = math.exp(-way / p.correlation_distance)
+            distance = max(distance, p.update_min_d)
+        keep = math.exp(-distance / p.correlation_distance)
         drawn = self._deviations() * self._random.standard_normal(3)
         self._error = keep * self._error + math.sqrt(1.0 - keep * keep) * drawn + self._jump((time - before) * 1e-9)
         self._spread = keep * self._spread

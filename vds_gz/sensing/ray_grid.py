@@ -87,7 +87,7 @@ def gazebo_bands(sensor: Lidar) -> tuple[Array, ...]:
     if isinstance(sensor, PlanarLidar):
         return (np.zeros(1),)
     if isinstance(sensor, OusterOs1 | VelodyneVlp16):
-        half = 0.5 * sensor.vertical_fov
+        half = 0.5 * sensor.vertical_fov if sensor.rows > 1 else 0.0
         return (np.linspace(-half, half, sensor.rows),)
     return tuple(np.radians(np.linspace(*band)) for band in _BANDS[type(sensor)])
 
