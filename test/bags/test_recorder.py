@@ -212,6 +212,8 @@ SENSORS = {
     "/robot/top/points": "sensor_msgs/msg/PointCloud2",
     "/robot/eye/image_raw": "sensor_msgs/msg/Image",
     "/robot/world": "visualization_msgs/msg/MarkerArray",
+    "/robot/scan": "sensor_msgs/msg/LaserScan",
+    "/robot/trailer/lidar/scan": "sensor_msgs/msg/LaserScan",
     "/other/lidar/scan": "sensor_msgs/msg/LaserScan",
 }
 
@@ -237,7 +239,9 @@ def test_sensors_of_a_vehicle_are_recorded_but_what_is_left_out(graph, run, tmp_
     assert program.stop() == 0
     recorded = topics_of(path)
     counts = {name: one.count for name, one in recorded.items()}
-    assert SENSORS.keys() & counts.keys() == {"/robot/lidar/scan", "/robot/top/points", "/robot/world"}
+    assert SENSORS.keys() & counts.keys() == {
+        *("/robot/lidar/scan", "/robot/scan", "/robot/top/points", "/robot/world")
+    }
     assert counts["/robot/top/points"] == 5
     clouds = [message for topic, _, message in messages_of(path) if topic == "/robot/top/points"]
     assert [len(one.data) for one in clouds] == [4_000_000] * 5

@@ -83,6 +83,12 @@ def test_regions_have_fixes_of_their_own_and_the_first_counts():
     assert fixes[1].variances == pytest.approx((0.3**2 + 0.16, 0.3**2 + 0.16, 0.5**2))
 
 
+def test_where_time_starts_anew_so_does_the_noise():
+    model = GnssModel(Gnss(correlated_horizontal_std=1.0), "gps", 0)
+    runs = [[model.measure(at(1.0, 0.0, second=k), PARIS) for k in range(20)] for _ in range(2)]
+    assert runs[0] == runs[1]
+
+
 def test_a_region_without_coverage_does_not_change_what_comes_after_it():
     """Sample k is the same whatever was before it."""
     parameters = Gnss(regions="none 10 -5 20 5", correlated_horizontal_std=1.0)

@@ -145,6 +145,14 @@ def test_both_spellings_at_once_are_refused(kalibr, ours):
         Imu(**{kalibr: 0.001, ours: 0.002})
 
 
+def test_where_time_starts_anew_so_does_the_noise():
+    noisy = Imu(angular_velocity_random_walk=1e-3, linear_acceleration_bias_stddev=0.1, measure_orientation=True)
+    model = ImuModel(noisy, "imu", 1)
+    states = [BodyState(k * 50_000_000, Transform(orientation=quaternion(0.0, 0.0, 0.1 * k + 0.3))) for k in range(20)]
+    runs = [[model.measure(state, GRAVITY) for state in states] for _ in range(2)]
+    assert runs[0] == runs[1]
+
+
 def test_equal_runs_give_equal_bits():
     noisy = Imu(angular_velocity_random_walk=1e-3, linear_acceleration_bias_stddev=0.1)
     states = [BodyState(k * 50_000_000, Transform(), angular_velocity=(0.0, 0.0, 0.01 * k)) for k in range(50)]

@@ -137,7 +137,7 @@ def _wanted(options: argparse.Namespace, arguments: Arguments) -> tuple[Callable
             return False
         if options.topics or options.all:
             return options.all or name in named
-        return name in own or (options.sensors and name.startswith(place) and is_of_sensor(name))
+        return name in own or (options.sensors and name.startswith(place) and is_of_sensor(name.removeprefix(place)))
 
     at_once = [one for one in vehicle_topics() if one is not topics.CLOCK_IN and wanted(arguments.topic(one.name))]
     return wanted, at_once

@@ -31,7 +31,10 @@ _NO_FIX = Fix("none", (math.nan, math.nan, math.nan), (0.0, 0.0, 0.0))
 
 
 class GnssModel:
-    """A receiver on a vehicle. Every measurement has to be made, because the error wanders from one to the next."""
+    """A receiver on a vehicle. Every measurement has to be made, because the error wanders from one to the next.
+
+    Where time goes back, as by a reset of the simulation, it starts anew, with the same noise again.
+    """
 
     def __init__(self, parameters: Gnss, name: str, seed: int) -> None:
         """Mount it, and draw its error."""
@@ -42,14 +45,20 @@ class GnssModel:
             "float": (p.float_horizontal_std_noise, p.float_vertical_std_noise),
             "rtk": (p.rtk_horizontal_std_noise, p.rtk_vertical_std_noise),
         }
-        self._white = Noise(NoiseModel(stddev=1.0), 3, generator(seed, f"{name}/white"))
-        wandering = NoiseModel.gauss_markov(1.0, p.correlation_time)
-        self._wandering = Noise(wandering, 3, generator(seed, f"{name}/wandering"))
-        self._time: int | None = None
         self._frame = LocalFrame(NULL_ISLAND)
+        self._name, self._seed = name, seed
+        self._begin()
+
+    def _begin(self) -> None:
+        self._white = Noise(NoiseModel(stddev=1.0), 3, generator(self._seed, f"{self._name}/white"))
+        wandering = NoiseModel.gauss_markov(1.0, self._parameters.correlation_time)
+        self._wandering = Noise(wandering, 3, generator(self._seed, f"{self._name}/wandering"))
+        self._time: int | None = None
 
     def measure(self, state: BodyState, origin: Origin) -> Fix:
         """Measure in a world that lies there on Earth."""
+        if self._time is not None and state.time < self._time:
+            self._begin()
         interval = 0.0 if self._time is None else (state.time - self._time) * 1e-9
         self._time = state.time
         white, wandering = self._white.sample(0.0), self._wandering.sample(interval)

@@ -44,15 +44,22 @@ def noise_models(p: Imu) -> tuple[NoiseModel, NoiseModel]:
 
 
 class ImuModel:
-    """A unit on a vehicle. Every measurement has to be made, because the biases walk from one to the next."""
+    """A unit on a vehicle. Every measurement has to be made, because the biases walk from one to the next.
+
+    Where time goes back, as by a reset of the simulation, it starts anew, with the same noise again.
+    """
 
     def __init__(self, parameters: Imu, name: str, seed: int) -> None:
         """Mount it, and draw its biases."""
         self._place = parameters.xyz
         self._mount = quaternion(*parameters.rpy)
-        gyroscope, accelerometer = noise_models(parameters)
-        self._accelerometer = Noise(accelerometer, 3, generator(seed, f"{name}/accelerometer"))
-        self._gyroscope = Noise(gyroscope, 3, generator(seed, f"{name}/gyroscope"))
+        self._models, self._name, self._seed = noise_models(parameters), name, seed
+        self._begin()
+
+    def _begin(self) -> None:
+        gyroscope, accelerometer = self._models
+        self._accelerometer = Noise(accelerometer, 3, generator(self._seed, f"{self._name}/accelerometer"))
+        self._gyroscope = Noise(gyroscope, 3, generator(self._seed, f"{self._name}/gyroscope"))
         self._first: Quaternion | None = None
         self._time = 0
 
@@ -60,17 +67,19 @@ class ImuModel:
         """Measure.
 
         Args:
-            state: The body's present.
+            state: The body's state now.
             gravity: In the world's axes [m/s^2].
         """
+        if state.time < self._time:
+            self._begin()
         orientation = product(state.pose.orientation, self._mount)
         if self._first is None:
             self._first, self._time = orientation, state.time
         interval, self._time = (state.time - self._time) * 1e-9, state.time
-        turn, force = true_motion(state, self._place, gravity)
+        rate, force = true_motion(state, self._place, gravity)
         return ImuReading(
             product(inverse(self._first), orientation),
-            _noisy(into_body(self._mount, turn), self._gyroscope, interval),
+            _noisy(into_body(self._mount, rate), self._gyroscope, interval),
             _noisy(into_body(self._mount, force), self._accelerometer, interval),
         )
 
@@ -83,10 +92,10 @@ def true_motion(state: BodyState, place: Vector, gravity: Vector) -> tuple[Vecto
     """
     (a, b, c), (g, h, k) = state.acceleration, gravity
     x, y, z = into_body(state.pose.orientation, (a - g, b - h, c - k))
-    turn = state.angular_velocity
+    rate = state.angular_velocity
     p, q, r = cross(state.angular_acceleration, place)
-    s, t, u = cross(turn, cross(turn, place))
-    return turn, (x + p + s, y + q + t, z + r + u)
+    s, t, u = cross(rate, cross(rate, place))
+    return rate, (x + p + s, y + q + t, z + r + u)
 
 
 def _noisy(true: Vector, noise: Noise, interval: float) -> Vector:

@@ -1,4 +1,4 @@
-"""What every type of sensor tells: topics, message types, frames and quality of service, in ROS and in Gazebo."""
+"""What every type of sensor publishes: topics, message types, frames and quality of service, in ROS and in Gazebo."""
 
 from __future__ import annotations
 
@@ -43,8 +43,9 @@ _DEPTH = Stream("depth/image_raw", "sensor_msgs/msg/Image", "depth_image", "gz.m
 
 
 def is_of_sensor(topic: str) -> bool:
-    """Whether a topic has the name of one that sensors publish."""
-    return any(topic.endswith(f"/{stream.ros}") for streams in STREAMS.values() for stream in streams)
+    """Whether a topic in a vehicle's namespace is of a sensor: ``lidar1/scan``, or ``scan`` where remapped so."""
+    names = {stream.ros for streams in STREAMS.values() for stream in streams}
+    return not names.isdisjoint((topic, topic.partition("/")[2]))
 
 
 #: The topics of a sensor by what its parameter ``type`` says.

@@ -14,10 +14,10 @@ from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.sensors import Camera, Gnss, Imu, Lidar, Lidar2d, RplidarA2, Sensor
 from vds_gz.ros.graph import Graph
 
-#: Makes a sensor's outputs: the graph, its name, its parameters, what stands before the names of frames, and a seed.
+#: Makes a sensor's outputs: the graph, its name, its parameters, the prefix of frames, and a seed.
 Maker = Callable[[Graph, str, Sensor, str, int], SensorOutput]
 
-#: What simulates a sensor, by the group of its parameters; a group inherits from those before it.
+#: What simulates a sensor, by the group of its parameters; derived groups use that of their base.
 MAKERS: dict[type[Sensor], Maker] = {
     Imu: ImuOutput,
     Gnss: FixOutput,
@@ -31,12 +31,10 @@ MAKERS: dict[type[Sensor], Maker] = {
 def sensor_outputs(graph: Graph, parameters: NodeParameters) -> list[SensorOutput]:
     """Announce the topics of all sensors."""
     return [
-        maker(graph, name, sensor, parameters.frame_prefix, parameters.random_seed)
+        _maker(type(sensor))(graph, name, sensor, parameters.frame_prefix, parameters.random_seed)
         for name, sensor in parameters.sensors.items()
-        for maker in [_maker(type(sensor))]
-        if maker is not None
     ]
 
 
-def _maker(group: type[Sensor]) -> Maker | None:
-    return next((MAKERS[one] for one in group.__mro__ if one in MAKERS), None)
+def _maker(group: type[Sensor]) -> Maker:
+    return next(MAKERS[one] for one in group.__mro__ if one in MAKERS)
