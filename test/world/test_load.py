@@ -143,6 +143,15 @@ def test_a_wall_that_is_a_plane_is_met_from_its_side(tmp_path):
     assert looking(world(tmp_path, plane), (3.0, 0.5, 0.5), (-1.0, 0.0, 0.0)) == pytest.approx(3.0)
 
 
+@pytest.mark.parametrize("x", [0.0, 1e-7, 3e-6, 1e-3])
+def test_the_normal_of_a_plane_may_point_down_almost(tmp_path, x):
+    plane = geometry(f"<plane><normal>{x} 0 -1</normal><size>2e6 2e6</size></plane>")
+    found = world(tmp_path, plane)
+    pose = found.visuals.things[0].pose[:3, :3]
+    np.testing.assert_allclose(pose @ pose.T, np.eye(3), atol=1e-12)
+    assert looking(found, (5e5, 0.0, 1e4), (0.0, 0.0, -1.0)) == pytest.approx(1e4 - 5e5 * x, abs=1e-6)
+
+
 def test_a_mesh_is_scaled_and_centred(tmp_path):
     trimesh = pytest.importorskip("trimesh")
     trimesh.creation.box((1.0, 1.0, 1.0)).apply_translation((0.0, 0.0, 0.5)).export(tmp_path / "block.stl")

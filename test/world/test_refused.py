@@ -20,7 +20,10 @@ from vds_gz.world.load import load_world
         ("<actor name='a'/>", r"world.sdf, line 4: <actor> in <world> is not known"),
         (geometry("<torus><radius>1</radius></torus>"), r"<torus> in <geometry> is not known; shapes are box, capsule"),
         (geometry("<box><size>1 2</size></box>"), r"<size> is '1 2'; it must be 3 numbers"),
-        (geometry("<box><size>1 2 nan</size></box>"), r"<size> is '1 2 nan'; it must be 3 numbers"),
+        (
+            geometry("<box><size>1 2 nan</size></box>"),
+            r"<size> is '1 2 nan'; it must be 3 numbers, smaller than 1e",
+        ),
         (geometry("<sphere><radius>-1</radius></sphere>"), r"<radius> of <sphere> is -1; it must be greater than 0"),
         (geometry("<plane><normal>0 0 0</normal></plane>"), r"<normal> of <plane> is 0 0 0"),
         (geometry("<mesh><uri>model://gone/a.stl</uri></mesh>"), r"'model://gone/a.stl' is not on this machine"),
@@ -49,6 +52,7 @@ from vds_gz.world.load import load_world
         (geometry("<mesh><uri>https://[x</uri></mesh>"), r"'https://\[x' is not on this machine"),
         (geometry("<mesh><uri>https://../1.0/a/models/b</uri></mesh>"), r"must name a file without '..'"),
         (geometry("<mesh><uri>model://a%2F..%2F..%2Fb.stl</uri></mesh>"), r"must name a file without '..'"),
+        (geometry(f"<mesh><uri>{'a' * 300}</uri></mesh>"), r"a' is not on this machine"),
         (geometry("<mesh><uri>file:///dev/zero</uri></mesh>"), r"'file:///dev/zero' is not on this machine"),
         (geometry("<polyline><point>0 0</point></polyline>" * 2), r"more than one <polyline>; holes are not read"),
         ("<include><uri>a</uri><merge>true</merge></include>", r"<include merge='true'> is not read"),
@@ -128,6 +132,13 @@ def test_includes_that_double_are_bounded(tmp_path, monkeypatch):
 def test_lines_are_counted_through_comments(tmp_path):
     with pytest.raises(WorldError, match=r"world.sdf, line 6: <actor>"):
         world(tmp_path, "<!-- a\n -- b -->\n<actor name='a'/>")
+
+
+@pytest.mark.parametrize("begin", ["<!--", "<![CDATA["])
+def test_comments_and_text_without_an_end_are_refused(tmp_path, begin):
+    """At once: a search for each one's end would take hours."""
+    with pytest.raises(WorldError, match=r"world.sdf, line \d: it is not well-formed XML"):
+        world(tmp_path, begin * 50_000)
 
 
 def test_a_model_that_includes_itself_is_refused(tmp_path):
@@ -236,7 +247,8 @@ def change_map(tmp_path_factory, data):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[" * 1500, "is no YAML"),
+        ("[\n" * 1500, "is no YAML"),
+        (f"image: {'a' * 300}.pgm\norigin: [0, 0, 0]\nresolution: 1", "there is no image"),
         ("a: 2020-13-45", "is no YAML"),
         ("a: &a [1]\nb: *c", "is no YAML"),
         ("- 1", "is no mapping"),
@@ -281,3 +293,5 @@ def test_a_file_that_is_neither_is_refused(tmp_path):
         load_world("a.txt")
     with pytest.raises(WorldError, match=r"world 'gone.sdf' cannot be read: No such file"):
         load_world("gone.sdf")
+    with pytest.raises(WorldError, match=r"there is no world 'aaa"):
+        load_world("a" * 300)

@@ -106,9 +106,10 @@ def _plane(node: Node, seen: bool) -> Placed:
 def _turn_from_z(normal: Array) -> Array:
     """The least rotation that takes the z axis to a unit vector; half a turn about x where that is opposite."""
     x, y, z = normal
-    if z < -1.0 + 1e-12:
+    across = x * x + y * y
+    if z < 0.0 and across == 0.0:
         return np.diag((1.0, -1.0, -1.0))
-    k = 1.0 / (1.0 + z)
+    k = 1.0 / (1.0 + z) if z >= 0.0 else (1.0 - z) / across  # the same, without cancellation near -1
     return np.array([(1.0 - k * x * x, -k * x * y, x), (-k * x * y, 1.0 - k * y * y, y), (-x, -y, z)])
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from vds_gz.world.errors import WorldError
+from vds_gz.world.resources import is_file
 from vds_gz.world.shapes import Array
 
 #: More pixels than this are a mistake.
@@ -40,7 +41,7 @@ def read_image(path: Path, place: str) -> Image:
     Raises:
         WorldError: It cannot be read.
     """
-    if not path.is_file():
+    if not is_file(path):
         raise WorldError(f"{place}: there is no image '{path}'")
     try:
         data = path.read_bytes()

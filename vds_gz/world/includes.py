@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from vds_gz.world.resources import Resources
+from vds_gz.world.resources import Resources, is_file
 from vds_gz.world.xml_reader import Node, read_xml
 
 
@@ -48,7 +48,7 @@ def _model_file(folder: Path, uri: Node) -> Path:
     config = folder / "model.config"
     named = read_xml(config).children("sdf") if config.is_file() else []
     name = PurePosixPath((max(named, key=_version).text or "").strip() if named else "model.sdf")
-    if name.is_absolute() or ".." in name.parts or not (folder / name).is_file():
+    if name.is_absolute() or ".." in name.parts or not is_file(folder / name):
         uri.fail(f"{folder} holds no model.config that names an SDF file in it, and no model.sdf")
     return folder / name
 

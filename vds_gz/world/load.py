@@ -12,7 +12,7 @@ from vds_gz.share import share
 from vds_gz.world.errors import WorldError
 from vds_gz.world.occupancy import read_map
 from vds_gz.world.packing import Thing
-from vds_gz.world.resources import Resources
+from vds_gz.world.resources import Resources, is_file
 from vds_gz.world.scene import RayCaster, Scene
 from vds_gz.world.sdf import read_sdf
 from vds_gz.world.shapes import HalfSpace
@@ -56,7 +56,7 @@ def world_file(name: str) -> Path:
     Raises:
         WorldError: There is neither.
     """
-    if Path(name).is_file():
+    if is_file(Path(name)):
         return Path(name).resolve()
     own = sorted(file.stem for file in share("worlds").glob("*.sdf"))
     if name not in own:

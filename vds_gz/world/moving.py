@@ -16,18 +16,19 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
+from collections import Counter
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, pairwise
 from pathlib import Path
 from typing import NoReturn
 
 import numpy as np
-import yaml
 
 from vds_gz.world.errors import WorldError
 from vds_gz.world.frames import matrix, rotation_of_angles
 from vds_gz.world.packing import Thing
 from vds_gz.world.shapes import Box, Cylinder
+from vds_gz.world.yaml_reader import number, read_mapping, shown
 
 ONCE, LOOP, BACK_AND_FORTH = "once", "loop", "back_and_forth"
 REPEATS = (ONCE, LOOP, BACK_AND_FORTH)
@@ -71,23 +72,23 @@ class MovingObstacle:
 
     def at(self, seconds: float) -> Thing:
         """Where it is at a simulated time [s]."""
-        x, y, heading = self._place(self._on_way(seconds))
+        x, y, heading = self._place(*self._on_way(seconds))
         pose = matrix(rotation_of_angles(0.0, 0.0, heading), np.array((x, y, self.z + 0.5 * self.height)))
         return Thing(self.name, self.shape, pose)
 
-    def _on_way(self, seconds: float) -> float:
-        """The time on its way, there and back where it comes back; negative on the way back [s]."""
+    def _on_way(self, seconds: float) -> tuple[float, bool]:
+        """At which of its times it is on its way [s], and whether it comes back."""
         begin, end = self.times[0], self.times[-1]
         length = end - begin
         if self.repeat == ONCE or seconds < begin or length == 0.0:
-            return min(max(seconds, begin), end)
+            return min(max(seconds, begin), end), False
         if self.repeat == LOOP:
-            return begin + (seconds - begin) % length
+            return begin + (seconds - begin) % length, False
         passed = (seconds - begin) % (2.0 * length)
-        return begin + passed if passed <= length else -(begin + 2.0 * length - passed)
+        return (begin + passed, False) if passed <= length else (begin + 2.0 * length - passed, True)
 
-    def _place(self, when: float) -> tuple[float, float, float]:
-        back, when = when < 0.0 and self.repeat == BACK_AND_FORTH, abs(when)
+    def _place(self, when: float, back: bool) -> tuple[float, float, float]:
+        """Position (x, y) [m] and heading [rad] at one of its times [s]."""
         piece = min(max(bisect_right(self.times, when) - 1, 0), len(self.times) - 2)
         if piece < 0:
             return *self.points[0], 0.0
@@ -99,9 +100,11 @@ class MovingObstacle:
 
     def _heading(self, piece: int) -> float:
         """Where it looks on a piece of its way; where it waits, as it came, or as it will go."""
-        ways = [(bx - ax, by - ay) for (ax, ay), (bx, by) in pairwise(self.points)]
-        moves = [(x, y) for x, y in (*ways[piece::-1], *ways[piece:]) if x or y]
-        return math.atan2(moves[0][1], moves[0][0]) if moves else 0.0
+        for k in chain(range(piece, -1, -1), range(piece + 1, len(self.points) - 1)):
+            (ax, ay), (bx, by) = self.points[k : k + 2]
+            if (ax, ay) != (bx, by):
+                return math.atan2(by - ay, bx - ax)
+        return 0.0
 
 
 class MovingObstacles:
@@ -109,17 +112,14 @@ class MovingObstacles:
 
     Attributes:
         changes: Never counts: their ways are known for ever.
+        top_speed: How fast the fastest is [m/s].
     """
 
     changes = 0
 
     def __init__(self, obstacles: tuple[MovingObstacle, ...]) -> None:
         self.obstacles = obstacles
-
-    @property
-    def top_speed(self) -> float:
-        """How fast the fastest is [m/s]."""
-        return max((one.top_speed for one in self.obstacles), default=0.0)
+        self.top_speed = max((one.top_speed for one in obstacles), default=0.0)
 
     def visuals(self, time: int) -> list[Thing]:
         """Where they are at a simulated time [ns]."""
@@ -134,16 +134,11 @@ def read_obstacles(path: str | Path) -> MovingObstacles:
     Raises:
         WorldError: It cannot be read, or a value is not allowed; the message says which, and what would be right.
     """
-    try:
-        values = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise WorldError(f"moving obstacles '{path}' cannot be read: {error}") from None
-    listed = values.get("obstacles") if isinstance(values, dict) else None
+    listed = read_mapping(Path(path), "moving obstacles").get("obstacles")
     if not isinstance(listed, list):
         raise WorldError(f"{path}: there is no list 'obstacles'; it must name each obstacle with its shape and path")
     obstacles = tuple(_Reader(path, index, value).obstacle() for index, value in enumerate(listed))
-    names = [one.name for one in obstacles]
-    if twice := {name for name in names if names.count(name) > 1}:
+    if twice := [name for name, count in Counter(one.name for one in obstacles).items() if count > 1]:
         raise WorldError(f"{path}: two obstacles are named '{min(twice)}'; each must have a name of its own")
     return MovingObstacles(obstacles)
 
@@ -154,11 +149,11 @@ class _Reader:
     def __init__(self, path: str | Path, index: int, value: object) -> None:
         self._place = f"{path}: obstacle {index + 1}"
         if not isinstance(value, dict):
-            self._fail(f"it is {value!r}; it must have a name, a shape and a path")
+            self._fail(f"it is {shown(value)}; it must have a name, a shape and a path")
         self._values = value
         name = value.get("name")
         if not isinstance(name, str) or not name:
-            self._fail(f"'name' is {name!r}; it must be a text")
+            self._fail(f"'name' is {shown(name)}; it must be a text")
         self._name = name
         self._place = f"{path}: obstacle '{name}'"
         if unknown := value.keys() - KEYS:
@@ -170,10 +165,10 @@ class _Reader:
         points = self._points()
         repeat = self._values.get("repeat", ONCE)
         if repeat not in REPEATS:
-            self._fail(f"'repeat' is {repeat!r}; it must be {', '.join(REPEATS)}")
+            self._fail(f"'repeat' is {shown(repeat)}; it must be {', '.join(REPEATS)}")
         if repeat == LOOP and points[-1] != points[0] and "times" not in self._values:
             points = (*points, points[0])
-        z = self._number("z", self._values.get("z", 0.0))
+        z = number(self._place, "z", self._values.get("z", 0.0))
         return MovingObstacle(self._name, shape, height, z, points, self._times(points), repeat)
 
     def _shape(self) -> tuple[Box | Cylinder, float]:
@@ -189,7 +184,7 @@ class _Reader:
     def _points(self) -> tuple[Point, ...]:
         given = self._values.get("path")
         if not isinstance(given, list) or not given:
-            self._fail(f"'path' is {given!r}; it must be a list of [x, y] [m]")
+            self._fail(f"'path' is {shown(given)}; it must be a list of [x, y] [m]")
         found = [self._numbers("path", point, 2, "x and y") for point in given]
         return tuple((x, y) for x, y in found)
 
@@ -204,20 +199,17 @@ class _Reader:
         lengths = [math.dist(a, b) for a, b in pairwise(points)]
         if not all(lengths):
             self._fail("'path' has two equal points one after the other; give 'times' to let it wait")
-        speed = self._number("speed", self._values.get("speed", 0.0 if lengths else 1.0))
+        if lengths and "speed" not in self._values:
+            self._fail("it has neither 'speed' [m/s] nor 'times' [s]; it must have one of them")
+        speed = number(self._place, "speed", self._values.get("speed", 1.0))
         if speed <= 0.0:
             self._fail(f"'speed' is {speed:g}; it must be greater than 0 [m/s]")
         return tuple(accumulate((length / speed for length in lengths), initial=0.0))
 
     def _numbers(self, key: str, value: object, count: int, meaning: str) -> list[float]:
         if not isinstance(value, list) or len(value) != count:
-            self._fail(f"'{key}' is {value!r}; it must be {count} numbers: {meaning}")
-        return [self._number(key, one) for one in value]
-
-    def _number(self, key: str, value: object) -> float:
-        if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < 1e9:
-            self._fail(f"'{key}' is {value!r}; it must be a number")
-        return float(value)
+            self._fail(f"'{key}' is {shown(value)}; it must be a list of {count} numbers: {meaning}")
+        return [number(self._place, key, one) for one in value]
 
     def _fail(self, reason: str) -> NoReturn:
         raise WorldError(f"{self._place}: {reason}")

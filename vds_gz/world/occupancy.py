@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import yaml
 from numpy.typing import NDArray
 
 from vds_gz.world.errors import WorldError
@@ -14,15 +13,13 @@ from vds_gz.world.frames import matrix, rotation_of_angles
 from vds_gz.world.images import Image, read_image
 from vds_gz.world.packing import Thing
 from vds_gz.world.shapes import Array, Box
+from vds_gz.world.yaml_reader import number, read_mapping, shown
 
 #: A map has no heights; its walls stand this high [m].
 WALL_HEIGHT = 2.0
 
 #: A finer map is a mistake [m].
 FINEST = 1e-4
-
-#: A YAML file of more bytes than this is a mistake.
-LARGEST = 1_000_000
 
 MODES = ("trinary", "scale", "raw")
 
@@ -102,52 +99,20 @@ def _runs(row: NDArray[np.bool_]) -> list[tuple[int, int]]:
 
 
 def _map_file(path: Path) -> MapFile:
-    values = _values(path)
+    values = read_mapping(path, "map")
     image, mode, origin = values.get("image"), values.get("mode", "trinary"), values.get("origin")
     if not isinstance(image, str) or not image:
         raise WorldError(f"map '{path}' has no 'image'; it must be the YAML file of a map server")
     if mode not in MODES:
-        raise WorldError(f"{path}: 'mode' is {_shown(mode)}; it must be {', '.join(MODES)}")
+        raise WorldError(f"{path}: 'mode' is {shown(mode)}; it must be {', '.join(MODES)}")
     if not isinstance(origin, list) or len(origin) != 3:
-        raise WorldError(f"{path}: 'origin' is {_shown(origin)}; it must be [x, y, yaw] [m, m, rad]")
-    x, y, yaw = (_number(path, "origin", value) for value in origin)
-    resolution = _number(path, "resolution", values.get("resolution"))
+        raise WorldError(f"{path}: 'origin' is {shown(origin)}; it must be [x, y, yaw] [m, m, rad]")
+    x, y, yaw = (number(str(path), "origin", value) for value in origin)
+    resolution = number(str(path), "resolution", values.get("resolution"))
     if resolution < FINEST:
         raise WorldError(f"{path}: 'resolution' is {resolution:g}; it must be at least {FINEST:g} [m]")
-    threshold = _number(path, "occupied_thresh", values.get("occupied_thresh", 0.65))
+    threshold = number(str(path), "occupied_thresh", values.get("occupied_thresh", 0.65))
     negate = values.get("negate", 0)
     if not isinstance(negate, int):
-        raise WorldError(f"{path}: 'negate' is {_shown(negate)}; it must be 0 or 1")
+        raise WorldError(f"{path}: 'negate' is {shown(negate)}; it must be 0 or 1")
     return MapFile(path, path.parent / image, resolution, (x, y, yaw), bool(negate), threshold, mode)
-
-
-def _values(path: Path) -> dict[object, object]:
-    """What stands in the file.
-
-    Raises:
-        WorldError: It cannot be read, or is no mapping.
-    """
-    try:
-        if path.stat().st_size > LARGEST:
-            raise WorldError(f"map '{path}' has more than {LARGEST} bytes")
-        values = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise WorldError(f"map '{path}' cannot be read: {error.strerror or error}") from None
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        if isinstance(error, WorldError):
-            raise
-        raise WorldError(f"map '{path}' is no YAML: {error}") from None
-    if not isinstance(values, dict):
-        raise WorldError(f"map '{path}' is no mapping; it must be the YAML file of a map server")
-    return values
-
-
-def _number(path: Path, key: str, value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < 1e9:
-        raise WorldError(f"{path}: '{key}' is {_shown(value)}; it must be a number, less than 1e9")
-    return float(value)
-
-
-def _shown(value: object) -> str:
-    """A value for a message; a list may hold itself a thousand times."""
-    return repr(value)[:100] if isinstance(value, str | int | float) else f"a {type(value).__name__}"

@@ -18,6 +18,11 @@ FUEL_CACHE = Path(".gz", "fuel")
 LONGEST = 1000
 
 
+def is_file(path: Path) -> bool:
+    """Whether there is such a file; unlike pathlib, a name that is too long is none."""
+    return os.path.isfile(path)
+
+
 @dataclass(frozen=True, slots=True)
 class Resources:
     """Where files are looked for.
@@ -42,7 +47,7 @@ class Resources:
             uri.fail(f"<{uri.tag}> is '{text[:LONGEST]}'; it must name a file without '..'")
         looked: list[Path] = []
         for candidate in self._candidates(scheme.lower(), inner, uri.file.parent):
-            if candidate.is_file() or candidate.is_dir():
+            if is_file(candidate) or os.path.isdir(candidate):
                 return candidate
             looked.append(candidate)
         places = ", ".join(map(str, looked)) or "nowhere: no folder for such names is set"

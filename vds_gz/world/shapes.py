@@ -123,7 +123,7 @@ def _ears(outline: Array) -> Indices:
             raise ValueError("the outline crosses itself or has no area")
         faces.append((left[ear - 1], left[ear], left[(ear + 1) % count]))
         del left[ear]
-        last = ear
+        last = ear - 1  # a corner beside an ear is most likely one
     return np.array([*faces, tuple(left)])
 
 

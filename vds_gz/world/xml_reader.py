@@ -17,13 +17,14 @@ FARTHEST = 1e12
 LARGEST = 64 * 1024 * 1024
 
 
-#: A comment, space before the declaration, or text in which nothing is a comment.
-_COMMENT = re.compile(rb"<!--.*?-->|\A\s+<\?xml.*?\?>|<!\[CDATA\[.*?\]\]>", re.DOTALL)
+#: A comment, space before the declaration, or text in which nothing is a comment. What does not end goes on to the end
+#: of the file, so that no place is looked at twice, and is left for the parser to refuse.
+_COMMENT = re.compile(rb"<!--.*?(-->|\Z)|\A\s+<\?xml.*?(\?>|\Z)|<!\[CDATA\[.*?(?:\]\]>|\Z)", re.DOTALL)
 
 
 def _blank(match: re.Match[bytes]) -> bytes:
     """Lines without comments: ``--`` in them is no XML, but stands in many a world, as does space at its beginning."""
-    return match[0] if match[0].startswith(b"<![") else b"\n" * match[0].count(b"\n")
+    return b"\n" * match[0].count(b"\n") if match[1] or match[2] else match[0]
 
 
 class Node(Element):
@@ -71,7 +72,8 @@ class Node(Element):
         except ValueError:
             values = []
         if len(values) != count or not all(abs(value) < FARTHEST for value in values):
-            self.fail(f"<{self.tag}> is '{' '.join(words)}'; it must be {count} number{'s' * (count > 1)}")
+            needed = f"{count} number{'s' * (count > 1)}, smaller than {FARTHEST:g}"
+            self.fail(f"<{self.tag}> is '{' '.join(words)}'; it must be {needed}")
         return values
 
     def required(self, tag: str, count: int) -> list[float]:
