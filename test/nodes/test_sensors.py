@@ -17,8 +17,8 @@ SECOND = 10**9
 class Diary:
     """A sensor that writes down what it is given."""
 
-    def __init__(self, rate, span=0, heard=True, rays=0):
-        self.rate, self.rays, self.span, self.heard = rate, rays, span, heard
+    def __init__(self, rate, span=0, subscribed=True, rays=0):
+        self.rate, self.rays, self.span, self.subscribed = rate, rays, span, subscribed
         self.entries = []
 
     def measure(self, states, scene):
@@ -71,12 +71,12 @@ def test_a_held_body_rests():
 
 
 def test_what_nobody_hears_has_time_and_asks_for_no_scene():
-    silent = Diary(10.0, heard=False)
+    silent = Diary(10.0, subscribed=False)
     scenes = []
     sensors = Sensors([silent], moving_plant(), lambda time: scenes.append(time))
     sensors.begin(0)
     assert sensors.next == 0
-    assert sensors.next_heard == float("inf")
+    assert sensors.next_subscribed == float("inf")
     run(sensors, sensors._plant, 1)
     assert len(silent.entries) == 11
     assert scenes == []

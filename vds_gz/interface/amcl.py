@@ -29,12 +29,12 @@ class AmclOutput:
         self._pose = _pose(graph, frames)
 
     def publish(self, scan: Scan) -> None:
-        """Send what a scan gives."""
+        """Send the transform of a scan, and the pose where it brought an update."""
         if scan.estimate is not None:
-            pose, (x, y, turn) = scan.estimate
+            pose, variances = scan.estimate
             # Latched: who comes later gets it too.
-            self._pose.publish(scan.time, (*_planar(pose), x, y, turn))
-        if self._transform.heard:
+            self._pose.publish(scan.time, (*_planar(pose), *variances))
+        if self._transform.subscribed:
             self._transform.publish(scan.time + self._ahead, _planar(scan.map_to_odom))
 
 

@@ -1,4 +1,4 @@
-"""What a vehicle touches, as Gazebo's contact sensor says it through the bridge."""
+"""What a vehicle touches, as Gazebo's contact sensor publishes it through the bridge."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ class ContactsOutput:
         self._touched = False
 
     def publish(self, time: int, contacts: Sequence[Contact]) -> None:
-        """Say what is touched at an instant [ns], if anybody listens."""
-        tells = bool(contacts) or self._touched
+        """Publish what is touched at an instant [ns], if anybody listens."""
+        due = bool(contacts) or self._touched
         self._touched = bool(contacts)
-        if tells and self._publisher.subscription_count():
+        if due and self._publisher.subscription_count():
             set_stamp(self._message.header.stamp, time)
             self._message.contacts = [self._contact(one) for one in contacts]
             self._publisher.publish(self._message)

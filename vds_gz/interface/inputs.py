@@ -151,9 +151,9 @@ class InitialPoseInput:
             at = f"({position.x:g}, {position.y:g}, {position.z:g})"
             self._refuse(f"its position is {at}; it must be within +-{FARTHEST:g} m")
         else:
-            x, y, turn = (_deviation(float(message.pose.covariance[index])) for index in (0, 7, 35))
+            x, y, heading_deviation = (_deviation(float(message.pose.covariance[index])) for index in (0, 7, 35))
             pose = Pose(position.x, position.y, heading)
-            self._accept(InitialPose(pose, attitude_of(message.pose.pose), (x, y, turn)))
+            self._accept(InitialPose(pose, attitude_of(message.pose.pose), (x, y, heading_deviation)))
 
     def _refuse(self, reason: str) -> None:
         self._refusals.add(topics.INITIALPOSE.name, reason)

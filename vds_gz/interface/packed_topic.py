@@ -28,7 +28,7 @@ class PackedTopic:
         self._publisher = graph.publisher(topic.name, topic.type, topic.qos)
 
     @property
-    def heard(self) -> bool:
+    def subscribed(self) -> bool:
         """Whether anybody listens."""
         return self._publisher.subscription_count() > 0
 

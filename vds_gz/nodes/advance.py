@@ -98,7 +98,7 @@ class TimeKeeper:
         if self.now is None or self.holds_time:
             return math.inf
         # What nobody hears is measured when something else is due.
-        return self.clock.seconds_until(int(min(self._next_output, self._sensors.next_heard)), monotonic_ns())
+        return self.clock.seconds_until(int(min(self._next_output, self._sensors.next_subscribed)), monotonic_ns())
 
     # ------------------------------------------------------------------ the vehicle's time
 

@@ -54,9 +54,9 @@ class Sensors:
         self._look_ahead()
 
     @property
-    def next_heard(self) -> float:
+    def next_subscribed(self) -> float:
         """When something is to be measured next that somebody listens to [ns]; the rest has time until then."""
-        return min((timer.next for output, timer in self._sensors if output.heard), default=math.inf)
+        return min((timer.next for output, timer in self._sensors if output.subscribed), default=math.inf)
 
     def begin(self, start: int) -> None:
         """Start anew, each sensor with the first whole period of absolute time from ``start`` [ns] on."""
@@ -89,7 +89,7 @@ class Sensors:
         states.append(BodyState(moment, body.pose) if held else body)
         while len(states) > 2 and states[1].time <= moment - self._span:
             states.popleft()
-        scene = self._scene_at(moment) if any(output.heard for output, _ in due) else None
+        scene = self._scene_at(moment) if any(output.subscribed for output, _ in due) else None
         for output, timer in due:
             timer.done()
             if not output.rays or self._cheap():

@@ -10,14 +10,14 @@ from vds_gz.parameters.declaration import ParameterGroup, choice, flag, real
 
 @dataclass(frozen=True, slots=True)
 class AmclParameters(ParameterGroup):
-    """How AMCL's stand-in updates, how it errs, and what it shows of itself."""
+    """How AMCL's stand-in updates, its errors, and its services."""
 
     update_min_d: float = real(0.25, "m", "translation along x or y of the odometry that brings an update", minimum=0.0)
     update_min_a: float = real(0.2, "rad", "rotation that brings an update", minimum=0.0)
     transform_tolerance: float = real(
         1.0, "s", "how far map -> odom is stamped into the future", minimum=0.0, maximum=1e6
     )
-    set_initial_pose: bool = flag(True, "it knows at the start where the vehicle is; else it waits for initialpose")
+    set_initial_pose: bool = flag(True, "AMCL begins at the true pose; else it waits for initialpose")
     scan_rate: float = real(
         10.0, "Hz", "scans per second, at most pub_rate of which count", minimum=1e-3, maximum=1000.0
     )
@@ -34,7 +34,7 @@ class AmclParameters(ParameterGroup):
     initialpose: str = choice(
         "both",
         ("both", "amcl", "vehicle"),
-        "what initialpose does: it puts the vehicle there and AMCL believes it, or one of them; vehicle: a kidnapping",
+        "effect of initialpose: amcl: it is AMCL's belief; vehicle: the vehicle is moved there, kidnapped; both",
         live=True,
     )
     lifecycle: str = choice(

@@ -70,7 +70,9 @@ class NodeParameters(ParameterGroup):
     measurement_noise: MeasurementNoiseParameters = group(MeasurementNoiseParameters)
     world: str = text("", "what stands around the vehicle: an SDF file, a map's YAML file, or a name in worlds/")
     collisions: str = choice(
-        "stop", ("stop", "report", "off"), "what happens where the vehicle meets a thing of the world, without Gazebo"
+        "stop",
+        ("stop", "report", "off"),
+        "where the vehicle touches the world, without Gazebo: stop it there, only publish the contact, or neither",
     )
     moving_obstacles: str = text("", "YAML file of boxes that move on paths through the world")
     other_vehicles: str = text(

@@ -53,22 +53,22 @@ def placements(states: Sequence[BodyState], times: NDArray[np.int64]) -> Placeme
     a dt^2 / 8 at most: 1 mm at 20 m/s^2 and 20 ms. Before the first state and after the last one it stands still.
 
     Args:
-        states: In the order of their times, one at least.
+        states: At least one, in the order of their times.
         times: When [ns], of shape (n,).
     """
     known = np.array([state.time for state in states], np.int64)
     poses = [state.pose for state in states]
     before = np.clip(np.searchsorted(known, times, side="right") - 1, 0, max(len(known) - 2, 0))
     after = np.minimum(before + 1, len(known) - 1)
-    part = np.clip((times - known[before]) / np.maximum(known[after] - known[before], 1), 0.0, 1.0)
-    part[times >= known[after]] = 1.0  # also where two states have one time
+    fraction = np.clip((times - known[before]) / np.maximum(known[after] - known[before], 1), 0.0, 1.0)
+    fraction[times >= known[after]] = 1.0  # also where two states have one time
     turns = [turned(a.orientation, b.orientation) for a, b in zip(poses, [*poses[1:], poses[-1]], strict=True)]
     rotations = np.array([matrix(pose.orientation) for pose in poses])
     positions = np.array([pose.position for pose in poses])
     step = positions[after] - positions[before]
     return Placement(
-        rotations[before] @ _rotations(part[:, None] * np.array(turns)[before]),
-        positions[before] + part[:, None] * step,
+        rotations[before] @ _rotations(fraction[:, None] * np.array(turns)[before]),
+        positions[before] + fraction[:, None] * step,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -33,11 +34,13 @@ class LidarModel:
             sensor: Its parameters.
             seed: Of the noise.
         """
-        turns = sensor.layout == "driver"
-        self.grid = driver_grid(sensor) if turns else gazebo_grid(sensor)
-        columns = len(self.grid.azimuths)
-        self.span = round((columns - 1) / columns / sensor.rate * 1e9) if turns else 0
-        self._before_last = np.round(np.linspace(self.span, 0.0, columns)).astype(np.int64)
+        rotates = sensor.layout == "driver"
+        self.grid = driver_grid(sensor) if rotates else gazebo_grid(sensor)
+        azimuths = self.grid.azimuths
+        # It turns once a scan, also where its field of view is a part of the turn only.
+        swept = abs(float(azimuths[-1] - azimuths[0])) / (2.0 * math.pi)
+        self.span = round(1e9 * swept / sensor.rate) if rotates else 0
+        self._before_last = np.round(np.linspace(self.span, 0.0, len(azimuths))).astype(np.int64)
         self._rate = sensor.rate
         self._mount = mounted(sensor.xyz, sensor.rpy)
         self._finder = RangeFinder(sensor, self.grid)
@@ -46,7 +49,7 @@ class LidarModel:
 
     @property
     def rays(self) -> int:
-        """Of a turn."""
+        """How many a scan has."""
         return self.directions.size // 3
 
     def column_times(self, time: int) -> NDArray[np.int64]:
@@ -54,7 +57,7 @@ class LidarModel:
         return time - self._before_last
 
     def measure(self, states: Sequence[BodyState], scene: Scene | None) -> Echoes:
-        """What is met in the turn that ends now.
+        """What is met in the scan that ends now.
 
         Args:
             states: The body's states of the last :attr:`span` and the one before; the last one is the present.

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from vds_gz.parameters.sensors import Camera
 from vds_gz.sensing.body_motion import Placement
 from vds_gz.sensing.shading import SKY, Bytes, shaded, srgb
-from vds_gz.world.scene import Scene
+from vds_gz.world.scene import NOTHING, Scene
 from vds_gz.world.shapes import Array
 
 
@@ -24,7 +24,7 @@ class View(NamedTuple):
 
     Attributes:
         depth: Along the optical axis [m], infinite where nothing is seen; of shape (rows, columns).
-        colour: Red, green and blue, of shape (rows, columns, 3); none if nobody wanted it.
+        colour: Red, green and blue, of shape (rows, columns, 3); none if it was not wanted.
     """
 
     depth: NDArray[np.float32]
@@ -41,10 +41,10 @@ class Pinhole:
     def __init__(self, camera: Camera) -> None:
         """Point the rays."""
         self._camera = camera
-        across = (camera.cx - 0.5 - np.arange(camera.columns)) / camera.fx
+        left = (camera.cx - 0.5 - np.arange(camera.columns)) / camera.fx
         up = (camera.cy - 0.5 - np.arange(camera.rows)) / camera.fy
         self.rays: Array = np.ones((camera.rows, camera.columns, 3))
-        self.rays[..., 1], self.rays[..., 2] = across, up[:, None]
+        self.rays[..., 1], self.rays[..., 2] = left, up[:, None]
         self._lengths = np.linalg.norm(self.rays, axis=-1).ravel()
 
     def view(self, scene: Scene | None, place: Placement, *, colour: bool) -> View:
@@ -66,7 +66,7 @@ class Pinhole:
         ranges, shapes = scene.visuals.cast(origins, directions, (far - near) * float(self._lengths.max()))
         depth = near + ranges / self._lengths
         too_far = depth > far
-        depth[too_far], shapes[too_far] = np.inf, -1
+        depth[too_far], shapes[too_far] = np.inf, NOTHING
         seen = shaded(scene.visuals, origins, directions, ranges, shapes).reshape(self.rays.shape) if colour else None
         return View(depth.astype(np.float32).reshape(shape), seen)
 

@@ -1,7 +1,7 @@
 """Ranges as a lidar measures them: rays from where the sensor is, and noise.
 
-As in Gazebo, rays begin at the least range, so that what is nearer is seen through, and the noise of a range is
-clamp(range + N(0, s), least range, greatest range); what nothing was met by stays infinite (gz-sensors 8, Lidar.cc).
+As in Gazebo, rays begin at the minimum range, so that what is nearer is seen through, and a range with its noise is
+clamp(range + N(0, s), minimum range, maximum range); misses stay infinite (gz-sensors 8, Lidar.cc).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Floats = NDArray[np.float32]
 
 
 class Echoes(NamedTuple):
-    """What a turn of a lidar has met, each of shape (columns, rows).
+    """What a scan of a lidar has met, each of shape (columns, rows).
 
     Attributes:
         ranges: How far away [m]; infinite where nothing was met.

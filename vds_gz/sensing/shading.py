@@ -22,7 +22,7 @@ AMBIENT = 0.5 / np.pi
 SUN = 0.56
 SUN_DIRECTION = np.array((-0.4, 0.2, -0.9)) / np.sqrt(0.4**2 + 0.2**2 + 0.9**2)
 
-#: How many steps of linear brightness are told apart.
+#: How many levels of linear brightness are distinguished.
 _STEPS = 4096
 
 #: So many rays are shaded at once, for the sake of memory.

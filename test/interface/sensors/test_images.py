@@ -79,7 +79,7 @@ def test_each_topic_goes_out_alone(probe: Probe, topic: str):
     heard = Heard(probe, RgbdCamera(**SMALL), only=topic)
     (message,) = heard.measured(standing(), ROOM)[topic]
     assert message.width == 64
-    assert heard.output.heard
+    assert heard.output.subscribed
 
 
 def test_without_a_world_there_is_sky(probe: Probe):

@@ -42,7 +42,7 @@ def test_all_around_the_last_ray_is_not_the_first_again(probe: Probe):
 def test_as_by_the_driver(probe: Probe):
     sensor = RplidarA2(std_noise=0.0, xyz=(0.0, 0.0, 0.7), layout="driver")
     heard = Heard(probe, sensor)
-    assert heard.output.span == 99_875_000
+    assert heard.output.span == 100_000_000
     (scan,) = heard.measured(standing(1.0), WALL)["scan"]
     assert stamp_ns(scan.header.stamp) == 1_000_000_000 - heard.output.span
     assert (scan.angle_min, scan.angle_max) == pytest.approx((-math.pi, math.pi))
@@ -53,6 +53,15 @@ def test_as_by_the_driver(probe: Probe):
     expected[(expected < 0.0) | (expected > 16.0)] = np.inf
     assert np.array(scan.ranges) == pytest.approx(expected, abs=1e-5)
     assert list(scan.intensities) == np.where(np.isfinite(expected), 47.0, 0.0).tolist()
+
+
+def test_a_fan_takes_its_part_of_the_turn(probe: Probe):
+    """A scanner that turns 20 times a second sweeps half a turn in 25 ms."""
+    heard = Heard(probe, Lidar2d(rate=20.0, rays=91, layout="driver"))
+    (scan,) = heard.measured(standing(1.0), WALL)["scan"]
+    assert stamp_ns(scan.header.stamp) == 975_000_000
+    assert scan.scan_time == pytest.approx(0.05)
+    assert scan.time_increment == pytest.approx(0.025 / 90)
 
 
 def test_nothing_is_published_for_nobody_and_a_sample_does_not_depend_on_that(probe: Probe):

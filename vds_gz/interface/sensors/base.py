@@ -23,7 +23,7 @@ class SensorOutput(Protocol):
     span: int
 
     @property
-    def heard(self) -> bool:
+    def subscribed(self) -> bool:
         """Whether anybody listens."""
 
     def measure(self, states: Sequence[BodyState], scene: Scene | None) -> None:

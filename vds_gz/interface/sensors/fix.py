@@ -30,7 +30,7 @@ class FixOutput:
     """A satellite receiver and its topic; fields as Gazebo's come through the bridge, or as drivers fill them.
 
     Attributes:
-        rate, rays, span, heard: See :class:`~vds_gz.interface.sensors.base.SensorOutput`.
+        rate, rays, span, subscribed: See :class:`~vds_gz.interface.sensors.base.SensorOutput`.
     """
 
     rays = span = 0
@@ -47,15 +47,15 @@ class FixOutput:
         self._topic = PackedTopic(graph, topic, message, _NUMBERS)
 
     @property
-    def heard(self) -> bool:
+    def subscribed(self) -> bool:
         """Whether anybody listens."""
-        return self._topic.heard
+        return self._topic.subscribed
 
     def measure(self, states: Sequence[BodyState], scene: Scene | None) -> None:
         """Measure, and publish if anybody listens."""
         state = states[-1]
         fix = self._model.measure(state, scene.origin if scene else NULL_ISLAND)
-        if self.heard:
+        if self.subscribed:
             known = self._driver and fix.fix_type != "none"
             covariance = COVARIANCE_DIAGONAL_KNOWN if known else COVARIANCE_UNKNOWN
             variances = fix.variances if known else (0.0, 0.0, 0.0)

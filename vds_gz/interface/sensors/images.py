@@ -58,7 +58,7 @@ class CameraOutput:
         self._messages = {topic: makers[topic](graph, frame) for topic, frame in frames.items()}
 
     @property
-    def heard(self) -> bool:
+    def subscribed(self) -> bool:
         """Whether anybody listens to any of the topics."""
         return bool(self._wanted())
 

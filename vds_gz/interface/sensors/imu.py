@@ -21,7 +21,7 @@ class ImuOutput:
     """An inertial measurement unit and its topic; fields as Gazebo's come through the bridge.
 
     Attributes:
-        rate, rays, span, heard: See :class:`~vds_gz.interface.sensors.base.SensorOutput`.
+        rate, rays, span, subscribed: See :class:`~vds_gz.interface.sensors.base.SensorOutput`.
     """
 
     rays = span = 0
@@ -47,14 +47,14 @@ class ImuOutput:
         self._topic = PackedTopic(graph, topic, message, numbers)
 
     @property
-    def heard(self) -> bool:
+    def subscribed(self) -> bool:
         """Whether anybody listens."""
-        return self._topic.heard
+        return self._topic.subscribed
 
     def measure(self, states: Sequence[BodyState], scene: Scene | None) -> None:
         """Measure, and publish if anybody listens."""
         state = states[-1]
         reading = self._model.measure(state, scene.gravity if scene else GRAVITY)
-        if self.heard:
+        if self.subscribed:
             orientation = reading.orientation if self._orientation else ()
             self._topic.publish(state.time, (*reading.angular_velocity, *reading.linear_acceleration, *orientation))

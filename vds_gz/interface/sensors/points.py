@@ -43,13 +43,13 @@ class PointsOutput:
         self._clouds = [Cloud(graph, prefix + stream.frame(name), layout) for layout in layouts]
 
     @property
-    def heard(self) -> bool:
+    def subscribed(self) -> bool:
         """Whether anybody listens."""
         return self._publisher.subscription_count() > 0
 
     def measure(self, states: Sequence[BodyState], scene: Scene | None) -> None:
         """Measure a turn, and publish if anybody listens; not one that began before the time 0."""
-        if not self.heard or states[-1].time < self.span:
+        if not self.subscribed or states[-1].time < self.span:
             return
         echoes, now = self._lidar.measure(states, scene), states[-1].time
         for cloud in self._clouds:

@@ -36,6 +36,7 @@ class ScanOutput:
         assert isinstance(sensor, PlanarLidar)
         self._lidar = LidarModel(name, sensor, seed)
         self.rate, self.rays, self.span = sensor.rate, self._lidar.rays, self._lidar.span
+        self._by_driver = sensor.layout == "driver"
         stream = streams_of(sensor.type)["scan"]
         self._publisher = announced(graph, name, stream)
         message: LaserScan = graph.message(stream.ros_type)
@@ -46,18 +47,18 @@ class ScanOutput:
         self._ranges, self._intensities = self._message.array("ranges"), self._message.array("intensities")
 
     @property
-    def heard(self) -> bool:
+    def subscribed(self) -> bool:
         """Whether anybody listens."""
         return self._publisher.subscription_count() > 0
 
     def measure(self, states: Sequence[BodyState], scene: Scene | None) -> None:
         """Scan, and publish if anybody listens; not a scan that began before the time 0."""
-        if not self.heard or states[-1].time < self.span:
+        if not self.subscribed or states[-1].time < self.span:
             return
         echoes = self._lidar.measure(states, scene)
         self._ranges[:] = echoes.ranges[:, 0]
         quality = np.where(np.isfinite(self._ranges), EXPRESS_QUALITY, 0.0)
-        self._intensities[:] = quality if self.span else echoes.retro[:, 0]
+        self._intensities[:] = quality if self._by_driver else echoes.retro[:, 0]
         self._message.write(states[-1].time - self.span, ())
         self._publisher.publish_raw(self._message.data)
 
@@ -67,6 +68,6 @@ class ScanOutput:
         message.angle_min, message.angle_max = float(azimuths[0]), float(azimuths[-1])
         message.angle_increment = (message.angle_max - message.angle_min) / (len(azimuths) - 1)
         message.range_min, message.range_max = sensor.min_range, sensor.max_range
-        if self.span:
+        if self._by_driver:
             message.time_increment = self.span * 1e-9 / (len(azimuths) - 1)
             message.scan_time = 1.0 / sensor.rate
