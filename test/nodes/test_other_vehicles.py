@@ -5,16 +5,24 @@ import math
 import numpy as np
 import pytest
 
-from vds_gz.configuration import load_parameters
+from vds_gz.configuration import load_parameters, make_guarded_vehicle
+from vds_gz.description.footprint import footprint_of
+from vds_gz.description.urdf_reader import DescriptionError
 from vds_gz.description.urdf_writer import urdf
 from vds_gz.geometry.so3 import angles, quaternion
 from vds_gz.interface import topics
 from vds_gz.interface.topics import Topic
-from vds_gz.nodes.other_vehicles import OtherVehicle
+from vds_gz.nodes.other_vehicles import SILENCE, OtherVehicle, OtherVehicles
+from vds_gz.nodes.surroundings import Surroundings
+from vds_gz.plant.in_world import WorldPlant
+from vds_gz.ros.arguments import parse
 from vds_gz.ros.errors import UnknownTypeError
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.graph import QoS
 from vds_gz.vehicle.catalogue import models
+from vds_gz.vehicle.command import twist
+from vds_gz.world.errors import WorldError
+from vds_gz.world.load import load_world
 
 PARAMETERS = """
 /**:
@@ -56,19 +64,127 @@ def test_between_messages_it_goes_on_along_its_curve(message):
     assert other.pose_at(9 * SECOND).position == (4.0, 0.0, 0.0)  # a guess for too long is none
 
 
-def test_what_is_no_pose_is_not_taken(message):
+WRONG = [
+    (math.nan, 0.0, 0.0, 0.0, 0.0),
+    (1e14, 0.0, 0.0, 0.0, 0.0),
+    (2.0, 0.0, math.nan, 0.0, 0.0),
+    (2.0, 0.0, 0.0, 1e300, 0.0),
+    (2.0, 0.0, 0.0, 0.0, math.inf),
+]
+
+
+@pytest.mark.parametrize("numbers", WRONG)
+def test_what_is_no_pose_is_not_taken(message, numbers):
     other = OtherVehicle("other")
     other.place(odometry(message, SECOND, 1.0, 0.0, 0.0, 0.0, 0.0), 0)
-    other.place(odometry(message, SECOND, math.nan, 0.0, 0.0, 0.0, 0.0), 0)
+    other.place(odometry(message, SECOND, *numbers), 0)
     assert other.pose_at(SECOND).position == (1.0, 0.0, 0.0)
+    assert other.speed == 0.0
+
+
+def robot(geometry, place="0 0 0"):
+    parts = "".join(
+        f"<{tag}><origin xyz='{place}'/><geometry>{geometry}</geometry></{tag}>" for tag in ("visual", "collision")
+    )
+    return f"<robot name='robot'><link name='body'>{parts}</link></robot>"
+
+
+@pytest.mark.parametrize("description", [robot("<box size='1e12 1 1'/>"), robot("<sphere radius='1'/>", "0 1e300 0")])
+def test_who_is_too_large_to_be_calculated_with_is_not_taken(description):
+    other = OtherVehicle("other")
+    with pytest.raises((DescriptionError, WorldError), match="reaches"):
+        other.describe(description)
+    assert other.collisions(0) == []
+
+
+@pytest.mark.parametrize(
+    "geometry", ["<box size='0 1 1'/>", "<sphere radius='-1'/>", "<cylinder radius='0' length='1'/>"]
+)
+def test_shapes_without_a_size_are_left_out(geometry):
+    other = OtherVehicle("other")
+    other.describe(robot(geometry))
+    assert other.visuals(0) == other.collisions(0) == []
+
+
+def test_the_speed_of_who_turns_is_that_of_its_corners(message):
+    other = OtherVehicle("other")
+    other.describe(robot("<box size='4 3 1'/>"))
+    other.place(odometry(message, SECOND, 0.0, 0.0, 0.0, 0.0, 2.0), 0)
+    assert other.speed == pytest.approx(2.0 * 2.5)
+
+
+def description_of(parameters):
+    model = models()[parameters.model]
+    return urdf(model.name, parameters.vehicle, model.xacro)
+
+
+def car_among(*movers):
+    """A car in an empty world with what moves there."""
+    parameters = load_parameters("ackermann_car")
+    vehicle = make_guarded_vehicle(parameters)
+    vehicle.max_command_age = 1e6
+    footprint = footprint_of(description_of(parameters), vehicle.model.geometry(parameters.vehicle))
+    return WorldPlant(vehicle, footprint, Surroundings(load_world("empty").vectorised(), movers), "stop")
+
+
+def test_who_stood_in_the_way_and_is_gone_is_in_nobody_s_way(probe):
+    """A car drives against another one that stands, and then falls silent: nothing says that its way has changed."""
+    graph = open_graph(parse([], "driven"), "driven")
+    others = OtherVehicles(graph, "other")
+    plant = car_among(others)
+    plant.vehicle.enter(twist(5.0, 0.0, 0.0), 0)
+    truth = Topic("/other/ground_truth", topics.GROUND_TRUTH.type)
+    description = topics.ROBOT_DESCRIPTION
+
+    def describe(message):
+        message.data = description_of(load_parameters("ackermann_car"))
+
+    def heard():
+        probe.send(truth, lambda message: odometry(message, 0, 6.0, 0.0, 0.0, 0.0, 0.0))
+        graph.wait(0.05)
+        others.look()
+        return others.collisions(0)
+
+    probe.send(Topic(f"/other/{description.name}", description.type, description.qos), describe)
+    probe.until(heard, "the other vehicle")
+    plant.advance(4 * SECOND)
+    stopped = plant.motion(0).x
+    assert [contact.thing.name for contact in plant.contacts] == ["other::chassis"]
+    probe.serve(1.2 * SILENCE / SECOND)
+    others.look()
+    plant.advance(6 * SECOND)
+    assert plant.motion(0).x > stopped + 1.0
+    assert plant.contacts == ()
+    graph.close()
+
+
+def test_who_stands_is_touched_by_who_is_put_there_and_no_more_when_it_is_taken_away(message):
+    """The contacts of a vehicle at rest, whose own steps never look for any."""
+    other = OtherVehicle("other")
+    other.describe(description_of(load_parameters("ackermann_car")))
+    moving = OneOther(other)
+    plant = car_among(moving)
+    for k, (x, touches) in enumerate([(20.0, False), (2.0, True), (20.0, False)]):
+        other.place(odometry(message, k * SECOND, x, 0.0, 0.0, 0.0, 0.0), 0)
+        moving.changes += 1
+        plant.advance((k + 1) * SECOND)
+        assert bool(plant.contacts) == touches
+
+
+class OneOther:
+    """One other vehicle, as something that moves."""
+
+    top_speed = 0.0
+
+    def __init__(self, other):
+        self.changes = 0
+        self.visuals, self.collisions = other.visuals, other.collisions
 
 
 def test_it_has_the_shapes_of_its_description_and_is_gone_when_it_is_silent(message):
-    parameters = load_parameters("ackermann_car")
-    model = models()[parameters.model]
     other = OtherVehicle("other")
     assert not other.present
-    other.describe(urdf(model.name, parameters.vehicle, model.xacro))
+    other.describe(description_of(load_parameters("ackermann_car")))
     assert not other.present
     other.place(odometry(message, SECOND, 10.0, 0.0, 0.0, 0.0, 0.0), 0)
     assert not other.present  # that was long ago

@@ -61,6 +61,15 @@ def test_what_stood_still_between_has_no_acceleration_left():
     assert car.body(0).acceleration == (0.0, 0.0, 0.0)
 
 
+@pytest.mark.parametrize("end", [KinematicPlant.reset, lambda plant: plant.stand_still(plant.vehicle.time)])
+def test_a_reset_is_no_braking(end):
+    car = plant_of("ackermann_car")
+    car.vehicle.enter(twist(10.0, 0.0, 0.0), 0)
+    car.advance(SECOND // 2)
+    end(car)
+    assert car.body(car.vehicle.time).acceleration == (0.0, 0.0, 0.0)
+
+
 @given(st.floats(-0.5, 0.5), st.floats(-math.pi, math.pi), st.floats(-3.0, 3.0), st.floats(-2.0, 2.0))
 def test_on_a_slope_the_velocity_points_along_it(pitch, heading, speed, rate):
     motion, attitude = Motion(1.0, 2.0, heading, speed, 0.0, rate), Attitude(0.7, 0.0, pitch)

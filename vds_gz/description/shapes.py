@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from xml.etree.ElementTree import Element
 
 import numpy as np
@@ -17,7 +16,7 @@ from vds_gz.world.shapes import Array, Box, Cylinder, Shape, sphere
 
 
 def things_of(urdf: str, name: str, tag: str) -> list[Thing]:
-    """Boxes, cylinders and spheres of a robot in ``base_link``, its joints at 0; meshes are left out.
+    """Boxes, cylinders and spheres of a robot in ``base_link``, its joints at 0; meshes and empty shapes are left out.
 
     Args:
         urdf: The robot's description.
@@ -38,7 +37,7 @@ def things_of(urdf: str, name: str, tag: str) -> list[Thing]:
 def moved(things: list[Thing], pose: Transform) -> list[Thing]:
     """The same things where the frame that they stand in has come to."""
     place = pose_matrix(pose)
-    return [replace(thing, pose=place @ thing.pose) for thing in things]
+    return [Thing(one.name, one.shape, place @ one.pose, one.retro, one.colour) for one in things]
 
 
 def pose_matrix(pose: Transform) -> Array:
@@ -48,6 +47,8 @@ def pose_matrix(pose: Transform) -> Array:
 
 def _shape(geometry: Element) -> Shape | None:
     x, y, z = half_sizes(geometry)
+    if min(x, y, z) <= 0.0:
+        return None
     if geometry.find("box") is not None:
         return Box((2.0 * x, 2.0 * y, 2.0 * z))
     if geometry.find("sphere") is not None:

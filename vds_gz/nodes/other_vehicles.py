@@ -7,16 +7,20 @@ from functools import partial
 from time import monotonic_ns
 from typing import Any
 
+import numpy as np
+
 from vds_gz.description.shapes import moved, things_of
 from vds_gz.description.urdf_reader import DescriptionError
+from vds_gz.errors import VdsGzError
 from vds_gz.geometry.se3 import Transform
 from vds_gz.geometry.so3 import into_world, product, quaternion
 from vds_gz.interface import topics
 from vds_gz.interface.conversions import stamp_ns
+from vds_gz.interface.inputs import FARTHEST
 from vds_gz.ros.graph import Graph, QoS, Severity
 from vds_gz.ros.names import expand
 from vds_gz.vehicle.vehicle import NANOSECONDS
-from vds_gz.world.packing import Thing
+from vds_gz.world.packing import Thing, packed
 
 #: Of whom nothing was received for so long is gone [ns, real time].
 SILENCE = NANOSECONDS
@@ -58,18 +62,24 @@ class OtherVehicle:
         """Take its shape.
 
         Raises:
-            DescriptionError: It is no URDF.
+            DescriptionError: It is no URDF, or that of something too large.
+            WorldError: It is too large to be calculated with.
         """
-        self._visuals, self._collisions = (things_of(urdf, self.name, tag) for tag in ("visual", "collision"))
-        self._reach = max((math.hypot(*thing.pose[:2, 3]) for thing in self._visuals), default=0.0)
+        visuals, collisions = (things_of(urdf, self.name, tag) for tag in ("visual", "collision"))
+        shapes = packed([*visuals, *collisions])
+        reach = np.maximum(np.abs(shapes.lower), np.abs(shapes.upper)).max(axis=0, initial=0.0)
+        if reach.max() > FARTHEST:
+            raise DescriptionError(f"it reaches {reach.max():g} m from base_link; that must be at most {FARTHEST:g} m")
+        self._visuals, self._collisions = visuals, collisions
+        self._reach = math.hypot(*reach[:2])
 
     def place(self, message: Any, arrival: int) -> None:
-        """Take an ``Odometry`` of its ``base_link``."""
+        """Take an ``Odometry`` of its ``base_link``; one that is no pose, or beyond all measure, is passed over."""
         position, turn = message.pose.pose.position, message.pose.pose.orientation
         linear, angular = message.twist.twist.linear, message.twist.twist.angular
         numbers = (position.x, position.y, position.z, turn.x, turn.y, turn.z, turn.w, linear.x, linear.y, linear.z)
         norm = math.hypot(turn.x, turn.y, turn.z, turn.w)
-        if not all(map(math.isfinite, (*numbers, angular.z))) or abs(norm - 1.0) > 0.01:
+        if not all(abs(one) <= FARTHEST for one in (*numbers, angular.z)) or not abs(norm - 1.0) <= 0.01:
             return
         self._time, self._received = stamp_ns(message.header.stamp), arrival
         self._pose = Transform((position.x, position.y, position.z), (turn.x, turn.y, turn.z, turn.w))
@@ -103,7 +113,7 @@ class OtherVehicles:
     They come by real messages, so what is seen of them depends on when these arrive.
 
     Attributes:
-        changes: Counts up with every message.
+        changes: Counts up with every message, and when one has come or gone.
     """
 
     def __init__(self, graph: Graph, namespaces: str) -> None:
@@ -118,12 +128,15 @@ class OtherVehicles:
         self._looks = namespaces.strip() == "auto"
         self._own = expand(topics.GROUND_TRUTH.name, graph.name, graph.namespace)
         self._vehicles: dict[str, OtherVehicle] = {}
+        self._known: list[OtherVehicle] = []
         self._next_look = 0
         for namespace in () if self._looks else namespaces.split():
             self._follow(f"/{namespace.strip('/')}/{topics.GROUND_TRUTH.name}".replace("//", "/"))
 
     def look(self) -> None:
-        """See who has come, once in a while."""
+        """See who has come, once in a while, and who is gone."""
+        known, self._known = self._known, self._present()
+        self.changes += self._known != known
         now = monotonic_ns()
         if self._looks and now >= self._next_look:
             self._next_look = now + LOOKED_FOR
@@ -163,7 +176,8 @@ class OtherVehicles:
     def _describe(self, vehicle: OtherVehicle, message: Any, arrival: int) -> None:
         try:
             vehicle.describe(message.data)
-        except DescriptionError as error:
+            self.changes += 1
+        except VdsGzError as error:
             self._graph.log(Severity.WARN, f"vehicle '{vehicle.name}' is not seen: {error}")
 
     def _place(self, vehicle: OtherVehicle, message: Any, arrival: int) -> None:

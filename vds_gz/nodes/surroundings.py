@@ -10,7 +10,7 @@ from vds_gz.parameters.node import NodeParameters
 from vds_gz.ros.graph import Graph
 from vds_gz.world.moving import read_obstacles
 from vds_gz.world.packing import Thing
-from vds_gz.world.scene import Scene
+from vds_gz.world.scene import JoinedCaster, RayCaster, Scene
 
 
 class Movers(Protocol):
@@ -49,7 +49,7 @@ class Surroundings:
         self.still = still
         self.look = look
         self._movers = movers
-        self._last: tuple[tuple[int, int, Scene], Scene] | None = None
+        self._last: tuple[tuple[int, int], RayCaster | JoinedCaster] | None = None
 
     @property
     def changes(self) -> int:
@@ -61,21 +61,21 @@ class Surroundings:
         """How fast the fastest of what moves is [m/s]."""
         return max((one.top_speed for one in self._movers), default=0.0)
 
-    def scene_at(self, time: int, still: Scene | None = None) -> Scene:
-        """The scene at a point in simulated time.
+    def scene_at(self, time: int, still: Scene) -> Scene:
+        """What can be seen at a point in simulated time; of what moves it has nothing that bumps.
 
         Args:
             time: [ns].
-            still: What stands still, the same things, where rays are to be cast another way.
+            still: What stands still, as rays are to be cast at it.
         """
-        still = still or self.still
-        if not self._movers:
-            return still
-        known = time, self.changes, still
+        return still.with_moving([thing for one in self._movers for thing in one.visuals(time)], ())
+
+    def collisions_at(self, time: int) -> RayCaster | JoinedCaster:
+        """What bumps at a point in simulated time [ns]."""
+        known = time, self.changes
         if self._last is None or self._last[0] != known:
-            visuals = [thing for one in self._movers for thing in one.visuals(time)]
-            collisions = [thing for one in self._movers for thing in one.collisions(time)]
-            self._last = known, still.with_moving(visuals, collisions)
+            moving = [thing for one in self._movers for thing in one.collisions(time)]
+            self._last = known, self.still.with_moving((), moving).collisions
         return self._last[1]
 
 

@@ -18,7 +18,7 @@ from vds_gz.vehicle.guarded import AnyGuardedVehicle
 from vds_gz.vehicle.vehicle import Motion
 from vds_gz.world.ground import Plane
 from vds_gz.world.obstacles import Body, Contact, Obstacles, Passage, casters_of
-from vds_gz.world.scene import RayCaster, Scene
+from vds_gz.world.scene import JoinedCaster, RayCaster, Scene
 from vds_gz.world.sweep import SKIN
 
 #: The ground is looked for anew when the wheels may have come so far [m].
@@ -43,8 +43,8 @@ class Surroundings(Protocol):
     def still(self) -> Scene:
         """What stands still."""
 
-    def scene_at(self, time: int) -> Scene:
-        """What there is at a point in simulated time [ns]."""
+    def collisions_at(self, time: int) -> RayCaster | JoinedCaster:
+        """What bumps at a point in simulated time [ns]."""
 
 
 class WorldPlant(KinematicPlant):
@@ -91,8 +91,8 @@ class WorldPlant(KinematicPlant):
         """Advance everything to a point in simulated time [ns]."""
         if self._changes != self._surroundings.changes:
             self._changes = self._surroundings.changes
-            self._clear = 0.0
             self._stopped_at = None
+            self._touch(self.vehicle.time)
             self._grant()
         super().advance(time)
 
@@ -137,9 +137,9 @@ class WorldPlant(KinematicPlant):
         self.contacts = ()
         if self._collisions == "off":
             return 1.0
-        part, scene = 1.0, self._surroundings.scene_at(time - time % OTHERS_EVERY)
+        part, collisions = 1.0, self._surroundings.collisions_at(time - time % OTHERS_EVERY)
         known, self._obstacles = self._obstacles, {}
-        for caster in casters_of(scene.collisions):
+        for caster in casters_of(collisions):
             obstacles = self._obstacles[caster] = known.get(caster) or Obstacles(caster)
             passage = obstacles.pass_by(pose, way, turn, self._body, stops=self._collisions == "stop", end=part)
             part = self._take(passage)

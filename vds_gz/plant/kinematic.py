@@ -71,10 +71,12 @@ class KinematicPlant:
 
     def stand_still(self, time: int) -> None:
         """Forget all commands and all motion but stay in place; go on from ``time`` [ns]."""
+        self._before = None
         self.vehicle.stand_still(time)
 
     def reset(self) -> Pose:
         """Start anew at rest at the origin."""
+        self._before = None
         self.vehicle.reset()
         return Pose()
 
