@@ -196,7 +196,10 @@ def test_a_vehicle_that_cannot_start(tool, log, tmp_path):
 
 
 def test_a_run_that_is_stopped(tool, tmp_path):
-    session = tool("run", "--no-view")
+    """And one in the void, though the parameters name a world."""
+    file = tmp_path / "car.yaml"
+    file.write_text("/**: {ros__parameters: {model: bicycle, world: hall}}")
+    session = tool("run", "--params", str(file), "--world", "none", "--no-view")
     run = driving(tmp_path)
     time.sleep(1.0)
     session.send_signal(signal.SIGTERM)
@@ -204,6 +207,7 @@ def test_a_run_that_is_stopped(tool, tmp_path):
     assert (session.returncode, errors) == (0, "")
     assert "recording" in output
     assert running_vehicles(run) == []
+    assert "world: ''" in (run / "parameters.yaml").read_text()
 
 
 def test_a_driver_without_a_vehicle(tool):

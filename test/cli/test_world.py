@@ -1,7 +1,7 @@
 """``vds-gz world``: what it says of a world, its exit codes and its picture."""
 
 import pytest
-from helpers.worlds import geometry
+from helpers.worlds import model
 
 from vds_gz.cli.world import main
 
@@ -17,10 +17,11 @@ def test_a_world_of_ours_is_described(capsys):
 
 def test_the_extent_is_that_of_what_stands_there(tmp_path, capsys):
     file = tmp_path / "a.sdf"
-    ball = geometry("<sphere><radius>2</radius></sphere>")
-    file.write_text(f"<sdf version='1.9'><world name='w'>{ball}</world></sdf>")
+    shape = "<geometry><ellipsoid><radii>200 200 2</radii></ellipsoid></geometry>"
+    disc = model("m", f"<visual name='v'>{shape}</visual>", "0 0 0 0 0 0.1")
+    file.write_text(f"<sdf version='1.9'><world name='w'>{disc}</world></sdf>")
     assert main([str(file)]) == 0
-    assert "x -2.00 to 2.00 m, y -2.00 to 2.00 m, z -2.00 to 2.00 m" in capsys.readouterr().out
+    assert "x -200.00 to 200.00 m, y -200.00 to 200.00 m, z -2.00 to 2.00 m" in capsys.readouterr().out
 
 
 def test_a_world_that_is_refused_is_a_failed_check(tmp_path, capsys):

@@ -58,6 +58,8 @@ def test_looking_down_ends_where_it_should():
     found = heights_below(caster(GROUND, Thing("box", Box((1.0, 1.0, 1.0)), at(5.0))), [(0, 0, 1), (5, 0, 1)], 2.0)
     assert found.tolist() == [0.0, 0.5]
     assert heights_below(caster(GROUND), [(0.0, 0.0, 3.0)], 2.0).tolist() == [-math.inf]
+    with np.errstate(invalid="raise"):
+        assert heights_below(caster(GROUND), [(0.0, 0.0, math.inf)], 2.0).tolist() == [-math.inf]
 
 
 def test_the_ground_nearest_to_a_height():

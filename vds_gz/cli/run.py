@@ -138,7 +138,7 @@ def _parser() -> argparse.ArgumentParser:
         "--world",
         metavar="NAME|FILE",
         help="a world to drive in: one of ours, an SDF file or a map; a vehicle without sensors gets a lidar. none: "
-        f"drive in the void (none; {DEFAULT_WORLD} where nothing else is chosen)",
+        f"drive in the void (that of the parameters; {DEFAULT_WORLD} where nothing else is chosen)",
     )
     parser.add_argument(
         "--except",
@@ -187,10 +187,12 @@ def _sensor_topics(parameters: NodeParameters, left_out: Sequence[str]) -> tuple
 def _world(options: argparse.Namespace, overrides: Sequence[Override]) -> tuple[Override, ...]:
     """The world to drive in, and a lidar to see it with where the vehicle has no sensor."""
     plain = (options.preset, options.params, options.log) == (DEFAULT_PRESET, None, None)
-    world = options.world or (DEFAULT_WORLD if plain else NO_WORLD)
-    if world == NO_WORLD:
+    world = options.world or (DEFAULT_WORLD if plain else None)
+    if world is None:
         return ()
     origin = f"--world {world}"
+    if world == NO_WORLD:
+        return (Override("world", "", origin),)
     found = [Override("world", world, origin)]
     if not parameters_of(overrides).sensors:
         found += [Override(f"sensors.lidar.{name}", value, origin) for name, value in LIDAR.items()]

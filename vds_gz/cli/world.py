@@ -8,14 +8,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import numpy as np
-
 from vds_gz.cli.console_script import DONE, FAILED, command, positive
 from vds_gz.world.errors import WorldError
 from vds_gz.world.geodesy import NULL_ISLAND
 from vds_gz.world.load import load_world, world_file
-from vds_gz.world.outline import heights, outlines
-from vds_gz.world.packing import Thing
+from vds_gz.world.packing import Thing, packed
 from vds_gz.world.scene import Scene
 from vds_gz.world.shapes import HalfSpace, Mesh
 
@@ -72,13 +69,10 @@ def facts(scene: Scene) -> Iterator[tuple[str, str]]:
     yield "models", ", ".join(models[:SHOWN]) + more or "none"
     yield "seen", _counted(seen)
     yield "collides", _counted(felt)
-    bounded = [thing for thing in (*seen, *felt) if not isinstance(thing.shape, HalfSpace)]
-    points = [polygon for thing in bounded for polygon in outlines(thing)]
-    if points:
-        corners = np.concatenate(points)
-        (west, south), (east, north) = corners.min(axis=0), corners.max(axis=0)
-        low, high = min(heights(thing)[0] for thing in bounded), max(heights(thing)[1] for thing in bounded)
-        yield "extent", f"x {west:.2f} to {east:.2f} m, y {south:.2f} to {north:.2f} m, z {low:.2f} to {high:.2f} m"
+    shapes = packed([thing for thing in (*seen, *felt) if not isinstance(thing.shape, HalfSpace)])
+    if len(shapes.kinds):
+        ends = zip("xyz", shapes.lower.min(axis=0), shapes.upper.max(axis=0), strict=True)
+        yield "extent", ", ".join(f"{axis} {low:.2f} to {high:.2f} m" for axis, low, high in ends)
     retro = sorted({thing.retro for thing in seen if thing.retro})
     if retro:
         yield "retro", "reflectivity " + ", ".join(f"{value:g}" for value in retro)

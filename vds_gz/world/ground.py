@@ -116,7 +116,9 @@ def heights_below(caster: RayCaster, points: Sequence[tuple[float, float, float]
     """
     origins = np.array(points)
     ranges, _ = caster.cast(origins, np.broadcast_to(DOWN, origins.shape), reach)
-    return np.asarray(origins[:, 2] - ranges)
+    heights, found = np.full(len(origins), -math.inf), np.isfinite(ranges)
+    heights[found] = origins[found, 2] - ranges[found]
+    return heights
 
 
 def surface_near(caster: RayCaster, point: tuple[float, float, float]) -> float:
