@@ -127,6 +127,8 @@ class Surroundings:
         offsets = {one.name: one.offset for one in message.fields if one.datatype == FLOAT32}
         if not {"x", "y", "z"} <= offsets.keys():
             return
+        if max(offsets[axis] for axis in "xyz") + 4 > message.point_step:  # what is no cloud is not drawn
+            return
         kind = np.dtype(
             {
                 "names": list("xyz"),

@@ -1,0 +1,35 @@
+"""What the page knows of a vehicle's surroundings, of whatever comes."""
+
+import time
+
+import pytest
+
+from vds_gz.interface.topics import Topic
+from vds_gz.ros.arguments import parse
+from vds_gz.ros.factory import open_graph
+from vds_gz.web.surroundings import CLOUD, LOOK_PERIOD, NEWEST, Surroundings
+
+
+@pytest.mark.parametrize("point_step", [0, 8])
+def test_a_cloud_whose_points_are_shorter_than_their_fields_is_passed_over(probe, point_step):
+    graph = open_graph(parse([], "page"), "page")
+    around = Surroundings(graph, "/red", lambda: None)
+    cloud = Topic("/red/points", CLOUD, NEWEST)
+    publisher = probe.graph.publisher(cloud.name, cloud.type, cloud.qos)
+    message = probe.graph.message(CLOUD)
+    message.point_step = point_step
+    for offset, axis in enumerate("xyz"):
+        field = probe.graph.message("sensor_msgs/msg/PointField")
+        field.name, field.offset, field.datatype, field.count = axis, 4 * offset, 7, 1
+        message.fields.append(field)
+    message.data = probe.graph.numbers(24, "uint8")
+    end = time.monotonic() + 20.0
+    while not publisher.subscription_count() and time.monotonic() < end:
+        around.tick()
+        graph.wait(0.1 * LOOK_PERIOD)
+    assert publisher.subscription_count()
+    for _ in range(10):
+        publisher.publish(message)
+        graph.wait(0.05)
+    assert around.points_version == 0
+    graph.close()
