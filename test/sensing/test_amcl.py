@@ -103,7 +103,7 @@ def errors(way: float, count: int = 4000, **amcl: object) -> np.ndarray:
 
 
 @pytest.mark.parametrize("way", [0.3, 1.0])
-def test_errors_have_their_spread_and_are_correlated_over_the_way(way):
+def test_errors_have_their_spread_and_are_correlated_over_the_distance(way):
     found = errors(way, position_std=0.04, heading_std=0.01, correlation_distance=0.8)
     assert len(found) == 4000
     keep = math.exp(-way / 0.8)
@@ -152,10 +152,10 @@ def test_equal_seeds_give_equal_runs_and_a_reset_the_first_one_again():
     assert drive(amcl, way) == runs[0]
 
 
-# ---------------------------------------------------------------------- what it is told, and what not
+# ---------------------------------------------------------------------- initial poses, kidnapping, services
 
 
-def test_it_is_silent_until_it_is_told_where_it_is():
+def test_it_is_silent_until_an_initial_pose_comes():
     amcl = Amcl(parameters(set_initial_pose=False, **SURE), START)
     assert drive(amcl, [Pose(0.02, 0.0, 0.0)] * 100) == []
     here = START.then(Pose(2.0, 0.0, 0.0))

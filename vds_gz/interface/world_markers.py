@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -61,7 +60,7 @@ def _markers(things: Sequence[Thing]) -> Iterator[tuple[Thing, int, Vector, Vect
 
 def _filled(
     graph: Graph, frame: str, index: int, thing: Thing, kind: int, extent: Vector, place: Vector, corners: Array
-) -> Any:
+) -> object:
     """A marker."""
     marker = graph.message("visualization_msgs/msg/Marker")
     marker.header.frame_id = frame
@@ -83,7 +82,7 @@ def _orientation(rotation: Array) -> Quaternion:
     return of_axes(x, y, z)
 
 
-def _point(graph: Graph, x: float, y: float, z: float) -> Any:
+def _point(graph: Graph, x: float, y: float, z: float) -> object:
     point = graph.message("geometry_msgs/msg/Point")
     point.x, point.y, point.z = x, y, z
     return point
