@@ -11,7 +11,8 @@ from vds_gz.geometry.se3 import Transform
 from vds_gz.geometry.so3 import quaternion
 from vds_gz.sensing.body import BodyState
 from vds_gz.world.packing import Thing
-from vds_gz.world.scene import RayCaster, Scene
+from vds_gz.world.ray_caster import RayCaster
+from vds_gz.world.scene import Scene
 from vds_gz.world.shapes import Shape
 
 MILLISECOND = 1_000_000

@@ -24,7 +24,8 @@ from vds_gz.world.frames import matrix, rotation_of_angles
 from vds_gz.world.load import load_world, world_file
 from vds_gz.world.moving import read_obstacles
 from vds_gz.world.packing import Thing
-from vds_gz.world.scene import RayCaster, Scene
+from vds_gz.world.ray_caster import RayCaster
+from vds_gz.world.scene import Scene
 from vds_gz.world.shapes import Box, Capsule, Cylinder, HalfSpace, Mesh, sphere
 from vds_gz.world.sweep import SKIN
 

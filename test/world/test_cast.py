@@ -13,7 +13,7 @@ from vds_gz.world import bvh
 from vds_gz.world.errors import WorldError
 from vds_gz.world.frames import matrix, rotation_of_angles
 from vds_gz.world.packing import Thing
-from vds_gz.world.scene import COMPILED, RayCaster
+from vds_gz.world.ray_caster import COMPILED, RayCaster
 from vds_gz.world.shapes import (
     Box,
     Capsule,

@@ -14,7 +14,7 @@ from vds_gz.world.frames import matrix, rotation_of_angles
 from vds_gz.world.intersection import BOX
 from vds_gz.world.obstacles import Body, Obstacles
 from vds_gz.world.packing import Thing, packed
-from vds_gz.world.scene import RayCaster
+from vds_gz.world.ray_caster import RayCaster
 from vds_gz.world.shapes import Box, Capsule, Cylinder, Ellipsoid, HalfSpace, Mesh, sphere
 
 ANGLES = st.floats(-3.0, 3.0)

@@ -11,7 +11,7 @@ from vds_gz.geometry.so3 import into_world, quaternion
 from vds_gz.world.frames import matrix, rotation_of_angles
 from vds_gz.world.ground import Plane, heights_below, plane_through, room_on, surface_near
 from vds_gz.world.packing import Thing
-from vds_gz.world.scene import RayCaster
+from vds_gz.world.ray_caster import RayCaster
 from vds_gz.world.shapes import Box, HalfSpace, Mesh
 
 SLOPES = st.floats(-1.0, 1.0)

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from vds_gz.world.frames import matrix, rotation_of_angles
 from vds_gz.world.packing import Thing
-from vds_gz.world.scene import NOTHING, RayCaster, Scene
+from vds_gz.world.ray_caster import NOTHING, RayCaster
+from vds_gz.world.scene import Scene
 from vds_gz.world.shapes import Box, Cylinder, HalfSpace, extruded, sphere
 
 SHAPES = [

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from vds_gz.world.frames import matrix, rotation_of_angles
 from vds_gz.world.outline import heights, hull, outlines
 from vds_gz.world.packing import Thing
-from vds_gz.world.scene import RayCaster
+from vds_gz.world.ray_caster import RayCaster
 from vds_gz.world.shapes import Box, Capsule, Cylinder, Ellipsoid, HalfSpace, cone, extruded, rectangle
 
 CORNERS = np.array([(0.0, 0.0), (2.0, 0.0), (2.0, 1.0), (1.0, 1.0), (1.0, 2.0), (0.0, 2.0)])

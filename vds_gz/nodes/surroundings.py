@@ -10,7 +10,8 @@ from vds_gz.parameters.node import NodeParameters
 from vds_gz.ros.graph import Graph
 from vds_gz.world.moving import read_obstacles
 from vds_gz.world.packing import Thing
-from vds_gz.world.scene import JoinedCaster, RayCaster, Scene
+from vds_gz.world.ray_caster import JoinedCaster, RayCaster
+from vds_gz.world.scene import Scene
 
 
 class Movers(Protocol):

@@ -18,7 +18,8 @@ from vds_gz.vehicle.guarded import AnyGuardedVehicle
 from vds_gz.vehicle.vehicle import Motion
 from vds_gz.world.ground import Plane
 from vds_gz.world.obstacles import Body, Contact, Obstacles, Passage, casters_of
-from vds_gz.world.scene import JoinedCaster, RayCaster, Scene
+from vds_gz.world.ray_caster import JoinedCaster, RayCaster
+from vds_gz.world.scene import Scene
 from vds_gz.world.sweep import SKIN
 
 #: The ground is looked for anew when the wheels may have come so far [m].

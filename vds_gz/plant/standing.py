@@ -9,7 +9,7 @@ from vds_gz.geometry.attitude import Attitude
 from vds_gz.geometry.se2 import Pose
 from vds_gz.geometry.so3 import Vector, into_world, quaternion, turned
 from vds_gz.world.ground import Plane, heights_below, plane_through, room_on, surface_near
-from vds_gz.world.scene import RayCaster
+from vds_gz.world.ray_caster import RayCaster
 
 LEVEL = Attitude()
 

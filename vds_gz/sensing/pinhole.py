@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from vds_gz.parameters.sensors import Camera
 from vds_gz.sensing.body_motion import Placement
 from vds_gz.sensing.shading import SKY, Bytes, shaded, srgb
-from vds_gz.world.scene import NOTHING, Scene
+from vds_gz.world.ray_caster import NOTHING
+from vds_gz.world.scene import Scene
 from vds_gz.world.shapes import Array
 
 

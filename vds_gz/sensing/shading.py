@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from vds_gz.world.scene import NOTHING, JoinedCaster, RayCaster
+from vds_gz.world.ray_caster import NOTHING, JoinedCaster, RayCaster
 from vds_gz.world.shapes import Array, Indices
 
 Bytes = NDArray[np.uint8]

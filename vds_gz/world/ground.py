@@ -10,7 +10,7 @@ import numpy as np
 
 from vds_gz.geometry.attitude import Attitude
 from vds_gz.world.intersection import HALF_SPACE, TRIANGLE
-from vds_gz.world.scene import RayCaster
+from vds_gz.world.ray_caster import RayCaster
 from vds_gz.world.shapes import Array
 
 #: Planes that differ by less in their slopes are the same.

@@ -12,8 +12,9 @@ from vds_gz.share import share
 from vds_gz.world.errors import WorldError
 from vds_gz.world.occupancy import read_map
 from vds_gz.world.packing import Thing
+from vds_gz.world.ray_caster import RayCaster
 from vds_gz.world.resources import Resources, is_file
-from vds_gz.world.scene import RayCaster, Scene
+from vds_gz.world.scene import Scene
 from vds_gz.world.sdf import read_sdf
 from vds_gz.world.shapes import HalfSpace
 

@@ -10,11 +10,11 @@ import numpy as np
 
 from vds_gz.world.images import read_image
 from vds_gz.world.resources import Resources
-from vds_gz.world.shapes import Array, Mesh
+from vds_gz.world.shapes import Array, Indices, Mesh
 from vds_gz.world.xml_reader import FARTHEST, Node
 
-#: More triangles than this are a mistake.
-MOST = 20_000_000
+#: More triangles than this are a mistake, in a mesh or a world.
+MOST_TRIANGLES = 20_000_000
 
 
 #: Formats that are read; those with textures, pictures and animations have them left out.
@@ -71,7 +71,7 @@ def read_mesh(node: Node, resources: Resources) -> Mesh:
     return Mesh(joined, np.concatenate(faces))
 
 
-def _loaded(path: Path, node: Node) -> dict[str, tuple[Array, Any]]:
+def _loaded(path: Path, node: Node) -> dict[str, tuple[Array, Indices]]:
     """Vertices [m] and faces of each mesh in a file, by its name."""
     try:
         import trimesh
@@ -88,14 +88,14 @@ def _loaded(path: Path, node: Node) -> dict[str, tuple[Array, Any]]:
     parts = {name: part for name, part in parts.items() if len(part[1])}
     if not parts:
         node.fail(f"mesh '{path}' holds no triangles")
-    if sum(len(part[1]) for part in parts.values()) > MOST:
-        node.fail(f"mesh '{path}' has more than {MOST} triangles")
+    if sum(len(part[1]) for part in parts.values()) > MOST_TRIANGLES:
+        node.fail(f"mesh '{path}' has more than {MOST_TRIANGLES} triangles")
     if not all(((faces >= 0) & (faces < len(corners))).all() for corners, faces in parts.values()):
         node.fail(f"mesh '{path}' has triangles whose corners are missing")
     return parts
 
 
-def _placed(scene: Any, name: str) -> tuple[Array, Any]:
+def _placed(scene: Any, name: str) -> tuple[Array, Indices]:
     pose, geometry = scene.graph[name]
     mesh = scene.geometry[geometry]
     corners = np.asarray(getattr(mesh, "vertices", np.empty((0, 3))), float)
@@ -116,7 +116,7 @@ def read_heightmap(node: Node, resources: Resources) -> Mesh:
     offset = np.array(node.required("pos", 3) if node.child("pos") is not None else (0.0, 0.0, 0.0))
     heights = read_image(resources.find(uri), uri.place).brightness
     rows, columns = heights.shape
-    if min(rows, columns) < 2 or rows * columns > MOST // 2:
+    if min(rows, columns) < 2 or rows * columns > MOST_TRIANGLES // 2:
         _refuse(uri, rows, columns)
     grid_x, grid_y = np.meshgrid(np.linspace(-0.5 * x, 0.5 * x, columns), np.linspace(0.5 * y, -0.5 * y, rows))
     corner = np.arange(rows * columns).reshape(rows, columns)
@@ -126,4 +126,6 @@ def read_heightmap(node: Node, resources: Resources) -> Mesh:
 
 
 def _refuse(node: Node, rows: int, columns: int) -> NoReturn:
-    node.fail(f"the heightmap's image has {columns} x {rows} pixels; it must have 2 x 2 to {MOST // 2} in all")
+    node.fail(
+        f"the heightmap's image has {columns} x {rows} pixels; it must have 2 x 2 to {MOST_TRIANGLES // 2} in all"
+    )

@@ -15,6 +15,7 @@ from vds_gz.world.frames import IDENTITY, Frames, pose_of
 from vds_gz.world.geodesy import Origin
 from vds_gz.world.geometry_reader import read_geometry
 from vds_gz.world.includes import Includes
+from vds_gz.world.meshes import MOST_TRIANGLES
 from vds_gz.world.packing import DEFAULT_COLOUR, Thing
 from vds_gz.world.resources import Resources
 from vds_gz.world.shapes import Array, Mesh
@@ -78,9 +79,9 @@ WITHOUT_BEARING = {
     "include": {"name", "plugin", "placement_frame", "pose", "static", "uri"},
 }
 
-#: Models may include models so deep, and a world may have so many of them, and of triangles, that files which include
-#: each other do not grow without end.
-DEEPEST, MOST_MODELS, MOST_TRIANGLES = 32, 200_000, 20_000_000
+#: Models may include models so deep, and a world may have so many of them, that files which include each other do not
+#: grow without end.
+DEEPEST, MOST_MODELS = 32, 200_000
 
 
 @dataclass(slots=True)
@@ -90,7 +91,7 @@ class SdfWorld:
     Attributes:
         name: Of its world or model.
         visuals: What is seen.
-        collisions: What bumps.
+        collisions: What bodies collide with.
         gravity: In the world's axes [m/s^2].
         origin: Where on Earth the world's origin lies.
     """

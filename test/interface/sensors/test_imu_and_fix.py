@@ -21,7 +21,8 @@ from vds_gz.sensing.body import BodyState
 from vds_gz.sensing.imu import ImuModel
 from vds_gz.world.earth import GRAVITY
 from vds_gz.world.geodesy import Origin
-from vds_gz.world.scene import RayCaster, Scene
+from vds_gz.world.ray_caster import RayCaster
+from vds_gz.world.scene import Scene
 
 IMU = topics.Topic("unit/data", "sensor_msgs/msg/Imu")
 FIX = topics.Topic("gps/fix", "sensor_msgs/msg/NavSatFix")
