@@ -5,11 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+from hypothesis import settings
 
+from vds_gz.world.errors import WorldError
 from vds_gz.world.load import load_world
 from vds_gz.world.scene import Scene
 
 BALL = "<visual name='v'>{pose}<geometry><sphere><radius>0.5</radius></sphere></geometry></visual>"
+
+#: How many changed files the slow tests try.
+MUTATIONS = settings(max_examples=10_000)
 
 
 def world(tmp_path: Path, inside: str, environment: dict[str, str] | None = None) -> Scene:
@@ -41,3 +46,12 @@ def write_map(tmp_path: Path, pixels: list[list[int]], **values: object) -> Path
     file = tmp_path / "map.yaml"
     file.write_text("".join(f"{name}: {value}\n" for name, value in given_values.items()))
     return file
+
+
+def refusal(file: Path) -> str | None:
+    """Why a world is refused; None if it is read."""
+    try:
+        load_world(file)
+    except WorldError as error:
+        return str(error)
+    return None

@@ -183,7 +183,7 @@ def test_lidars_see_visuals_and_bumpers_collisions(tmp_path):
     assert found.collisions.cast(np.array((-9.0, 0.0, 0.0)), ray)[0][0] == pytest.approx(7.0)
 
 
-@pytest.mark.parametrize("name", ["empty", "hall", "outdoor", "track"])
+@pytest.mark.parametrize("name", ["empty", "hall", "outdoor", "parking_lot", "track"])
 def test_the_worlds_that_come_along_are_read_whole(name):
     path = share("worlds", f"{name}.sdf")
     found = load_world(path)

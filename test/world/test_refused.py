@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
-from helpers.worlds import BALL, geometry, looking, model, world, write_map
-from hypothesis import given, settings
+from helpers.worlds import BALL, MUTATIONS, geometry, model, refusal, world, write_map
+from hypothesis import given
 from hypothesis import strategies as st
 
 from vds_gz.share import share
@@ -71,42 +70,6 @@ def test_entities_are_refused(tmp_path):
         load_world(file)
 
 
-def test_files_within_a_mesh_are_found_beside_it_only(tmp_path):
-    """A glTF names its buffer; what lies elsewhere is not read, however it is named."""
-    trimesh = pytest.importorskip("trimesh")
-    files = trimesh.exchange.gltf.export_gltf(trimesh.Scene(trimesh.creation.box((2.0, 2.0, 2.0))))
-    folder = tmp_path / "meshes"
-    folder.mkdir()
-    buffers = [name for name in files if name.endswith(".bin")]
-    for parent in (tmp_path, folder):
-        for buffer in buffers:
-            (parent / buffer).write_bytes(files[buffer])
-    mesh = geometry("<mesh><uri>meshes/a.gltf</uri></mesh>")
-    for name in (f"../{buffers[0]}", str(tmp_path / buffers[0]), "gone.bin"):
-        (folder / "a.gltf").write_bytes(files["model.gltf"].replace(buffers[0].encode(), name.encode()))
-        with pytest.raises(WorldError, match=r"a.gltf' cannot be read: .*there is no"):
-            world(tmp_path, mesh)
-    (folder / "a.gltf").write_bytes(files["model.gltf"])
-    assert looking(world(tmp_path, mesh), (0.1, 0.2, 10.0), (0.0, 0.0, -1.0)) == pytest.approx(9.0)
-
-
-@pytest.mark.parametrize(("away", "scale"), [("1e13", "1 1 1"), ("1e9", "1e9 1 1")])
-def test_corners_that_are_nowhere_are_refused(tmp_path, away, scale):
-    (tmp_path / "a.off").write_text(f"OFF\n3 1 0\n0 0 0\n{away} 0 0\n0 1 0\n3 0 1 2\n")
-    with pytest.raises(WorldError, match=r"world.sdf, line 4: .*has corners that are 1e\+12 m away, or not finite"):
-        world(tmp_path, geometry(f"<mesh><uri>a.off</uri><scale>{scale}</scale></mesh>"))
-
-
-def test_triangles_without_corners_are_refused(tmp_path):
-    """The indices of a binary glTF, of which trimesh looks at none."""
-    data = bytearray(trimesh.creation.icosahedron().export(file_type="glb"))
-    indices = data.index(np.asarray(trimesh.creation.icosahedron().faces, np.uint32).tobytes())
-    data[indices] = 99
-    (tmp_path / "a.glb").write_bytes(data)
-    with pytest.raises(WorldError, match=r"world.sdf, line 4: mesh '.*a.glb' has triangles whose corners are missing"):
-        world(tmp_path, geometry("<mesh><uri>a.glb</uri></mesh>"))
-
-
 def test_the_folder_of_a_model_is_not_left(tmp_path):
     folder = tmp_path / "ball"
     folder.mkdir()
@@ -149,9 +112,6 @@ def test_a_model_that_includes_itself_is_refused(tmp_path):
         world(tmp_path, "<include><uri>model.sdf</uri></include>")
 
 
-MUTATIONS = settings(max_examples=10_000)
-
-
 @given(st.data())
 def test_a_file_that_was_changed_anywhere_is_read_or_refused(tmp_path_factory, data):
     """Bytes of a sound world replaced, left out and cut off: a scene or a WorldError, nothing else."""
@@ -178,15 +138,6 @@ def change_world(tmp_path_factory, data):
     assert refused is None or str(file) in refused
 
 
-def refusal(file):
-    """Why a world is refused; None if it is read."""
-    try:
-        load_world(file)
-    except WorldError as error:
-        return str(error)
-    return None
-
-
 @given(st.data())
 def test_a_map_that_was_changed_anywhere_is_read_or_refused(tmp_path_factory, data):
     change_map(tmp_path_factory, data)
@@ -197,39 +148,6 @@ def test_a_map_that_was_changed_anywhere_is_read_or_refused(tmp_path_factory, da
 @given(st.data())
 def test_10_000_maps_that_were_changed_anywhere_are_read_or_refused(tmp_path_factory, data):
     change_map(tmp_path_factory, data)
-
-
-trimesh = pytest.importorskip("trimesh")
-pytest.importorskip("collada")
-KINDS = ["stl", "obj", "ply", "off", "glb", "dae"]
-MESHES = {kind: trimesh.creation.icosahedron().export(file_type=kind) for kind in KINDS}
-
-
-@given(st.sampled_from(KINDS), st.data())
-def test_a_mesh_that_was_changed_anywhere_is_read_or_refused(tmp_path_factory, kind, data):
-    change_mesh(tmp_path_factory, kind, data)
-
-
-@pytest.mark.slow
-@MUTATIONS
-@given(st.sampled_from(KINDS), st.data())
-def test_10_000_meshes_that_were_changed_anywhere_are_read_or_refused(tmp_path_factory, kind, data):
-    change_mesh(tmp_path_factory, kind, data)
-
-
-def change_mesh(tmp_path_factory, kind, data):
-    folder = tmp_path_factory.mktemp("mutated")
-    content = MESHES[kind]
-    text = bytearray(content.encode() if isinstance(content, str) else content)
-    for _ in range(data.draw(st.integers(1, 3))):
-        place = data.draw(st.integers(0, len(text) - 1))
-        text[place : place + data.draw(st.integers(0, 3))] = data.draw(st.binary(max_size=3))
-    (folder / f"a.{kind}").write_bytes(text)
-    file = folder / "world.sdf"
-    mesh = geometry(f"<mesh><uri>a.{kind}</uri></mesh>")
-    file.write_text(f"<sdf version='1.9'><world name='w'>{mesh}</world></sdf>")
-    refused = refusal(file)
-    assert refused is None or str(file) in refused
 
 
 def change_map(tmp_path_factory, data):
