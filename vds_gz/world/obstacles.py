@@ -25,7 +25,7 @@ REGION = 20.0
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A box that bumps, in ``base_link`` [m]."""
+    """The box of a vehicle that collides, in ``base_link`` [m]."""
 
     lower: Vector
     upper: Vector
@@ -119,7 +119,7 @@ class Obstacles:
             pose: Where ``base_link`` is.
             way: How far its origin shall move in the world, in the plane of its x and y axes [m].
             turn: How far it shall turn meanwhile about its z axis [rad].
-            body: What bumps.
+            body: What collides.
             stops: It stops where it meets something; else it goes on.
             end: It goes this part of the way only.
         """

@@ -26,7 +26,16 @@ MODES = ("trinary", "scale", "raw")
 
 @dataclass(frozen=True, slots=True)
 class MapFile:
-    """The YAML file of a map; names, units and meaning are those of Nav2's map server."""
+    """The YAML file of a map; names, units and meaning are those of Nav2's map server.
+
+    Attributes:
+        path, image: The file itself, and the image that it names.
+        resolution: Edge of a cell [m].
+        origin: Where the lower left corner of the image lies, x, y [m] and yaw [rad].
+        negate: White is occupied.
+        occupied_thresh: How dark a cell must be to be occupied, 0 to 1.
+        mode: One of :data:`MODES`.
+    """
 
     path: Path
     image: Path

@@ -106,7 +106,8 @@ class RayCaster:
         """
         directions, origins = (np.require(one, np.float64, ["C", "W"]) for one in (directions, np.atleast_2d(origins)))
         if directions.shape[1:] != (3,) or origins.shape not in ((1, 3), directions.shape):
-            raise ValueError(f"rays have origins {origins.shape}, directions {directions.shape}; both must be (n, 3)")
+            found = f"rays have origins {origins.shape} and directions {directions.shape}"
+            raise ValueError(f"{found}; directions must be (n, 3), origins too, or (3,) where all begin in one place")
         ranges, shapes = np.empty(len(directions)), np.empty(len(directions), np.int64)
         rays, packed = (origins, directions, float(max_range), ranges, shapes), self.packed
         if self.compiled:
