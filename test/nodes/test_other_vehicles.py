@@ -180,6 +180,9 @@ class OneOther:
         self.changes = 0
         self.visuals, self.collisions = other.visuals, other.collisions
 
+    def next_turn(self, time):
+        return math.inf
+
 
 def test_it_has_the_shapes_of_its_description_and_is_gone_when_it_is_silent(message):
     other = OtherVehicle("other")

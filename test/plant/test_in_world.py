@@ -356,3 +356,17 @@ def test_a_moving_obstacle_is_met_where_it_is(tmp_path):
     drive(plant, twist(5.0, 0.0, 0.0), 4.5)
     assert plant.motion(0).x > 10.0
     assert plant.contacts == ()
+
+
+@pytest.mark.parametrize("turn_at", [3.01, 3.05])
+def test_an_obstacle_that_turns_into_the_way_at_once_is_met_there(tmp_path, turn_at):
+    """A long pole beside the way turns across it just before the car, which had room when it last looked."""
+    file = tmp_path / "obstacles.yaml"
+    path, times = [[8, 2.9], [14, 2.9], [14, 50]], [0, turn_at, turn_at + 23.0]
+    file.write_text(f"obstacles: [{{name: pole, box: [6, 0.1, 1], path: {path}, times: {times}}}]", encoding="utf-8")
+    ground = RayCaster([GROUND], compiled=False)
+    vehicle, footprint = vehicle_of(FAST)
+    plant = WorldPlant(vehicle, footprint, Surroundings(Scene("test", ground, ground), [read_obstacles(file)]), "stop")
+    plant.set_pose(Pose(13.85 - FRONT - 5.0 * turn_at, 0.0, 0.0))
+    drive(plant, twist(5.0, 0.0, 0.0), turn_at + 0.4)
+    assert plant.motion(0).x == pytest.approx(14.0 - 0.05 - FRONT, abs=2e-4)

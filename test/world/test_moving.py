@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vds_gz.world.errors import WorldError
-from vds_gz.world.moving import read_obstacles
+from vds_gz.world.moving import MovingObstacle, read_obstacles
+from vds_gz.world.shapes import Cylinder
 
 S = 1_000_000_000
 
@@ -94,3 +95,16 @@ def test_what_is_refused_says_what_and_where(tmp_path, text, words):
     with pytest.raises(WorldError, match=r"obstacles\.yaml") as refused:
         obstacles(tmp_path, text)
     assert words in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("repeat", "turns"),
+    [("once", [2.0, 3.0, 5.0, math.inf]), ("loop", [2.0, 3.0, 5.0, 6.0]), ("back_and_forth", [2.0, 3.0, 5.0, 7.0])],
+)
+def test_the_next_turn_is_the_next_point_of_the_way(repeat, turns):
+    obstacle = MovingObstacle("cart", Cylinder(1.0, 1.0), 1.0, 0.0, ((0, 0), (1, 0), (1, 9)), (2.0, 3.0, 5.0), repeat)
+    time, found = 0.0, []
+    for _ in turns:
+        time = obstacle.next_turn(time)
+        found.append(time)
+    assert found == turns

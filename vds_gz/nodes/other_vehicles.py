@@ -149,6 +149,10 @@ class OtherVehicles:
         """How fast the fastest is [m/s]."""
         return max((one.speed for one in self._present()), default=0.0)
 
+    def next_turn(self, time: int) -> float:
+        """Never: what they do at once, a message says."""
+        return math.inf
+
     def visuals(self, time: int) -> list[Thing]:
         """What is seen of them [ns]."""
         return [thing for one in self._present() for thing in one.visuals(time)]

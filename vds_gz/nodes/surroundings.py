@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
@@ -24,6 +25,9 @@ class Movers(Protocol):
     @property
     def top_speed(self) -> float:
         """How fast the fastest part of them is [m/s]."""
+
+    def next_turn(self, time: int) -> float:
+        """When one of them next turns or jumps at once, after a simulated time [ns]; infinity if none does."""
 
     def visuals(self, time: int) -> list[Thing]:
         """What of them is seen at a point in simulated time [ns]."""
@@ -61,6 +65,10 @@ class Surroundings:
     def drift(self) -> float:
         """How fast the fastest of what moves is [m/s]."""
         return max((one.top_speed for one in self._movers), default=0.0)
+
+    def next_turn(self, time: int) -> float:
+        """When something next turns or jumps at once, after a simulated time [ns]; infinity if nothing does."""
+        return min((one.next_turn(time) for one in self._movers), default=math.inf)
 
     def scene_at(self, time: int, still: Scene) -> Scene:
         """What can be seen at a point in simulated time; of what moves it has nothing that bumps.

@@ -40,6 +40,9 @@ class Surroundings(Protocol):
     def drift(self) -> float:
         """How fast the fastest of what moves is [m/s]."""
 
+    def next_turn(self, time: int) -> float:
+        """When something next turns or jumps at once, after a simulated time [ns]; infinity if nothing does."""
+
     @property
     def still(self) -> Scene:
         """What stands still."""
@@ -138,7 +141,13 @@ class WorldPlant(KinematicPlant):
         self.contacts = ()
         if self._collisions == "off":
             return 1.0
-        part, collisions = 1.0, self._surroundings.collisions_at(time - time % OTHERS_EVERY)
+        part, seen = 1.0, time - time % OTHERS_EVERY
+        turn_at, drift = self._surroundings.next_turn(seen), self._surroundings.drift
+        if (
+            0.0 < drift and turn_at < math.inf
+        ):  # its reserve, of which it loses as much as they may come nearer, ends then
+            self._clear = max(0.0, turn_at - time) * 1e-9 * drift
+        collisions = self._surroundings.collisions_at(seen)
         known, self._obstacles = self._obstacles, {}
         for caster in casters_of(collisions):
             obstacles = self._obstacles[caster] = known.get(caster) or Obstacles(caster)

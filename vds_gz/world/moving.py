@@ -76,6 +76,18 @@ class MovingObstacle:
         pose = matrix(rotation_of_angles(0.0, 0.0, heading), np.array((x, y, self.z + 0.5 * self.height)))
         return Thing(self.name, self.shape, pose)
 
+    def next_turn(self, seconds: float) -> float:
+        """When it next may look another way, or be elsewhere, at once [s]; infinity if it never does again."""
+        begin, end = self.times[0], self.times[-1]
+        length = end - begin
+        if self.repeat == ONCE or seconds < begin or length == 0.0:
+            return min((time for time in self.times if time > seconds), default=math.inf)
+        turns = [time - begin for time in self.times]
+        if self.repeat == BACK_AND_FORTH:
+            turns += [2.0 * length - turn for turn in turns]
+        passed = (seconds - begin) % max(turns)
+        return seconds + min(turn for turn in turns if turn > passed) - passed
+
     def _on_way(self, seconds: float) -> tuple[float, bool]:
         """At which of its times it is on its way [s], and whether it comes back."""
         begin, end = self.times[0], self.times[-1]
@@ -120,6 +132,10 @@ class MovingObstacles:
     def __init__(self, obstacles: tuple[MovingObstacle, ...]) -> None:
         self.obstacles = obstacles
         self.top_speed = max((one.top_speed for one in obstacles), default=0.0)
+
+    def next_turn(self, time: int) -> float:
+        """When one of them next turns at once, after a simulated time [ns]; infinity if none does."""
+        return NANOSECONDS * min((one.next_turn(time / NANOSECONDS) for one in self.obstacles), default=math.inf)
 
     def visuals(self, time: int) -> list[Thing]:
         """Where they are at a simulated time [ns]."""
