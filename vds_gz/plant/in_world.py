@@ -143,9 +143,8 @@ class WorldPlant(KinematicPlant):
             return 1.0
         part, seen = 1.0, time - time % OTHERS_EVERY
         turn_at, drift = self._surroundings.next_turn(seen), self._surroundings.drift
-        if (
-            0.0 < drift and turn_at < math.inf
-        ):  # its reserve, of which it loses as much as they may come nearer, ends then
+        if drift > 0.0 and turn_at < math.inf:
+            # Its reserve, of which it loses as much as they may come nearer, ends then.
             self._clear = max(0.0, turn_at - time) * 1e-9 * drift
         collisions = self._surroundings.collisions_at(seen)
         known, self._obstacles = self._obstacles, {}
