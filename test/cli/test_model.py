@@ -39,7 +39,9 @@ def test_a_file_with_sensors(file, tmp_path):
     assert main([str(file), "--name", "robo", "-o", str(out)]) == 0
     robot = ElementTree.parse(out).getroot().find("model")
     assert robot.get("name") == "robo"
-    assert [sensor.findtext("topic") for sensor in robot.iter("sensor")] == [
+    topics = {sensor.get("type"): sensor.findtext("topic") for sensor in robot.iter("sensor")}
+    assert topics.pop("contact", "") is None  # that of the body has its topic further in
+    assert [*topics.values()] == [
         "/model/robo/lidar1/scan",
         "/model/robo/imu/imu",
     ]
