@@ -24,7 +24,7 @@ from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
 from vds_gz.parameters.vehicles import BicycleParameters
 from vds_gz.vehicle import bicycle
 from vds_gz.vehicle.bicycle import BICYCLE
-from vds_gz.vehicle.command import ackermann, twist
+from vds_gz.vehicle.command import Command, ackermann, twist
 from vds_gz.vehicle.model import VehicleLimits
 from vds_gz.vehicle.vehicle import Vehicle
 
@@ -39,7 +39,7 @@ def standing(parameters, angle=0.0, speed=0.0) -> Vehicle:
     vehicle = Vehicle(BICYCLE, parameters)
     vehicle.state.steering.angle = angle
     vehicle.state.drive.velocity = speed
-    bicycle.set_velocities(vehicle.coefficients, vehicle.state)
+    bicycle.set_velocities(vehicle.coefficients, vehicle.state, Command())
     return vehicle
 
 

@@ -1,4 +1,4 @@
-"""The compiled vehicle and the compiled fleet against the interpreted source: the same bits."""
+"""The compiled vehicle against the interpreted source: the same bits."""
 
 import dataclasses
 import math
@@ -6,147 +6,28 @@ import math
 import numpy as np
 import pytest
 from helpers.driving import MILLISECOND, SECOND, driven, joints_of, snapshot
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from vds_gz.errors import ArgumentError
 from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
-from vds_gz.parameters.vehicles import BicycleParameters, DifferentialParameters, OmniParameters
+from vds_gz.parameters.vehicles import BicycleParameters, DifferentialParameters
 from vds_gz.vehicle.bicycle import BICYCLE
-from vds_gz.vehicle.command import ackermann, twist
+from vds_gz.vehicle.command import ACKERMANN, CONTROL, PEDALS, SPEED, TWIST, Command, ackermann, control, twist
 from vds_gz.vehicle.differential import DIFFERENTIAL
-from vds_gz.vehicle.omni import OMNI
 from vds_gz.vehicle.vehicle import Vehicle
 
 pytest.importorskip("numba")
 from vds_gz.vehicle.compiled import (
+    TOGETHER,
     CompiledVehicle,
-    Fleet,
-    compiled_run,
     read_record,
     record_type,
     records,
-    write_record,
 )
+from vds_gz.vehicle.schedule import command_records
 
-DT = 1e-3
-#: Steps with one command, and how many commands.
-STEPS, COMMANDS = 60, 6
-VEHICLES = 30
-
-
-def some(random, low, high):
-    """A number of a range, or now and then 0."""
-    return 0.0 if random.random() < 0.2 else random.uniform(low, high)
-
-
-def random_drive(random) -> DriveParameters:
-    return DriveParameters(
-        dead_time=random.integers(0, 100) * 1e-3,
-        time_constant=some(random, 1e-3, 0.5),
-        max_velocity=some(random, 0.5, 5.0),
-        max_acceleration=some(random, 1.0, 50.0),
-        max_deceleration=some(random, 1.0, 50.0),
-    )
-
-
-def random_bicycle(random) -> BicycleParameters:
-    steered_drive = bool(random.random() < 0.5)
-    flags = {
-        name: bool(random.random() < 0.5)
-        for name in ("reverse", "allow_reverse", "center_at_standstill", "parallel_steering")
-    }
-    return BicycleParameters(
-        wheel_base=random.uniform(0.5, 3.0),
-        base_link_offset=random.uniform(-1.0, 1.0),
-        drive_on_steered_wheel=steered_drive,
-        four_wheel_drive=not steered_drive and bool(random.random() < 0.5),
-        track_fixed=some(random, 0.2, 2.0),
-        track_steered=some(random, 0.2, 2.0),
-        max_wheel_velocity=some(random, 0.5, 5.0),
-        drive_actuator=random_drive(random),
-        steering_actuator=SteeringParameters(
-            dead_time=random.integers(0, 100) * 1e-3,
-            time_constant=some(random, 1e-3, 0.2),
-            max_velocity=some(random, 1.0, 20.0),
-            max_position=some(random, 0.3, 3.5) if steered_drive else random.uniform(0.3, 1.4),
-        ),
-        **flags,
-    )
-
-
-def random_differential(random) -> DifferentialParameters:
-    return DifferentialParameters(
-        track=random.uniform(0.2, 2.0), tire_diameter=random.uniform(0.1, 1.0), drive_actuators=random_drive(random)
-    )
-
-
-def random_omni(random) -> OmniParameters:
-    return OmniParameters(
-        base_link_offset=random.uniform(-1.0, 1.0),
-        wheel_base=random.uniform(1.2, 2.0),
-        track=random.uniform(0.3, 1.0),
-        roller_pattern="ox"[random.integers(2)],
-        drive_actuators=random_drive(random),
-    )
-
-
-def random_command(model, random):
-    if model is BICYCLE and random.random() < 0.5:
-        return ackermann(random.uniform(-4, 4), random.uniform(-2, 2), some(random, 0.1, 5), some(random, 0.1, 20))
-    return twist(random.uniform(-4, 4), random.uniform(-4, 4), random.uniform(-3, 3))
-
-
-@pytest.fixture(
-    scope="module",
-    params=[(BICYCLE, random_bicycle), (DIFFERENTIAL, random_differential), (OMNI, random_omni)],
-    ids=["bicycle", "differential", "omni"],
-)
-def runs(request):
-    """(fleet, one by one compiled, interpreted): final states of many random vehicles after the same commands."""
-    model, random_parameters = request.param
-    random = np.random.default_rng(7)
-    parameters = [random_parameters(random) for _ in range(VEHICLES)]
-    fleet, single = Fleet(model, parameters), Fleet(model, parameters)
-    run = compiled_run(model.step)
-    coefficients, states, commands = (
-        part.view(np.ndarray) for part in (single.coefficients, single.states, single.commands)
-    )
-    plain = [model.coefficients(p, DT) for p in parameters]
-    interpreted = [model.at_rest(c) for c in plain]
-    for _ in range(COMMANDS):
-        for i in range(VEHICLES):
-            command = random_command(model, random)
-            write_record(fleet.commands[i], command)
-            write_record(single.commands[i], command)
-            run(coefficients[i : i + 1], states[i : i + 1], commands[i : i + 1], STEPS)
-            for _ in range(STEPS):
-                model.step(plain[i], interpreted[i], command)
-        fleet.advance(STEPS)
-    return [
-        [dataclasses.asdict(state) for state in group]
-        for group in (unpacked(model, plain, fleet), unpacked(model, plain, single), interpreted)
-    ]
-
-
-def unpacked(model, coefficients, fleet) -> list:
-    """The states of a fleet as plain objects."""
-    states = [model.at_rest(c) for c in coefficients]
-    for record, state in zip(fleet.states, states, strict=True):
-        read_record(record, state)
-    return states
-
-
-def test_the_interpreted_vehicles_moved(runs):
-    assert all(math.isfinite(state["x"]) for state in runs[2])
-    assert sum(state["x"] != 0.0 and state["heading"] != 0.0 for state in runs[2]) > VEHICLES // 2
-
-
-def test_a_compiled_vehicle_is_the_interpreted_one_to_the_bit(runs):
-    _, single, interpreted = runs
-    assert single == interpreted
-
-
-def test_a_compiled_fleet_of_different_vehicles_is_the_interpreted_one_to_the_bit(runs):
-    fleet, _, interpreted = runs
-    assert fleet == interpreted
+P = BicycleParameters()
 
 
 @pytest.fixture
@@ -169,6 +50,17 @@ def test_a_compiled_vehicle_takes_commands_time_outs_and_cuts_of_time_like_the_i
     assert snapshot(both[1]) == snapshot(both[0])
     assert both[1].motion() == both[0].motion()
     assert joints_of(both[1]) == joints_of(both[0])
+    assert both[0].motion().x != 0.0
+
+
+def test_commands_that_nobody_watches_act_as_they_were_when_they_held(both):
+    for vehicle in both:
+        command = twist(0.0, 0.0, 0.0)
+        for k in range(TOGETHER + 7):
+            command.v_x, command.yaw_rate = math.sin(k), math.cos(k)
+            vehicle.enter(command, vehicle.time)
+            vehicle.advance(vehicle.time + MILLISECOND)
+    assert snapshot(both[1]) == snapshot(both[0])
     assert both[0].motion().x != 0.0
 
 
@@ -215,27 +107,6 @@ def test_a_compiled_vehicle_that_something_else_moves_turns_its_actuators_only()
     assert vehicle.motion().v_x > 0.0
 
 
-def test_every_vehicle_of_a_fleet_has_a_dead_time_of_its_own():
-    dead_times = [0.0, 0.005, 0.5, 0.05]
-    ideal = DriveParameters(time_constant=0.0, max_acceleration=0.0)
-    fleet = Fleet(
-        DIFFERENTIAL,
-        [DifferentialParameters(drive_actuators=dataclasses.replace(ideal, dead_time=dead)) for dead in dead_times],
-    )
-    assert len(fleet) == 4
-    fleet.commands.v_x = 1.0
-    done = 0
-    for steps, moving in ((1, 1), (5, 1), (6, 2), (50, 2), (51, 3), (500, 3), (501, 4)):
-        fleet.advance(steps - done)
-        done = steps
-        assert sum(v == 1.0 for v in fleet.states.v_x) == moving
-
-
-def test_a_fleet_of_nothing_is_refused():
-    with pytest.raises(ValueError, match="fleet has 0 vehicles"):
-        Fleet(DIFFERENTIAL, [])
-
-
 def test_a_record_has_the_fields_of_its_class_and_room_for_the_longest_line():
     p = DifferentialParameters()
     short = DIFFERENTIAL.at_rest(DIFFERENTIAL.coefficients(p, 0.1))
@@ -268,3 +139,75 @@ def test_what_is_written_into_a_record_comes_back_from_it():
     assert dataclasses.asdict(copy) == snapshot(vehicle)
     assert type(copy.left.head) is int
     assert type(copy.x) is float
+
+
+WHOLE = st.builds(
+    lambda kind, v, turn, rate, gear: Command(kind, v, 0.1 * v, turn, 0.5 * turn, rate, 2.0 * rate, gear=gear),
+    st.sampled_from([TWIST, ACKERMANN, PEDALS]),
+    st.floats(-3, 3),
+    st.floats(-1, 1),
+    st.sampled_from([0.5, math.inf]),
+    st.sampled_from([2, 20]),
+)
+
+
+@given(
+    st.lists(st.tuples(st.integers(-5_000_000, 900_000_000), WHOLE), min_size=1, max_size=12),
+    st.integers(0, 500_000_000),
+    st.sampled_from([0.0, 0.05, 0.1234567, math.inf]),
+    st.sampled_from([1000.0, 333.0]),
+)
+@settings(max_examples=100)
+def test_commands_as_arrays_are_those_that_are_entered_one_by_one(timed, more, age, rate):
+    times, commands = zip(*sorted(timed, key=lambda one: one[0]), strict=True)
+    end = max(times[-1], 0) + more
+    vehicles = [CompiledVehicle(BICYCLE, P, step_rate=rate, max_command_age=age) for _ in range(2)]
+    for vehicle in vehicles:
+        vehicle.enter(twist(1.0, 0.0, 0.1), 0)
+        vehicle.advance(100_300_000)
+    one, all_at_once = vehicles
+    for command, time in zip(commands, times, strict=True):
+        one.enter(command, time)
+    one.advance(end)
+    columns = {field.name: [getattr(one, field.name) for one in commands] for field in dataclasses.fields(Command)}
+    all_at_once.follow(command_records(**columns), np.array(times), end)
+    for _ in range(2):
+        assert all_at_once.steps == one.steps
+        assert snapshot(all_at_once) == snapshot(one)
+        for vehicle in vehicles:
+            vehicle.advance(end + 400_000_000)
+
+
+def test_commands_as_arrays_that_cannot_be_followed_are_refused():
+    vehicle = CompiledVehicle(BICYCLE, P)
+    speeds = command_records(v_x=[1.0, 2.0])
+    for commands, times, end, message in (
+        (speeds, [0], 0, "2 commands and 1 times"),
+        (speeds, [5, 4], 9, "time 1 is 4 ns, before the 5 ns of the one before"),
+        (speeds, [0, 5], 4, "end is 4 ns, before the last command at 5 ns"),
+        (command_records(v_x=[1.0, math.nan]), [0, 1], 2, "command 1: v_x is nan"),
+        (command_records(v_x=1.0, gear=99), [0], 2, "command 0: gear is 99"),
+        (command_records(kind=SPEED, v_x=1.0), [0], 2, r"command 0 \(kind 2, gear 2\) is a gear, half a command"),
+    ):
+        with pytest.raises(ArgumentError, match=message):
+            vehicle.follow(commands, np.array(times), end)
+    assert vehicle.steps == 0
+
+
+def test_a_gear_and_a_command_that_waits_act_on_commands_as_arrays_too():
+    gears = command_records(kind=[CONTROL, TWIST], v_x=1.0, gear=[20, 2])
+    speeds = command_records(v_x=[1.0, 1.0])
+    for before, commands, times in (([], gears, [0, 100]), ([(twist(0.0, 0.0, 0.0), 500)], speeds, [100, 200])):
+        one, all_at_once = (CompiledVehicle(BICYCLE, P) for _ in range(2))
+        for vehicle in (one, all_at_once):
+            for command, time in before:
+                vehicle.enter(command, time * MILLISECOND)
+        for record, time in zip(commands.tolist(), times, strict=True):
+            one.enter(Command(*record), time * MILLISECOND)
+        one.advance(600 * MILLISECOND)
+        all_at_once.follow(commands, np.array(times) * MILLISECOND, 600 * MILLISECOND)
+        for vehicle in (one, all_at_once):
+            vehicle.enter(control(1.0, 1.0, 0.0), 600 * MILLISECOND)
+            vehicle.advance(700 * MILLISECOND)
+        assert all_at_once.command == one.command
+        assert snapshot(all_at_once) == snapshot(one)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from vds_gz.parameters.vehicles import OmniParameters
 from vds_gz.vehicle import omni
-from vds_gz.vehicle.command import twist
+from vds_gz.vehicle.command import Command, twist
 from vds_gz.vehicle.omni import OMNI
 from vds_gz.vehicle.vehicle import Vehicle
 
@@ -60,7 +60,7 @@ def test_the_body_velocity_is_the_least_squares_solution_of_the_wheel_speeds(p, 
     vehicle = Vehicle(OMNI, p)
     for wheel, velocity in zip(WHEELS, velocities, strict=True):
         getattr(vehicle.state, wheel).velocity = velocity
-    omni.set_velocities(vehicle.coefficients, vehicle.state)
+    omni.set_velocities(vehicle.coefficients, vehicle.state, Command())
     expected = np.linalg.lstsq(system(p), np.array(velocities), rcond=None)[0]
     s = vehicle.state
     assert (s.v_x, s.v_y, s.yaw_rate) == pytest.approx(tuple(expected), abs=1e-9)

@@ -27,8 +27,8 @@ from numba.misc.appdirs import AppDirs
 #: Of what is kept; results of another one are not read.
 FORMAT = 2
 
-#: So many results are kept, the newest ones; one has some 100 kB.
-KEPT = 200
+#: So many results are kept, the newest ones; one has some 200 kB.
+KEPT = 1000
 
 _DIGEST = hashlib.sha256().digest_size
 

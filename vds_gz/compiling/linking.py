@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import cache
 from itertools import chain
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeAlias
 
 import numba
 
@@ -26,26 +26,39 @@ def compiled(function: FunctionType, *, inlined: bool = False, **options: bool |
     return _kept(_linked(function, inlined), **options)
 
 
+#: Functions, each with another one to be called in its place.
+Replacements: TypeAlias = "tuple[tuple[FunctionType, FunctionType], ...]"
+
+
 @cache
-def _linked(function: FunctionType, inlined: bool = False) -> FunctionType:
+def _linked(
+    function: FunctionType, inlined: bool = False, replaced: Replacements = (), **options: bool | str
+) -> FunctionType:
     """A copy of a function which calls, instead of the functions that it calls by their names, compiled ones."""
     names = dict(function.__globals__)
     for instruction in chain.from_iterable(map(dis.get_instructions, codes(function.__code__))):
         called = names.get(instruction.argval) if instruction.opname == "LOAD_GLOBAL" else None
         if isinstance(called, FunctionType):
-            names[instruction.argval] = part(called, inlined)
+            names[instruction.argval] = part(dict(replaced).get(called, called), inlined, replaced, **options)
     copy = FunctionType(function.__code__, names, function.__name__, function.__defaults__, function.__closure__)
-    copy.__qualname__ = _unmistakable(function)
+    copy.__qualname__ = _unmistakable(copy)
     return copy
 
 
 @cache
-def part(function: FunctionType, inlined: bool = False) -> Any:
-    """A function for compiled ones to call; what is compiled of it is kept as a part of theirs."""
-    return numba.njit(forceinline=inlined)(_linked(function, inlined))
+def part(function: FunctionType, inlined: bool = False, replaced: Replacements = (), **options: bool | str) -> Any:
+    """A function for compiled ones to call; what is compiled of it is kept as a part of theirs.
+
+    Args:
+        function: Plain arithmetic over numbers and attributes.
+        inlined: Have it, and all that it calls, within the code of what calls it.
+        replaced: Functions that it calls, itself or through others, and what is called in their place.
+        options: Of ``numba.njit``, for all of them.
+    """
+    return numba.njit(forceinline=inlined, **options)(_linked(function, inlined, replaced, **options))
 
 
-def outermost(run: Callable[..., None], **options: bool) -> Any:
+def outermost(run: Callable[..., None], **options: bool | str) -> Any:
     """A function that calls compiled ones, compiled itself."""
     assert isinstance(run, FunctionType)
     run.__qualname__ = _unmistakable(run)

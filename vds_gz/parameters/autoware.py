@@ -215,7 +215,7 @@ class MechanicalParameters(ParameterGroup):
     angle_limit: float = real(10.0, "rad", "maximum tire angle", positive=True, live=True)
     rate_limit: float = real(3.0, "rad/s", "maximum rate of the command and of the tires", positive=True, live=True)
     dead_zone_threshold: float = real(
-        0.00708241866710033, "N m", "torque against the motion that turns nothing", minimum=0.0, live=True
+        0.00708241866710033, "N m", "torque that has no effect; taken from a larger one", minimum=0.0, live=True
     )
     poly_a: float = real(0.15251276182076065, "", "power steering: of the torque's cube", live=True)
     poly_b: float = real(-0.17301900674117585, "", "of the torque's square", live=True)

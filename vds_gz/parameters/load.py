@@ -65,6 +65,18 @@ def checked(overrides: Iterable[Override], known: Mapping[str, Description]) -> 
     return values
 
 
+def proper_name(name: str, known: Mapping[str, Description], origin: str = "") -> str:
+    """The proper name of a parameter that was given by any of its names.
+
+    Raises:
+        ParameterError: The name is unknown.
+    """
+    names = _spellings(known.values())
+    if name not in names:
+        raise ParameterError(_unknown(Override(name, None, origin), names))
+    return names[name]
+
+
 def replaced(group: Group, values: Mapping[str, Value], prefix: str = "") -> Group:
     """The same parameters with some values changed; names are full, values are checked already.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import os
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -37,6 +37,7 @@ class ActuationMap:
     values: tuple[tuple[float, ...], ...]
 
 
+@cache
 def own_map(name: str) -> ActuationMap:
     """A map that comes with this package, e.g. ``accel_map.csv``."""
     return _read(share("config", "maps", name), 0)

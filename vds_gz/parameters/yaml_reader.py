@@ -169,10 +169,10 @@ def pattern(name: str) -> re.Pattern[str]:
 
 def _value(node: yaml.Node, where: str) -> ParameterValue:
     if isinstance(node, yaml.ScalarNode):
-        return _scalar(node, where)
+        return scalar_of(node, where)
     if isinstance(node, yaml.MappingNode):
         raise ArgumentError(f"{where}: a mapping is no value; it must be a single value or a list")
-    items = [_scalar(item, where) for item in node.value]
+    items = [scalar_of(item, where) for item in node.value]
     if len({type(item) for item in items}) > 1:
         raise ArgumentError(
             f"{where}: {items} mixes types; all values of a list must be of one type, e.g. [1.0, 2.5] and not [1, 2.5]"
@@ -180,7 +180,12 @@ def _value(node: yaml.Node, where: str) -> ParameterValue:
     return items
 
 
-def _scalar(node: yaml.Node, where: str) -> Scalar:
+def scalar_of(node: yaml.Node, where: str) -> Scalar:
+    """A single value, as ROS reads it.
+
+    Raises:
+        ArgumentError: There is none.
+    """
     if not isinstance(node, yaml.ScalarNode):
         raise ArgumentError(f"{where}: a list may hold only single values")
     text = str(node.value)

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
+from vds_gz.vehicle.exponential import exponential
 from vds_gz.vehicle.model import ActuatorState
 
 
@@ -49,6 +50,8 @@ class SteeringCoefficients:
     Attributes:
         delay_steps: Dead time in whole steps.
         max_position: Saturation [rad]; infinite if the unit turns all the way round.
+        step_rate: Steps per second [Hz].
+        turns_round: It turns all the way round.
         decay: What is left of a deviation after one step of the lag.
         max_change: Maximum change in one step [rad].
         dt: Length of a step [s].
@@ -59,6 +62,8 @@ class SteeringCoefficients:
     decay: float
     max_change: float
     dt: float
+    step_rate: float
+    turns_round: bool
 
 
 @dataclass(slots=True)
@@ -97,6 +102,8 @@ def steering_coefficients(p: SteeringParameters, dt: float) -> SteeringCoefficie
         _decay(p.time_constant, dt),
         or_infinite(p.max_velocity) * dt,
         dt,
+        1.0 / dt,
+        or_infinite(p.max_position) == math.inf,
     )
 
 
@@ -110,6 +117,18 @@ def steering_at_rest(c: SteeringCoefficients) -> SteeringState:
     return SteeringState(0.0, 0.0, 0, [0.0] * (c.delay_steps + 1), [math.inf] * (c.delay_steps + 1))
 
 
+def through_dead_time(
+    c: DriveCoefficients | SteeringCoefficients, s: DriveState | SteeringState, reference: float, rate: float
+) -> tuple[float, float]:
+    """Enter a reference and its rate limit, and return those that were entered ``delay_steps`` calls ago."""
+    head = s.head
+    s.references[head] = reference
+    s.rates[head] = rate
+    head = head + 1 if head < c.delay_steps else 0
+    s.head = head
+    return s.references[head], s.rates[head]
+
+
 def step_drive(c: DriveCoefficients, s: DriveState, reference: float, rate: float) -> None:
     """Advance a drive by one step.
 
@@ -118,13 +137,7 @@ def step_drive(c: DriveCoefficients, s: DriveState, reference: float, rate: floa
         reference: Reference now [m/s].
         rate: Maximum acceleration that this reference allows [m/s^2], infinite for the actuator's own.
     """
-    head = s.head
-    s.references[head] = reference
-    s.rates[head] = rate
-    head = head + 1 if head < c.delay_steps else 0
-    s.head = head
-
-    target = s.references[head]
+    target, allowed = through_dead_time(c, s, reference, rate)
     if target > c.max_velocity:
         target = c.max_velocity
     elif target < -c.max_velocity:
@@ -133,15 +146,17 @@ def step_drive(c: DriveCoefficients, s: DriveState, reference: float, rate: floa
     velocity = s.velocity
     target -= c.decay * (target - velocity)
 
-    limit = s.rates[head] * c.dt
+    limit = allowed * c.dt
     rise = limit if limit < c.max_rise else c.max_rise
     fall = limit if limit < c.max_fall else c.max_fall
+    speed = abs(velocity)
+    slower = speed - fall if speed >= fall else (speed / fall - 1.0) * rise
     if velocity >= 0.0:
-        highest = velocity + rise
-        lowest = velocity - fall if velocity >= fall else (velocity / fall - 1.0) * rise
+        highest = speed + rise
+        lowest = slower
     else:
-        lowest = velocity - rise
-        highest = velocity + fall if -velocity >= fall else (velocity / fall + 1.0) * rise
+        highest = -slower
+        lowest = -speed - rise
     s.velocity = highest if target > highest else lowest if target < lowest else target
 
 
@@ -155,31 +170,25 @@ def step_steering(c: SteeringCoefficients, s: SteeringState, reference: float, r
         reference: Reference now [rad].
         rate: Maximum steering rate that this reference allows [rad/s], infinite for the actuator's own.
     """
-    head = s.head
-    s.references[head] = reference
-    s.rates[head] = rate
-    head = head + 1 if head < c.delay_steps else 0
-    s.head = head
-
+    target, allowed = through_dead_time(c, s, reference, rate)
     angle = s.angle
-    target = s.references[head]
     if target > c.max_position:
         target = c.max_position
     elif target < -c.max_position:
         target = -c.max_position
-    if c.max_position == math.inf:
+    if c.turns_round:
         target = angle + wrap(target - angle)
 
     target -= c.decay * (target - angle)
 
-    limit = s.rates[head] * c.dt
+    limit = allowed * c.dt
     change = limit if limit < c.max_change else c.max_change
     if target > angle + change:
         target = angle + change
     elif target < angle - change:
         target = angle - change
     s.angle = target
-    s.rate = (target - angle) / c.dt
+    s.rate = (target - angle) * c.step_rate
 
 
 def newest_reference(c: DriveCoefficients | SteeringCoefficients, s: DriveState | SteeringState) -> float:
@@ -230,4 +239,4 @@ def or_infinite(limit: float) -> float:
 
 
 def _decay(time_constant: float, dt: float) -> float:
-    return math.exp(-dt / time_constant) if time_constant > 0.0 else 0.0
+    return exponential(-dt / time_constant) if time_constant > 0.0 else 0.0

@@ -40,6 +40,7 @@ from vds_gz.vehicle.model import (
     Wheel,
     integrate_pose,
 )
+from vds_gz.vehicle.trigonometry import direction, sine_cosine
 
 #: Below this a speed or a yaw rate gives no direction to steer to [m/s, rad/s].
 STANDSTILL = 1e-12
@@ -120,13 +121,20 @@ class BicycleCoefficients:
     center_at_standstill: bool
     parallel_steering: bool
     max_wheel_velocity: float
+    limits_wheels: bool
     drive: DriveCoefficients
     steering: SteeringCoefficients
 
 
 @dataclass(slots=True)
 class BicycleState:
-    """The actuators, the motion of the reference point, and each wheel's rolling speed [m/s] and angle [rad]."""
+    """The actuators, the motion of the reference point, each wheel's rolling speed [m/s] and angle [rad], references.
+
+    Attributes:
+        drive_reference, steering_reference: What the command that holds means for the actuators [m/s, rad].
+        opposite_reference: A steering angle that serves as well, with the drive reversed where that is on the steered
+            wheel [rad]; the same as ``steering_reference`` where there is none.
+    """
 
     drive: DriveState
     steering: SteeringState
@@ -144,6 +152,9 @@ class BicycleState:
     roll_fixed_right: float = 0.0
     roll_steered_left: float = 0.0
     roll_steered_right: float = 0.0
+    drive_reference: float = 0.0
+    steering_reference: float = 0.0
+    opposite_reference: float = 0.0
 
 
 def coefficients(p: BicycleParameters, dt: float) -> BicycleCoefficients:
@@ -161,6 +172,7 @@ def coefficients(p: BicycleParameters, dt: float) -> BicycleCoefficients:
         center_at_standstill=p.center_at_standstill,
         parallel_steering=p.parallel_steering,
         max_wheel_velocity=or_infinite(p.max_wheel_velocity),
+        limits_wheels=p.max_wheel_velocity > 0.0,
         drive=drive_coefficients(p.drive_actuator, dt),
         steering=steering_coefficients(p.steering_actuator, dt),
     )
@@ -171,47 +183,60 @@ def at_rest(c: BicycleCoefficients) -> BicycleState:
     return BicycleState(drive_at_rest(c.drive), steering_at_rest(c.steering))
 
 
-def actuate(c: BicycleCoefficients, s: BicycleState, u: Command) -> None:
-    """Advance both actuators by one step and set wheel speeds and the velocity of the reference point."""
+def set_references(c: BicycleCoefficients, s: BicycleState, u: Command) -> None:
+    """Set what the command means for both actuators."""
     speed = u.v_x
     if not c.allow_reverse and speed < 0.0:
         speed = 0.0
     if u.kind == TWIST:
-        lateral = c.signed_wheelbase * u.yaw_rate
-        drive, angle = twist_references(c, s, speed, lateral)
+        drive, angle, opposite = twist_references(c, speed, c.signed_wheelbase * u.yaw_rate)
     else:
         drive = speed
-        angle = u.steering_angle
+        angle = opposite = u.steering_angle
         if c.drive_on_steered_wheel:
             reached = max(-c.steering.max_position, min(angle, c.steering.max_position))
-            drive = speed / away_from_zero(math.cos(reached))
+            drive = speed / away_from_zero(sine_cosine(reached)[1])
     if c.center_at_standstill and drive == 0.0:
-        angle = 0.0
-    step_drive(c.drive, s.drive, drive, u.acceleration)
-    step_steering(c.steering, s.steering, angle, u.steering_rate)
-    set_velocities(c, s)
+        angle = opposite = 0.0
+    s.drive_reference = drive
+    s.steering_reference = angle
+    s.opposite_reference = opposite
 
 
-def twist_references(
-    c: BicycleCoefficients, s: BicycleState, longitudinal: float, lateral: float
-) -> tuple[float, float]:
+def twist_references(c: BicycleCoefficients, longitudinal: float, lateral: float) -> tuple[float, float, float]:
     """Drive [m/s] and steering [rad] reference for a velocity of the steered axle's middle [m/s, m/s].
 
     A direction can be taken two ways, half a turn apart with the drive reversed. The one within the stops is taken; if
-    both are, the one closer to where the steering stands.
+    both are, the other one is the third number returned.
     """
     known = abs(longitudinal) > STANDSTILL or (c.drive_on_steered_wheel and abs(lateral) > STANDSTILL)
-    angle = math.atan2(lateral, longitudinal) if known else 0.0
+    angle = direction(lateral, longitudinal) if known else 0.0
     opposite = angle - math.pi if angle > 0.0 else angle + math.pi
-    beyond = excess(angle, c.steering.max_position) - excess(opposite, c.steering.max_position)
-    further = travel(c.steering, s.steering.angle, angle) - travel(c.steering, s.steering.angle, opposite)
-    turned = beyond > 0.0 or (beyond == 0.0 and further > 0.0)
-    if turned:
+    drive = math.sqrt(longitudinal * longitudinal + lateral * lateral) if c.drive_on_steered_wheel else longitudinal
+    beyond = excess(angle, c.steering.max_position)
+    opposite_beyond = excess(opposite, c.steering.max_position)
+    if beyond > opposite_beyond:
+        return -drive if c.drive_on_steered_wheel else drive, opposite, opposite
+    return drive, angle, opposite if beyond == opposite_beyond else angle
+
+
+def follow(c: BicycleCoefficients, s: BicycleState, u: Command) -> None:
+    """Advance both actuators by one step, the steering by the shorter of two ways."""
+    drive = s.drive_reference
+    angle = s.steering_reference
+    opposite = s.opposite_reference
+    now = s.steering.angle
+    if opposite != angle and travel(c.steering, now, opposite) < travel(c.steering, now, angle):
         angle = opposite
-    if not c.drive_on_steered_wheel:
-        return longitudinal, angle
-    drive = math.sqrt(longitudinal * longitudinal + lateral * lateral)
-    return -drive if turned else drive, angle
+        drive = -drive if c.drive_on_steered_wheel else drive
+    step_drive(c.drive, s.drive, drive, u.acceleration)
+    step_steering(c.steering, s.steering, angle, u.steering_rate)
+
+
+def actuate(c: BicycleCoefficients, s: BicycleState, u: Command) -> None:
+    """Advance both actuators by one step and set wheel speeds and the velocity of the reference point."""
+    follow(c, s, u)
+    set_velocities(c, s, u)
 
 
 def excess(angle: float, limit: float) -> float:
@@ -223,7 +248,7 @@ def excess(angle: float, limit: float) -> float:
 def travel(c: SteeringCoefficients, angle: float, target: float) -> float:
     """How far a steering actuator turns from one angle to another [rad]; only one without stops can go round."""
     gap = target - angle
-    return abs(wrap(gap)) if c.max_position == math.inf else abs(gap)
+    return abs(wrap(gap)) if c.turns_round else abs(gap)
 
 
 def away_from_zero(cosine: float) -> float:
@@ -233,15 +258,14 @@ def away_from_zero(cosine: float) -> float:
     return -SMALLEST_COSINE if cosine < 0.0 else SMALLEST_COSINE
 
 
-def set_velocities(c: BicycleCoefficients, s: BicycleState) -> None:
+def set_velocities(c: BicycleCoefficients, s: BicycleState, u: Command) -> None:
     """Body velocity and wheel speeds that the actuators give.
 
     Each wheel rolls with the speed of its own contact point. The drive's maximum velocity is that of its own axle's
     middle, as behind a mechanical differential, so an outer wheel may be faster. Hub motors have a limit each: where
     a driven wheel would exceed it, all slow down by one factor, which keeps the curvature.
     """
-    cosine = math.cos(s.steering.angle)
-    sine = math.sin(s.steering.angle)
+    sine, cosine = sine_cosine(s.steering.angle)
     if c.drive_on_steered_wheel:
         v_x = s.drive.velocity * cosine
         yaw_rate = s.drive.velocity * sine / c.signed_wheelbase
@@ -253,18 +277,19 @@ def set_velocities(c: BicycleCoefficients, s: BicycleState) -> None:
     right = steered_wheel_speed(c, v_x, yaw_rate, -c.half_track_steered, cosine, sine)
     half_track_speed = yaw_rate * c.half_track_fixed
 
-    fastest = 0.0
-    if c.drive_on_steered_wheel or c.four_wheel_drive:
-        fastest = max(abs(left), abs(right))
-    if not c.drive_on_steered_wheel:
-        fastest = max(fastest, abs(v_x) + abs(half_track_speed))
-    if fastest > c.max_wheel_velocity:
-        scale = c.max_wheel_velocity / fastest
-        v_x *= scale
-        yaw_rate *= scale
-        half_track_speed *= scale
-        left *= scale
-        right *= scale
+    if c.limits_wheels:
+        fastest = 0.0
+        if c.drive_on_steered_wheel or c.four_wheel_drive:
+            fastest = max(abs(left), abs(right))
+        if not c.drive_on_steered_wheel:
+            fastest = max(fastest, abs(v_x) + abs(half_track_speed))
+        if fastest > c.max_wheel_velocity:
+            scale = c.max_wheel_velocity / fastest
+            v_x *= scale
+            yaw_rate *= scale
+            half_track_speed *= scale
+            left *= scale
+            right *= scale
 
     s.v_x = v_x
     s.yaw_rate = yaw_rate
@@ -290,8 +315,19 @@ def steered_wheel_speed(c: Axles, v_x: float, yaw_rate: float, y: float, cosine:
 
 def step(c: BicycleCoefficients, s: BicycleState, u: Command) -> None:
     """Advance actuators, wheels and pose by one step."""
-    actuate(c, s, u)
+    follow(c, s, u)
+    set_velocities(c, s, u)
     roll_wheels(c, s, c.dt)
+    integrate_pose(s, c.dt)
+
+
+def roll(c: BicycleCoefficients, s: BicycleState, u: Command) -> None:
+    """Let every wheel roll for one step."""
+    roll_wheels(c, s, c.dt)
+
+
+def move(c: BicycleCoefficients, s: BicycleState, u: Command) -> None:
+    """Move the reference point for one step."""
     integrate_pose(s, c.dt)
 
 
@@ -312,14 +348,13 @@ def steered_wheel_angle(c: Axles, angle: float, y: float) -> tuple[float, float]
     """
     if c.parallel_steering:
         return angle, 1.0
-    sine = math.sin(angle)
-    cosine = math.cos(angle)
+    sine, cosine = sine_cosine(angle)
     shift = y / c.signed_wheelbase
     longitudinal = 1.0 - shift * sine * cosine
     lateral = shift * sine * sine
     if longitudinal < 0.0:
         longitudinal, lateral = -longitudinal, -lateral
-    return angle + math.atan2(lateral, longitudinal), 1.0 / (longitudinal * longitudinal + lateral * lateral)
+    return angle + direction(lateral, longitudinal), 1.0 / (longitudinal * longitudinal + lateral * lateral)
 
 
 def joints(p: Tracks) -> tuple[Joint, ...]:
@@ -406,4 +441,6 @@ BICYCLE = VehicleModel(
     actuator_states=actuator_states,
     limits=limits,
     geometry=geometry,
+    set_references=set_references,
+    phases=(follow, set_velocities, roll, move),
 )

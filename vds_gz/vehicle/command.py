@@ -6,6 +6,8 @@ import math
 from collections import deque
 from dataclasses import dataclass, replace
 from enum import IntEnum
+from operator import attrgetter
+from typing import NamedTuple
 
 
 class CommandKind(IntEnum):
@@ -57,7 +59,8 @@ KEEP_GEAR = -1
 #: No velocity [m/s], yaw rate [rad/s] or angle [rad] beyond this is meant, and none overflows below it.
 MAXIMUM = 1e6
 
-_MEASURES = (
+#: Numbers of a command that are bounded by :data:`MAXIMUM`.
+MEASURES = (
     "v_x",
     "v_y",
     "yaw_rate",
@@ -68,9 +71,9 @@ _MEASURES = (
     "target_acceleration",
     "slope",
 )
+_measures = attrgetter(*MEASURES)
 
 NEVER = 2**63 - 1
-LONG_AGO = -(2**63)
 
 
 @dataclass(slots=True)
@@ -140,12 +143,12 @@ def gear(code: int) -> Command:
 
 def fault(command: Command) -> str:
     """Why a command is not fit to enter a vehicle, in words; empty if it is."""
-    for name in _MEASURES:
-        value = getattr(command, name)
-        if not abs(value) <= MAXIMUM:
-            return f"{name} is {value:g}; it must be a finite number within +-{MAXIMUM:g}"
-    for name in ("steering_rate", "acceleration"):
-        value = getattr(command, name)
+    measures = _measures(command)
+    if not sum(map(abs, measures)) <= MAXIMUM:  # nearly never
+        for name, value in zip(MEASURES, measures, strict=True):
+            if not abs(value) <= MAXIMUM:
+                return f"{name} is {value:g}; it must be a finite number within +-{MAXIMUM:g}"
+    for name, value in (("steering_rate", command.steering_rate), ("acceleration", command.acceleration)):
         if not value >= 0.0:
             return f"{name} is {value:g}; it must be a number"
     if not KEEP_GEAR <= command.gear <= MAXIMUM_GEAR:
@@ -153,9 +156,9 @@ def fault(command: Command) -> str:
     return ""
 
 
-@dataclass(frozen=True, slots=True)
-class TimedCommand:
-    """A command with the time it arrived and the time from which it no longer holds [ns]."""
+class TimedCommand(NamedTuple):
+    """A command with the time it arrived and the time from which it no longer holds [ns]. A tuple, because there are
+    very many."""
 
     command: Command
     arrived: int
@@ -178,15 +181,19 @@ class CommandQueue:
         """Forget everything, as when time jumps back."""
         self._waiting.clear()
         self._current = Command()
-        self._speed_until = LONG_AGO
-        self._steering_until = LONG_AGO
+        self._speed_until = self._steering_until = NEVER
         self._gear: int = DRIVE
         self._holding = Command()
+
+    @property
+    def waits(self) -> bool:
+        """Whether a command has not arrived yet."""
+        return bool(self._waiting)
 
     def enter(self, timed: TimedCommand) -> None:
         """Add a command. One that claims to have arrived before its predecessor counts as arriving with it."""
         if self._waiting and timed.arrived < self._waiting[-1].arrived:
-            timed = replace(timed, arrived=self._waiting[-1].arrived)
+            timed = timed._replace(arrived=self._waiting[-1].arrived)
         self._waiting.append(timed)
 
     def at(self, time: int) -> Command:
@@ -195,13 +202,13 @@ class CommandQueue:
         while self._waiting and self._waiting[0].arrived <= time:
             self._take(self._waiting.popleft())
             changed = True
-        if self._speed_until <= time and self._speed_until != LONG_AGO:
-            self._speed_until = LONG_AGO
+        if self._speed_until <= time:
+            self._speed_until = NEVER
             kind = STOP if self._current.kind in DRIVEN else self._current.kind
             self._current = replace(self._current, kind=kind, v_x=0.0, v_y=0.0, yaw_rate=0.0, acceleration=math.inf)
             changed = True
-        if self._steering_until <= time and self._steering_until != LONG_AGO:
-            self._steering_until = LONG_AGO
+        if self._steering_until <= time:
+            self._steering_until = NEVER
             self._current = replace(self._current, steering_angle=0.0, steering_rate=math.inf)
             changed = True
         if changed:
@@ -210,10 +217,8 @@ class CommandQueue:
 
     def next_change(self) -> int:
         """When something will change at the earliest after the last :meth:`at` [ns]."""
-        times = [until for until in (self._speed_until, self._steering_until) if until != LONG_AGO]
-        if self._waiting:
-            times.append(self._waiting[0].arrived)
-        return min(times, default=NEVER)
+        arrival = self._waiting[0].arrived if self._waiting else NEVER
+        return min(self._speed_until, self._steering_until, arrival)
 
     def _take(self, timed: TimedCommand) -> None:
         command = timed.command
@@ -245,7 +250,7 @@ class CommandQueue:
         """The current command as one that a half can be put into."""
         if self._current.kind == ACKERMANN:
             return self._current
-        self._speed_until = self._steering_until = LONG_AGO
+        self._speed_until = self._steering_until = NEVER
         return Command(ACKERMANN)
 
 

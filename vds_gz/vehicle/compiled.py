@@ -1,4 +1,4 @@
-"""The same source, compiled: one vehicle for long runs, or many at once in parallel. Needs numba.
+"""The same source, compiled, for long runs of one vehicle. Needs numba.
 
 Nothing is written twice. The functions of a model, and all functions that they call, are handed to numba as they are;
 coefficients, states and commands become records of the same field names.
@@ -8,40 +8,43 @@ from __future__ import annotations
 
 import dataclasses
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import IntEnum
 from functools import cache
 from operator import attrgetter
 from types import FunctionType
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from vds_gz.compiling.linking import outermost, part
 from vds_gz.errors import ArgumentError
 from vds_gz.vehicle.command import Command
-from vds_gz.vehicle.model import C, P, S, VehicleModel
-from vds_gz.vehicle.vehicle import Motion, Vehicle, motion_of
+from vds_gz.vehicle.model import C, P, S, no_references
+from vds_gz.vehicle.schedule import COMMAND, Records, Wholes, check, driven_before, fields_of, segments
+from vds_gz.vehicle.vehicle import NANOSECONDS, Motion, Vehicle, motion_of
 
-Records = NDArray[np.void]
+#: So many segments are done together at most.
+TOGETHER = 10_000
 
-_COMMAND_FIELDS = attrgetter(*(field.name for field in dataclasses.fields(Command)))
 
+def record_type(samples: Sequence[object], room: int = 1) -> np.dtype[np.void]:
+    """The record of a state or coefficients class.
 
-def record_type(samples: Sequence[object]) -> np.dtype[np.void]:
-    """The record of a state or coefficients class, with room for the longest lists among the samples."""
+    Args:
+        samples: Some of its objects.
+        room: Lists have room for the longest one among the samples, and for a multiple of so many entries.
+    """
     fields: list[tuple[str, DTypeLike] | tuple[str, DTypeLike, tuple[int]]] = []
-    for column in zip(*map(_values, samples), strict=True):
-        field, first = column[0]
-        values = [value for _, value in column]
-        if dataclasses.is_dataclass(first):
-            fields.append((field.name, record_type(values)))
-        elif isinstance(first, list):
-            fields.append((field.name, np.float64, (max(len(value) for value in values if isinstance(value, list)),)))
+    for field, values in _field_values(samples):
+        if dataclasses.is_dataclass(values[0]):
+            fields.append((field.name, record_type(values, room)))
+        elif isinstance(values[0], list):
+            longest = max(len(value) for value in values if isinstance(value, list))
+            fields.append((field.name, np.float64, (-(-longest // room) * room,)))
         else:
-            fields.append((field.name, number_type(field, first)))
+            fields.append((field.name, number_type(field, values[0])))
     return np.dtype(fields, align=True)
 
 
@@ -52,12 +55,61 @@ def number_type(field: dataclasses.Field[object], value: object) -> type:
     return int if isinstance(value, IntEnum) else type(value)
 
 
-def records(samples: Sequence[object]) -> Records:
-    """States or coefficients of one class as an array of records."""
-    array = np.zeros(len(samples), record_type(samples)).view(np.recarray)
-    for record, sample in zip(array, samples, strict=True):
-        write_record(record, sample)
+def records(samples: Sequence[object], room: int = 1) -> Records:
+    """States or coefficients of one class as an array of records, see :func:`record_type`."""
+    array = np.zeros(len(samples), record_type(samples, room)).view(np.recarray)
+    _write_columns(array.view(np.ndarray), samples)
     return array
+
+
+def _write_columns(array: NDArray[np.void], samples: Sequence[object]) -> None:
+    """Copy every field of many objects into records, field by field."""
+    for field, values in _field_values(samples):
+        column = array[field.name]
+        if dataclasses.is_dataclass(values[0]):
+            _write_columns(column, values)
+        elif isinstance(values[0], list):
+            for row, value in zip(column, values, strict=True):
+                row[: len(value)] = value
+        else:
+            column[:] = values
+
+
+def _field_values(samples: Sequence[object]) -> Iterator[tuple[dataclasses.Field[object], list[Any]]]:
+    """The fields of a dataclass, and the values that many of its objects have."""
+    assert dataclasses.is_dataclass(samples[0])
+    for field in dataclasses.fields(samples[0]):
+        yield field, list(map(attrgetter(field.name), samples))
+
+
+def with_room(array: Records, samples: Sequence[object]) -> Records:
+    """Records that have room for the lists of some more states or coefficients: the same ones if they have it."""
+    wide = _wider(array.dtype, record_type(samples))
+    if wide == array.dtype:
+        return array
+    moved = np.zeros(len(array), wide).view(np.recarray)
+    _move(array.view(np.ndarray), moved.view(np.ndarray))
+    return moved
+
+
+def _wider(one: np.dtype[np.void], other: np.dtype[np.void]) -> np.dtype[np.void]:
+    """The record with the longer one of each list of two records of one class."""
+    fields: list[tuple[str, DTypeLike]] = []
+    for name in one.names or ():
+        mine, theirs = one[name], other[name]
+        nested = _wider(mine, theirs) if mine.names else max(mine, theirs, key=lambda kind: kind.shape)
+        fields.append((name, nested))
+    return np.dtype(fields, align=True)
+
+
+def _move(array: NDArray[np.void], wide: NDArray[np.void]) -> None:
+    """Copy records into wider ones."""
+    for name in array.dtype.names or ():
+        kind = array.dtype[name]
+        if kind.names:
+            _move(array[name], wide[name])
+        else:
+            wide[name][(..., slice(*kind.shape)) if kind.shape else ...] = array[name]
 
 
 def write_record(record: np.void, sample: object) -> None:
@@ -106,33 +158,20 @@ def _columns(states: Records, plain: object) -> Iterator[tuple[object, str, Iter
             yield plain, field.name, column if isinstance(value, list) else column.tolist()
 
 
-_COMMAND = record_type([Command()])
-
-
 @cache
-def compiled_run(step: FunctionType) -> Any:
-    """``run(c, s, u, n)`` does ``n`` steps of one vehicle; each argument is an array of one record."""
-    step_once = part(step)
-
-    def run(c: Records, s: Records, u: Records, n: int) -> None:
-        for _ in range(n):
-            step_once(c[0], s[0], u[0])
-
-    return outermost(run)
-
-
-@cache
-def compiled_schedule(step: FunctionType) -> Any:
+def compiled_schedule(step: FunctionType, set_references: Callable[..., None] = no_references) -> Any:
     """``run(c, s, u, which, steps, ends, samples)`` follows a schedule, and notes the state now and then.
 
     Segment ``j`` is ``steps[j]`` steps with command ``u[which[j]]``; sample ``k`` is taken after ``ends[k]`` segments.
     """
     step_once = part(step)
+    refer = part(set_references)
 
     def run(c: Records, s: Records, u: Records, which: Any, steps: Any, ends: Any, samples: Records) -> None:
         done = 0
         for k in range(ends.size):
             for j in range(done, ends[k]):
+                refer(c[0], s[0], u[which[j]])
                 for _ in range(steps[j]):
                     step_once(c[0], s[0], u[which[j]])
             done = ends[k]
@@ -141,26 +180,17 @@ def compiled_schedule(step: FunctionType) -> Any:
     return outermost(run)
 
 
-@cache
-def compiled_fleet_run(step: FunctionType) -> Any:
-    """``run(c, s, u, n)`` does ``n`` steps of every vehicle, on all cores."""
-    step_once = part(step)
-
-    def run(c: Records, s: Records, u: Records, n: int) -> None:
-        for i in numba.prange(s.size):
-            for _ in range(n):
-                step_once(c[i], s[i], u[i])
-
-    return outermost(run, parallel=True)
-
-
 class CompiledVehicle(Vehicle[P, C, S]):
     """A vehicle whose steps are compiled, by the first that it does. Bit for bit the interpreted one, some hundred
-    times faster."""
+    times faster.
+
+    Steps are done together when the state is looked at, so that a command costs no call of compiled code of its own.
+    """
 
     @property
     def state(self) -> S:
         """A copy of the state of the model; assigned, it is the vehicle's."""
+        self._catch_up()
         state = self.model.at_rest(self.coefficients)
         read_record(self._record, state)
         return state
@@ -171,70 +201,104 @@ class CompiledVehicle(Vehicle[P, C, S]):
         states = records([state])
         self._states = states.view(np.ndarray)
         self._record = states[0]
-        self._command = np.zeros(1, _COMMAND)
-        self._copied: Command | None = None
-        self._run = compiled_run(self._step)
+        self._waiting = _Segments()
 
     def sample(self, times: Iterable[int]) -> Iterator[S]:
         """Advance to each of these times [ns], which increase, in one compiled call; the state at each, one object."""
-        commands: list[Command] = []
-        which, steps, ends = [], [], []
+        self._catch_up()
+        ends = []
         for time in times:
-            for command, count in self._segments(time):
-                if not commands or command is not commands[-1]:
-                    commands.append(command)
-                which.append(len(commands) - 1)
-                steps.append(count)
-            ends.append(len(steps))
-        samples = self._states.repeat(len(ends))
-        numbers = np.array([_COMMAND_FIELDS(command) for command in commands or [Command()]], _COMMAND)
-        schedule = (np.array(items, np.int64) for items in (which, steps, ends))
-        compiled_schedule(self._step)(self._coefficients, self._states, numbers, *schedule, samples)
-        return _each(samples, self.model.at_rest(self.coefficients))
+            for command, steps in self._segments(time):
+                self._waiting.add(command, steps)
+            ends.append(len(self._waiting.steps))
+        return _each(self._follow(ends), self.model.at_rest(self.coefficients))
+
+    def follow(self, commands: Records, times: Wholes, end: int) -> None:
+        """Enter commands and advance, as :meth:`enter` and :meth:`advance` do, in one compiled call.
+
+        Args:
+            commands: Of :func:`~vds_gz.vehicle.schedule.command_records`; whole ones, those with a gear name it.
+            times: When each arrived [ns]; they do not decrease.
+            end: Time to advance to [ns], not before the last command.
+
+        Raises:
+            ArgumentError: The commands cannot be followed.
+        """
+        times = np.asarray(times, np.int64)
+        check(commands, times)
+        if end < times[-1]:
+            raise ArgumentError(f"end is {end} ns, before the last command at {times[-1]} ns; it must not be")
+        begins = np.maximum(self._steps_from(times), self.steps)
+        last = max(int(np.searchsorted(begins, self.steps_until(end), side="right")) - 1, 0)
+        if self._queue.waits or driven_before(commands[last], commands[:last]):
+            last = 0  # what waits comes first, and a gear outlives its command: the queue knows how
+        if last > 0:
+            self.advance(self.time_of(int(begins[0])))
+            self._catch_up()
+            age = round(min(self.max_command_age * NANOSECONDS, int(times[-1] - times[0]) + 1))
+            expiries = self._steps_from(times[: last + 1] + age)
+            numbers, steps = segments(commands[: last + 1], begins[: last + 1], expiries)
+            self._run(numbers, np.arange(len(steps)), steps, np.array([len(steps)]))
+            self.steps = int(begins[last])
+        for command, time in zip(commands[last:].tolist(), times[last:].tolist(), strict=True):
+            self.enter(Command(*command), time)
+        self.advance(end)
 
     def motion(self) -> Motion:
         """Where base_link is and how it moves."""
+        self._catch_up()
         return motion_of(self.coefficients, self._record)
 
     def _do(self, command: Command, steps: int) -> None:
-        if command is not self._copied:
-            self._command[0] = _COMMAND_FIELDS(command)
-            self._copied = command
-        self._run(self._coefficients, self._states, self._command, steps)
+        self._waiting.add(command, steps)
+        if len(self._waiting.steps) == TOGETHER:
+            self._catch_up()
+
+    def _catch_up(self) -> None:
+        """Do all steps that wait."""
+        if self._waiting.steps:
+            self._follow([len(self._waiting.steps)])
+
+    def _follow(self, ends: list[int]) -> Records:
+        """Do all steps that wait; the states after so many segments."""
+        waiting, self._waiting = self._waiting, _Segments()
+        numbers = np.array(waiting.commands or [fields_of(Command())], COMMAND)
+        return self._run(numbers, *(np.array(items, np.int64) for items in (waiting.which, waiting.steps, ends)))
+
+    def _run(self, numbers: Records, which: Wholes, steps: Wholes, ends: Wholes) -> Records:
+        samples = self._states.repeat(len(ends))
+        run = compiled_schedule(self._step, self.model.set_references)
+        run(self._coefficients, self._states, numbers, which, steps, ends, samples)
+        return samples
+
+    def _steps_from(self, times: Wholes) -> Wholes:
+        """The first step that begins at or after each of some times [ns]."""
+        before = times - 1
+        steps = np.floor((before - self.start) * float(self.step_rate) / NANOSECONDS).astype(np.int64)
+        steps -= self._times_of(steps) > before
+        steps += self._times_of(steps + 1) <= before
+        return steps + 1
+
+    def _times_of(self, steps: Wholes) -> Wholes:
+        """As :meth:`time_of`, of many."""
+        since_start: Wholes = np.rint(steps * float(NANOSECONDS) / self.step_rate).astype(np.int64)
+        return self.start + since_start
 
 
-class Fleet:
-    """Many vehicles of one model, each with its own parameters, stepped together on all cores.
+class _Segments:
+    """Commands, and how many steps each holds: segment ``j`` is ``steps[j]`` steps with ``commands[which[j]]``."""
 
-    Attributes:
-        states: One record a vehicle, fields as the model's state.
-        commands: One record a vehicle, fields as :class:`~vds_gz.vehicle.command.Command`.
-    """
+    def __init__(self) -> None:
+        self.commands: list[tuple[float, ...]] = []
+        self.which: list[int] = []
+        self.steps: list[int] = []
+        self._last: tuple[float, ...] | None = None
 
-    def __init__(self, model: VehicleModel[P, C, S], parameters: Sequence[P], *, step_rate: float = 1000.0) -> None:
-        """Put all vehicles at rest at the origin.
-
-        Args:
-            model: The vehicle model.
-            parameters: One parameter group a vehicle.
-            step_rate: Steps per second [Hz].
-
-        Raises:
-            ArgumentError: There is no vehicle.
-        """
-        if not parameters:
-            raise ArgumentError("the fleet has 0 vehicles; give the parameters of at least 1")
-        self.dt = 1.0 / step_rate
-        every = [model.coefficients(one, self.dt) for one in parameters]
-        self.coefficients = records(every)
-        self.states = records([model.at_rest(one) for one in every])
-        self.commands = records([Command() for _ in every])
-        self._run = compiled_fleet_run(model.step)
-
-    def __len__(self) -> int:
-        """How many vehicles there are."""
-        return len(self.states)
-
-    def advance(self, steps: int) -> None:
-        """Do so many steps with every vehicle's present command."""
-        self._run(self.coefficients, self.states, self.commands, steps)
+    def add(self, command: Command, steps: int) -> None:
+        """One more; the command may be changed afterwards."""
+        numbers = fields_of(command)
+        if numbers != self._last:
+            self.commands.append(numbers)
+            self._last = numbers
+        self.which.append(len(self.commands) - 1)
+        self.steps.append(steps)

@@ -41,7 +41,8 @@ class DifferentialCoefficients:
 
 @dataclass(slots=True)
 class DifferentialState:
-    """The drives, the motion of the reference point, and how far each wheel has rolled [rad]."""
+    """The drives, the motion of the reference point, how far each wheel has rolled [rad], and what the command that
+    holds means for the drives [m/s]."""
 
     left: DriveState
     right: DriveState
@@ -53,6 +54,8 @@ class DifferentialState:
     yaw_rate: float = 0.0
     roll_left: float = 0.0
     roll_right: float = 0.0
+    left_reference: float = 0.0
+    right_reference: float = 0.0
 
 
 def coefficients(p: DifferentialParameters, dt: float) -> DifferentialCoefficients:
@@ -67,8 +70,8 @@ def at_rest(c: DifferentialCoefficients) -> DifferentialState:
     return DifferentialState(drive_at_rest(c.drive), drive_at_rest(c.drive))
 
 
-def actuate(c: DifferentialCoefficients, s: DifferentialState, u: Command) -> None:
-    """Advance both drives by one step and set the velocity of the reference point.
+def set_references(c: DifferentialCoefficients, s: DifferentialState, u: Command) -> None:
+    """Set what the command means for both drives.
 
     Where a wheel would exceed the maximum velocity both slow down by one factor, which keeps the curvature.
     """
@@ -80,8 +83,14 @@ def actuate(c: DifferentialCoefficients, s: DifferentialState, u: Command) -> No
         scale = c.drive.max_velocity / fastest
         left *= scale
         right *= scale
-    step_drive(c.drive, s.left, left, u.acceleration)
-    step_drive(c.drive, s.right, right, u.acceleration)
+    s.left_reference = left
+    s.right_reference = right
+
+
+def actuate(c: DifferentialCoefficients, s: DifferentialState, u: Command) -> None:
+    """Advance both drives by one step and set the velocity of the reference point."""
+    step_drive(c.drive, s.left, s.left_reference, u.acceleration)
+    step_drive(c.drive, s.right, s.right_reference, u.acceleration)
     s.v_x = 0.5 * (s.left.velocity + s.right.velocity)
     s.yaw_rate = (s.right.velocity - s.left.velocity) / c.track
 
@@ -89,6 +98,11 @@ def actuate(c: DifferentialCoefficients, s: DifferentialState, u: Command) -> No
 def step(c: DifferentialCoefficients, s: DifferentialState, u: Command) -> None:
     """Advance drives, wheels and pose by one step."""
     actuate(c, s, u)
+    move(c, s, u)
+
+
+def move(c: DifferentialCoefficients, s: DifferentialState, u: Command) -> None:
+    """Let both wheels roll and the reference point move for one step."""
     roll = c.dt / c.wheel_radius
     s.roll_left += s.left.velocity * roll
     s.roll_right += s.right.velocity * roll
@@ -144,4 +158,6 @@ DIFFERENTIAL = VehicleModel(
     actuator_states=actuator_states,
     limits=limits,
     geometry=geometry,
+    set_references=set_references,
+    phases=(actuate, move),
 )

@@ -32,6 +32,7 @@ class GuardedVehicle(Vehicle[P, C, S]):
 
     def _do(self, command: Command, steps: int) -> None:
         c, s, step = self.coefficients, self.state, self._step
+        self.model.set_references(c, s, command)
         reach, drift = self.reach, self.drift * c.dt
         for done in range(1, steps + 1):
             x, y, heading = s.x, s.y, s.heading

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from vds_gz.vehicle.command import Command, CommandKind
+from vds_gz.vehicle.trigonometry import sine_cosine
 
 
 class StepCoefficients(Protocol):
@@ -48,11 +48,14 @@ def integrate_pose(s: MotionState, dt: float) -> None:
     """Move the reference point for ``dt`` seconds with its present velocity, along the heading at mid-step."""
     turn = s.yaw_rate * dt
     middle = s.heading + 0.5 * turn
-    cosine = math.cos(middle)
-    sine = math.sin(middle)
+    sine, cosine = sine_cosine(middle)
     s.x += (s.v_x * cosine - s.v_y * sine) * dt
     s.y += (s.v_x * sine + s.v_y * cosine) * dt
     s.heading += turn
+
+
+def no_references(c: object, s: object, u: Command) -> None:
+    """Of models that read their commands in every step."""
 
 
 JointKind = Literal["steering", "wheel"]
@@ -158,6 +161,12 @@ class VehicleModel(Generic[P, C, S]):
         actuator_states: (c, s) -> the reference and the response of each.
         limits: (parameters) -> maximum speed and steering angle.
         geometry: (parameters) -> the wheels.
+        set_references: (c, s, u) sets in ``s`` what of the actuators' references follows from ``c`` and ``u`` alone;
+            called at least once after a change of either, before the next ``actuate`` or ``step``.
+        phases: ``step`` in parts that are called one after the other, each (c, s, u) too. A model that has them runs in
+            lanes (:mod:`vds_gz.fleet`), where short loops are faster than a long one: without ``while`` loops, and
+            without lists but those that ``through_dead_time`` handles. Limits of rates that go through dead times are
+            the command's: infinite where the command's are.
         xacro: File that draws it, for models that do not come with this package.
         feels_slopes: Its state has a field ``road_slope``, the acceleration that gravity gives along +x [m/s^2], which
             whoever knows the road sets.
@@ -177,6 +186,8 @@ class VehicleModel(Generic[P, C, S]):
     actuator_states: Callable[[C, S], tuple[ActuatorState, ...]]
     limits: Callable[[P], VehicleLimits]
     geometry: Callable[[P], VehicleGeometry]
+    set_references: Callable[[C, S, Command], None] = no_references
+    phases: tuple[Callable[[C, S, Command], None], ...] = ()
     xacro: Path | None = None
     feels_slopes: bool = False
 

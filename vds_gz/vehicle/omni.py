@@ -54,7 +54,8 @@ class OmniCoefficients:
 
 @dataclass(slots=True)
 class OmniState:
-    """The drives, the motion of the reference point, and how far each wheel has rolled [rad]."""
+    """The drives, the motion of the reference point, how far each wheel has rolled [rad], and what the command that
+    holds means for the drives [m/s]."""
 
     front_left: DriveState
     rear_left: DriveState
@@ -70,6 +71,10 @@ class OmniState:
     roll_rear_left: float = 0.0
     roll_rear_right: float = 0.0
     roll_front_right: float = 0.0
+    front_left_reference: float = 0.0
+    rear_left_reference: float = 0.0
+    rear_right_reference: float = 0.0
+    front_right_reference: float = 0.0
 
 
 def coefficients(p: OmniParameters, dt: float) -> OmniCoefficients:
@@ -87,8 +92,8 @@ def at_rest(c: OmniCoefficients) -> OmniState:
     return OmniState(at(c.drive), at(c.drive), at(c.drive), at(c.drive))
 
 
-def actuate(c: OmniCoefficients, s: OmniState, u: Command) -> None:
-    """Advance all drives by one step and set the velocity of the reference point.
+def set_references(c: OmniCoefficients, s: OmniState, u: Command) -> None:
+    """Set what the command means for all drives.
 
     Where a wheel would exceed the maximum velocity all slow down by one factor, which keeps the direction.
     """
@@ -101,14 +106,27 @@ def actuate(c: OmniCoefficients, s: OmniState, u: Command) -> None:
     front_right = lateral - longitudinal + turn
     fastest = max(abs(front_left), abs(rear_left), abs(rear_right), abs(front_right))
     scale = c.drive.max_velocity / fastest if fastest > c.drive.max_velocity else 1.0
-    step_drive(c.drive, s.front_left, front_left * scale, u.acceleration)
-    step_drive(c.drive, s.rear_left, rear_left * scale, u.acceleration)
-    step_drive(c.drive, s.rear_right, rear_right * scale, u.acceleration)
-    step_drive(c.drive, s.front_right, front_right * scale, u.acceleration)
-    set_velocities(c, s)
+    s.front_left_reference = front_left * scale
+    s.rear_left_reference = rear_left * scale
+    s.rear_right_reference = rear_right * scale
+    s.front_right_reference = front_right * scale
 
 
-def set_velocities(c: OmniCoefficients, s: OmniState) -> None:
+def actuate(c: OmniCoefficients, s: OmniState, u: Command) -> None:
+    """Advance all drives by one step and set the velocity of the reference point."""
+    follow(c, s, u)
+    set_velocities(c, s, u)
+
+
+def follow(c: OmniCoefficients, s: OmniState, u: Command) -> None:
+    """Advance all drives by one step."""
+    step_drive(c.drive, s.front_left, s.front_left_reference, u.acceleration)
+    step_drive(c.drive, s.rear_left, s.rear_left_reference, u.acceleration)
+    step_drive(c.drive, s.rear_right, s.rear_right_reference, u.acceleration)
+    step_drive(c.drive, s.front_right, s.front_right_reference, u.acceleration)
+
+
+def set_velocities(c: OmniCoefficients, s: OmniState, u: Command) -> None:
     """The body velocity that fits the four wheel speeds best in the sense of least squares.
 
     The columns of the 4x3 system are orthogonal, so each component is a projection.
@@ -124,7 +142,13 @@ def set_velocities(c: OmniCoefficients, s: OmniState) -> None:
 
 def step(c: OmniCoefficients, s: OmniState, u: Command) -> None:
     """Advance drives, wheels and pose by one step."""
-    actuate(c, s, u)
+    follow(c, s, u)
+    set_velocities(c, s, u)
+    move(c, s, u)
+
+
+def move(c: OmniCoefficients, s: OmniState, u: Command) -> None:
+    """Let all wheels roll and the reference point move for one step."""
     roll = c.sign * c.dt / c.wheel_radius
     s.roll_front_left += s.front_left.velocity * roll
     s.roll_rear_left -= s.rear_left.velocity * roll
@@ -191,4 +215,6 @@ OMNI = VehicleModel(
     actuator_states=actuator_states,
     limits=limits,
     geometry=geometry,
+    set_references=set_references,
+    phases=(follow, set_velocities, move),
 )

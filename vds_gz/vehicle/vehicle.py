@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeAlias
 
 from vds_gz.errors import ArgumentError
-from vds_gz.vehicle.command import LONG_AGO, NEVER, Command, CommandQueue, TimedCommand, fault
+from vds_gz.vehicle.command import NEVER, Command, CommandQueue, TimedCommand, fault
 from vds_gz.vehicle.model import C, MotionState, P, S, StepCoefficients, VehicleModel
+from vds_gz.vehicle.trigonometry import sine_cosine
 
 NANOSECONDS = 1_000_000_000
 
@@ -29,9 +30,10 @@ class Motion:
 def motion_of(c: StepCoefficients, s: MotionState) -> Motion:
     """Where base_link is and how it moves, of a model's coefficients and state."""
     offset = c.base_link_offset
+    sine, cosine = sine_cosine(s.heading)
     return Motion(
-        s.x + offset * math.cos(s.heading),
-        s.y + offset * math.sin(s.heading),
+        s.x + offset * cosine,
+        s.y + offset * sine,
         s.heading,
         s.v_x,
         s.v_y + offset * s.yaw_rate,
@@ -135,6 +137,7 @@ class Vehicle(Generic[P, C, S]):
 
     def _do(self, command: Command, steps: int) -> None:
         c, s, step = self.coefficients, self.state, self._step
+        self.model.set_references(c, s, command)
         for _ in range(steps):
             step(c, s, command)
 
@@ -143,7 +146,8 @@ class Vehicle(Generic[P, C, S]):
         end = self.steps_until(time)
         while self.steps < end:
             command = self._queue.at(self.time)
-            steps = min(end, self._first_step_at(self._queue.next_change())) - self.steps
+            change = self._queue.next_change()
+            steps = (end if change >= time else min(end, self._first_step_at(change))) - self.steps
             yield command, steps
             self.steps += steps
 
@@ -163,8 +167,9 @@ class Vehicle(Generic[P, C, S]):
     def set_pose(self, x: float, y: float, heading: float) -> None:
         """Put base_link there [m, m, rad]; velocities and actuators stay as they are."""
         offset, state = self.coefficients.base_link_offset, self.state
-        state.x = x - offset * math.cos(heading)
-        state.y = y - offset * math.sin(heading)
+        sine, cosine = sine_cosine(heading)
+        state.x = x - offset * cosine
+        state.y = y - offset * sine
         state.heading = heading
         self.state = state
 
@@ -189,10 +194,8 @@ class Vehicle(Generic[P, C, S]):
 
     def _first_step_at(self, time: int) -> int:
         """The first step that begins at or after ``time``, but the next one at the earliest."""
-        if time == LONG_AGO or time <= self.time:
-            return self.steps + 1
-        steps = self.steps_until(time)
-        return steps if self.time_of(steps) >= time else steps + 1
+        steps = self.steps_until(time - 1) + 1
+        return max(steps, self.steps + 1)
 
 
 #: A vehicle whose model was chosen by its name.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from vds_gz.parameters.autoware import MechanicalParameters
 from vds_gz.vehicle.autoware.reports import actuation_status
 from vds_gz.vehicle.autoware.state import put
+from vds_gz.vehicle.command import PARK
 
 #: In half of the tests an example is sure to fail, and need not be the simplest.
 QUICK = settings(max_examples=20, phases=[Phase.generate], report_multiple_bugs=False)
@@ -148,22 +150,58 @@ def test_friction_holds_at_rest(compatibility, offset):
 
 
 @MENDED
-@pytest.mark.parametrize("dt", [0.001, 1 / 30])
-def test_dead_zone_stops_the_steering(compatibility, dt):
-    """In the dead zone the tires do not turn, and they start from rest when they leave it."""
-    wide = dataclasses.replace(MechanicalParameters(), dead_zone_threshold=2.0)
-    car = Car("actuation_cmd_mechanical", compatibility=compatibility, mechanical_params=wide, dt=dt)
-    seen = 0
+def test_dead_zone_takes_the_torque_and_not_the_motion(compatibility):
+    """A steering that turns goes on by its inertia while its torque is small: w = w0 exp(-D t / J)."""
+    free = dataclasses.replace(STEERABLE, dead_zone_threshold=1e3, friction=0.0, stiffness=0.0)
+    car = Car("actuation_cmd_mechanical", compatibility=compatibility, mechanical_params=free)
+    car.go(0.01)
+    m = car.s.steering.mechanism
+    m.rate = 0.2
+    car.go(0.4)
+    assert m.in_dead_zone
+    assert m.rate == pytest.approx(0.2 * math.exp(-0.4 * free.damping / free.inertia), rel=1e-9)
+    assert car.angle == pytest.approx((0.2 - m.rate) * free.inertia / free.damping, rel=1e-9)
 
-    def each(car):
-        nonlocal seen
-        if car.s.steering.mechanism.in_dead_zone:
-            seen += 1
-            assert car.s.steering.mechanism.rate == 0.0
 
-    for command in (3.0, -1.0, 0.5, 0.0):
-        car.go(1.0, steer=command, each=each)
-    assert seen > 0
+@MENDED
+def test_dead_zone_is_taken_from_the_torque(compatibility):
+    """From rest, a torque beyond the dead zone turns as one without a dead zone that is smaller by the threshold."""
+    mechanics = dataclasses.replace(
+        STEERABLE, kp=0.0, ki=0.0, kd=0.0, ff_gain=0.0, poly_h=3.0, friction=0.5, torque_delay_time=0.0
+    )
+    ends = []
+    for torque, threshold in ((3.0, 1.2), (1.8, 0.0)):
+        m = dataclasses.replace(mechanics, poly_h=torque, dead_zone_threshold=threshold)
+        car = Car("actuation_cmd_mechanical", compatibility=compatibility, mechanical_params=m)
+        ends.append(car.go(1.0).angle)
+    assert ends[0] == pytest.approx(ends[1], rel=1e-12)
+    assert ends[1] > 0.0
+
+
+@MENDED
+def test_the_angle_depends_continuously_on_the_dead_zone(compatibility):
+    """A threshold that differs by little gives angles that differ by little, wherever the steering turns round."""
+    ends, step = [], 0.004
+    for count in range(100):
+        m = dataclasses.replace(MechanicalParameters(), dead_zone_threshold=count * step)
+        car = Car("actuation_cmd_mechanical", compatibility=compatibility, mechanical_params=m, dt=0.005)
+        ends.append([car.go(0.4, steer=command).angle for command in (3.0, 2.9, 2.7, 3.1, 2.5)])
+    for one, two in itertools.pairwise(ends):
+        assert one == pytest.approx(two, abs=0.02 * step)
+
+
+def test_without_dead_zone_and_friction_it_is_autowares_steering():
+    """What is corrected acts through dead zone, friction, torque delay and rate limit; without them nothing differs."""
+    plain = dataclasses.replace(
+        STEERABLE, dead_zone_threshold=0.0, friction=0.0, torque_delay_time=0.0, rate_limit=1e3, poly_h=0.0
+    )
+    pair = [
+        Car("actuation_cmd_mechanical", compatibility=one, mechanical_params=plain) for one in ("physical", "autoware")
+    ]
+    for command in (0.0, 4.0, -3.0, 0.1, 0.0):
+        angles = [car.go(0.6, steer=command, gear=PARK).angle for car in pair]
+        assert angles[0] == pytest.approx(angles[1], abs=1e-9)
+    assert abs(angles[0]) > 0.0
 
 
 @MENDED

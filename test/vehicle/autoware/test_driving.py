@@ -37,6 +37,9 @@ from vds_gz.vehicle.vehicle import Vehicle
 every_model = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
 both = pytest.mark.parametrize("compatibility", ["physical", "autoware"])
 
+#: Steps in a second where a car drives for many seconds, and where it gets does not depend on their number [Hz].
+FEW = 250.0
+
 
 def numbers(s) -> list[float]:
     """All numbers of a state but those in dead times."""
@@ -104,7 +107,7 @@ def test_bad_commands_are_refused(command, says):
 @every_model
 def test_follows_a_twist(model, compatibility):
     """Forwards, slower, to a standstill, backwards: speed and curvature are those commanded."""
-    vehicle = Vehicle(model, model.parameters(compatibility=compatibility), max_command_age=1e3)
+    vehicle = Vehicle(model, model.parameters(compatibility=compatibility), max_command_age=1e3, step_rate=FEW)
     time = 0
     for v_x, yaw_rate in ((6.0, 0.4), (2.0, -0.1), (0.0, 0.0), (-2.0, 0.2), (3.0, 0.3)):
         vehicle.enter(twist(v_x, 0.0, yaw_rate), time)
@@ -118,7 +121,7 @@ def test_follows_a_twist(model, compatibility):
 @pytest.mark.parametrize("pitch", [-0.1, 0.1])
 @pytest.mark.parametrize("model", GUARDED, ids=lambda model: model.name)
 def test_follows_a_speed_on_a_slope_and_stands_there(model, pitch):
-    vehicle = Vehicle(model, model.parameters(road_pitch=pitch), max_command_age=1e3)
+    vehicle = Vehicle(model, model.parameters(road_pitch=pitch), max_command_age=1e3, step_rate=FEW)
     vehicle.enter(ackermann(4.0, 0.0), 0)
     vehicle.advance(10 * SECOND)
     assert vehicle.state.v_x == pytest.approx(4.0, abs=1e-2)
@@ -142,7 +145,7 @@ def test_follows_autoware_control(model):
 @pytest.mark.parametrize("model", GUARDED, ids=lambda model: model.name)
 def test_who_is_driven_no_more_brakes_and_keeps_its_curve(model):
     """Pedals and Control end in a stop, not in rolling on; the steering stays where it is."""
-    vehicle = Vehicle(model, model.parameters(), max_command_age=0.5)
+    vehicle = Vehicle(model, model.parameters(), max_command_age=0.5, step_rate=FEW)
     for i in range(30):
         vehicle.enter(control(5.0, 2.0, 0.2), i * SECOND // 10)
         vehicle.advance((i + 1) * SECOND // 10)

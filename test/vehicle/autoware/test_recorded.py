@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 
 import numpy as np
 import pytest
@@ -79,52 +80,53 @@ def columns_of(run: Run, states: np.ndarray, bias: float) -> dict[str, np.ndarra
 
 
 def test_compiled(runs, as_records):
-    compiled, coefficients, states, commands = as_records
-    advance = compiled.compiled_run(step)
-    states, commands = states.copy(), commands.copy()
+    _, coefficients, states, _ = as_records
+    advance = pytest.importorskip("helpers.compiled_steps").compiled_run(step)
+    states = states.copy()
     for i, run in enumerate(runs):
-        c, s, u = (np.asarray(array[i : i + 1]) for array in (coefficients, states, commands))
+        c, s = (np.asarray(array[i : i + 1]) for array in (coefficients, states))
         history = np.empty(len(run), s.dtype)
         history[0] = s[0]
-        for row in range(1, len(run)):
-            compiled.write_record(u[0], run.command(row))
-            done = (row - 1) * run.decimation
-            for update in sorted(one for one in run.resets if done <= one < row * run.decimation):
-                advance(c, s, u, update - done)
-                begin(coefficients[i], states[i], run.resets[update])
-                done = update
-            advance(c, s, u, row * run.decimation - done)
-            history[row] = s[0]
+        rows = run.decimation * np.arange(len(run))
+        for start, end in itertools.pairwise(sorted({0, *run.resets, rows[-1]})):
+            if start in run.resets:
+                begin(coefficients[i], states[i], run.resets[start])
+            ends = np.union1d(rows[(start < rows) & (rows < end)], [end])
+            held = np.searchsorted(rows, ends)
+            seen = advance(c, s, [run.command(row) for row in held], np.diff(ends, prepend=start))
+            whole = rows[held] == ends
+            history[held[whole]] = seen[whole]
         found = worst(run, columns_of(run, history, coefficients[i].steering.bias))
         assert max(found.values()) <= 1.0, (run.name, found)
 
 
 def test_compiled_is_interpreted_also_when_corrected(runs, as_records):
     """Nobody recorded this; the two must agree to the last digits."""
-    compiled, coefficients, states, commands = as_records
-    advance = compiled.compiled_run(step)
+    _, coefficients, states, _ = as_records
+    advance = pytest.importorskip("helpers.compiled_steps").compiled_run(step)
+    names = ("x", "y", "heading", "v_x", "acceleration")
     for i, run in enumerate(map(corrected, runs), start=len(runs)):
-        c, s, u = (np.array(array[i : i + 1]) for array in (coefficients, states, commands))
+        c, s = (np.array(array[i : i + 1]) for array in (coefficients, states))
         plain = run.coefficients
         state = run.start(plain)
-        for row in range(1, len(run), max(1, len(run) // 150)):
-            command = run.command(row)
-            compiled.write_record(u[0], command)
-            advance(c, s, u, 4)
+        commands = [run.command(row) for row in range(1, len(run), max(1, len(run) // 150))]
+        theirs, angles = [], []
+        for command in commands:
             for _ in range(4):
                 step(plain, state, command)
-            ours = [float(s[0][name]) for name in ("x", "y", "heading", "v_x", "acceleration")]
-            theirs = [state.x, state.y, state.heading, state.v_x, state.acceleration]
-            assert ours == pytest.approx(theirs, rel=1e-12, abs=1e-12), (run.name, row)
-            angle = float(s[0]["steering"]["angle"])
-            assert angle == pytest.approx(state.steering.angle, rel=1e-9, abs=1e-12), (run.name, row)
+            theirs.append([getattr(state, name) for name in names])
+            angles.append(state.steering.angle)
+        seen = advance(c, s, commands, np.full(len(commands), 4))
+        ours = np.stack([seen[name] for name in names], axis=1)
+        assert ours == pytest.approx(np.array(theirs), rel=1e-12, abs=1e-12), run.name
+        assert seen["steering"]["angle"] == pytest.approx(np.array(angles), rel=1e-9, abs=1e-12), run.name
 
 
 @pytest.mark.slow
 def test_batch(runs, as_records):
     """All runs side by side in one fleet, each at its own step length."""
     compiled, coefficients, states, commands = as_records
-    advance = compiled.compiled_fleet_run(step)
+    advance = pytest.importorskip("vds_gz.fleet.structs").structs_run(step)
     for decimation in {run.decimation for run in runs}:
         chosen = [i for i, run in enumerate(runs) if run.decimation == decimation and not run.resets]
         c, s, u = (np.asarray(array[chosen]) for array in (coefficients, states, commands))

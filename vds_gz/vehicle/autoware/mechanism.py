@@ -1,9 +1,14 @@
 """A mechanical steering: limits and a PID controller command a torque, power steering forms it, inertia responds.
 
-    J w' = T - D w - K angle - F sign(w),    angle' = w
+    J w' = z(T) - D w - K angle - F sign(w),    angle' = w
 
-with a dead zone: a torque that is small and opposes the motion turns nothing, until it is great enough again. The
-model is identified from a vehicle (Autoware's ACTUATION_CMD_MECHANICAL), so torques are in the unit of its parameters.
+z is the dead zone, which takes its threshold from the torque: a torque within it is none, and a steering that turns
+goes on by its inertia. (G. Tao, P. V. Kokotovic, IEEE Trans. Automatic Control 39(1), 1994; power steering: no assist
+up to a torque, from there on in proportion.) So angles depend continuously on all parameters. In Autoware's simulator
+z(T) = T, and while a small torque opposes the motion nothing changes at all.
+
+The model is identified from a vehicle (Autoware's ACTUATION_CMD_MECHANICAL), so torques are in the unit of its
+parameters.
 """
 
 from __future__ import annotations
@@ -11,7 +16,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from vds_gz.vehicle.autoware.arithmetic import limited, sign
+from vds_gz.vehicle.autoware.arithmetic import limited, outside, sign
 from vds_gz.vehicle.autoware.delay import DelayLine, clear_line, delayed, empty_line
 
 #: Below this a step is too short for a difference quotient [s].
@@ -58,7 +63,7 @@ class MechanismState:
     Attributes:
         torques: Dead time of the torque; ``torque`` is what comes out of it.
         rate: Steering rate [rad/s].
-        in_dead_zone: The torque turns nothing.
+        in_dead_zone: The torque is within the dead zone.
         integral, error: Of the controller: integral of its error [rad s], last error [rad].
         previous: What the command's rate limit starts from [rad].
         times: When each torque still waiting was commanded [s], a ring of ``count`` entries from ``first`` on.
@@ -107,22 +112,28 @@ def step_mechanism(
     now = stamp(c, m, dt)
     moves = c.physical or (m.count > 0 and now - m.times[m.first] >= c.torque_delay)
     speed = abs(v)
-    turn1, push1, error1, torque1 = stage(c, m, command, speed, dt, moves, angle, m.rate)
+    friction = friction_torque(c, m, command, speed, angle, dt) if c.physical else 0.0
+    turn1, push1, error1, torque1 = stage(c, m, command, speed, dt, moves, friction, angle, m.rate)
     turn2, push2, error2, torque2 = stage(
-        c, m, command, speed, dt, moves, angle + (turn1 * 0.5) * dt, m.rate + (push1 * 0.5) * dt
+        c, m, command, speed, dt, moves, friction, angle + (turn1 * 0.5) * dt, m.rate + (push1 * 0.5) * dt
     )
     turn3, push3, error3, torque3 = stage(
-        c, m, command, speed, dt, moves, angle + (turn2 * 0.5) * dt, m.rate + (push2 * 0.5) * dt
+        c, m, command, speed, dt, moves, friction, angle + (turn2 * 0.5) * dt, m.rate + (push2 * 0.5) * dt
     )
-    turn4, push4, error4, torque4 = stage(c, m, command, speed, dt, moves, angle + turn3 * dt, m.rate + push3 * dt)
-    before = m.rate
-    m.rate = limited(before + mean(push1, push2, push3, push4) * dt, c.rate_limit)
+    turn4, push4, error4, torque4 = stage(
+        c, m, command, speed, dt, moves, friction, angle + turn3 * dt, m.rate + push3 * dt
+    )
+    before, push = m.rate, mean(push1, push2, push3, push4)
+    m.rate = limited(before + push * dt, c.rate_limit)
     m.error = mean(error1, error2, error3, error4)
     m.integral = m.integral + m.error * dt
     torque = mean(torque1, torque2, torque3, torque4)
-    come_to_rest(c, m, before, torque)
+    way = mean(turn1, turn2, turn3, turn4) * dt
+    if c.physical and before * m.rate < 0.0:
+        way = turn_round(c, m, before, push, friction, dt)
+    note_dead_zone(c, m, torque)
     remember(c, m, torque, now)
-    return limited(angle + mean(turn1, turn2, turn3, turn4) * dt, c.angle_limit)
+    return limited(angle + way, c.angle_limit)
 
 
 def mean(k1: float, k2: float, k3: float, k4: float) -> float:
@@ -142,6 +153,28 @@ def limit_command(c: MechanismCoefficients, m: MechanismState, target: float, dt
     return command
 
 
+def torque_of(
+    c: MechanismCoefficients, m: MechanismState, command: float, speed: float, dt: float, angle: float
+) -> float:
+    """The torque that is commanded at an angle [rad], by controller and power steering."""
+    error = command - angle
+    change = 0.0 if dt < SHORTEST_STEP else (c.kd * (error - m.error)) / dt
+    commanded = c.ff_gain * command + ((c.kp * error + c.ki * (m.integral + error * dt)) + change)
+    return limited(power_steering(c, commanded, speed), c.torque_limit)
+
+
+def acting(c: MechanismCoefficients, m: MechanismState, torque: float) -> float:
+    """The torque that acts while one is commanded.
+
+    Corrected (torque delay): it is the one that was commanded before the delay; else the present one, and the delay
+    holds the steering still once, at the beginning.
+    Corrected (dead zone): it is what exceeds the dead zone; else all of it, or nothing moves.
+    """
+    if not c.physical:
+        return torque
+    return outside(m.torque if c.torque_delay_steps > 0 else torque, c.dead_zone_threshold)
+
+
 def stage(
     c: MechanismCoefficients,
     m: MechanismState,
@@ -149,22 +182,18 @@ def stage(
     speed: float,
     dt: float,
     moves: bool,
+    friction: float,
     angle: float,
     rate: float,
 ) -> tuple[float, float, float, float]:
-    """Derivatives of angle and rate [rad/s, rad/s^2], the controller's error [rad], the commanded torque.
-
-    Corrected (torque delay): the torque that acts is the one that was commanded before the delay; else the present one,
-    and the delay holds the steering still once, at the beginning.
-    """
+    """Derivatives of angle and rate [rad/s, rad/s^2], the controller's error [rad], the commanded torque."""
     error = command - angle
-    change = 0.0 if dt < SHORTEST_STEP else (c.kd * (error - m.error)) / dt
-    commanded = c.ff_gain * command + ((c.kp * error + c.ki * (m.integral + error * dt)) + change)
-    torque = limited(power_steering(c, commanded, speed), c.torque_limit)
-    acting = m.torque if c.physical and c.torque_delay_steps > 0 else torque
-    if not moves or dead_zone(c, rate, m.in_dead_zone, acting):
+    torque = torque_of(c, m, command, speed, dt, angle)
+    if not moves or (not c.physical and dead_zone(c, rate, m.in_dead_zone, torque)):
         return 0.0, 0.0, error, torque
-    return rate, angular_acceleration(c, angle, rate, acting), error, torque
+    held = friction if c.physical else c.friction * sign(rate)
+    free = (acting(c, m, torque) - c.damping * rate) - c.stiffness * angle
+    return rate, (free - held) / c.inertia, error, torque
 
 
 def power_steering(c: MechanismCoefficients, commanded: float, w: float) -> float:
@@ -181,45 +210,52 @@ def power_steering(c: MechanismCoefficients, commanded: float, w: float) -> floa
     )
 
 
-def angular_acceleration(c: MechanismCoefficients, angle: float, rate: float, torque: float) -> float:
-    """What inertia, damping, stiffness and friction make of a torque [rad/s^2].
+def friction_torque(
+    c: MechanismCoefficients, m: MechanismState, command: float, speed: float, angle: float, dt: float
+) -> float:
+    """The torque of dry friction during a step.
 
-    Corrected (friction at rest): friction holds what rests, up to its own size; else it pushes to the right.
+    Corrected (friction at rest): it opposes the motion, and holds what rests up to its own size; else it pushes to the
+    right there. That the steering turns round within a step is :func:`turn_round`.
     """
-    free = torque - c.damping * rate - c.stiffness * angle
-    if c.physical and rate == 0.0:
-        if abs(free) <= c.friction:
-            return 0.0
-        return (free - c.friction * sign(free)) / c.inertia
-    return (((torque - c.damping * rate) - c.stiffness * angle) - c.friction * sign(rate)) / c.inertia
+    if m.rate != 0.0:
+        return c.friction * sign(m.rate)
+    return limited(acting(c, m, torque_of(c, m, command, speed, dt, angle)) - c.stiffness * angle, c.friction)
+
+
+def turn_round(
+    c: MechanismCoefficients, m: MechanismState, before: float, push: float, friction: float, dt: float
+) -> float:
+    """Come to rest on the way from one direction into the other, stay so or go on; the angle turned [rad].
+
+    So the motion depends continuously on when within a step that is.
+
+    Args:
+        c, m: Coefficients and memory; ``m.rate`` is the rate [rad/s] as if friction had kept its direction.
+        before: Rate at the begin of the step [rad/s].
+        push: Mean angular acceleration [rad/s^2], with a ``friction`` against the rate before.
+        dt: Length of the step [s].
+    """
+    rest = m.rate / (m.rate - before) * dt
+    free = push * c.inertia + friction
+    m.rate = (free - limited(free, c.friction)) / c.inertia * rest
+    return 0.5 * (before * (dt - rest) + m.rate * rest)
 
 
 def dead_zone(c: MechanismCoefficients, rate: float, was_in: bool, torque: float) -> bool:
-    """The torque turns nothing.
-
-    Corrected (dead zone at rest): what rests needs the threshold in either direction; else one to the left is free.
-    """
+    """As in Autoware's simulator: the torque turns nothing; at rest one to the left is free."""
     small = abs(torque) < c.dead_zone_threshold
-    if c.physical and rate == 0.0:
-        return small
     if sign(torque) != sign(rate) and small:
         return True
     return small if was_in else False
 
 
-def come_to_rest(c: MechanismCoefficients, m: MechanismState, before: float, torque: float) -> None:
-    """Find out whether the steering is in the dead zone now.
-
-    Corrected (dead zone): a steering in the dead zone stands; else it goes on at its old rate when it leaves it.
-    Corrected (friction at rest): a steering that turns round comes to rest on the way.
-    """
-    if not c.physical:
+def note_dead_zone(c: MechanismCoefficients, m: MechanismState, torque: float) -> None:
+    """Find out whether the torque is in the dead zone now."""
+    if c.physical:
+        m.in_dead_zone = abs(m.torque if c.torque_delay_steps > 0 else torque) < c.dead_zone_threshold
+    else:
         m.in_dead_zone = dead_zone(c, m.rate, m.in_dead_zone, torque)
-        return
-    acting = m.torque if c.torque_delay_steps > 0 else torque
-    m.in_dead_zone = dead_zone(c, m.rate, m.in_dead_zone, acting)
-    if m.in_dead_zone or before * m.rate < 0.0:
-        m.rate = 0.0
 
 
 def stamp(c: MechanismCoefficients, m: MechanismState, dt: float) -> float:

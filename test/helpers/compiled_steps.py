@@ -1,0 +1,29 @@
+"""Compiled steps of one vehicle with one command after the other, in one call: finding a call's types takes long."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from vds_gz.vehicle.command import Command
+from vds_gz.vehicle.compiled import compiled_schedule
+from vds_gz.vehicle.model import no_references
+from vds_gz.vehicle.schedule import COMMAND, fields_of
+
+
+def compiled_run(step: Callable, set_references: Callable = no_references) -> Callable[..., np.ndarray]:
+    """``run(c, s, commands, steps)`` does so many steps with each command; what the state is after each.
+
+    ``c`` and ``s`` are arrays of one record.
+    """
+    follow = compiled_schedule(step, set_references)
+
+    def run(c: np.ndarray, s: np.ndarray, commands: Sequence[Command], steps: np.ndarray) -> np.ndarray:
+        count = len(commands)
+        numbers = np.array([fields_of(one) for one in commands], COMMAND)
+        samples = np.empty(count, s.dtype)
+        follow(c, s, numbers, np.arange(count), np.asarray(steps, np.int64), np.arange(1, count + 1), samples)
+        return samples
+
+    return run

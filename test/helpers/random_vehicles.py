@@ -1,0 +1,74 @@
+"""Random vehicles of the models that run in lanes, and random commands."""
+
+from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
+from vds_gz.parameters.vehicles import BicycleParameters, DifferentialParameters, OmniParameters
+from vds_gz.vehicle.bicycle import BICYCLE
+from vds_gz.vehicle.command import ackermann, twist
+from vds_gz.vehicle.differential import DIFFERENTIAL
+from vds_gz.vehicle.omni import OMNI
+
+
+def some(random, low, high):
+    """A number of a range, or now and then 0."""
+    return 0.0 if random.random() < 0.2 else random.uniform(low, high)
+
+
+def random_drive(random) -> DriveParameters:
+    return DriveParameters(
+        dead_time=random.integers(0, 100) * 1e-3,
+        time_constant=some(random, 1e-3, 0.5),
+        max_velocity=some(random, 0.5, 5.0),
+        max_acceleration=some(random, 1.0, 50.0),
+        max_deceleration=some(random, 1.0, 50.0),
+    )
+
+
+def random_bicycle(random) -> BicycleParameters:
+    steered_drive = bool(random.random() < 0.5)
+    flags = {
+        name: bool(random.random() < 0.5)
+        for name in ("reverse", "allow_reverse", "center_at_standstill", "parallel_steering")
+    }
+    return BicycleParameters(
+        wheel_base=random.uniform(0.5, 3.0),
+        base_link_offset=random.uniform(-1.0, 1.0),
+        drive_on_steered_wheel=steered_drive,
+        four_wheel_drive=not steered_drive and bool(random.random() < 0.5),
+        track_fixed=some(random, 0.2, 2.0),
+        track_steered=some(random, 0.2, 2.0),
+        max_wheel_velocity=some(random, 0.5, 5.0),
+        drive_actuator=random_drive(random),
+        steering_actuator=SteeringParameters(
+            dead_time=random.integers(0, 100) * 1e-3,
+            time_constant=some(random, 1e-3, 0.2),
+            max_velocity=some(random, 1.0, 20.0),
+            max_position=some(random, 0.3, 3.5) if steered_drive else random.uniform(0.3, 1.4),
+        ),
+        **flags,
+    )
+
+
+def random_differential(random) -> DifferentialParameters:
+    return DifferentialParameters(
+        track=random.uniform(0.2, 2.0), tire_diameter=random.uniform(0.1, 1.0), drive_actuators=random_drive(random)
+    )
+
+
+def random_omni(random) -> OmniParameters:
+    return OmniParameters(
+        base_link_offset=random.uniform(-1.0, 1.0),
+        wheel_base=random.uniform(1.2, 2.0),
+        track=random.uniform(0.3, 1.0),
+        roller_pattern="ox"[random.integers(2)],
+        drive_actuators=random_drive(random),
+    )
+
+
+def random_command(model, random):
+    if model is BICYCLE and random.random() < 0.5:
+        return ackermann(random.uniform(-4, 4), random.uniform(-2, 2), some(random, 0.1, 5), some(random, 0.1, 20))
+    return twist(random.uniform(-4, 4), random.uniform(-4, 4), random.uniform(-3, 3))
+
+
+#: Makers of parameters, by model.
+RANDOM = {BICYCLE.name: random_bicycle, DIFFERENTIAL.name: random_differential, OMNI.name: random_omni}

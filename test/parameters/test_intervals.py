@@ -1,0 +1,65 @@
+"""The intervals that identify wrote are read from its file."""
+
+import math
+
+import pytest
+
+from vds_gz.errors import ArgumentError
+from vds_gz.parameters.intervals import Interval, ends, read_intervals, remark
+from vds_gz.parameters.yaml_writer import with_values
+from vds_gz.study.identify.estimates import Estimate
+
+FILE = """\
+# A remark: 95 % if the model holds: 7 to 8
+sim_node:
+  ros__parameters:
+    model: bicycle
+    model_params:
+      bicycle:
+        wheel_base: 0.6
+        drive_actuator: {dead_time: 0.1, time_constant: 0.2}  # guessed
+"""
+
+
+def test_what_was_written_is_read_back(tmp_path):
+    found = {
+        "model_params.bicycle.drive_actuator.dead_time": Estimate(0.17, 0.16, 0.18),
+        "model_params.bicycle.steering_actuator.max_velocity": Estimate(1.23456e-3, -0.00012, 2e-3),
+    }
+    path = tmp_path / "parameters.yaml"
+    path.write_text(with_values(FILE, [one.override(name) for name, one in found.items()], "/sim_node"))
+    read = read_intervals(path, "/sim_node")
+    assert read == {
+        "model_params.bicycle.drive_actuator.dead_time": Interval(0.17, 0.16, 0.18),
+        "model_params.bicycle.steering_actuator.max_velocity": Interval(0.0012346, -0.00012, 0.002),
+    }
+
+
+def test_a_file_without_intervals_has_none(tmp_path):
+    path = tmp_path / "parameters.yaml"
+    path.write_text(FILE)
+    assert read_intervals(path, "/sim_node") == {}
+
+
+@pytest.mark.parametrize("ends", ["much to more", "0.3 to 0.2", "nan to 1"])
+def test_an_interval_that_is_none_is_refused(tmp_path, ends):
+    path = tmp_path / "parameters.yaml"
+    path.write_text(FILE.replace("wheel_base: 0.6", f"wheel_base: 0.6  # 95 % if the model holds: {ends}"))
+    with pytest.raises(
+        ArgumentError, match=f"parameters.yaml, line 7: the interval is '{ends}'; it must be two numbers"
+    ):
+        read_intervals(path, "/sim_node")
+
+
+def test_no_parameter_file_is_refused(tmp_path):
+    with pytest.raises(ArgumentError, match="does not exist"):
+        read_intervals(tmp_path / "none.yaml", "/sim_node")
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [(0.269328, 0.269331), (-0.1234567, -0.1234561), (0.0, 1.00001e-9), (-math.inf, math.inf)]
+)
+def test_an_interval_in_words_has_in_it_what_the_numbers_have(low, high):
+    first, last = map(float, ends(low, high).split(" to "))
+    assert first <= low <= high <= last
+    assert remark(low, high).endswith(ends(low, high))

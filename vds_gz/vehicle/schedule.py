@@ -1,0 +1,116 @@
+"""Very many commands of one vehicle at once, as arrays: which holds for how many steps."""
+
+from __future__ import annotations
+
+import dataclasses
+from operator import attrgetter
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from vds_gz.errors import ArgumentError
+from vds_gz.vehicle.command import (
+    DRIVEN,
+    GEAR,
+    KEEP_GEAR,
+    MAXIMUM,
+    MAXIMUM_GEAR,
+    MEASURES,
+    SPEED,
+    STEERING,
+    STOP,
+    Command,
+    fault,
+)
+
+Records = NDArray[np.void]
+Wholes = NDArray[np.int64]
+
+#: A command's numbers in the order of its record's fields.
+fields_of = attrgetter(*(field.name for field in dataclasses.fields(Command)))
+
+#: A command as a record: whole numbers and reals by the fields of :class:`~vds_gz.vehicle.command.Command`.
+COMMAND = np.dtype(
+    [(field.name, np.float64 if field.type == "float" else np.int64) for field in dataclasses.fields(Command)]
+)
+
+
+def command_records(**numbers: ArrayLike) -> Records:
+    """Commands as records.
+
+    Args:
+        numbers: Fields of :class:`~vds_gz.vehicle.command.Command`, each one number for all commands or one a command;
+            fields that are left out are as in ``Command()``.
+
+    >>> command_records(v_x=[1.0, 2.0], yaw_rate=0.3)["v_x"].tolist()
+    [1.0, 2.0]
+    """
+    one, *columns = np.broadcast_arrays(np.zeros(1), *map(np.atleast_1d, numbers.values()))
+    records: Records = np.full(len(one), np.array(fields_of(Command()), COMMAND))
+    for name, column in zip(numbers, columns, strict=True):
+        records[name] = column
+    return records
+
+
+def check(commands: Records, times: Wholes) -> None:
+    """Refuse commands that cannot be followed by their numbers alone.
+
+    Raises:
+        ArgumentError: A command is faulty, a half or a gear, or keeps the last gear; the times decrease, or are not one
+            for each command, of which there is at least one.
+    """
+    if commands.shape != times.shape or not times.size:
+        raise ArgumentError(
+            f"there are {commands.size} commands and {times.size} times; there must be as many, at least 1"
+        )
+    back = np.flatnonzero(np.diff(times) < 0)
+    if back.size:
+        k = int(back[0]) + 1
+        raise ArgumentError(
+            f"time {k} is {times[k]} ns, before the {times[k - 1]} ns of the one before; they must not decrease"
+        )
+    kinds = commands["kind"]
+    halves = np.isin(kinds, (SPEED, STEERING, GEAR)) | (np.isin(kinds, DRIVEN) & (commands["gear"] == KEEP_GEAR))
+    for k in np.flatnonzero(halves)[:1].tolist():
+        numbers = f"kind {kinds[k]}, gear {commands['gear'][k]}"
+        raise ArgumentError(
+            f"command {k} ({numbers}) is a gear, half a command or one without a gear, which needs those before it; "
+            "enter it by itself"
+        )
+    faulty = ~(np.abs([commands[name] for name in MEASURES]).sum(axis=0) <= MAXIMUM)
+    faulty |= ~(commands["steering_rate"] >= 0.0) | ~(commands["acceleration"] >= 0.0)
+    faulty |= (commands["gear"] < KEEP_GEAR) | (commands["gear"] > MAXIMUM_GEAR)
+    for k in np.flatnonzero(faulty).tolist():
+        if wrong := fault(Command(*commands[k].item())):
+            raise ArgumentError(f"command {k}: {wrong}")
+
+
+def driven_before(command: np.void, others: Records) -> bool:
+    """Whether commands have gears that outlive a last one without."""
+    return int(command["kind"]) not in DRIVEN and bool(np.isin(others["kind"], DRIVEN).any())
+
+
+def timed_out(commands: Records) -> Records:
+    """What each command is replaced by when it has timed out: zero, or to be braked."""
+    zero: Records = commands.copy()
+    for name in ("v_x", "v_y", "yaw_rate", "steering_angle"):
+        zero[name] = 0.0
+    zero["acceleration"] = zero["steering_rate"] = np.inf
+    zero["kind"][np.isin(commands["kind"], DRIVEN)] = STOP
+    return zero
+
+
+def segments(commands: Records, begins: Wholes, expiries: Wholes) -> tuple[Records, Wholes]:
+    """Commands, and for how many steps each holds until the last one begins.
+
+    Args:
+        commands: In the order in which they arrived.
+        begins: The first step of each.
+        expiries: The first step for which each is too old.
+    """
+    ends = begins[1:]
+    old = np.clip(expiries[:-1], begins[:-1], ends)
+    numbers = np.stack([commands[:-1], timed_out(commands[:-1])], axis=1).ravel()
+    steps = np.stack([old - begins[:-1], ends - old], axis=1).ravel()
+    holding = steps > 0
+    return numbers[holding], steps[holding]
