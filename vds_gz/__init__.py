@@ -25,22 +25,35 @@ if TYPE_CHECKING:
     from vds_gz.commandlog.files import read as read_commands
     from vds_gz.configuration import load_parameters, load_vehicle
     from vds_gz.errors import ArgumentError, VdsGzError
+    from vds_gz.fleet.callback import ControllerError
+    from vds_gz.fleet.closed_loop import ClosedLoop
+    from vds_gz.fleet.fleet import Fleet
+    from vds_gz.fleet.path import Path
+    from vds_gz.fleet.path_file import read_path
     from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
+    from vds_gz.parameters.controllers import (
+        ControllerParameters,
+        LqrParameters,
+        PurePursuitParameters,
+        StanleyParameters,
+    )
     from vds_gz.parameters.declaration import ParameterError
     from vds_gz.parameters.vehicles import BicycleParameters, DifferentialParameters, OmniParameters
     from vds_gz.ros.factory import open_graph
     from vds_gz.ros.graph import Graph, QoS
     from vds_gz.study.compare.sources import simulate
-    from vds_gz.study.identify.signals import read_signals
-    from vds_gz.study.identify.vehicle_fit import identify
+    from vds_gz.study.identify.identification import identify
+    from vds_gz.study.identify.reading.files import read_signals
     from vds_gz.study.recording import read as read_recording
+    from vds_gz.study.sweep.folder import collect as read_runs
     from vds_gz.vehicle.bicycle import BICYCLE
     from vds_gz.vehicle.catalogue import models
     from vds_gz.vehicle.command import Command, ackermann, control, gear, pedals, twist
-    from vds_gz.vehicle.compiled import CompiledVehicle, Fleet
+    from vds_gz.vehicle.compiled import CompiledVehicle
     from vds_gz.vehicle.differential import DIFFERENTIAL
     from vds_gz.vehicle.model import VehicleModel
     from vds_gz.vehicle.omni import OMNI
+    from vds_gz.vehicle.schedule import command_records
     from vds_gz.vehicle.vehicle import Motion, Vehicle
     from vds_gz.world.load import load_world
     from vds_gz.world.scene import Scene
@@ -55,6 +68,14 @@ __all__ = [
     "Motion",
     "CompiledVehicle",
     "Fleet",
+    # Vehicles under control along a path
+    "ClosedLoop",
+    "Path",
+    "read_path",
+    "PurePursuitParameters",
+    "StanleyParameters",
+    "LqrParameters",
+    "ControllerParameters",
     # Commands
     "Command",
     "twist",
@@ -62,6 +83,7 @@ __all__ = [
     "pedals",
     "control",
     "gear",
+    "command_records",
     # Models
     "models",
     "VehicleModel",
@@ -79,6 +101,7 @@ __all__ = [
     "read_commands",
     "simulate",
     "read_recording",
+    "read_runs",
     # The world around a vehicle
     "load_world",
     "Scene",
@@ -90,14 +113,27 @@ __all__ = [
     "VdsGzError",
     "ArgumentError",
     "ParameterError",
+    "ControllerError",
 ]
 
 #: Where each public name is defined, and under which name if it is another one.
 _HOMES = {
     "vds_gz.configuration": ("load_vehicle", "load_parameters"),
     "vds_gz.vehicle.vehicle": ("Vehicle", "Motion"),
-    "vds_gz.vehicle.compiled": ("CompiledVehicle", "Fleet"),
+    "vds_gz.fleet.fleet": ("Fleet",),
+    "vds_gz.fleet.closed_loop": ("ClosedLoop",),
+    "vds_gz.fleet.path": ("Path",),
+    "vds_gz.fleet.path_file": ("read_path",),
+    "vds_gz.fleet.callback": ("ControllerError",),
+    "vds_gz.parameters.controllers": (
+        "PurePursuitParameters",
+        "StanleyParameters",
+        "LqrParameters",
+        "ControllerParameters",
+    ),
+    "vds_gz.vehicle.compiled": ("CompiledVehicle",),
     "vds_gz.vehicle.command": ("Command", "twist", "ackermann", "pedals", "control", "gear"),
+    "vds_gz.vehicle.schedule": ("command_records",),
     "vds_gz.vehicle.catalogue": ("models",),
     "vds_gz.vehicle.model": ("VehicleModel",),
     "vds_gz.vehicle.bicycle": ("BICYCLE",),
@@ -105,11 +141,12 @@ _HOMES = {
     "vds_gz.vehicle.omni": ("OMNI",),
     "vds_gz.parameters.vehicles": ("BicycleParameters", "DifferentialParameters", "OmniParameters"),
     "vds_gz.parameters.actuators": ("DriveParameters", "SteeringParameters"),
-    "vds_gz.study.identify.signals": ("read_signals",),
-    "vds_gz.study.identify.vehicle_fit": ("identify",),
+    "vds_gz.study.identify.reading.files": ("read_signals",),
+    "vds_gz.study.identify.identification": ("identify",),
     "vds_gz.commandlog.files": ("read as read_commands",),
     "vds_gz.study.compare.sources": ("simulate",),
     "vds_gz.study.recording": ("read as read_recording",),
+    "vds_gz.study.sweep.folder": ("collect as read_runs",),
     "vds_gz.world.load": ("load_world",),
     "vds_gz.world.scene": ("Scene",),
     "vds_gz.ros.factory": ("open_graph",),

@@ -1,0 +1,297 @@
+"""Many vehicles under control along a path."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from vds_gz.compiling.linking import compiled
+from vds_gz.errors import ArgumentError
+from vds_gz.fleet.callback import CallbackController
+from vds_gz.fleet.columns import Columns
+from vds_gz.fleet.controllers.controller import AnyController, Controller, Gains, Plant, plant_of
+from vds_gz.fleet.controllers.registry import Callback, controller_named
+from vds_gz.fleet.fleet import Fleet, whole
+from vds_gz.fleet.lanes import Lanes
+from vds_gz.fleet.layout import Flags, Reals
+from vds_gz.fleet.loop_lanes import LoopLanes
+from vds_gz.fleet.loop_structs import LoopStructs
+from vds_gz.fleet.observations import COMMAND_FIELDS, Observations
+from vds_gz.fleet.path import Path
+from vds_gz.fleet.projection import locate
+from vds_gz.fleet.tracking import FINISHED, LEFT, RUNNING, STATUSES, Course, Following, Tracking
+from vds_gz.parameters.controllers import ControllerParameters
+from vds_gz.vehicle.trigonometry import sine_cosine
+
+
+class ClosedLoop:
+    """Vehicles that follow a path with a controller each; all start at the path's start, at rest.
+
+    In every period the controller reads the vehicle's state, and its command holds until the next one. The measures
+    take a sample at the same instant, and end with the run: when the vehicle has reached the end, or left the bound.
+    From then on it is braked, with its last steering angle. What the controllers know of the vehicles, wheelbase
+    and maximum speed, is as it was when this was made: where a fleet gets vehicles of other parameters, make a new one.
+
+    Attributes:
+        fleet: The vehicles.
+        path: The path.
+        period: From one command to the next [s].
+        tracking: Fields as in :class:`~vds_gz.fleet.tracking.Tracking`, each an array with one entry a vehicle: errors
+            at the beginning of the last period, sums and peaks.
+    """
+
+    def __init__(
+        self,
+        fleet: Fleet[Any, Any, Any],
+        path: Path,
+        controller: str | AnyController | Callback = "pure_pursuit",
+        parameters: ControllerParameters | Sequence[ControllerParameters] | None = None,
+        *,
+        rate: float = 50.0,
+        bound: float = math.inf,
+        laps: int = 1,
+        preview: Sequence[float] = (1.0, 2.0, 4.0),
+        actions: int = 1,
+    ) -> None:
+        """Put the vehicles at the path's start.
+
+        Args:
+            fleet: The vehicles.
+            path: The path.
+            controller: ``pure_pursuit``, ``stanley`` or ``lqr``, ``module:function`` of one's own, a
+                :class:`~vds_gz.fleet.controllers.controller.Controller`, or a function. A function gets observations of
+                shape (vehicles, numbers), see :attr:`observation_names`, and returns commands of shape (vehicles, 2):
+                steering angle [rad] and speed [m/s] of models that take Ackermann commands, ``v_x`` [m/s] and yaw rate
+                [rad/s] of others.
+            parameters: Of the controller, one group for all or one a vehicle; None for the defaults.
+            rate: Commands per second [Hz], of which the fleet's step rate is a multiple.
+            bound: A vehicle whose lateral error exceeds it has left the path [m].
+            laps: After so many rounds of a closed path the run is finished.
+            preview: Distances ahead at which a function observes the path [m].
+            actions: So many commands of its own, the last ones, a function observes.
+
+        Raises:
+            ArgumentError: These do not go together.
+        """
+        self.fleet, self.path = fleet, path
+        self._steps, self.period = steps_of_period(1.0 / fleet.dt, rate), 1.0 / rate
+        if not bound > 0.0:
+            raise ArgumentError(f"bound is {bound:g}; it must be greater than 0 [m]")
+        if not 1 <= laps < math.inf:
+            raise ArgumentError(f"laps is {laps:g}; it must be a finite number, at least 1")
+        self._course = Course(path.points, path.closed, path.spacing, bound)
+        self._laps = laps
+        name = controller if isinstance(controller, str) else getattr(controller, "__name__", repr(controller))
+        chosen = controller_named(controller) if isinstance(controller, str) else controller
+        if not isinstance(chosen, Controller) and not callable(chosen):
+            raise ArgumentError(f"controller is {name}; it must be a controller, the name of one, or a function")
+        plants = [plant_of(fleet.vehicles.model, one, self.period, path.spacing) for one in fleet.vehicles.parameters]
+        self._kind = plants[0].kind
+        fleet.commands.kind = self._kind
+        self._callback: CallbackController | None = None
+        if not isinstance(chosen, Controller):
+            self._callback = CallbackController(name, chosen, self._kind)
+            chosen = UNCONTROLLED
+        self._control = cast(FunctionType, chosen.control)
+        gains = _gains(chosen, parameters, plants)
+        vehicles = fleet.vehicles
+        self._loop = LoopLanes(vehicles, gains) if isinstance(vehicles, Lanes) else LoopStructs(vehicles, gains)
+        self.tracking: Columns = self._loop.tracking
+        self._observations = Observations(fleet, path, self._kind, preview, actions)
+        self.place()
+
+    def __len__(self) -> int:
+        """How many vehicles there are."""
+        return len(self.fleet)
+
+    @property
+    def time(self) -> float:
+        """Since the vehicles were placed [s]."""
+        return self._periods * self.period
+
+    @property
+    def observation_names(self) -> tuple[str, ...]:
+        """Names of the numbers that a function observes.
+
+        ``lateral`` [m] and ``heading_error`` [rad] from the path, ``reference_speed`` [m/s], ``distance`` along the
+        path [m], ``curvature`` of it [1/m]; of the vehicle ``v_x``, ``v_y`` [m/s], ``yaw_rate`` [rad/s], ``x``, ``y``
+        [m], ``heading`` [rad], ``steering_angle`` [rad], 0 where nothing steers; for each distance of ``preview`` the
+        path's point there in the vehicle's own axes, ``x_1m``, ``y_1m`` [m], and ``curvature_1m`` [1/m]; the last
+        commands, newest first, ``last_steering_angle_1`` [rad] and ``last_v_x_1`` [m/s], or ``last_v_x_1`` and
+        ``last_yaw_rate_1`` [rad/s].
+        """
+        return self._observations.names
+
+    def place(self, distance: ArrayLike = 0.0, lateral: ArrayLike = 0.0, heading_error: ArrayLike = 0.0) -> None:
+        """Put the vehicles at rest on the path, and begin anew.
+
+        Args:
+            distance: From the path's start [m], one number or one a vehicle.
+            lateral: To the left of the path [m].
+            heading_error: From the path's heading [rad].
+
+        Raises:
+            ArgumentError: These are not as many numbers, or not finite.
+        """
+        offsets = [self._each("distance", distance), self._each("lateral", lateral)]
+        offsets.append(self._each("heading_error", heading_error))
+        self.fleet.reset(slice(None))
+        states = self.fleet.states
+        positions = np.empty(len(self))
+        for i, (along, aside, turned) in enumerate(zip(*offsets, strict=True)):
+            x, y, heading = self.path.pose_at(along)
+            sine, cosine = sine_cosine(heading)
+            states.x[i], states.y[i], states.heading[i] = x - aside * sine, y + aside * cosine, heading + turned
+            positions[i] = along / self.path.spacing
+        self._begin(positions)
+
+    def locate(self) -> None:
+        """Begin anew from where the vehicles are, each at the nearest point of the whole path."""
+        states, positions = self.fleet.states, np.empty(len(self))
+        compiled(locate_all)(self.path.points, self.path.closed, states.x, states.y, positions)
+        self._begin(positions)
+
+    def advance(self, periods: int) -> None:
+        """Do so many periods.
+
+        Raises:
+            ArgumentError: This is no number of periods.
+            ControllerError: The controller is a function, and fails.
+        """
+        periods = whole("periods", periods)
+        if self._callback is None:
+            self._loop.advance(self._control, self._course, self._periods, self.period, periods, self._steps)
+            self._periods += periods
+            return
+        for _ in range(periods):
+            self._loop.advance(self._control, self._course, self._periods, self.period, 1, 0)
+            running = self.tracking.status == RUNNING
+            commands = self._callback.commands(self._observations.observe(self.tracking), running, self.time)
+            self._obey(commands, running)
+            self.fleet.advance(self._steps)
+            self._periods += 1
+
+    def observe(self) -> Reals:
+        """What a function observes, of shape (vehicles, numbers): errors at the last period's beginning."""
+        return self._observations.observe(self.tracking)
+
+    def measures(self) -> dict[str, Reals]:
+        """How well each vehicle has followed, one number a vehicle.
+
+        ``path.rms`` and ``path.peak`` of the lateral error [m], ``heading.rms`` and ``heading.peak`` [rad],
+        ``speed.rms`` and ``speed.peak`` of the difference from the reference speed [m/s], ``distance`` along the path
+        [m]; ``finished`` and ``left``, the time when it reached the end or left the bound [s], NaN if it did not.
+        """
+        f = self.tracking
+        samples = np.maximum(f.samples, 1)
+        return {
+            "path.rms": np.sqrt(f.lateral_square / samples),
+            "path.peak": f.lateral_peak.copy(),
+            "heading.rms": np.sqrt(f.heading_square / samples),
+            "heading.peak": f.heading_peak.copy(),
+            "speed.rms": np.sqrt(f.speed_square / samples),
+            "speed.peak": f.speed_peak.copy(),
+            "distance": f.position * self.path.spacing,
+            "finished": np.where(f.status == FINISHED, f.ended, math.nan),
+            "left": np.where(f.status == LEFT, f.ended, math.nan),
+        }
+
+    def statuses(self) -> list[str]:
+        """What each run is: running, finished, left (the bound), diverged (no finite numbers)."""
+        return [STATUSES[status] for status in self.tracking.status.tolist()]
+
+    def _begin(self, positions: Reals) -> None:
+        """Forget all measures; the vehicles are at these positions of the path."""
+        self._periods = 0
+        u = self.fleet.commands
+        u.v_x = u.v_y = u.yaw_rate = u.steering_angle = 0.0
+        self._observations.reset()
+        self.tracking[:] = Tracking()
+        self.tracking.position = positions
+        segments = len(self.path.points) - 1
+        self.tracking.goal = positions + self._laps * segments if self.path.closed else float(segments)
+
+    def _each(self, name: str, given: ArrayLike) -> list[float]:
+        """One number a vehicle."""
+        try:
+            numbers = np.asarray(given, np.float64)
+        except (TypeError, ValueError):
+            numbers = np.array(math.nan)
+        if numbers.shape not in ((), (1,), (len(self),)) or not np.isfinite(numbers).all():
+            shape = f" of shape {numbers.shape}" if numbers.ndim else ""
+            raise ArgumentError(f"{name} is {given!r}{shape}; it must be one finite number or {len(self)}")
+        return list(np.broadcast_to(numbers, len(self)).tolist())
+
+    def _obey(self, commands: Reals, running: Flags) -> None:
+        """Give the vehicles what a function commanded; those whose run has ended brake and steer as before."""
+        u = self.fleet.commands
+        for name, values in zip(COMMAND_FIELDS[self._kind], commands.T, strict=True):
+            setattr(u, name, np.where(running, values, u.steering_angle if name == "steering_angle" else 0.0))
+        self._observations.commanded()
+
+
+def nothing(course: Course, g: Gains, s: object, f: Tracking, u: object) -> None:
+    """The control of vehicles that a function commands."""
+
+
+@dataclass(slots=True)
+class NoGains:
+    """The coefficients of vehicles that a function commands."""
+
+    following: Following
+
+
+UNCONTROLLED: AnyController = Controller(
+    "", ControllerParameters, lambda p, plant: NoGains(plant.following(p)), nothing
+)
+
+
+def locate_all(points: Reals, closed: bool, x: Reals, y: Reals, positions: Reals) -> None:
+    """Set the positions along a path that are nearest to given points."""
+    for i in range(len(x)):
+        positions[i] = locate(points, closed, x[i], y[i])[0]
+
+
+def steps_of_period(step_rate: float, rate: float) -> int:
+    """How many steps a controller's period has.
+
+    Args:
+        step_rate: Steps per second [Hz].
+        rate: Commands per second [Hz].
+
+    Raises:
+        ArgumentError: Commands do not fall on steps.
+    """
+    if not rate > 0.0:
+        raise ArgumentError(f"rate is {rate:g}; it must be greater than 0 [Hz]")
+    steps = step_rate / rate
+    if round(steps) < 1 or abs(steps - round(steps)) > 1e-6 * steps:
+        raise ArgumentError(
+            f"rate is {rate:g} Hz and the fleet does {step_rate:g} steps a second; that must be a multiple of it"
+        )
+    return round(steps)
+
+
+def _gains(
+    controller: AnyController,
+    parameters: ControllerParameters | Sequence[ControllerParameters] | None,
+    plants: Sequence[Plant],
+) -> list[Gains]:
+    """Coefficients of every vehicle's controller."""
+    if parameters is None:
+        parameters = controller.parameters()
+    every = list(parameters) if isinstance(parameters, Sequence) else [parameters] * len(plants)
+    if len(every) != len(plants):
+        raise ArgumentError(f"there are parameters of {len(every)} controllers; there must be one or {len(plants)}")
+    for one in every:
+        if not isinstance(one, controller.parameters):
+            raise ArgumentError(
+                f"the controller's parameters are {type(one).__name__}; they must be {controller.parameters.__name__}"
+            )
+    return [controller.coefficients(one, plant) for one, plant in zip(every, plants, strict=True)]

@@ -1,0 +1,155 @@
+"""Many vehicles of one model."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterator, Sequence
+from typing import Generic
+
+import numpy as np
+
+from vds_gz.errors import ArgumentError
+from vds_gz.fleet.columns import Columns, Some
+from vds_gz.fleet.lanes import Lanes
+from vds_gz.fleet.structs import Structs
+from vds_gz.vehicle.model import C, P, S, VehicleModel
+
+
+class Fleet(Generic[P, C, S]):
+    """Many vehicles of one model, each with its own parameters, stepped together on all cores.
+
+    Attributes:
+        dt: Length of a step [s].
+        vehicles: What steps them, with their ``model`` and ``parameters``.
+    """
+
+    def __init__(self, model: VehicleModel[P, C, S], parameters: Sequence[P], *, step_rate: float = 1000.0) -> None:
+        """Put all vehicles at rest at the origin.
+
+        Args:
+            model: The vehicle model.
+            parameters: One parameter group a vehicle.
+            step_rate: Steps per second [Hz].
+
+        Raises:
+            ArgumentError: There is no vehicle, or these do not go together.
+        """
+        if not parameters:
+            raise ArgumentError("the fleet has 0 vehicles; give the parameters of at least 1")
+        if not 0.0 < step_rate < math.inf:
+            raise ArgumentError(f"step_rate is {step_rate:g}; it must be a finite number greater than 0 [Hz]")
+        check_class(model, parameters)
+        self.dt = 1.0 / step_rate
+        self._count = len(parameters)
+        self.vehicles = (Lanes if model.phases else Structs)(model, parameters, self.dt)
+
+    def __len__(self) -> int:
+        """How many vehicles there are."""
+        return self._count
+
+    @property
+    def states(self) -> Columns:
+        """Fields as in the model's state, each an array with one entry a vehicle; delay lines are left out."""
+        return self.vehicles.states
+
+    @property
+    def commands(self) -> Columns:
+        """Fields as in :class:`~vds_gz.vehicle.command.Command`.
+
+        ``fleet.commands.v_x = 1.0`` sets all, ``fleet.commands[3] = twist(1.0, 0.0, 0.3)`` one vehicle's.
+        """
+        return self.vehicles.commands
+
+    def advance(self, steps: int) -> None:
+        """Do so many steps with every vehicle's present command.
+
+        Raises:
+            ArgumentError: This is no number of steps.
+        """
+        self.vehicles.advance(whole("steps", steps))
+
+    def state(self, vehicle: int) -> S:
+        """A copy of one vehicle's state as the model's own object, with what is on its way through dead times."""
+        return self.vehicles.state(self._index(vehicle))
+
+    def set_state(self, vehicle: int, state: S) -> None:
+        """Give one vehicle a copy of a state of the same dead times.
+
+        Raises:
+            ArgumentError: The state is another model's, or has other dead times.
+        """
+        index = self._index(vehicle)
+        present = self.vehicles.state(index)
+        if type(state) is not type(present):
+            raise ArgumentError(
+                f"the state of vehicle {index} is given as {type(state).__name__}; it must be {type(present).__name__}"
+            )
+        for (name, length), (_, wanted) in zip(_entries(state), _entries(present), strict=True):
+            if length != wanted:
+                raise ArgumentError(
+                    f"the state for vehicle {index} has {length} entries in '{name}'; it must have {wanted}, as the "
+                    "vehicle's own dead time wants"
+                )
+        self.vehicles.set_state(index, state)
+
+    def reset(self, some: Some, parameters: Sequence[P] | None = None) -> None:
+        """Put some vehicles at rest at the origin, as they were made, or made anew; the others are not touched.
+
+        Args:
+            some: An index, a slice, a mask or indices.
+            parameters: New ones of each of these vehicles; their old ones if None. Where a dead time is longer than any
+                before it in a fleet that does not run in lanes, take ``states`` and its columns anew.
+
+        Raises:
+            ArgumentError: There are not as many parameters as vehicles, or new vehicles cannot be in this fleet.
+        """
+        vehicles = np.atleast_1d(np.arange(self._count)[some])
+        if parameters is not None:
+            if len(parameters) != len(vehicles):
+                raise ArgumentError(f"{len(vehicles)} vehicles were to get the parameters of {len(parameters)}")
+            check_class(self.vehicles.model, parameters)
+            self.vehicles.configure(vehicles, parameters)
+        self.vehicles.reset(vehicles)
+
+    def _index(self, vehicle: int) -> int:
+        """A vehicle's index, counted from the end where it is negative."""
+        if not -self._count <= vehicle < self._count:
+            raise IndexError(f"there is no vehicle {vehicle}; there are {self._count}, from 0 on")
+        return vehicle % self._count
+
+
+def whole(name: str, number: int) -> int:
+    """A number of steps or periods that is one.
+
+    Raises:
+        ArgumentError: It is not.
+    """
+    if not isinstance(number, (int, np.integer)) or number < 0:
+        raise ArgumentError(f"{name} is {number!r}; it must be a whole number, at least 0")
+    return int(number)
+
+
+def check_class(model: VehicleModel[P, C, S], parameters: Sequence[P]) -> None:
+    """Refuse parameters that are not a model's.
+
+    Raises:
+        ArgumentError: They are not.
+    """
+    for k, one in enumerate(parameters):
+        if not isinstance(one, model.parameters):
+            raise ArgumentError(
+                f"the parameters at {k} are {type(one).__name__}; vehicle model '{model.name}' has "
+                f"{model.parameters.__name__}"
+            )
+
+
+def _entries(state: object, prefix: str = "") -> Iterator[tuple[str, int]]:
+    """The lists in a state by their dotted names, and how long each is."""
+    assert dataclasses.is_dataclass(state)
+    for field in dataclasses.fields(state):
+        value = getattr(state, field.name)
+        if isinstance(value, list):
+            yield prefix + field.name, len(value)
+        elif dataclasses.is_dataclass(value):
+            yield from _entries(value, f"{prefix}{field.name}.")

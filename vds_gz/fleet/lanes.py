@@ -1,0 +1,328 @@
+"""A fleet in lanes: each number of all vehicles is an array of its own, and delay lines lie outside the state."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterator, Sequence
+from itertools import count
+from operator import attrgetter
+from types import FunctionType
+from typing import Any, Generic, TypeAlias, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vds_gz.errors import ArgumentError
+from vds_gz.fleet.columns import Columns, Numbers, no_such_number
+from vds_gz.fleet.layout import Constant, Entries, Layout, Reals, Row, kinds_of, layout_of, values_of
+from vds_gz.fleet.program import PHASES, WIDTH, LineRows, Plan, lanes_run
+from vds_gz.fleet.threads import share
+from vds_gz.vehicle.actuators import DriveState, SteeringState, resized_line
+from vds_gz.vehicle.command import Command
+from vds_gz.vehicle.model import C, P, S, VehicleModel
+
+#: What of a command limits a rate; infinite where nothing does.
+_LIMITS = ("acceleration", "steering_rate")
+
+#: The number of an actuator that follows its reference.
+RESPONSES = ("velocity", "angle")
+
+#: What a copy makes anew.
+_NOT_COPIED = {"states", "commands", "_program"}
+
+#: Block, line, slots and lane.
+_Place: TypeAlias = "tuple[int, int, NDArray[np.intp], int]"
+
+_LINE_FIELDS = [field.name for field in dataclasses.fields(LineRows)]
+
+
+class Lanes(Generic[P, C, S]):
+    """The vehicles of a fleet whose model has phases.
+
+    What fills the last block are vehicles at rest, with the coefficients of the last one.
+
+    Attributes:
+        model, parameters: As they were given.
+        states, commands: Of all vehicles.
+        plan: The rows of a block.
+    """
+
+    def __init__(
+        self, model: VehicleModel[P, C, S], parameters: Sequence[P], dt: float, *, constant_flags: bool = True
+    ) -> None:
+        """At rest at the origin.
+
+        Args:
+            model, parameters, dt: Of the vehicles.
+            constant_flags: Flags that all vehicles share are constants of the program: it is a quarter faster, and each
+                choice of flags takes a program of its own.
+
+        Raises:
+            ArgumentError: The model has too many phases.
+        """
+        if len(model.phases) > PHASES:
+            raise ArgumentError(
+                f"vehicle model '{model.name}' has {len(model.phases)} phases; it must be at most {PHASES}"
+            )
+        self.model = model
+        self.parameters = list(parameters)
+        self._dt = dt
+        coefficients = [model.coefficients(one, dt) for one in parameters]
+        rest = model.at_rest(coefficients[0])
+        self._line_names = list(_line_names(rest))
+        self._count = len(parameters)
+        self._blocks = -(-self._count // WIDTH)
+
+        index = count()
+        numbers: list[Reals] = []
+        c = self._coefficients = self.placed(coefficients, index, numbers, fixed=constant_flags)
+        first = len(numbers)
+        s = self.placed([rest], index, numbers)
+        end = len(numbers)
+        u = self.placed([Command()], index, numbers)
+        self._numbers = np.array(numbers)
+        rows = {name: entry for name, entry in s.items() if isinstance(entry, Row)}
+        self._places = {name: row.index for name, row in rows.items() if row.kind == "real"}
+        layouts = [layout_of(entries) for entries in (s, u)]
+        self._layouts = layouts
+        self._rest = self._numbers[first:end, 0].copy()
+
+        lines = [{name: Row("real", next(index)) for name in _LINE_FIELDS} for _ in self._line_names]
+        s |= {
+            f"{line}.{name}": row
+            for line, rows in zip(self._line_names, lines, strict=True)
+            for name, row in rows.items()
+        }
+        self.plan = Plan(
+            coefficients=layout_of(c),
+            state=layout_of(s),
+            command=layouts[1],
+            lines=tuple(LineRows(*(row.index for row in rows.values())) for rows in lines),
+            stored=len(numbers),
+            changing=(first, end),
+            rows=next(index),
+            limited=False,
+        )
+        lengths = np.array([self._line_lengths(one) for one in coefficients]) - 1
+        steps = self.padded(lengths.T).reshape(-1, self._blocks, WIDTH)
+        self._steps = np.ascontiguousarray(steps.transpose(1, 0, 2))
+        self._uniform = _uniform(self._steps)
+        self._references = np.zeros((self._blocks, len(lines), int(lengths.max(initial=0)) + 1, WIDTH))
+        self._rates = np.empty((self._blocks, 0, 0, 0))
+        self._slot = 0
+        self._view()
+
+    def _view(self) -> None:
+        """Make what a copy cannot take over: views of the numbers, and the program."""
+        self.states, self.commands = (self.columns(layout, self._numbers) for layout in self._layouts)
+        self._program: Any = None
+
+    def __getstate__(self) -> dict[str, object]:
+        return {name: value for name, value in vars(self).items() if name not in _NOT_COPIED}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        vars(self).update(state)
+        self._view()
+
+    def advance(self, steps: int) -> None:
+        """Do so many steps with every vehicle's present command."""
+        self.limit()
+        self.execute(self.program(), self.plan.rows, steps, steps)
+
+    def limit(self) -> None:
+        """Let the delay lines hold the limits of rates too, if commands have any."""
+        if not self.plan.limited and not all(np.isposinf(getattr(self.commands, name)).all() for name in _LIMITS):
+            self.begin_limits()
+
+    def execute(self, run: Any, rows: int, steps: int, *arguments: object) -> None:
+        """Have a compiled program do so many steps of all blocks, on all cores where that is worth it.
+
+        Args:
+            run: As :func:`~vds_gz.fleet.program.lanes_run` gives it, with other arguments at its end.
+            rows: Of a block.
+            steps: By which the delay lines advance.
+            arguments: What follows the blocks.
+        """
+        arrays = self._numbers, self._references, self._rates, self._steps, self._uniform, self._slot
+
+        def of_blocks(first: int, end: int) -> None:
+            run(np.empty(rows * WIDTH), *arrays, first, end, *arguments)
+
+        share(of_blocks, self._blocks, self._blocks * WIDTH * steps)
+        self._slot = (self._slot + steps) % self._references.shape[2]
+
+    def program(self) -> Any:
+        """The compiled program of the steps; it takes a while to find it by its plan."""
+        if self._program is None:
+            self._program = lanes_run(*self.phases, self.plan)
+        return self._program
+
+    @property
+    def phases(self) -> tuple[tuple[FunctionType, ...], FunctionType]:
+        """What of the model is compiled: its phases, and what sets references."""
+        return cast("tuple[tuple[FunctionType, ...], FunctionType]", (self.model.phases, self.model.set_references))
+
+    def state(self, vehicle: int) -> S:
+        """A copy of a vehicle's state, with its delay lines."""
+        state = self.model.at_rest(self.model.coefficients(self.parameters[vehicle], self._dt))
+        self.states.write_to(state, vehicle)
+        for line, place in self._lines_of(state, vehicle):
+            line.references = self._references[place].tolist()
+            if self.plan.limited:
+                line.rates = self._rates[place].tolist()
+        return state
+
+    def set_state(self, vehicle: int, state: S) -> None:
+        """Give a vehicle a copy of a state."""
+        self.states[vehicle] = state
+        for line, place in self._lines_of(state, vehicle):
+            references, rates = (resized_line(one, line.head, len(one) - 1) for one in (line.references, line.rates))
+            self._references[place] = references
+            if not self.plan.limited and min(rates) < math.inf:
+                self.begin_limits()
+            if self.plan.limited:
+                self._rates[place] = rates
+
+    def place(self, name: str) -> int:
+        """The row of a real number of the state by its dotted name.
+
+        Raises:
+            ArgumentError: There is none of this name.
+        """
+        if name not in self._places:
+            raise ArgumentError(no_such_number(self.model.name, name, self._places))
+        return self._places[name]
+
+    def start(self, name: str, values: Reals) -> None:
+        """Let a number of the state start with values, one a vehicle; an actuator's fills its dead time too.
+
+        Raises:
+            ArgumentError: There is none of this name.
+        """
+        self._numbers[self.place(name), : self._count] = values
+        actuator, _, number = name.rpartition(".")
+        if actuator in self._line_names and number in RESPONSES:
+            line = self._line_names.index(actuator)
+            self._references[:, line] = self.padded(values).reshape(self._blocks, 1, WIDTH)
+
+    def configure(self, vehicles: NDArray[np.intp], parameters: Sequence[P]) -> None:
+        """Give vehicles that are about to be reset other parameters."""
+        every = [self.model.coefficients(one, self._dt) for one in parameters]
+        self._set_coefficients(vehicles, every)
+        lengths = np.array([self._line_lengths(one) for one in every]) - 1
+        self._make_room(int(lengths.max(initial=0)) + 1)
+        blocks, lanes = np.divmod(vehicles, WIDTH)
+        self._steps[blocks, :, lanes] = lengths
+        self._uniform[blocks] = _uniform(self._steps[blocks])
+        for vehicle, one in zip(vehicles.tolist(), parameters, strict=True):
+            self.parameters[vehicle] = one
+
+    def reset(self, vehicles: NDArray[np.intp]) -> None:
+        """Put vehicles at rest at the origin, without any reference on its way."""
+        self._numbers[slice(*self.plan.changing), vehicles] = self._rest[:, np.newaxis]
+        self._references[vehicles // WIDTH, :, :, vehicles % WIDTH] = 0.0
+        if self.plan.limited:
+            self._rates[vehicles // WIDTH, :, :, vehicles % WIDTH] = math.inf
+
+    def _set_coefficients(self, vehicles: NDArray[np.intp], coefficients: Sequence[C]) -> None:
+        """Write the coefficients of vehicles."""
+        placed = values_of(coefficients, list(self._coefficients))
+        for (path, entry), values in zip(self._coefficients.items(), placed, strict=True):
+            if isinstance(entry, Constant) and (values != entry.value).any():
+                raise ArgumentError(
+                    f"coefficient '{path}' is {not entry.value} for vehicle {vehicles[values != entry.value][0]}; "
+                    f"in this fleet it is {entry.value} for all: make a fleet in which it differs from the beginning"
+                )
+        indices, bits = [], []
+        for entry, values in zip(self._coefficients.values(), placed, strict=True):
+            if isinstance(entry, Row):
+                indices.append([entry.index])
+                bits.append(values if entry.kind == "real" else values.astype(np.int64).view(np.float64))
+        self._numbers[np.array(indices), vehicles] = bits
+
+    def _make_room(self, slots: int) -> None:
+        """Let all delay lines have so many slots at least."""
+        has = self._references.shape[2]
+        if slots > has:
+            oldest_first = (self._slot + np.arange(has)) % has
+            older = ((0, 0), (0, 0), (slots - has, 0), (0, 0))
+            self._references = np.pad(self._references[:, :, oldest_first], older)
+            if self.plan.limited:
+                self._rates = np.pad(self._rates[:, :, oldest_first], older, constant_values=math.inf)
+            self._slot = 0
+
+    def placed(
+        self, samples: Sequence[object], index: Iterator[int], numbers: list[Reals], *, fixed: bool = False
+    ) -> Entries:
+        """Where the numbers of objects stand, one object a vehicle or one for all; their values join the numbers.
+
+        Flags that steps do not change (``fixed``) and all vehicles share are constants.
+        """
+        kinds = dict(kinds_of(samples[0]))
+        entries: Entries = {}
+        for (path, kind), values in zip(kinds.items(), values_of(samples, list(kinds)), strict=True):
+            if fixed and kind == "flag" and (values == values[0]).all():
+                entries[path] = Constant(bool(values[0]))
+            else:
+                entries[path] = Row(kind, next(index))
+                row = np.empty(self._blocks * WIDTH)
+                (row if kind == "real" else row.view(np.int64))[:] = self.padded(values)
+                numbers.append(row)
+        return entries
+
+    def padded(self, values: NDArray[np.float64] | NDArray[np.int64]) -> Numbers:
+        """Values of all vehicles, or of one, along the last axis, as values of all blocks."""
+        missing = self._blocks * WIDTH - values.shape[-1]
+        return np.concatenate([values, np.repeat(values[..., -1:], missing, axis=-1)], axis=-1)
+
+    def columns(self, layout: Layout, numbers: Reals, first: int = 0) -> Columns:
+        """The numbers of all vehicles that a layout holds, as views of an array whose first row is row ``first``."""
+        fields: dict[str, Numbers | Columns] = {}
+        for name, entry in layout.fields:
+            if isinstance(entry, Layout):
+                fields[name] = self.columns(entry, numbers, first)
+            elif isinstance(entry, Row):
+                row = numbers[entry.index - first, : self._count]
+                fields[name] = row if entry.kind == "real" else row.view(np.int64)
+        return Columns(fields)
+
+    def begin_limits(self) -> None:
+        """Let the delay lines hold the limits of rates too."""
+        self.plan = dataclasses.replace(self.plan, limited=True)
+        self._program = None
+        self._rates = np.full(self._references.shape, math.inf)
+
+    def _line_lengths(self, coefficients: C) -> list[int]:
+        """Entries of all delay lines of a vehicle."""
+        state = self.model.at_rest(coefficients)
+        return [len(attrgetter(name)(state).references) for name in self._line_names]
+
+    def _lines_of(self, state: S, vehicle: int) -> Iterator[tuple[DriveState | SteeringState, _Place]]:
+        """The delay lines of a state, and where those of a vehicle are kept, oldest entry first."""
+        block, lane = divmod(vehicle, WIDTH)
+        for k, name in enumerate(self._line_names):
+            line = attrgetter(name)(state)
+            entries = len(line.references)
+            slots = (self._slot - entries + np.arange(entries)) % self._references.shape[2]
+            yield line, (block, k, slots, lane)
+
+
+def _uniform(steps: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which blocks have vehicles of the same dead times only, in steps of shape (blocks, lines, vehicles)."""
+    return np.asarray((steps == steps[:, :, :1]).all(axis=(1, 2)))
+
+
+#: Those of a model that was chosen by its name when the program runs.
+AnyLanes: TypeAlias = Lanes[Any, Any, Any]
+
+
+def _line_names(state: object, prefix: str = "") -> Iterator[str]:
+    """The paths of all actuators in a state that have a delay line."""
+    assert dataclasses.is_dataclass(state)
+    for field in dataclasses.fields(state):
+        value = getattr(state, field.name)
+        if isinstance(value, (DriveState, SteeringState)):
+            yield prefix + field.name
+        elif dataclasses.is_dataclass(value):
+            yield from _line_names(value, f"{prefix}{field.name}.")

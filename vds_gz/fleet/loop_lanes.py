@@ -1,0 +1,117 @@
+"""Vehicles in lanes under control: each block through the whole run, with controller and measures, in the cache."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from itertools import count
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from vds_gz.compiling.linking import outermost
+from vds_gz.fleet.columns import Columns
+from vds_gz.fleet.controllers.controller import Gains
+from vds_gz.fleet.lane import lane_of
+from vds_gz.fleet.lanes import AnyLanes
+from vds_gz.fleet.layout import Flags, Layout, Reals, Wholes, layout_of
+from vds_gz.fleet.program import NO_EXCEPTIONS, WIDTH, Blocks, blocks_of, inlined
+from vds_gz.fleet.tracking import Course, Tracking, track
+
+
+class LoopLanes:
+    """Vehicles in lanes, each with the coefficients of its controller, and where it is on its path.
+
+    Attributes:
+        tracking: Fields of :class:`~vds_gz.fleet.tracking.Tracking` of all vehicles.
+    """
+
+    def __init__(self, lanes: AnyLanes, gains: Sequence[Gains]) -> None:
+        """At the path's start."""
+        self._lanes = lanes
+        first = lanes.plan.rows
+        index = count(first)
+        numbers: list[Reals] = []
+        self._gains = layout_of(lanes.placed(gains, index, numbers, fixed=True))
+        self._changing = len(numbers)
+        self._tracking = layout_of(lanes.placed([Tracking()], index, numbers))
+        self._numbers = np.array(numbers)
+        self.tracking: Columns = lanes.columns(self._tracking, self._numbers, first)
+
+    def advance(self, control: FunctionType, course: Course, begun: int, period: float, periods: int, n: int) -> None:
+        """Do so many periods of ``n`` steps, each after tracking and control.
+
+        Args:
+            control: Of the controller.
+            course: The path.
+            begun: Periods done before.
+            period: Length of one [s].
+            periods: How many are to be done.
+            n: Steps of each; none to track only.
+        """
+        lanes = self._lanes
+        lanes.limit()
+        blocks = blocks_of(*lanes.phases, lanes.plan)
+        run = loop_run(blocks, control, self._gains, self._tracking, lanes.plan.rows, self._changing)
+        rows = lanes.plan.rows + len(self._numbers)
+        lanes.execute(run, rows, periods * n, self._numbers, *course, begun, period, periods, n)
+
+
+@cache
+def loop_run(
+    blocks: Blocks, control: FunctionType, gains: Layout, tracking: Layout, begin: int, first_changing: int
+) -> Any:
+    """The program of :func:`~vds_gz.fleet.program.lanes_run` with a loop over periods around the steps.
+
+    ``more`` holds the numbers of gains and tracking, which stand in a block from row ``begin`` on; those from
+    ``first_changing`` on are tracking.
+    """
+    stored, steps, s, u = blocks.stored, blocks.steps, blocks.s, blocks.u
+    changing = blocks.changing[0]
+    g, f = lane_of(gains, WIDTH), lane_of(tracking, WIDTH)
+    follow, command = inlined(track), inlined(control)
+
+    def run(
+        block: Reals,
+        numbers: Reals,
+        references: Reals,
+        rates: Reals,
+        dead_steps: Wholes,
+        uniform: Flags,
+        at: int,
+        first: int,
+        end: int,
+        more: Reals,
+        points: Reals,
+        closed: bool,
+        spacing: float,
+        bound: float,
+        begun: int,
+        period: float,
+        periods: int,
+        n: int,
+    ) -> None:
+        course = Course(points, closed, spacing, bound)
+        for b in range(first, end):
+            for k in range(stored):
+                for i in range(WIDTH):
+                    block[k * WIDTH + i] = numbers[k, b * WIDTH + i]
+            for k in range(more.shape[0]):
+                for i in range(WIDTH):
+                    block[(begin + k) * WIDTH + i] = more[k, b * WIDTH + i]
+            slot = at
+            for k in range(periods):
+                time = (begun + k) * period
+                for i in range(WIDTH):
+                    follow(course, g(block, i).following, s(block, i), f(block, i), time)
+                    command(course, g(block, i), s(block, i), f(block, i), u(block, i))
+                slot = steps(block, b, references, rates, dead_steps, uniform, slot, n)
+            for k in range(changing, stored):
+                for i in range(WIDTH):
+                    numbers[k, b * WIDTH + i] = block[k * WIDTH + i]
+            for k in range(first_changing, more.shape[0]):
+                for i in range(WIDTH):
+                    more[k, b * WIDTH + i] = block[(begin + k) * WIDTH + i]
+
+    return outermost(run, error_model=NO_EXCEPTIONS, nogil=True, no_cfunc_wrapper=True)

@@ -1,0 +1,285 @@
+"""Paths that vehicles are to follow: points at equal spacing on a smooth curve through given points."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from vds_gz.errors import ArgumentError
+from vds_gz.fleet.layout import Reals
+from vds_gz.fleet.projection import CURVATURE, HEADING, RADIUS, SPEED, X, Y, locate, point_at, value_at
+from vds_gz.vehicle.trigonometry import direction
+
+#: Distance between a path's points where nothing else is wanted [m].
+SPACING = 0.1
+
+#: Ahead of a curve a vehicle slows down with so much of its maximum lateral acceleration.
+BRAKING = 0.5
+
+#: No coordinate lies beyond this [m].
+FARTHEST = 1e8
+
+#: A path has at most so many points.
+MOST_POINTS = 2_000_000
+
+#: Cosine of the sharpest turn at a given point; beyond it the path goes back on itself.
+_SHARPEST = -0.9
+
+#: Each spacing, and each chord, is measured by at least so many pieces.
+_PIECES = 4
+
+
+class PathError(ArgumentError):
+    """A path cannot be made of what was given. The message says which point, or which line of a file."""
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """A path to follow.
+
+    Attributes:
+        points: Of shape (points, 6), at equal spacing: x, y [m], heading, which counts full turns [rad], curvature,
+            positive to the left [1/m], speed [m/s], infinite where none is given, radius [m]. The last point of a
+            closed path is its first one again.
+        length: Along the path [m].
+        closed: It ends where it starts.
+    """
+
+    points: Reals
+    length: float
+    closed: bool
+
+    @classmethod
+    def from_points(
+        cls,
+        points: ArrayLike,
+        speeds: ArrayLike | None = None,
+        *,
+        spacing: float = SPACING,
+        closed: bool | None = None,
+    ) -> Path:
+        """A smooth path through points.
+
+        Between two points it is a cubic whose tangents are those of parabolas through three points each, as in
+        Bessel's interpolation (de Boor, A Practical Guide to Splines, chapter IV), so its heading does not jump.
+
+        Args:
+            points: x and y [m], of shape (points, 2).
+            speeds: One a point, or one for all [m/s]; None leaves them to the controller.
+            spacing: Distance between the path's own points [m], about: a whole number of them is the length.
+            closed: It leads from the last point to the first one; None: if these are the same.
+
+        Raises:
+            PathError: The points make no path.
+        """
+        return path_through(points, speeds, spacing, closed, lambda k: f"point {k}")
+
+    @property
+    def x(self) -> Reals:
+        """Of the points [m]."""
+        return self.points[:, X]
+
+    @property
+    def y(self) -> Reals:
+        """Of the points [m]."""
+        return self.points[:, Y]
+
+    @property
+    def heading(self) -> Reals:
+        """At the points [rad]."""
+        return self.points[:, HEADING]
+
+    @property
+    def curvature(self) -> Reals:
+        """At the points, positive to the left [1/m]."""
+        return self.points[:, CURVATURE]
+
+    @property
+    def speed(self) -> Reals:
+        """At the points [m/s], infinite where none is given."""
+        return self.points[:, SPEED]
+
+    @property
+    def radius(self) -> Reals:
+        """At the points, that of a circle on which one may be as fast as here [m].
+
+        Its product with the maximum lateral acceleration is the square of the maximum speed, ahead of a curve with
+        ``BRAKING`` times that acceleration as deceleration.
+        """
+        return self.points[:, RADIUS]
+
+    @property
+    def spacing(self) -> float:
+        """From point to point along the path [m]."""
+        return self.length / (len(self.points) - 1)
+
+    def pose_at(self, distance: float) -> tuple[float, float, float]:
+        """x, y [m] and heading [rad] at a distance from the start along the path [m]."""
+        position = distance / self.spacing
+        x, y = point_at(self.points, self.closed, position)
+        return float(x), float(y), value_at(self.points, self.closed, position, HEADING)
+
+    def nearest(self, x: float, y: float) -> tuple[float, float]:
+        """How far along the whole path the nearest point to a given one is, and how far to its left that lies [m]."""
+        position, lateral = locate(self.points, self.closed, x, y)
+        return float(position) * self.spacing, float(lateral)
+
+
+def path_through(
+    points: ArrayLike, speeds: ArrayLike | None, spacing: float, closed: bool | None, place: Callable[[int], str]
+) -> Path:
+    """As :meth:`Path.from_points`; ``place`` says for messages where a point, by its index, was given.
+
+    Raises:
+        PathError: The points make no path.
+    """
+    given = _numbers("points", points)
+    if given.ndim != 2 or given.shape[1] != 2:
+        raise PathError(f"the points of a path have the shape {given.shape}; it must be (points, 2), for x and y [m]")
+    if not 0.0 < spacing < math.inf:
+        raise PathError(f"the spacing of a path is {spacing:g}; it must be a finite number greater than 0 [m]")
+    velocity = np.full(len(given), math.inf) if speeds is None else _numbers("speeds", speeds)
+    if velocity.shape not in ((), (len(given),)):
+        raise PathError(f"the speeds of a path have the shape {velocity.shape}; there must be one or ({len(given)},)")
+    count = len(given)
+    velocity = np.broadcast_to(velocity, count)
+    _check_numbers(given, velocity, speeds is not None, place)
+    ends_at_start = len(given) > 1 and bool((given[0] == given[-1]).all())
+    if closed is None:
+        closed = ends_at_start
+    if closed and not ends_at_start and len(given):
+        given, velocity = np.concatenate([given, given[:1]]), np.concatenate([velocity, velocity[:1]])
+    _check_points(given, closed, place)
+    for k in np.flatnonzero((velocity[:-1] == 0.0) & (velocity[1:] == 0.0)).tolist():
+        raise PathError(f"{place((k + 1) % count)}: the speed is 0 here and at the point before; it stops a vehicle")
+    return _sampled(given, velocity, spacing, closed)
+
+
+def _numbers(name: str, given: ArrayLike) -> Reals:
+    try:
+        return np.array(given, np.float64)
+    except (TypeError, ValueError) as error:
+        raise PathError(f"the {name} of a path must be numbers: {error}") from None
+
+
+def _check_numbers(points: Reals, speeds: Reals, has_speeds: bool, place: Callable[[int], str]) -> None:
+    for k in np.flatnonzero(~(abs(points) <= FARTHEST).all(axis=1)).tolist():
+        x, y = points[k]
+        raise PathError(f"{place(k)}: the point is ({x:g}, {y:g}); x and y must be numbers within +-{FARTHEST:g} [m]")
+    for k in np.flatnonzero(~(np.isfinite(speeds) & (speeds >= 0.0))).tolist() if has_speeds else ():
+        raise PathError(f"{place(k)}: the speed is {speeds[k]:g}; it must be a finite number, at least 0 [m/s]")
+
+
+def _check_points(points: Reals, closed: bool, place: Callable[[int], str]) -> None:
+    """Of a closed path the last point is the first one again."""
+    count = max(0, len(points) - closed)
+    if count < 2 + closed:
+        last = f" ({place(count - 1)})" if count else ""
+        kind = "a closed path" if closed else "a path"
+        raise PathError(f"the number of points is {count}{last}; {kind} has at least {2 + closed}")
+    chords = points[1:] - points[:-1]
+    lengths = _lengths(chords)
+    for k in np.flatnonzero(lengths == 0.0).tolist():
+        x, y = points[k]
+        raise PathError(f"{place((k + 1) % count)}: the point ({x:g}, {y:g}) is the one before it again; remove one")
+    after = np.concatenate([chords[1:], chords[:1]]) if closed else chords[1:]
+    cosines = (chords[: len(after)] * after).sum(axis=1) / (lengths[: len(after)] * _lengths(after))
+    for k in np.flatnonzero(cosines < _SHARPEST).tolist():
+        raise PathError(f"{place((k + 1) % count)}: the path turns back here; vehicles follow it forwards only")
+
+
+def _sampled(points: Reals, speeds: Reals, spacing: float, closed: bool) -> Path:
+    """A path through points that are fit for one."""
+    chords = points[1:] - points[:-1]
+    lengths = _lengths(chords)
+    if lengths.sum() / spacing > MOST_POINTS:
+        raise PathError(
+            f"the path is {lengths.sum():g} m long; with a spacing of {spacing:g} m it has more than {MOST_POINTS} "
+            "points; give a larger spacing"
+        )
+    tangents = _tangents(chords / lengths[:, np.newaxis], lengths, closed)
+
+    pieces = np.maximum(2 * _PIECES, np.ceil(_PIECES * lengths / spacing)).astype(np.int64)
+    chord = np.repeat(np.arange(len(pieces)), pieces)
+    parameter = chord + (np.arange(len(chord)) - (np.cumsum(pieces) - pieces)[chord]) / pieces[chord]
+    parameter = np.append(parameter, float(len(pieces)))
+    fine = _curve(points, lengths, tangents, parameter)
+    distances = np.append(0.0, np.cumsum(_lengths(fine[1:] - fine[:-1])))
+    length = float(distances[-1])
+    count = max(4, round(length / spacing))
+
+    wanted = np.arange(count + 1) * (length / count)
+    piece = np.clip(np.searchsorted(distances, wanted, side="right") - 1, 0, len(distances) - 2)
+    fraction = (wanted - distances[piece]) / (distances[piece + 1] - distances[piece])
+    parameter = parameter[piece] + np.minimum(fraction, 1.0) * (parameter[piece + 1] - parameter[piece])
+    samples = np.empty((count + 1, 6))
+    samples[:, [X, Y]] = _curve(points, lengths, tangents, parameter)
+    slopes = _slopes(samples[:, [X, Y]], length / count, closed)
+    samples[:, HEADING] = _continuous([direction(y, x) for x, y in slopes.tolist()])
+    samples[:, CURVATURE] = _slopes(samples[:, HEADING], length / count, closed)
+    samples[:, RADIUS] = _radii(samples[:, CURVATURE].tolist(), length / count, closed)
+    samples[:, SPEED] = math.inf
+    if np.isfinite(speeds[0]):
+        chord = np.minimum(parameter.astype(np.int64), len(lengths) - 1)
+        samples[:, SPEED] = speeds[chord] + (parameter - chord) * (speeds[chord + 1] - speeds[chord])
+    return Path(samples, length, closed)
+
+
+def _lengths(vectors: Reals) -> Reals:
+    return np.asarray(np.sqrt(vectors[:, 0] * vectors[:, 0] + vectors[:, 1] * vectors[:, 1]))
+
+
+def _tangents(slopes: Reals, lengths: Reals, closed: bool) -> Reals:
+    """At every point that of the parabola, over the chords' lengths, through it and its neighbours."""
+    if len(slopes) == 1:
+        return np.concatenate([slopes, slopes])
+    before, after = (np.roll(slopes, 1, axis=0), slopes) if closed else (slopes[:-1], slopes[1:])
+    short, long = (np.roll(lengths, 1), lengths) if closed else (lengths[:-1], lengths[1:])
+    inner = (long[:, np.newaxis] * before + short[:, np.newaxis] * after) / (short + long)[:, np.newaxis]
+    if closed:
+        return np.concatenate([inner, inner[:1]])
+    return np.concatenate([2.0 * slopes[:1] - inner[:1], inner, 2.0 * slopes[-1:] - inner[-1:]])
+
+
+def _curve(points: Reals, lengths: Reals, tangents: Reals, parameter: Reals) -> Reals:
+    """Points of the curve; the parameter is a chord's index, and how much of it has been passed."""
+    chord = np.minimum(parameter.astype(np.int64), len(lengths) - 1)
+    u = (parameter - chord)[:, np.newaxis]
+    length = lengths[chord][:, np.newaxis]
+    rest = 1.0 - u
+    return np.asarray(
+        rest * rest * ((1.0 + 2.0 * u) * points[chord] + u * length * tangents[chord])
+        + u * u * ((3.0 - 2.0 * u) * points[chord + 1] - rest * length * tangents[chord + 1])
+    )
+
+
+def _slopes(values: Reals, step: float, closed: bool) -> Reals:
+    """Derivatives of equally spaced values by the distance, to the second order."""
+    inner = values[2:] - values[:-2]
+    if closed:
+        first = last = values[1:2] - values[:1] + values[-1:] - values[-2:-1]
+    else:
+        first = 4.0 * values[1:2] - 3.0 * values[:1] - values[2:3]
+        last = 3.0 * values[-1:] - 4.0 * values[-2:-1] + values[-3:-2]
+    return np.asarray(np.concatenate([first, inner, last]) / (2.0 * step))
+
+
+def _continuous(angles: list[float]) -> Reals:
+    """Angles that count full turns on."""
+    raw = np.array(angles)
+    turns = np.round((raw[1:] - raw[:-1]) / (2.0 * math.pi))
+    return np.asarray(raw - 2.0 * math.pi * np.append(0.0, np.cumsum(turns)))
+
+
+def _radii(curvatures: list[float], step: float, closed: bool) -> list[float]:
+    """Those of the curves, smaller ahead of them as braking wants it: v^2 = v_end^2 + 2 a (distance to the end)."""
+    radii = [1.0 / abs(curvature) if curvature else math.inf for curvature in curvatures]
+    for _ in range(1 + closed):
+        following = radii[0] if closed else math.inf
+        for k in reversed(range(len(radii))):
+            radii[k] = following = min(radii[k], following + 2.0 * BRAKING * (step if k < len(radii) - 1 else 0.0))
+    return radii

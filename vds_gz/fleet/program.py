@@ -1,0 +1,198 @@
+"""The compiled program of a fleet in lanes: blocks of vehicles, each through all steps while it lies in the cache."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from types import FunctionType
+from typing import Any, cast
+
+from vds_gz.compiling.linking import Replacements, outermost, part
+from vds_gz.fleet.lane import lane_of
+from vds_gz.fleet.layout import Flags, Layout, Reals, Wholes
+from vds_gz.vehicle.actuators import through_dead_time
+
+#: Vehicles of a block. Loops of fewer than 32 are unrolled by the compiler, and not vectorized.
+WIDTH = 64
+
+#: A step has at most so many phases.
+PHASES = 4
+
+#: numba's option without which a division has a way out of the loop, by an exception.
+NO_EXCEPTIONS = "numpy"
+
+#: numba's options of functions that only compiled ones call; to make wrappers takes longer than these functions.
+WITHOUT_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+
+@dataclass(frozen=True)
+class LineRows:
+    """Rows of what comes out of a delay line and of what goes in."""
+
+    delayed_reference: int
+    delayed_rate: int
+    entered_reference: int
+    entered_rate: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All rows of a block.
+
+    Attributes:
+        coefficients, state, command: What the functions of the model see.
+        lines: Rows of the delay lines.
+        stored: So many rows, the first ones, are kept between calls.
+        changing: The first row of the state, and the first one after it.
+        rows: How many there are.
+        limited: Commands have limits of rates, so that delay lines hold these too.
+    """
+
+    coefficients: Layout
+    state: Layout
+    command: Layout
+    lines: tuple[LineRows, ...]
+    stored: int
+    changing: tuple[int, int]
+    rows: int
+    limited: bool
+
+
+def through_line(c: Any, s: Any, reference: float, rate: float) -> tuple[float, float]:
+    """``through_dead_time`` in lanes: what comes out was fetched before the step, what goes in is stored after it."""
+    s.entered_reference = reference
+    s.entered_rate = rate
+    at_once = c.delay_steps == 0
+    return reference if at_once else s.delayed_reference, rate if at_once else s.delayed_rate
+
+
+def through_unlimited_line(c: Any, s: Any, reference: float, rate: float) -> tuple[float, float]:
+    """The same where no command limits a rate."""
+    s.entered_reference = reference
+    return reference if c.delay_steps == 0 else s.delayed_reference, math.inf
+
+
+def nothing(c: Any, s: Any, u: Any) -> None:
+    """The phases that a model has fewer than others."""
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """What the compiled programs over blocks of vehicles are made of.
+
+    Attributes:
+        stored: So many rows, the first ones, are kept between calls.
+        changing: The first row that steps change, and the first one after it.
+        c, s, u: ``c(block, i)`` is vehicle ``i`` as the functions of the model see it.
+        steps: ``steps(block, b, references, rates, dead_steps, uniform, slot, n)`` does ``n`` steps of block ``b`` with
+            its present commands; the next entry of all lines comes to a slot, and the one after the last is returned.
+    """
+
+    stored: int
+    changing: tuple[int, int]
+    c: Any
+    s: Any
+    u: Any
+    steps: Any
+
+
+def inlined(
+    function: Callable[..., Any], replaced: tuple[tuple[Callable[..., Any], Callable[..., Any]], ...] = ()
+) -> Any:
+    """A function, and what is to be called in the place of others, within the code of the program that calls it."""
+    return part(
+        cast(FunctionType, function), True, cast(Replacements, replaced), error_model=NO_EXCEPTIONS, **WITHOUT_WRAPPERS
+    )
+
+
+@cache
+def blocks_of(phases: tuple[FunctionType, ...], set_references: FunctionType, plan: Plan) -> Blocks:
+    """What programs over blocks of a model's vehicles are made of."""
+    line = through_line if plan.limited else through_unlimited_line
+    parts: tuple[Callable[..., None], ...] = (set_references, *phases, *(nothing,) * (PHASES - len(phases)))
+    refer, one, two, three, four = (inlined(phase, ((through_dead_time, line),)) for phase in parts)
+    c, s, u = (lane_of(layout, WIDTH) for layout in (plan.coefficients, plan.state, plan.command))
+    limited, lines = plan.limited, len(plan.lines)
+    delayed = tuple(line.delayed_reference * WIDTH for line in plan.lines)
+    delayed_rate = tuple(line.delayed_rate * WIDTH for line in plan.lines)
+    entered = tuple(line.entered_reference * WIDTH for line in plan.lines)
+    entered_rate = tuple(line.entered_rate * WIDTH for line in plan.lines)
+
+    def steps(
+        block: Reals, b: int, references: Reals, rates: Reals, dead_steps: Wholes, uniform: Flags, slot: int, n: int
+    ) -> int:
+        slots = references.shape[2]
+        for i in range(WIDTH):
+            refer(c(block, i), s(block, i), u(block, i))
+        for _ in range(n):
+            for k in range(lines):
+                if uniform[b]:
+                    out = slot - dead_steps[b, k, 0]
+                    out = out + slots if out < 0 else out
+                    for i in range(WIDTH):
+                        block[delayed[k] + i] = references[b, k, out, i]
+                        if limited:
+                            block[delayed_rate[k] + i] = rates[b, k, out, i]
+                else:
+                    for i in range(WIDTH):
+                        out = slot - dead_steps[b, k, i]
+                        out = out + slots if out < 0 else out
+                        block[delayed[k] + i] = references[b, k, out, i]
+                        if limited:
+                            block[delayed_rate[k] + i] = rates[b, k, out, i]
+            for i in range(WIDTH):
+                one(c(block, i), s(block, i), u(block, i))
+            for i in range(WIDTH):
+                two(c(block, i), s(block, i), u(block, i))
+            for i in range(WIDTH):
+                three(c(block, i), s(block, i), u(block, i))
+            for i in range(WIDTH):
+                four(c(block, i), s(block, i), u(block, i))
+            for k in range(lines):
+                for i in range(WIDTH):
+                    references[b, k, slot, i] = block[entered[k] + i]
+                    if limited:
+                        rates[b, k, slot, i] = block[entered_rate[k] + i]
+            slot = slot + 1 if slot + 1 < slots else 0
+        return slot
+
+    return Blocks(plan.stored, plan.changing, c, s, u, inlined(steps))
+
+
+@cache
+def lanes_run(phases: tuple[FunctionType, ...], set_references: FunctionType, plan: Plan) -> Any:
+    """``run(block, numbers, references, rates, dead_steps, uniform, at, first, end, n)``: ``n`` steps of some blocks.
+
+    ``block`` is room for one block, ``first`` is the first one and ``end`` the one after the last. ``numbers`` has the
+    shape (rows that are stored, vehicles), ``references`` and ``rates`` (blocks, lines, slots, vehicles of a block);
+    the next entry of all lines comes to slot ``at``. ``dead_steps`` has the shape (blocks, lines,
+    vehicles of a block); ``uniform`` says of each block that all its vehicles have the same ones.
+    """
+    blocks = blocks_of(phases, set_references, plan)
+    stored, steps = blocks.stored, blocks.steps
+    changing, changed = blocks.changing
+
+    def run(
+        block: Reals,
+        numbers: Reals,
+        references: Reals,
+        rates: Reals,
+        dead_steps: Wholes,
+        uniform: Flags,
+        at: int,
+        first: int,
+        end: int,
+        n: int,
+    ) -> None:
+        for b in range(first, end):
+            for k in range(stored):
+                for i in range(WIDTH):
+                    block[k * WIDTH + i] = numbers[k, b * WIDTH + i]
+            steps(block, b, references, rates, dead_steps, uniform, at, n)
+            for k in range(changing, changed):
+                for i in range(WIDTH):
+                    numbers[k, b * WIDTH + i] = block[k * WIDTH + i]
+
+    return outermost(run, error_model=NO_EXCEPTIONS, nogil=True, no_cfunc_wrapper=True)

@@ -1,0 +1,172 @@
+"""Many vehicles driven by one recording's commands, each read at given instants: the forward model of a fit.
+
+Each vehicle goes through the whole run in one call of compiled code. Nothing but the readings is kept, so memory is
+readings times vehicles, however many steps there are.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from vds_gz.errors import ArgumentError
+from vds_gz.fleet.events import Events
+from vds_gz.fleet.fleet import check_class
+from vds_gz.fleet.lanes import Lanes
+from vds_gz.fleet.layout import Reals, Wholes
+from vds_gz.fleet.sampled_lanes import read_lanes
+from vds_gz.fleet.sampled_structs import read_structs
+from vds_gz.fleet.structs import Structs
+from vds_gz.vehicle.model import C, P, S, VehicleModel
+from vds_gz.vehicle.schedule import Records
+
+
+@dataclass(frozen=True)
+class Readings:
+    """What is read of every vehicle: each reading is a sum of terms, a weight times a number of the state.
+
+    A sample between two steps is two terms with the weights ``1 - w`` and ``w``; a derivative in time is two terms with
+    ``-1 / dt`` and ``1 / dt``.
+
+    Attributes:
+        steps: Of each term: after so many steps, 0 being the start; they do not decrease. Shape (terms,).
+        numbers: Dotted names of the state's numbers that are read, ``v_x`` or ``steering.angle``.
+        number: Of each term, an index into ``numbers``.
+        reading: Of each term, the reading that it is a part of.
+        weights: Of each term.
+        count: How many readings there are.
+    """
+
+    steps: Wholes
+    numbers: tuple[str, ...]
+    number: Wholes
+    reading: Wholes
+    weights: Reals
+    count: int
+
+    def __post_init__(self) -> None:
+        """Check them.
+
+        Raises:
+            ArgumentError: The terms contradict each other.
+        """
+        terms = [getattr(self, name) for name in ("steps", "number", "reading", "weights")]
+        if any(np.shape(one) != (len(self.steps),) for one in terms):
+            raise ArgumentError(
+                f"the terms of readings have the shapes {[np.shape(one) for one in terms]}; all must be equal"
+            )
+        _check_steps("steps of readings", self.steps)
+        for name, indices, end in (("number", self.number, len(self.numbers)), ("reading", self.reading, self.count)):
+            if len(indices) and not 0 <= np.min(indices) <= np.max(indices) < end:
+                raise ArgumentError(
+                    f"'{name}' of readings is {np.min(indices)} to {np.max(indices)}; it must be 0 to {end - 1}"
+                )
+
+
+class Calibrations(NamedTuple):
+    """What becomes of a command before it enters a vehicle, each one number or one a vehicle.
+
+    Attributes:
+        v_x, v_y, yaw_rate, steering_angle: Factors of the commanded ones.
+        steering_offset: Added to the commanded steering angle, after its factor [rad].
+    """
+
+    v_x: ArrayLike = 1.0
+    v_y: ArrayLike = 1.0
+    yaw_rate: ArrayLike = 1.0
+    steering_angle: ArrayLike = 1.0
+    steering_offset: ArrayLike = 0.0
+
+
+#: Delay lines that do not lie in lanes have room for a multiple of so many steps.
+ROOM = 256
+
+#: Commands as they were given.
+EXACT = Calibrations()
+
+
+def sampled(
+    model: VehicleModel[P, C, S],
+    parameters: Sequence[P],
+    commands: Records,
+    begins: Wholes,
+    readings: Readings,
+    *,
+    step_rate: float = 1000.0,
+    calibrations: Calibrations = EXACT,
+    starts: Mapping[str, ArrayLike] | None = None,
+) -> Reals:
+    """Readings of vehicles that all follow the same commands, of shape (readings, vehicles).
+
+    Args:
+        model: The vehicle model.
+        parameters: One parameter group a vehicle.
+        commands: Of :func:`~vds_gz.vehicle.schedule.command_records`, each the whole command that holds from its step
+            on, with its gear.
+        begins: So many steps are done when each command begins to hold; the first one is 0, and they do not decrease.
+        readings: What is read.
+        step_rate: Steps per second [Hz].
+        calibrations: Of the commands.
+        starts: Numbers of the state at the start by their dotted names, one or one a vehicle; the others are as at
+            rest. An actuator that starts somewhere (``drive.velocity``, ``steering.angle``) has been there for all of
+            its dead time. A list (``steering.line.values``) is filled. What follows from the actuators, as ``v_x`` of a
+            bicycle does, is computed by the first step: read at step 0, it is what is given here.
+
+    Raises:
+        ArgumentError: These do not go together.
+    """
+    if not parameters:
+        raise ArgumentError("there are the parameters of 0 vehicles; give those of at least 1")
+    check_class(model, parameters)
+    if not 0.0 < step_rate < math.inf:
+        raise ArgumentError(f"step_rate is {step_rate:g}; it must be a finite number greater than 0 [Hz]")
+    if len(begins) != len(commands) or not len(begins) or begins[0] != 0:
+        begin = f", {begins[0]} first" if len(begins) else ""
+        raise ArgumentError(
+            f"there are {len(commands)} commands, which begin at {len(begins)} steps{begin}; there must be as "
+            "many of both, at least 1, and the first one begins at 0"
+        )
+    _check_steps("steps at which commands begin", begins)
+    vehicles = len(parameters)
+    dt = 1.0 / step_rate
+    # One program of a model serves all of its vehicles, whatever their flags and dead times.
+    lanes = (
+        Lanes(model, parameters, dt, constant_flags=False)
+        if model.phases
+        else Structs(model, parameters, dt, room=ROOM)
+    )
+    places = np.array([lanes.place(name) for name in readings.numbers], np.int64)
+    events = Events(
+        commands=commands,
+        begins=np.asarray(begins, np.int64),
+        factors=np.stack([_each(name, value, vehicles) for name, value in calibrations._asdict().items()]),
+        steps=np.asarray(readings.steps, np.int64),
+        places=places[readings.number],
+        readings=np.asarray(readings.reading, np.int64),
+        weights=np.asarray(readings.weights, np.float64),
+    )
+    first = {name: _each(name, value, vehicles) for name, value in (starts or {}).items()}
+    if isinstance(lanes, Lanes):
+        return read_lanes(lanes, events, readings.count, first)
+    return read_structs(lanes, events, readings.count, first)
+
+
+def _each(name: str, values: ArrayLike, vehicles: int) -> Reals:
+    """One number a vehicle."""
+    numbers = np.asarray(values, np.float64)
+    if numbers.shape not in ((), (1,), (vehicles,)) or not np.isfinite(numbers).all():
+        raise ArgumentError(
+            f"'{name}' is of shape {numbers.shape}; it must be 1 finite number, or one for each of {vehicles} vehicles"
+        )
+    each: Reals = np.broadcast_to(numbers, vehicles).copy()
+    return each
+
+
+def _check_steps(name: str, steps: Wholes) -> None:
+    if len(steps) and (steps[0] < 0 or (np.diff(steps) < 0).any()):
+        raise ArgumentError(f"{name} must not decrease, nor be negative")

@@ -1,0 +1,80 @@
+"""Vehicles as an array of structs, driven by a recording's commands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache, partial
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from vds_gz.compiling.linking import outermost, part
+from vds_gz.fleet.events import Events, calibrate
+from vds_gz.fleet.layout import Reals, Wholes
+from vds_gz.fleet.program import NO_EXCEPTIONS
+from vds_gz.fleet.structs import AnyStructs
+from vds_gz.fleet.threads import share
+from vds_gz.vehicle.schedule import Records
+
+
+def read_structs(structs: AnyStructs, events: Events, count: int, starts: Mapping[str, Reals]) -> Reals:
+    """So many readings of vehicles at rest, of shape (readings, vehicles); see :func:`vds_gz.fleet.sampled.sampled`."""
+    for name, values in starts.items():
+        structs.start(name, values)
+    run = sampled_run(structs.model.step, structs.model.set_references)
+    arrays = tuple(array.view(np.ndarray) for array in structs.arrays)
+    vehicles = len(structs.parameters)
+    out: Reals = np.zeros((vehicles, count))
+    numbers: Reals = arrays[1].view(np.float64).reshape(vehicles, -1)
+    share(partial(run, *arrays, numbers, *events, out), vehicles, vehicles * events.end)
+    read: Reals = out.transpose()
+    return read
+
+
+@cache
+def sampled_run(step: FunctionType, set_references: FunctionType) -> Any:
+    """``run(c, s, u, numbers, ...)``: some vehicles through all events; arrays have one record a vehicle.
+
+    ``numbers`` are the states as rows of reals, of which ``places`` are columns; ``out`` has the shape (vehicles,
+    readings).
+    """
+    step_once, refer, command = (part(one, error_model=NO_EXCEPTIONS) for one in (step, set_references, calibrate))
+
+    def run(
+        c: Records,
+        s: Records,
+        u: Records,
+        numbers: Reals,
+        commands: Records,
+        begins: Wholes,
+        factors: Reals,
+        when: Wholes,
+        places: Wholes,
+        readings: Wholes,
+        weights: Reals,
+        out: Reals,
+        first: int,
+        end: int,
+    ) -> None:
+        for i in range(first, end):
+            done, entered, read = 0, 0, 0
+            while read < when.size:
+                begun = entered
+                while begun < begins.size and begins[begun] <= done:
+                    begun += 1
+                if begun > entered:
+                    command(u[i], commands[begun - 1], factors, i)
+                    refer(c[i], s[i], u[i])
+                    entered = begun
+                until = when[read]
+                if entered < begins.size and begins[entered] < until:
+                    until = begins[entered]
+                for _ in range(until - done):
+                    step_once(c[i], s[i], u[i])
+                done = until
+                while read < when.size and when[read] == done:
+                    out[i, readings[read]] += weights[read] * numbers[i, places[read]]
+                    read += 1
+
+    return outermost(run, error_model=NO_EXCEPTIONS, nogil=True, no_cfunc_wrapper=True)

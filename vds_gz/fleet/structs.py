@@ -1,0 +1,160 @@
+"""A fleet as an array of structs, for models whose step is one piece."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
+from types import FunctionType
+from typing import Any, Generic, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vds_gz.compiling.linking import outermost, part
+from vds_gz.errors import ArgumentError
+from vds_gz.fleet.columns import Columns, no_such_number
+from vds_gz.fleet.lanes import RESPONSES
+from vds_gz.fleet.layout import Reals
+from vds_gz.fleet.threads import share
+from vds_gz.vehicle.command import Command
+from vds_gz.vehicle.compiled import read_record, records, with_room, write_record
+from vds_gz.vehicle.model import C, P, S, VehicleModel, no_references
+from vds_gz.vehicle.schedule import Records
+
+
+@cache
+def structs_run(step: FunctionType, set_references: Callable[..., None] = no_references) -> Any:
+    """``run(c, s, u, n, first, end)``: ``n`` steps of some vehicles; the arrays have one record a vehicle."""
+    step_once, refer = part(step), part(set_references)
+
+    def run(c: Records, s: Records, u: Records, n: int, first: int, end: int) -> None:
+        for i in range(first, end):
+            refer(c[i], s[i], u[i])
+            for _ in range(n):
+                step_once(c[i], s[i], u[i])
+
+    return outermost(run, nogil=True, no_cfunc_wrapper=True)
+
+
+class Structs(Generic[P, C, S]):
+    """The vehicles of a fleet whose model has no phases.
+
+    Attributes:
+        model, parameters: As they were given.
+        states, commands: Of all vehicles.
+    """
+
+    def __init__(self, model: VehicleModel[P, C, S], parameters: Sequence[P], dt: float, room: int = 1) -> None:
+        """At rest at the origin.
+
+        Args:
+            model, parameters, dt: Of the vehicles.
+            room: Lists of the state have room for a multiple of so many entries, for programs depend on the room.
+        """
+        self.model = model
+        self.parameters = list(parameters)
+        self._dt = dt
+        every = [model.coefficients(one, dt) for one in parameters]
+        self._coefficients = records(every)
+        self._states = records([model.at_rest(one) for one in every], room)
+        self._commands = records([Command() for _ in every])
+        self._rest = self._states.copy()
+        self.states, self.commands = columns_of(self._states), columns_of(self._commands)
+
+    def __getstate__(self) -> dict[str, object]:
+        return {name: value for name, value in vars(self).items() if name not in ("states", "commands")}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        vars(self).update(state)
+        self.states, self.commands = columns_of(self._states), columns_of(self._commands)
+
+    def advance(self, steps: int) -> None:
+        """Do so many steps with every vehicle's present command."""
+        run = structs_run(self.model.step, self.model.set_references)
+        share(partial(run, *self.arrays, steps), len(self._states), len(self._states) * steps)
+
+    @property
+    def arrays(self) -> tuple[Records, Records, Records]:
+        """Coefficients, states and commands, one record a vehicle."""
+        return self._coefficients, self._states, self._commands
+
+    def state(self, vehicle: int) -> S:
+        """A copy of a vehicle's state, with its delay lines."""
+        state = self.model.at_rest(self.model.coefficients(self.parameters[vehicle], self._dt))
+        read_record(self._states[vehicle], state)
+        return state
+
+    def set_state(self, vehicle: int, state: S) -> None:
+        """Give a vehicle a copy of a state."""
+        write_record(self._states[vehicle], state)
+
+    def place(self, name: str) -> int:
+        """Where a real number of the state lies by its dotted name, as a column of the records' bytes as reals.
+
+        Raises:
+            ArgumentError: There is none of this name.
+        """
+        places = dict(_places(self._states.dtype))
+        if name not in places:
+            raise ArgumentError(no_such_number(self.model.name, name, places))
+        return places[name]
+
+    def start(self, name: str, values: Reals) -> None:
+        """Let a number of the state start with values, one a vehicle, or all entries of a list; an actuator's number
+        that follows its reference fills its dead time too.
+
+        Raises:
+            ArgumentError: There is none of this name.
+        """
+        *path, number = name.split(".")
+        holder = self._states.view(np.ndarray)
+        try:
+            for one in path:
+                holder = holder[one]
+            column = holder[number]
+        except (ValueError, IndexError):  # no such field, or a field of a number
+            column = None
+        if column is None or column.dtype != np.float64:
+            raise ArgumentError(no_such_number(self.model.name, name, dict(_places(self._states.dtype))))
+        column[...] = values if column.ndim == 1 else values[:, np.newaxis]
+        if number in RESPONSES and "references" in (holder.dtype.names or ()):
+            holder["references"] = values[:, np.newaxis]
+
+    def configure(self, vehicles: NDArray[np.intp], parameters: Sequence[P]) -> None:
+        """Give vehicles that are about to be reset other parameters; longer lists move all to where there is room."""
+        every = [self.model.coefficients(one, self._dt) for one in parameters]
+        rest = [self.model.at_rest(one) for one in every]
+        for vehicle, one in zip(vehicles.tolist(), parameters, strict=True):
+            self.parameters[vehicle] = one
+        self._coefficients = with_room(self._coefficients, every)
+        self._rest = with_room(self._rest, rest)
+        if self._rest.dtype != self._states.dtype:
+            self._states = with_room(self._states, rest)
+            self.states = columns_of(self._states)
+        for k, vehicle in enumerate(vehicles.tolist()):
+            write_record(self._coefficients[vehicle], every[k])
+            write_record(self._rest[vehicle], rest[k])
+
+    def reset(self, vehicles: NDArray[np.intp]) -> None:
+        """Put vehicles at rest at the origin, without any reference on its way."""
+        self._states[vehicles] = self._rest[vehicles]
+
+
+#: Those of a model that was chosen by its name when the program runs.
+AnyStructs: TypeAlias = Structs[Any, Any, Any]
+
+
+def columns_of(array: Records) -> Columns:
+    """The numbers of records, without lists, as views."""
+    plain = array.view(np.ndarray)
+    names = [name for name in plain.dtype.names or () if not plain.dtype[name].shape]
+    return Columns({name: columns_of(plain[name]) if plain.dtype[name].names else plain[name] for name in names})
+
+
+def _places(record: np.dtype[np.void], prefix: str = "", begin: int = 0) -> Iterator[tuple[str, int]]:
+    """The real numbers of a record, and how many reals come before each."""
+    for name, (kind, offset, *_) in (record.fields or {}).items():
+        if kind.names:
+            yield from _places(kind, f"{prefix}{name}.", begin + offset)
+        elif kind == np.float64:
+            yield prefix + name, (begin + offset) // kind.itemsize
