@@ -1,0 +1,131 @@
+"""Drive into a slot and stand there."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from vds_gz.compiling.linking import compiled
+from vds_gz.environments.driving import Driving
+from vds_gz.environments.options import positive
+from vds_gz.environments.single import VehicleEnv
+from vds_gz.environments.task import OPTIONS, Flags, Floats, Indices, Judged, Observed, Reals, View
+from vds_gz.environments.vector import VehicleVectorEnv
+from vds_gz.fleet.base_link import BaseLinks
+from vds_gz.vehicle.trigonometry import sine_cosine
+
+#: Episodes begin within so many times the vehicle's size of the slot, and end where it is twice as far away.
+EXTENT = 4.0
+
+#: A vehicle is parked where its error is below this part of the error's scale, and its speed of its maximum.
+PARKED = 0.1
+
+#: The maximum speed is that with which a vehicle of 1 m drives 1 m/s, by its size (Froude's number of 1/g).
+SPEED = 1.0
+
+
+class Parking:
+    """Stand in a slot at the origin that points along +x.
+
+    An error is made of how far base_link is from where it should be, and how far the heading's difference moves a point
+    that is ahead of it by the vehicle's size: the square root of the sum of both squares.
+    """
+
+    random_numbers = 3
+
+    def __init__(
+        self,
+        driving: Driving,
+        count: int,
+        rate: float,
+        speed: float | None = None,
+        extent: float | None = None,
+        error_scale: float | None = None,
+    ) -> None:
+        """A task of so many vehicles; see :class:`ParkingVectorEnv` for the others."""
+        self._size = driving.size
+        self._extent = positive("extent", EXTENT * self._size if extent is None else extent, "m")
+        self._scale = positive("error_scale", self._size if error_scale is None else error_scale, "m")
+        self.max_speed = driving.speed_within(
+            positive("speed", SPEED * math.sqrt(self._size) if speed is None else speed, "m/s")
+        )
+        far = 3.0 * self._extent
+        self.observed: tuple[Observed, ...] = (
+            Observed("slot_x", -far, far),
+            Observed("slot_y", -far, far),
+            Observed("slot_cosine", -1.0, 1.0),
+            Observed("slot_sine", -1.0, 1.0),
+        )
+
+    def begin(self, some: Indices, random: Reals) -> tuple[Reals, Reals, Reals]:
+        """Anywhere around the slot, in any direction."""
+        x, y, turn = (2.0 * random - 1.0).T
+        return self._extent * x, self._extent * y, math.pi * turn
+
+    def judge(self, some: Indices, motion: BaseLinks, observations: Floats) -> Judged:
+        """To be parked is a success, and the episode goes on."""
+        judged = Judged(np.empty(len(some)), np.empty(len(some), np.bool_), np.empty(len(some), np.bool_))
+        numbers = 2.0 * self._extent, self._size, self._scale, PARKED * self.max_speed
+        pose = motion.x, motion.y, motion.heading, motion.v_x
+        compiled(_judge, **OPTIONS)(*numbers, some, *pose, observations, *judged)
+        return judged
+
+    def scenery(self) -> list[Reals]:
+        """The slot, around a vehicle whose base_link stands on its rear axle, and the way into it."""
+        back, front, side = -0.5 * self._size, 1.5 * self._size, 0.5 * self._size
+        return [np.array([[front, side], [back, side], [back, -side], [front, -side], [front, side]])]
+
+    def view(self, x: float, y: float) -> View:
+        """All that may be reached."""
+        return View(0.0, 0.0, 2.0 * self._extent)
+
+
+class ParkingVectorEnv(VehicleVectorEnv):
+    """Park; see :class:`~vds_gz.environments.vector.VehicleVectorEnv` for the options of all tasks.
+
+    Further options:
+        speed: What 1 means as an action's speed [m/s].
+        extent: Episodes begin within this of the slot, in x and in y, and end at twice as much [m].
+        error_scale: The error at which the reward has fallen to 1/e [m].
+    """
+
+    def task(self, driving: Driving, count: int, rate: float, **options: Any) -> Parking:
+        """Park."""
+        return Parking(driving, count, rate, **options)
+
+
+class ParkingEnv(VehicleEnv):
+    """Park one vehicle; options as those of :class:`ParkingVectorEnv`."""
+
+    vector = ParkingVectorEnv
+
+
+def _judge(
+    bound: float,
+    size: float,
+    error_scale: float,
+    standstill: float,
+    some: Indices,
+    x: Reals,
+    y: Reals,
+    heading: Reals,
+    v_x: Reals,
+    observations: Floats,
+    errors: Reals,
+    ended: Flags,
+    successes: Flags,
+) -> None:
+    """Fill the observations, with the slot in the vehicles' frames, and how environments do."""
+    for k in range(len(some)):
+        i = some[k]
+        sine, cosine = sine_cosine(heading[i])
+        observations[i, 0] = -x[i] * cosine - y[i] * sine
+        observations[i, 1] = x[i] * sine - y[i] * cosine
+        observations[i, 2] = cosine
+        observations[i, 3] = -sine
+        square = x[i] * x[i] + y[i] * y[i] + 2.0 * size * size * (1.0 - cosine)
+        errors[k] = square / (error_scale * error_scale)
+        successes[k] = errors[k] < PARKED * PARKED and abs(v_x[i]) < standstill
+        ended[k] = not max(abs(x[i]), abs(y[i])) <= bound

@@ -1,0 +1,208 @@
+"""Follow a path at its speed."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path as File
+from typing import Any
+
+import numpy as np
+
+from vds_gz.compiling.linking import compiled
+from vds_gz.environments.driving import Driving
+from vds_gz.environments.options import positive
+from vds_gz.environments.single import VehicleEnv
+from vds_gz.environments.task import OPTIONS, Flags, Floats, Indices, Judged, Observed, Reals, View
+from vds_gz.environments.vector import VehicleVectorEnv
+from vds_gz.errors import ArgumentError
+from vds_gz.fleet.base_link import BaseLinks
+from vds_gz.fleet.path import Path
+from vds_gz.fleet.path_file import read_path
+from vds_gz.fleet.projection import CURVATURE, HEADING, point_at, project, speed_at, value_at
+from vds_gz.vehicle.actuators import wrap
+from vds_gz.vehicle.trigonometry import sine_cosine
+
+#: Curvature is observed so far ahead, in time at the path's speed [s].
+AHEAD = (0.0, 0.25, 0.5, 1.0)
+
+#: Without a path of one's own, its tightest turn has so many times the vehicle's size as radius.
+RADIUS = 4.0
+
+#: Without a speed of one's own, the lateral acceleration in that turn [m/s^2].
+LATERAL_ACCELERATION = 2.0
+
+#: Points of a path lie closer than this part of the vehicle's size.
+SPACING = 0.125
+
+#: An action reaches so many times the path's speed.
+SPEED_MARGIN = 1.5
+
+#: Episodes begin within so much of the path's heading [rad], and this part of the bound beside it.
+HEADING_SPREAD, LATERAL_SPREAD = 0.3, 0.25
+
+
+class PathTracking:
+    """Follow a path: an error is made of the distance to it and of the difference to its speed."""
+
+    random_numbers = 3
+
+    def __init__(
+        self,
+        driving: Driving,
+        count: int,
+        rate: float,
+        path: Path | str | File | None = None,
+        speed: float | None = None,
+        bound: float | None = None,
+        error_scale: float | None = None,
+    ) -> None:
+        """A task of so many vehicles; see :class:`PathTrackingVectorEnv` for the others."""
+        size = driving.size
+        if path is None:
+            path = eight(RADIUS * size, size * SPACING)
+        elif not isinstance(path, Path):
+            if not isinstance(path, (str, File)):
+                raise ArgumentError(f"path is {path!r}; it must be a vds_gz.Path, or a CSV file of x and y")
+            path = read_path(path, spacing=size * SPACING)
+        self._path = path
+        given = path.speed.max()
+        if speed is None:
+            limit = math.sqrt(LATERAL_ACCELERATION / max(np.abs(path.curvature).max(), 1e-3))
+            speed = float(given) if math.isfinite(given) else driving.speed_within(limit) / SPEED_MARGIN
+        self._speed = positive("speed", speed, "m/s")
+        self._bound = positive("bound", size if bound is None else bound, "m")
+        self._scale = positive("error_scale", 0.25 * self._bound if error_scale is None else error_scale, "m")
+        self.max_speed = driving.speed_within(SPEED_MARGIN * self._speed)
+        self._follows_speeds = math.isfinite(given)
+        self._reach = math.ceil(2.0 * self.max_speed / rate / path.spacing)
+        self._ahead = np.array(AHEAD) * self._speed / path.spacing
+        self._positions = np.zeros(count)
+        curvature = float(np.abs(path.curvature).max()) + 1e-6
+        self.observed: tuple[Observed, ...] = (
+            Observed("lateral_error", -2.0 * self._bound, 2.0 * self._bound),
+            Observed("heading_error", -math.pi, math.pi),
+            Observed("speed_error", -3.0 * self.max_speed, 3.0 * self.max_speed),
+            *(Observed(f"curvature_{time:g}_s_ahead", -curvature, curvature) for time in AHEAD),
+        )
+
+    def begin(self, some: Indices, random: Reals) -> tuple[Reals, Reals, Reals]:
+        """Anywhere on a closed path, or in the first half of an open one."""
+        path = self._path
+        within = path.length / path.spacing * (1.0 if path.closed else 0.5)
+        poses = np.empty((3, len(some)))
+        begin = compiled(_begin, **OPTIONS)
+        begin(path.points, path.closed, within, LATERAL_SPREAD * self._bound, some, random, self._positions, poses)
+        x, y, heading = poses
+        return x, y, heading
+
+    def judge(self, some: Indices, motion: BaseLinks, observations: Floats) -> Judged:
+        """The end of an open path is a success."""
+        judged = Judged(np.empty(len(some)), np.empty(len(some), np.bool_), np.empty(len(some), np.bool_))
+        speed = math.inf if self._follows_speeds else self._speed
+        numbers = self._reach, speed, self._bound, self._scale, 0.5 * self._speed
+        path = self._path.points, self._path.closed
+        pose = motion.x, motion.y, motion.heading, motion.v_x
+        compiled(_judge, **OPTIONS)(*path, *numbers, self._ahead, some, *pose, self._positions, observations, *judged)
+        return judged
+
+    def scenery(self) -> list[Reals]:
+        """The path."""
+        return [self._path.points[:, :2]]
+
+    def view(self, x: float, y: float) -> View:
+        """Around the vehicle."""
+        return View(x, y, 6.0 * self._bound)
+
+
+class PathTrackingVectorEnv(VehicleVectorEnv):
+    """Follow a path; see :class:`~vds_gz.environments.vector.VehicleVectorEnv` for the options of all tasks.
+
+    Further options:
+        path: A :class:`~vds_gz.fleet.path.Path`, or a CSV file of one; None: an eight that fits the vehicle.
+        speed: To drive at where the path says nothing of it [m/s]; None: one that fits the curves.
+        bound: An episode ends at this distance from the path [m].
+        error_scale: The distance from the path at which the reward has fallen to 1/e [m].
+    """
+
+    def task(self, driving: Driving, count: int, rate: float, **options: Any) -> PathTracking:
+        """Follow a path."""
+        return PathTracking(driving, count, rate, **options)
+
+
+class PathTrackingEnv(VehicleEnv):
+    """Follow a path, with one vehicle; options as those of :class:`PathTrackingVectorEnv`."""
+
+    vector = PathTrackingVectorEnv
+
+
+def eight(radius: float, spacing: float) -> Path:
+    """A closed path like an eight, Bernoulli's lemniscate, whose tightest turns have a radius [m]."""
+    half = 3.0 * radius
+    points = []
+    for k in range(128):
+        sine, cosine = sine_cosine(2.0 * math.pi * k / 128)
+        square = 1.0 + sine * sine
+        points.append((half * cosine / square, half * sine * cosine / square))
+    return Path.from_points(points, spacing=spacing, closed=True)
+
+
+def _begin(
+    points: Reals,
+    closed: bool,
+    within: float,
+    lateral: float,
+    some: Indices,
+    random: Reals,
+    positions: Reals,
+    poses: Reals,
+) -> None:
+    """Poses at random positions of a path."""
+    for k in range(len(some)):
+        position = random[k, 0] * within
+        positions[some[k]] = position
+        x, y = point_at(points, closed, position)
+        heading = value_at(points, closed, position, HEADING)
+        sine, cosine = sine_cosine(heading)
+        beside = lateral * (2.0 * random[k, 1] - 1.0)
+        poses[0, k] = x - beside * sine
+        poses[1, k] = y + beside * cosine
+        poses[2, k] = wrap(heading) + HEADING_SPREAD * (2.0 * random[k, 2] - 1.0)
+
+
+def _judge(
+    points: Reals,
+    closed: bool,
+    reach: int,
+    speed: float,
+    bound: float,
+    error_scale: float,
+    speed_scale: float,
+    ahead: Reals,
+    some: Indices,
+    x: Reals,
+    y: Reals,
+    heading: Reals,
+    v_x: Reals,
+    positions: Reals,
+    observations: Floats,
+    errors: Reals,
+    ended: Flags,
+    successes: Flags,
+) -> None:
+    """Fill the observations and how environments do; a speed of the path's own is below an infinite one."""
+    end = points.shape[0] - 1
+    for k in range(len(some)):
+        i = some[k]
+        position, lateral = project(points, closed, reach, x[i], y[i], positions[i])
+        positions[i] = position
+        difference = v_x[i] - min(speed, speed_at(points, closed, position))
+        observations[i, 0] = lateral
+        observations[i, 1] = wrap(heading[i] - value_at(points, closed, position, HEADING))
+        observations[i, 2] = difference
+        for n in range(len(ahead)):
+            observations[i, 3 + n] = value_at(points, closed, position + ahead[n], CURVATURE)
+        lateral /= error_scale
+        difference /= speed_scale
+        errors[k] = lateral * lateral + difference * difference
+        successes[k] = not closed and position >= end
+        ended[k] = not abs(lateral * error_scale) <= bound or successes[k]

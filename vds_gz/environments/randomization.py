@@ -1,0 +1,165 @@
+"""Parameters that differ from vehicle to vehicle: domain randomization."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vds_gz.configuration import NODE_NAME
+from vds_gz.environments.options import is_number
+from vds_gz.errors import ArgumentError
+from vds_gz.parameters.declaration import Description, describe
+from vds_gz.parameters.intervals import read_intervals
+from vds_gz.parameters.load import checked, proper_name, replaced
+from vds_gz.parameters.override import Override
+
+Reals = NDArray[np.float64]
+
+#: What varies: a part of every number of the vehicle (0.2: +-20 %); intervals, or parts, by the parameters' names; a
+#: file that ``vds-gz identify`` wrote, with its confidence intervals; or nothing.
+Randomize: TypeAlias = "float | Mapping[str, float | Sequence[float]] | str | Path | None"
+
+
+class Randomization:
+    """The intervals of parameters, from which vehicles are drawn uniformly.
+
+    Attributes:
+        names: Of the parameters, within the vehicle's group, e.g. ``steering_actuator.dead_time``.
+        low, high: Ends of their intervals.
+        extremes: The vehicles with all parameters at the low and at the high ends.
+    """
+
+    def __init__(self, model: str, vehicle: Any, randomize: Randomize) -> None:
+        """Check what is wanted.
+
+        Args:
+            model: Name of the vehicle's model.
+            vehicle: The nominal vehicle's parameter group.
+            randomize: What varies.
+
+        Raises:
+            ArgumentError: An interval is none, or a file has none for this vehicle.
+            ParameterError: A name is unknown, or a value is not allowed.
+        """
+        known = {one.name: one for one in describe(vehicle)}
+        intervals = _intervals(f"model_params.{model}.", known, randomize)
+        self.names = tuple(intervals)
+        self.low, self.high = (np.array([ends[k] for ends in intervals.values()]) for k in (0, 1))
+        self.extremes = tuple(
+            replaced(vehicle, dict(zip(self.names, ends.tolist(), strict=True))) for ends in (self.low, self.high)
+        )
+        self._template = _Template(vehicle, self.names)
+
+    def drawn(self, uniform: Reals) -> Reals:
+        """Values of the parameters, from numbers within [0, 1) of the same shape, (vehicles, parameters)."""
+        return np.asarray(self.low + uniform * (self.high - self.low))
+
+    def vehicles(self, values: Reals) -> list[Any]:
+        """Parameter groups with these values."""
+        return [self._template.made(row) for row in values.tolist()]
+
+
+class _Template:
+    """Makes parameter groups of which a few numbers differ. As these lie between checked ones, they are not checked."""
+
+    def __init__(self, group: Any, names: Sequence[str], prefix: str = "") -> None:
+        """From the nominal group; the names, of which the numbers' places follow, are full ones."""
+        self._kind = type(group)
+        self._fixed: list[tuple[str, object]] = []
+        self._varied: list[tuple[str, int]] = []
+        self._nested: list[tuple[str, _Template]] = []
+        for field in dataclasses.fields(group):
+            path = prefix + field.name
+            value = getattr(group, field.name)
+            if path in names:
+                self._varied.append((field.name, names.index(path)))
+            elif any(name.startswith(f"{path}.") for name in names):
+                self._nested.append((field.name, _Template(value, names, f"{path}.")))
+            else:
+                self._fixed.append((field.name, value))
+
+    def made(self, values: Sequence[float]) -> Any:
+        """A group with these values."""
+        one = object.__new__(self._kind)
+        put = object.__setattr__
+        for name, value in self._fixed:
+            put(one, name, value)
+        for name, k in self._varied:
+            put(one, name, values[k])
+        for name, template in self._nested:
+            put(one, name, template.made(values))
+        return one
+
+
+def _intervals(prefix: str, known: Mapping[str, Description], randomize: Randomize) -> dict[str, tuple[float, float]]:
+    """Both ends of the interval of every parameter that varies."""
+    if randomize is None:
+        return {}
+    if isinstance(randomize, (str, Path)):
+        return _identified(prefix, known, randomize)
+    if isinstance(randomize, Mapping):
+        wanted = _by_proper_name(prefix, known, randomize)
+    elif is_number(randomize):
+        wanted = {name: randomize for name, one in known.items() if one.type == "double" and one.default}
+    else:
+        raise ArgumentError(
+            f"randomize is {randomize!r}; it must be a part of every number, such as 0.2 for +-20 %, intervals or "
+            "parts by the parameters' names, a file that 'vds-gz identify' wrote, or None"
+        )
+    intervals = {}
+    for name, given in wanted.items():
+        intervals[name] = _ends(known[name], given)
+        checked((Override(name, end, "randomize") for end in intervals[name]), known)
+    return intervals
+
+
+def _by_proper_name(
+    prefix: str, known: Mapping[str, Description], randomize: Mapping[str, object]
+) -> dict[str, object]:
+    """What was given of parameters, by their proper names."""
+    wanted: dict[str, object] = {}
+    for given, ends in randomize.items():
+        name = proper_name(str(given).removeprefix(prefix), known, "randomize")
+        if name in wanted:
+            raise ArgumentError(f"randomize: parameter '{name}' is there twice, also as '{given}'; give it once")
+        wanted[name] = ends
+    return wanted
+
+
+def _ends(parameter: Description, given: object) -> tuple[float, float]:
+    """An interval that was given by its ends, or by the part of the nominal number that it reaches to either side."""
+    nominal = parameter.default
+    ends = given if isinstance(nominal, float) else None
+    if is_number(given) and isinstance(nominal, float):
+        part = abs(nominal) * float(given)
+        ends = (nominal - part, nominal + part)
+    if isinstance(ends, (Sequence, np.ndarray)) and len(ends) == 2 and all(map(is_number, ends)):
+        low, high = map(float, ends)
+        if low < high:
+            return low, high
+    raise ArgumentError(
+        f"randomize: parameter '{parameter.name}' varies by {given!r}; it must be an interval (low, high) whose ends "
+        "are numbers, the first one below the second, or a part greater than 0 of a number, such as 0.2 for +-20 %"
+        + (f"; this one is {nominal}" if not nominal or not isinstance(nominal, float) else "")
+    )
+
+
+def _identified(prefix: str, known: Mapping[str, Description], file: str | Path) -> dict[str, tuple[float, float]]:
+    """The confidence intervals of a file; where one reaches beyond a parameter's bounds, it ends there."""
+    intervals = {}
+    for whole, interval in read_intervals(file, f"/{NODE_NAME}").items():
+        name = whole.removeprefix(prefix)
+        if name in known:
+            intervals[name] = max(interval.low, known[name].minimum), min(interval.high, known[name].maximum)
+            checked((Override(name, end, f"an end of its interval in '{file}'") for end in intervals[name]), known)
+    if not intervals:
+        raise ArgumentError(
+            f"randomize: file '{file}' has no confidence interval for '{prefix}*'; it must be one that "
+            "'vds-gz identify' wrote for this model"
+        )
+    return intervals

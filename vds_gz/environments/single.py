@@ -1,0 +1,61 @@
+"""One vehicle as an environment of Gymnasium."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gymnasium import Env
+from gymnasium.vector import AutoresetMode
+from numpy.typing import NDArray
+
+from vds_gz.environments.task import Floats
+from vds_gz.environments.vector import VehicleVectorEnv
+
+
+class VehicleEnv(Env[Floats, Floats]):
+    """The vector environment of size 1.
+
+    Attributes:
+        vector: Its class.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 50}  # noqa: RUF012  # as in the base class
+    vector: type[VehicleVectorEnv]
+
+    def __init__(self, render_mode: str | None = None, **options: Any) -> None:
+        """An environment with options of the vector one."""
+        self._vector = self.vector(1, render_mode=render_mode, autoreset_mode=AutoresetMode.DISABLED, **options)
+        self.metadata = {**self.metadata, "render_fps": self._vector.metadata["render_fps"]}
+        self.render_mode = render_mode
+        self.names = self._vector.names
+        self.observation_space = self._vector.single_observation_space
+        self.action_space = self._vector.single_action_space
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Floats, dict[str, Any]]:
+        """Begin a new episode."""
+        super().reset(seed=seed)
+        observations, infos = self._vector.reset(seed=seed)
+        return observations[0], _single(infos)
+
+    def step(self, action: Floats) -> tuple[Floats, float, bool, bool, dict[str, Any]]:
+        """Let the vehicle act for a period.
+
+        Raises:
+            ArgumentError: The action is none, or the episode has ended.
+        """
+        observations, rewards, ended, truncated, infos = self._vector.step([action])
+        return observations[0], float(rewards[0]), bool(ended[0]), bool(truncated[0]), _single(infos)
+
+    def render(self) -> NDArray[Any] | None:
+        """A picture of shape (400, 400, 3); None without a ``render_mode``."""
+        pictures = self._vector.render()
+        return None if pictures is None else pictures[0]
+
+
+def _single(infos: dict[str, Any]) -> dict[str, Any]:
+    """The infos of the only environment."""
+    return {
+        name: _single(values) if isinstance(values, dict) else values[0].item()
+        for name, values in infos.items()
+        if not name.startswith("_")
+    }

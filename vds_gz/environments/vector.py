@@ -1,0 +1,333 @@
+"""Many vehicles as one vector environment of Gymnasium: actions, dead time, episodes, random vehicles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium.spaces import Box
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from numpy.typing import ArrayLike, NDArray
+
+from vds_gz.compiling.linking import compiled
+from vds_gz.environments.driving import Driving, SomeVehicle, driving_of
+from vds_gz.environments.kernels import change, observe, place, reward
+from vds_gz.environments.options import (
+    at_least_0,
+    at_least_1,
+    autoreset_mode_of,
+    is_whole,
+    longest_dead_time,
+    seeds_of,
+    steps_of,
+)
+from vds_gz.environments.random_stream import Words, seeds_from, uniform
+from vds_gz.environments.randomization import Randomization, Randomize
+from vds_gz.environments.task import OPTIONS, Flags, Floats, Indices, Observed, Reals, Task
+from vds_gz.errors import ArgumentError
+from vds_gz.fleet.base_link import BaseLinks, base_links
+from vds_gz.fleet.fleet import Fleet
+
+#: Weight of an action's change in the reward.
+CHANGE_WEIGHT = 0.1
+
+
+class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
+    """Vehicles that do one task, each with its own parameters and its own random numbers.
+
+    An action is held for a period, and in it every vehicle does the same number of steps. What is observed ends with
+    the last actions, as many as the longest dead time holds back: without them nobody could know what the vehicle is
+    about to do. The reward is ``exp(-(e / e0)^2) - weight * (change of the action)^2``.
+
+    Attributes:
+        names: What is observed, by column.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array"]}  # noqa: RUF012  # as in the base class
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        *,
+        vehicle: SomeVehicle = "ackermann_car",
+        randomize: Randomize = None,
+        rate: float = 50.0,
+        history: int | None = None,
+        change_weight: float = CHANGE_WEIGHT,
+        max_episode_steps: int | None = None,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        render_mode: str | None = None,
+        **task_options: Any,
+    ) -> None:
+        """Make environments; :meth:`reset` begins.
+
+        Args:
+            num_envs: How many.
+            vehicle: Name of a preset, parameter file, or parameters.
+            randomize: What of the vehicle is drawn anew for every episode; see :data:`Randomize`.
+            rate: Actions per second [Hz].
+            history: So many last actions are observed; None: as many as the longest dead time holds back.
+            change_weight: Weight of an action's change in the reward.
+            max_episode_steps: An episode is cut off after so many actions; None: never.
+            autoreset_mode: When an environment whose episode ended begins the next one, as Gymnasium has it.
+            render_mode: ``rgb_array`` or None.
+            task_options: Of the task.
+
+        Raises:
+            ArgumentError: One of these is not allowed.
+            ParameterError: A parameter is not allowed.
+        """
+        self.num_envs = num_envs = at_least_1("num_envs", num_envs)
+        driving = driving_of(vehicle)
+        self._driving = driving
+        self._max_steps = None if max_episode_steps is None else at_least_1("max_episode_steps", max_episode_steps)
+        self._steps = steps_of(driving.step_rate, rate)
+        self._change_weight = at_least_0("change_weight", change_weight)
+        self._autoreset = autoreset_mode_of(autoreset_mode)
+        self.metadata = {**self.metadata, "autoreset_mode": self._autoreset, "render_fps": rate}
+        if render_mode not in (None, "rgb_array"):
+            raise ArgumentError(f"render_mode is {render_mode!r}; it must be 'rgb_array' or None")
+        self.render_mode = render_mode
+
+        self._randomization = Randomization(driving.model.name, driving.vehicle, randomize)
+        slowest = self._randomization.extremes[1]
+        self._vehicles = [slowest] * num_envs
+        self._fleet = Fleet(driving.model, self._vehicles, step_rate=driving.step_rate)
+        self._fleet.commands.kind = driving.kind
+        self._task = self.task(driving, num_envs, rate, **task_options)
+        self._scales = np.array(driving.scales(self._task.max_speed))
+
+        if history is None:
+            history = max(1, -(-longest_dead_time(driving, slowest) // self._steps))
+        self._past = np.zeros((at_least_1("history", history), num_envs, len(driving.inputs)), np.float32)
+        self._newest = 0
+        observed = (*self._task.observed, *self._measured(), *self._last_actions(history))
+        self.names = tuple(one.name for one in observed)
+        self._low, self._high = (
+            np.array([getattr(one, end) for one in observed], np.float32) for end in ("low", "high")
+        )
+        self.single_observation_space = Box(self._low, self._high, dtype=np.float32)
+        self.single_action_space = Box(-1.0, 1.0, (len(driving.inputs),), np.float32)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+
+        self._observations: Floats = np.zeros((num_envs, len(observed)), np.float32)
+        self._offsets = np.zeros(num_envs)
+        self._values = np.zeros((len(self._randomization.names), num_envs))
+        self._seeds: Words | None = None
+        self._episodes = np.zeros(num_envs, np.uint64)
+        self._elapsed = np.zeros(num_envs, np.int64)
+        self._over = np.zeros(num_envs, np.bool_)
+        self._successes = np.zeros(num_envs, np.bool_)
+
+    def task(self, driving: Driving, count: int, rate: float, **options: Any) -> Task:
+        """What so many vehicles are to do, with so many actions per second [Hz]."""
+        raise NotImplementedError
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Floats, dict[str, Any]]:
+        """Begin new episodes.
+
+        Args:
+            seed: Of environment 0; that of environment i is i more. Or one each; None goes on with the old ones.
+            options: ``reset_mask`` says of every environment whether it begins anew; without it all do.
+
+        Raises:
+            ArgumentError: The mask or the seeds do not fit the environments.
+        """
+        some = self._masked(options or {})
+        self._seed(seed, some)
+        self._begin(some)
+        self._judge(some)
+        return self._observations.copy(), self._infos(some)
+
+    def step(self, actions: ArrayLike) -> tuple[Floats, Reals, Flags, Flags, dict[str, Any]]:
+        """Let every vehicle act for a period; actions beyond [-1, 1] are cut off.
+
+        Raises:
+            ArgumentError: An action is no number, there are more or fewer than environments, or an environment must be
+                reset before.
+        """
+        checked = self._checked(actions)
+        again = np.flatnonzero(self._over)
+        changes = self._act(checked)
+        self._fleet.advance(self._steps)
+        self._elapsed += 1
+        if len(again):
+            self._begin(again)
+        every = np.arange(self.num_envs)
+        errors, ended = self._judge(every)
+        rewards = np.empty(self.num_envs)
+        compiled(reward, **OPTIONS)(errors, changes, self._change_weight, rewards)
+        rewards[again] = 0.0
+        ended[again] = False
+        truncated = np.zeros(self.num_envs, np.bool_) if self._max_steps is None else self._elapsed >= self._max_steps
+        self._over = ended | truncated
+        if self._autoreset is AutoresetMode.SAME_STEP and self._over.any():
+            infos = self._begin_at_once(np.flatnonzero(self._over))
+        else:
+            infos = self._infos(every)
+        return self._observations.copy(), rewards, ended, truncated, infos
+
+    def motion(self) -> BaseLinks:
+        """Where every base_link is [m, m, rad] and how it moves [m/s, m/s, rad/s]."""
+        return base_links(self._fleet.states, self._offsets)
+
+    def scenery(self) -> list[Reals]:
+        """What a picture shows besides the vehicles: lines, each of shape (points, 2) [m]."""
+        return self._task.scenery()
+
+    def render(self) -> tuple[NDArray[np.uint8], ...] | None:
+        """Pictures of all environments, of shape (400, 400, 3) each; None without a ``render_mode``."""
+        if self.render_mode is None:
+            return None
+        from vds_gz.environments.rendering import picture
+
+        motion = self.motion()
+        geometries = map(self._driving.model.geometry, self._vehicles)
+        poses = zip(motion.x.tolist(), motion.y.tolist(), motion.heading.tolist(), strict=True)
+        return tuple(picture(self._task, geometry, *pose) for geometry, pose in zip(geometries, poses, strict=True))
+
+    def _begin(self, some: Indices) -> None:
+        """Begin new episodes of some environments, with vehicles of their own."""
+        assert self._seeds is not None
+        varied = len(self._randomization.names)
+        random = uniform(self._seeds[some], self._episodes[some], varied + self._task.random_numbers)
+        self._episodes[some] += np.uint64(1)
+        if varied:
+            values = self._randomization.drawn(random[:, :varied])
+            self._values[:, some] = values.T
+            vehicles = self._randomization.vehicles(values)
+            for i, one in zip(some.tolist(), vehicles, strict=True):
+                self._vehicles[i] = one
+            self._fleet.reset(some, vehicles)
+        else:
+            self._fleet.reset(some)
+        self._offsets[some] = [self._vehicles[i].base_link_offset for i in some.tolist()]
+        states = self._fleet.states
+        pose = self._task.begin(some, random[:, varied:])
+        compiled(place, **OPTIONS)(*pose, self._offsets, some, states.x, states.y, states.heading)
+        self._past[:, some] = 0.0
+        self._elapsed[some] = 0
+        self._over[some] = False
+
+    def _begin_at_once(self, some: Indices) -> dict[str, Any]:
+        """Begin the next episodes of some; the infos have what was seen last of the old ones."""
+        last = np.full(self.num_envs, None, object)
+        for i in some.tolist():
+            last[i] = self._observations[i].copy()
+        over = self._over.copy()
+        final = {"final_obs": last, "_final_obs": over, "final_info": self._infos(some), "_final_info": over.copy()}
+        self._begin(some)
+        self._judge(some)
+        return final | self._infos(np.arange(self.num_envs))
+
+    def _act(self, actions: Floats) -> Reals:
+        """Command the vehicles; squares of the actions' changes."""
+        changes = np.empty(self.num_envs)
+        compiled(change, **OPTIONS)(actions, self._past[self._newest], changes)
+        self._newest = (self._newest + 1) % len(self._past)
+        self._past[self._newest] = actions
+        for name, values, scale in zip(self._driving.inputs, actions.T.astype(np.float64), self._scales, strict=True):
+            setattr(self._fleet.commands, name, values * scale)
+        return changes
+
+    def _judge(self, some: Indices) -> tuple[Reals, Flags]:
+        """Errors of some environments, and which have ended; and what is observed of them."""
+        motion = self.motion()
+        errors, ended, self._successes[some] = self._task.judge(some, motion, self._observations)
+        columns = self._measured_columns(motion)
+        first = len(self._task.observed)
+        compiled(observe, **OPTIONS)(
+            some, columns, self._past, self._newest, first, self._low, self._high, self._observations
+        )
+        return errors, ended
+
+    def _measured_columns(self, motion: BaseLinks) -> Reals:
+        """What is measured of the vehicles, one row a number."""
+        steering = getattr(self._fleet.states, "steering", None)
+        turn = motion.yaw_rate if steering is None else steering.angle
+        return np.stack([motion.v_x, motion.v_y, turn] if self._driving.holonomic else [motion.v_x, turn])
+
+    def _measured(self) -> tuple[Observed, ...]:
+        """What is measured of a vehicle: speeds [m/s], and its steering angle [rad] or its yaw rate [rad/s]."""
+        speed, turn = 2.0 * self._task.max_speed, 2.0 * float(self._scales[0])
+        lateral = (Observed("v_y", -speed, speed),) if self._driving.holonomic else ()
+        angle = "steering_angle" if hasattr(self._fleet.states, "steering") else "yaw_rate"
+        return Observed("v_x", -speed, speed), *lateral, Observed(angle, -turn, turn)
+
+    def _last_actions(self, history: int) -> tuple[Observed, ...]:
+        """The last actions, the newest one first."""
+        return tuple(
+            Observed(f"{name}_{ago}_before", -1.0, 1.0)
+            for ago in range(1, history + 1)
+            for name in self._driving.inputs
+        )
+
+    def _infos(self, some: Indices) -> dict[str, Any]:
+        """Of some environments the true parameters that vary, and whether they have done their task."""
+        which = np.zeros(self.num_envs, np.bool_)
+        which[some] = True
+        values = self._values * which
+        parameters: dict[str, NDArray[Any]] = dict(zip(self._randomization.names, values, strict=True))
+        parameters |= {f"_{name}": which for name in self._randomization.names}
+        return {
+            "parameters": parameters,
+            "_parameters": which,
+            "is_success": self._successes & which,
+            "_is_success": which,
+        }
+
+    def _masked(self, options: dict[str, Any]) -> Indices:
+        """Which environments are to be reset."""
+        mask = options.get("reset_mask")
+        if mask is None:
+            return np.arange(self.num_envs)
+        wanted = f"it must be a NumPy array of {self.num_envs} booleans, at least one of them True"
+        if not (isinstance(mask, np.ndarray) and mask.shape == (self.num_envs,) and mask.dtype == np.bool_):
+            raise ArgumentError(f"option 'reset_mask' is {mask!r}; {wanted}")
+        if not mask.any():
+            raise ArgumentError(f"option 'reset_mask' has no True in it; {wanted}")
+        if self._seeds is None and not mask.all():
+            raise ArgumentError("option 'reset_mask' leaves environments out; the first reset must be of all")
+        return np.flatnonzero(mask)
+
+    def _seed(self, seed: int | Sequence[int | None] | None, some: Indices) -> None:
+        """Give new seeds to those of some environments for which there are any."""
+        if self._seeds is None:
+            self._seeds = seeds_from(int(self.np_random.integers(2**63)), self.num_envs)
+        if seed is None:
+            return
+        seeds = seeds_of(seed, self.num_envs)
+        if is_whole(seed):
+            super().reset(seed=int(seed))
+        for i in some.tolist():
+            one = seeds[i]
+            if one is not None:
+                self._seeds[i] = seeds_from(one, 1)[0]
+                self._episodes[i] = 0
+
+    def _checked(self, actions: ArrayLike) -> Floats:
+        """Actions within their bounds."""
+        if self._seeds is None:
+            raise ArgumentError("the environments have not begun; call reset before step")
+        if self._autoreset is not AutoresetMode.NEXT_STEP and self._over.any():
+            raise ArgumentError(
+                f"environment {np.flatnonzero(self._over)[0]} has ended; with autoreset_mode {self._autoreset.value} "
+                "it must be reset before the next step, by reset(options={'reset_mask': ...})"
+            )
+        try:
+            values: Floats = np.asarray(actions, np.float32)
+        except (TypeError, ValueError):
+            raise ArgumentError(f"the actions are {actions!r}; they must be an array of numbers") from None
+        wanted = (self.num_envs, len(self._driving.inputs))
+        if values.shape != wanted:
+            inputs = ", ".join(self._driving.inputs)
+            raise ArgumentError(f"the actions have the shape {values.shape}; it must be {wanted}, for {inputs} each")
+        if not np.isfinite(values).all():
+            wrong = np.flatnonzero(~np.isfinite(values).all(axis=1))[0]
+            raise ArgumentError(f"the action of environment {wrong} is {values[wrong].tolist()}; it must be finite")
+        return np.clip(values, np.float32(-1.0), np.float32(1.0))
