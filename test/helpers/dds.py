@@ -13,7 +13,7 @@ from vds_gz.ros.dds.endpoints import Channel, Reader, Writer
 from vds_gz.ros.graph import QoS
 
 INFO = "rmw_dds_common/msg/ParticipantEntitiesInfo"
-PATIENCE = 20.0
+PATIENCE = 60.0
 ROOT = Path(__file__).resolve().parents[2]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,12 +12,18 @@ from vds_gz.interface import topics
 DRIVE, REVERSE = 2, 20
 
 
-def pedals(probe: Any, package: str, accel: float, brake: float, steer: float, seconds: float) -> None:
+def pedals(probe: Any, package: str, accel: float, brake: float, steer: float, until: Callable[[], Any]) -> None:
+    """Hold the pedals until something has come about."""
+
     def fill(message: Any) -> None:
         actuation = message.actuation if package == "tier4" else message.actuation_command
         actuation.accel_cmd, actuation.brake_cmd, actuation.steer_cmd = accel, brake, steer
 
-    probe.send(topics.ACTUATION_CMD[package], fill, seconds=seconds)
+    probe.hold(topics.ACTUATION_CMD[package], fill, until, f"what {accel} of throttle and {brake} of brake do")
+
+
+def speed(probe: Any) -> float:
+    return float(probe.next(topics.TWIST_ACTUAL).twist.linear.x)
 
 
 def test_pedals_and_gears_drive_the_vehicle(start, probe):
@@ -28,29 +35,31 @@ def test_pedals_and_gears_drive_the_vehicle(start, probe):
         topics.GEAR_STATUS,
         topics.ACTUATION_STATUS["tier4"],
     )
-    pedals(probe, "tier4", 0.5, 0.0, 2.0, 1.5)
-    moving = probe.next(topics.VELOCITY_STATUS).longitudinal_velocity
-    assert moving > 0.3
-    assert probe.next(topics.STEERING_STATUS).steering_tire_angle > 0.02
+    steering, pressed = topics.STEERING_STATUS, topics.ACTUATION_STATUS["tier4"]
+
+    def drives() -> bool:
+        return (
+            probe.next(topics.VELOCITY_STATUS).longitudinal_velocity > 0.3
+            and probe.next(steering).steering_tire_angle > 0.02
+            and probe.next(pressed).status.accel_status > 0.1
+        )
+
+    pedals(probe, "tier4", 0.5, 0.0, 2.0, drives)
     assert probe.next(topics.GEAR_STATUS).report == DRIVE
-    assert probe.next(topics.ACTUATION_STATUS["tier4"]).status.accel_status > 0.1
-    pedals(probe, "tier4", 0.0, 0.8, 0.0, 2.5)
-    assert probe.next(topics.TWIST_ACTUAL).twist.linear.x == pytest.approx(0.0, abs=0.05)
-    probe.send(topics.GEAR_CMD, lambda message: setattr(message, "command", REVERSE))
-    probe.until(lambda: probe.next(topics.GEAR_STATUS).report == REVERSE)
-    pedals(probe, "tier4", 0.5, 0.0, 0.0, 1.5)
-    assert probe.next(topics.TWIST_ACTUAL).twist.linear.x < -0.3
+    pedals(probe, "tier4", 0.0, 0.8, 0.0, lambda: speed(probe) == pytest.approx(0.0, abs=0.05))
+    reverse = lambda: probe.next(topics.GEAR_STATUS).report == REVERSE  # noqa: E731
+    probe.hold(topics.GEAR_CMD, lambda message: setattr(message, "command", REVERSE), reverse, "the reverse gear")
+    pedals(probe, "tier4", 0.5, 0.0, 0.0, lambda: speed(probe) < -0.3)
 
 
 def test_newer_messages_of_autoware_are_understood(start, probe):
     pytest.importorskip("rosbags", reason="the installed autoware_vehicle_msgs may be older")
     start("-p", "model:=actuation_cmd", "-p", "actuation_messages:=autoware")
     probe.listen(topics.TWIST_ACTUAL)
-    pedals(probe, "autoware", 0.5, 0.0, 0.0, 1.5)
-    assert probe.next(topics.TWIST_ACTUAL).twist.linear.x > 0.3
+    pedals(probe, "autoware", 0.5, 0.0, 0.0, lambda: speed(probe) > 0.3)
 
 
-def test_a_control_command_is_obeyed(start, probe):
+def test_a_vehicle_follows_a_control_command(start, probe):
     start("-p", "model:=delay_steer_acc_geared")
     probe.listen(topics.TWIST_ACTUAL, topics.STEERING_STATUS)
 
@@ -58,29 +67,34 @@ def test_a_control_command_is_obeyed(start, probe):
         message.longitudinal.acceleration = 1.0
         message.lateral.steering_tire_angle = 0.2
 
-    probe.send(topics.CONTROL_CMD, fill, seconds=2.0)
-    assert probe.next(topics.TWIST_ACTUAL).twist.linear.x > 1.0
-    assert probe.next(topics.STEERING_STATUS).steering_tire_angle == pytest.approx(0.2, abs=0.02)
+    def turns() -> bool:
+        return probe.next(topics.STEERING_STATUS).steering_tire_angle == pytest.approx(0.2, abs=0.02)
+
+    probe.hold(topics.CONTROL_CMD, fill, lambda: speed(probe) > 1.0 and turns(), "the speed and the angle")
 
 
 def test_a_twist_drives_a_vehicle_with_pedals(start, probe):
-    start("-p", "model:=actuation_cmd_mechanical", "-p", "be_reference_clock:=true", "-p", "speed_factor:=4.0")
+    quick = ("-p", "be_reference_clock:=true", "-p", "speed_factor:=4.0", "-p", "command_timeout:=1000.0")
+    start("-p", "model:=actuation_cmd_mechanical", *quick)
     probe.listen(topics.TWIST_ACTUAL)
 
     def fill(message: Any) -> None:
         message.linear.x, message.angular.z = 2.0, 0.1
 
-    probe.send(topics.TWIST_REFERENCE, fill, every=0.05, seconds=3.0)
-    assert probe.next(topics.TWIST_ACTUAL).twist.linear.x == pytest.approx(2.0, rel=0.1)
+    def follows() -> bool:
+        wanted = pytest.approx(2.0, rel=0.1)
+        return bool(probe.steadily(topics.TWIST_ACTUAL, lambda message: message.twist.linear.x == wanted))
+
+    probe.hold(topics.TWIST_REFERENCE, fill, follows, "a steady speed")
 
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf"), 1e300])
 def test_bad_pedals_and_gears_are_refused(start, probe, bad):
     node = start("-p", "model:=actuation_cmd")
     probe.listen(topics.TWIST_ACTUAL, topics.DIAGNOSTICS)
-    pedals(probe, "tier4", bad, 0.0, 0.0, 0.0)
-    probe.send(topics.GEAR_CMD, lambda message: setattr(message, "command", 99))
-    probe.until(lambda: "refused on gear_cmd" in str(probe.next(topics.DIAGNOSTICS)))
-    assert probe.next(topics.TWIST_ACTUAL).twist.linear.x == 0.0
+    pedals(probe, "tier4", bad, 0.0, 0.0, lambda: probe.diagnosed("refused on actuation_cmd"))
+    refused = lambda: probe.diagnosed("refused on gear_cmd")  # noqa: E731
+    probe.hold(topics.GEAR_CMD, lambda message: setattr(message, "command", 99), refused, "a refusal")
+    assert speed(probe) == 0.0
     assert node.stop() == 0
     assert "must be a code of autoware_vehicle_msgs/GearCommand" in node.output

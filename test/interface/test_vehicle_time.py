@@ -16,14 +16,14 @@ from vds_gz.teleop.teleop import Teleop
 
 REFERENCE = ("-p", "be_reference_clock:=true", "-p", "model:=omni")
 
-#: Log of one second at 1 m/s.
-LOG = "time,v_x,v_y,yaw_rate\n" + "".join(f"{i / 20},1.0,0.0,0.0\n" for i in range(21))
+#: Log of ten seconds at 1 m/s, with 20 commands a second.
+LOG = "time,v_x,v_y,yaw_rate\n" + "".join(f"{i / 20},1.0,0.0,0.0\n" for i in range(201))
 
 
-def known(probe: Any, *arguments: Any, patience: float = PATIENCE) -> VehicleTime:
+def known(probe: Any, *arguments: Any) -> VehicleTime:
     clock = VehicleTime(probe.graph, *arguments)
     clock.follow(["/twist_stamped_reference"], lambda: True)
-    probe.until(lambda: clock.now() is not None, "the vehicle's time", patience)
+    probe.until(lambda: clock.now() is not None, "the vehicle's time")
     return clock
 
 
@@ -36,8 +36,14 @@ def age_of_command(probe: Any, topic: topics.Topic) -> float:
 @pytest.mark.parametrize("arguments", [(), ("-p", "model:=omni")])
 def test_a_vehicle_of_the_systems_time_is_stamped_by_that(start, probe, arguments):
     start(*arguments)
-    clock = known(probe, None)
-    assert abs(clock.stamp() - time.time_ns()) < 1e8
+    assert_of_the_system(known(probe, None))
+
+
+def assert_of_the_system(clock: VehicleTime) -> None:
+    """Its stamps lie between readings of the system's time."""
+    before = time.time_ns()
+    stamp = clock.stamp()
+    assert before - 1e6 <= stamp <= time.time_ns() + 1e6
 
 
 def test_a_vehicle_that_gives_the_time_is_stamped_by_it(start, probe):
@@ -45,22 +51,22 @@ def test_a_vehicle_that_gives_the_time_is_stamped_by_it(start, probe):
     probe.listen(topics.CLOCK)
     probe.until(lambda: probe.received["/clock"])
     clock = known(probe, None)
-    probe.next(topics.CLOCK)
-    assert abs(clock.stamp() - stamp_ns(probe.received["/clock"][-1].clock)) <= 2e7
+    # Of what comes together, one may be ahead of the other; of a quick system's time both are far away.
+    probe.until(lambda: abs(clock.stamp() - stamp_ns(probe.next(topics.CLOCK).clock)) <= 2e7, "the vehicle's stamps")
 
 
 def test_what_the_user_gave_counts_for_more(start, probe):
     start(*REFERENCE)
     clock = known(probe, False)
     probe.until(lambda: "sim_node" in clock.vehicles())
-    assert abs(clock.stamp() - time.time_ns()) < 1e8
+    assert_of_the_system(clock)
     simulated = known(probe, True)
     assert simulated.stamp() < 10**12
 
 
 def test_who_reports_nothing_lives_by_the_systems_time(probe):
-    clock = known(probe, None, patience=5.0)
-    assert abs(clock.stamp() - time.time_ns()) < 1e8
+    clock = known(probe, None)
+    assert_of_the_system(clock)
     assert "no vehicle reports itself" in clock.vehicles()
 
 
@@ -71,13 +77,16 @@ def test_a_log_is_sent_by_the_vehicles_clock(start, run, probe, tmp_path):
     probe.until(lambda: probe.received["/diagnostics"])
     driver = run("vds_gz.cli.drive", str(tmp_path / "log.csv"), "--as", "twist_stamped", "--loop")
     probe.until(lambda: len(probe.received["twist_stamped_reference"]) > 30)
-    assert abs(age_of_command(probe, topics.TWIST_STAMPED_REFERENCE)) < 0.5
+    probe.until(lambda: abs(age_of_command(probe, topics.TWIST_STAMPED_REFERENCE)) < 0.5, "a stamp of that clock")
     probe.until(lambda: probe.received["twist_actual"][-1].twist.linear.x > 0.5)
+    commands = probe.received["twist_stamped_reference"]
+
+    def span() -> float:
+        """Of the last 20 commands, in simulated time [s]."""
+        return (stamp_ns(commands[-1].header.stamp) - stamp_ns(commands[-20].header.stamp)) * 1e-9
+
+    probe.until(lambda: span() == pytest.approx(19 / 20, abs=0.1), "the log's pace, by the vehicle's clock")
     assert driver.stop() == 0
-    values = {pair.key: pair.value for pair in probe.received["/diagnostics"][-1].status[0].values}
-    assert values["refused messages"] == "0"
-    stamps = [stamp_ns(message.header.stamp) for message in probe.received["twist_stamped_reference"][:20]]
-    assert (stamps[-1] - stamps[0]) * 1e-9 == pytest.approx(19 / 20, abs=0.1)  # simulated seconds
 
 
 def test_it_says_which_vehicle_waits_for_what_when_nobody_listens(start, run, probe, tmp_path):
@@ -85,7 +94,7 @@ def test_it_says_which_vehicle_waits_for_what_when_nobody_listens(start, run, pr
     start("-r", "__ns:=/car", "-p", "use_sim_time:=true")
     probe.listen(topics.DIAGNOSTICS)
     probe.until(lambda: probe.received["/diagnostics"])
-    driver = run("vds_gz.cli.drive", str(tmp_path / "log.csv"), "--wait", "3")
+    driver = run("vds_gz.cli.drive", str(tmp_path / "log.csv"), "--wait", "5")
     assert driver.process.wait(PATIENCE) == 1
     driver.stop()
     assert "nobody listens to '/twist_reference'" in driver.output
@@ -105,4 +114,4 @@ def test_a_joystick_keeps_the_vehicles_clock(start, probe):
         return bool(probe.received["twist_actual"]) and probe.received["twist_actual"][-1].twist.linear.x > 0.3
 
     probe.until(moves, "the vehicle's motion")
-    assert abs(age_of_command(probe, topics.TWIST_STAMPED_REFERENCE)) < 0.5
+    probe.until(lambda: abs(age_of_command(probe, topics.TWIST_STAMPED_REFERENCE)) < 0.5, "a stamp of that clock")

@@ -6,15 +6,19 @@ import itertools
 import math
 import subprocess
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import pytest
+from helpers.stamps import assert_on_the_grid
 
 from vds_gz.interface import topics
 from vds_gz.interface.conversions import stamp_ns, yaw_of
 
 STYLE = ("-p", "simulate_localization:=true", "-p", "localization.style:=amcl", "-p", "model:=differential")
 AHEAD = 1_000_000_000
+#: Of map -> odom [ns].
+PERIOD = 100_000_000
 
 
 def forward(message: Any) -> None:
@@ -26,18 +30,32 @@ def transforms(probe: Any, child: str) -> list[Any]:
     return [one for one in every if one.child_frame_id == child]
 
 
-def place(probe: Any, x: float, y: float, variance: float = 0.25) -> None:
+def place(probe: Any, x: float, y: float, placed: Callable[[], Any], variance: float = 0.25) -> None:
+    """Say where the vehicle is, until that is known."""
+
     def fill(message: Any) -> None:
         message.header.frame_id = "map"
         message.pose.pose.position.x, message.pose.pose.position.y = x, y
         message.pose.covariance[0] = message.pose.covariance[7] = variance
 
-    probe.send(topics.INITIALPOSE, fill)
+    probe.hold(topics.INITIALPOSE, fill, placed, f"the vehicle at x = {x} m")
 
 
 def truth(probe: Any) -> tuple[float, float]:
     position = probe.next(topics.GROUND_TRUTH).pose.pose.position
     return position.x, position.y
+
+
+def found(probe: Any, x: float, y: float) -> bool:
+    """Whether the last pose that AMCL told is about this one."""
+    poses = probe.received[topics.AMCL_POSE.name]
+    position = poses[-1].pose.pose.position if poses else None
+    return position is not None and (position.x, position.y) == pytest.approx((x, y), abs=0.15)
+
+
+def variance(probe: Any) -> float:
+    """Of x, of the last pose that AMCL told [m^2]."""
+    return float(probe.received[topics.AMCL_POSE.name][-1].pose.covariance[0])
 
 
 def call(probe: Any, service: tuple[str, str], **fields: Any) -> Any:
@@ -59,24 +77,28 @@ def test_map_to_odom_is_held_dated_ahead_and_steps_where_amcl_pose_comes(start, 
     start(*STYLE)
     probe.listen(topics.TF, topics.AMCL_POSE, topics.ODOM)
     probe.until(lambda: transforms(probe, "odom"), "map -> odom")
-    probe.send(topics.TWIST_REFERENCE, forward, seconds=3.0)
-    probe.serve(0.3)
+    enough = lambda: len(probe.received["amcl_pose"]) > 8  # noqa: E731
+    probe.hold(topics.TWIST_REFERENCE, forward, enough, "eight updates")
+    last = stamp_ns(probe.received["amcl_pose"][-1].header.stamp) + AHEAD
+    probe.until(lambda: stamp_ns(transforms(probe, "odom")[-1].header.stamp) > last, "what the last one has changed")
     held, odometry = transforms(probe, "odom"), transforms(probe, "base_link")
     assert {one.header.frame_id for one in held} == {"map"}
     stamps = [stamp_ns(one.header.stamp) for one in held]
-    assert {b - a for a, b in itertools.pairwise(stamps)} == {AHEAD // 10}
+    assert_on_the_grid(stamps, PERIOD)
     # Each of an instant of the odometry; those of before we listened to that do not count.
     instants = {stamp_ns(one.header.stamp) for one in odometry}
     assert {stamp - AHEAD for stamp in stamps if stamp - AHEAD >= min(instants)} <= instants
 
     updates = {stamp_ns(message.header.stamp): message for message in probe.received["amcl_pose"]}
     values = [(one.transform.translation.x, one.transform.translation.y, one.transform.rotation.z) for one in held]
-    steps = [stamp - AHEAD for stamp, (a, b) in zip(stamps[1:], itertools.pairwise(values), strict=True) if a != b]
-    assert set(steps) <= set(updates)
-    assert 5 <= len(steps) <= 12
-
+    changes = zip(itertools.pairwise(stamps), itertools.pairwise(values), strict=True)
+    steps = [now - AHEAD for (before, now), (a, b) in changes if now - before == PERIOD and a != b]
     odom = {stamp_ns(message.header.stamp): message.pose.pose for message in probe.received["odom"]}
-    for at in steps:
+    # A listener who is kept waiting misses some, of the poses most of all, of which only the last one is kept for it.
+    heard = [at for at in steps if at in updates and at in odom]
+    assert len(heard) >= 5
+    assert len(heard) > len(steps) / 2
+    for at in heard:
         pose, base = updates[at].pose.pose, odom[at]
         turned = yaw_of(held[stamps.index(at + AHEAD)].transform.rotation)
         x, y, _ = values[stamps.index(at + AHEAD)]
@@ -84,8 +106,10 @@ def test_map_to_odom_is_held_dated_ahead_and_steps_where_amcl_pose_comes(start, 
         assert (pose.position.x, pose.position.y) == pytest.approx(
             (x + far * math.cos(turned + to), y + far * math.sin(turned + to)), abs=1e-9
         )
-    assert updates[steps[-1]].header.frame_id == "map"
-    covariance = list(updates[steps[-1]].pose.covariance)
+    for before, now in itertools.pairwise(heard):
+        assert math.dist(*((odom[at].position.x, odom[at].position.y) for at in (before, now))) > 0.24
+    assert updates[heard[-1]].header.frame_id == "map"
+    covariance = list(updates[heard[-1]].pose.covariance)
     assert covariance[0] == covariance[7] > 0.0 < covariance[35]
     assert sum(map(bool, covariance)) == 3
 
@@ -105,11 +129,9 @@ def test_it_waits_for_an_initial_pose_and_that_moves_the_vehicle_too(start, prob
     probe.listen(topics.TF, topics.AMCL_POSE, topics.GROUND_TRUTH)
     probe.until(lambda: len(transforms(probe, "base_link")) > 50, "odom -> base_link")
     assert transforms(probe, "odom") == []
-    place(probe, 3.0, -2.0)
-    pose = probe.next(topics.AMCL_POSE).pose
-    assert (pose.pose.position.x, pose.pose.position.y) == pytest.approx((3.0, -2.0), abs=0.15)
-    assert pose.covariance[0] == pytest.approx(0.25 + 0.03**2)
-    assert truth(probe) == (3.0, -2.0)
+    place(probe, 3.0, -2.0, lambda: found(probe, 3.0, -2.0))
+    assert variance(probe) == pytest.approx(0.25 + 0.03**2)
+    probe.until(lambda: truth(probe) == (3.0, -2.0), "the vehicle there too")
     probe.until(lambda: transforms(probe, "odom"), "map -> odom")
 
 
@@ -117,22 +139,19 @@ def test_an_initial_pose_may_be_believed_by_amcl_alone(start, probe):
     start(*STYLE, "-p", "localization.amcl.initialpose:=amcl")
     probe.listen(topics.AMCL_POSE, topics.GROUND_TRUTH)
     probe.until(lambda: probe.received["amcl_pose"], "a first pose")
-    place(probe, 30.0, -2.0)
-    position = probe.next(topics.AMCL_POSE).pose.pose.position
-    assert (position.x, position.y) == pytest.approx((30.0, -2.0), abs=0.15)
+    place(probe, 30.0, -2.0, lambda: found(probe, 30.0, -2.0))
     assert truth(probe) == (0.0, 0.0)
     call(probe, topics.REINITIALIZE_LOCALIZATION)
-    assert probe.next(topics.AMCL_POSE).pose.covariance[0] == pytest.approx(25.0, rel=0.01)
+    probe.until(lambda: variance(probe) == pytest.approx(25.0, rel=0.01), "a pose that is anywhere")
     call(probe, topics.NOMOTION_UPDATE)
-    assert probe.next(topics.AMCL_POSE).pose.covariance[0] < 20.0
+    probe.until(lambda: variance(probe) < 20.0, "a pose that is better known")
 
 
 def test_a_kidnapping_is_noticed_by_nobody_but_the_truth(start, probe):
     start(*STYLE, "-p", "localization.amcl.initialpose:=vehicle")
     probe.listen(topics.AMCL_POSE, topics.GROUND_TRUTH, topics.TF, topics.ODOM)
     probe.until(lambda: probe.received["amcl_pose"] and transforms(probe, "odom"), "a first pose")
-    place(probe, 30.0, -2.0)
-    probe.until(lambda: truth(probe) == (30.0, -2.0), "the vehicle elsewhere")
+    place(probe, 30.0, -2.0, lambda: truth(probe) == (30.0, -2.0))
     seen = len(transforms(probe, "odom"))
     probe.until(lambda: len(transforms(probe, "odom")) > seen + 5, "more of map -> odom")
     assert len(probe.received["amcl_pose"]) == 1

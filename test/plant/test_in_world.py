@@ -1,6 +1,7 @@
 """The kinematic vehicle in a world: on its ground, against its walls. Closed forms and properties."""
 
 import math
+from functools import cache
 
 import numpy as np
 import pytest
@@ -238,25 +239,24 @@ def test_a_wall_stops_the_car_where_it_stands(speed):
     assert plant.contacts == ()
 
 
-@pytest.mark.parametrize("period", [1_000_000, 20_000_000, 333_000_000])
+@pytest.mark.parametrize("period", [20_000_000, 333_000_000])
 def test_a_thin_pole_is_not_jumped_over_and_how_often_one_looks_changes_nothing(period):
-    plant = plant_in([Thing("pole", Cylinder(0.005, 2.0), at(100.0, 0.3, 1.0))], FAST)
-    drive(plant, twist(300.0, 0.0, 0.0), 2.0, period)
-    assert plant.motion(0).x == pytest.approx(100.0 - 0.005 - FRONT, abs=2e-4)
-    assert plant.motion(0) == _pole_at(1_000_000)
+    assert _pole_at(period).x == pytest.approx(100.0 - 0.005 - FRONT, abs=2e-4)
+    assert _pole_at(period) == _pole_at(1_000_000)
 
 
+@cache
 def _pole_at(period):
     plant = plant_in([Thing("pole", Cylinder(0.005, 2.0), at(100.0, 0.3, 1.0))], FAST)
-    drive(plant, twist(300.0, 0.0, 0.0), 2.0, period)
+    drive(plant, twist(300.0, 0.0, 0.0), 1.0, period)
     return plant.motion(0)
 
 
 def test_beside_a_wall_it_drives_and_in_front_of_it_it_turns_away():
     beside = Thing("wall", Box((100.0, 1.0, 2.0)), at(0.0, SIDE + 0.5 + 0.6 * SKIN, 1.0))
     plant = plant_in([beside], FAST)
-    drive(plant, twist(5.0, 0.0, 0.0), 2.0)
-    assert plant.motion(0).x == pytest.approx(10.0, abs=0.01)
+    drive(plant, twist(5.0, 0.0, 0.0), 1.0)
+    assert plant.motion(0).x == pytest.approx(5.0, abs=0.01)
     robot = load_parameters("indoor_robot")
     plant = plant_in([Thing("wall", Box((1.0, 20.0, 2.0)), at(0.22 + 0.5 + 0.6 * SKIN, 0.0, 1.0))], robot)
     plant.set_pose(Pose(0.0, 0.0, 0.0))

@@ -112,10 +112,10 @@ class TimeKeeper:
         if self.holds_time:
             return
         self.now = now
-        while self.next_instant <= now:
+        while (moment := self.next_instant) <= now:
             if monotonic_ns() - monotonic > LONGEST_WORK:
                 break
-            self._serve(self.next_instant, now, hold=self.paused)
+            self._serve(moment, now, hold=self.paused)
         else:
             self._plant.command(now)
         if self.clock.owns_time and (self.clock.flat_out or now - self.next_instant > OVERDUE):
@@ -124,8 +124,8 @@ class TimeKeeper:
 
     def step(self, end: int, stopping: Callable[[], bool]) -> None:
         """Advance the vehicle to ``end`` [ns] while time stands still, unless the node is to stop."""
-        while self.next_instant <= end and not stopping():
-            self._serve(self.next_instant, end, hold=False)
+        while (moment := self.next_instant) <= end and not stopping():
+            self._serve(moment, end, hold=False)
         if not stopping():
             self._plant.advance(end)
         self.now = self._plant.vehicle.time

@@ -48,10 +48,11 @@ def make_plant(
         backend, why = choose(parameters)
         graph.log(Severity.INFO, f"backend: {backend}, because {why}")
     if backend == "kinematic":
+        felt = bool(parameters.sensors)
         if surroundings is None:
-            return KinematicPlant(make_vehicle(parameters))
+            return KinematicPlant(make_vehicle(parameters), felt=felt)
         footprint = footprint_of(urdf, model.geometry(parameters.vehicle))
-        return WorldPlant(make_guarded_vehicle(parameters), footprint, surroundings, parameters.collisions)
+        return WorldPlant(make_guarded_vehicle(parameters), footprint, surroundings, parameters.collisions, felt=felt)
     return gazebo_plant(graph, parameters, model, make_link(graph, parameters))
 
 

@@ -64,7 +64,13 @@ class WorldPlant(KinematicPlant):
     flat = False
 
     def __init__(
-        self, vehicle: AnyGuardedVehicle, footprint: Footprint, surroundings: Surroundings, collisions: str
+        self,
+        vehicle: AnyGuardedVehicle,
+        footprint: Footprint,
+        surroundings: Surroundings,
+        collisions: str,
+        *,
+        felt: bool = True,
     ) -> None:
         """Put a vehicle on the ground at the origin.
 
@@ -73,8 +79,9 @@ class WorldPlant(KinematicPlant):
             footprint: Its wheels and its body.
             surroundings: The world.
             collisions: ``stop``, ``report`` or ``off``.
+            felt: Sensors feel its accelerations.
         """
-        super().__init__(vehicle)
+        super().__init__(vehicle, felt=felt)
         self._guarded = vehicle
         self._surroundings = surroundings
         self._collisions = collisions

@@ -20,9 +20,15 @@ class KinematicPlant:
     paused = False
     flat = True
 
-    def __init__(self, vehicle: AnyVehicle) -> None:
-        """Move this vehicle."""
+    def __init__(self, vehicle: AnyVehicle, *, felt: bool = True) -> None:
+        """Move this vehicle.
+
+        Args:
+            vehicle: What moves.
+            felt: Sensors feel its accelerations.
+        """
         self.vehicle = vehicle
+        self._felt = felt
         self._before: tuple[int, Motion] | None = None
 
     def observe(self) -> int | None:
@@ -32,12 +38,10 @@ class KinematicPlant:
     def advance(self, time: int) -> None:
         """Advance everything to a point in simulated time [ns]; the last step shows how the velocity changes."""
         vehicle = self.vehicle
-        last = vehicle.steps_until(time) - 1
-        if last >= vehicle.steps:
+        if self._felt and (last := vehicle.steps_until(time) - 1) >= vehicle.steps:
             vehicle.advance(vehicle.time_of(last))
-            before = vehicle.motion()
-            vehicle.advance(time)
-            self._before = vehicle.time, before
+            self._before = vehicle.time_of(last + 1), vehicle.motion()
+        vehicle.advance(time)
 
     def command(self, now: int) -> None:
         """The joints are the vehicle's own."""

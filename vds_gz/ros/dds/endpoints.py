@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from vds_gz.ros.dds.context import Context
-from vds_gz.ros.dds.library import ANY_STATE, INFINITE, Library, SampleInfo
+from vds_gz.ros.dds.library import ANY_STATE, DATA, INFINITE, Bytes, Library, Matched, OnMatched, SampleInfo
 from vds_gz.ros.graph import QoS
 
 _UNLIMITED = -1
@@ -36,6 +36,18 @@ class Channel:
     lifespan: float | None = None
 
 
+#: How many readers each writer has, by the handles of the library, which are the process's: the library calls back for
+#: as long as it has the writer, even where nobody else has it any more.
+_readers: dict[int, int] = {}
+
+
+def _count(writer: int, status: Matched, argument: int | None) -> None:
+    _readers[writer] = status.current
+
+
+_on_matched = OnMatched(_count)
+
+
 class Writer:
     """Sends bytes on one topic."""
 
@@ -47,24 +59,31 @@ class Writer:
         """
         self.topic = channel.topic
         self._library = library = context.library
-        self._entity = _create(context, library.c.dds_create_writer, channel)
+        self._data = bytearray()
+        self._serialized, self._send = library.c.ddsi_serdata_from_ser_iov, library.c.dds_writecdr
+        listener = library.c.dds_create_listener(None)
+        library.c.dds_lset_publication_matched(listener, _on_matched)
+        self._entity = _create(context, library.c.dds_create_writer, channel, listener)
+        library.c.dds_delete_listener(listener)
         self._kind = c.c_void_p()
         library.c.dds_get_entity_sertype(self._entity, c.byref(self._kind))
         self.gid = library.identity(self._entity)
 
     def write(self, data: bytearray) -> None:
-        """Send bytes that begin with the CDR header.
+        """Send bytes that begin with the CDR header; their number is a multiple of four.
 
         Raises:
             GraphError: They were not accepted.
         """
-        if result := self._library.write(self._entity, self._kind, data):
+        if data is not self._data:  # most are one message, written in place
+            self._data, self._memory = data, c.byref(Bytes.of(data))
+        sample = self._serialized(self._kind, DATA, 1, self._memory, len(data))
+        if result := self._send(self._entity, sample):
             self._library.check(result, f"nothing can be sent on '{self.topic}'")
 
     def matched(self) -> int:
         """How many readers there are."""
-        count: int = self._library.c.dds_get_matched_subscriptions(self._entity, None, 0)
-        return max(0, count)
+        return _readers.get(self._entity, 0)
 
     def knows_reader(self, key: str, value: str) -> bool:
         """Whether a reader is matched whose user data holds this value."""
@@ -149,8 +168,10 @@ class WaitSet:
         None and false when the time is over.
         """
         count = self._library.c.dds_waitset_wait(self._entity, self._ready, len(self._ready), int(seconds * 1e9))
-        ready = sorted(self._ready[: max(count, 0)])
-        if not ready or ready[0] != _WOKEN:
+        if count <= 0:
+            return [], False
+        ready = sorted(self._ready[:count])
+        if ready[0] != _WOKEN:
             return ready, False
         self._library.c.dds_take_guardcondition(self._guard, c.byref(c.c_bool()))
         return ready[1:], True
@@ -162,12 +183,14 @@ def dds_type_name(name: str) -> str:
     return f"{package}::{kind}::dds_::{short}_"
 
 
-def _create(context: Context, create: Callable[[int, int, int, None], int], channel: Channel) -> int:
+def _create(
+    context: Context, create: Callable[[int, int, int, int | None], int], channel: Channel, listener: int | None = None
+) -> int:
     """A writer or a reader, with its topic."""
     library = context.library
     topic = library.create_topic(context.participant, channel.topic, dds_type_name(channel.type_name))
     with _qos(library, channel) as qos:
-        entity = create(context.participant, topic, qos, None)
+        entity = create(context.participant, topic, qos, listener)
     return library.check(entity, f"endpoint of topic '{channel.topic}' cannot be made")
 
 

@@ -243,9 +243,10 @@ class DdsGraph:
 
     def _retry_replies(self) -> bool:
         """Whether any reply still waits for its client to be known."""
-        for service in self._services:
+        waiting = [service for service in self._services if service.waiting]
+        for service in waiting:
             service.retry()
-        return any(service.waits for service in self._services)
+        return any(service.waiting for service in waiting)
 
     def _add_input(self, source: TopicSubscription | Service | ServiceClient) -> None:
         self._waits.attach(source.reader)

@@ -17,9 +17,10 @@ from vds_gz.ros.errors import GraphError
 
 INFINITE = 2**63 - 1
 ANY_STATE = 127
+#: A serialized message with its data, not its key alone.
+DATA = 2
 
 _PRECONDITION_NOT_MET = -4
-_DATA = 2
 _XCDR1 = 0
 
 _entity, _handle, _duration = c.c_int32, c.c_uint64, c.c_int64
@@ -54,10 +55,34 @@ class Endpoint(c.Structure):
     )
 
 
-class _Bytes(c.Structure):
+class Bytes(c.Structure):
     """A piece of memory (``ddsrt_iovec_t``)."""
 
     _fields_ = (("base", c.c_void_p), ("length", c.c_size_t))
+
+    @classmethod
+    def of(cls, data: bytearray) -> Bytes:
+        """The memory of a bytearray, which keeps its length for as long as the bytearray and this are there."""
+        memory = cls(0, len(data))
+        memory.owner = c.c_char.from_buffer(data)
+        memory.base = c.addressof(memory.owner)
+        return memory
+
+
+class Matched(c.Structure):
+    """How many readers a writer has (``dds_publication_matched_status_t``)."""
+
+    _fields_ = (
+        ("total", c.c_uint32),
+        ("total_change", c.c_int32),
+        ("current", c.c_uint32),
+        ("current_change", c.c_int32),
+        ("last", c.c_uint64),
+    )
+
+
+#: Is called when a writer has gained or lost a reader, in a thread of the library.
+OnMatched = c.CFUNCTYPE(None, c.c_int32, Matched, c.c_void_p)
 
 
 class _TypeDescriptor(c.Structure):
@@ -87,6 +112,9 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "dds_create_topic": (_entity, (_entity, _pointer, c.c_char_p, _pointer, _pointer)),
     "dds_create_writer": (_entity, (_entity, _entity, _pointer, _pointer)),
     "dds_create_reader": (_entity, (_entity, _entity, _pointer, _pointer)),
+    "dds_create_listener": (_pointer, (_pointer,)),
+    "dds_lset_publication_matched": (None, (_pointer, OnMatched)),
+    "dds_delete_listener": (None, (_pointer,)),
     "dds_create_readcondition": (_entity, (_entity, c.c_uint32)),
     "dds_create_guardcondition": (_entity, (_entity,)),
     "dds_set_guardcondition": (_result, (_entity, c.c_bool)),
@@ -199,23 +227,6 @@ class Library:
         topic = self.c.dds_create_topic(participant, c.byref(descriptor), name.encode(), qos, None)
         self.c.dds_delete_qos(qos)
         return self.check(topic, f"topic '{name}' of type '{type_name}' cannot be made")
-
-    def write(self, writer: int, kind: c.c_void_p, data: bytearray) -> int:
-        """Send bytes that begin with the CDR header.
-
-        Args:
-            writer: The writer.
-            kind: The writer's type, from ``dds_get_entity_sertype``.
-            data: The bytes; their number is a multiple of four.
-
-        Returns:
-            Zero, or a negative code.
-        """
-        length = len(data)
-        memory = _Bytes(c.addressof(c.c_char.from_buffer(data)), length)
-        sample = self.c.ddsi_serdata_from_ser_iov(kind, _DATA, 1, c.byref(memory), length)
-        code: int = self.c.dds_writecdr(writer, sample)
-        return code
 
     def give_back(self, sample: int | None, valid: bool) -> bytearray | None:
         """Give a taken sample back to the library.

@@ -13,16 +13,17 @@ from vds_gz.ros.messages.portable import Codec
 class TopicPublisher:
     """One topic that goes out."""
 
-    __slots__ = ("_encode", "_write", "_writer", "publish_raw", "topic")
+    __slots__ = ("_encode", "_write", "publish_raw", "subscription_count", "topic")
 
     def __init__(self, topic: str, codec: Codec, writer: Writer) -> None:
         """Made by :meth:`DdsGraph.publisher`."""
         self.topic = topic
-        self._writer = writer
         self._encode = codec.encode
         self._write = writer.write
         #: Send a serialized message.
         self.publish_raw = writer.write
+        #: How many subscriptions there are in the graph now.
+        self.subscription_count = writer.matched
 
     def publish(self, message: Any) -> None:
         """Send a message; the object may be filled anew and sent again.
@@ -31,10 +32,6 @@ class TopicPublisher:
             GraphError: It was not accepted.
         """
         self._write(self._encode(message))
-
-    def subscription_count(self) -> int:
-        """How many subscriptions there are in the graph now."""
-        return self._writer.matched()
 
 
 class TopicSubscription:

@@ -34,6 +34,7 @@ class Service:
     Attributes:
         name: Absolute name.
         decoder: Decodes its requests.
+        waiting: Replies whose clients are not known yet.
     """
 
     def __init__(
@@ -66,7 +67,7 @@ class Service:
         self._response = types.codec(response)
         self._new_response = partial(types.new, response)
         self._callback = callback
-        self._waiting: list[_Reply] = []
+        self.waiting: list[_Reply] = []
 
     def deliver(self, _arrival: int) -> None:
         """Respond to every request that has arrived."""
@@ -78,20 +79,15 @@ class Service:
             self._callback(request, response)
             self._reply(self._response.encode(response, bytes(data[4 : 4 + _HEADER])), client)
 
-    @property
-    def waits(self) -> bool:
-        """Whether a reply waits for its client to be known."""
-        return bool(self._waiting)
-
     def retry(self) -> None:
         """Send the replies whose clients are known by now."""
         now = time.monotonic_ns()
-        waiting, self._waiting = self._waiting, []
+        waiting, self.waiting = self.waiting, []
         for reply in waiting:
             if self.writer.knows_reader("clientid", reply.client):
                 self.writer.write(reply.data)
             elif now < reply.given_up_at:
-                self._waiting.append(reply)
+                self.waiting.append(reply)
 
     def _reply(self, data: bytearray, client: int) -> None:
         """Send a reply, now or when it can reach the client.
@@ -105,5 +101,5 @@ class Service:
         if identity is None:
             self.writer.write(data)
             return
-        self._waiting.append(_Reply(data, identity, time.monotonic_ns() + _PATIENCE_NS))
+        self.waiting.append(_Reply(data, identity, time.monotonic_ns() + _PATIENCE_NS))
         self.retry()

@@ -8,7 +8,7 @@ numbers in them are overwritten.
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -49,11 +49,20 @@ class PackedMessage:
             raise ValueError(f"a {type_name} of {len(self.data)} bytes must have {layout.length} by its definition")
         self.stamps = [layout.stamp(path) for path in stamps]
         self.numbers: list[Place] = layout.numbers(numbers)
-        self._writers = [(struct.Struct(place.format).pack_into, place.offset) for place in self.numbers]
+        kept = bytearray(self.data)
+        for offset in self.stamps:  # zeros as yet, but not to stay so
+            _STAMP.pack_into(kept, offset, -1, 1)
+        self._runs = list(_runs(self.numbers, kept))
 
     def array(self, path: str) -> NDArray[Any]:
-        """The array or sequence of numbers at a path, to be written in place: a view of the message's bytes."""
+        """The array or sequence of numbers at a path, to be written in place: a view of the message's bytes.
+
+        Raises:
+            ValueError: It lies between changing numbers, which are written together with the zeros between them.
+        """
         place = self._layout.arrays[path]
+        if any(begin <= place.offset < begin + run.size for run, begin, _ in self._runs):
+            raise ValueError(f"the numbers of '{path}' lie between those that change; it cannot be written in place")
         return np.frombuffer(self.data, place.format, place.length, place.offset)
 
     def write(self, time: int, values: Sequence[float]) -> None:
@@ -62,5 +71,25 @@ class PackedMessage:
         data = self.data
         for offset in self.stamps:
             _STAMP.pack_into(data, offset, second, nanosecond)
-        for (pack, offset), value in zip(self._writers, values, strict=True):
-            pack(data, offset, value)
+        for run, offset, which in self._runs:
+            run.pack_into(data, offset, *values[which])
+
+
+def _runs(places: Sequence[Place], data: bytearray) -> Iterator[tuple[struct.Struct, int, slice]]:
+    """Formats of runs of numbers with nothing but zeros between them, where each begins, and which numbers they are.
+
+    The last one wants all that are left, so that too many are an error.
+    """
+    formats: list[str] = []
+    first = begin = end = 0
+    for number, (offset, kind) in enumerate(places):
+        if formats and offset >= end and not any(data[end:offset]):
+            formats.append(f"{offset - end}x")
+        elif formats:
+            yield struct.Struct("<" + "".join(formats)), begin, slice(first, number)
+            formats, first, begin = [], number, offset
+        else:
+            begin = offset
+        formats.append(kind.removeprefix("<"))
+        end = offset + struct.calcsize(kind)
+    yield struct.Struct("<" + "".join(formats)), begin, slice(first, None)

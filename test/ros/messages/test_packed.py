@@ -1,0 +1,68 @@
+"""Numbers and times that are written into a message's bytes are those that its decoder reads."""
+
+from __future__ import annotations
+
+import struct
+from types import SimpleNamespace
+
+import pytest
+
+from vds_gz.ros.errors import UnknownTypeError
+from vds_gz.ros.messages.factory import open_types
+from vds_gz.ros.messages.layout import MessageLayout
+from vds_gz.ros.messages.packed import PackedMessage
+
+TYPES = open_types()
+GRAPH = SimpleNamespace(serialize=lambda message, name: TYPES.codec(name).encode(message))
+
+#: Numbers and texts in turn; numbers alone; times between numbers, without a text; numbers behind long arrays of zeros.
+NAMES = [
+    "nav_msgs/msg/Odometry",
+    "geometry_msgs/msg/Twist",
+    "autoware_control_msgs/msg/Control",
+    "geometry_msgs/msg/PoseWithCovarianceStamped",
+]
+
+
+def at(message: object, path: str) -> object:
+    for name in path.split("."):
+        message = getattr(message, name)
+    return message
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_all_numbers_and_times_arrive_and_what_stays_stays(name):
+    try:
+        message = TYPES.new(name)
+    except UnknownTypeError as error:
+        pytest.skip(str(error))
+    if hasattr(message, "header"):
+        message.header.frame_id = "odom"
+    if (covariance := getattr(getattr(message, "pose", None), "covariance", None)) is not None:
+        covariance[7] = 4.0
+    layout = MessageLayout.of(name, message)
+    stamps = [path.removesuffix(".sec") for path in layout.places if path.endswith(".sec")]
+    numbers = [path for path, place in layout.places.items() if place.format in ("<d", "<f")]
+    packed = PackedMessage(GRAPH, name, message, stamps, numbers)
+    values = [1.5 * k - 7.0 for k in range(len(numbers))]
+    for _ in range(2):
+        packed.write(3_000_000_004, values)
+    decoded = TYPES.codec(name).decode(packed.data)
+    assert [at(decoded, path) for path in numbers] == values
+    assert {(at(decoded, f"{stamp}.sec"), at(decoded, f"{stamp}.nanosec")) for stamp in stamps} <= {(3, 4)}
+    if covariance is not None:
+        assert list(decoded.pose.covariance) == [0.0] * 7 + [4.0] + [0.0] * 28
+    for wrong in (values[:-1], [*values, 1.0]):
+        with pytest.raises(struct.error):
+            packed.write(0, wrong)
+
+
+def test_an_array_between_changing_numbers_is_not_handed_out():
+    name = "nav_msgs/msg/Odometry"
+    packed = PackedMessage(GRAPH, name, TYPES.new(name), [], ["pose.pose.orientation.w", "twist.twist.linear.x"])
+    with pytest.raises(ValueError, match=r"'pose.covariance' lie between those that change"):
+        packed.array("pose.covariance")
+    packed.array("twist.covariance")[0] = 2.0
+    packed.write(0, [1.0, 3.0])
+    decoded = TYPES.codec(name).decode(packed.data)
+    assert (decoded.pose.pose.orientation.w, decoded.twist.twist.linear.x, decoded.twist.covariance[0]) == (1, 3, 2)
