@@ -1,0 +1,163 @@
+"""What is wrong in the file of a sweep is said with line, key, value and what would be right."""
+
+from __future__ import annotations
+
+import pytest
+
+from vds_gz.errors import VdsGzError
+from vds_gz.parameters.intervals import Interval
+from vds_gz.share import share
+from vds_gz.study.sweep.plan_file import read_sweep
+from vds_gz.study.sweep.sampling import Grid, Uniform
+
+pytest.importorskip("numba")
+
+STEPS = "time,v_x,v_y,yaw_rate\n0,1,0,0\n1,0,0,0\n"
+
+PLAN = """\
+vehicle: [deepracer, forklift]
+controller: [pure_pursuit, {stanley: {gain: 2.0}}]
+path: straight.csv
+vary:
+  drive_actuator.dead_time: {uniform: [0.05, 0.4]}
+  steering_actuator.time_constant: {interval: identified.yaml}
+  additional_dead_time: {from: 0, to: 0.2, count: 3}
+  start.lateral: [-0.1, 0.1]
+samples: {sobol: 8, seed: 1}
+measure: path.rms
+expect: {path.rms: {p99: 0.5}}
+"""
+
+IDENTIFIED = """\
+sim_node:
+  ros__parameters:
+    model: bicycle
+    model_params:
+      bicycle:
+        steering_actuator:
+          time_constant: 0.1  # 95 % if the model holds: 0.08 to 0.12
+"""
+
+
+@pytest.fixture
+def read(tmp_path):
+    (tmp_path / "straight.csv").write_text("x,y\n0,0\n20,0\n")
+    (tmp_path / "doubled.csv").write_text("x,y\n0,0\n1,0\n1,0\n")
+    (tmp_path / "steps.csv").write_text(STEPS)
+    (tmp_path / "identified.yaml").write_text(IDENTIFIED)
+
+    def read(text):
+        (tmp_path / "sweep.yaml").write_text(text)
+        return read_sweep(tmp_path / "sweep.yaml")
+
+    return read
+
+
+def test_intervals_of_the_vehicle_itself_are_known(read):
+    """So that a report can say where in what was varied the vehicle is."""
+    plan = """\
+        vehicle: identified.yaml
+        controller: pure_pursuit
+        path: straight.csv
+        vary: {steering_actuator.time_constant: [0.0, 0.1, 0.5], steering_actuator.dead_time: [0.1, 0.2]}
+        measure: path.rms
+    """
+    assert read(plan).identified == {"steering_actuator.time_constant": Interval(0.1, 0.08, 0.12)}
+    assert read(plan.replace("identified.yaml", "deepracer")).identified == {}
+
+
+def test_everything_with_everything_is_run(read):
+    sweep = read(PLAN)
+    assert len(sweep) == 2 * 2 * 3 * 2 * 8
+    assert sweep.space.variations == {
+        "drive_actuator.dead_time": Uniform(0.05, 0.4),
+        "steering_actuator.time_constant": Uniform(0.08, 0.12),
+        "additional_dead_time": Grid((0.0, 0.1, 0.2)),
+        "start.lateral": Grid((-0.1, 0.1)),
+    }
+    assert [tuple(case.labels.values())[:2] for case in sweep.cases] == [
+        ("deepracer", "pure_pursuit"),
+        ("deepracer", "stanley"),
+        ("forklift", "pure_pursuit"),
+        ("forklift", "stanley"),
+    ]
+    assert sweep.cases[1].drive.gains == {"gain": 2.0}
+    assert read(PLAN).digest == sweep.digest
+    assert read(PLAN.replace("expect: {path.rms: {p99: 0.5}}", "")).digest == sweep.digest
+    assert read(PLAN.replace("seed: 1", "seed: 2")).digest != sweep.digest
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        (PLAN, "", "there is nothing in it"),
+        (PLAN, "vehicle: [a: {", "line 1: not valid YAML"),
+        ("vary:", "vari:", "line 4: 'vari' is no key here; .* nearest is 'vary'"),
+        ("[deepracer, forklift]", "[deepracer, deepracer]", "item 2 is 'deepracer' once more"),
+        ("[deepracer, forklift]", "deepracr", "line 1: 'vehicle' - 'deepracr' is no parameter file"),
+        ("measure: path.rms\n", "", "'measure' is missing"),
+        ("path.rms\n", "path.rmss\n", "line 10: 'measure' - unknown measure 'path.rmss'.*nearest is 'path.rms'"),
+        ("path.rms\n", "[]\n", "'measure' is empty"),
+        ("[-0.1, 0.1]", "[]", "line 8: 'vary' 'start.lateral' is empty"),
+        ("[-0.1, 0.1]", "[-0.1, much]", "item 2 is 'much'; it must be a finite number"),
+        ("[-0.1, 0.1]", "{uniform: [1.0, 0.5]}", r"is \[1.0, 0.5\]; it must be two numbers, the lower one first"),
+        ("[-0.1, 0.1]", "{normal: [0, 1]}", "'normal' is no key here"),
+        ("drive_actuator.dead_time", "drive_actuator.deadtime", "nearest valid name is 'drive_actuator.dead_time'"),
+        ("[0.05, 0.4]", "[-0.05, 0.4]", "line 5: .* is -0.05; it must be a finite number, at least 0"),
+        (
+            "time_constant: {int",
+            "max_velocity: {int",
+            "which has no interval of 'steering_actuator.max",
+        ),
+        ("interval: identified.yaml", "interval: none.yaml", "'none.yaml' does not exist"),
+        ("samples: {sobol: 8, seed: 1}\n", "", "so 'samples' must say how often"),
+        ("sobol: 8", "sobol: 0", "line 9: 'samples' 'sobol' is 0; it must be a whole number of at least 1"),
+        ("sobol: 8", "halton: 8", "'halton' is no key here"),
+        ("p99: 0.5", "p98: 0.5", "line 11: 'expect' - expect: 'path.rms' has no 'p98'"),
+        ("expect: {path.rms", "expect: {path.peak", "'path.peak' is not measured"),
+        ("stanley: {gain: 2.0}", "stanley: {gian: 2.0}", "'gian' is no parameter of this controller; it has .*gain"),
+        ("stanley: {gain: 2.0}", "stanley: {gain: -2.0}", "it must be a finite number, at least 0"),
+        ("pure_pursuit", "pure_porsuit", "controller 'pure_porsuit' is unknown; there are pure_pursuit"),
+        ("pure_pursuit", "nothing_at_all:f", "module 'nothing_at_all' cannot be imported"),
+        ("straight.csv", "doubled.csv", "line 3: 'path' - .*doubled.csv, line 4"),
+        ("path: straight.csv", "commands: steps.csv", "'commands', or a 'controller' follows a 'path'"),
+        ("measure: path.rms", "driving: {rate: 0}\nmeasure: path.rms", "'rate' is 0; it must be greater than 0"),
+        ("measure: path.rms", "measure: delay_margin", "delay_margin, which needs a bound"),
+        (
+            "measure: path.rms",
+            "driving: {rate: 30}\nmeasure: path.rms",
+            "deepracer: rate is 30 Hz and the fleet does 1000",
+        ),
+        (
+            "measure: path.rms",
+            "driving: {duration: 0.001}\nmeasure: path.rms",
+            "duration is 0.001 s; it must be at least a period, which is 0.02 s",
+        ),
+        (
+            "{stanley: {gain: 2.0}}",
+            "{pure_pursuit: {look_ahead: 2.0}}",
+            "'controller' item 2 is 'pure_pursuit' once more",
+        ),
+        ("forklift]", "forklift]\x07", r"line 1: not valid YAML: the character '.x07' is not allowed"),
+        ("count: 3", "count: 3000000000", "'count' is 3e.09; it must be a whole number of at least 2 and at most 1000"),
+    ],
+)
+def test_what_is_wrong_is_said(read, old, new, words):
+    assert old in PLAN
+    with pytest.raises(VdsGzError, match=words):
+        read(PLAN.replace(old, new, 1) if new or old != PLAN else "")
+
+
+@pytest.mark.parametrize("file", sorted(share("config", "sweeps").glob("*.yaml")), ids=lambda file: file.stem)
+def test_sweeps_that_come_with_the_package_are_right(file):
+    assert len(read_sweep(file))
+
+
+def test_samples_of_nothing_are_refused(read):
+    with pytest.raises(VdsGzError, match="nothing is drawn from an interval"):
+        read("vehicle: deepracer\ncommands: steps.csv\nsamples: {random: 5}\nmeasure: settle\n")
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(VdsGzError, match=r"sweep '.*none.yaml' does not exist"):
+        read_sweep(tmp_path / "none.yaml")

@@ -1,0 +1,185 @@
+"""``vds-gz sweep``: very many runs of a vehicle, with its numbers varied, and what they tell."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from vds_gz.cli.console_script import DONE, FAILED, RAW, add_workers_option, command, whole
+from vds_gz.errors import ArgumentError
+from vds_gz.fleet.tracking import DIVERGED, STATUSES
+from vds_gz.study.progress import progress
+from vds_gz.study.report.sweep import HEAD, distribution_rows, sentences, write_report
+from vds_gz.study.report.text import text_table
+from vds_gz.study.sweep.analysis import Runs, analyse
+from vds_gz.study.sweep.folder import RUNS, Folder, collect
+from vds_gz.study.sweep.keeping import keep
+from vds_gz.study.sweep.measures import CLOSED_LOOP, OPEN_LOOP
+from vds_gz.study.sweep.plan_file import descriptions, read_sweep
+from vds_gz.study.sweep.simulation import ADDITIONAL_DEAD_TIME, CONTROLLER, START, UNMEASURED
+from vds_gz.study.sweep.sweep import Sweep
+from vds_gz.study.sweep.table import Table
+
+DESCRIPTION = """
+Run vehicles through command logs, or controllers along paths, again and again with numbers varied: dead times, lags,
+limits, gains. Thousands of runs of a minute take seconds; each is a function of the plan and of its number, so they are
+the same on any machine, in whatever pieces and order they were done.
+
+  vehicle: my_robot.yaml               # a parameter file or a preset, or a list of them
+  controller: pure_pursuit             # or: commands: [steps.csv, drive.mcap]
+  path: track.csv                      # with columns x, y and, if wanted, speed
+  driving: {rate: 50, duration: 60}    # commands a second [Hz], and how long a run is at most [s]
+  vary:
+    drive_actuator.dead_time: {uniform: [0.05, 0.4]}
+    steering_actuator.time_constant: {interval: identified/parameters.yaml}
+    controller.look_ahead: [1.0, 1.5, 2.0]
+  samples: {sobol: 1024, seed: 1}
+  measure: [path.rms, path.peak]
+  expect: {path.peak: {p99: 0.5}}
+
+Written into a folder: runs.csv, one row a run; report.html, report.json and pictures; the recordings of --keep; and
+shards/, what is done so far, from which --resume goes on.
+"""
+
+EPILOG = """
+examples:
+  vds-gz sweep sweep.yaml -o out --keep worst:5
+  vds-gz sweep sweep.yaml -o out --workers 8
+  vds-gz sweep sweep.yaml -o out --workers tcp://10.0.0.1:8786 --resume
+
+exit code: 0 done and as expected, 1 an expectation is broken or a run failed, 2 wrong use or input
+"""
+
+#: What is varied and never measured.
+CHOSEN = (CONTROLLER, START, ADDITIONAL_DEAD_TIME)
+
+#: So many failures are printed.
+PRINTED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """Which runs are kept: so many of the worst, by a measure; by the first one where none is named."""
+
+    count: int
+    measure: str
+
+
+@command("vds-gz sweep")
+def main(argv: list[str]) -> int:
+    """Do a sweep.
+
+    Returns:
+        0 if all is as expected, 1 if an expectation is broken or a run failed, 2 if something is wrong with what was
+        given.
+    """
+    options = _parser().parse_args(argv)
+    sweep = read_sweep(options.file)
+    kept: Keep | None = options.keep
+    if kept and kept.measure not in ("", *sweep.measures):
+        raise ArgumentError(f"--keep: '{kept.measure}' is not measured; measured are {', '.join(sweep.measures)}")
+    if options.resume and options.shard:
+        raise ArgumentError("--shard does not go with --resume; the pieces are those that the sweep was begun with")
+    path = Path(options.output)
+    folder = Folder.resume(path, sweep) if options.resume else Folder.begin(path, sweep, options.shard)
+    with progress(f"{len(sweep)} runs", len(sweep)) as advance:
+        failed = folder.do(sweep, options.workers, advance, _notify)
+    for one in failed[:PRINTED]:
+        print(f"vds-gz sweep: {one.task}: {one.reason}", file=sys.stderr)
+    if len(failed) > PRINTED:
+        print(f"vds-gz sweep: and {len(failed) - PRINTED} more pieces of the sweep failed", file=sys.stderr)
+    if not folder.done():
+        return FAILED
+    folder.write_csv()
+    # Labels, which are texts, would take most of the memory.
+    table = collect(path, "run", *sweep.space.variations, *sweep.measures, "status")
+    broken = _tell(options.file, path, sweep, table)
+    if kept:
+        _keep(path, sweep, table, kept)
+    bad = {status: int(np.sum(table["status"] == status)) for status in (STATUSES[DIVERGED], UNMEASURED)}
+    for status, count in bad.items():
+        if count:
+            print(f"vds-gz sweep: {count} runs are {status}; they have that status in {path / RUNS}", file=sys.stderr)
+    return FAILED if broken or failed or any(bad.values()) else DONE
+
+
+def _notify(words: str) -> None:
+    print(f"vds-gz sweep: {words}", file=sys.stderr, flush=True)
+
+
+def _tell(title: str, path: Path, sweep: Sweep, table: Table) -> bool:
+    """Print and write what the runs tell, case by case; whether an expectation is broken."""
+    cases = [(runs, analyse(runs)) for runs in cases_of(sweep, table)]
+    write_report(path, title, cases)
+    for runs, found in cases:
+        if runs.label:
+            print(f"{runs.label}:")
+        print(f"{text_table(HEAD, list(distribution_rows(runs, found)))}\n")
+        for sentence in sentences(runs, found):
+            print(f"{sentence}\n")
+    print(f"runs    {path / RUNS}\nreport  {path / 'report.html'}")
+    broken = [(runs.label, one) for runs, found in cases for one in found.expectations if one.broken]
+    if broken:
+        rows = [(one.measure, one.quantile, f"{one.value:.4g}", one.requirement, label) for label, one in broken]
+        head = "measure", "of the runs", "is", "must be", ""
+        print(f"\nnot as expected:\n{text_table(head, rows)}", file=sys.stderr)
+    return bool(broken)
+
+
+def cases_of(sweep: Sweep, table: Table) -> Iterator[Runs]:
+    """The runs of each case by themselves, for whoever looks at them; numbers of other cases are not comparable."""
+    known = {one.name: one.unit for one in (*OPEN_LOOP, *CLOSED_LOOP)}
+    columns = [name for name in sweep.cases[0].labels if len({case.labels[name] for case in sweep.cases}) > 1]
+    numbers = table["run"].astype(np.int64)
+    for index, case in enumerate(sweep.cases):
+        chosen = numbers // len(sweep.space) == index
+        varied = dict(descriptions(sweep, case))
+        yield Runs(
+            {name: table[name][chosen].astype(np.float64) for name in varied},
+            {name: table[name][chosen].astype(np.float64) for name in sweep.measures},
+            {name: one.unit for name, one in varied.items()} | {name: known[name] for name in sweep.measures},
+            {name: float(str(one.default)) for name, one in varied.items() if not name.startswith(CHOSEN)},
+            sweep.identified,
+            sweep.expected,
+            ", ".join(case.labels[name] for name in columns),
+            numbers[chosen].tolist(),
+        )
+
+
+def _keep(path: Path, sweep: Sweep, table: Table, kept: Keep) -> None:
+    """Write recordings of the worst runs."""
+    measure = kept.measure or sweep.measures[0]
+    runs = Runs({}, {measure: table[measure].astype(np.float64)})
+    for place in runs.worst(measure, kept.count):
+        run = int(table["run"][place])
+        file = path / f"run_{run}.mcap"
+        keep(sweep, run, file)
+        print(f"kept    {file}  ({measure} {float(table[measure][place]):.4g})")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser("vds-gz sweep", description=DESCRIPTION, epilog=EPILOG, formatter_class=RAW)
+    parser.add_argument("file", metavar="FILE", help="the plan (YAML); docs/sweep.md has all of its keys")
+    parser.add_argument("-o", "--output", metavar="DIR", default="sweep", help="folder for results (sweep)")
+    add_workers_option(parser)
+    parser.add_argument("--resume", action="store_true", help="go on with the sweep in the folder")
+    parser.add_argument(
+        "--keep", type=_worst, metavar="worst:N[:MEASURE]", help="record the N worst runs, by the first measure or this"
+    )
+    parser.add_argument(
+        "--shard", type=whole(1, 1_000_000), metavar="RUNS", help="runs of a piece (what takes some seconds)"
+    )
+    return parser
+
+
+def _worst(text: str) -> Keep:
+    word, _, rest = text.partition(":")
+    count, _, measure = rest.partition(":")
+    if word != "worst" or not count.isdecimal() or int(count) < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' must be worst:N or worst:N:MEASURE, e.g. worst:5:path.peak")
+    return Keep(int(count), measure)

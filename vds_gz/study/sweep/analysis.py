@@ -1,0 +1,142 @@
+"""What the runs of a sweep tell together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vds_gz.errors import ArgumentError
+from vds_gz.parameters.intervals import Interval
+from vds_gz.study.sweep.advice import Advice, advise
+from vds_gz.study.sweep.distributions import LARGER_IS_BETTER, Distribution, bad_quantile, distribution, quantiles_of
+from vds_gz.study.sweep.sensitivity import Sensitivity, sensitivity
+
+Reals = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """The runs of a sweep.
+
+    Attributes:
+        parameters: The numbers that were varied, each by its dotted name with one value a run.
+        measures: Each by its name with one value a run, NaN of a run that has none.
+        units: By parameter and measure.
+        nominal: What the vehicle has where nothing is varied, by parameter; nobody measures a controller's gains.
+        identified: Parameters that ``vds-gz identify`` measured, with their intervals.
+        expected: Bounds that quantiles are to keep, by measure and quantile.
+        label: What all of them have in common, where there are others beside them.
+        numbers: Of the runs in the sweep; counted from 0 where none are given.
+    """
+
+    parameters: Mapping[str, Reals]
+    measures: Mapping[str, Reals]
+    units: Mapping[str, str] = field(default_factory=dict)
+    nominal: Mapping[str, float] = field(default_factory=dict)
+    identified: Mapping[str, Interval] = field(default_factory=dict)
+    expected: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    label: str = ""
+    numbers: Sequence[int] = ()
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(next(iter(self.measures.values()), ()))
+
+    def number(self, place: int) -> int:
+        """The number in the sweep of the run at a place in the columns."""
+        return self.numbers[place] if len(self.numbers) else place
+
+    def worst(self, measure: str, count: int) -> NDArray[np.intp]:
+        """The runs in which a measure is worst, the worst first; earlier ones first where it is the same."""
+        values = self.measures[measure]
+        order = np.argsort(values if measure in LARGER_IS_BETTER else -values, kind="stable")
+        return order[~np.isnan(values[order])][:count]
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """A bound on a quantile of a measure, and what it is."""
+
+    measure: str
+    quantile: str
+    bound: float
+    value: float
+
+    @property
+    def broken(self) -> bool:
+        """It is beyond the bound, or no run has the measure."""
+        if self.measure in LARGER_IS_BETTER:
+            return not self.value >= self.bound
+        return not self.value <= self.bound
+
+    @property
+    def requirement(self) -> str:
+        """The bound in words."""
+        return f"{'at least' if self.measure in LARGER_IS_BETTER else 'at most'} {self.bound:g}"
+
+    def __str__(self) -> str:
+        return f"{self.measure}'s {self.quantile} is {self.value:.4g}; it must be {self.requirement}"
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """What the runs of a sweep tell, by measure."""
+
+    distributions: dict[str, Distribution]
+    sensitivities: dict[str, Sensitivity]
+    advice: dict[str, Advice]
+    expectations: tuple[Expectation, ...]
+
+
+def analyse(runs: Runs) -> Analysis:
+    """Look at all measures of a sweep.
+
+    Raises:
+        ArgumentError: Something is expected of a measure or a quantile that there is not.
+    """
+    check_expected(runs.expected, runs.measures)
+    distributions = {name: distribution(name, values) for name, values in runs.measures.items()}
+    sensitivities = {
+        name: found
+        for name, values in runs.measures.items()
+        if (found := sensitivity(runs.parameters, values)) is not None
+    }
+    advice = {
+        name: one
+        for name, found in sensitivities.items()
+        if found.trusted
+        and (
+            one := advise(
+                runs.parameters,
+                runs.nominal,
+                name,
+                runs.measures[name],
+                found,
+                runs.expected.get(name, {}).get(bad_quantile(name)),
+            )
+        )
+    }
+    return Analysis(distributions, sensitivities, advice, tuple(_expectations(runs, distributions)))
+
+
+def _expectations(runs: Runs, distributions: Mapping[str, Distribution]) -> Iterator[Expectation]:
+    for measure, bounds in runs.expected.items():
+        for quantile, bound in bounds.items():
+            yield Expectation(measure, quantile, bound, distributions[measure].quantiles[quantile])
+
+
+def check_expected(expected: Mapping[str, Mapping[str, float]], measures: Mapping[str, object]) -> None:
+    """See that what is expected can be looked up.
+
+    Raises:
+        ArgumentError: There is no such measure or quantile.
+    """
+    for measure, bounds in expected.items():
+        if measure not in measures:
+            raise ArgumentError(f"expect: '{measure}' is not measured; measured are {', '.join(measures) or 'none'}")
+        for quantile in bounds:
+            if quantile not in (known := quantiles_of(measure)):
+                raise ArgumentError(f"expect: '{measure}' has no '{quantile}'; there are {', '.join(known)}")

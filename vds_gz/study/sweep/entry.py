@@ -1,0 +1,140 @@
+"""Pieces of a YAML file, each with the place where it stands, for messages."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+import yaml
+
+from vds_gz.errors import ArgumentError, VdsGzError
+from vds_gz.parameters.yaml_reader import scalar_of
+
+T = TypeVar("T")
+
+
+class SweepFileError(VdsGzError, ValueError):
+    """A sweep's file cannot be used. The message says which line, and what would be right."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A piece of the file.
+
+    Attributes:
+        where: File, line and keys, for messages.
+        node: What stands there.
+    """
+
+    where: str
+    node: yaml.Node = field(repr=False)
+
+    def error(self, problem: str) -> SweepFileError:
+        """What is wrong here."""
+        return SweepFileError(f"{self.where} {problem}")
+
+    def mapping(self, meaning: str) -> dict[str, Entry]:
+        """By key.
+
+        Args:
+            meaning: What it should hold, for the message.
+        """
+        if not isinstance(self.node, yaml.MappingNode) or not self.node.value:
+            raise self.error(f"must hold {meaning}")
+        found: dict[str, Entry] = {}
+        for key, value in self.node.value:
+            name = str(key.value)
+            if name in found:
+                raise self.error(f"holds '{name}' twice")
+            found[name] = self._below(key, f"'{name}'", value)
+        return found
+
+    def choice(self, meaning: str, keys: Iterable[str]) -> dict[str, Entry]:
+        """By key, of which there are only these."""
+        keys = tuple(keys)
+        found = self.mapping(meaning)
+        for name in found:
+            if name not in keys:
+                nearest = difflib.get_close_matches(name, keys, n=1, cutoff=0.0)[0]
+                raise found[name].error(f"is no key here; there are {', '.join(keys)}; nearest is '{nearest}'")
+        return found
+
+    def items(self, meaning: str) -> list[Entry]:
+        """One or several."""
+        if isinstance(self.node, yaml.SequenceNode):
+            if not self.node.value:
+                raise self.error(f"is empty; it must hold {meaning}")
+            return [self._below(item, f"item {k}", item) for k, item in enumerate(self.node.value, start=1)]
+        return [self]
+
+    def text(self, meaning: str) -> str:
+        """A text."""
+        if not isinstance(self.node, yaml.ScalarNode) or not self.node.value:
+            raise self.error(f"must be {meaning}")
+        return str(self.node.value)
+
+    def number(self, meaning: str = "a finite number") -> float:
+        """A number."""
+        value = scalar_of(self.node, self.where) if isinstance(self.node, yaml.ScalarNode) else None
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            raise self.error(f"is {self._words()}; it must be {meaning}")
+        return float(value)
+
+    def whole(self, least: int, most: float = math.inf) -> int:
+        """A whole number."""
+        limit = "" if most == math.inf else f" and at most {most}"
+        value = self.number(meaning := f"a whole number of at least {least}{limit}")
+        if value != round(value) or not least <= value <= most:
+            raise self.error(f"is {value:g}; it must be {meaning}")
+        return round(value)
+
+    def _below(self, place: yaml.Node, name: str, node: yaml.Node) -> Entry:
+        file, _, rest = self.where.partition(", line ")
+        _, _, keys = rest.partition(":")
+        return Entry(f"{file}, line {place.start_mark.line + 1}:{keys} {name}", node)
+
+    def _words(self) -> str:
+        return repr(self.node.value) if isinstance(self.node, yaml.ScalarNode) else "no number"
+
+
+def composed(file: Path, meaning: str) -> yaml.Node:
+    """What a file holds.
+
+    Args:
+        file: The file.
+        meaning: What it should hold, for the message.
+
+    Raises:
+        VdsGzError: It cannot be read, is no YAML, or there is nothing in it.
+    """
+    try:
+        text = file.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise ArgumentError(f"sweep '{file}' does not exist (looked in {Path.cwd()})") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise SweepFileError(f"sweep '{file}' cannot be read: {error}") from None
+    try:
+        node = yaml.compose(text, Loader=yaml.SafeLoader)
+    except yaml.MarkedYAMLError as error:
+        line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
+        raise SweepFileError(f"{file}{line}: not valid YAML: {error.problem}") from None
+    except yaml.reader.ReaderError as error:
+        number = text.count("\n", 0, error.position) + 1
+        raise SweepFileError(
+            f"{file}, line {number}: not valid YAML: the character {text[error.position]!r} is not allowed"
+        ) from None
+    if node is None:
+        raise SweepFileError(f"{file}: there is nothing in it; it must hold {meaning}")
+    return node
+
+
+def within(entry: Entry, action: Callable[[], T]) -> T:
+    """Do something whose errors are of this piece of the file."""
+    try:
+        return action()
+    except VdsGzError as error:
+        raise entry.error(f"- {error}") from None

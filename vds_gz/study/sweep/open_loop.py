@@ -1,0 +1,186 @@
+"""One command log through many vehicles, compared with the nominal vehicle: measures, and nothing else, are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vds_gz.commandlog.log import CommandLog, CommandLogError
+from vds_gz.fleet.base_link import BaseLinks, base_links
+from vds_gz.fleet.fleet import Fleet
+from vds_gz.parameters.node import NodeParameters
+from vds_gz.study.sweep.measures import DIFFERENCES, OPEN_LOOP, measures_of
+from vds_gz.vehicle.catalogue import models
+from vds_gz.vehicle.command import Command
+from vds_gz.vehicle.vehicle import NANOSECONDS, Vehicle
+
+Reals = NDArray[np.float64]
+
+#: The run goes on for so long after the last command [s].
+TAIL = 1.0
+
+#: Vehicles that are stepped together: enough for all lanes of all cores, few enough for little memory.
+TOGETHER = 2048
+
+#: Where a response has settled: within this part of its peak.
+SETTLED = 0.05
+
+
+def run_open_loop(
+    log: CommandLog, nominal: NodeParameters, vehicles: Sequence[object], names: Sequence[str]
+) -> dict[str, Reals]:
+    """Send a log to vehicles, each at rest with base_link at the origin, and measure them.
+
+    A command acts when it would in a replay, and times out as there. A run's measures depend on its vehicle alone, not
+    on which others are run with it.
+
+    Args:
+        log: The commands.
+        nominal: What the vehicles are compared with; its model, step rate, sampling rate and time-out are theirs too.
+        vehicles: Parameter groups of the model.
+        names: Of measures.
+
+    Returns:
+        By measure, one number a vehicle.
+
+    Raises:
+        ArgumentError: There is no such measure.
+        CommandLogError: The model takes no such commands.
+    """
+    measures_of(names, OPEN_LOOP)
+    model = models()[nominal.model]
+    if log.type.kind not in model.accepts:
+        raise CommandLogError(f"the model '{model.name}' does not take commands of the kind '{log.type.name}'")
+    parts = [_measured(log, nominal, vehicles[i : i + TOGETHER], names) for i in range(0, len(vehicles), TOGETHER)]
+    return {name: np.concatenate([part[name] for part in parts]) if parts else np.empty(0) for name in names}
+
+
+def _measured(
+    log: CommandLog, nominal: NodeParameters, vehicles: Sequence[object], names: Sequence[str]
+) -> dict[str, Reals]:
+    """The measures of vehicles that are run together; the nominal one is run as the last of them."""
+    every = [*vehicles, nominal.vehicle]
+    differences = {name: _Difference(len(vehicles)) for name in DIFFERENCES}
+    settling = _Settling(last_change(log)) if "settle" in names else None
+    for time, motion in _Driven(nominal, every).motions(log, nominal.pub_rate):
+        for name, apart in _apart(motion):
+            differences[name].add(apart)
+        if settling is not None:
+            settling.add(time, motion)
+    numbers = {
+        f"{name}.{measure}": getattr(one, measure)
+        for name, one in differences.items()
+        for measure in ("rms", "peak", "end")
+    }
+    if settling is not None:
+        numbers["settle"] = settling.settled()[:-1]
+    return {name: numbers[name] for name in names}
+
+
+def last_change(log: CommandLog) -> float:
+    """When the last command came that differs from the one before [s]; the first one, where all are equal."""
+    changes = [k for k in range(1, len(log.times)) if log.commands[k] != log.commands[k - 1]]
+    return log.times[changes[-1]] if changes else log.times[0]
+
+
+def _apart(motion: BaseLinks) -> Iterator[tuple[str, Reals]]:
+    """By quantity, how far all vehicles but the last are from the last."""
+    x, y, heading, v_x, v_y, yaw_rate = (values[:-1] - values[-1] for values in motion)
+    yield "path", np.sqrt(x * x + y * y)
+    yield "heading", heading
+    yield "speed", v_x
+    yield "lateral", v_y
+    yield "yaw_rate", yaw_rate
+
+
+class _Driven(Vehicle[Any, Any, Any]):
+    """Vehicles that are all sent the nominal one's commands; its time is theirs."""
+
+    def __init__(self, nominal: NodeParameters, parameters: Sequence[Any]) -> None:
+        """All at rest at the origin."""
+        super().__init__(
+            models()[nominal.model],
+            nominal.vehicle,
+            step_rate=nominal.step_rate,
+            max_command_age=nominal.twist_reference_max_oldness,
+        )
+        self._fleet = Fleet(self.model, parameters, step_rate=nominal.step_rate)
+        self._offsets = np.array(
+            [self.model.coefficients(one, self.coefficients.dt).base_link_offset for one in parameters]
+        )
+
+    def motions(self, log: CommandLog, rate: float) -> Iterator[tuple[float, BaseLinks]]:
+        """Times [s] and how all vehicles move then, a sample a period from the first command on.
+
+        Every base_link begins at the origin.
+        """
+        as_sent = log.type.as_sent
+        for time, command in zip(log.times, log.commands, strict=True):
+            self.enter(as_sent(command).command(), round(time * NANOSECONDS))
+        for k in range(int((log.duration + TAIL) * rate) + 1):
+            time = round(k * NANOSECONDS / rate)
+            self.advance(time)
+            motion = base_links(self._fleet.states, self._offsets)
+            yield time / NANOSECONDS, motion._replace(x=motion.x - self._offsets)
+
+    def _do(self, command: Command, steps: int) -> None:
+        self._fleet.commands[:] = command
+        self._fleet.advance(steps)
+
+
+class _Difference:
+    """Of a quantity's difference what is kept of all samples: rms, peak and the last one."""
+
+    def __init__(self, count: int) -> None:
+        self._squares = np.zeros(count)
+        self._samples = 0
+        self.peak = np.zeros(count)
+        self.end = np.zeros(count)
+
+    def add(self, difference: Reals) -> None:
+        """Of one more sample."""
+        self._squares += difference * difference
+        self._samples += 1
+        self.end = np.abs(difference)
+        np.maximum(self.peak, self.end, out=self.peak)
+
+    @property
+    def rms(self) -> Reals:
+        """Of all samples."""
+        rms: Reals = np.sqrt(self._squares / self._samples)
+        return rms
+
+
+class _Settling:
+    """When the responses to the last change of a command have settled."""
+
+    def __init__(self, changed: float) -> None:
+        """For a last change at this time [s]."""
+        self._changed = changed
+        self._times: list[float] = []
+        self._samples: list[tuple[Reals, Reals]] = []
+        self._peaks: list[Reals] = []
+
+    def add(self, time: float, motion: BaseLinks) -> None:
+        """Of one more sample."""
+        response = motion.v_x, motion.yaw_rate
+        if not self._peaks:
+            self._peaks = [np.zeros(len(one)) for one in response]
+        for peak, one in zip(self._peaks, response, strict=True):
+            np.maximum(peak, np.abs(one), out=peak)
+        if time >= self._changed:
+            self._times.append(time)
+            self._samples.append(response)
+
+    def settled(self) -> Reals:
+        """From the change until both stay within their bands [s]: the first sample after the last one outside."""
+        after = np.append(self._times[1:], self._times[-1]) - self._changed
+        final = self._samples[-1]
+        settled = np.zeros(len(final[0]))
+        for time, responses in zip(after, self._samples, strict=True):
+            for one, end, peak in zip(responses, final, self._peaks, strict=True):
+                settled[np.abs(one - end) > SETTLED * peak] = time
+        return settled

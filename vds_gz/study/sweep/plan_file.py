@@ -1,0 +1,304 @@
+"""The file of a sweep."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import TypeAlias, TypeVar
+
+import yaml
+
+from vds_gz.commandlog.files import read as read_log
+from vds_gz.configuration import NODE_NAME, load_parameters, preset_names
+from vds_gz.errors import ArgumentError
+from vds_gz.fleet.closed_loop import steps_of_period
+from vds_gz.fleet.controllers.controller import Controller
+from vds_gz.fleet.controllers.registry import controller_named
+from vds_gz.fleet.path_file import read_path
+from vds_gz.parameters.declaration import Description, describe
+from vds_gz.parameters.intervals import Interval, read_intervals
+from vds_gz.parameters.node import NodeParameters
+from vds_gz.study.sweep.analysis import check_expected
+from vds_gz.study.sweep.case import Case, ClosedLoop, Driving, cases_of
+from vds_gz.study.sweep.entry import Entry, SweepFileError, composed, within
+from vds_gz.study.sweep.measures import CLOSED_LOOP, OPEN_LOOP, measures_of
+from vds_gz.study.sweep.sampling import Grid, Samples, Space, Uniform, Variation
+from vds_gz.study.sweep.simulation import ADDITIONAL_DEAD_TIME, CONTROLLER, START, STARTS, vehicle_parameters
+from vds_gz.study.sweep.sweep import Sweep
+
+T = TypeVar("T")
+
+KEYS = ("vehicle", "commands", "controller", "path", "driving", "vary", "samples", "measure", "expect")
+MEANING = f"keys of a sweep: {', '.join(KEYS)}"
+
+#: Keys below ``driving``, with what a number there must exceed.
+DRIVING = {"rate": 0.0, "duration": 0.0, "bound": 0.0, "laps": 0.0, "lateral": -math.inf, "heading_error": -math.inf}
+
+#: More runs than this are no sweep but a mistake.
+MOST_RUNS = 100_000_000
+
+
+def read_sweep(file: str | Path) -> Sweep:
+    """The sweep in a file; what it names is looked for beside the file, and where the program runs.
+
+    Raises:
+        VdsGzError: The file, or one that it names, cannot be used.
+    """
+    return _Reader(Path(file)).sweep()
+
+
+Known: TypeAlias = "Mapping[str, Description]"
+
+
+class _Reader:
+    """Reads one file."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._entries = Entry(f"{file}, line 1:", composed(file, MEANING)).choice(MEANING, KEYS)
+        self._identified: dict[str, Interval] = {}
+
+    def sweep(self) -> Sweep:
+        """All of it."""
+        cases = self._cases()
+        closed = isinstance(cases[0].drive, ClosedLoop)
+        if not closed and "driving" in self._entries:
+            raise self._entries["driving"].error("is of controllers; commands have times of their own")
+        variations = self._variations(cases)
+        space = Space(variations, self._samples(variations))
+        measures = tuple(one.text("the name of a measure") for one in self._entry("measure").items("measures"))
+        within(self._entries["measure"], lambda: measures_of(measures, CLOSED_LOOP if closed else OPEN_LOOP))
+        driving = self._driving()
+        if "delay_margin" in measures and driving.bound == math.inf:
+            raise self._entries["measure"].error("has delay_margin, which needs a bound: driving: {bound: 0.5}  # [m]")
+        if len(set(measures)) < len(measures):
+            raise self._entries["measure"].error("names a measure twice")
+        identified = self._of_vehicle(variations) | self._identified
+        sweep = Sweep(tuple(cases), space, measures, driving, self._expected(measures), identified)
+        if len(sweep) > MOST_RUNS:
+            raise SweepFileError(f"{self._file}: there are {len(sweep)} runs; there may be at most {MOST_RUNS}")
+        if closed:
+            self._check_times(sweep)
+        return sweep
+
+    def _check_times(self, sweep: Sweep) -> None:
+        """See that commands fall on steps of the vehicles, and that there is one at least."""
+        rate, duration = sweep.driving.rate, sweep.driving.duration
+        for case in sweep.cases:
+            try:
+                steps_of_period(case.vehicle.step_rate, rate)
+            except ArgumentError as error:
+                raise SweepFileError(f"{self._file}: {case.labels['vehicle']}: {error}") from None
+        if round(duration * rate) < 1:
+            raise SweepFileError(
+                f"{self._file}: duration is {duration:g} s; it must be at least a period, which is {1.0 / rate:g} s"
+            )
+
+    def _entry(self, key: str) -> Entry:
+        if key not in self._entries:
+            raise SweepFileError(f"{self._file}: '{key}' is missing")
+        return self._entries[key]
+
+    def _located(self, name: str) -> str:
+        """A file beside this one, or as it is."""
+        beside = self._file.parent / name
+        return str(beside) if beside.exists() else name
+
+    # ------------------------------------------------------------------ what is driven
+
+    def _cases(self) -> list[Case]:
+        open_loop = "commands" in self._entries
+        if open_loop == ("controller" in self._entries) or open_loop == ("path" in self._entries):
+            raise SweepFileError(
+                f"{self._file}: a vehicle is sent 'commands', or a 'controller' follows a 'path': either the first, or "
+                "the other two must be there"
+            )
+        vehicles = self._read("vehicle", f"a parameter file, or a preset of {', '.join(preset_names())}", self._vehicle)
+        logs = self._read("commands", "command logs", lambda name: read_log(self._located(name)))
+        paths = self._read("path", "CSV files of paths", lambda name: read_path(self._located(name)))
+        return list(cases_of(vehicles, logs, self._controllers(), paths))
+
+    def _vehicle(self, name: str) -> NodeParameters:
+        return load_parameters(name if name in preset_names() else self._located(name))
+
+    def _read(self, key: str, meaning: str, read: Callable[[str], T]) -> dict[str, T]:
+        """What is named below a key, each by its name."""
+        if key not in self._entries and key != "vehicle":
+            return {}
+        found: dict[str, T] = {}
+        for one in self._entry(key).items(meaning):
+            name = one.text(meaning)
+            if name in found:
+                raise one.error(f"is '{name}' once more")
+            found[name] = within(one, partial(read, name))
+        return found
+
+    def _controllers(self) -> dict[str, dict[str, float]]:
+        """Gains by the controller's name."""
+        found: dict[str, dict[str, float]] = {}
+        for one in self._entries["controller"].items("controllers") if "controller" in self._entries else ():
+            gains: dict[str, Entry] = {}
+            if isinstance(one.node, yaml.MappingNode):
+                meaning = "one controller with its parameters, e.g. {pure_pursuit: {look_ahead: 2.0}}"
+                named = one.mapping(meaning)
+                if len(named) != 1:
+                    raise one.error(f"must hold {meaning}")
+                [(name, entry)] = named.items()
+                gains = entry.mapping("the controller's parameters")
+            else:
+                name = one.text("the name of a controller")
+            if name in found:
+                raise one.error(f"is '{name}' once more; to vary its parameters: vary: {{{CONTROLLER}NAME: [...]}}")
+            known = _controller_parameters(one, name)
+            found[name] = {
+                gain: float(str(_checked(entry, known, gain, entry.number()))) for gain, entry in gains.items()
+            }
+        return found
+
+    def _driving(self) -> Driving:
+        if "driving" not in self._entries:
+            return Driving()
+        found = self._entries["driving"].choice(f"some of {', '.join(DRIVING)}", DRIVING)
+        values = {name: one.whole(1) if name == "laps" else one.number() for name, one in found.items()}
+        for name, value in values.items():
+            if not value > DRIVING[name]:
+                raise found[name].error(f"is {value:g}; it must be greater than {DRIVING[name]:g}")
+        return Driving(**values)  # type: ignore[arg-type]  # laps is whole
+
+    # ------------------------------------------------------------------ what is varied
+
+    def _variations(self, cases: list[Case]) -> dict[str, Variation]:
+        if "vary" not in self._entries:
+            return {}
+        entries = self._entries["vary"].mapping("parameters that are varied")
+        seen: dict[str, str] = {}
+        found = {}
+        for name, entry in entries.items():
+            descriptions = [_description(entry, case, name) for case in cases]
+            if (same := seen.setdefault(descriptions[0].name, name)) != name:
+                raise entry.error(f"is '{same}' once more")
+            found[name] = self._variation(entry, name, descriptions)
+        return found
+
+    def _variation(self, entry: Entry, name: str, descriptions: list[Description]) -> Variation:
+        """How a number is varied, within the bounds of all that it may be."""
+        variation = self._spread(entry, name)
+        ends = variation.values if isinstance(variation, Grid) else (variation.low, variation.high)
+        for description in descriptions:
+            if description.type != "double":
+                raise entry.error(f"is a {description.type}; only real numbers are varied")
+            for value in ends:
+                within(entry, partial(description.check, value))
+        return variation
+
+    def _spread(self, entry: Entry, name: str) -> Variation:
+        meaning = "{uniform: [low, high]}, {interval: parameters.yaml}, {grid: [...]} or {from: 0, to: 1, count: 11}"
+        if isinstance(entry.node, yaml.SequenceNode):
+            return Grid(tuple(one.number() for one in entry.items("numbers")))
+        found = entry.choice(meaning, ("uniform", "interval", "grid", "from", "to", "count"))
+        if set(found) == {"grid"}:
+            return Grid(tuple(one.number() for one in found["grid"].items("numbers")))
+        if set(found) == {"from", "to", "count"}:
+            low, high, count = found["from"].number(), found["to"].number(), found["count"].whole(2, MOST_RUNS)
+            return Grid(tuple(low + (high - low) * k / (count - 1) for k in range(count)))
+        if set(found) == {"uniform"}:
+            ends = [one.number() for one in found["uniform"].items("two numbers")]
+            if len(ends) != 2 or not ends[0] < ends[1]:
+                raise found["uniform"].error(f"is {ends}; it must be two numbers, the lower one first")
+            return Uniform(*ends)
+        if set(found) == {"interval"}:
+            one = self._interval(found["interval"], name)
+            self._identified[name] = one
+            return Uniform(one.low, one.high)
+        raise entry.error(f"must be {meaning}, or a list of numbers")
+
+    def _interval(self, entry: Entry, name: str) -> Interval:
+        file = entry.text("a parameter file that `vds-gz identify` wrote")
+        found = within(entry, lambda: read_intervals(self._located(file), f"/{NODE_NAME}"))
+        ends = [full for full in found if full == name or full.endswith(f".{name}")]
+        if len(ends) != 1:
+            raise entry.error(
+                f"is {file}, which has no interval of '{name}'; it has those of {', '.join(found) or 'nothing'}"
+            )
+        return found[ends[0]]
+
+    def _of_vehicle(self, names: Iterable[str]) -> dict[str, Interval]:
+        """Of what is varied, the intervals in the vehicle's own file, where there is one vehicle."""
+        vehicle, *others = [one.text("a vehicle") for one in self._entry("vehicle").items("vehicles")]
+        if others or vehicle in preset_names():
+            return {}
+        found = read_intervals(self._located(vehicle), f"/{NODE_NAME}")
+        return {name: found[full] for name in names for full in found if full == name or full.endswith(f".{name}")}
+
+    def _samples(self, variations: Mapping[str, Variation]) -> Samples:
+        drawn = [name for name, one in variations.items() if isinstance(one, Uniform)]
+        if bool(drawn) != ("samples" in self._entries):
+            raise SweepFileError(
+                f"{self._file}: '{drawn[0]}' is drawn from an interval, so 'samples' must say how often, e.g. "
+                "{sobol: 1024, seed: 1}"
+                if drawn
+                else f"{self._file}: there are 'samples', but nothing is drawn from an interval; grids need none"
+            )
+        if not drawn:
+            return Samples()
+        entry = self._entries["samples"]
+        meaning = "{sobol: 1024, seed: 1} or {random: 1000, seed: 1}"
+        found = entry.choice(meaning, ("sobol", "random", "seed"))
+        if ("sobol" in found) == ("random" in found):
+            raise entry.error(f"must be {meaning}")
+        seed = found["seed"].whole(0) if "seed" in found else 0
+        count = found["sobol" if "sobol" in found else "random"].whole(1, MOST_RUNS)
+        return Samples("sobol" in found, count, seed)
+
+    def _expected(self, measures: tuple[str, ...]) -> dict[str, dict[str, float]]:
+        if "expect" not in self._entries:
+            return {}
+        entry = self._entries["expect"]
+        expected = {
+            measure: {part: bound.number() for part, bound in one.mapping("bounds, e.g. {p99: 0.5}").items()}
+            for measure, one in entry.mapping("measures with bounds, e.g. path.peak: {p99: 0.5}").items()
+        }
+        within(entry, lambda: check_expected(expected, dict.fromkeys(measures)))
+        return expected
+
+
+def _description(entry: Entry, case: Case, name: str) -> Description:
+    """What is known of a number that is varied."""
+    return within(entry, lambda: _known(case, name))
+
+
+def _known(case: Case, name: str) -> Description:
+    known: dict[str, Description] = {**vehicle_parameters(case)}
+    seconds = Description(ADDITIONAL_DEAD_TIME, "double", 0.0, "s", minimum=0.0)
+    known[ADDITIONAL_DEAD_TIME] = seconds
+    if isinstance(case.drive, ClosedLoop):
+        known |= {f"{START}{one}": Description(f"{START}{one}", "double", 0.0) for one in STARTS}
+        controller = controller_named(case.drive.controller)
+        if isinstance(controller, Controller):
+            known |= {one.name: one for one in describe(controller.parameters(), CONTROLLER.rstrip("."))}
+    if name not in known:
+        nearest = difflib.get_close_matches(name, known, n=1, cutoff=0.0)[0]
+        raise ArgumentError(f"{case.labels['vehicle']} has no such number; the nearest valid name is '{nearest}'")
+    return known[name]
+
+
+def _controller_parameters(entry: Entry, name: str) -> Known:
+    controller = within(entry, lambda: controller_named(name))
+    if not isinstance(controller, Controller):
+        return {}
+    return {one.name: one for one in describe(controller.parameters())}
+
+
+def _checked(entry: Entry, known: Known, name: str, value: float) -> object:
+    if name not in known:
+        raise entry.error(f"is no parameter of this controller; it has {', '.join(known) or 'none'}")
+    return within(entry, lambda: known[name].check(value))
+
+
+def descriptions(sweep: Sweep, case: Case) -> Iterator[tuple[str, Description]]:
+    """What is varied, with its unit and the value that it has in a case where it is not varied."""
+    for name in sweep.space.variations:
+        yield name, _known(case, name)
