@@ -1,147 +1,248 @@
-"""How well vehicles are identified: errors, how often they are small, and how often the intervals hold the true value.
+"""How well vehicles are identified, where their numbers are known.
 
-"bound" is the root mean square of error over Cramer and Rao's bound: 1 is as exact as the samples allow at all.
+    python bench/identify.py clean [--seeds 0:50] [--only NAME]    every preset and model, no noise
+    python bench/identify.py noisy [--seeds 0:200] [--only NAME]   2 % noise, 5 % lost, 1 ms of jitter
+    python bench/identify.py others [FOLDER ...]                   recordings of other people's programs
+    python bench/identify.py speed                                 a minute and an hour: time and memory
+    python bench/identify.py table FILE ...                        what earlier calls wrote with --output
 
-Usage: python bench/identify.py [TRIALS]
+A call takes one core; several with other seeds may run at once, each with an `--output` of its own.
 """
 
 from __future__ import annotations
 
+import argparse
+import json
+import resource
 import sys
-from collections import defaultdict
-from time import perf_counter
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from time import perf_counter, process_time
+from typing import Any
 
 import numpy as np
 
-from vds_gz.commandlog.profiles import Limits, make
-from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
-from vds_gz.parameters.node import NodeParameters
-from vds_gz.parameters.vehicles import BicycleParameters
-from vds_gz.study.compare import sources
-from vds_gz.study.identify.axis_fit import AxisFit, fit_axis
-from vds_gz.study.identify.axis_model import AxisParameters, simulate
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "test")]
 
-#: Standard deviation of the noise, of full scale; samples lost; standard deviation of the times of samples [s].
-NOISE, LOST, JITTER = 0.02, 0.05, 0.001
+from helpers.cramer_rao import bound  # noqa: E402
+from helpers.identified_vehicles import (  # noqa: E402
+    DT,
+    KINDS,
+    Case,
+    Disturbance,
+    clean,
+    disturbed,
+    full_scale,
+    judged,
+    presets,
+    random_case,
+)
+from helpers.recorded_vehicles import recordings  # noqa: E402
 
-FULL_SPEED, FULL_ANGLE = 2.0, 0.45
+from vds_gz.study.identify.estimates import Estimate  # noqa: E402
+from vds_gz.study.identify.identification import identify  # noqa: E402
+from vds_gz.study.identify.reading.files import read_signals  # noqa: E402
+from vds_gz.study.identify.signals import Signals  # noqa: E402
+from vds_gz.study.offline.replay import Replay  # noqa: E402
+from vds_gz.study.offline.replay_bag import write_mcap  # noqa: E402
 
-
-#: What an error may be at most, as a part, or for a dead time also in s.
-ALLOWED = {"dead_time": 0.05, "time_constant": 0.05, "rise": 0.02, "fall": 0.02, "value": 0.02}
-ALLOWED_DEAD_TIME = 0.01
-
-
-def bound(
-    fit: AxisFit, commands: tuple[np.ndarray, np.ndarray], truth: dict[str, float], noise: float
-) -> dict[str, float]:
-    """Least standard deviations that any unbiased estimate can have, by Cramer and Rao."""
-    angle = "fall" not in truth
-    whole = AxisParameters(**truth)
-
-    def response(name: str, step: float) -> np.ndarray:
-        p = whole._replace(**{name: getattr(whole, name) + step})
-        return simulate(*commands, fit.time, p._replace(fall=p.rise) if angle else p)
-
-    names = [*truth, "start"]
-    steps = [1e-3 * max(abs(getattr(whole, name)), 0.01) for name in names]
-    columns = [(response(i, step) - response(i, -step)) / (2.0 * step) for i, step in zip(names, steps, strict=True)]
-    size = np.linalg.norm(columns, axis=1)
-    unit = np.array(columns).T / size
-    deviations = noise * np.sqrt(np.diag(np.linalg.inv(unit.T @ unit))) / size
-    return dict(zip(names, deviations, strict=True))
+Row = dict[str, Any]
 
 
-def trial(seed: int, duration: float = 60.0) -> list[tuple[str, dict[str, float], AxisFit, float, dict[str, float]]]:
-    """Axis, truth, what was found, how long it took, and the bound, for a random vehicle."""
-    random = np.random.default_rng(seed)
-    drive = DriveParameters(
-        dead_time=random.uniform(0.05, 0.4),
-        time_constant=random.uniform(0.1, 0.5),
-        max_velocity=random.uniform(1.2, 1.8),
-        max_acceleration=random.uniform(0.8, 2.0),
-        max_deceleration=random.uniform(0.8, 2.5),
-    )
-    steering = SteeringParameters(
-        dead_time=random.uniform(0.03, 0.3),
-        time_constant=random.uniform(0.05, 0.3),
-        max_velocity=random.uniform(0.4, 1.0),
-        max_position=random.uniform(0.3, 0.4),
-    )
-    # The drive's limit is one of wheel speeds too; a narrow vehicle hardly feels the difference.
-    vehicle = BicycleParameters(drive_actuator=drive, steering_actuator=steering, track_fixed=0.0, track_steered=0.0)
-    node = NodeParameters(model="bicycle", model_params={"bicycle": vehicle})
-    log = make("steps", Limits(FULL_SPEED, 0.0, 1.0, FULL_ANGLE, 1.6), ackermann=True, duration=duration, seed=seed)
-    run = sources.simulate(log, node)
-    found = []
-    for actuator, scale in zip(run.actuators, (FULL_SPEED, FULL_ANGLE), strict=True):
-        kept = random.uniform(size=len(actuator.time)) > LOST
-        offset = random.uniform(-0.02, 0.02) * scale
-        measured = actuator.response + offset + NOISE * scale * random.standard_normal(len(actuator.time))
-        time = actuator.time + JITTER * random.standard_normal(len(actuator.time))
-        angle = actuator.kind == "steering"
-        commanded = run.commands.steering_angle if angle else run.commands.speed
-        before = perf_counter()
-        fit = fit_axis(run.commands.time, commanded, np.sort(time[kept]), measured[kept], angle=angle)
-        took = perf_counter() - before
-        truth = {"gain": 1.0, "offset": offset}
-        if angle:
-            truth |= {"dead_time": steering.dead_time, "time_constant": steering.time_constant}
-            truth |= {"rise": steering.max_velocity, "value": steering.max_position}
-        else:
-            truth |= {"dead_time": drive.dead_time, "time_constant": drive.time_constant, "value": drive.max_velocity}
-            truth |= {"rise": drive.max_acceleration, "fall": drive.max_deceleration}
-        commands = np.asarray(run.commands.time, float), np.asarray(commanded, float)
-        found.append((actuator.name, truth, fit, took, bound(fit, commands, truth, NOISE * scale)))
-    return found
+# ---------------------------------------------------------------------- one recording
+
+
+def through_a_bag(case: Case, seed: int, duration: float) -> Signals:
+    """A recording as the command line makes and reads it."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "recording.mcap")
+        write_mcap(Replay(case.log(seed, duration).stream(), case.parameters), path, case.parameters, lambda _: None)
+        return read_signals(path)
+
+
+def as_list(estimate: Estimate) -> list[float]:
+    """Value and interval."""
+    return [estimate.value, estimate.low, estimate.high]
+
+
+def trial(case: Case, seed: int, signals: Signals, fit_names: tuple[str, ...] = ()) -> Row:
+    """Identify one recording, knowing of the vehicle what a ruler tells."""
+    begin = process_time()
+    fit = identify(signals, vehicle=case.known(), fit=fit_names)
+    took = process_time() - begin
+    residuals = {one.name: float(one.residual / np.max(np.abs(one.measured))) for one in fit.channels}
+    return {
+        "case": case.name,
+        "seed": seed,
+        "seconds": took,
+        "numbers": {
+            name: {"true": one.true, "allowed": one.allowed, "found": one.estimate and as_list(one.estimate)}
+            for name, one in judged(fit, case, signals, fit_names).items()
+        },
+        "residuals": residuals,
+        "findings": list(fit.findings),
+    }
+
+
+# ---------------------------------------------------------------------- what is asked
+
+
+def clean_trials(options: argparse.Namespace) -> Iterator[Row]:
+    """No noise: presets, and random vehicles of every model."""
+    for seed in options.seeds:
+        for case in [*presets(), *(random_case(kind, seed) for kind in KINDS)]:
+            if wanted(options, case.name):
+                make = through_a_bag if options.bag else clean
+                yield trial(case, seed, make(case, seed, options.duration), tuple(options.fit))
+
+
+def noisy_trials(options: argparse.Namespace) -> Iterator[Row]:
+    """Random vehicles, and how far off unbiased estimates must be at least."""
+    how = Disturbance()
+    for seed in options.seeds:
+        for kind in KINDS:
+            if not wanted(options, kind):
+                continue
+            case = random_case(kind, seed)
+            exact = clean(case, seed, options.duration)
+            signals = disturbed(exact, np.random.default_rng([seed, 1]), how)
+            row = trial(case, seed, signals, tuple(options.fit))
+            channels = {
+                name: (np.rint(one.time / DT) * DT, how.noise * full_scale(exact, name))
+                for name, one in signals.measured.items()
+            }
+            names = [name for name, one in row["numbers"].items() if one["found"] and np.isfinite(one["true"])]
+            least = bound(case, case.log(seed, options.duration), names, channels)
+            for name in names:
+                row["numbers"][name]["least"] = least[name]
+            yield row
+
+
+def other_trials(options: argparse.Namespace) -> Iterator[Row]:
+    """Recordings of VDS and of Autoware's simulator."""
+    for folder in options.folders or [ROOT / "test" / "reference"]:
+        for one in recordings(Path(folder)):
+            if wanted(options, one.case.name):
+                yield trial(one.case, 0, one.signals)
+
+
+def wanted(options: argparse.Namespace, name: str) -> bool:
+    """Whether a case was named, or none was."""
+    return not options.only or any(one in name for one in options.only)
+
+
+def speed(options: argparse.Namespace) -> None:
+    """A minute and an hour of a car, after compilation."""
+    case = random_case("bicycle fs rd", 1)
+    identify(disturbed(clean(case, 1), np.random.default_rng(1)), vehicle=case.known())
+    for duration in (60.0, 3600.0):
+        signals = disturbed(clean(case, 2, duration), np.random.default_rng(2))
+        before, begin, cpu = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, perf_counter(), process_time()
+        identify(signals, vehicle=case.known())
+        wall, used = perf_counter() - begin, process_time() - cpu
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        print(f"{duration:.0f} s: {wall:.1f} s, {used:.1f} s of processor time, {before // 1024} -> {peak // 1024} MB")
+
+
+# ---------------------------------------------------------------------- tables
+
+
+def table(rows: Iterable[Row]) -> Iterator[str]:
+    """Lines of a table: a row for each number of each case."""
+    cases: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        cases[row["case"]].append(row)
+    head = ("case", "number", "trials", "worst error", "allowed", "over", "interval holds", "rms/bound", "not found")
+    yield f"| {' | '.join(head)} |"
+    yield "|" + " --- |" * len(head)
+    for case, trials in cases.items():
+        for name in dict.fromkeys(name for row in trials for name in row["numbers"]):
+            yield f"| {' | '.join(_cells(case, name, [row['numbers'].get(name) for row in trials]))} |"
+        worst = Counter({name: value for row in trials for name, value in row["residuals"].items()})
+        for row in trials:
+            for name, value in row["residuals"].items():
+                worst[name] = max(worst[name], value)
+        shown = ", ".join(f"{name} {value:.1e}" for name, value in worst.items())
+        times = [row["seconds"] for row in trials]
+        yield f"| {case} | residual / peak: {shown}; {np.median(times):.1f} s, at most {max(times):.1f} s |"
+
+
+def _cells(case: str, name: str, ones: list[Row | None]) -> tuple[str, ...]:
+    there = [one for one in ones if one]
+    found = [one for one in there if one["found"]]
+    missed = len(there) - len(found)
+    if not found:
+        return case, name, str(len(there)), "", "", "", "", "", str(missed)
+    error = np.array([abs(one["found"][0] - one["true"]) for one in found])
+    over = error / np.array([one["allowed"] for one in found])
+    held = np.mean([holds(one) for one in found])
+    ratios = [error[k] / one["least"] for k, one in enumerate(found) if "least" in one]
+    efficiency = f"{np.sqrt(np.mean(np.square(ratios))):.2f}" if ratios else ""
+    k = int(np.nanargmax(over)) if np.isfinite(over).any() else 0
+    texts = f"{error[k]:.2g}", f"{found[k]['allowed']:.2g}", f"{int(np.sum(~(over <= 1.0)))}"
+    return case, name, str(len(there)), *texts, f"{held:.1%}", efficiency, str(missed)
+
+
+def holds(one: Row) -> bool:
+    """The interval has the true number."""
+    return bool(one["found"][1] <= one["true"] <= one["found"][2])
+
+
+def faults(row: Row, *, noisy: bool) -> Iterator[str]:
+    """What a trial has that it should not have."""
+    for name, one in row["numbers"].items():
+        if one["found"]:
+            value, low, high = one["found"]
+            text = f"{row['case']}, seed {row['seed']}: {name} {value:.7g} ({low:.7g} to {high:.7g})"
+            text += f", true {one['true']:.7g}"
+            if not holds(one):
+                yield f"{text}: left out"
+            if not noisy and not abs(value - one["true"]) <= one["allowed"]:
+                yield f"{text}: off by {abs(value - one['true']) / (one['allowed'] or 1e-300):.2g} of what is allowed"
+    for name, residual in row["residuals"].items():
+        if not noisy and residual > 1e-3:
+            yield f"{row['case']}, seed {row['seed']}: residual of {name} is {residual:.2g} of the peak"
 
 
 def main() -> None:
-    trials = int(sys.argv[1]) if len(sys.argv) > 1 else 200
-    rows: dict[tuple[str, str], list[tuple[float, float, bool]]] = defaultdict(list)
-    trues: dict[tuple[str, str], list[float]] = defaultdict(list)
-    missing: dict[tuple[str, str], int] = defaultdict(int)
-    slowest = 0.0
-    fit_axis(*[np.arange(30.0)] * 4)
-    for seed in range(trials):
-        for axis, truth, fit, took, least in trial(seed):
-            slowest = max(slowest, took if seed else 0.0)
-            for name, true in truth.items():
-                number = fit.numbers[name]
-                if number is None:
-                    missing[axis, name] += 1
-                    continue
-                error = number.value - true
-                rows[axis, name].append((error, error / least[name], number.low <= true <= number.high))
-                trues[axis, name].append(true)
-    print(f"{trials} vehicles, noise {NOISE:.0%}, {LOST:.0%} of the samples lost, jitter {JITTER * 1e3:g} ms\n")
-    head = (
-        "axis",
-        "number",
-        "interval holds",
-        "bound",
-        "median",
-        "95 %",
-        "99 %",
-        "worst",
-        "within rule",
-        "not excited",
-    )
-    print(f"| {' | '.join(head)} |\n|" + " --- |" * len(head))
-    for (axis, name), found in rows.items():
-        error, ratio, holds = (np.array(column, float) for column in zip(*found, strict=True))
-        size, true = np.abs(error), np.abs(np.array(trues[axis, name]))
-        absolute = name in ("dead_time", "offset")
-        unit, factor = ("ms", 1e3) if name == "dead_time" else ("", 1.0) if name == "offset" else ("%", 100.0)
-        shown = factor * (size if absolute else size / true)
-        texts = [f"{value:.3g} {unit}".strip() for value in np.percentile(shown, (50.0, 95.0, 99.0, 100.0))]
-        limit = ALLOWED.get(name, np.inf) * true
-        within = np.mean(size <= (np.maximum(limit, ALLOWED_DEAD_TIME) if name == "dead_time" else limit))
-        judged = f"{within:.1%}" if name in ALLOWED else ""
-        efficiency = f"{np.sqrt(np.mean(ratio**2)):.2f}"
-        cells = (axis, name, f"{holds.mean():.1%}", efficiency, *texts, judged, str(missing[axis, name]))
-        print(f"| {' | '.join(cells)} |")
-    print(f"\nslowest axis of 60 s: {slowest:.2f} s")
+    options = _parser().parse_args()
+    if options.what == "speed":
+        return speed(options)
+    if options.what == "table":
+        rows = [json.loads(line) for path in options.folders for line in Path(path).read_text().splitlines()]
+    else:
+        rows = []
+        trials = {"clean": clean_trials, "noisy": noisy_trials, "others": other_trials}[options.what]
+        for row in trials(options):
+            rows.append(row)
+            if options.output:
+                with Path(options.output).open("a") as file:
+                    file.write(json.dumps(row) + "\n")
+            print(f"{row['case']}, seed {row['seed']}: {row['seconds']:.1f} s", file=sys.stderr)
+            for line in faults(row, noisy=options.what == "noisy"):
+                print(f"  {line}", file=sys.stderr, flush=True)
+    print("\n".join(table(rows)))
+
+
+def _seeds(text: str) -> range:
+    first, _, end = text.partition(":")
+    return range(int(first), int(end)) if end else range(int(first), int(first) + 1)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("clean", "noisy", "others", "speed", "table"))
+    parser.add_argument("folders", nargs="*", help="of recordings, or files to make a table of")
+    parser.add_argument("--seeds", type=_seeds, default=range(4), metavar="FIRST:END", help="(0:4)")
+    parser.add_argument("--only", action="append", metavar="NAME", help="cases with this in their name; several times")
+    parser.add_argument("--fit", action="append", default=[], metavar="NAME", help="geometry to find too")
+    parser.add_argument("--duration", type=float, default=60.0, metavar="S", help="(60)")
+    parser.add_argument("--bag", action="store_true", help="write a bag and read it, as the command line does")
+    parser.add_argument("--output", metavar="FILE", help="add results to a file, a line of JSON each")
+    return parser
 
 
 if __name__ == "__main__":

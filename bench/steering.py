@@ -1,40 +1,56 @@
 """Mechanical steerings with random parameters, driven by `profile turns`: are they found, and do the intervals hold?
 
-    python bench/steering.py [--trials 20] [--noise 0.002] [--dead-zone]
+    python bench/steering.py [--trials 20] [--first 0] [--noise 0.002] [--dead-zone]
 
-Without --dead-zone the steerings have none, so that no chance is in how they respond.
+The bound is Cramer and Rao's: the least standard deviation that any estimate without bias can have, everything that was
+looked for being unknown. A root mean square error of 1 bound is all the information in the samples.
 """
 
 from __future__ import annotations
 
 import argparse
 import dataclasses
+import math
+from collections.abc import Mapping
 
 import numpy as np
 
 from vds_gz.commandlog.turn_profile import turns
 from vds_gz.interface.commands import Pedals
 from vds_gz.parameters.autoware import ActuationCmdMechanicalParameters
-from vds_gz.study.identify.mechanism_fit import MechanismFit, fit_mechanism
+from vds_gz.study.identify.mechanism.fit import FREE, MechanismFit, fit_mechanism
+from vds_gz.study.identify.mechanism.log import MechanismLog
+from vds_gz.study.identify.mechanism.unknowns import DEAD_ZONE, LOGARITHMIC, Unknowns, with_values
 from vds_gz.study.identify.signals import Series
+from vds_gz.study.identify.solver.gauss_newton import solve
+from vds_gz.study.identify.solver.intervals import covariance
+from vds_gz.study.identify.solver.protocol import Noise
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.compiled import CompiledVehicle
 
 MODEL, GIVEN = models()["actuation_cmd_mechanical"], ActuationCmdMechanicalParameters()
 NAMES = ("kp", "ki", "inertia", "damping", "friction")
 
-#: Parameters lie within this factor, as a logarithm, of the given ones.
-SPREAD = 0.4
+#: Parameters lie within this factor, as a logarithm, of the given ones; dead zones between these torques [N m].
+SPREAD, DEAD_ZONES = 0.4, (0.3, 2.0)
 
 
-def trial(seed: int, noise: float, *, dead_zone: bool) -> tuple[dict[str, float], MechanismFit]:
-    """What a steering has, and what is found of it."""
+@dataclasses.dataclass(frozen=True)
+class Trial:
+    """What a steering has, what is found of it, and the least standard deviation of each number."""
+
+    true: Mapping[str, float]
+    fit: MechanismFit
+    bound: Mapping[str, float]
+
+
+def trial(seed: int, noise: float, *, dead_zone: bool) -> Trial:
+    """Make a steering, drive it, and find its parameters."""
     random = np.random.default_rng(seed)
-    given = (
-        GIVEN.mechanical_params if dead_zone else dataclasses.replace(GIVEN.mechanical_params, dead_zone_threshold=0.0)
-    )
+    given = GIVEN.mechanical_params
     true = {name: getattr(given, name) * float(np.exp(random.uniform(-SPREAD, SPREAD))) for name in NAMES}
-    car = dataclasses.replace(GIVEN, mechanical_params=dataclasses.replace(given, **true))
+    true[DEAD_ZONE] = float(np.exp(random.uniform(*np.log(DEAD_ZONES)))) if dead_zone else 0.0
+    car = with_values(GIVEN, true)
     log = turns(MODEL, GIVEN, duration=60.0, seed=seed)
     vehicle = CompiledVehicle(MODEL, car, max_command_age=1e9)
     rows = []
@@ -44,34 +60,48 @@ def trial(seed: int, noise: float, *, dead_zone: bool) -> tuple[dict[str, float]
         if isinstance(command, Pedals):
             rows.append((time, command.steering_command, vehicle.motion().v_x, float(vehicle.state.steering.angle)))
     time, wheel, speed, angle = np.array(rows).T
-    measured = angle + noise * random.standard_normal(len(angle))
-    return true, fit_mechanism(Series(time, wheel), Series(time, speed), Series(time, measured), GIVEN)
+    series = Series(time, wheel), Series(time, speed)
+    measured = Series(time, angle + noise * random.standard_normal(len(angle)))
+    bound = least_deviations(MechanismLog(*series, Series(time, angle), Unknowns(car, FREE), 1000.0), car, noise)
+    return Trial(true, fit_mechanism(*series, measured, GIVEN), bound)
+
+
+def least_deviations(log: MechanismLog, car: ActuationCmdMechanicalParameters, noise: float) -> dict[str, float]:
+    """Cramer and Rao's bound at the truth; of positive numbers as a part of them."""
+    truth = Unknowns(car, FREE).given[None]
+    known = Noise(np.array([[noise]]), np.array([[math.inf]]))
+    at = solve(log.problem(), truth, noise=known, warm=True, iterations=0)
+    return dict(zip(FREE, np.sqrt(np.diag(covariance(at.information[0]))).tolist(), strict=False))
 
 
 def main() -> None:
     """Run the trials and tell."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--trials", type=int, default=20)
+    parser.add_argument("--first", type=int, default=0, help="seed of the first trial (0)")
     parser.add_argument("--noise", type=float, default=0.002, help="standard deviation of the angle [rad] (0.002)")
-    parser.add_argument("--dead-zone", action="store_true", help="steerings have Autoware's dead zone")
+    parser.add_argument("--dead-zone", action="store_true", help="steerings have dead zones of 0.3 to 2 N m")
     options = parser.parse_args()
-    errors: dict[str, list[tuple[bool, float, float]]] = {name: [] for name in NAMES}
-    for seed in range(options.trials):
-        true, fit = trial(seed, options.noise, dead_zone=options.dead_zone)
-        for name, value in true.items():
-            number = fit.numbers[name]
+    names = (*NAMES, DEAD_ZONE) if options.dead_zone else NAMES
+    found: dict[str, list[tuple[bool, float, float, float]]] = {name: [] for name in names}
+    for seed in range(options.first, options.first + options.trials):
+        one = trial(seed, options.noise, dead_zone=options.dead_zone)
+        for name in names:
+            number, value = one.fit.numbers[name], one.true[name]
             if number is not None:
+                error = math.log(number.value / value) if name in LOGARITHMIC else number.value - value
                 half = 0.5 * (number.high - number.low) / number.value
-                errors[name].append((number.low <= value <= number.high, number.value / value - 1.0, half))
-    print("number    interval holds  median error  worst error  median half width")
-    for name, rows in errors.items():
+                held = number.low <= value <= number.high
+                found[name].append((held, number.value / value - 1.0, half, error / one.bound[name]))
+    print("number               interval holds  median error  worst error  median half width  rms error / bound")
+    for name, rows in found.items():
         if not rows:
-            print(f"{name:9s} never excited")
+            print(f"{name:20s} never excited")
             continue
-        held, error, half = (np.array(column) for column in zip(*rows, strict=True))
+        held, error, half, over = (np.array(column) for column in zip(*rows, strict=True))
         worst = error[np.argmax(np.abs(error))]
-        held_of = f"{int(held.sum())} of {len(held)}"
-        print(f"{name:9s} {held_of:>14s} {np.median(error):13.1%} {worst:12.1%} {np.median(half):18.1%}")
+        held_of, rms = f"{int(held.sum())} of {len(held)}", math.sqrt(float(np.mean(over**2)))
+        print(f"{name:20s} {held_of:>14s} {np.median(error):13.1%} {worst:12.1%} {np.median(half):18.1%} {rms:18.2f}")
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ def vds_gz_tool(*arguments: str, **environment: str) -> subprocess.CompletedProc
         [sys.executable, "-m", "vds_gz.cli", *arguments],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         env={**os.environ, **environment},
         check=False,
     )

@@ -11,7 +11,8 @@ import numpy as np
 
 from helpers.parity import PERIOD, Manoeuvre, Sample
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.study.identify.axis_fit import fit_axis
+from vds_gz.study.identify.identification import identify
+from vds_gz.study.identify.signals import Series, Signals
 from vds_gz.vehicle.command import Command
 
 #: Slower than this a yaw rate says nothing of the steering [m/s].
@@ -85,7 +86,9 @@ def answer(
         series(times, *np.array([(motion.v_x, motion.yaw_rate) for motion in motions]).T)
         for motions in ([sample.gazebo for sample in samples], [sample.wanted for sample in samples])
     )
-    numbers = fit_axis(*asked, *got, angle=actuator == "steering").numbers
+    quantity = "steering" if actuator == "steering" else "v_x"
+    [axis] = identify(Signals({quantity: Series(*asked)}, {quantity: Series(*got)}, steers=quantity == "steering"))
+    numbers = axis.fit.numbers
     dead_time, time_constant = numbers["dead_time"], numbers["time_constant"]
     found = Dynamics(dead_time.value, time_constant.value) if dead_time and time_constant else None
     return Answer(actuator, configured, found, half_done(*asked, *got) - half_done(*asked, *wanted))

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections import defaultdict
@@ -13,30 +11,29 @@ from typing import Any
 
 import pytest
 
+from helpers.forks import Fork
 from vds_gz.interface import topics
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.graph import Graph, Publisher
 
-PATIENCE = 20.0
+#: How long to wait for what must come about, on a machine that has other things to do too [s].
+PATIENCE = 60.0
+
+#: So many messages one after the other that say the same are a steady state.
+STEADY = 25
 
 
 class Program:
-    """A Python module as a user starts it, and what it says."""
+    """One of our programs, and what it says."""
 
     def __init__(self, module: str, *arguments: str) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", module, *arguments],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
+        self.process = Fork(module, *arguments)
         self.lines: list[str] = []
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
     def _read(self) -> None:
-        assert self.process.stdout is not None
         self.lines.extend(iter(self.process.stdout.readline, ""))
 
     @property
@@ -80,7 +77,12 @@ class Probe:
             if result:
                 return result
             self.graph.wait(0.02)
-        raise AssertionError(f"{what} did not come about within {patience} s; got {dict_sizes(self.received)}")
+        raise AssertionError(f"{what} did not come about within {patience} s; got {newest(self.received)}")
+
+    def steadily(self, topic: topics.Topic, condition: Callable[[Any], Any]) -> bool:
+        """Whether the last messages of a topic that was listened to all meet a condition."""
+        last = self.received[topic.name][-STEADY:]
+        return len(last) == STEADY and all(map(condition, last))
 
     def next(self, topic: topics.Topic, after: int = 0) -> Any:
         """The next message of a topic that was listened to."""
@@ -96,6 +98,20 @@ class Probe:
         publisher = self._publishers[key]
         self.until(publisher.subscription_count, f"a subscription of {key}")
         return publisher
+
+    def until_known(self, topic: topics.Topic) -> None:
+        """A publisher of ours that a node without Gazebo listens to: what is sent before that may be lost."""
+        self.until_heard(topic)
+        if topics.DIAGNOSTICS.name not in self.received:
+            self.listen(topics.DIAGNOSTICS)
+        self.until(
+            lambda: self.diagnosed("command publishers", "0") != "0", f"the node that knows of us on {topic.name}"
+        )
+
+    def diagnosed(self, key: str, default: str = "") -> str:
+        """What the next diagnostics say, of one node that somebody listens to."""
+        (status,) = self.next(topics.DIAGNOSTICS).status
+        return {pair.key: pair.value for pair in status.values}.get(key, default)
 
     def serve(self, seconds: float) -> None:
         """Serve the graph for a while."""
@@ -127,9 +143,31 @@ class Probe:
             self.serve(every)
             publisher.publish(message)
 
+    def hold(
+        self,
+        topic: topics.Topic,
+        fill: Callable[[Any], None],
+        condition: Callable[[], Any],
+        what: str = "the condition",
+        *,
+        every: float = 0.05,
+    ) -> Any:
+        """Publish a message again and again until the condition holds, and return what it gave."""
+        publisher = self.until_heard(topic)
+        message = self.graph.message(topic.type)
+        fill(message)
 
-def dict_sizes(received: dict[str, list[Any]]) -> dict[str, int]:
-    return {topic: len(messages) for topic, messages in received.items()}
+        def holds() -> Any:
+            publisher.publish(message)
+            self.serve(every)
+            return condition()
+
+        return self.until(holds, what)
+
+
+def newest(received: dict[str, list[Any]]) -> str:
+    """How many messages came on each topic, and the last one of each."""
+    return "; ".join(f"{len(all_)} on {topic}, {str(all_[-1])[:500]}" for topic, all_ in received.items() if all_)
 
 
 @pytest.fixture

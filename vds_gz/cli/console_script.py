@@ -11,8 +11,9 @@ from functools import wraps
 from typing import Protocol
 
 from vds_gz.configuration import parameters_of_file, preset_file, preset_names
-from vds_gz.errors import FailureError, VdsGzError
+from vds_gz.errors import ArgumentError, FailureError, VdsGzError
 from vds_gz.parameters.node import NodeParameters
+from vds_gz.study.workers.tasks import Workers, workers_of
 
 DONE, FAILED, WRONG_USE = 0, 1, 2
 
@@ -78,6 +79,24 @@ def whole(least: int, most: int) -> Callable[[str], int]:
         return int(text)
 
     return number
+
+
+def add_workers_option(parser: argparse.ArgumentParser) -> None:
+    """Let a command line say ``--workers``: who does the tasks of a study."""
+    parser.add_argument(
+        "--workers",
+        type=_workers,
+        metavar="N|ADDRESS",
+        help="N processes of this machine, or the workers of a Dask scheduler, as tcp://host:8786 or tls://host:8786 "
+        "(auto: this process)",
+    )
+
+
+def _workers(text: str) -> Workers:
+    try:
+        return workers_of(text)
+    except ArgumentError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def add_domain_option(parser: argparse.ArgumentParser) -> None:

@@ -3,44 +3,53 @@
 from __future__ import annotations
 
 import argparse
-from itertools import chain
+from collections.abc import Sequence
 from pathlib import Path
 
 from vds_gz.bags.connection import may_be_bag
 from vds_gz.cli.console_script import DONE, FAILED, RAW, add_vehicle_options, command, parameter_file_of, vehicle_of
 from vds_gz.cli.identify_actuation import Task, identify_pedals, identify_steering
+from vds_gz.cli.identify_many import add_many_options, identify_recordings
+from vds_gz.configuration import NODE_NAME, load_parameters
 from vds_gz.errors import ArgumentError
+from vds_gz.parameters.intervals import Interval, read_intervals
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.override import Override
-from vds_gz.study.identify.signals import (
-    ACTUATIONS,
-    QUANTITIES,
-    Signals,
-    read_actuation_csv,
-    read_bag,
-    read_csv,
-)
-from vds_gz.study.identify.vehicle_fit import autoware, identify, model_of, nav2, overrides
+from vds_gz.study.identify.exports import autoware, nav2, overrides
+from vds_gz.study.identify.forward.unknowns import actuations
+from vds_gz.study.identify.identification import identify
+from vds_gz.study.identify.many import Source
+from vds_gz.study.identify.reading.bag import read_bag
+from vds_gz.study.identify.reading.table import read_actuation_csv, read_csv
+from vds_gz.study.identify.signals import ACTUATIONS, QUANTITIES, Signals
+from vds_gz.study.identify.words import advice, named
 from vds_gz.study.progress import progress
-from vds_gz.study.report.identification import HEAD, axis_rows, write_report
+from vds_gz.study.report.identification import HEAD, fit_rows, write_report
 from vds_gz.study.report.text import text_table
 from vds_gz.vehicle.catalogue import models
 
 DESCRIPTION = """
-Measure a vehicle from what it was commanded and what it did: dead time, time constant, limits, gain and offset of every
-axis, each with its confidence interval (95 % if the model holds), or "not excited" where the recording does not tell.
+Identify a vehicle from what it was commanded and what it did (system identification): dead times, time constants and
+limits of its actuators, gains and offsets, on request its geometry; each with its confidence interval (95 % if the
+model holds), or "not excited" where the recording does not tell. The vehicle's own simulation finds all together.
 
-LOG is a bag (rosbag2 folder, .mcap, .db3) or a CSV file. Of a bag, the commands (Twist, TwistStamped,
-AckermannDriveStamped, Autoware's Control), the velocities (Odometry, TwistStamped, VelocityReport) and the steering
-angles (JointState, SteeringReport) are found by type and name, or named by options. A CSV file has a column time [s]
-and pairs such as v_x_command,v_x_measured and steering_command,steering_measured.
+LOG is a bag (rosbag2 folder, .mcap, .db3) or a CSV file; several LOGs of one vehicle are fitted together. Of a bag, the
+commands (Twist, TwistStamped, AckermannDriveStamped, Autoware's Control), the velocities (Odometry, TwistStamped,
+VelocityReport) and the steering angles (JointState, SteeringReport) are found by type and name, or named by options;
+poses, wheels, hinges and IMUs are used too. A CSV file has a column time [s], commands such as v_x_command and
+steering_command, and measurements such as v_x_measured, steering_measured, x, y, heading, imu_yaw_rate and
+<joint>_velocity.
 
 --model pedals finds the accelerator's and the brake's map, dead times and lags from commands of pedals
 (ActuationCommandStamped; columns accel, brake, v_x); --model steering the parameters of a mechanical steering (columns
 wheel, steering, v_x). Both are those of the models actuation_cmd*.
 
+--many identifies each of many recordings by itself and pools what they tell: recordings.csv has one row a recording,
+parameters.yaml the pooled numbers. A recording that tells nothing is named, and the others are done.
+
 Written into a folder: parameters.yaml, which the node loads, report.html, report.json and identified.png, and maps as
-CSV. With --preset or --params the new numbers replace those of that vehicle, which brings the geometry.
+CSV. With --preset or --params the new numbers replace those of that vehicle, which brings the geometry; --fit finds
+that too, beginning at intervals that the file may have (as identify writes them).
 """
 
 EPILOG = """
@@ -48,10 +57,12 @@ examples:
   vds-gz identify my_bag/ --command /cmd_vel --velocity /odom
   vds-gz identify car.mcap --params my_car.yaml -o my_car_identified
   vds-gz identify log.csv --column v_x=cmd:odom_v
+  vds-gz identify monday.mcap tuesday.mcap --params my_robot.yaml --fit track,tire_diameter
   vds-gz identify drive.mcap --model pedals -o pedals
   vds-gz identify log.csv --model steering --column wheel=steer_cmd --fit inertia,damping
+  vds-gz identify --many 'runs/*.mcap' --params my_robot.yaml --workers 4
 
-exit code: 0 done, 1 nothing was excited, 2 wrong use or input
+exit code: 0 done, 1 nothing was excited (with --many: in some recording), 2 wrong use or input
 """
 
 #: What can be found; of which signals pedals and steering are found.
@@ -68,60 +79,118 @@ def main(argv: list[str]) -> int:
     """
     options = _parser().parse_args(argv)
     given = (vehicle_of(options), Path(parameter_file_of(options))) if options.preset or options.params else None
-    signals = _signals(options)
     folder = Path(options.output)
+    if options.many:
+        return _identify_many(options, given, folder)
+    if options.resume or options.workers is not None:
+        raise ArgumentError("--resume and --workers go with --many, which is missing")
+    signals = [_signals(options, log) for log in _logs(options)]
     folder.mkdir(parents=True, exist_ok=True)
-    task = Task(options.log, signals, given, folder)
+    log = ", ".join(Path(one).name for one in options.log)
+    if options.model == "axes":
+        return _identify_vehicle(options, Task(log, signals[0], given, folder), signals)
+    task = Task(log, signals[0], given, folder)
     if options.model == "pedals":
         identify_pedals(task)
-    elif options.model == "steering":
-        identify_steering(task, options.fit)
     else:
-        return _identify_axes(task, options.wheel_base)
+        identify_steering(task, options.fit)
     return DONE
 
 
-def _identify_axes(task: Task, wheel_base: float | None) -> int:
-    """Find the numbers of every axis; write them and a report, and return the exit code.
-
-    Args:
-        task: What is to be identified.
-        wheel_base: As given [m]; None: that of the vehicle.
-    """
-    signals, folder = task.signals, task.folder
-    vehicle = task.given[0] if task.given else None
+def _identify_vehicle(options: argparse.Namespace, task: Task, recordings: Sequence[Signals]) -> int:
+    """Find the numbers of a vehicle; write them and a report, and return the exit code."""
+    folder, vehicle = task.folder, task.given[0] if task.given else None
     with progress("identifying", None):
-        axes = identify(signals, wheel_base=wheel_base or _wheel_base(vehicle))
-    model = vehicle.model if vehicle is not None else model_of(signals, axes)
-    found = list(overrides(model, axes))
-    if vehicle is None and wheel_base and model == "bicycle":
-        found.append(Override("model_params.bicycle.wheel_base", wheel_base, "--wheel-base"))
-    task.write(model, found)
-    write_report(folder, task.log, signals, axes)
-    for note in signals.notes:
+        fit = identify(
+            recordings,
+            vehicle=_known(task.given, options.wheel_base),
+            wheel_base=options.wheel_base,
+            fit=options.fit,
+            priors=_priors(task.given),
+            bootstrap=options.bootstrap,
+        )
+    found = list(overrides(fit, vehicle.vehicle if vehicle else models()[fit.model].parameters()))
+    task.write(fit.model, [_named_by_option(one, options.wheel_base) for one in found])
+    notes = _notes(recordings)
+    write_report(folder, task.log, notes, fit)
+    for note in notes:
         print(f"note: {note}")
-    print(f"\n{text_table(HEAD, list(axis_rows(axes)))}\n")
-    print("\n".join((*nav2(axes, signals), "", *autoware(axes))))
-    for advice in chain.from_iterable(axis.advice() for axis in axes):
-        print(f"\npoorly determined: {advice}")
+    print(f"\n{text_table(HEAD, list(fit_rows(fit)))}\n")
+    for finding in fit.findings:
+        print(f"finding: {finding}")
+    if fit.findings:
+        print()
+    print("\n".join((*nav2(fit), "", *autoware(fit))))
+    for more in advice(fit.numbers, named(fit.model, list(fit.numbers))):
+        print(f"\npoorly determined: {more}")
     print(f"\nparameters  {folder / 'parameters.yaml'}\nreport      {folder / 'report.html'}")
-    return DONE if any(number for axis in axes for number in axis.fit.numbers.values()) else FAILED
+    return DONE if any(fit.numbers.values()) else FAILED
 
 
-def _wheel_base(vehicle: NodeParameters | None) -> float | None:
-    """Distance between the axles [m]; None where the vehicle is not known, or has one axle."""
-    return models()[vehicle.model].geometry(vehicle.vehicle).wheel_base or None if vehicle is not None else None
+def _notes(recordings: Sequence[Signals]) -> list[str]:
+    """What was noticed while recordings were read; of several with the number of each."""
+    several = len(recordings) > 1
+    return [f"{k}: {note}" if several else note for k, one in enumerate(recordings, start=1) for note in one.notes]
+
+
+def _known(given: tuple[NodeParameters, Path] | None, wheel_base: float | None) -> NodeParameters | None:
+    """The vehicle that was given, with another wheel base where one is given too and it has one."""
+    if given is None or wheel_base is None or not hasattr(given[0].vehicle, "wheel_base"):
+        return given[0] if given else None
+    return load_parameters(given[1], {f"model_params.{given[0].model}.wheel_base": wheel_base})
+
+
+def _named_by_option(found: Override, wheel_base: float | None) -> Override:
+    """What was found; a wheel base that an option gave says so."""
+    given = wheel_base is not None and found.name.endswith(".wheel_base") and found.value == wheel_base
+    return found._replace(origin="--wheel-base") if given else found
+
+
+def _priors(given: tuple[NodeParameters, Path] | None) -> dict[str, Interval]:
+    """Intervals in the parameter file of what is no actuator's, by names below the model; those are found anew."""
+    if given is None:
+        return {}
+    vehicle, path = given
+    group = f"model_params.{vehicle.model}."
+    actuators = {name for one in actuations(vehicle.vehicle).values() for name in one.named().values()}
+    intervals = {
+        name.removeprefix(group): one
+        for name, one in read_intervals(path, f"/{NODE_NAME}").items()
+        if name.startswith(group)
+    }
+    return {name: one for name, one in intervals.items() if name not in actuators}
+
+
+def _identify_many(options: argparse.Namespace, given: tuple[NodeParameters, Path] | None, folder: Path) -> int:
+    """Identify many recordings, and return the exit code."""
+    if options.bootstrap:
+        raise ArgumentError(f"--bootstrap {options.bootstrap} does not go with --many; it checks one fit")
+    if options.log or options.model != "axes":
+        wrong = f"LOG '{options.log[0]}'" if options.log else f"--model {options.model}"
+        raise ArgumentError(f"{wrong} does not go with --many, which finds the vehicle of the recordings that it names")
+    vehicle = _known(given, options.wheel_base)
+    topics = options.command, options.velocity, options.steering
+    source = Source(*topics, _columns(options), options.wheel_base, vehicle, tuple(options.fit), _priors(given))
+    return identify_recordings(options, source, given, folder)
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("vds-gz identify", description=DESCRIPTION, epilog=EPILOG, formatter_class=RAW)
-    parser.add_argument("log", metavar="LOG", help="a bag or a CSV file")
+    parser.add_argument("log", metavar="LOG", nargs="*", help="a bag or a CSV file; several are fitted together")
+    add_many_options(parser)
     add_vehicle_options(parser, required=False)
     parser.add_argument(
         "--model", choices=MODELS, default="axes", help="what to find: axes, pedals or (mechanical) steering (axes)"
     )
     parser.add_argument(
-        "--fit", type=_names, default=[], metavar="NAME,NAME", help="parameters of the steering to find; else the usual"
+        "--fit",
+        type=_names,
+        default=[],
+        metavar="NAME,NAME",
+        help="geometry to find too, such as track,tire_diameter, or all; with --model steering its parameters to find",
+    )
+    parser.add_argument(
+        "--bootstrap", type=int, default=0, metavar="N", help="check the intervals by N fits to redrawn noise (0: none)"
     )
     parser.add_argument("--command", metavar="TOPIC", help="topic with the commands")
     parser.add_argument("--velocity", metavar="TOPIC", help="topic with the velocities that were measured")
@@ -143,14 +212,32 @@ def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
-def _signals(options: argparse.Namespace) -> Signals:
-    path = Path(options.log)
+def _logs(options: argparse.Namespace) -> list[str]:
+    """The recordings that were named."""
+    if not options.log:
+        raise ArgumentError("LOG is missing; give a bag or a CSV file, or several with --many")
+    if options.model != "axes" and len(options.log) > 1:
+        raise ArgumentError(f"--model {options.model} takes one LOG; there are {len(options.log)}")
+    if options.model != "axes" and options.bootstrap:
+        raise ArgumentError(f"--bootstrap {options.bootstrap} does not go with --model {options.model}")
+    return list(options.log)
+
+
+def _signals(options: argparse.Namespace, log: str) -> Signals:
+    path = Path(log)
     if not path.exists():
         raise ArgumentError(f"'{path}' does not exist (looked in {Path.cwd()})")
     axes = options.model == "axes"
     if may_be_bag(path):
         topics = {"command": options.command, "velocity": options.velocity, "steering": options.steering}
         return read_bag(path, **topics, pedals=not axes)
+    columns = _columns(options)
+    return read_csv(path, columns) if axes else read_actuation_csv(path, columns)
+
+
+def _columns(options: argparse.Namespace) -> dict[str, str]:
+    """The columns of a table that were named, by quantity."""
+    axes = options.model == "axes"
     columns = {}
     known = QUANTITIES if axes else ACTUATION_QUANTITIES
     for text in options.column:
@@ -159,4 +246,4 @@ def _signals(options: argparse.Namespace) -> Signals:
             example = "v_x=cmd:odom_v" if axes else "accel=throttle"
             raise ArgumentError(f"--column '{text}' must be one of {', '.join(known)} with columns, e.g. {example}")
         columns[quantity] = names
-    return read_csv(path, columns) if axes else read_actuation_csv(path, columns)
+    return columns

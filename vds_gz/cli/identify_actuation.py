@@ -15,16 +15,16 @@ from vds_gz.parameters.autoware import (
     ActuationCmdParameters,
     MechanicalParameters,
 )
+from vds_gz.parameters.intervals import INTERVAL
 from vds_gz.parameters.maps import own_map
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.override import Override
 from vds_gz.parameters.yaml_reader import read_parameter_file
 from vds_gz.parameters.yaml_writer import with_values
-from vds_gz.study.identify.estimates import INTERVAL
-from vds_gz.study.identify.mechanism_fit import FREE, fit_mechanism
-from vds_gz.study.identify.pedal_fit import csv_text, fit_pedals
+from vds_gz.study.identify.exports import BEST, NOT_MET, STANDSTILL
+from vds_gz.study.identify.mechanism.fit import FREE, fit_mechanism
+from vds_gz.study.identify.pedals.fit import csv_text, fit_pedals
 from vds_gz.study.identify.signals import Series, SignalError, Signals
-from vds_gz.study.identify.vehicle_fit import NOT_MET, STANDSTILL
 from vds_gz.study.progress import progress
 from vds_gz.study.report.actuation import (
     HEAD,
@@ -41,7 +41,7 @@ HEADER = "# Identified by vds-gz identify from {}.\n# Numbers without an interva
 #: What an earlier run said in a parameter file: its header, and its remarks.
 _EARLIER = re.compile(
     r"^# (Identified by vds-gz identify|Numbers without an interval).*\n"
-    rf"|( +# |; )({INTERVAL}|{NOT_MET}|{STANDSTILL}).*$",
+    rf"|( +# |; )({INTERVAL}|{NOT_MET}|{STANDSTILL}|{BEST}|--wheel-base).*$",
     re.MULTILINE,
 )
 
@@ -177,7 +177,9 @@ def _needed(signals: Signals, quantity: str, among: dict[str, Series]) -> Series
     found = among.get(quantity)
     if found is None or len(found.time) < 2:
         there = ", ".join(f"{name} ({len(one.time)})" for name, one in (signals.commanded | signals.measured).items())
-        raise SignalError(f"there is no signal '{quantity}' in the recording; it has {there or 'none'}")
+        others = sorted({one.source for one in signals.further if one.quantity == quantity})
+        hint = f"; it was measured in {' and '.join(others)}: name one of them by an option" if others else ""
+        raise SignalError(f"there is no signal '{quantity}' in the recording; it has {there or 'none'}{hint}")
     return found
 
 

@@ -8,8 +8,9 @@ from typing import TypeVar
 
 from vds_gz.cli.console_script import DONE, RAW, add_vehicle_options, command, positive, vehicle_of
 from vds_gz.commandlog.csv import write_csv
+from vds_gz.commandlog.log import CommandLog
 from vds_gz.commandlog.pedal_profile import pedal_limits, pedals
-from vds_gz.commandlog.profiles import PROFILES, limits_of, make
+from vds_gz.commandlog.profiles import PROFILES, Limits, limits_of, make
 from vds_gz.commandlog.turn_profile import TURNING_ANGLE, TURNING_SPEED, turns
 from vds_gz.errors import ArgumentError
 from vds_gz.parameters.autoware import ActuationCmdParameters, ActuationCmdVgrParameters
@@ -23,6 +24,9 @@ Car = TypeVar("Car", bound=ActuationCmdParameters)
 #: Length of a log where options do not say it [s]; kinds of logs for pedals, and theirs; the car that they are for.
 DURATION, ACTUATION_KINDS, CAR = 60.0, {"pedals": 300.0, "turns": 60.0}, "actuation_cmd_mechanical"
 
+#: The kind that is searched for.
+OPTIMAL = "optimal"
+
 DESCRIPTION = """
 Make a command log for a vehicle, to be sent with `vds-gz drive`, `vds-gz run --log` or `vds-gz replay`.
 
@@ -34,19 +38,24 @@ KIND is one of
   slalom    steady speed, steering to and fro
   figure8   a full circle to the left, a full circle to the right
   parking   to and fro with full lock, as into a parking space
+  optimal   the most informative commands for the vehicle that is given: the worst known number is known best; it
+            prints the intervals to expect of `identify`, before anybody drives, beside those of `steps`
 or, for a car with pedals (the models actuation_cmd*),
   pedals    accelerator and brake in all positions at all speeds, straight ahead; for `identify --model pedals`
   turns     the steering wheel turned far and little, slowly and quickly, to and fro; for `identify --model steering`
 
-Limits are those of the vehicle, and options come before them. To find the limits of a real vehicle, ask for more than
-it can: --speed 3 for one that runs 2 m/s. Speeds of `pedals` are what the car's maps predict; where they are not known,
-leave room.
+Limits are those of the vehicle, and options come before them. To find the limits of a real vehicle, command more than
+it can: --speed 3 for one that runs 2 m/s. `optimal` takes the vehicle's numbers to be known to +-30 %, or to the
+intervals in the parameter file, as `identify` writes them; it searches for half a minute. Speeds of `pedals` are what
+the car's maps predict; where they are not known, leave room.
 """
 
 EPILOG = """
 examples:
   vds-gz profile steps --preset ackermann_car --duration 60 -o steps.csv
   vds-gz profile prbs --speed 0.8 --yaw-rate 1.2 --seed 7
+  vds-gz profile optimal --params prior.yaml --speed 3 --duration 60 -o optimal.csv
+  vds-gz profile optimal --preset deepracer --noise v_x=0.05,yaw_rate=0.02
   vds-gz profile pedals --params my_car.yaml --speed 15 --accel 0.8 --brake 0.6
   vds-gz profile turns --preset autoware_car --speed 3 --steering 0.4
 
@@ -62,6 +71,7 @@ def main(argv: list[str]) -> int:
         0 when it is written, 2 if something is wrong with what was given.
     """
     options = _parser().parse_args(argv)
+    _check_only_optimal(options)
     parameters = vehicle_of(options) if options.preset or options.params else None
     duration = options.duration or ACTUATION_KINDS.get(options.kind, DURATION)
     chance = {"rate": options.rate, "seed": options.seed}
@@ -83,7 +93,10 @@ def main(argv: list[str]) -> int:
         ackermann = _is_ackermann(parameters, options.kind_of_log, steers=options.steering is not None)
         given = {name: getattr(options, name) for name in ("speed", "lateral", "yaw_rate", "steering")}
         limits = limits_of(parameters, **given)
-        log = make(options.kind, limits, ackermann=ackermann, duration=duration, **chance)
+        if options.kind == OPTIMAL:
+            log = _optimal(options, parameters, limits, ackermann=ackermann, duration=duration)
+        else:
+            log = make(options.kind, limits, ackermann=ackermann, duration=duration, **chance)
         turning = f"{limits.steering:g} rad" if ackermann else f"{limits.yaw_rate:g} rad/s"
         upto = f"{limits.speed:g} m/s and {turning}"
     output = Path(options.output or f"{options.kind}.csv")
@@ -93,6 +106,29 @@ def main(argv: list[str]) -> int:
     return DONE
 
 
+def _optimal(
+    options: argparse.Namespace,
+    parameters: NodeParameters | None,
+    limits: Limits,
+    *,
+    ackermann: bool,
+    duration: float,
+) -> CommandLog:
+    """The most informative log of the vehicle that was given."""
+    if parameters is None:
+        raise ArgumentError("optimal is for a vehicle; give what is known of it by --params FILE or --preset NAME")
+    from vds_gz.cli.profile_optimal import optimal_log  # which needs numba, as no other kind does
+
+    return optimal_log(options, parameters, limits, ackermann=ackermann, duration=duration)
+
+
+def _check_only_optimal(options: argparse.Namespace) -> None:
+    """Refuse options of optimal logs for others."""
+    for name in ("noise", "acceleration"):
+        if options.kind != OPTIMAL and getattr(options, name) is not None:
+            raise ArgumentError(f"--{name} is for optimal logs; leave it out for {options.kind}")
+
+
 def _car(parameters: NodeParameters | None, kind: type[Car], needed: str) -> tuple[AnyModel, Car]:
     """The model and the parameters of a car with pedals; of our own where none was given."""
     model = models()[parameters.model if parameters is not None else CAR]
@@ -100,6 +136,18 @@ def _car(parameters: NodeParameters | None, kind: type[Car], needed: str) -> tup
     if not isinstance(car, kind):
         raise ArgumentError(f"the model '{model.name}' has no {needed}")
     return model, car
+
+
+def noise_option(text: str) -> float | dict[str, float]:
+    """The value of ``--noise``: a part of full scale, or QUANTITY=DEVIATION,..."""
+    try:
+        if "=" not in text:
+            return float(text)
+        return {name: float(value) for name, _, value in (one.partition("=") for one in text.split(","))}
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"'{text}' must be a number, as 0.02, or deviations of what is measured, as v_x=0.05,yaw_rate=0.02"
+        ) from None
 
 
 def _is_ackermann(parameters: NodeParameters | None, wanted: str | None, *, steers: bool) -> bool:
@@ -131,12 +179,22 @@ _LIMITS = {
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("vds-gz profile", description=DESCRIPTION, epilog=EPILOG, formatter_class=RAW)
-    kinds = [*PROFILES, *ACTUATION_KINDS]
+    kinds = [*PROFILES, OPTIMAL, *ACTUATION_KINDS]
     parser.add_argument("kind", metavar="KIND", choices=kinds, help=", ".join(kinds))
     add_vehicle_options(parser, required=False)
     parser.add_argument("--as", dest="kind_of_log", choices=("twist", "ackermann"), help="what the vehicle takes")
     for names, what in _LIMITS.items():
         parser.add_argument(*names.split(), type=positive, metavar="X", help=f"maximum {what}")
+    parser.add_argument(
+        "--acceleration", type=positive, metavar="X", help="of optimal: maximum change of speeds [m/s^2]"
+    )
+    parser.add_argument(
+        "--noise",
+        type=noise_option,
+        metavar="X",
+        help="of optimal: standard deviation of what is measured, as a part of full scale (0.02), or of each quantity: "
+        "v_x=0.05,yaw_rate=0.02",
+    )
     parser.add_argument("--duration", type=positive, metavar="S", help="length of the log (60; of pedals 300)")
     parser.add_argument("--rate", type=positive, default=50.0, metavar="HZ", help="commands per second (50)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of what is random (0)")

@@ -22,6 +22,7 @@ COMMANDS = {
     "replay": ("vds_gz.cli.replay", "main", "send a command log through a model, offline and fast"),
     "profile": ("vds_gz.cli.profile", "main", "make a command log that tells much of a vehicle"),
     "compare": ("vds_gz.cli.compare", "main", "say how two recordings or models differ"),
+    "sweep": ("vds_gz.cli.sweep", "main", "run a vehicle many times with its numbers varied"),
     "identify": ("vds_gz.cli.identify", "main", "measure a vehicle from a recording, for a model of it"),
     "node": ("vds_gz.nodes.sim_node", "main", "the vehicle alone, as `ros2 run vds_gz sim_node`"),
     "joy": ("vds_gz.cli.joy", "main", "read a gamepad where there is no ROS, as the package joy does"),

@@ -60,7 +60,7 @@ def make(
 
     Args:
         kind: One of :data:`PROFILES`.
-        limits: What the commands may ask for.
+        limits: Maxima of the commands.
         ackermann: Speeds and steering angles, else velocities.
         duration: [s].
         rate: Commands per second.
@@ -69,6 +69,11 @@ def make(
     times = np.arange(round(duration * rate) + 1) / rate
     drive, turn, side = PROFILES[kind](times, np.random.default_rng(seed), limits.circle(ackermann))
     drive[-1] = turn[-1] = side[-1] = 0.0
+    return log_of(times, drive, turn, side, limits, ackermann=ackermann)
+
+
+def log_of(times: Array, drive: Array, turn: Array, side: Array, limits: Limits, *, ackermann: bool) -> CommandLog:
+    """The log of longitudinal, turning and lateral references at some times [s], each as a part of its limit."""
     moments = tuple(np.round(times, 9).tolist())
     if ackermann:
         pairs = np.round(np.column_stack((limits.speed * drive, limits.steering * turn)), 6)

@@ -1,6 +1,8 @@
 """What is measured of a simulated actuator is what it was given."""
 
 import math
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
 from vds_gz.parameters.vehicles import BicycleParameters
 from vds_gz.study.identify.actuator_response import measure
 from vds_gz.study.recording import Actuator
+from vds_gz.study.report.summary import Row
 from vds_gz.vehicle.bicycle import BICYCLE
 from vds_gz.vehicle.command import ackermann
 from vds_gz.vehicle.vehicle import Vehicle
@@ -61,7 +64,7 @@ def assert_times(response, parameters):
 
 dead_times = st.floats(0.0, 0.8)
 #: Each example takes a while, so a failure is shown as it was found.
-QUICK = settings(max_examples=10, phases=(Phase.explicit, Phase.generate))
+QUICK = settings(max_examples=4, phases=(Phase.explicit, Phase.generate))
 
 
 @QUICK
@@ -197,3 +200,19 @@ def test_a_steering_that_turns_all_the_way_round_goes_the_short_way():
     assert response.max_rise == pytest.approx(2.0, rel=0.02)
     assert response.max_value is None
     assert response.reached_value > math.pi / 2
+
+
+def test_without_numba_maxima_are_known_and_the_rest_says_what_it_needs(monkeypatch):
+    monkeypatch.setitem(sys.modules, "numba", None)
+    time = 0.02 * np.arange(200)
+    response = np.clip(time - 1.0, 0.0, 1.0)
+    found = measure(Actuator("drive", "drive", time, 1.0 * (time > 1.0), response))
+    assert found.dead_time is found.max_rise is None
+    assert found.reached_rise == pytest.approx(1.0)
+    assert Row("drive", "dead time", "s", 0.2, None).texts() == ("0.200 s", "needs numba")
+    assert Row("drive", "acceleration", "m/s²", 2.0, None, 1.0).texts()[1] == "needs numba; peak 1.000"
+
+
+def test_programs_that_measure_along_the_way_start_without_numba():
+    code = "import sys; sys.modules['numba'] = None; import vds_gz.cli.run, vds_gz.cli.compare, vds_gz.cli.replay"
+    subprocess.run([sys.executable, "-c", code], check=True)

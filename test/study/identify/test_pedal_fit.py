@@ -17,8 +17,9 @@ from vds_gz.parameters.autoware import ActuationCmdParameters
 from vds_gz.parameters.maps import own_map, parse_map, read_map
 from vds_gz.ros.messages.portable import MessageTypes
 from vds_gz.share import share
-from vds_gz.study.identify.pedal_fit import csv_text, fit_pedals
-from vds_gz.study.identify.signals import Series, SignalError, read_bag
+from vds_gz.study.identify.pedals.fit import csv_text, fit_pedals
+from vds_gz.study.identify.reading.bag import read_bag
+from vds_gz.study.identify.signals import Series, SignalError
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.compiled import CompiledVehicle
 
@@ -74,6 +75,19 @@ def test_without_noise_the_maps_and_the_times_are_those_of_the_car(run):
     assert np.sqrt(np.mean((fit.values - truth(fit))[told] ** 2)) < 0.05
     for name, number in fit.times.items():
         assert number.value == pytest.approx(getattr(CAR, name), abs=0.005), name
+
+
+def test_outliers_bend_neither_the_maps_nor_the_times(run):
+    random, (time, accel, brake, speed) = np.random.default_rng(5), run
+    wild = 2.0 * random.choice([-1.0, 1.0], len(speed)) * (random.random(len(speed)) < 0.02)
+    fit = fitted((time, accel, brake, speed + wild), 0.1)
+    error, known = np.abs(fit.values - truth(fit)), ~fit.filled
+    assert np.sqrt(np.mean(error[known] ** 2)) < 0.1
+    assert np.mean(error[known] <= fit.half[known]) >= 0.9
+    for name, number in fit.times.items():
+        assert number is not None, name
+        assert number.value == pytest.approx(getattr(CAR, name), abs=0.02), name
+    assert fit.residual < 0.07
 
 
 @pytest.mark.slow

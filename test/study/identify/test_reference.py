@@ -2,63 +2,44 @@
 
 import csv
 import gzip
-import math
 
 import numpy as np
 import pytest
+from helpers.identified_vehicles import judged, truth
+from helpers.recorded_vehicles import vds
 
-from vds_gz.study.identify.axis_fit import fit_axis
+from vds_gz.study.identify.identification import identify
 from vds_gz.study.identify.signals import Series, Signals
-from vds_gz.study.identify.vehicle_fit import identify
 
 
-def middle(left, right):
-    """Angle of the wheel between two that turn about one point [rad]: their cotangents' mean."""
-    return 0.0 if min(abs(left), abs(right)) < 1e-9 else math.atan(2.0 / (1.0 / math.tan(left) + 1.0 / math.tan(right)))
+def assert_within_one_percent(fit, case, *needed):
+    rows = judged(fit, case, Signals())
+    for name in needed:
+        assert rows[name].estimate is not None, name
+    far = {name: one for name, one in rows.items() if name in fit.numbers and not one.error <= 0.01 * one.true}
+    assert {name: one for name, one in far.items() if one.estimate is not None} == {}
 
 
-def vds_signals(folder, run):
-    """Twists commanded and measured, and steering angles, of a run of vehicle_dynamics_sim."""
-    rows = {}
-    with gzip.open(folder / "vds" / f"{run}.csv.gz", "rt") as file:
-        for kind, *values in csv.reader(file):
-            rows.setdefault(kind, []).append(values)
-    signals = Signals()
-    origin = float(rows["cmd"][0][0])
-    commands, twists = (np.array(rows[kind], float) for kind in ("cmd", "twist"))
-    for column, quantity in enumerate(("v_x", "v_y", "yaw_rate"), start=1):
-        signals.commanded[quantity] = Series(commands[:, 0] - origin, commands[:, column])
-        signals.measured[quantity] = Series(twists[:, 0] - origin, twists[:, column])
-    if "omni" not in run:
-        joints = [(float(time) - origin, *(float(one.split("=")[1]) for one in two)) for time, *two in rows["joint"]]
-        signals.measured["steering"] = Series(
-            np.array([row[0] for row in joints]), np.array([middle(*row[1:]) for row in joints])
-        )
-    return signals
+def test_a_car_of_vehicle_dynamics_sim_of_which_only_the_wheel_base_is_known(golden):
+    one = vds(golden, "bicycle_fs_rd_steps")
+    fit = identify(one.signals, wheel_base=1.6, hold_out=0.0)
+    assert_within_one_percent(fit, one.case, *(name for name in truth(one.case.vehicle) if "max_" not in name))
+    numbers = {axis.quantity: axis.fit.numbers for axis in fit}
+    assert numbers["v_x"]["value"] is numbers["steering"]["value"] is None, "no stop was met"
+    assert {axis.quantity: axis.centred for axis in fit}["steering"] is None, "0 puts every steering in the middle"
 
 
-def assert_near(numbers, name, true):
-    allowed = {"dead_time": max(0.01, 0.05 * true), "time_constant": 0.05 * true}.get(name, 0.02 * true)
-    assert numbers[name] is not None, name
-    assert abs(numbers[name].value - true) <= allowed, (name, numbers[name], true)
-
-
-def test_a_car_of_vehicle_dynamics_sim(golden):
-    signals = vds_signals(golden, "bicycle_fs_rd_steps")
-    fits = {axis.quantity: axis.fit for axis in identify(signals, wheel_base=1.6)}
-    for name, true in {"dead_time": 0.2, "time_constant": 0.2, "rise": 1.0, "fall": 1.0}.items():
-        assert_near(fits["v_x"].numbers, name, true)
-    for name, true in {"dead_time": 0.1, "time_constant": 0.15, "rise": 0.8}.items():
-        assert_near(fits["steering"].numbers, name, true)
-    assert fits["v_x"].numbers["value"] is fits["steering"].numbers["value"] is None, "no stop was met"
-    assert any("centred at standstill" in note for note in signals.notes)
-
-
-def test_an_omni_of_vehicle_dynamics_sim(golden):
-    fits = {axis.quantity: axis.fit for axis in identify(vds_signals(golden, "omni_omni"))}
-    for quantity in ("v_x", "v_y", "yaw_rate"):
-        assert_near(fits[quantity].numbers, "dead_time", 0.2)
-        assert_near(fits[quantity].numbers, "time_constant", 0.4)
+@pytest.mark.parametrize(
+    ("run", "needed"),
+    [
+        ("omni_omni", ["dead_time", "time_constant"]),
+        ("differential_spins", ["dead_time", "time_constant", "max_acceleration", "max_velocity"]),
+    ],
+)
+def test_a_robot_of_vehicle_dynamics_sim_saturated_or_not(golden, run, needed):
+    one = vds(golden, run)
+    fit = identify(one.signals, vehicle=one.case.known(), hold_out=0.0)
+    assert_within_one_percent(fit, one.case, *(f"drive_actuators.{name}" for name in needed))
 
 
 def autoware_axis(folder, run, command, measured):
@@ -66,7 +47,10 @@ def autoware_axis(folder, run, command, measured):
     with gzip.open(folder / "autoware" / f"{run}.csv.gz", "rt") as file:
         rows = list(csv.DictReader(file))
     time, commanded, did = (np.array([float(row[name]) for row in rows]) for name in ("t", command, measured))
-    return fit_axis(time[:-1], commanded[1:], time, did, angle=command == "in_steer").numbers
+    quantity = "steering" if command == "in_steer" else "v_x"
+    signals = Signals({quantity: Series(time[:-1], commanded[1:])}, {quantity: Series(time, did)})
+    [axis] = identify(signals)
+    return axis.fit.numbers
 
 
 @pytest.mark.parametrize(

@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from importlib.util import find_spec
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from vds_gz.study.identify.axis_fit import Reached, fit_axis
+from vds_gz.parameters.vehicles import BicycleParameters
+from vds_gz.study.identify.axes import Reached
+from vds_gz.study.identify.estimates import Estimate
+from vds_gz.study.identify.forward.unknowns import actuations, coordinates
+from vds_gz.study.identify.signals import MeasuredChannel, Series, Signals
 from vds_gz.study.recording import Actuator, Array
+from vds_gz.vehicle.bicycle import BICYCLE
 
 #: Of a longer recording, the part of this length is looked at in which the reference moves most [s]; commands may take
 #: so long to act.
 LONGEST, LEAD = 60.0, 10.0
+
+#: With fewer samples nothing is known.
+FEWEST = 20
 
 #: A command is seen in the next sample if it comes by this part of the interval before it.
 COMMAND_LEAD = 0.05
@@ -21,7 +30,7 @@ COMMAND_LEAD = 0.05
 
 @dataclass(frozen=True, slots=True)
 class ActuatorResponse:
-    """What was measured of one actuator; None where the recording does not show it.
+    """What was measured of one actuator; None where the recording does not show it, or nothing can (:func:`fits`).
 
     Attributes:
         dead_time: From a new reference to the first movement [s].
@@ -43,6 +52,16 @@ class ActuatorResponse:
     error: float
 
 
+def fits() -> bool:
+    """Whether numbers can be fitted at all: that needs numba. Maxima are found without."""
+    return find_spec("numba") is not None
+
+
+def unknown() -> str:
+    """Why a number is not there, in words."""
+    return "not excited" if fits() else "needs numba"
+
+
 def measure(actuator: Actuator, commands: ArrayLike = ()) -> ActuatorResponse:
     """Measure an actuator, which has no gain but 1 and no offset.
 
@@ -62,13 +81,54 @@ def measure(actuator: Actuator, commands: ArrayLike = ()) -> ActuatorResponse:
     part = _most_moved(time, reference)
     begin, end = (time[part][0], time[part][-1]) if len(time) else (0.0, 0.0)
     near = (at >= at[at <= begin - LEAD].max(initial=-math.inf)) & (at <= end)
-    known = {"gain": 1.0, "offset": 0.0}
-    fit = fit_axis(at[near], values[near], time[part], response[part], angle=angle, known=known)
-    numbers = ("dead_time", "time_constant", "rise", "fall", "value")
-    dead_time, time_constant, rise, fall, value = (
-        None if one is None else one.value for one in map(fit.numbers.get, numbers)
+    numbers: dict[str, Estimate | None] = {}
+    fit_error = 0.0
+    moves = len(np.unique(values[near])) > 1 and np.ptp(response[part]) > 0.0
+    if fits() and moves and len(time[part]) >= FEWEST:
+        given = Series(np.maximum(at[near], begin - LEAD), values[near])
+        numbers, fit_error = _fitted(given, Series(time[part], response[part]), angle=angle)
+    found = (numbers.get(name) for name in ("dead_time", "time_constant", "rise", "fall", "value"))
+    dead_time, time_constant, rise, fall, value = (None if one is None else one.value for one in found)
+    return ActuatorResponse(dead_time, time_constant, rise, fall, value, *maxima, fit_error)
+
+
+def _fitted(given: Series, response: Series, *, angle: bool) -> tuple[dict[str, Estimate | None], float]:
+    """The numbers of an actuator, by those of an axis, and what they leave unexplained.
+
+    It is that of a vehicle of which nothing else moves: its drive goes straight ahead, or its steering stands.
+    """
+    # Here, because all of it needs numba.
+    from vds_gz.study.identify.fitting.fitting import fit_all
+    from vds_gz.study.identify.fitting.outcome import estimates
+    from vds_gz.study.identify.forward.part import VehicleFamily
+    from vds_gz.study.identify.forward.pieces import pieces_of
+    from vds_gz.study.identify.forward.setup import STEP_RATE, Setup
+
+    quantity = "steering" if angle else "v_x"
+    turns_round = angle and float(np.max(np.abs(response.value))) > math.pi / 2.0
+    parameters = BicycleParameters(drive_on_steered_wheel=turns_round)
+    actuation = actuations(parameters)["steering" if angle else "drive"]
+    unknowns = tuple(actuation.unknowns())
+    channel = MeasuredChannel(quantity, quantity, quantity, response)
+    still = Series(given.time, np.zeros(len(given.time)))
+    commanded = {"v_x": still, "steering": still} | {quantity: given}
+    begin = coordinates(unknowns, {one.name: math.inf if "max" in one.name else 0.1 for one in unknowns})
+    setup = Setup(
+        VehicleFamily(BICYCLE, parameters, unknowns),
+        {"steering" if angle else "drive": actuation},
+        (Signals(commanded, {quantity: response}, steers=True),),
+        ((channel,),),
+        begin,
+        {},
+        STEP_RATE,
+        given=True,
     )
-    return ActuatorResponse(dead_time, time_constant, rise, fall, value, *maxima, fit.residual)
+    fit = fit_all(setup, pieces_of(setup.recordings, setup.channels, 1.0 / STEP_RATE), profile=False)
+    by_name = estimates(fit)
+    numbers = {number: by_name.get(name) for number, name in actuation.named().items()}
+    if angle:
+        numbers["fall"] = numbers["rise"]
+    return numbers, float(fit.solution.noise.scale[0, 0])
 
 
 def _references(time: Array, reference: Array, commands: Array) -> tuple[Array, Array]:

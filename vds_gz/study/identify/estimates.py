@@ -13,12 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from vds_gz.parameters.intervals import ends, remark
 from vds_gz.parameters.override import Override
 
 Array = NDArray[np.float64]
-
-#: What every interval is, for tables and parameter files.
-INTERVAL = "95 % if the model holds"
 
 #: Half the width of such an interval in standard deviations.
 WIDTH = 1.96
@@ -42,11 +40,11 @@ class Estimate:
     @property
     def interval(self) -> str:
         """The interval in words."""
-        return f"{self.low:.4g} to {self.high:.4g}"
+        return ends(self.low, self.high)
 
     def override(self, parameter: str) -> Override:
         """The number as a parameter, its interval as a remark."""
-        return Override(parameter, float(f"{self.value:.5g}"), f"{INTERVAL}: {self.interval}")
+        return Override(parameter, float(f"{self.value:.5g}"), remark(self.low, self.high))
 
 
 def noise(measured: Array) -> float:

@@ -8,9 +8,10 @@ from pathlib import Path
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from vds_gz.study.identify.estimates import CERTAIN, INTERVAL, Array, Estimate
-from vds_gz.study.identify.mechanism_fit import MechanismFit
-from vds_gz.study.identify.pedal_fit import PedalFit
+from vds_gz.parameters.intervals import INTERVAL
+from vds_gz.study.identify.estimates import CERTAIN, Array, Estimate
+from vds_gz.study.identify.mechanism.fit import MechanismFit
+from vds_gz.study.identify.pedals.fit import PedalFit
 from vds_gz.study.report.html import Page
 from vds_gz.study.report.identification import plain, report_title, write_json
 from vds_gz.study.report.map_figure import draw
@@ -77,7 +78,7 @@ def steering_notes(fit: MechanismFit) -> Iterator[str]:
     """What to know of a steering that was found."""
     unknown = [name for name, number in fit.numbers.items() if number is None]
     if unknown:
-        yield f"{', '.join(unknown)}: not excited, kept as given; the intervals of the others hold if these are right"
+        yield f"{', '.join(unknown)}: not excited, kept as given"
     for name, number in fit.numbers.items():
         half = 0.5 * (number.high - number.low) / number.value if number is not None else 0.0
         if half > CERTAIN:
@@ -85,15 +86,10 @@ def steering_notes(fit: MechanismFit) -> Iterator[str]:
                 f"{name} is poorly determined, to +-{half:.0%} only; more slow and small turns tell more "
                 "(`vds-gz profile turns`), or a longer recording"
             )
-    if fit.left_out:
+    if not fit.parameters.physical and fit.parameters.mechanical_params.dead_zone_threshold > 0.0:
         yield (
-            f"{fit.left_out} of {fit.pieces} pieces of the recording were left out: there the steering sticks or slips "
-            "otherwise than the model; where less of that shows, it looks like friction, and intervals are too narrow"
-        )
-    if fit.parameters.mechanical_params.dead_zone_threshold > 0.0:
-        yield (
-            "the dead zone stops the steering by chance, which the model of the search leaves out: intervals are too "
-            "narrow; of twenty such steerings they held between half (friction) and nine tenths (kp) of the true values"
+            "in Autoware's own steering the dead zone stops the tires by chance, which the search leaves out: "
+            "intervals are too narrow"
         )
     yield "torques have no scale in such a recording; they are in the unit of the steering_torque_limit given"
 

@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 
 from vds_gz.study.compare.differences import Comparison, Difference, Measured, Signal
 from vds_gz.study.compare.tolerance import Bound
+from vds_gz.study.identify.actuator_response import unknown
 from vds_gz.study.report.html import Page
 from vds_gz.study.report.style import ACTUAL, COMMANDED, PALE, STYLE, png
 
@@ -71,7 +72,7 @@ def measured_table(found: Comparison) -> tuple[tuple[str, ...], list[tuple[str, 
 
 
 def _seconds(value: float | None) -> str:
-    return "not excited" if value is None else f"{value:.4f} s"
+    return unknown() if value is None else f"{value:.4f} s"
 
 
 def write_report(

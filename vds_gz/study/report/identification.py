@@ -1,23 +1,28 @@
-"""What identify found of the axes of a vehicle: tables, a picture, and all of it in one HTML file."""
+"""What identify found of a vehicle: tables, pictures, and all of it in one HTML file."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-import matplotlib as mpl
-from matplotlib.figure import Figure
-
-from vds_gz.study.identify.axis_fit import LIMITS, NAMES
-from vds_gz.study.identify.estimates import INTERVAL, Estimate
-from vds_gz.study.identify.signals import Signals
-from vds_gz.study.identify.vehicle_fit import Axis, autoware, nav2
+from vds_gz.parameters.intervals import INTERVAL
+from vds_gz.study.identify.axes import LIMITS
+from vds_gz.study.identify.estimates import Estimate
+from vds_gz.study.identify.exports import autoware, nav2
+from vds_gz.study.identify.journal import statistics_of
+from vds_gz.study.identify.results import Channel, VehicleFit
+from vds_gz.study.identify.signals import QUANTITIES
+from vds_gz.study.identify.words import advice, named, noise_words
 from vds_gz.study.report.html import Page
-from vds_gz.study.report.style import ACTUAL, COMMANDED, INK, STYLE, png
+from vds_gz.study.report.plain import finite
+from vds_gz.study.report.residuals import channels_figure
+from vds_gz.study.report.style import png
 
 HEAD = ("axis", "number", "value", f"interval ({INTERVAL})")
+
+Rows = Iterator[tuple[str, ...]]
 
 
 def report_title(log: str) -> str:
@@ -25,7 +30,7 @@ def report_title(log: str) -> str:
     return f"What {Path(log).name} tells of the vehicle"
 
 
-def plain(numbers: dict[str, Estimate | None]) -> dict[str, object]:
+def plain(numbers: Mapping[str, Estimate] | Mapping[str, Estimate | None]) -> dict[str, object]:
     """Estimates for a JSON file."""
     return {name: None if number is None else dataclasses.asdict(number) for name, number in numbers.items()}
 
@@ -36,29 +41,62 @@ def write_json(folder: Path, log: str, notes: Iterable[str], content: dict[str, 
     (folder / "report.json").write_text(text + "\n", encoding="utf-8")
 
 
-def axis_rows(axes: list[Axis]) -> Iterator[tuple[str, str, str, str]]:
-    """Rows under :data:`HEAD`."""
-    for axis in axes:
-        for name in NAMES:
-            if name == "fall" and axis.quantity == "steering":
-                continue
-            number, unit = axis.fit.numbers[name], axis.unit_of(name)
-            if number is not None:
-                yield axis.quantity, axis.label(name), f"{number.value:.4g} {unit}".strip(), number.interval
-            elif name in LIMITS:
-                reached = getattr(axis.fit.reached, name)
-                yield axis.quantity, axis.label(name), "not excited", f"reached {reached:.3g} {unit}"
-            else:
-                yield axis.quantity, axis.label(name), "not excited", ""
-        left_out = f", {axis.fit.left_out} samples left out" if axis.fit.left_out else ""
-        yield axis.quantity, "residual", f"{axis.fit.residual:.4g} {axis.unit}", f"standard deviation{left_out}"
+def fit_rows(fit: VehicleFit) -> Rows:
+    """Rows under :data:`HEAD`: numbers of actuators and of the vehicle, calibrations, and what is left."""
+    estimates = fit.numbers | fit.calibrations
+    for one in named(fit.model, list(fit.numbers), list(fit.calibrations)):
+        number = estimates[one.name]
+        if number is not None:
+            redrawn = fit.bootstrapped.get(one.name)
+            interval = f"{number.interval}; redrawn {redrawn.interval}" if redrawn else number.interval
+            yield one.axis, one.label, one.estimate(number), interval
+        elif one.name in fit.reached:
+            yield one.axis, one.label, "not excited", f"reached {one.with_unit(fit.reached[one.name], 3)}"
+        else:
+            yield one.axis, one.label, "not excited", "no smaller one was met" if one.kind in LIMITS else ""
+    for channel in fit.channels:
+        left = f"{channel.residual:.4g} {channel.unit}"
+        title = fit.title(channel)
+        yield "residual", title, left, noise_words(channel, fit.held_out.get(title))
 
 
-def write_report(folder: Path, log: str, signals: Signals, axes: list[Axis]) -> None:
-    """Write report.html, report.json and identified.png."""
-    picture = png(_figure(axes))
-    (folder / "identified.png").write_bytes(picture)
-    content: dict[str, object] = {
+def write_report(folder: Path, log: str, notes: Sequence[str], fit: VehicleFit) -> None:
+    """Write report.html, report.json, identified.png and, of further recordings and channels, further pictures."""
+    write_json(folder, log, notes, _content(fit))
+    page = Page(report_title(log))
+    for note in (*notes, *fit.findings):
+        page.text(note)
+    for name, (what, channels) in _pictures(fit).items():
+        picture = png(channels_figure(channels, [fit.title(one) for one in channels]))
+        (folder / name).write_bytes(picture)
+        page.picture(picture, what)
+    page.table(HEAD, fit_rows(fit))
+    for more in advice(fit.numbers, named(fit.model, list(fit.numbers))):
+        page.text(f"Poorly determined: {more}.")
+    for title, lines in (("For Nav2", nav2(fit)), ("For Autoware", autoware(fit))):
+        page.heading(title)
+        page.table((), [(line,) for line in lines])
+    (folder / "report.html").write_text(page.html(), encoding="utf-8")
+
+
+def _pictures(fit: VehicleFit) -> dict[str, tuple[str, list[Channel]]]:
+    """Channels of each picture, by the names of files: the velocities and the steering angle, and the others."""
+    pictures: dict[str, tuple[str, list[Channel]]] = {}
+    for recording in sorted({one.recording for one in fit.channels}):
+        there = [one for one in fit.channels if one.recording == recording]
+        main = [one for one in there if one.name in QUANTITIES] or there
+        others = [one for one in there if one not in main]
+        number = f"_{recording + 1}" if recording else ""
+        what = "commanded, measured and modelled; what is left, and its autocorrelation"
+        pictures[f"identified{number}.png"] = what, main
+        if others:
+            pictures[f"identified_further{number}.png"] = "what else was measured, and modelled", others
+    return pictures
+
+
+def _content(fit: VehicleFit) -> dict[str, object]:
+    """What is written into report.json."""
+    return {
         "axes": {
             axis.quantity: {
                 "unit": axis.unit,
@@ -67,38 +105,16 @@ def write_report(folder: Path, log: str, signals: Signals, axes: list[Axis]) -> 
                 "residual": axis.fit.residual,
                 "left_out": axis.fit.left_out,
             }
-            for axis in axes
+            for axis in fit.axes
         },
-        "nav2": list(nav2(axes, signals)),
-        "autoware": list(autoware(axes)),
+        "nav2": list(nav2(fit)),
+        "autoware": list(autoware(fit)),
+        "model": fit.model,
+        "numbers": plain(fit.numbers),
+        "calibrations": plain(fit.calibrations),
+        "bootstrapped": plain(fit.bootstrapped),
+        "reached": fit.reached,
+        "channels": [finite(statistics_of(one)) for one in fit.channels],
+        "held_out": finite(fit.held_out),
+        "findings": list(fit.findings),
     }
-    write_json(folder, log, signals.notes, content)
-    page = Page(report_title(log))
-    for note in signals.notes:
-        page.text(note)
-    page.picture(picture, "commanded, measured and modelled")
-    page.table(HEAD, axis_rows(axes))
-    for title, lines in (("For Nav2", nav2(axes, signals)), ("For Autoware", autoware(axes))):
-        page.heading(title)
-        page.table((), [(line,) for line in lines])
-    (folder / "report.html").write_text(page.html(), encoding="utf-8")
-
-
-def _figure(axes: list[Axis]) -> Figure:
-    """Of each axis what was commanded, measured and modelled, and what is left."""
-    with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(12.0, 3.3 * len(axes) + 0.4), dpi=100, layout="constrained")
-        heights = [part for _ in axes for part in (3.0, 1.0)]
-        panels = figure.subplots(2 * len(axes), 1, sharex=True, height_ratios=heights, squeeze=False)[:, 0]
-        for axis, panel, below in zip(axes, panels[::2], panels[1::2], strict=True):
-            fit = axis.fit
-            panel.step(fit.time, fit.commanded, where="post", color=COMMANDED, linewidth=1.2, label="commanded")
-            panel.plot(fit.time, fit.measured, ".", color=ACTUAL, markersize=2.0, alpha=0.5, label="measured")
-            panel.plot(fit.time, fit.modelled, color=INK, linewidth=1.1, label="model")
-            panel.set_title(f"{axis.quantity.replace('_', ' ')} [{axis.unit}]")
-            below.plot(fit.time, fit.measured - fit.modelled, ".", color=ACTUAL, markersize=1.5)
-            below.set_ylabel("left")
-        handles, labels = panels[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside upper right", ncols=3)
-        panels[-1].set_xlabel("time [s]")
-        return figure

@@ -28,6 +28,11 @@ STYLE: Any = {
 }
 
 
+def literal(text: str) -> str:
+    """Text whose dollar signs do not begin a formula."""
+    return text.replace("$", r"\$")
+
+
 def png(figure: Figure) -> bytes:
     """A figure as the bytes of a PNG file."""
     FigureCanvasAgg(figure)

@@ -1,0 +1,243 @@
+"""The most informative log, and the intervals that it promises: against simulations that know nothing of the design."""
+
+import dataclasses
+import math
+from functools import partial
+
+import numpy as np
+import pytest
+from helpers.cramer_rao import bound
+from helpers.identified_vehicles import random_case
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vds_gz.commandlog.profiles import limits_of
+from vds_gz.errors import ArgumentError
+from vds_gz.parameters.actuators import DriveParameters
+from vds_gz.parameters.intervals import Interval
+from vds_gz.parameters.node import NodeParameters
+from vds_gz.parameters.vehicles import DifferentialParameters
+from vds_gz.study.identify.design import search
+from vds_gz.study.identify.design.design import Design, commands_of, design
+from vds_gz.study.identify.design.information import Experiment, numbers_of
+from vds_gz.study.identify.design.windows import HOLD, any_cycle, any_window, changed_cycle, changed_window
+from vds_gz.study.identify.estimates import TIME_RESOLUTION, WIDTH
+from vds_gz.vehicle.catalogue import models
+
+DURATION, RATE = 10.0, 50.0
+
+
+@pytest.fixture(scope="module", autouse=True)
+def small():
+    """A search of few candidates."""
+    patch = pytest.MonkeyPatch()
+    for name, count in {"FIRST": 150, "ROUNDS": 2, "OTHERS": 60, "REFINEMENTS": 60}.items():
+        patch.setattr(search, name, count)
+    yield
+    patch.undo()
+
+
+def limits(case):
+    return limits_of(case.parameters, **case.reach)
+
+
+def designed(case, **options) -> Design:
+    return design(case.parameters, limits(case), ackermann=case.ackermann, duration=DURATION, rate=RATE, **options)
+
+
+def relative_bounds(case, log, found: Design) -> dict[str, float]:
+    """Cramer and Rao's bound by the fleet's own steps, as half an interval in parts of each number."""
+    times = np.arange(int(log.duration * RATE + 1e-6)) / RATE
+    names = [one.name for one in found.expectations] + [f"{quantity} offset" for quantity in found.noise]
+    deviations = bound(case, log, names, {name: (times, noise) for name, noise in found.noise.items()})
+    return {one.name: WIDTH * deviations[one.name] / one.scale for one in found.expectations}
+
+
+@pytest.fixture(scope="module", params=["bicycle fs rd", "differential"])
+def run(request):
+    case = random_case(request.param, 1)
+    return case, designed(case)
+
+
+def test_the_intervals_to_expect_are_those_of_an_independent_simulation(run):
+    """Its differences of dead times are wider, and to both sides."""
+    case, found = run
+    expected = {one.name: one.part for one in found.expectations if one.part is not None}
+    assert len(expected) > 4
+    independent = relative_bounds(case, found.log, found)
+    for name, part in expected.items():
+        assert part == pytest.approx(independent[name], rel=0.1), name
+
+
+def test_the_log_is_more_informative_than_steps_of_the_same_length(run):
+    """Of all numbers that both determine, the worst known one; by the independent simulation too."""
+    case, found = run
+    own, of_steps = found.largest
+    assert own < 0.7 * of_steps
+    both = [one.name for one in found.expectations if one.part is not None and one.part_of_steps is not None]
+    by_own, by_steps = (relative_bounds(case, log, found) for log in (found.log, case.log(0, DURATION)))
+    assert max(by_own[name] for name in both) < 0.7 * max(by_steps[name] for name in both)
+
+
+def test_times_are_known_no_better_than_identify_finds_them(run):
+    for one in run[1].expectations:
+        is_time = one.name.endswith(("dead_time", "time_constant"))
+        assert one.half == pytest.approx(math.hypot(one.part * one.scale, is_time * WIDTH * TIME_RESOLUTION))
+
+
+def test_a_log_stays_within_its_limits_has_its_length_and_ends_at_rest(run):
+    case, found = run
+    reach = limits(case)
+    assert found.log.times[-1] == pytest.approx(DURATION)
+    assert len(found.log.commands) == DURATION * RATE + 1
+    numbers = np.array(found.log.commands)
+    turn = (numbers[:, 1], reach.steering) if case.ackermann else (numbers[:, 2], reach.yaw_rate)
+    for course, maximum in ((numbers[:, 0], reach.speed), turn):
+        assert 0.5 * maximum < np.max(np.abs(course)) <= maximum + 1e-6
+        assert course[-1] == 0.0
+        assert not course[: int(0.5 * RATE)].any()
+        assert course[int(0.5 * RATE) :].any()
+
+
+def test_equal_seeds_give_equal_logs_and_others_others():
+    case = random_case("differential", 2)
+    one, same, other = designed(case, seed=3), designed(case, seed=3), designed(case, seed=4)
+    assert (one.log, one.expectations) == (same.log, same.expectations)
+    assert one.log != other.log
+
+
+def test_commands_change_no_faster_than_wanted():
+    found = designed(random_case("differential", 1), acceleration=1.5)
+    speeds = np.array(found.log.commands)[:, 0]
+    changes = np.abs(np.diff([0.0, *speeds]))
+    assert 0.9 * 1.5 / RATE < changes.max() <= 1.5 / RATE + 2e-6
+
+
+def test_progress_is_reported_to_the_end():
+    parts = []
+    designed(random_case("differential", 1), advance=lambda part, note="": parts.append(part))
+    assert sum(parts) == pytest.approx(1.0, abs=0.02)
+    assert min(parts) > 0.0
+
+
+def test_what_no_command_exceeds_is_not_determined():
+    """A drive whose maximum velocity is far away, as is its acceleration limit for such a lag."""
+    drive = DriveParameters(0.1, 0.3, 10.0, 50.0, 0.0)
+    group = DifferentialParameters(track=0.5, drive_actuators=drive)
+    prior = NodeParameters(model="differential", model_params={"differential": group})
+    reach = limits_of(prior, speed=1.0, yaw_rate=1.0)
+    found = design(prior, reach, ackermann=False, duration=DURATION)
+    determined = {one.name for one in found.expectations if one.half is not None}
+    assert determined == {"drive_actuators.dead_time", "drive_actuators.time_constant", "v_x gain", "yaw_rate gain"}
+
+
+# ---------------------------------------------------------------------- information
+
+
+def experiment(case, *, noise=1.0, rate=RATE, step_rate=1000.0, vehicles=1, intervals=None):
+    model = models()[case.parameters.model]
+    commanded = ("v_x", "steering") if case.ackermann else ("v_x", "yaw_rate")
+    numbers = numbers_of(model, case.vehicle, commanded, intervals or {}, vehicles=vehicles, seed=0)
+    return Experiment(numbers, {"v_x": noise, "yaw_rate": noise}, rate, step_rate)
+
+
+def test_information_of_windows_adds_up_and_falls_with_the_noise():
+    case = random_case("bicycle fs rd", 1)
+    commands = commands_of(case.log(1, DURATION))
+    whole = experiment(case).information(commands)
+    parts = experiment(case).information(commands, windows=5)
+    assert whole.shape[0] == 1
+    assert parts.shape[0] == 5
+    assert parts.sum(axis=0) == pytest.approx(whole[0], rel=1e-9)
+    noisy = experiment(case, noise=10.0).information(commands)
+    assert noisy == pytest.approx(whole / 100.0, rel=1e-9)
+    late = experiment(case).information(commands, windows=5, skipped=40)
+    assert (np.diagonal(late, axis1=-2, axis2=-1) <= np.diagonal(parts, axis1=-2, axis2=-1) + 1e-12).all()
+    assert late.sum() != pytest.approx(parts.sum())
+
+
+def test_vehicles_that_it_may_be_lie_within_what_is_known():
+    case = random_case("differential", 1)
+    known = {"drive_actuators.time_constant": Interval(0.4, 0.39, 0.42)}
+    numbers = experiment(case, vehicles=9, intervals=known).numbers
+    at = numbers.names.index("drive_actuators.time_constant")
+    assert numbers.points[0, at] == case.vehicle.drive_actuators.time_constant
+    assert (numbers.points[1:, at] >= 0.39).all()
+    assert (numbers.points[1:, at] <= 0.42).all()
+    dead = numbers.names.index("drive_actuators.dead_time")
+    ratio = numbers.points[1:, dead] / numbers.points[0, dead]
+    assert ratio.min() < 0.8 < 1.2 < ratio.max()
+    assert 0.7 <= ratio.min() <= ratio.max() <= 1.3
+
+
+def test_vehicles_that_cannot_be_are_not_among_them():
+    """A steering of 1.5 rad and a drive on the fixed axle: 30 % more would be beyond 90 degrees."""
+    case = random_case("bicycle fs rd", 1)
+    wide = dataclasses.replace(case.vehicle.steering_actuator, max_position=1.5)
+    vehicle = dataclasses.replace(case.vehicle, steering_actuator=wide)
+    numbers = numbers_of(models()["bicycle"], vehicle, ("v_x", "steering"), {}, vehicles=12, seed=0)
+    angles = [numbers.family.vehicle(point).steering_actuator.max_position for point in numbers.points]
+    assert max(angles) < math.pi / 2
+    assert len(set(angles)) > 6
+
+
+# ---------------------------------------------------------------------- windows
+
+
+@given(st.integers(0, 10**6))
+def test_cycles_are_within_the_limits_and_come_again(seed):
+    random = np.random.default_rng(seed)
+    cycle = any_cycle(random)
+    for _ in range(4):
+        cycle = changed_cycle(random, cycle)
+        assert (np.abs(cycle.levels) <= 1.0).all()
+        assert ((cycle.holds >= HOLD[0]) & (cycle.holds <= HOLD[1])).all()
+    middles = np.cumsum(cycle.holds) - 0.5 * cycle.holds
+    assert cycle.course(middles).tolist() == cycle.levels.tolist()
+    assert cycle.course(middles + 3.0 * cycle.holds.sum()).tolist() == cycle.levels.tolist()
+
+
+@given(st.integers(0, 10**6))
+def test_a_window_like_another_differs_from_it(seed):
+    random = np.random.default_rng(seed)
+    window, other = any_window(random, 3), any_window(random, 3)
+    changed = changed_window(random, window, other)
+    times = np.arange(0.0, 3.0, 0.02)
+    courses = partial(map, lambda cycle: cycle.course(times).tolist())
+    assert len(changed) == 3
+    assert list(courses(changed)) != list(courses(window))
+
+
+# ---------------------------------------------------------------------- wrong use
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"duration": 2.0}, "duration is 2; an optimal log must be 5 to 3600 s long"),
+        ({"noise": 0.0}, "noise of every sensor is 0; it must be a finite number greater than 0"),
+        ({"noise": {"v_x": math.nan}}, "noise of v_x is nan; it must be"),
+        ({"noise": {"speed": 0.1}}, "'speed': vehicle model 'differential' has no such sensor; .* v_x, v_y, yaw_rate"),
+        ({"noise": {"steering": 0.1}}, "'steering': vehicle model 'differential' has no such sensor"),
+        ({"noise": {}}, "noise names no sensor; it must name some of v_x, v_y, yaw_rate"),
+        ({"rate": 0.1}, "rate is 0.1; an optimal log must have at least 1 command per second"),
+        ({"acceleration": math.nan}, "acceleration is nan; it must be greater than 0"),
+    ],
+)
+def test_what_cannot_be_is_refused(options, message):
+    case = random_case("differential", 1)
+    with pytest.raises(ArgumentError, match=message):
+        design(case.parameters, limits(case), **{"ackermann": False, "duration": DURATION} | options)
+
+
+def test_limits_within_which_nothing_moves_are_refused():
+    case = random_case("differential", 1)
+    reach = limits_of(case.parameters, speed=1e-9, yaw_rate=1e-9)
+    with pytest.raises(ArgumentError, match="no command moves the vehicle model 'differential'"):
+        design(case.parameters, reach, ackermann=False, duration=DURATION)
+
+
+def test_a_model_without_numbers_is_refused():
+    case = random_case("ideal_steer_vel", 1)
+    with pytest.raises(ArgumentError, match="'ideal_steer_vel' has no actuators whose numbers could be found"):
+        designed(case)

@@ -1,0 +1,193 @@
+"""What is wrong with a recording is named before anything is fitted, with the number that shows it."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+
+from vds_gz.study.identify.causes.causes import check, turning_against_steering
+from vds_gz.study.identify.reading.table import read_csv
+from vds_gz.study.identify.signals import MeasuredChannel, Series, SignalError, Signals
+
+TIME = 0.02 * np.arange(3000)
+RADIUS, TRACK = 0.2, 0.6
+
+
+def lagged(command, constant=0.3):
+    value, values = 0.0, []
+    for one in command:
+        value += (one - value) * 0.02 / constant
+        values.append(value)
+    return np.array(values)
+
+
+def steps(seed, size):
+    return np.repeat(np.random.default_rng(seed).uniform(-size, size, 60), 50)
+
+
+@pytest.fixture
+def robot():
+    """A differential robot measured by odometry, wheels and an IMU, all with noise."""
+    random = np.random.default_rng(1)
+    commanded = {"v_x": steps(2, 1.0), "yaw_rate": steps(3, 1.5)}
+    v, w = (lagged(one) for one in commanded.values())
+    heading = np.cumsum(w) * 0.02
+    poses = {"x": np.cumsum(v * np.cos(heading)) * 0.02, "y": np.cumsum(v * np.sin(heading)) * 0.02, "heading": heading}
+    wheels = {f"wheel_{side}_joint": (v + k * w * TRACK / 2.0) / RADIUS for side, k in (("left", -1.0), ("right", 1.0))}
+
+    def noisy(values, size=0.01):
+        return Series(TIME, values + size * random.standard_normal(len(values)))
+
+    further = [MeasuredChannel(f"odom {name}", name, "odom", noisy(one, 0.001)) for name, one in poses.items()]
+    further.append(MeasuredChannel("imu yaw_rate", "yaw_rate", "imu", noisy(w)))
+    further += [MeasuredChannel(name, "joint_velocity", "joints", noisy(one), name) for name, one in wheels.items()]
+    return Signals(
+        {name: Series(TIME, one) for name, one in commanded.items()},
+        {"v_x": noisy(v), "yaw_rate": noisy(w)},
+        further=further,
+    )
+
+
+def scale(signals, factors):
+    """Multiply what was measured, by names of channels."""
+    for quantity in signals.measured.keys() & factors.keys():
+        series = signals.measured[quantity]
+        signals.measured[quantity] = Series(series.time, factors[quantity] * series.value)
+    signals.further = [
+        dataclasses.replace(one, series=Series(one.series.time, factors.get(one.name, 1.0) * one.series.value))
+        for one in signals.further
+    ]
+
+
+def test_of_a_right_recording_nothing_is_said_and_all_is_kept(robot):
+    kept = list(robot.further)
+    check(robot)
+    assert robot.notes == []
+    assert robot.further == kept
+
+
+def test_a_short_recording_shows_a_mirrored_axis_too():
+    """A few random steps go together with themselves at other lags; against what is mirrored they go far better."""
+    command = steps(0, 1.0)[:500]
+    time = TIME[: len(command)]
+    signals = Signals({"v_x": Series(time, command)}, {"v_x": Series(time, -lagged(command))})
+    with pytest.raises(SignalError, match=r"is -\d\.\d+ times the command .* mirrored"):
+        check(signals)
+
+
+@pytest.mark.parametrize(
+    ("factors", "said"),
+    [
+        ({"v_x": -1.0}, r"v_x measured \(v_x\) is -1\.\d+ times the command \(correlation -1\.00\).* axis mirrored"),
+        ({"yaw_rate": 57.3}, r"is 5\d\.\d+ times the command: is the measurement in degrees\? It must be in rad/s"),
+        ({"v_x": 1000.0}, r"is (9\d\d|1\d\d\d) times the command: is the measurement in mm/s\? It must be in m/s"),
+    ],
+)
+def test_main_measurements_that_cannot_be_fitted_are_refused(robot, factors, said):
+    scale(robot, factors)
+    with pytest.raises(SignalError, match=said):
+        check(robot)
+
+
+def test_kilometres_per_hour_are_named(robot):
+    scale(robot, {"v_x": 3.6, "odom x": 3.6, "odom y": 3.6, "wheel_left_joint": 3.6, "wheel_right_joint": 3.6})
+    check(robot)
+    assert [note for note in robot.notes if "is 3." in note and "is the measurement in km/h?" in note]
+
+
+@pytest.mark.parametrize(
+    ("factors", "said", "gone"),
+    [
+        ({"imu yaw_rate": -1.0}, "imu yaw_rate goes against yaw_rate (yaw_rate) (correlation -1.00)", {"imu yaw_rate"}),
+        ({"imu yaw_rate": 57.3}, "times yaw_rate (yaw_rate): is one of them in degrees?", {"imu"}),
+        ({"odom x": 1e3, "odom y": 1e3}, "times v_x when differentiated: is one of them in mm?", {"odom"}),
+        ({"wheel_right_joint": -1.0}, "wheel_right_joint turns backwards when the vehicle drives forward", {"wheel"}),
+        (
+            {"wheel_left_joint": 57.3, "wheel_right_joint": 57.3},
+            "radius is 0.00349 m: are they in revolutions per minute or degrees per second? They must be in rad/s",
+            {"wheel"},
+        ),
+        (
+            {"wheel_left_joint": -1.0, "wheel_right_joint": -1.0},
+            "wheel_left_joint and wheel_right_joint turn backwards when the vehicle drives forward (correlation -1.00)",
+            {"wheel"},
+        ),
+    ],
+)
+def test_further_channels_that_cannot_be_right_are_named_and_left_out(robot, factors, said, gone):
+    scale(robot, factors)
+    names = {one.name for one in robot.further}
+    check(robot)
+    [note] = robot.notes
+    assert said in note
+    assert note.endswith("; left out")
+    assert {one.name for one in robot.further} == {name for name in names if not name.startswith(tuple(gone))}
+
+
+def test_swapped_wheels_are_named(robot):
+    *others, left, right = robot.further
+    robot.further = [
+        *others,
+        dataclasses.replace(left, series=right.series),
+        dataclasses.replace(right, series=left.series),
+    ]
+    check(robot)
+    [note] = robot.notes
+    assert "wheel_right_joint is slower than wheel_left_joint in left turns" in note
+    assert "-1.00" in note
+    assert "are left and right swapped?" in note
+    assert {one.quantity for one in robot.further} == {"x", "y", "heading", "yaw_rate"}
+
+
+def test_wheels_alone_are_held_against_the_commands(robot):
+    robot.measured.clear()
+    *_, left, right = robot.further
+    robot.further = [dataclasses.replace(left, series=right.series), dataclasses.replace(right, series=left.series)]
+    check(robot)
+    assert "are left and right swapped?" in robot.notes[0]
+
+
+def test_what_is_of_another_vehicle_is_named(robot):
+    other = MeasuredChannel("robot_2 v_x", "v_x", "/robot_2/odom", Series(TIME, lagged(steps(9, 1.0))))
+    robot.further.append(other)
+    check(robot)
+    [note] = robot.notes
+    assert note.startswith("robot_2 v_x contradicts v_x (v_x) (correlation ")
+    assert "is it of another vehicle?; left out" in note
+    assert other not in robot.further
+
+
+def test_what_differs_by_little_is_kept_and_named(robot):
+    scale(robot, {"imu yaw_rate": 1.4})
+    check(robot)
+    [note] = robot.notes
+    assert note.startswith("imu yaw_rate is 1.")
+    assert note.endswith(" times yaw_rate (yaw_rate): one of them is not calibrated")
+    assert "imu yaw_rate" in {one.name for one in robot.further}
+
+
+def car(sign=1.0, factor=1.0):
+    angle, speed = lagged(steps(4, 0.5), 0.1), np.full(len(TIME), 1.0) + lagged(steps(5, 0.5))
+    yaw_rate = Series(TIME, sign * speed * np.tan(angle) / 1.5)
+    return Signals(
+        measured={"v_x": Series(TIME, speed), "steering": Series(TIME, factor * angle), "yaw_rate": yaw_rate}
+    )
+
+
+def test_a_car_that_turns_against_its_steering_is_named():
+    assert turning_against_steering(car()) == ""
+    assert "turns against its steering (correlation" in turning_against_steering(car(-1.0))
+
+
+def test_a_steering_angle_in_degrees_is_named():
+    signals = car(factor=math.degrees(1.0))
+    check(signals)
+    assert any("reaches 2" in note and "is it in degrees?" in note for note in signals.notes)
+
+
+def test_a_clock_in_milliseconds_is_refused(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("time,v_x_command,v_x\n" + "".join(f"{20 * k},1,1\n" for k in range(30)))
+    with pytest.raises(SignalError, match=r"column 'time' has steps of 20; it must be in s\. Is it in ms"):
+        read_csv(path)

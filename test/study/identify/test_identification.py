@@ -1,0 +1,110 @@
+"""What is identified of simulated vehicles is what they were given; clean recordings are explained exactly."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from helpers.identified_vehicles import Case, clean, presets, random_case, tolerance, truth, with_vehicle
+
+from vds_gz.study.identify.forward.setup import set_up
+from vds_gz.study.identify.identification import identify
+from vds_gz.study.identify.signals import MeasuredChannel, Series, SignalError
+
+CASES = {case.name: case for case in presets()}
+
+
+@pytest.mark.parametrize("name", ["indoor_robot", "forklift"])
+def test_a_clean_recording_gives_the_numbers_exactly(name):
+    case = CASES[name]
+    fit = identify(clean(case, 12, 30.0), vehicle=case.known())
+    for number, true in truth(case.vehicle).items():
+        found = fit.numbers.get(number)
+        if found is not None:
+            assert found.low <= true <= found.high, number
+            assert abs(found.value - true) <= tolerance(number, true, {}), number
+    assert fit.numbers[f"{'drive_actuators' if name == 'indoor_robot' else 'drive_actuator'}.max_acceleration"]
+    for channel in fit.channels:
+        assert channel.residual < 1e-3 * np.max(np.abs(channel.measured))
+    assert max(fit.held_out.values()) < 0.1
+
+
+def test_a_sensor_that_reads_late_is_told_from_the_dead_time_of_the_actuator():
+    case = random_case("bicycle fs rd", 3)
+    signals = clean(case, 1, 20.0)
+    yaw_rate = signals.measured["yaw_rate"]
+    signals.measured["yaw_rate"] = Series(yaw_rate.time + 0.03, yaw_rate.value)
+    fit = identify(signals, vehicle=case.known(), hold_out=0.0)
+    assert fit.calibrations["yaw_rate latency"].value == pytest.approx(0.03, abs=1e-5)
+    true = truth(case.vehicle)["steering_actuator.dead_time"]
+    assert fit.numbers["steering_actuator.dead_time"].value == pytest.approx(true, abs=1e-5)
+
+
+def test_where_a_bicycle_is_driven_and_steered_is_told_by_its_motion_and_its_wheel_base_too():
+    case = CASES["forklift"]
+    signals = clean(case, 4, 20.0)
+    fit = identify(signals, hold_out=0.0)
+    assert (fit.parameters.drive_on_steered_wheel, fit.parameters.reverse) == (True, True)
+    assert fit.numbers["wheel_base"].value == pytest.approx(2.0, rel=1e-3)
+    assert signals.notes == []
+    [turns] = (one for one in fit.findings if "turns against" in one)
+    assert "as one whose rear axle steers; if yours does not, the yaw rate or the steering angle is mirrored" in turns
+
+
+def test_of_a_vehicle_that_is_known_to_steer_behind_nothing_is_said():
+    case = CASES["forklift"]
+    signals = clean(case, 4, 10.0)
+    fit = identify(signals, vehicle=case.known(), hold_out=0.0)
+    assert not [one for one in (*signals.notes, *fit.findings) if "turns against" in one]
+
+
+def test_what_is_wrong_with_one_of_several_recordings_says_with_which():
+    case = CASES["indoor_robot"]
+    right, mirrored = clean(case, 1, 30.0), clean(case, 2, 30.0)
+    speed = mirrored.measured["v_x"]
+    mirrored.measured["v_x"] = Series(speed.time, -speed.value)
+    with pytest.raises(SignalError, match=r"^recording 2: v_x measured .* is -0\.\d+ times the command"):
+        identify([right, mirrored])
+
+
+def test_recordings_with_offsets_of_their_own_are_one_fit_with_the_geometry():
+    case = random_case("bicycle fs rd", 3)
+    first, second = clean(case, 1, 15.0), clean(case, 2, 15.0)
+    shifted = second.measured["v_x"]
+    second.measured["v_x"] = Series(shifted.time, shifted.value + 0.01)
+    fit = identify([first, second], vehicle=case.known(), fit=("wheel_base",))
+    assert set(fit.held_out) == {fit.title(one) for one in fit.channels}, "each recording has scores of its own"
+    assert fit.numbers["wheel_base"].value == pytest.approx(case.vehicle.wheel_base, rel=1e-3)
+    assert fit.calibrations["v_x offset of recording 2"].value == pytest.approx(0.01, abs=1e-4)
+    assert {one.recording for one in fit.channels} == {0, 1}
+
+
+def test_where_base_link_and_the_steered_axle_are_is_found_on_request():
+    case = random_case("bicycle rs fd", 3)
+    car = dataclasses.replace(case.vehicle, base_link_offset=0.31, wheel_base=1.3)
+    built = Case("car", with_vehicle(case.parameters, car), case.reach)
+    guessed = dataclasses.replace(built.known().vehicle, wheel_base=1.2, base_link_offset=0.1)
+    known = with_vehicle(case.parameters, guessed)
+    fit = identify(clean(built, 1, 15.0), vehicle=known, fit=("wheel_base", "base_link_offset"), hold_out=0.0)
+    assert fit.numbers["wheel_base"].value == pytest.approx(1.3, rel=1e-3)
+    assert fit.numbers["base_link_offset"].value == pytest.approx(0.31, rel=1e-3)
+
+
+def test_wheels_and_hinges_count_only_if_their_geometry_is_known_or_looked_for():
+    case = CASES["ackermann_car"]
+    wheels = ("fixed_wheel_left_joint", "joint_velocity"), ("steering_left", "joint_position")
+
+    def used(vehicle, fit):
+        signals = clean(case, 4, 5.0)
+        series = signals.measured["v_x"]
+        signals.further = [MeasuredChannel(name, quantity, "joints", series, name) for name, quantity in wheels]
+        setup = set_up([signals], vehicle=vehicle, wheel_base=None, fit=fit, priors={})
+        return {one.name for one in setup.channels[0]} & {name for name, _ in wheels}, signals.notes
+
+    every = {name for name, _ in wheels}
+    left, [note] = used(None, ())
+    assert left == set()
+    assert note.startswith("fixed_wheel_left_joint, steering_left: left out, as they need the vehicle's tire_diameter")
+    assert note.endswith("(--fit tire_diameter,track_fixed,track_steered)")
+    assert used(None, ("tire_diameter", "track_fixed"))[0] == {"fixed_wheel_left_joint"}
+    assert used(None, ("all",)) == (every, [])
+    assert used(case.known(), ()) == (every, [])

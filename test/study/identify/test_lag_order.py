@@ -1,0 +1,59 @@
+"""Whether an actuator has one lag or two is found out of what it did."""
+
+import numpy as np
+import pytest
+from scipy.signal import lfilter
+
+from vds_gz.study.identify.identification import identify
+from vds_gz.study.identify.signals import Series, Signals
+
+STEP = 0.001
+
+
+def lag(values, time_constant):
+    """Values behind a lag of first order."""
+    left = np.exp(-STEP / time_constant)
+    return lfilter([1.0 - left], [1.0, -left], values)
+
+
+@pytest.fixture(scope="module")
+def commanded():
+    levels = np.random.default_rng(11).uniform(-1.0, 1.0, 25)
+    return Series(1.2 * np.arange(25), levels)
+
+
+def recorded(commanded, *constants, noise=0.01):
+    """A speed that follows through lags and a dead time of 0.1 s, measured with 50 Hz."""
+    time = STEP * np.arange(30_000)
+    delayed = commanded.value[np.clip(np.searchsorted(commanded.time, time - 0.1, side="right") - 1, 0, None)]
+    response = np.where(time < 0.1, 0.0, delayed)
+    for one in constants:
+        response = lag(response, one)
+    at = slice(20, None, 20)
+    disturbed = response[at] + noise * np.random.default_rng(12).standard_normal(len(response[at]))
+    return Signals({"v_x": commanded}, {"v_x": Series(time[at], disturbed)})
+
+
+def order(signals):
+    return [one for one in identify(signals, hold_out=0.0).findings if "lag" in one]
+
+
+def test_two_lags_are_told_from_one(commanded):
+    [finding] = order(recorded(commanded, 0.3, 0.2))
+    assert finding.startswith("drive: two lags of about 0.")
+    longer, shorter = _both(finding)
+    assert longer == pytest.approx(0.3, rel=0.25)
+    assert shorter == pytest.approx(0.2, rel=0.35)
+
+
+def _both(finding):
+    words = finding.split()
+    at = words.index("and")
+    return float(words[at - 1]), float(words[at + 1])
+
+
+@pytest.mark.parametrize("noise", [0.01, 0.0])
+def test_one_lag_is_of_first_order(commanded, noise):
+    assert order(recorded(commanded, 0.3, noise=noise)) == [
+        "the lag of drive is of first order as far as the recording tells"
+    ]

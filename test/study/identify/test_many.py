@@ -1,0 +1,232 @@
+"""One vehicle from many recordings: what each tells, what all tell together, and what is said of those that do not."""
+
+import csv
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import vds_gz
+from vds_gz.cli import main
+from vds_gz.parameters.intervals import read_intervals
+from vds_gz.study.identify.estimates import Estimate
+from vds_gz.study.identify.many import JOURNAL, Source, identify_many
+from vds_gz.study.identify.pooling import pool
+
+DEAD_TIME, CONSTANT = 0.2, 0.3
+
+
+def write_recording(path, seed, dead_time=DEAD_TIME, duration=20.0, speed=1.0):
+    """A table of a first-order axis with noise, commanded steps."""
+    random = np.random.default_rng(seed)
+    time = np.arange(0.0, duration, 0.02)
+    command = speed * np.repeat(random.uniform(-1.0, 1.0, len(time) // 50 + 1), 50)[: len(time)]
+    fine = np.arange(0.0, duration, 0.001)
+    late = np.floor((fine - dead_time) / 0.02 + 1e-6).astype(int)
+    sent = command[np.clip(late, 0, None)] * (late >= 0)
+    value, values = 0.0, []
+    for one in sent:
+        values.append(value)
+        value += (one - value) * 0.001 / CONSTANT
+    measured = np.interp(time, fine, values) + random.normal(0.0, 0.01, len(time))
+    rows = [f"{t!r},{c!r},{m!r}" for t, c, m in zip(time.tolist(), command.tolist(), measured.tolist(), strict=True)]
+    path.write_text("\n".join(["time,v_x_command,v_x_measured", *rows]) + "\n")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for seed in range(3):
+        write_recording(tmp_path / f"run{seed}.csv", seed)
+    return tmp_path
+
+
+def rows_of(folder):
+    with (folder / "recordings.csv").open() as file:
+        return list(csv.DictReader(file))
+
+
+def test_recordings_are_pooled_and_bad_ones_named(folder, capsys):
+    (folder / "run_bad.csv").write_text("time,v_x_command\n0.0,1.0\n")
+    write_recording(folder / "run_still.csv", 5, speed=0.0)
+    swapped = (folder / "run0.csv").read_text().replace("v_x_command,v_x_measured", "v_x_measured,v_x_command")
+    (folder / "run_swapped.csv").write_text(swapped)
+    assert main(["identify", "--many", "run*.csv", "-o", "out"]) == 1
+    told = capsys.readouterr()
+    assert "run_bad.csv" in told.err
+    assert "run_still.csv: nothing was excited" in told.err
+    assert "run_swapped.csv: of v_x what was measured comes 0." in told.err
+    rows = rows_of(folder / "out")
+    assert [row["file"] for row in rows] == [f"run{end}.csv" for end in ("0", "1", "2", "_bad", "_still", "_swapped")]
+    assert [row["status"] == "done" for row in rows] == [True] * 3 + [False] * 3
+    for row in rows[:3]:
+        low, high = float(row["v_x.dead_time.low"]), float(row["v_x.dead_time.high"])
+        assert low < float(row["v_x.dead_time"]) < high
+    interval = read_intervals(folder / "out" / "parameters.yaml", "/sim_node")
+    found = interval["model_params.differential.drive_actuators.dead_time"]
+    assert found.value == pytest.approx(DEAD_TIME, abs=0.01)
+    assert found.high - found.low < max(
+        float(r["v_x.dead_time.high"]) - float(r["v_x.dead_time.low"]) for r in rows[:3]
+    )
+    assert "pooled.png" in os.listdir(folder / "out")
+
+
+def test_another_vehicle_among_them_is_named(folder, capsys):
+    write_recording(folder / "run_other.csv", 7, dead_time=0.35)
+    assert main(["identify", "--many", "run*.csv", "-o", "out"]) == 0
+    assert "note: drive dead time scatters" in (told := capsys.readouterr().out)
+    assert "most of all in run_other.csv" in told
+    pooled = json.loads((folder / "out" / "report.json").read_text())["pooled"]
+    assert pooled["v_x.dead_time"]["spread"] == pytest.approx(0.075, abs=0.02)
+    assert pooled["v_x.time_constant"]["scatter"] < 3.0
+
+
+def test_workers_give_the_same_bytes(folder):
+    pytest.importorskip("distributed")
+    assert main(["identify", "--many", "run*.csv", "-o", "one"]) == 0
+    assert main(["identify", "--many", "run*.csv", "-o", "two", "--workers", "2"]) == 0
+    for name in ("recordings.csv", "parameters.yaml", "report.json"):
+        assert (folder / "one" / name).read_bytes() == (folder / "two" / name).read_bytes()
+
+
+def test_what_was_done_before_a_kill_is_kept(folder):
+    for seed in range(3, 8):
+        write_recording(folder / f"run{seed:02}.csv", seed)
+    command = [sys.executable, "-m", "vds_gz.cli", "identify", "--many", "run*.csv", "-o", "out"]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    journal = folder / "out" / JOURNAL
+    deadline = time.monotonic() + 120.0
+    while time.monotonic() < deadline and not (journal.is_file() and journal.read_text().count("\n") >= 2):
+        time.sleep(0.05)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    done = journal.read_text().splitlines(keepends=True)
+    assert 2 <= len(done) < 8
+    with journal.open("a") as file:
+        file.write('{"key": "half')
+    begun = [line for line in done if line.endswith("\n")]
+    assert main(["identify", "--many", "run*.csv", "-o", "out", "--resume"]) == 0
+    assert journal.read_text().splitlines(keepends=True)[: len(begun)] == begun
+    assert main(["identify", "--many", "run*.csv", "-o", "serial"]) == 0
+    assert (folder / "out" / "recordings.csv").read_bytes() == (folder / "serial" / "recordings.csv").read_bytes()
+
+
+def test_a_recording_that_changed_is_identified_anew(folder):
+    assert main(["identify", "--many", "run*.csv", "-o", "out"]) == 0
+    write_recording(folder / "run1.csv", 1, dead_time=0.3)
+    assert main(["identify", "--many", "run*.csv", "-o", "out", "--resume"]) == 0
+    found = [float(row["v_x.dead_time"]) for row in rows_of(folder / "out")]
+    assert found == pytest.approx([0.2, 0.3, 0.2], abs=0.02)
+
+
+def test_what_another_version_found_is_found_anew_and_what_failed_is_tried_again(folder, monkeypatch):
+    (folder / "run2.csv").write_text("time,v_x_command\n0.0,1.0\n")
+    tried: list[str] = []
+    monkeypatch.setattr(vds_gz, "__version__", vds_gz.__version__)
+
+    def go_on() -> list[str]:
+        tried.clear()
+        identify_many(
+            ["run0.csv", "run2.csv"], Source(), folder, resume=True, advance=lambda n, name="": tried.append(name)
+        )
+        return [name for name in tried if name]
+
+    assert go_on() == ["run0.csv", "run2.csv"]
+    assert go_on() == ["run2.csv"]
+    monkeypatch.setattr(vds_gz, "__version__", "0.0.7")
+    assert go_on() == ["run0.csv", "run2.csv"]
+
+
+def test_one_recording_has_no_scatter_and_its_report_is_json(folder):
+    assert main(["identify", "--many", "run0.csv", "-o", "out"]) == 0
+    pooled = json.loads((folder / "out" / "report.json").read_text(), parse_constant=pytest.fail)["pooled"]
+    assert pooled["v_x.dead_time"]["scatter"] is None
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["run0.csv", "--resume"], "--resume and --workers go with --many"),
+        (["--many", "none*.csv"], "'none*.csv' names no recording"),
+        (["--many", "run*.csv", "--bootstrap", "20"], "--bootstrap 20 does not go with --many"),
+        (["run0.csv", "--model", "pedals", "--bootstrap", "20"], "--bootstrap 20 does not go with --model pedals"),
+        (["--many", "run*.csv", "--model", "pedals"], "--model pedals does not go with --many"),
+        (["run0.csv", "--many", "run*.csv"], "LOG 'run0.csv' does not go with --many"),
+        ([], "LOG is missing"),
+    ],
+)
+def test_wrong_use(folder, capsys, words, message):
+    assert main(["identify", *words]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_workers_that_are_none_are_refused(folder, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        main(["identify", "--many", "run*.csv", "--workers", "no"])
+    assert "workers are 'no'; they must be auto" in capsys.readouterr().err
+
+
+def test_recordings_of_one_vehicle_pool_as_their_weights():
+    found = pool({"a": Estimate(1.0, 0.9, 1.1), "b": Estimate(1.03, 0.98, 1.08)})
+    assert found.estimate.value == pytest.approx((1.0 / 0.01 + 1.03 / 0.0025) / (1.0 / 0.01 + 1.0 / 0.0025))
+    assert found.estimate.high - found.estimate.value == pytest.approx(1.0 / math.sqrt(1.0 / 0.01 + 1.0 / 0.0025))
+    assert found.spread == 0.0
+    assert found.count == 2
+
+
+def test_vehicles_that_differ_have_their_spread():
+    random = np.random.default_rng(1)
+    told = {str(k): Estimate(x, x - 0.002, x + 0.002) for k, x in enumerate(random.normal(0.2, 0.05, 400))}
+    found = pool(told)
+    assert found.spread == pytest.approx(0.05, rel=0.1)
+    assert found.estimate.value == pytest.approx(0.2, abs=0.01)
+    assert found.scatter == pytest.approx(0.05 / 0.00102, rel=0.1)
+    assert found.differs
+    alone = pool({"a": Estimate(1.0, 0.9, 1.1)})
+    assert math.isnan(alone.scatter)
+    assert not alone.differs
+
+
+@pytest.mark.parametrize("count", [2, 3, 10, 100])
+def test_chance_alone_is_not_taken_for_a_difference(count):
+    """The standard deviations are as the intervals say; 1 of 1000 may be taken for more."""
+    random = np.random.default_rng(count)
+    taken = 0
+    for values in random.normal(0.2, 0.01, (2000, count)):
+        told = {str(k): Estimate(x, x - 0.0196, x + 0.0196) for k, x in enumerate(values)}
+        taken += pool(told).differs
+    assert taken <= 8
+
+
+def test_several_recordings_are_one_fit(folder, capsys):
+    assert main(["identify", "run0.csv", "run1.csv", "--bootstrap", "20", "-o", "both"]) == 0
+    told = capsys.readouterr().out
+    assert "residual     v_x (1)" in told
+    assert "residual     v_x (2)" in told
+    assert "; redrawn 0.1" in told
+    report = json.loads((folder / "both" / "report.json").read_text())
+    both = report["numbers"]["drive_actuators.dead_time"]
+    checked = report["bootstrapped"]["drive_actuators.dead_time"]
+    assert report["log"] == "run0.csv, run1.csv"
+    assert both["low"] < DEAD_TIME < both["high"]
+    assert checked["high"] - checked["low"] < 3.0 * (both["high"] - both["low"])
+    assert (folder / "both" / "identified_2.png").is_file()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["run0.csv", "--bootstrap", "5"], "bootstrap is 5; it must be 0 (none) or at least 20"),
+        (["run0.csv", "--fit", "wheelbase"], "'wheelbase' cannot be fitted; it must be one of"),
+        (["run0.csv", "run1.csv", "--model", "pedals"], "--model pedals takes one LOG; there are 2"),
+    ],
+)
+def test_wrong_use_of_a_fit(folder, capsys, words, message):
+    assert main(["identify", *words]) == 2
+    assert message in capsys.readouterr().err

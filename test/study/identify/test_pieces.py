@@ -1,0 +1,62 @@
+"""A recording is cut where nobody knows what was commanded, and no sample is lost or counted twice."""
+
+import numpy as np
+import pytest
+
+from vds_gz.study.identify.forward.pieces import LONGEST, pieces_of
+from vds_gz.study.identify.signals import Series, Signals
+
+DT = 1e-3
+
+
+def signals(commanded, measured):
+    return Signals({"v_x": Series(commanded, np.ones(len(commanded)))}, {"v_x": Series(measured, measured)})
+
+
+def cut(one):
+    return pieces_of([one], [one.channels], DT)
+
+
+def times(pieces):
+    return np.concatenate([channel.series.time for piece in pieces for _, channel in piece.channels])
+
+
+def test_a_command_acts_from_the_first_step_at_or_after_it():
+    commanded = np.concatenate([[0.0, 0.0202, 0.0405, 0.061], 0.08 + 0.02 * np.arange(20)])
+    [piece] = cut(signals(commanded, 0.01 * np.arange(1, 40)))
+    assert piece.begins[:5].tolist() == [0, 21, 41, 61, 80]
+
+
+def test_steps_lie_where_the_samples_do():
+    [piece] = cut(signals(0.3e-3 + 0.02 * np.arange(100), 0.4e-3 + 0.02 * np.arange(1, 100)))
+    assert piece.origin == pytest.approx(0.4e-3)
+    _, channel = piece.channels[0]
+    assert (piece.positions(channel.series.time) == 20.0 * np.arange(1, 100)).all()
+
+
+def test_what_jitters_lies_between_steps():
+    time = 0.02 * np.arange(1, 100) + 1e-3 * np.random.default_rng(1).uniform(0.0, 1.0, 99)
+    [piece] = cut(signals(0.02 * np.arange(100), time))
+    assert piece.positions(time) == pytest.approx(time / DT, abs=0.021)
+
+
+def test_a_long_recording_is_cut_and_begins_with_what_was_commanded_before():
+    commanded = 0.02 * np.arange(15000)
+    pieces = cut(signals(commanded, commanded))
+    assert len(pieces) == np.ceil(300.0 / LONGEST)
+    assert (times(pieces) == commanded[1:]).all()
+    for piece in pieces[1:]:
+        assert piece.origin < min(channel.series.time[0] for _, channel in piece.channels) - 10.0
+
+
+def test_where_periodic_commands_pause_the_vehicle_may_have_stopped():
+    commanded = np.concatenate([0.02 * np.arange(200), 10.0 + 0.02 * np.arange(200)])
+    found = times(cut(signals(commanded, 0.02 * np.arange(1, 800))))
+    assert not ((found > 4.2) & (found < 10.0)).any()
+    assert ((found > 10.0) & (found < 13.9)).sum() > 190
+
+
+def test_commands_that_come_seldom_hold():
+    commanded = 2.0 * np.arange(10)
+    found = times(cut(signals(commanded, 0.02 * np.arange(1, 1100))))
+    assert found[-1] == pytest.approx(20.0)

@@ -1,0 +1,83 @@
+"""Of the measurements those count that the model gives; what cannot be worked on is refused in words."""
+
+import numpy as np
+import pytest
+
+from vds_gz.parameters.intervals import Interval
+from vds_gz.parameters.vehicles import BicycleParameters
+from vds_gz.study.identify.forward.problems import space_of
+from vds_gz.study.identify.forward.setup import counting, set_up
+from vds_gz.study.identify.identification import identify
+from vds_gz.study.identify.signals import MeasuredChannel, Series, SignalError, Signals
+from vds_gz.vehicle.bicycle import BICYCLE
+
+TIME = 0.02 * np.arange(200)
+WAVE = Series(TIME, np.sin(TIME))
+
+
+def counted(*further, **measured):
+    signals = Signals({}, measured, further=list(further), sources=dict.fromkeys(measured, "joints"))
+    return [one.name for one in counting(signals, BICYCLE, BicycleParameters())]
+
+
+def joint(name, quantity="joint_position"):
+    return MeasuredChannel(name, quantity, "joints", WAVE, name)
+
+
+def pose(quantity, values=WAVE.value, times=TIME):
+    return MeasuredChannel(quantity, quantity, "odom", Series(times, values))
+
+
+def test_hinges_count_instead_of_their_mean():
+    left, right = joint("steering_left"), joint("steering_right")
+    assert counted(left, right, steering=WAVE) == ["steering_left", "steering_right"]
+
+
+def test_the_mean_of_hinges_counts_that_the_model_does_not_know():
+    assert counted(joint("front_steer_left"), joint("front_steer_right"), steering=WAVE) == ["steering"]
+
+
+def test_the_angle_of_a_steered_wheel_is_no_hinge_s():
+    assert "steering" in counted(joint("steered_wheel_left_joint"), steering=WAVE)
+
+
+def test_poses_count_as_a_whole():
+    straight = [pose("x"), pose("y", np.zeros(200)), pose("heading", np.zeros(200))]
+    assert counted(*straight, v_x=WAVE) == ["v_x", "x", "y", "heading"]
+    assert counted(pose("x"), pose("y"), v_x=WAVE) == ["v_x"]
+    assert counted(pose("x"), pose("y"), pose("heading", times=TIME + 0.01), v_x=WAVE) == ["v_x"]
+
+
+def test_numbers_that_are_not_finite_are_refused():
+    broken = np.where(TIME[7] == TIME, np.nan, WAVE.value)
+    for signals in (Signals({"v_x": WAVE}, {"v_x": Series(TIME, broken)}), Signals({"v_x": Series(TIME, broken)})):
+        with pytest.raises(SignalError, match="1 of 200 samples of v_x are no finite numbers, the first is number 8"):
+            identify(signals)
+
+
+def test_no_recordings_are_refused():
+    with pytest.raises(SignalError, match="0 recordings; needed is at least 1"):
+        identify([])
+
+
+def turning(**priors):
+    commands = {"v_x": WAVE, "yaw_rate": Series(TIME, np.cos(TIME))}
+    intervals = {name: Interval(*one) for name, one in priors.items()}
+    signals = Signals(commands, {"yaw_rate": WAVE})
+    return set_up([signals], vehicle=None, wheel_base=None, fit=("base_link_offset",), priors=intervals)
+
+
+def test_where_only_turning_is_measured_a_track_and_a_gain_of_the_speed_are_one():
+    names = [one.name for one in turning().family.unknowns]
+    assert "track" in names
+    assert "v_x gain" not in names
+
+
+def test_what_is_known_beforehand_may_be_0_or_less():
+    setup = turning(**{"base_link_offset": (-0.1, -0.2, 0.0), "drive_actuators.dead_time": (0.001, 0.0, 0.002)})
+    space = space_of(setup)
+    names = [one.name for one in setup.family.unknowns]
+    offset, dead_time = names.index("base_link_offset"), names.index("drive_actuators.dead_time")
+    assert space.mean[[offset, dead_time]].tolist() == [-0.1, 0.001]
+    assert space.sigma[offset] == pytest.approx(0.1 / 1.96)
+    assert np.isfinite(space.sigma[dead_time])

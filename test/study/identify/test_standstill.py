@@ -1,0 +1,49 @@
+"""What a steering does at standstill is seen where the wheel was turned when the vehicle stood, and only there."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from vds_gz.configuration import load_parameters
+from vds_gz.parameters.vehicles import BicycleParameters
+from vds_gz.study.identify.identification import identify
+from vds_gz.study.identify.signals import Series, Signals
+from vds_gz.vehicle.bicycle import BICYCLE
+from vds_gz.vehicle.command import ackermann, twist
+from vds_gz.vehicle.vehicle import Vehicle
+
+TIMES = 0.02 * np.arange(1000)
+MOVING = (TIMES // 2.5) % 2 == 0
+CAR = load_parameters("ackermann_car")
+
+
+def recorded(speed, turn, *, twists, centred):
+    """Commands of a car, and where its steering stood."""
+    vehicle = Vehicle(BICYCLE, BicycleParameters(wheel_base=2.7, center_at_standstill=centred))
+    angles = []
+    for time, v_x, turned in zip(TIMES, speed, turn, strict=True):
+        vehicle.advance(round(time * 1e9))
+        angles.append(vehicle.state.steering.angle)
+        vehicle.enter(twist(v_x, 0.0, turned) if twists else ackermann(v_x, turned), round(time * 1e9))
+    commands = {"v_x": Series(TIMES, speed), "yaw_rate" if twists else "steering": Series(TIMES, turn)}
+    return Signals(commands, {"steering": Series(TIMES, np.array(angles))}, steers=not twists)
+
+
+def found(signals, *, centred=False):
+    vehicle = dataclasses.replace(CAR.vehicle, center_at_standstill=centred)
+    given = dataclasses.replace(CAR, model_params=dict(CAR.model_params) | {"bicycle": vehicle})
+    [axis] = (one for one in identify(signals, vehicle=given, hold_out=0.0) if one.quantity == "steering")
+    return axis.centred
+
+
+@pytest.mark.parametrize("centred", [True, False])
+def test_it_is_told_by_where_the_wheel_stood(centred):
+    speed = np.where(MOVING, 1.0, 0.0)
+    turn = np.where((TIMES // 4.0) % 2 == 0, 0.3, -0.2)
+    assert found(recorded(speed, turn, twists=False, centred=centred), centred=not centred) is centred
+
+
+def test_a_car_that_never_stood_with_the_wheel_turned_does_not_tell():
+    rate = np.where(MOVING, 0.1, 0.0)
+    assert found(recorded(np.ones(1000), rate, twists=True, centred=False)) is None

@@ -1,0 +1,182 @@
+"""Views on what was found of a vehicle: tables, files for others, pictures, and the line of a journal."""
+
+import dataclasses
+import json
+import math
+
+import numpy as np
+import pytest
+
+from vds_gz.parameters.actuators import DriveParameters
+from vds_gz.parameters.vehicles import BicycleParameters, DifferentialParameters
+from vds_gz.study.identify.axes import NAMES, Axis, AxisFit, Reached
+from vds_gz.study.identify.estimates import Estimate
+from vds_gz.study.identify.exports import autoware, nav2, overrides
+from vds_gz.study.identify.journal import Identified, journal_line, read_journal, without_samples
+from vds_gz.study.identify.results import Channel, VehicleFit
+from vds_gz.study.identify.words import advice, named
+from vds_gz.study.report.identification import fit_rows, write_report
+from vds_gz.study.report.residuals import autocorrelation
+
+TIME = 0.02 * np.arange(500)
+
+
+def channel(name, residual=0.01, **more):
+    measured = np.sin(TIME) + residual * np.random.default_rng(1).standard_normal(len(TIME))
+    values = {"quantity": name, "unit": "m/s", "source": "/odom", "recording": 0, "noise": 0.01, "nu": 5.0}
+    values |= {"residual": residual, "outliers": 3, "correlation": 0.1, "time": TIME, "measured": measured}
+    values |= {"modelled": np.sin(TIME), "commanded": np.sign(np.sin(TIME)), "weight": np.ones(len(TIME))}
+    return Channel(name, **(values | more))
+
+
+@pytest.fixture
+def fit():
+    numbers = {
+        "drive_actuator.dead_time": Estimate(0.2, 0.195, 0.205),
+        "drive_actuator.time_constant": Estimate(0.3, 0.25, 0.35),
+        "drive_actuator.max_acceleration": None,
+        "steering_actuator.dead_time": Estimate(0.1, 0.099, 0.101),
+        "steering_actuator.max_velocity": Estimate(0.5, 0.495, 0.505),
+        "steering_actuator.max_position": None,
+        "wheel_base": Estimate(2.0, 1.9, 2.1),
+    }
+    found = dict.fromkeys(NAMES) | {"dead_time": numbers["drive_actuator.dead_time"]}
+    samples = TIME, np.sign(np.sin(TIME)), np.sin(TIME), np.sin(TIME)
+    axis = Axis("v_x", "m/s", AxisFit(found, Reached(1.0, 1.5, 2.0), 0.01, 3, *samples))
+    return VehicleFit(
+        model="bicycle",
+        parameters=BicycleParameters(
+            wheel_base=2.0, center_at_standstill=True, drive_actuator=DriveParameters(max_acceleration=0.0)
+        ),
+        numbers=numbers,
+        calibrations={"v_x gain": Estimate(1.0, 0.99, 1.01), "imu yaw_rate offset": Estimate(1e-9, -1.0, 1.0)},
+        reached={"drive_actuator.max_acceleration": 1.25, "steering_actuator.max_position": 0.4},
+        channels=(channel("v_x"), channel("odom x", 1e-9, unit="m", nu=math.inf, commanded=None)),
+        findings=("the lag is of first order",),
+        held_out={"v_x": 1.02},
+        axes=(axis, Axis("steering", "rad", axis.fit, True)),
+    )
+
+
+def test_rows_tell_actuators_calibrations_and_what_is_left(fit):
+    assert list(fit_rows(fit)) == [
+        ("drive", "dead time", "0.2 s", "0.195 to 0.205"),
+        ("drive", "time constant", "0.3 s", "0.25 to 0.35"),
+        ("drive", "acceleration limit", "not excited", "reached 1.25 m/s²"),
+        ("steering", "dead time", "0.1 s", "0.099 to 0.101"),
+        ("steering", "rate limit", "0.5 rad/s", "0.495 to 0.505"),
+        ("steering", "limit", "not excited", "reached 0.4 rad"),
+        ("vehicle", "wheel base", "2 m", "1.9 to 2.1"),
+        ("calibration", "v_x gain", "1", "0.99 to 1.01"),
+        ("calibration", "imu yaw_rate offset", "0 rad/s", "-1 to 1"),
+        (
+            "residual",
+            "v_x",
+            "0.01 m/s",
+            "noise 0.01 m/s (Student's t, 5 degrees of freedom), 3 outliers; held out 1.02 x noise",
+        ),
+        ("residual", "odom x", "1e-09 m", "no noise above 0.01 m"),
+    ]
+
+
+def test_a_bootstrap_stands_beside_the_interval(fit):
+    checked = {"wheel_base": Estimate(2.0, 1.88, 2.12)}
+    rows = list(fit_rows(dataclasses.replace(fit, bootstrapped=checked)))
+    assert ("vehicle", "wheel base", "2 m", "1.9 to 2.1; redrawn 1.88 to 2.12") in rows
+
+
+def test_what_is_poorly_determined_is_named_with_what_tells_more(fit):
+    [told] = advice(fit.numbers, named(fit.model, list(fit.numbers)))
+    assert told.startswith("drive time constant is known to +-0.05 s (17%) only; more steps")
+
+
+def test_parameters_keep_a_given_stop_that_was_not_met_and_say_how_the_others_came(fit):
+    found = {one.name.removeprefix("model_params.bicycle."): one for one in overrides(fit, BicycleParameters())}
+    assert "steering_actuator.max_position" not in found
+    assert found["drive_actuator.max_acceleration"].value == 0.0
+    assert found["drive_actuator.max_acceleration"].origin == "unlimited: not met; 1.25 was reached"
+    assert found["center_at_standstill"].value is True
+    assert found["wheel_base"].origin.endswith("1.9 to 2.1")
+
+
+def test_a_variant_that_explains_best_is_written(fit):
+    variant = dataclasses.replace(fit.parameters, reverse=True)
+    found = {one.name: one for one in overrides(dataclasses.replace(fit, parameters=variant), BicycleParameters())}
+    assert found["model_params.bicycle.reverse"].value is True
+    assert found["model_params.bicycle.reverse"].origin == "as it explains the recording best"
+
+
+def test_others_get_their_lines(fit):
+    assert "model_delay_vx: 0.2000" in list(nav2(fit))
+    assert "model_delay_wz: 0.2000" in list(nav2(dataclasses.replace(fit, axes=fit.axes)))
+    assert "model_delay_wz: 0.1000" in list(nav2(dataclasses.replace(fit, axes=fit.axes[:1]))), "of the actuator"
+    assert "steer_rate_lim: 0.5000" in list(autoware(dataclasses.replace(fit, axes=())))
+
+
+def test_yaw_limits_of_a_robot_with_two_drives_are_those_of_its_axis():
+    limit = Estimate(1.5, 1.4, 1.6)
+    numbers = dict.fromkeys(NAMES) | {
+        "value": limit,
+        "rise": limit,
+        "fall": limit,
+        "dead_time": Estimate(0.1, 0.1, 0.1),
+    }
+    axis = Axis("yaw_rate", "rad/s", AxisFit(numbers, Reached(0.0, 0.0, 0.0), 0.0, 0, TIME, TIME, TIME, TIME))
+    fit = VehicleFit("differential", DifferentialParameters(), {}, {}, {}, (), (), {}, (axis,))
+    lines = list(nav2(fit))
+    assert "max_velocity: [0.000, 0.000, 1.500]" in lines
+    assert "max_decel: [0.000, 0.000, -1.500]" in lines
+
+
+def test_a_report_is_written_whole_and_its_json_has_no_infinity(fit, tmp_path):
+    write_report(tmp_path, "log.mcap", ["a note"], fit)
+    report = json.loads((tmp_path / "report.json").read_text(), parse_constant=pytest.fail)
+    assert {"log", "notes", "axes", "nav2", "autoware", "numbers", "channels", "held_out"} <= report.keys()
+    assert report["axes"]["v_x"]["numbers"]["dead_time"]["low"] == 0.195
+    assert report["channels"][1]["nu"] is None
+    page = (tmp_path / "report.html").read_text()
+    for words in ("a note", "the lag is of first order", "Poorly determined: drive time constant", "data:image/png"):
+        assert words in page
+    for name in ("identified.png", "identified_further.png"):
+        assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
+
+
+def test_an_autocorrelation_is_that_of_its_process():
+    random = np.random.default_rng(3)
+    white = random.standard_normal(20_000)
+    assert np.abs(autocorrelation(white, 30)[1:]).max() < 4.0 / math.sqrt(20_000)
+    values = np.zeros(20_000)
+    for k in range(1, 20_000):
+        values[k] = 0.8 * values[k - 1] + white[k]
+    assert autocorrelation(values, 5) == pytest.approx(0.8 ** np.arange(6), abs=0.03)
+    assert autocorrelation(np.zeros(5), 30).tolist() == [0.0] * 5
+
+
+def test_a_journal_gives_back_what_was_found_but_the_samples(fit, tmp_path):
+    journal = tmp_path / "journal.jsonl"
+    lines = journal_line("one", Identified("a", without_samples(fit))), journal_line("two", Identified("b", None, "no"))
+    journal.write_text("".join(lines) + '{"key": "half')
+    (key, first), (_, second) = read_journal(journal)
+    assert (key, first.log, second) == ("one", "a", Identified("b", None, "no"))
+    assert journal_line("one", first) == lines[0]
+    assert first.fit.parameters == fit.parameters
+    assert first.fit.numbers == fit.numbers
+    assert len(first.fit.channels[0].time) == 0
+
+
+def test_what_an_earlier_release_kept_of_a_recording_is_not_taken(tmp_path):
+    journal = tmp_path / "journal.jsonl"
+    journal.write_text('{"key": "one", "log": "a", "steers": false, "failure": "", "axes": []}\n')
+    assert list(read_journal(journal)) == []
+
+
+def test_a_channel_may_have_any_name(fit, tmp_path):
+    odd = channel("$x^$ latency v_x", quantity="v_x")
+    calibrations = {
+        "$x^$ latency v_x offset": Estimate(0.1, 0.09, 0.11),
+        "my gain v_x latency": Estimate(0.1, 0.0, 0.2),
+    }
+    named = dataclasses.replace(fit, channels=(odd,), calibrations=calibrations)
+    write_report(tmp_path, "log.csv", [], named)
+    values = [row[2] for row in fit_rows(named) if row[0] == "calibration"]
+    assert values == ["0.1 m/s", "0.1 s"]

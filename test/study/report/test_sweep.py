@@ -1,0 +1,110 @@
+"""The report of a sweep says what was found, in sentences, numbers and pictures."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from vds_gz.errors import ArgumentError
+from vds_gz.parameters.intervals import Interval
+from vds_gz.study.sweep.analysis import Runs, analyse
+
+pytest.importorskip("matplotlib")
+from vds_gz.study.report.sweep import worst_table, write_report
+from vds_gz.study.report.sweep_figures import draw_heat_map
+
+DEAD_TIME, LAG, SPEED = "steering_actuator.dead_time", "steering_actuator.time_constant", "controller.speed"
+UNITS = {DEAD_TIME: "s", LAG: "s", SPEED: "m/s", "path.peak": "m", "path.rms": "m"}
+
+
+def swept(count=600, **more):
+    random = np.random.default_rng(1)
+    drawn = {
+        DEAD_TIME: random.uniform(0.02, 0.4, count),
+        LAG: random.uniform(0.05, 0.4, count),
+        SPEED: random.uniform(0.5, 2.5, count),
+    }
+    dead_time, lag, speed = drawn.values()
+    peak = 0.05 + 0.3 * (dead_time + 0.7 * lag) ** 2 * speed**2
+    peak[5] = math.nan
+    return Runs(
+        drawn,
+        {"path.peak": peak, "path.rms": 0.4 * peak},
+        UNITS,
+        {DEAD_TIME: 0.1, LAG: 0.12},
+        {DEAD_TIME: Interval(0.1, 0.07, 0.14), LAG: Interval(0.12, 0.09, 0.15)},
+        **more,
+    )
+
+
+def test_a_report_needs_no_other_file_and_says_what_broke(tmp_path):
+    runs = swept(expected={"path.peak": {"p50": 1.0, "p99": 0.1}})
+    found = analyse(runs)
+    write_report(tmp_path, "a robot", [(runs, found)], ["1 run failed"])
+    page = (tmp_path / "report.html").read_text()
+    assert "broken: path.peak&#x27;s p99 is" in page
+    assert "holds: path.peak&#x27;s p50 is" in page
+    assert "Measure steering_actuator.dead_time to +-" in page
+    assert "Note: 1 run failed" in page
+    assert page.count("data:image/png;base64,") == 4
+    (content,) = json.loads((tmp_path / "report.json").read_text())["cases"]
+    assert content["distributions"]["path.peak"]["count"] == 599
+    assert content["sensitivities"]["path.peak"]["total"][DEAD_TIME] > 0.1
+    assert [one["broken"] for one in content["expectations"]] == [False, True]
+
+
+def test_cases_stand_beside_each_other(tmp_path):
+    some = [swept(label="pure_pursuit"), swept(label="stanley", numbers=range(600, 1200))]
+    write_report(tmp_path, "two controllers", [(runs, analyse(runs)) for runs in some])
+    cases = json.loads((tmp_path / "report.json").read_text())["cases"]
+    assert [one["label"] for one in cases] == ["pure_pursuit", "stanley"]
+    assert {one.name for one in tmp_path.glob("*distributions.png")} == {"1_distributions.png", "2_distributions.png"}
+    _, rows = worst_table(some[1], "path.peak")
+    assert all(600 <= int(row[0]) < 1200 for row in rows)
+
+
+def test_the_worst_runs_come_first():
+    runs = swept()
+    head, rows = worst_table(runs, "path.peak")
+    assert head[:2] == ("run", "steering_actuator.dead_time [s]")
+    peaks = runs.measures["path.peak"]
+    assert int(rows[0][0]) == int(np.nanargmax(peaks))
+    assert [int(row[0]) for row in rows] == sorted(range(600), key=lambda k: (-np.nan_to_num(peaks[k]), k))[:5]
+
+
+def test_a_heat_map_has_the_box_and_the_cells_of_its_runs():
+    a, b = (values.ravel() for values in np.meshgrid([0.0, 0.1, 0.3], [1.0, 2.0, 4.0, 5.0]))
+    runs = Runs({"a": a, "b": b}, {"path.peak": 10.0 * a + b}, identified={"a": Interval(0.1, 0.05, 0.12)})
+    figure = draw_heat_map(runs, "path.peak", analyse(runs).sensitivities["path.peak"])
+    axes = figure.axes[0]
+    (box,) = axes.patches
+    assert box.get_x() == pytest.approx(0.05)
+    assert box.get_width() == pytest.approx(0.07)
+    cells = axes.collections[0].get_array()
+    assert np.ravel(cells).tolist() == pytest.approx([1, 2, 4, 2, 3, 5, 4, 5, 7, 5, 6, 8])
+
+
+def test_runs_that_cannot_be_analysed_are_reported_all_the_same(tmp_path):
+    """One number, a measure that no run has, one that never varies."""
+    runs = Runs({"a": np.arange(9.0)}, {"path.peak": np.full(9, math.nan), "settle": np.ones(9)})
+    write_report(tmp_path, "nothing", [(runs, analyse(runs))])
+    (content,) = json.loads((tmp_path / "report.json").read_text())["cases"]
+    assert content["distributions"]["path.peak"]["quantiles"]["p95"] is None
+
+
+@pytest.mark.parametrize(
+    ("expected", "message"),
+    [
+        ({"path.peek": {"p99": 1.0}}, "expect: 'path.peek' is not measured; measured are path.peak, path.rms"),
+        ({"path.peak": {"p98": 1.0}}, "expect: 'path.peak' has no 'p98'; there are p50, p95, p99, max"),
+    ],
+)
+def test_what_cannot_be_expected_is_refused(expected, message):
+    with pytest.raises(ArgumentError, match=message):
+        analyse(swept(expected=expected))
+
+
+def test_an_expectation_of_what_no_run_has_is_broken():
+    runs = Runs({"a": np.arange(9.0)}, {"settle": np.full(9, math.nan)}, expected={"settle": {"max": 1.0}})
+    assert analyse(runs).expectations[0].broken

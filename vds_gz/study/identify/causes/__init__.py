@@ -1,0 +1,1 @@
+"""What is likely wrong with a recording, seen before anything is fitted."""

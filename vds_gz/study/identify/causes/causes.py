@@ -1,0 +1,155 @@
+"""What most likely went wrong with a recording, seen before any model is fitted: signs, units, other vehicles.
+
+Two series of one motion are proportional at the right lag. The factor tells a unit that is wrong (57.3 is degrees), its
+sign a mirrored axis, and a correlation that is missing that they are not of one motion at all.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+
+import numpy as np
+
+from vds_gz.study.identify.causes.relations import rate, relation
+from vds_gz.study.identify.causes.times import check_times
+from vds_gz.study.identify.causes.wheels import wrong_wheels
+from vds_gz.study.identify.signals import POSES, QUANTITIES, UNITS, MeasuredChannel, Series, SignalError, Signals
+
+#: A measurement comes up to so long after its command, and one of another topic up to so long before or after [s].
+AFTER_COMMAND, APART = 2.0, 0.5
+
+#: Correlations from which on two series go together, and below which they do not.
+TOGETHER, NOT_TOGETHER = 0.9, 0.3
+
+#: A factor is that of a unit if it is as near as this, and two measurements agree if theirs is as near to 1.
+NEAR, AGREEING = 0.12, 0.2
+
+#: No steering angle is larger [rad].
+MAXIMUM_ANGLE = math.pi
+
+#: How many times as large numbers are in other units than they should be in.
+_SPEEDS = MappingProxyType({"km/h": 3.6, "cm/s": 100.0, "mm/s": 1000.0})
+_ANGLES = MappingProxyType({"degrees": 180.0 / math.pi})
+_LENGTHS = MappingProxyType({"cm": 100.0, "mm": 1000.0})
+_UNITS = MappingProxyType({"v_x": _SPEEDS, "v_y": _SPEEDS, "x": _LENGTHS})
+
+
+def check(signals: Signals) -> None:
+    """Note likely causes of trouble; leave out further channels that contradict the main measurements.
+
+    Raises:
+        SignalError: The main measurements contradict the commands, or do not belong to their times, so that nothing
+            can be fitted.
+    """
+    for quantity in QUANTITIES:
+        if quantity in signals.commanded and quantity in signals.measured:
+            signals.notes += _against_command(signals, quantity)
+            check_times(quantity, signals.commanded[quantity], signals.measured[quantity])
+    wrong = wrong_wheels(signals)
+    wrong |= {one.name: cause for one in signals.further if (cause := _against_main(signals, one))}
+    signals.notes += [f"{cause}; left out" for cause in dict.fromkeys(wrong.values())]
+    poses = {one.source for one in signals.further if one.name in wrong and one.quantity in POSES}
+    signals.further = [
+        one for one in signals.further if one.name not in wrong and not (one.quantity in POSES and one.source in poses)
+    ]
+    signals.notes += _angles_too_large(signals)
+
+
+def _against_command(signals: Signals, quantity: str) -> Iterator[str]:
+    """What the gain from command to measurement says."""
+    found = relation(signals.commanded[quantity], signals.measured[quantity], 0.0, AFTER_COMMAND, held=True)
+    if found is None:
+        return
+    words = f"{quantity} measured ({signals.sources.get(quantity, quantity)}) is {found.gain:.4g} times the command"
+    if found.correlation < -TOGETHER:
+        raise SignalError(
+            f"{words} (correlation {found.correlation:.2f}), which must go the same way. Is the axis mirrored? "
+            "x is forward, y to the left, and angles are positive to the left"
+        )
+    if found.correlation < TOGETHER:
+        return
+    for unit, factor in _UNITS.get(quantity, _ANGLES).items():
+        for times, which in ((factor, "measurement"), (1.0 / factor, "command")):
+            if _near(found.gain, times):
+                if factor > 10.0:
+                    raise SignalError(f"{words}: is the {which} in {unit}? It must be in {UNITS[quantity]}")
+                yield f"{words}: is the {which} in {unit}?"
+
+
+def _against_main(signals: Signals, channel: MeasuredChannel) -> str:
+    """Why a further channel cannot be of the motion that was measured; empty if it can."""
+    reference, series, what = _comparable(signals, channel)
+    found = relation(reference, series, -APART, APART) if reference and series else None
+    if found is None:
+        return ""
+    if found.correlation < -TOGETHER:
+        return f"{channel.name} goes against {what} (correlation {found.correlation:.2f}): is the axis mirrored?"
+    if abs(found.correlation) < NOT_TOGETHER:
+        return f"{channel.name} contradicts {what} (correlation {found.correlation:.2f}): is it of another vehicle?"
+    if found.correlation < TOGETHER:
+        return ""
+    for unit, factor in _UNITS.get(channel.quantity, _ANGLES).items():
+        for times in (factor, 1.0 / factor) if factor > 10.0 else (factor,):
+            if _near(found.gain, times):
+                return f"{channel.name} is {found.gain:.4g} times {what}: is one of them in {unit}?"
+    if not channel.hinge and not _near(found.gain, 1.0, AGREEING):  # the inner wheel turns further
+        signals.notes.append(f"{channel.name} is {found.gain:.4g} times {what}: one of them is not calibrated")
+    return ""
+
+
+def _comparable(signals: Signals, channel: MeasuredChannel) -> tuple[Series | None, Series | None, str]:
+    """A main measurement, and what a channel says of the same; and what the first is."""
+    quantity, measured = channel.quantity, signals.measured
+    if quantity in QUANTITIES:
+        return measured.get(quantity), channel.series, f"{quantity} ({signals.sources.get(quantity, quantity)})"
+    if quantity == "heading":
+        return measured.get("yaw_rate"), rate(channel.series), "the yaw rate when differentiated"
+    if quantity == "x":
+        poses = {one.quantity: one.series for one in signals.further if one.source == channel.source}
+        return measured.get("v_x"), _speed_of(poses), "v_x when differentiated"
+    if channel.hinge:
+        return measured.get("steering"), channel.series, "the steering angle"
+    return None, None, ""
+
+
+def _speed_of(poses: Mapping[str, Series]) -> Series | None:
+    """Longitudinal speed by a pose [m/s]."""
+    if not all(name in poses for name in POSES):
+        return None
+    x, y, heading = (poses[name] for name in POSES)
+    if not len(x.time) == len(y.time) == len(heading.time):
+        return None
+    v_x, v_y = rate(x), rate(y)
+    at = np.interp(v_x.time, heading.time, heading.value) if len(v_x.time) else v_x.time
+    return Series(v_x.time, v_x.value * np.cos(at) + v_y.value * np.sin(at))
+
+
+def _angles_too_large(signals: Signals) -> Iterator[str]:
+    for what, found in (("commanded", signals.commanded), ("measured", signals.measured)):
+        if "steering" in found and len(found["steering"].value):
+            largest = float(np.percentile(np.abs(found["steering"].value), 99.0))
+            if largest > MAXIMUM_ANGLE:
+                yield f"the steering angle {what} reaches {largest:.3g} rad: is it in degrees?"
+
+
+def turning_against_steering(signals: Signals) -> str:
+    """That the vehicle turns against its steering, as one does whose rear axle steers; empty if nothing shows that."""
+    if not all(len(one.time) for one in signals.measured.values()) or not (
+        {"v_x", "yaw_rate", "steering"} <= signals.measured.keys()
+    ):
+        return ""
+    v_x, yaw_rate, steering = (signals.measured[name] for name in ("v_x", "yaw_rate", "steering"))
+    slope = np.interp(v_x.time, steering.time, np.sin(steering.value) * np.cos(steering.value))
+    found = relation(Series(v_x.time, v_x.value * slope), yaw_rate, -APART, APART)
+    if found is None or found.correlation > -TOGETHER:
+        return ""
+    return (
+        "the vehicle turns against its steering (correlation of the yaw rate with that by speed and steering angle "
+        f"{found.correlation:.2f})"
+    )
+
+
+def _near(value: float, factor: float, part: float = NEAR) -> bool:
+    return value > 0.0 and abs(math.log(value / factor)) < part

@@ -1,0 +1,105 @@
+"""What was found of a vehicle, for others: our parameter files, Nav2, and Autoware's simulator."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+
+from vds_gz.parameters.declaration import ParameterGroup, describe
+from vds_gz.parameters.override import Override
+from vds_gz.study.identify.axes import NAMES
+from vds_gz.study.identify.estimates import Estimate
+from vds_gz.study.identify.fitting.reach import reached
+from vds_gz.study.identify.forward.unknowns import actuations, value_of
+from vds_gz.study.identify.results import VehicleFit
+
+Numbers = dict[str, Estimate | None]
+
+#: Remarks in a parameter file on what has no interval.
+NOT_MET, STANDSTILL, BEST = "unlimited: not met", "by what it did at standstill", "as it explains the recording best"
+
+
+def overrides(fit: VehicleFit, base: ParameterGroup) -> Iterator[Override]:
+    """Parameters as far as they were found, with remarks on how.
+
+    Args:
+        fit: What was found.
+        base: What was given, or the model's defaults; what else differs from it was found too.
+    """
+    group = f"model_params.{fit.model}"
+    stops = {one.value for axis, one in actuations(base).items() if axis == "steering"}
+    for name, number in fit.numbers.items():
+        if number is not None:
+            yield number.override(f"{group}.{name}")
+        elif name in fit.reached and name not in stops:  # one that was not met is still the one that was given
+            remark = f"{NOT_MET}; {fit.reached[name]:.3g} was reached"
+            yield Override(f"{group}.{name}", value_of(fit.parameters, name), remark)
+    for axis in fit.axes:
+        if axis.centred is not None:
+            yield Override(f"{group}.center_at_standstill", axis.centred, STANDSTILL)
+    before = {one.name: one.default for one in describe(base)} | {"center_at_standstill": None}
+    for one in describe(fit.parameters):
+        if one.name not in fit.numbers and before.get(one.name) not in (None, one.default):
+            yield Override(f"{group}.{one.name}", one.default, BEST)
+
+
+def nav2(fit: VehicleFit) -> Iterator[str]:
+    """Lines of what Nav2 needs: the controller's delays and the smoother's limits."""
+    numbers = _by_quantity(fit)
+    yield "# controller_server, FollowPath (MPPI)"
+    for quantity, name in (("v_x", "vx"), ("v_y", "vy"), ("yaw_rate", "wz")):
+        found = numbers.get(quantity) or (numbers.get("steering") if quantity == "yaw_rate" else None)
+        if found is not None:
+            yield f"model_delay_{name}: {_or_unknown(found['dead_time'])}"
+    yield "# velocity_smoother"
+    if "yaw_rate" not in numbers:
+        yield "# yaw rates (third numbers) were not commanded; these are the maxima observed"
+    for parameter, name, sign in (
+        ("max_velocity", "value", 1.0),
+        ("min_velocity", "value", -1.0),
+        ("max_accel", "rise", 1.0),
+        ("max_decel", "fall", -1.0),
+    ):
+        limits = (sign * _limit(fit, numbers, quantity, name) for quantity in ("v_x", "v_y", "yaw_rate"))
+        yield f"{parameter}: [{', '.join(f'{limit + 0.0:.3f}' for limit in limits)}]"
+
+
+def _by_quantity(fit: VehicleFit) -> dict[str, Numbers]:
+    """The numbers of each axis, by quantity; of one that was not measured itself, those of its actuator."""
+    found: dict[str, Numbers] = {}
+    for axis, quantity in (("drive", "v_x"), ("steering", "steering")):
+        if (actuation := actuations(fit.parameters).get(axis)) is not None:
+            found[quantity] = dict.fromkeys(NAMES)
+            found[quantity] |= {kind: fit.numbers.get(name) for kind, name in actuation.named().items()}
+    return found | {axis.quantity: axis.fit.numbers for axis in fit.axes}
+
+
+def _limit(fit: VehicleFit, numbers: Mapping[str, Numbers], quantity: str, name: str) -> float:
+    """A limit; where it is not known, the maximum that came up."""
+    number = numbers[quantity][name] if quantity in numbers else None
+    if number is not None:
+        return number.value
+    channel = next((one for one in fit.channels if one.quantity == quantity), None)
+    if channel is None or (quantity not in numbers and quantity != "yaw_rate"):
+        return 0.0
+    return float(getattr(reached(channel.time, channel.measured, angle=False), name))
+
+
+def autoware(fit: VehicleFit) -> Iterator[str]:
+    """Lines of parameters of Autoware's simple_planning_simulator."""
+    numbers = _by_quantity(fit)
+    drive, steering = numbers.get("v_x"), numbers.get("steering")
+    yield "# simple_planning_simulator, vehicle_model_type: DELAY_STEER_VEL"
+    for found, names in (
+        (drive, {"vel_time_delay": "dead_time", "vel_time_constant": "time_constant", "vel_lim": "value"}),
+        (drive, {"vel_rate_lim": "rise"}),
+        (steering, {"steer_time_delay": "dead_time", "steer_time_constant": "time_constant", "steer_lim": "value"}),
+        (steering, {"steer_rate_lim": "rise"}),
+    ):
+        if found is not None:
+            for parameter, name in names.items():
+                yield f"{parameter}: {_or_unknown(found[name])}"
+
+
+def _or_unknown(number: Estimate | None) -> str:
+    return "# not excited" if number is None or not math.isfinite(number.value) else f"{number.value:.4f}"

@@ -1,0 +1,91 @@
+"""A vehicle from recordings: one maximum-likelihood fit for all its actuators, sensors and, on request, geometry.
+
+The forward model is the vehicle's own step, driven by the recorded commands at their times. A search over many
+candidates says where to begin; of the limits those are kept that explain enough; all data give the numbers and their
+intervals; and a fit without the last part of each recording says how well the model predicts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from vds_gz.parameters.intervals import Interval
+from vds_gz.parameters.node import NodeParameters
+from vds_gz.study.identify.causes.causes import check, turning_against_steering
+from vds_gz.study.identify.fitting.fitting import fit_all
+from vds_gz.study.identify.fitting.holdout import held_out_scores
+from vds_gz.study.identify.fitting.nothing import nothing_found
+from vds_gz.study.identify.fitting.outcome import vehicle_fit
+from vds_gz.study.identify.fitting.redraws import check_count, redrawn
+from vds_gz.study.identify.forward.pieces import pieces_of
+from vds_gz.study.identify.forward.setup import check_numbers, nothing_moves, set_up
+from vds_gz.study.identify.results import VehicleFit
+from vds_gz.study.identify.signals import SignalError, Signals
+
+
+def identify(
+    signals: Signals | Sequence[Signals],
+    *,
+    vehicle: NodeParameters | None = None,
+    wheel_base: float | None = None,
+    fit: Collection[str] = (),
+    priors: Mapping[str, Interval] | None = None,
+    hold_out: float = 0.2,
+    bootstrap: int = 0,
+    seed: int = 0,
+) -> VehicleFit:
+    """Find the numbers of a vehicle in recordings of it.
+
+    Args:
+        signals: What was commanded and measured, of one recording or of several of the same vehicle.
+        vehicle: What is known of it: its model and geometry; its actuators' numbers are found anew.
+        wheel_base: Of a vehicle that steers, where none is given [m].
+        fit: Further parameters to be found, such as ``wheel_base`` or ``tire_diameter``; ``all``: the geometry.
+        priors: Known intervals of parameters by dotted names, as :func:`~vds_gz.parameters.intervals.read_intervals`
+            gives them below ``model_params.<model>.``.
+        hold_out: The last part of each recording that a fit for the score does without; 0: no score.
+        bootstrap: So many fits to redrawn noise check the intervals; 0: none, else at least 20.
+        seed: Of the candidates that are searched, and of the noise that is redrawn.
+
+    Returns:
+        What was found; as a sequence, its axes.
+
+    Raises:
+        SignalError: Nothing was both commanded and measured, or a number is not finite.
+        ArgumentError: A name in ``fit`` is no parameter of the vehicle, or ``bootstrap`` is too small.
+    """
+    check_count(bootstrap)
+    recordings = [signals] if isinstance(signals, Signals) else list(signals)
+    if not recordings:
+        raise SignalError("there are 0 recordings; needed is at least 1")
+    for k, one in enumerate(recordings, start=1):
+        try:
+            check_numbers(one)
+            check(one)
+        except SignalError as error:
+            raise SignalError(f"recording {k}: {error}" if len(recordings) > 1 else str(error)) from None
+    setup = set_up(recordings, vehicle=vehicle, wheel_base=wheel_base, fit=fit, priors=priors or {})
+    if nothing_moves(setup):
+        return nothing_found(setup)
+    pieces = pieces_of(setup.recordings, setup.channels, 1.0 / setup.step_rate)
+    found = fit_all(setup, pieces, seed=seed)
+    scores = held_out_scores(found.setup, pieces, found.problem, found.solution, hold_out) if hold_out > 0.0 else {}
+    told = vehicle_fit(found, scores)
+    told = replace(told, findings=(*told.findings, *_turning(told, recordings, given=vehicle is not None)))
+    if not bootstrap:
+        return told
+    checked = redrawn(found.setup.family, found.problem, found.solution, found.free, count=bootstrap, seed=seed)
+    return replace(told, bootstrapped=checked)
+
+
+def _turning(fit: VehicleFit, recordings: Sequence[Signals], *, given: bool) -> Iterator[str]:
+    """What it means that a vehicle turns against its steering: one that was given with its rear axle steered does."""
+    behind = bool(getattr(fit.parameters, "reverse", False))
+    if behind and given:
+        return
+    means = "as one whose rear axle steers; if yours does not, the yaw rate or the steering angle is mirrored"
+    for k, one in enumerate(recordings, start=1):
+        if turns := turning_against_steering(one):
+            words = f"{turns}, {means}" if behind else f"{turns}: is one of them mirrored, or does the rear axle steer?"
+            yield f"recording {k}: {words}" if len(recordings) > 1 else words

@@ -1,0 +1,108 @@
+"""What was found of a whole vehicle: its parameters, what its sensors do, and how well both explain the recording."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import overload
+
+from vds_gz.parameters.declaration import ParameterGroup
+from vds_gz.study.identify.axes import Axis
+from vds_gz.study.identify.estimates import Array, Estimate
+
+#: A sample of which less than this part of its weight is left is an outlier.
+OUTLIER_WEIGHT = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """One measured quantity of one recording, beside the model.
+
+    Attributes:
+        name: What distinguishes it from the others of its recording.
+        quantity, unit: What it measures: a quantity of base_link, ``steering``, a wheel's speed, a pose ...
+        source: The topic or the column.
+        recording: Index of the recording.
+        noise: Scale of the noise, in the unit; that of Student's distribution.
+        nu: Its degrees of freedom; infinite is Gaussian.
+        residual: Standard deviation of what the model leaves, without outliers.
+        outliers: Samples that hardly count.
+        correlation: Of successive residuals, -1 to 1.
+        time: Of the samples [s].
+        measured, modelled: At these times.
+        commanded: The same quantity as it was commanded; None where it was not.
+        weight: How much each sample counts, 0 to 1.
+    """
+
+    name: str
+    quantity: str
+    unit: str
+    source: str
+    recording: int
+    noise: float
+    nu: float
+    residual: float
+    outliers: int
+    correlation: float
+    time: Array
+    measured: Array
+    modelled: Array
+    commanded: Array | None
+    weight: Array
+
+
+def title_of(name: str, recording: int, *, several: bool) -> str:
+    """What distinguishes a channel from all others: its name, of several recordings with the number of its own."""
+    return f"{name} ({recording + 1})" if several else name
+
+
+@dataclass(frozen=True)
+class VehicleFit(Sequence[Axis]):
+    """What was found of a vehicle; as a sequence, its axes.
+
+    Attributes:
+        model: Name of the vehicle model.
+        parameters: Its parameter group: what was given or is the default, with what was found.
+        numbers: By name below ``model_params.<model>.``, such as ``drive_actuator.dead_time``; None where the recording
+            does not tell, or a limit was not met.
+        calibrations: What is no parameter of the vehicle, by its words: ``v_x gain``, ``steering offset``,
+            ``imu latency`` ...
+        reached: Of each limit that was not met, by name as in ``numbers``, the maximum that came up.
+        channels: What was measured, beside the model.
+        findings: Sentences for people.
+        held_out: By channel's title, root mean square of what a fit without the last part of the recording leaves
+            there, in units of the noise; about 1 where the model predicts.
+        axes: The same by quantity.
+        bootstrapped: By name, what was found with the interval that fits to redrawn noise give it; empty where none
+            were made.
+    """
+
+    model: str
+    parameters: ParameterGroup
+    numbers: dict[str, Estimate | None]
+    calibrations: dict[str, Estimate | None]
+    reached: dict[str, float]
+    channels: tuple[Channel, ...]
+    findings: tuple[str, ...]
+    held_out: dict[str, float]
+    axes: tuple[Axis, ...]
+    bootstrapped: Mapping[str, Estimate] = field(default_factory=dict)
+
+    def title(self, channel: Channel) -> str:
+        """What distinguishes a channel from all others."""
+        several = any(one.recording for one in self.channels)
+        return title_of(channel.name, channel.recording, several=several)
+
+    @overload
+    def __getitem__(self, index: int) -> Axis: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Axis, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> Axis | tuple[Axis, ...]:
+        """An axis, or some."""
+        return self.axes[index]
+
+    def __len__(self) -> int:
+        """How many axes there are."""
+        return len(self.axes)

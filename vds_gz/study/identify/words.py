@@ -1,0 +1,112 @@
+"""What the numbers of a vehicle are called, their units, and what would tell more of those that are poorly known."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from vds_gz.parameters.declaration import describe
+from vds_gz.study.identify.axes import LABELS, MORE, ROUGH_TIME, ROUGHLY, TIMES
+from vds_gz.study.identify.estimates import Estimate
+from vds_gz.study.identify.forward.unknowns import actuations
+from vds_gz.study.identify.results import Channel
+from vds_gz.vehicle.catalogue import models
+
+#: Where numbers stand that are of no actuator, and those that are no parameters.
+VEHICLE, CALIBRATION = "vehicle", "calibration"
+
+#: What is left is less than this part of the least noise that is assumed where there is none.
+NOISELESS = 0.5
+
+#: A value is shown as 0 if it is less than this part of its interval.
+NOTHING = 1e-3
+
+_SQUARED = str.maketrans({"^": None, "2": "²"})
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A number of a vehicle for people.
+
+    Attributes:
+        name: The dotted name of the parameter, or the words of a calibration.
+        axis: The actuator, :data:`VEHICLE` or :data:`CALIBRATION`.
+        label: What it is called there.
+        unit: Of its value.
+        kind: Of an actuator's number, one of :data:`~vds_gz.study.identify.axes.NAMES`; else empty.
+    """
+
+    name: str
+    axis: str
+    label: str
+    unit: str
+    kind: str = ""
+
+    def with_unit(self, value: float, digits: int = 4) -> str:
+        """A value with its unit."""
+        return f"{value:.{digits}g} {self.unit}".strip()
+
+    def estimate(self, number: Estimate) -> str:
+        """The value of an estimate with its unit; 0 if it is next to nothing beside its interval."""
+        return self.with_unit(number.value if abs(number.value) > NOTHING * (number.high - number.low) else 0.0)
+
+
+def named(model: str, numbers: Sequence[str], calibrations: Sequence[str] = ()) -> list[Named]:
+    """Words for numbers of a vehicle model, and for calibrations."""
+    parameters = models()[model].parameters()
+    units = {one.name: one.unit.translate(_SQUARED) for one in describe(parameters)}
+    places = {
+        name: (axis, kind)
+        for axis, actuation in actuations(parameters).items()
+        for kind, name in actuation.named().items()
+    }
+    found = []
+    for name in numbers:
+        axis, kind = places.get(name, (VEHICLE, ""))
+        label = LABELS.get(kind, name.replace(".", " ").replace("_", " "))
+        if axis == "steering" and kind == "rise":
+            label = "rate limit"
+        found.append(Named(name, axis, label, units.get(name, ""), kind))
+    return [*found, *(Named(name, CALIBRATION, name, _calibration_unit(name)) for name in calibrations)]
+
+
+def _calibration_unit(name: str) -> str:
+    """Of a gain none; of an offset that of what is measured, which its name ends with; of a latency the second."""
+    if name.endswith(" latency"):
+        return "s"
+    if name.endswith(" gain"):
+        return ""
+    quantity = name.partition(" offset")[0].rpartition(" ")[2]
+    units = {"v_x": "m/s", "v_y": "m/s", "yaw_rate": "rad/s"}
+    return next((unit for one, unit in units.items() if quantity.endswith(one)), "rad")
+
+
+def advice(numbers: Mapping[str, Estimate | None], words: Sequence[Named]) -> Iterator[str]:
+    """Of each number that is only roughly determined: how roughly, and what would tell more."""
+    for one in words:
+        number = numbers.get(one.name)
+        if number is None or one.kind not in ROUGHLY:
+            continue
+        half = 0.5 * (number.high - number.low)
+        if half > max(ROUGHLY[one.kind] * abs(number.value), ROUGH_TIME if one.kind in TIMES else 0.0):
+            share = f" ({half / abs(number.value):.0%})" if number.value else ""
+            yield f"{one.axis} {one.label} is known to +-{one.with_unit(half, 2)}{share} only; {MORE[one.kind]}"
+
+
+def noise_words(channel: Channel, held_out: float | None) -> str:
+    """What is known of a channel's noise, of its outliers, and how well it was predicted, if that is known."""
+    if is_noiseless(channel):
+        return f"no noise above {channel.noise:.1g} {channel.unit}"
+    tails = "Gaussian" if math.isinf(channel.nu) else f"Student's t, {channel.nu:.0f} degrees of freedom"
+    words = f"noise {channel.noise:.3g} {channel.unit} ({tails})"
+    if channel.outliers:
+        words += f", {channel.outliers} outliers"
+    if held_out is not None:
+        words += f"; held out {held_out:.2f} x noise"
+    return words
+
+
+def is_noiseless(channel: Channel) -> bool:
+    """What is left is below the least noise that is assumed where there is none."""
+    return channel.residual < NOISELESS * channel.noise

@@ -1,0 +1,14 @@
+"""Numbers for JSON files."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+
+def finite(numbers: Mapping[str, object]) -> dict[str, object]:
+    """The same with None in the place of NaN and of infinity, which JSON has not."""
+    return {
+        name: None if isinstance(value, float) and not math.isfinite(value) else value
+        for name, value in numbers.items()
+    }
