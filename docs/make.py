@@ -11,7 +11,7 @@ from vds_gz.cli.check import reference_page
 DOCS = Path(__file__).resolve().parent
 
 #: Scripts whose pictures need nothing else; the other ones in figures/ need a recording or a Gazebo and say which.
-FIGURES = ("autoware.py", "study.py", "worlds.py")
+FIGURES = ("autoware.py", "delay_margin.py", "study.py", "train.py", "worlds.py")
 
 
 def main() -> None:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import re
 import shlex
+import shutil
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -107,7 +110,8 @@ def repeatable(page: str) -> list[Shown]:
     return [
         one
         for one in shown(page)
-        if one.prints and re.match(r"cat|vds-gz (check|profile|replay|identify|compare) (?!.*(live|gazebo):)", one.text)
+        if one.prints
+        and re.match(r"cat|vds-gz (check|profile|replay|identify|compare|sweep) (?!.*(live|gazebo):)", one.text)
     ]
 
 
@@ -130,3 +134,24 @@ def replaced(page: str, outputs: Mapping[str, Sequence[str]]) -> str:
             fresh = [before.get(TOOK.sub("", line), line) for line in outputs[one.text]]
             lines[one.output.start - 1 : one.output.stop - 1] = [f"    {line}".rstrip() for line in fresh]
     return "\n".join(lines) + "\n"
+
+
+def remade(page: Path, files: Path, pictures: Mapping[str, str]) -> None:
+    """Make anew what a page shows of its commands, outputs and pictures.
+
+    Args:
+        page: The page.
+        files: Folder of what its commands read.
+        pictures: What they write, and the picture that it becomes.
+    """
+    text, before = page.read_text(encoding="utf-8"), Path.cwd()
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copytree(files, folder, dirs_exist_ok=True)
+        os.chdir(folder)
+        try:
+            outputs = {one.text: printed(one.words) for one in repeatable(text)}
+            for made, picture in pictures.items():
+                shutil.copy(made, ROOT / "docs" / "pictures" / picture)
+        finally:
+            os.chdir(before)
+    page.write_text(replaced(text, outputs), encoding="utf-8")

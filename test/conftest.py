@@ -22,8 +22,11 @@ NEED = {
     "ros/messages/test_portable.py": "rosbags",
     "ros/dds": "cyclonedds",
     "web": "aiohttp",
-    "study/identify/test_mechanism_fit.py": "numba",
-    "study/identify/test_pedal_fit.py": "numba",
+    "cli/test_profile_optimal.py": "numba",
+    "environments": "numba",
+    "fleet": "numba",
+    "study/identify": "numba",
+    "study/sweep": "numba",
     "vehicle/test_compiled.py": "numba",
     "vehicle/autoware/test_recorded.py": "numba",
 }
@@ -42,6 +45,12 @@ def pytest_configure(config: pytest.Config) -> None:
     """Leave out what cannot run here; with xdist every process does, and the first one counts."""
     wanted = frozenset[str]() if hasattr(config, "workerinput") else kinds.required(config.getoption("--require"))
     config.pluginmanager.register(kinds.Kinds(wanted, config.getoption("--all")))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files that start programs first: while these wait, other files' tests have the cores."""
+    waiting = {item.path for item in items if "domain" in getattr(item, "fixturenames", ())}
+    items.sort(key=lambda item: item.path not in waiting)
 
 
 def pytest_report_header() -> list[str]:

@@ -12,13 +12,15 @@ from vds_gz.world import load
 
 NAMES = [
     *("load_vehicle", "load_parameters", "Vehicle", "Motion", "CompiledVehicle", "Fleet"),
-    *("Command", "twist", "ackermann", "pedals", "control", "gear"),
+    *("ClosedLoop", "Path", "read_path", "PurePursuitParameters", "StanleyParameters", "LqrParameters"),
+    "ControllerParameters",
+    *("Command", "twist", "ackermann", "pedals", "control", "gear", "command_records"),
     *("models", "VehicleModel", "BICYCLE", "DIFFERENTIAL", "OMNI"),
     *("BicycleParameters", "DifferentialParameters", "OmniParameters", "DriveParameters", "SteeringParameters"),
-    *("read_signals", "identify", "read_commands", "simulate", "read_recording"),
+    *("read_signals", "identify", "read_commands", "simulate", "read_recording", "read_runs"),
     *("load_world", "Scene"),
     *("open_graph", "Graph", "QoS"),
-    *("VdsGzError", "ArgumentError", "ParameterError"),
+    *("VdsGzError", "ArgumentError", "ParameterError", "ControllerError"),
 ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import subprocess
 import sys
@@ -50,6 +51,30 @@ def test_fleet():
     count, speed, median, worst, _ = numbers(printed("fleet.py", "200").splitlines()[-1])
     assert (count, speed) == (200.0, 2.0)
     assert 2.0 * (0.05 + 0.5) < median < worst < 2.0 * (0.4 + 0.5 + 0.6)
+
+
+def test_follow_path():
+    """All follow well without a dead time, and the tightest one is the first to leave the path as it grows."""
+    pytest.importorskip("numba")
+    names, *lines = printed("follow_path.py").splitlines()
+    assert names.split()[3:] == ["pure_pursuit", "stanley", "lqr"]
+    table = [[float(cell) for cell in line.replace(" m", "").split()] for line in lines]
+    assert all(error < 0.1 for row in table[:4] for error in row[1:])
+    pure_pursuit, _, lqr = ([row[k] for row in table].index(math.inf) for k in (1, 2, 3))
+    assert lqr < pure_pursuit
+    assert table[-1][1:] == [math.inf] * 3
+
+
+def test_train_with_latency():
+    """Both searches get better with every few iterations."""
+    pytest.importorskip("gymnasium")
+    pytest.importorskip("numba")
+    lines = printed("train_with_latency.py", "6").splitlines()
+    got = [numbers(line)[1] for line in lines if "the best tenth got" in line]
+    assert len(got) == 12
+    for search in (got[:6], got[6:]):
+        assert search[-1] > 1.3 * search[0]
+    assert sum("on cars with latency" in line for line in lines) == 2
 
 
 def test_identify_csv():

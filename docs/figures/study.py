@@ -5,8 +5,6 @@ The README's comes from a replay of what `./dev run` drives: the vehicle is the 
 
 from __future__ import annotations
 
-import os
-import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -24,7 +22,7 @@ PAGE = DOCS / "study.md"
 
 #: What its commands write, and the picture that it becomes.
 PICTURES = {
-    "identified/identified.png": "identified.png",
+    "noisy/identified.png": "identified.png",
     "compare/overlay.png": "compared.png",
     "pedals/accel_map.png": "accel_map_identified.png",
     "steering/identified.png": "steering_identified.png",
@@ -36,29 +34,18 @@ PRESET, DRIVE = "ackermann_car", "parking_lot.csv"
 
 def draw_response() -> None:
     """The picture that `./dev run` makes."""
-    vds_gz(["replay", str(share("config", "drives", DRIVE)), "--preset", PRESET, "-o", "run.mcap"])
-    parameters, recording = load_parameters(PRESET), read("run.mcap")
+    with tempfile.TemporaryDirectory() as folder:
+        run = str(Path(folder) / "run.mcap")
+        vds_gz(["replay", str(share("config", "drives", DRIVE)), "--preset", PRESET, "-o", run])
+        parameters, recording = load_parameters(PRESET), read(run)
     rows = summarize(recording, parameters.vehicle)
     title = f"{PRESET} ({parameters.model}) driven by {DRIVE}"
     draw(recording, rows, parameters, title, DOCS / "pictures" / "response.png")
 
 
-def main() -> None:
-    """Draw everything."""
-    page = PAGE.read_text(encoding="utf-8")
-    with tempfile.TemporaryDirectory() as folder:
-        shutil.copytree(DOCS / "study", folder, dirs_exist_ok=True)
-        os.chdir(folder)
-        outputs = {one.text: printed(one.words) for one in repeatable(page)}
-        for made, picture in PICTURES.items():
-            shutil.copy(made, DOCS / "pictures" / picture)
-        draw_response()
-        os.chdir(DOCS)
-    PAGE.write_text(replaced(page, outputs), encoding="utf-8")
-
-
 if __name__ == "__main__":
     sys.path.insert(0, str(DOCS))
-    from sessions import printed, repeatable, replaced
+    from sessions import remade
 
-    main()
+    remade(PAGE, DOCS / "study", PICTURES)
+    draw_response()

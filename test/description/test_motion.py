@@ -51,8 +51,10 @@ def steady(name: str, parameters: object, v_x: float, yaw_rate: float) -> Motion
     model = models()[name]
     c = model.coefficients(parameters, 0.001)
     s = model.at_rest(c)
+    command = Command(v_x=v_x, yaw_rate=yaw_rate)
+    model.set_references(c, s, command)
     for _ in range(20_000):
-        model.step(c, s, Command(v_x=v_x, yaw_rate=yaw_rate))
+        model.step(c, s, command)
     joints, states = model.joints(parameters), model.joint_states(c, s)
     steering = [angle for joint, angle in zip(joints, states.positions, strict=True) if joint.kind == "steering"]
     wheels = [speed for joint, speed in zip(joints, states.velocities, strict=True) if joint.kind == "wheel"]

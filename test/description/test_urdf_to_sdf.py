@@ -46,9 +46,9 @@ def matrix(text: str) -> np.ndarray:
     return pose
 
 
-@pytest.fixture(params=VEHICLES, ids=lambda vehicle: str(vehicle[0]))
+@pytest.fixture(scope="module", params=VEHICLES, ids=lambda vehicle: str(vehicle[0]))
 def both(request):
-    """A vehicle as URDF and as SDF."""
+    """A vehicle as URDF and as SDF. Tests only read them."""
     name, parameters = request.param
     return drawn(name, parameters), Simulated(model(urdf(name, parameters), "vehicle"))
 

@@ -226,13 +226,12 @@ def test_a_vehicle_is_driven_and_answers(screen, start, probe):
     typist = screen("--max-speed", "2.0", "--acceleration", "4.0")
     press(typist, probe, UP, lambda: speeds(probe) and speeds(probe)[-1] == 2.0)
     press(typist, probe, "a", lambda: probe.received["ackermann_cmd"][-1].drive.steering_angle > 0.49)
-    assert speeds(probe)[-1] == 2.0
     press(typist, probe, UP, lambda: probe.received["twist_actual"][-1].twist.linear.x > 1.0)
     press(typist, probe, UP, lambda: "speed +2.00 m/s" in typist.shown and "vehicle +1." in typist.shown)
     typist.type(" ")
-    probe.until(lambda: speeds(probe)[-1] == 0.0, "a stop")
+    probe.until(lambda: speeds(probe)[-5:] == [0.0] * 5, "a stop")
     probe.until_quiet(topics.ACKERMANN_CMD)
-    assert speeds(probe)[-5:] == [0.0] * 5
+    assert speeds(probe)[-1] == 0.0
     typist.type("q")
     assert typist.end() == 0
     assert typist.restored

@@ -9,6 +9,7 @@ from typing import Any
 import aiohttp
 import pytest
 from helpers.pages import Look, Served
+from helpers.processes import PATIENCE
 from yarl import URL
 
 
@@ -214,13 +215,13 @@ def test_on_this_machine_there_is_none_otherwise_and_no_other_address_is_listene
 )
 def test_wrong_use_is_explained(run, arguments, code, reason):
     program = run("vds_gz.cli", "view", *arguments)
-    program.process.wait(timeout=20)
+    program.process.wait(PATIENCE)
     assert program.stop() == code
     assert reason in program.output
 
 
 def test_a_port_that_is_taken_is_named(run, alone):
     program = run("vds_gz.cli", "view", "--port", str(alone.port))
-    program.process.wait(timeout=20)
+    program.process.wait(PATIENCE)
     assert program.stop() == 1
     assert f"port {alone.port}: Address already in use; --port 0 takes any that is free" in program.output

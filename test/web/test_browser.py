@@ -93,30 +93,58 @@ class Browser:
         return [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] == "SEVERE"]
 
 
-@pytest.fixture
-def browser(tmp_path) -> Iterator[Browser]:
-    with opened(tmp_path) as driver:
-        yield Browser(driver)
-
-
 #: A phone held upright.
 PHONE = {"width": 420, "height": 860, "pixelRatio": 2.0, "touch": True}
 
 
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory) -> Iterator[Any]:
+    with opened(tmp_path_factory.mktemp("profile")) as driver:
+        yield driver
+
+
+@pytest.fixture(scope="module")
+def chromium_of_a_phone(tmp_path_factory) -> Iterator[Any]:
+    with opened(tmp_path_factory.mktemp("profile"), PHONE) as driver:
+        yield driver
+
+
 @pytest.fixture
-def phone(tmp_path) -> Iterator[Browser]:
+def browser(chromium) -> Iterator[Browser]:
+    with tab(chromium) as page:
+        yield page
+
+
+@pytest.fixture
+def phone(chromium_of_a_phone) -> Iterator[Browser]:
     """A browser with the screen of a phone."""
-    with opened(tmp_path, PHONE) as driver:
-        yield Browser(driver)
+    with tab(chromium_of_a_phone) as page:
+        yield page
 
 
 @contextmanager
-def opened(tmp_path: Path, screen: dict[str, Any] | None = None) -> Iterator[Any]:
+def tab(driver: Any) -> Iterator[Browser]:
+    """A page of its own: no key that was held, no cookie and no complaint is left of the one before."""
+    driver.switch_to.new_window("tab")
+    page = Browser(driver)
+    driver.execute_cdp_cmd("Page.bringToFront", {})  # or it has no focus, and hears no gamepad
+    page.complaints()
+    try:
+        yield page
+    finally:
+        driver.execute(Command.W3C_CLEAR_ACTIONS)
+        driver.execute_cdp_cmd("Network.clearBrowserCookies", {})
+        driver.close()
+        driver.switch_to.window(driver.window_handles[0])
+
+
+@contextmanager
+def opened(profile: Path, screen: dict[str, Any] | None = None) -> Iterator[Any]:
     options = webdriver.ChromeOptions()
     if screen:
         options.add_experimental_option("mobileEmulation", {"deviceMetrics": screen})
     options.binary_location = CHROMIUM
-    for flag in (*FLAGS, f"--user-data-dir={tmp_path / 'profile'}"):
+    for flag in (*FLAGS, f"--user-data-dir={profile}"):
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
@@ -203,10 +231,12 @@ def test_a_gamepad_drives_while_its_left_shoulder_button_is_held(start, view, pr
     probe.serve(0.5)
     assert probe.received[reference.name] == []
     browser.driver.execute_script(GAMEPAD, 4)
-    probe.until(lambda: probe.received[reference.name], "a command")
-    twist = probe.next(reference)
-    assert twist.linear.x > 0.5
-    assert twist.angular.z > 0.5
+
+    def commanded() -> bool:
+        twist = probe.next(reference)
+        return twist.linear.x > 0.5 and twist.angular.z > 0.5
+
+    probe.until(commanded, "a command")
     browser.driver.execute_script("navigator.getGamepads = () => [null]")  # it is unplugged
     probe.until(lambda: probe.received[reference.name][-1].linear.x == 0.0, "a command to stop")
 
@@ -235,11 +265,8 @@ def test_a_parameter_is_changed_in_place(start, view, probe, browser):
 def test_the_page_keeps_drawing_through_a_restart_of_the_vehicle(start, view, browser):
     first = start("-p", "model:=omni")
     browser.show(view())
-    before, begin = browser.frames(), time.monotonic()
-    time.sleep(3.0)
-    rate = (browser.frames() - before) / (time.monotonic() - begin)
-    print(f"{rate:.1f} frames/s")
-    assert rate > 5.0
+    before = browser.frames()
+    browser.until(lambda: browser.frames() > before + 15, "more frames")
     first.stop()
     browser.until(lambda: "no data from a vehicle" in browser.text("status"), "silence")
     start("-p", "model:=bicycle")
@@ -348,7 +375,10 @@ def test_two_thumbs_drive_and_each_that_is_lifted_stops_its_axis(start, view, pr
     probe.until_quiet(reference)
     commands = probe.received[reference.name]
     # The thumbs begin to move one after the other; from then on both axes are driven, then the right one, then none.
-    assert signs(commands)[-3:] == [(1.0, 1.0), (0.0, 1.0), (0.0, 0.0)]
+    # Of a page that is kept waiting the vehicle is stopped in between.
+    driven = [one for one in signs(commands) if one != (0.0, 0.0)]
+    assert [key for key, _ in groupby(driven)][-2:] == [(1.0, 1.0), (0.0, 1.0)]
+    assert signs(commands)[-1] == (0.0, 0.0)
     fastest = max(commands, key=lambda twist: twist.linear.x)
     assert fastest.linear.x == pytest.approx(limits[0])
     last = [twist for twist in commands if twist.angular.z][-1]
@@ -380,11 +410,13 @@ def test_thumbs_drive_backwards_and_laterally_where_the_vehicle_can(start, view,
     thumb.down(0.7, 0.9)
     thumb.push(right=-0.8, up=-0.6)
     perform(phone, thumb)
-    probe.until(lambda: probe.received[reference.name], "a command")
-    twist = probe.next(reference)
-    assert twist.linear.x < -0.5
-    assert twist.linear.y > 0.5
-    assert twist.angular.z == 0.0
+
+    def commanded() -> bool:
+        twist = probe.next(reference)
+        return twist.linear.x < -0.5 and twist.linear.y > 0.5
+
+    probe.until(commanded, "a command")
+    assert not any(twist.angular.z for twist in probe.received[reference.name])
 
 
 @pytest.mark.parametrize("lose", ["window.dispatchEvent(new Event('blur'))", "location.assign('about:blank')"])

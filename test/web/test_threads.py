@@ -12,6 +12,7 @@ import aiohttp
 import pytest
 from aiohttp.test_utils import TestServer
 from helpers.pages import Look, Looker
+from helpers.processes import PATIENCE
 
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.factory import open_graph
@@ -100,14 +101,14 @@ def test_pages_outlive_the_graph(watched):
 
     watched.look(act)
     with pytest.raises(GraphEndedError):
-        watched.thread.submit(lambda: 1).result(1.0)
+        watched.thread.submit(lambda: 1).result(PATIENCE)
     assert watched.graph.late == []
 
 
 def test_a_job_that_the_thread_does_not_live_to_do_ends_with_an_error(watched):
     begun = threading.Event()
-    watched.thread.submit(lambda: begun.wait(1.0))
+    watched.thread.submit(lambda: begun.wait(PATIENCE))
     jobs = [watched.thread.submit(lambda: 1) for _ in range(50)]
     begun.set()
     watched.thread.close()
-    assert all(job.exception(1.0) is None or isinstance(job.exception(), GraphEndedError) for job in jobs)
+    assert all(job.exception(PATIENCE) is None or isinstance(job.exception(), GraphEndedError) for job in jobs)
