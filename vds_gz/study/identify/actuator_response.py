@@ -9,13 +9,15 @@ from importlib.util import find_spec
 import numpy as np
 from numpy.typing import ArrayLike
 
-from vds_gz.parameters.vehicles import BicycleParameters
 from vds_gz.study.identify.axes import Reached
 from vds_gz.study.identify.estimates import Estimate
-from vds_gz.study.identify.forward.unknowns import actuations, coordinates
-from vds_gz.study.identify.signals import MeasuredChannel, Series, Signals
+from vds_gz.study.identify.signals import Series
 from vds_gz.study.recording import Actuator, Array
-from vds_gz.vehicle.bicycle import BICYCLE
+
+#: Whether numbers can be fitted at all: that needs numba. Maxima are found without.
+CAN_FIT = find_spec("numba") is not None
+if CAN_FIT:  # at once, so that a package that the fit lacks is missed before anything is recorded
+    from vds_gz.study.identify.fitting.actuator import fit_actuator
 
 #: Of a longer recording, the part of this length is looked at in which the reference moves most [s]; commands may take
 #: so long to act.
@@ -30,7 +32,7 @@ COMMAND_LEAD = 0.05
 
 @dataclass(frozen=True, slots=True)
 class ActuatorResponse:
-    """What was measured of one actuator; None where the recording does not show it, or nothing can (:func:`fits`).
+    """What was measured of one actuator; None where the recording does not show it, or nothing can (:data:`CAN_FIT`).
 
     Attributes:
         dead_time: From a new reference to the first movement [s].
@@ -52,14 +54,9 @@ class ActuatorResponse:
     error: float
 
 
-def fits() -> bool:
-    """Whether numbers can be fitted at all: that needs numba. Maxima are found without."""
-    return find_spec("numba") is not None
-
-
 def unknown() -> str:
     """Why a number is not there, in words."""
-    return "not excited" if fits() else "needs numba"
+    return "not excited" if CAN_FIT else "needs numba"
 
 
 def measure(actuator: Actuator, commands: ArrayLike = ()) -> ActuatorResponse:
@@ -84,51 +81,12 @@ def measure(actuator: Actuator, commands: ArrayLike = ()) -> ActuatorResponse:
     numbers: dict[str, Estimate | None] = {}
     fit_error = 0.0
     moves = len(np.unique(values[near])) > 1 and np.ptp(response[part]) > 0.0
-    if fits() and moves and len(time[part]) >= FEWEST:
+    if CAN_FIT and moves and len(time[part]) >= FEWEST:
         given = Series(np.maximum(at[near], begin - LEAD), values[near])
-        numbers, fit_error = _fitted(given, Series(time[part], response[part]), angle=angle)
+        numbers, fit_error = fit_actuator(given, Series(time[part], response[part]), angle=angle)
     found = (numbers.get(name) for name in ("dead_time", "time_constant", "rise", "fall", "value"))
     dead_time, time_constant, rise, fall, value = (None if one is None else one.value for one in found)
     return ActuatorResponse(dead_time, time_constant, rise, fall, value, *maxima, fit_error)
-
-
-def _fitted(given: Series, response: Series, *, angle: bool) -> tuple[dict[str, Estimate | None], float]:
-    """The numbers of an actuator, by those of an axis, and what they leave unexplained.
-
-    It is that of a vehicle of which nothing else moves: its drive goes straight ahead, or its steering stands.
-    """
-    # Here, because all of it needs numba.
-    from vds_gz.study.identify.fitting.fitting import fit_all
-    from vds_gz.study.identify.fitting.outcome import estimates
-    from vds_gz.study.identify.forward.part import VehicleFamily
-    from vds_gz.study.identify.forward.pieces import pieces_of
-    from vds_gz.study.identify.forward.setup import STEP_RATE, Setup
-
-    quantity = "steering" if angle else "v_x"
-    turns_round = angle and float(np.max(np.abs(response.value))) > math.pi / 2.0
-    parameters = BicycleParameters(drive_on_steered_wheel=turns_round)
-    actuation = actuations(parameters)["steering" if angle else "drive"]
-    unknowns = tuple(actuation.unknowns())
-    channel = MeasuredChannel(quantity, quantity, quantity, response)
-    still = Series(given.time, np.zeros(len(given.time)))
-    commanded = {"v_x": still, "steering": still} | {quantity: given}
-    begin = coordinates(unknowns, {one.name: math.inf if "max" in one.name else 0.1 for one in unknowns})
-    setup = Setup(
-        VehicleFamily(BICYCLE, parameters, unknowns),
-        {"steering" if angle else "drive": actuation},
-        (Signals(commanded, {quantity: response}, steers=True),),
-        ((channel,),),
-        begin,
-        {},
-        STEP_RATE,
-        given=True,
-    )
-    fit = fit_all(setup, pieces_of(setup.recordings, setup.channels, 1.0 / STEP_RATE), profile=False)
-    by_name = estimates(fit)
-    numbers = {number: by_name.get(name) for number, name in actuation.named().items()}
-    if angle:
-        numbers["fall"] = numbers["rise"]
-    return numbers, float(fit.solution.noise.scale[0, 0])
 
 
 def _references(time: Array, reference: Array, commands: Array) -> tuple[Array, Array]:

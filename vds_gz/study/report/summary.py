@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
-from vds_gz.study.identify.actuator_response import ActuatorResponse, fits, measure, unknown
+from vds_gz.study.identify.actuator_response import CAN_FIT, ActuatorResponse, measure, unknown
 from vds_gz.study.recording import Recording
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Row:
         if self.measured is not None:
             return configured, f"{self.measured:.3f} {self.unit}"
         if self.reached is not None:
-            return configured, f"{'not reached' if fits() else unknown()}; peak {self.reached:.3f}"
+            return configured, f"{'not reached' if CAN_FIT else unknown()}; peak {self.reached:.3f}"
         return configured, unknown()
 
 
