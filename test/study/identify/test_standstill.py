@@ -18,9 +18,9 @@ MOVING = (TIMES // 2.5) % 2 == 0
 CAR = load_parameters("ackermann_car")
 
 
-def recorded(speed, turn, *, twists, centred):
+def recorded(speed, turn, *, twists, centred=False, reverse=False):
     """Commands of a car, and where its steering stood."""
-    vehicle = Vehicle(BICYCLE, BicycleParameters(wheel_base=2.7, center_at_standstill=centred))
+    vehicle = Vehicle(BICYCLE, BicycleParameters(wheel_base=2.7, center_at_standstill=centred, reverse=reverse))
     angles = []
     for time, v_x, turned in zip(TIMES, speed, turn, strict=True):
         vehicle.advance(round(time * 1e9))
@@ -47,3 +47,16 @@ def test_it_is_told_by_where_the_wheel_stood(centred):
 def test_a_car_that_never_stood_with_the_wheel_turned_does_not_tell():
     rate = np.where(MOVING, 0.1, 0.0)
     assert found(recorded(np.ones(1000), rate, twists=True, centred=False)) is None
+
+
+def test_the_angle_that_velocities_command_is_that_at_which_a_rear_axle_settles():
+    turn = np.where((TIMES // 5.0) % 2 == 0, 0.2, -0.1)
+    bicycle = dataclasses.replace(CAR.vehicle, wheel_base=2.7, reverse=True)
+    given = dataclasses.replace(CAR, model_params=dict(CAR.model_params) | {"bicycle": bicycle})
+    fit = identify(recorded(np.ones(1000), turn, twists=True, reverse=True), vehicle=given, hold_out=0.0)
+    [steering] = (one for one in fit.channels if one.quantity == "steering")
+    settled = np.isclose(TIMES % 5.0, 4.9)
+    assert settled.sum() == 4
+    assert steering.commanded[np.isin(steering.time, TIMES[settled])] == pytest.approx(
+        steering.measured[np.isin(steering.time, TIMES[settled])], abs=1e-3
+    )

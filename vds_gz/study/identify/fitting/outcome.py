@@ -27,7 +27,7 @@ from vds_gz.study.identify.fitting.reach import reached
 from vds_gz.study.identify.fitting.selection import reached as reached_limits
 from vds_gz.study.identify.fitting.standstill import commanded_steering
 from vds_gz.study.identify.fitting.variants import PLACES, better_place
-from vds_gz.study.identify.forward.measurements import yaw_arm
+from vds_gz.study.identify.forward.measurements import geometry_of, yaw_arm
 from vds_gz.study.identify.forward.part import VehicleFamily, VehiclePart
 from vds_gz.study.identify.forward.setup import COMMANDED_BY, FIELDS, Setup
 from vds_gz.study.identify.forward.unknowns import UNLIMITED, Kind, Unknown, value_of, with_numbers
@@ -210,7 +210,8 @@ class _Outcome:
         if quantity != "steering" or self.setup.kind != TWIST:
             return None
         v_x, yaw_rate = (Series(commands.time, commands.records[name]) for name in ("v_x", "yaw_rate"))
-        wheel_base = value_of(self.setup.family.vehicle(self.intervals.solution.points[0]), "wheel_base")
+        vehicle = self.setup.family.vehicle(self.intervals.solution.points[0])
+        wheel_base = float(geometry_of([vehicle]).signed_wheelbase[0])
         return commanded_steering(v_x, yaw_rate, wheel_base, centred=bool(self.setup.centred)).value[at]
 
     # ------------------------------------------------------------------ axes

@@ -11,7 +11,13 @@ SLOW = 0.05
 
 
 def commanded_steering(v_x: Series, yaw_rate: Series, wheel_base: float, *, centred: bool = False) -> Series:
-    """The steering angle [rad] that a velocity commands; at standstill the last one, or 0 if ``centred``."""
+    """The steering angle [rad] that a velocity commands; at standstill the last one, or 0 if ``centred``.
+
+    Args:
+        v_x, yaw_rate: As commanded [m/s, rad/s].
+        wheel_base: From the fixed to the steered axle [m]; negative where the rear axle steers.
+        centred: It goes to the middle at standstill.
+    """
     rates = yaw_rate.value[np.clip(np.searchsorted(yaw_rate.time, v_x.time, side="right") - 1, 0, None)]
     angles = np.arctan2(wheel_base * rates * np.sign(v_x.value), np.abs(v_x.value))
     moving = np.abs(v_x.value) > SLOW
