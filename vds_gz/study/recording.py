@@ -212,6 +212,11 @@ def _recording(rows: _Rows, counts: Counter[str], notes: tuple[str, ...], where:
     log_times = np.array([row[0] for row in rows.motion], dtype=np.int64)
     stamps = np.array([row[1] for row in rows.motion], dtype=np.int64)
     begin = int(stamps[0])
+    if stamps[-1] == begin:
+        raise RecordingError(
+            f"{where}: all {len(stamps)} messages are stamped {begin * 1e-9:.9g} s; stamps must advance with the "
+            "vehicle's time"
+        )
     values = np.array([row[2:] for row in rows.motion], dtype=float)
     if not np.isfinite(values).all():
         line, column = np.argwhere(~np.isfinite(values))[0]

@@ -1,15 +1,21 @@
 """Identical runs differ by nothing at all, and a later one is found to be as much later as it is."""
 
 import json
+import math
 import shutil
 import struct
 
+import numpy as np
 import pytest
 import yaml
+from rosbags.rosbag2 import StoragePlugin, Writer
 
 from vds_gz.cli import main
 from vds_gz.plant.gazebo.links.bindings import bindings_fault
+from vds_gz.ros.messages.portable import MessageTypes
 from vds_gz.study.compare import tolerance
+from vds_gz.study.compare.differences import delay
+from vds_gz.study.recording import RecordingError, read
 
 SLOW = {"dead_time": 0.22}
 
@@ -77,6 +83,32 @@ def test_tables_of_different_rates_are_compared(folder):
     assert main(["compare", "a.csv", "b.csv"]) == 0
     speed = report(folder)["differences"][0]
     assert speed["delay"] == pytest.approx(0.007, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    "time",
+    [
+        np.repeat(0.02 * np.arange(100), 3),
+        np.concatenate([0.02 * np.arange(10), 9.8 + 0.02 * np.arange(10)]),
+        np.zeros(20),
+    ],
+    ids=["stamps thrice", "nothing in the middle", "no time at all"],
+)
+def test_a_delay_is_a_number_or_none_however_samples_lie(time):
+    later, left = delay(time, np.sin(time) + 0.1 * np.arange(len(time)), np.sin(time - 0.05))
+    assert (later is None) == (left is None)
+    assert later is None or (abs(later) <= 1.0 and left >= 0.0)
+
+
+def test_equal_stamps_do_not_hide_a_delay():
+    time = np.repeat(0.02 * np.arange(200), 3)
+    assert delay(time, np.sin(3.0 * time), np.sin(3.0 * (time - 0.06)))[0] == pytest.approx(0.06, abs=1e-3)
+
+
+def test_what_is_no_number_is_within_no_bound():
+    assert tolerance.Bound("drive", "rms", 0.1, math.nan).broken
+    assert tolerance.Bound("drive", "rms", 0.1, None).broken
+    assert not tolerance.Bound("drive", "rms", 0.1, 0.1).broken
 
 
 def test_a_tolerance_file_may_have_an_older_name_of_a_quantity(tmp_path):
@@ -151,6 +183,16 @@ def test_bad_files_are_explained_in_one_line(folder, capsys, name, content, said
     error = capsys.readouterr().err
     assert said in error
     assert error.count("\n") == 1
+
+
+def test_odometry_without_stamps_is_refused(tmp_path):
+    types, kind = MessageTypes(), "nav_msgs/msg/Odometry"
+    with Writer(tmp_path / "bag", version=9, storage_plugin=StoragePlugin.MCAP) as writer:
+        odom = writer.add_connection("/odom", kind, msgdef="", rihs01=types.hash(kind))
+        for k in range(30):
+            writer.write(odom, k * 20_000_000, bytes(types.codec(kind).encode(types.new(kind))))
+    with pytest.raises(RecordingError, match=r"'/odom': all 30 messages are stamped 0 s; stamps must advance"):
+        read(tmp_path / "bag")
 
 
 def chunks(data):

@@ -163,6 +163,13 @@ def test_lost_samples(lost):
     assert response.time_constant == pytest.approx(0.3, rel=0.05)
 
 
+def test_equal_stamps_leave_the_maxima_as_they_are():
+    time = np.repeat(SAMPLE * np.arange(100), 3)
+    response = measure(Actuator("drive", "drive", time, np.ones(300), np.clip(time - 1.0, 0.0, 0.5)))
+    assert response.reached_rise == pytest.approx(1.0)
+    assert response.reached_value == 0.5
+
+
 def test_a_long_record_costs_no_more():
     parameters = DriveParameters(0.25, 0.3, max_velocity=5.0, max_acceleration=100.0)
     commands = staircase(2.0, 0.5)

@@ -129,12 +129,18 @@ def compare(a: Recording, b: Recording, *, together: bool = False) -> Comparison
 
 
 def delay(time: Array, a: Array, b: Array) -> tuple[float | None, float | None]:
-    """How much later ``b`` is than ``a`` [s], and the rms of what then still differs."""
-    if np.ptp(a) < STILL or np.ptp(b) < STILL or len(time) < 10:
-        return None, None
-    interval = float(np.median(np.diff(time)))
+    """How much later ``b`` is than ``a`` [s], and the rms of what then still differs; None where nothing tells.
+
+    Args:
+        time: Of the samples, which may have equal stamps [s].
+        a, b: One signal of both runs, in one unit.
+    """
     longest = min(LONGEST_DELAY, 0.25 * float(time[-1] - time[0]))
     inside = (time >= time[0] + longest) & (time <= time[-1] - longest)
+    if np.ptp(a) < STILL or np.ptp(b) < STILL or len(time) < 10 or longest <= 0.0 or not inside.any():
+        return None, None
+    steps = np.diff(time)
+    interval = float(np.median(steps[steps > 0.0]))
 
     def error(shift: float) -> float:
         shifted = np.interp(time[inside] - shift, time, a)

@@ -32,8 +32,8 @@ class Bound:
 
     @property
     def broken(self) -> bool:
-        """The value is greater, or nothing is known of it."""
-        return self.value is None or self.value > self.limit
+        """The value is greater, or nothing is known of it; a value that is no number is not within any bound."""
+        return self.value is None or not self.value <= self.limit
 
     def __str__(self) -> str:
         value = "unknown, as nothing moved" if self.value is None else f"{self.value:.6g}"

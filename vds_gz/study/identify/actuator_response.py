@@ -113,7 +113,9 @@ def _most_moved(time: Array, reference: Array) -> slice:
 
 
 def _maxima(time: Array, response: Array, *, angle: bool) -> Reached:
-    """Of the samples as they are: an actuator's states come without noise."""
+    """Of the samples as they are: an actuator's states come without noise. Of equal stamps the last counts."""
+    last = np.diff(time, append=math.inf) > 0.0
+    time, response = time[last], response[last]
     rates = np.abs(response[2:] - response[:-2]) / (time[2:] - time[:-2])
     away = np.abs(response[2:]) >= np.abs(response[:-2])
     same_side = response[2:] * response[:-2] >= 0.0
