@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from vds_gz.study.identify.causes.causes import check, turning_against_steering
+from vds_gz.study.identify.causes.relations import rate
 from vds_gz.study.identify.reading.table import read_csv
 from vds_gz.study.identify.signals import MeasuredChannel, Series, SignalError, Signals
 
@@ -184,6 +185,14 @@ def test_a_steering_angle_in_degrees_is_named():
     signals = car(factor=math.degrees(1.0))
     check(signals)
     assert any("reaches 2" in note and "is it in degrees?" in note for note in signals.notes)
+
+
+def test_of_equal_stamps_a_derivative_takes_the_last():
+    time = np.repeat(TIME[:200], 3)
+    value = np.where(np.arange(len(time)) % 3 == 2, 2.0 * time, 99.0)
+    slope = rate(Series(time, value))
+    assert len(slope.time) > 100
+    assert slope.value == pytest.approx(2.0)
 
 
 def test_a_clock_in_milliseconds_is_refused(tmp_path):

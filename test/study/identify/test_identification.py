@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from helpers.identified_vehicles import Case, clean, presets, random_case, tolerance, truth, with_vehicle
 
+from vds_gz.errors import ArgumentError
 from vds_gz.study.identify.forward.setup import set_up
 from vds_gz.study.identify.identification import identify
 from vds_gz.study.identify.signals import MeasuredChannel, Series, SignalError
@@ -76,6 +77,24 @@ def test_recordings_with_offsets_of_their_own_are_one_fit_with_the_geometry():
     assert fit.numbers["wheel_base"].value == pytest.approx(case.vehicle.wheel_base, rel=1e-3)
     assert fit.calibrations["v_x offset of recording 2"].value == pytest.approx(0.01, abs=1e-4)
     assert {one.recording for one in fit.channels} == {0, 1}
+
+
+def test_a_sensor_of_the_held_out_part_alone_has_no_score():
+    case = CASES["indoor_robot"]
+    signals = clean(case, 1, 30.0)
+    yaw_rate = signals.measured["yaw_rate"]
+    late = yaw_rate.time > 0.9 * yaw_rate.time[-1]
+    series = Series(yaw_rate.time[late], yaw_rate.value[late])
+    signals.further = [MeasuredChannel("imu yaw_rate", "yaw_rate", "imu", series)]
+    fit = identify(signals, vehicle=case.known())
+    assert "imu yaw_rate" in {one.name for one in fit.channels}
+    assert set(fit.held_out) == {"v_x", "yaw_rate"}
+
+
+@pytest.mark.parametrize("part", [-0.1, 1.0, float("nan")])
+def test_a_part_to_hold_out_that_is_none_is_refused(part):
+    with pytest.raises(ArgumentError, match=rf"hold_out is {part}; it must be at least 0 \(no score\) and less than 1"):
+        identify(clean(CASES["indoor_robot"], 1, 5.0), hold_out=part)
 
 
 def test_where_base_link_and_the_steered_axle_are_is_found_on_request():

@@ -13,6 +13,7 @@ from vds_gz.cli import main
 from vds_gz.configuration import parameters_of_file
 from vds_gz.study.identify.identification import identify
 from vds_gz.study.identify.signals import Series, Signals
+from vds_gz.study.identify.words import advice, is_noiseless, named
 
 
 def fit_axis(times, commands, at, measured):
@@ -96,11 +97,11 @@ def test_what_is_only_roughly_known_is_said_with_what_would_tell_more(steps):
     fine, answer = exact(times, 0.2 * commands)
     measured = np.interp(times, fine, answer) + 0.04 * np.random.default_rng(8).standard_normal(1500)
     signals = Signals(commanded={"v_x": Series(times, 0.2 * commands)}, measured={"v_x": Series(times, measured)})
-    [axis] = identify(signals)
-    advice = list(axis.advice())
-    number = axis.fit.numbers["time_constant"]
+    fit = identify(signals)
+    found = list(advice(fit.numbers, named(fit.model, list(fit.numbers))))
+    number = fit[0].fit.numbers["time_constant"]
     assert (number.high - number.low) / 2 > 0.05 * number.value
-    assert any("v_x time constant is known to" in one and "profile steps" in one for one in advice)
+    assert any("drive time constant is known to" in one and "profile steps" in one for one in found)
 
 
 @pytest.mark.parametrize("what", ["no command changes", "nothing moves", "only noise"])
@@ -112,6 +113,16 @@ def test_what_is_not_excited_is_not_given(steps, what):
     else:
         fit = fit_axis(times, commands, times, noise if what == "only noise" else np.zeros(1500))
     assert set(fit.numbers.values()) == {None}
+
+
+def test_where_nothing_moves_all_that_was_measured_is_noise(steps):
+    times, _ = steps
+    speeds = 1.0 + 0.02 * np.random.default_rng(3).standard_normal(1500)
+    fit = identify(Signals({"v_x": Series(times, np.ones(1500))}, {"v_x": Series(times, speeds)}))
+    [channel] = fit.channels
+    assert channel.residual == channel.noise == fit[0].fit.residual == pytest.approx(np.std(speeds))
+    assert not is_noiseless(channel)
+    assert np.std(channel.measured - channel.modelled) == pytest.approx(channel.residual)
 
 
 @pytest.fixture

@@ -42,7 +42,7 @@ def fit():
     }
     found = dict.fromkeys(NAMES) | {"dead_time": numbers["drive_actuator.dead_time"]}
     samples = TIME, np.sign(np.sin(TIME)), np.sin(TIME), np.sin(TIME)
-    axis = Axis("v_x", "m/s", AxisFit(found, Reached(1.0, 1.5, 2.0), 0.01, 3, *samples))
+    axis = Axis("v_x", "m/s", AxisFit(found, Reached(1.0, 1.5, 2.0), math.nan, 3, *samples))
     return VehicleFit(
         model="bicycle",
         parameters=BicycleParameters(
@@ -134,6 +134,7 @@ def test_a_report_is_written_whole_and_its_json_has_no_infinity(fit, tmp_path):
     assert {"log", "notes", "axes", "nav2", "autoware", "numbers", "channels", "held_out"} <= report.keys()
     assert report["axes"]["v_x"]["numbers"]["dead_time"]["low"] == 0.195
     assert report["channels"][1]["nu"] is None
+    assert report["axes"]["v_x"]["residual"] is None
     page = (tmp_path / "report.html").read_text()
     for words in ("a note", "the lag is of first order", "Poorly determined: drive time constant", "data:image/png"):
         assert words in page

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -21,21 +20,6 @@ LABELS = {
     "rise": "acceleration limit",
     "fall": "deceleration limit",
     "value": "limit",
-}
-
-#: A number is known roughly if its interval is wider to either side than this part of it; a time, if also wider than
-#: this [s].
-ROUGHLY = {"dead_time": 0.05, "time_constant": 0.05, "rise": 0.02, "fall": 0.02, "value": 0.02}
-ROUGH_TIME = 0.005
-
-#: What tells more of a number.
-_QUICK = "more steps to and fro in quick succession tell more (`vds-gz profile steps`), or a longer recording"
-MORE = {
-    "dead_time": _QUICK,
-    "time_constant": _QUICK,
-    "rise": "more great steps away from zero tell more",
-    "fall": "more great steps towards zero tell more",
-    "value": "commands beyond the limit, held until it is reached, tell more",
 }
 
 
@@ -82,29 +66,3 @@ class Axis:
     unit: str
     fit: AxisFit
     centred: bool | None = None
-
-    def unit_of(self, name: str) -> str:
-        """Unit of one of its numbers."""
-        if name in TIMES:
-            return "s"
-        if name == "gain":
-            return ""
-        if name in ("rise", "fall"):
-            return f"{self.unit}²" if self.unit == "m/s" else "rad/s²" if self.unit == "rad/s" else "rad/s"
-        return self.unit
-
-    def advice(self) -> Iterator[str]:
-        """Of each number that the recording tells only roughly: how roughly, and what would tell more."""
-        for name, number in self.fit.numbers.items():
-            if number is None or name not in ROUGHLY or (self.quantity == "steering" and name == "fall"):
-                continue
-            half = 0.5 * (number.high - number.low)
-            if half > max(ROUGHLY[name] * abs(number.value), ROUGH_TIME if name in TIMES else 0.0):
-                yield (
-                    f"{self.quantity} {self.label(name)} is known to +-{half:.2g} {self.unit_of(name)} "
-                    f"({half / abs(number.value):.0%}) only; {MORE[name]}"
-                )
-
-    def label(self, name: str) -> str:
-        """What one of its numbers is called."""
-        return "rate limit" if self.quantity == "steering" and name == "rise" else LABELS[name]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from vds_gz.errors import ArgumentError
 from vds_gz.parameters.intervals import Interval
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.study.identify.causes.causes import check, turning_against_steering
@@ -44,7 +45,7 @@ def identify(
         fit: Further parameters to be found, such as ``wheel_base`` or ``tire_diameter``; ``all``: the geometry.
         priors: Known intervals of parameters by dotted names, as :func:`~vds_gz.parameters.intervals.read_intervals`
             gives them below ``model_params.<model>.``.
-        hold_out: The last part of each recording that a fit for the score does without; 0: no score.
+        hold_out: The last part of each recording that a fit for the score does without, less than 1; 0: no score.
         bootstrap: So many fits to redrawn noise check the intervals; 0: none, else at least 20.
         seed: Of the candidates that are searched, and of the noise that is redrawn.
 
@@ -53,9 +54,12 @@ def identify(
 
     Raises:
         SignalError: Nothing was both commanded and measured, or a number is not finite.
-        ArgumentError: A name in ``fit`` is no parameter of the vehicle, or ``bootstrap`` is too small.
+        ArgumentError: A name in ``fit`` is no parameter of the vehicle, ``bootstrap`` is too small, or ``hold_out`` is
+            no part.
     """
     check_count(bootstrap)
+    if not 0.0 <= hold_out < 1.0:
+        raise ArgumentError(f"hold_out is {hold_out}; it must be at least 0 (no score) and less than 1")
     recordings = [signals] if isinstance(signals, Signals) else list(signals)
     if not recordings:
         raise SignalError("there are 0 recordings; needed is at least 1")
@@ -70,7 +74,9 @@ def identify(
         return nothing_found(setup)
     pieces = pieces_of(setup.recordings, setup.channels, 1.0 / setup.step_rate)
     found = fit_all(setup, pieces, seed=seed)
-    scores = held_out_scores(found.setup, pieces, found.problem, found.solution, hold_out) if hold_out > 0.0 else {}
+    scores = {}
+    if hold_out > 0.0:
+        scores = held_out_scores(found.setup, pieces, found.problem, found.solution, found.free, hold_out)
     told = vehicle_fit(found, scores)
     told = replace(told, findings=(*told.findings, *_turning(told, recordings, given=vehicle is not None)))
     if not bootstrap:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from vds_gz.parameters.declaration import describe
-from vds_gz.study.identify.axes import LABELS, MORE, ROUGH_TIME, ROUGHLY, TIMES
+from vds_gz.study.identify.axes import LABELS, TIMES
 from vds_gz.study.identify.estimates import Estimate
 from vds_gz.study.identify.forward.unknowns import actuations
 from vds_gz.study.identify.results import Channel
@@ -21,6 +21,21 @@ NOISELESS = 0.5
 
 #: A value is shown as 0 if it is less than this part of its interval.
 NOTHING = 1e-3
+
+#: A number is known roughly if its interval is wider to either side than this part of it; a time, if also wider than
+#: this [s].
+ROUGHLY = {"dead_time": 0.05, "time_constant": 0.05, "rise": 0.02, "fall": 0.02, "value": 0.02}
+ROUGH_TIME = 0.005
+
+#: What tells more of a number.
+_QUICK = "more steps to and fro in quick succession tell more (`vds-gz profile steps`), or a longer recording"
+MORE = {
+    "dead_time": _QUICK,
+    "time_constant": _QUICK,
+    "rise": "more great steps away from zero tell more",
+    "fall": "more great steps towards zero tell more",
+    "value": "commands beyond the limit, held until it is reached, tell more",
+}
 
 _SQUARED = str.maketrans({"^": None, "2": "²"})
 

@@ -102,8 +102,7 @@ def _content(fit: VehicleFit) -> dict[str, object]:
                 "unit": axis.unit,
                 "numbers": plain(axis.fit.numbers),
                 "reached": axis.fit.reached._asdict(),
-                "residual": axis.fit.residual,
-                "left_out": axis.fit.left_out,
+                **finite({"residual": axis.fit.residual, "left_out": axis.fit.left_out}),
             }
             for axis in fit.axes
         },

@@ -35,7 +35,9 @@ class Relation(NamedTuple):
 
 
 def rate(series: Series) -> Series:
-    """The derivative in time, by differences over :data:`DIFFERENCE`."""
+    """The derivative in time, by differences over :data:`DIFFERENCE`; of equal stamps the last one counts."""
+    last = np.diff(series.time, append=math.inf) > 0.0
+    series = Series(series.time[last], series.value[last])
     usual = float(np.median(np.diff(series.time))) if len(series.time) > 1 else STEP
     apart = max(1, round(DIFFERENCE / usual))
     if len(series.time) <= 2 * apart:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from vds_gz.study.identify.fitting.search import within
-from vds_gz.study.identify.fitting.selection import is_limited
 from vds_gz.study.identify.forward.part import VehiclePart
 from vds_gz.study.identify.forward.pieces import Piece
 from vds_gz.study.identify.forward.problems import problem_of
@@ -16,50 +15,55 @@ from vds_gz.study.identify.results import OUTLIER_WEIGHT, title_of
 from vds_gz.study.identify.signals import POSES
 from vds_gz.study.identify.solver.explanation import explain
 from vds_gz.study.identify.solver.gauss_newton import solve
-from vds_gz.study.identify.solver.protocol import Problem, Solution
+from vds_gz.study.identify.solver.protocol import Mask, Problem, Solution
 
 
 def held_out_scores(
-    setup: Setup, pieces: Sequence[Piece], problem: Problem, solution: Solution, part: float
+    setup: Setup, pieces: Sequence[Piece], problem: Problem, solution: Solution, free: Mask, part: float
 ) -> dict[str, float]:
     """Root mean square of what is left of each channel in what the fit has not seen, in units of the channel's noise.
 
-    Outliers of the fit of all data do not count.
+    Outliers of the fit of all data do not count, nor does a channel of which the fit has seen nothing.
 
     Args:
         setup: What is looked for.
         pieces: All data, of which the last part of each recording is not used.
         problem: All data.
         solution: The fit of all data, from which the other one begins.
+        free: Unknowns that were free in it, (p,).
         part: Of each recording, 0 to 1.
     """
     ends = {k: max(one.origin + one.duration for one in pieces if one.recording == k) for k in _recordings(pieces)}
     begins = {k: min(one.origin for one in pieces if one.recording == k) for k in ends}
     cuts = {k: ends[k] - part * (ends[k] - begins[k]) for k in ends}
     seen = [
-        within(one, 0.0, cuts[one.recording] - one.origin) for one in pieces if one.origin + 1.0 < cuts[one.recording]
+        before
+        for one in pieces
+        if one.origin + 1.0 < cuts[one.recording]
+        and (before := within(one, 0.0, cuts[one.recording] - one.origin)).channels
     ]
-    if not seen or not all(one.channels for one in seen):
+    if not seen:
         return {}
+    known = {index for one in seen for index, _ in one.channels}
     trained = solve(
         problem_of(setup, seen, problem.correlation),
         solution.points,
-        free=is_limited(setup.family, solution.points),
+        free=free[np.newaxis],
         warm=True,
     )
     squares: dict[int, list[float]] = {}
     by_origin = {(one.recording, one.origin): own for one, own in zip(seen, trained.own, strict=True)}
-    for piece, whole, told in zip(pieces, problem.parts, explain(problem, solution, 0), strict=True):
+    for piece, whole, one in zip(pieces, problem.parts, explain(problem, solution, 0), strict=True):
         assert isinstance(whole, VehiclePart)
         own = whole.own_begin[np.newaxis].copy()
-        known = by_origin.get((piece.recording, piece.origin))
-        if known is not None:
-            own[:, : whole.starts] = known[:, : whole.starts]
+        began = by_origin.get((piece.recording, piece.origin))
+        if began is not None:
+            own[:, : whole.starts] = began[:, : whole.starts]
         left = whole.evaluate(trained.points, own, None).predicted[0] - whole.measured
-        unseen = (whole.time > cuts[piece.recording]) & (told.weights >= OUTLIER_WEIGHT)
-        for channel in np.unique(whole.channel):
+        unseen = (whole.time > cuts[piece.recording]) & (one.weights >= OUTLIER_WEIGHT)
+        for channel in known.intersection(whole.channel.tolist()):
             scale = trained.noise.scale[0, channel]
-            squares.setdefault(int(channel), []).extend((left[unseen & (whole.channel == channel)] / scale) ** 2)
+            squares.setdefault(channel, []).extend((left[unseen & (whole.channel == channel)] / scale) ** 2)
     several = any(one.recording for one in pieces)
     channels = [(recording, one) for recording, every in enumerate(setup.channels) for one in every]
     return {

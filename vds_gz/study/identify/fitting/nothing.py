@@ -1,4 +1,7 @@
-"""What identification gives of a recording in which nothing moves: what was recorded, and no numbers."""
+"""What identification gives of a recording in which nothing moves: what was recorded, and no numbers.
+
+The model of each channel is its mean then: what that leaves is all noise.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ def nothing_found(setup: Setup) -> VehicleFit:
         calibrations=calibrations,
         reached={},
         channels=channels,
-        findings=("nothing moved by more than noise, or no command changed: nothing is told",),
+        findings=("nothing moved by more than noise, or no command changed: no number is determined",),
         held_out={},
         axes=tuple(_axis(one) for one in channels if one.commanded is not None and one.quantity in QUANTITIES),
     )
@@ -48,12 +51,12 @@ def _channels(setup: Setup) -> Iterator[Channel]:
                 recording=recording,
                 noise=float(np.std(value)),
                 nu=math.inf,
-                residual=0.0,
+                residual=float(np.std(value)),
                 outliers=0,
                 correlation=0.0,
                 time=time,
                 measured=value,
-                modelled=np.full(len(value), math.nan),
+                modelled=np.full(len(value), np.mean(value)),
                 commanded=np.asarray(commands.records[FIELDS[one.quantity]][at], float) if is_commanded else None,
                 weight=np.ones(len(value)),
             )
@@ -63,4 +66,4 @@ def _axis(channel: Channel) -> Axis:
     assert channel.commanded is not None
     top = Reached(0.0, 0.0, float(np.max(np.abs(channel.measured), initial=0.0)))
     samples = channel.time, channel.commanded, channel.measured, channel.modelled
-    return Axis(channel.quantity, channel.unit, AxisFit(dict.fromkeys(NAMES), top, 0.0, 0, *samples))
+    return Axis(channel.quantity, channel.unit, AxisFit(dict.fromkeys(NAMES), top, channel.residual, 0, *samples))
