@@ -134,9 +134,15 @@ def _notes(recordings: Sequence[Signals]) -> list[str]:
 
 
 def _known(given: tuple[NodeParameters, Path] | None, wheel_base: float | None) -> NodeParameters | None:
-    """The vehicle that was given, with another wheel base where one is given too and it has one."""
-    if given is None or wheel_base is None or not hasattr(given[0].vehicle, "wheel_base"):
+    """The vehicle that was given, with another wheel base where one is given too.
+
+    Raises:
+        ArgumentError: It has none.
+    """
+    if given is None or wheel_base is None:
         return given[0] if given else None
+    if not hasattr(given[0].vehicle, "wheel_base"):
+        raise ArgumentError(f"--wheel-base {wheel_base:g} was given, but the model '{given[0].model}' has none")
     return load_parameters(given[1], {f"model_params.{given[0].model}.wheel_base": wheel_base})
 
 
@@ -218,9 +224,35 @@ def _logs(options: argparse.Namespace) -> list[str]:
         raise ArgumentError("LOG is missing; give a bag or a CSV file, or several with --many")
     if options.model != "axes" and len(options.log) > 1:
         raise ArgumentError(f"--model {options.model} takes one LOG; there are {len(options.log)}")
-    if options.model != "axes" and options.bootstrap:
-        raise ArgumentError(f"--bootstrap {options.bootstrap} does not go with --model {options.model}")
+    without_effect = {
+        "--bootstrap": options.model != "axes" and options.bootstrap,
+        "--wheel-base": options.model != "axes" and options.wheel_base,
+        "--fit": options.model == "pedals" and ",".join(options.fit),
+    }
+    for name, value in without_effect.items():
+        if value:
+            raise ArgumentError(f"{name} {value} does not go with --model {options.model}")
+    _check_reading(options, options.log)
     return list(options.log)
+
+
+def _check_reading(options: argparse.Namespace, logs: Sequence[str]) -> None:
+    """Refuse names of topics where no recording is a bag, and of columns where none is a table."""
+    bags = [may_be_bag(Path(one)) for one in logs]
+    for name, value in (
+        ("--command", options.command),
+        ("--velocity", options.velocity),
+        ("--steering", options.steering),
+    ):
+        if value and not any(bags):
+            raise ArgumentError(
+                f"{name} {value} names a topic of a bag; '{logs[0]}' is a table, whose --column it takes"
+            )
+    if options.column and all(bags):
+        raise ArgumentError(
+            f"--column {options.column[0]} names columns of a table; '{logs[0]}' is a bag, which takes --command, "
+            "--velocity and --steering"
+        )
 
 
 def _signals(options: argparse.Namespace, log: str) -> Signals:
