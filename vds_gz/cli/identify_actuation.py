@@ -106,7 +106,11 @@ def identify_pedals(task: Task) -> None:
     if vehicle is not None:
         accel_grid, brake_grid = vehicle.accel_map, vehicle.brake_map
     accel = _needed(signals, "accel", signals.commanded)
-    brake = signals.commanded.get("brake") or Series(accel.time, 0.0 * accel.value)
+    if "brake" in signals.commanded:
+        brake = _needed(signals, "brake", signals.commanded)
+    else:
+        brake = Series(accel.time, 0.0 * accel.value)
+        signals.notes.append("no brake was commanded; it is taken as never pressed")
     with progress("identifying", 1.0) as advance:
         fit = fit_pedals(
             accel,

@@ -17,7 +17,9 @@ from vds_gz.parameters.autoware import ActuationCmdParameters
 from vds_gz.parameters.maps import own_map, parse_map, read_map
 from vds_gz.ros.messages.portable import MessageTypes
 from vds_gz.share import share
+from vds_gz.study.identify.pedals.cells import Cells
 from vds_gz.study.identify.pedals.fit import csv_text, fit_pedals
+from vds_gz.study.identify.pedals.intervals import Slopes, estimates, half_widths
 from vds_gz.study.identify.reading.bag import read_bag
 from vds_gz.study.identify.signals import Series, SignalError
 from vds_gz.vehicle.catalogue import models
@@ -126,6 +128,38 @@ def test_what_cannot_be_used_is_said(run):
     ):
         with pytest.raises(SignalError, match=said):
             fit_pedals(*(Series(time, one) for one in positions), Series(time, speeds), **grid)
+
+
+@pytest.mark.parametrize("later", [-1000.0, 1000.0])
+def test_pedals_by_another_clock_are_refused(run, later):
+    time, accel, brake, speed = run
+    grid = {"speeds": ACCEL.states, "accels": ACCEL.actuations, "brakes": BRAKE.actuations}
+    commanded = (Series(time + later, one) for one in (accel, brake))
+    said = rf"commanded from {time[0] + later:.2f} to .* measured from {time[0]:.2f} to .* must overlap by 2 s"
+    with pytest.raises(SignalError, match=said):
+        fit_pedals(*commanded, Series(time, speed), **grid)
+
+
+def test_intervals_of_cells_know_that_the_times_are_uncertain_too():
+    """By a linear model of four times and six cells, whose joint covariance is the inverse of its information."""
+    random = np.random.default_rng(4)
+    times, cells = random.standard_normal((50, 4)), random.standard_normal((50, 6))
+    precision = cells.T @ cells
+    adapted = -np.linalg.solve(precision, cells.T @ times)
+    joint = np.column_stack((times, cells))
+    whole = np.sqrt(np.diag(np.linalg.inv(joint.T @ joint)))[4:]
+    none = np.empty(0)
+    found = half_widths(
+        Cells(none, precision, none, none, none, none, none), Slopes(times + cells @ adapted, adapted), 1.5
+    )
+    assert found == pytest.approx(1.96 * 1.5 * whole)
+
+
+def test_a_time_at_the_end_of_the_search_is_not_given():
+    at = Slopes(1e4 * np.eye(4), np.zeros((6, 4)))
+    found = estimates(np.array([1.5, 0.2, 0.1, 3.0]), at, 1.0)
+    assert [name for name, number in found.items() if number is None] == ["accel_time_delay", "brake_time_constant"]
+    assert found["accel_time_constant"].value == 0.2
 
 
 def test_from_a_table_to_a_parameter_file_that_the_node_loads(run, tmp_path, monkeypatch, capsys):
@@ -239,6 +273,7 @@ def test_damaged_bags_and_bags_without_pedals_are_explained(run, tmp_path, monke
 @pytest.mark.parametrize(
     ("head", "arguments", "said"),
     [
+        ("time,accel,v_x,brake", [], "no signal 'brake' in the recording; it has accel (3), brake (0), v_x (3)"),
         ("time,brake,v_x", [], "no signal 'accel' in the recording; it has brake (3), v_x (3)"),
         ("time,accel,brake", [], "no signal 'v_x'"),
         ("time,accel,v_x", ["--column", "accel"], "must be one of accel, brake, wheel, v_x, steering"),
@@ -249,7 +284,8 @@ def test_damaged_bags_and_bags_without_pedals_are_explained(run, tmp_path, monke
 )
 def test_wrong_use_is_said_in_one_line(tmp_path, monkeypatch, capsys, head, arguments, said):
     monkeypatch.chdir(tmp_path)
-    Path("log.csv").write_text(head + "\n" + "".join(f"{i},0.{i},0\n" for i in range(3)))
+    empty = "," * (head.count(",") - 2)
+    Path("log.csv").write_text(head + "\n" + "".join(f"{i},0.{i},0{empty}\n" for i in range(3)))
     assert main(["identify", "log.csv", "--model", "pedals", *arguments]) == 2
     error = capsys.readouterr().err
     assert said in error

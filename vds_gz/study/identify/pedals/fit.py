@@ -26,7 +26,7 @@ from vds_gz.parameters.maps import ActuationMap
 from vds_gz.study.identify.estimates import Array, Estimate
 from vds_gz.study.identify.pedals.cells import rising
 from vds_gz.study.identify.pedals.grid import Grid, covering
-from vds_gz.study.identify.pedals.intervals import estimates, half_widths, widening
+from vds_gz.study.identify.pedals.intervals import estimates, half_widths, slopes, widening
 from vds_gz.study.identify.pedals.pieces import INTERVAL, STANDING
 from vds_gz.study.identify.pedals.record import SMOOTHING, record_of
 from vds_gz.study.identify.pedals.search import search
@@ -117,18 +117,18 @@ def fit_pedals(
     rows = covering(brakes, float(np.max(brake.value))), covering(accels, float(np.max(accel.value)))
     grid = Grid(covering(speeds, driven), np.concatenate((-rows[0][:0:-1], rows[1])))
     record, times, cells = search(record_of(accel, brake, speed, grid, coasts=coasts), advance)
-    wider, driving = widening(record, cells), record.pieces.number >= 0
+    wider, at, driving = widening(record, cells), slopes(record, times), record.pieces.number >= 0
     seconds = INTERVAL * cells.presence[driving].sum(axis=0).reshape(grid.shape)
     values, moved = rising(cells, grid)
     return PedalFit(
         grid.speeds,
         grid.pedals,
         values.reshape(grid.shape),
-        half_widths(cells, wider).reshape(grid.shape),
+        half_widths(cells, at, wider).reshape(grid.shape),
         seconds,
         seconds < LEAST_SECONDS,
         moved,
-        estimates(record, times, wider),
+        estimates(times, at, wider),
         math.sqrt(float(np.mean(cells.residuals**2) / np.mean(cells.weight))),
         speed.time,
         speed.value,

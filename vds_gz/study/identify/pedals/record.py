@@ -18,6 +18,9 @@ from vds_gz.study.identify.pedals.pieces import INTERVAL, STANDING, Pieces, piec
 from vds_gz.study.identify.pedals.speeds import Bins, SpeedNoise, binned, median_speed, noise_of
 from vds_gz.study.identify.signals import Series, SignalError
 
+#: Pedals and speeds must overlap by this [s].
+LEAST_TIME = 2.0
+
 #: Speeds are smoothed over this time before maps are read at them [s].
 SMOOTHING = 0.3
 
@@ -111,9 +114,13 @@ def record_of(accel: Series, brake: Series, speed: Series, grid: Grid, *, coasts
     Raises:
         SignalError: Pedals and speeds hardly overlap.
     """
-    time = np.arange(max(speed.time[0], min(accel.time[0], brake.time[0])), speed.time[-1], INTERVAL)
-    if len(time) < 50:
-        raise SignalError("pedals and speeds hardly overlap in time. Are the clocks the same?")
+    first, last = min(accel.time[0], brake.time[0]), max(accel.time[-1], brake.time[-1])
+    time = np.arange(max(speed.time[0], first), speed.time[-1], INTERVAL)
+    if len(time) * INTERVAL < LEAST_TIME or last <= speed.time[0]:
+        raise SignalError(
+            f"pedals were commanded from {first:.2f} to {last:.2f} s, speeds were measured from {speed.time[0]:.2f} to "
+            f"{speed.time[-1]:.2f} s; they must overlap by {LEAST_TIME:g} s at least. Are the clocks the same?"
+        )
     median = median_speed(speed, SMOOTHING)
     residuals = speed.value - median
     found = noise_of(residuals, float(np.ptp(median)), approach=True)

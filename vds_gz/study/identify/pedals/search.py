@@ -15,6 +15,9 @@ from vds_gz.study.progress import Advance
 #: Least time constant of the models [s].
 SHORTEST = 0.03
 
+#: Longest dead times and time constants that are looked for, in the order of the vectors [s].
+LONGEST = 1.5, 3.0, 1.5, 3.0
+
 #: Dead times [s] and time constants [s] that are tried, the same for both pedals.
 DELAYS, LAGS = (0.0, 0.1, 0.2, 0.35, 0.5, 0.8), (0.03, 0.1, 0.25, 0.5)
 
@@ -51,7 +54,7 @@ def _least_squares(record: Record, start: Array) -> Array:
     found = least_squares(
         lambda times: solve(record, times).residuals,
         np.maximum(start, (0.01, SHORTEST + 1e-3, 0.01, SHORTEST + 1e-3)),
-        bounds=((0.0, SHORTEST, 0.0, SHORTEST), (1.5, 3.0, 1.5, 3.0)),
+        bounds=((0.0, SHORTEST, 0.0, SHORTEST), LONGEST),
         x_scale=0.05,
         diff_step=0.02,
         max_nfev=8,
