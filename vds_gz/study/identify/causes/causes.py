@@ -12,16 +12,10 @@ from types import MappingProxyType
 
 import numpy as np
 
-from vds_gz.study.identify.causes.relations import rate, relation
+from vds_gz.study.identify.causes.relations import AFTER_COMMAND, APART, NOT_TOGETHER, TOGETHER, rate, relation
 from vds_gz.study.identify.causes.times import check_times
 from vds_gz.study.identify.causes.wheels import wrong_wheels
 from vds_gz.study.identify.signals import POSES, QUANTITIES, UNITS, MeasuredChannel, Series, SignalError, Signals
-
-#: A measurement comes up to so long after its command, and one of another topic up to so long before or after [s].
-AFTER_COMMAND, APART = 2.0, 0.5
-
-#: Correlations from which on two series go together, and below which they do not.
-TOGETHER, NOT_TOGETHER = 0.9, 0.3
 
 #: A factor is that of a unit if it is as near as this, and two measurements agree if theirs is as near to 1.
 NEAR, AGREEING = 0.12, 0.2

@@ -11,6 +11,12 @@ from scipy.signal import lfilter
 from vds_gz.study.identify.signals import Series
 from vds_gz.study.recording import Array
 
+#: A measurement comes up to so long after its command, and one of another topic up to so long before or after [s].
+AFTER_COMMAND, APART = 2.0, 0.5
+
+#: Correlations from which on two series go together, and below which they do not.
+TOGETHER, NOT_TOGETHER = 0.9, 0.3
+
 #: Series are compared on a grid of this step [s], or wider in longer recordings so that there are no more points.
 STEP, POINTS = 0.02, 20_000
 

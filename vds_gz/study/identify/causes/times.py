@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from vds_gz.study.identify.causes.relations import AFTER_COMMAND, FEWEST
 from vds_gz.study.identify.signals import Series, SignalError
-
-#: Fewer samples tell nothing.
-FEWEST = 20
 
 #: How far ahead of the commands measurements are looked for, and in which steps [s].
 LEAD, LEAD_STEP = 1.0, 0.02
@@ -23,8 +21,11 @@ def check_times(quantity: str, command: Series, measured: Series) -> None:
         SignalError: There are too few in the time of the commands, or they come before these.
     """
     if not len(command.time) or not len(measured.time):
-        raise SignalError(f"of {quantity} there are {len(command.time)} commands and {len(measured.time)} measurements")
-    inside = (measured.time >= command.time[0]) & (measured.time <= command.time[-1] + 2.0)
+        raise SignalError(
+            f"of {quantity} there are {len(command.time)} commands and {len(measured.time)} measurements; needed are "
+            f"1 and {FEWEST}"
+        )
+    inside = (measured.time >= command.time[0]) & (measured.time <= command.time[-1] + AFTER_COMMAND)
     if inside.sum() < FEWEST:
         raise SignalError(
             f"of {quantity} there are {int(inside.sum())} measurements in the time of the commands "

@@ -8,14 +8,8 @@ from types import MappingProxyType
 
 import numpy as np
 
-from vds_gz.study.identify.causes.relations import Relation, relation
+from vds_gz.study.identify.causes.relations import AFTER_COMMAND, APART, NOT_TOGETHER, TOGETHER, Relation, relation
 from vds_gz.study.identify.signals import MeasuredChannel, Series, Signals
-
-#: Speeds of wheels come up to so long before or after those of the vehicle, and so long after commands [s].
-APART, AFTER_COMMAND = 0.5, 2.0
-
-#: Correlations from which on two series go together, and below which they do not.
-TOGETHER, NOT_TOGETHER = 0.9, 0.3
 
 #: No wheel is smaller or larger [m].
 SMALLEST, LARGEST = 0.015, 1.5

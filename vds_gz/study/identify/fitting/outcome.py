@@ -38,7 +38,7 @@ from vds_gz.study.identify.solver.intervals import Intervals
 from vds_gz.study.identify.solver.protocol import Problem
 from vds_gz.vehicle.command import TWIST
 
-#: Gains and offsets are given if their intervals are not wider to either side than this part of 1 and of the range.
+#: Offsets are given if their intervals are not wider to either side than this part of the range of the measurement.
 CERTAIN_OFFSET = 0.05
 
 #: What a model leaves is more than noise if it is so many times the noise and this part of the range.
