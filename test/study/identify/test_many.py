@@ -62,6 +62,9 @@ def test_recordings_are_pooled_and_bad_ones_named(folder, capsys):
     assert "run_bad.csv" in told.err
     assert "run_still.csv: nothing was excited" in told.err
     assert "run_swapped.csv: of v_x what was measured comes 0." in told.err
+    page = (folder / "out" / "report.html").read_text()
+    for name in ("run_bad.csv", "run_still.csv", "run_swapped.csv"):
+        assert told.err.count(name) == page.count(name) == 1
     rows = rows_of(folder / "out")
     assert [row["file"] for row in rows] == [f"run{end}.csv" for end in ("0", "1", "2", "_bad", "_still", "_swapped")]
     assert [row["status"] == "done" for row in rows] == [True] * 3 + [False] * 3

@@ -32,7 +32,7 @@ class Identified:
     Attributes:
         log: The recording.
         fit: What was found, without the samples; None where nothing was.
-        failure: Why nothing was found, in words; empty where something was.
+        failure: Why nothing was found, in words that name the recording; empty where something was.
     """
 
     log: str

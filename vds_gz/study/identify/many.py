@@ -76,7 +76,7 @@ class _Identify:
         try:
             signals = source.signals(Path(log))
         except OSError as error:
-            raise SignalError(f"{log}: {error}") from None
+            raise SignalError(str(error)) from None
         try:
             fit = identify(
                 signals,
@@ -86,10 +86,10 @@ class _Identify:
                 priors=source.priors,
                 hold_out=0.0,
             )
-        except (SignalError, np.linalg.LinAlgError) as error:
-            raise SignalError(f"{log}: {error}") from None
+        except np.linalg.LinAlgError as error:
+            raise SignalError(f"the fit failed: {error}") from None
         if not any(fit.numbers.values()):
-            raise SignalError(f"{log}: nothing was excited")
+            raise SignalError("nothing was excited")
         return Identified(log, without_samples(fit))
 
 
@@ -136,7 +136,11 @@ def identify_many(
 
 
 def _found(outcome: Done[str, Identified] | Failed[str]) -> Identified:
-    return outcome.result if isinstance(outcome, Done) else Identified(outcome.task, failure=outcome.reason)
+    """What was found of a recording; why nothing was names the recording, once."""
+    if isinstance(outcome, Done):
+        return outcome.result
+    log, reason = outcome.task, outcome.reason
+    return Identified(log, failure=reason if log in reason else f"{log}: {reason}")
 
 
 def _key(log: str, source: Source) -> str:

@@ -91,8 +91,8 @@ def write_report(folder: Path, recordings: Sequence[Identified], fit: VehicleFit
     page = Page(f"What {len(recordings)} recordings tell of the vehicle")
     for note in pooled_notes(fit, found) if fit else ():
         page.text(f"Note: {note}.")
-    for log, failure in failures.items():
-        page.text(f"{log} tells nothing: {failure}", bad=True)
+    for failure in failures.values():
+        page.text(failure, bad=True)
     if fit is not None and found:
         picture = png(_figure(recordings, pooled_words(fit, found), found))
         (folder / "pooled.png").write_bytes(picture)
