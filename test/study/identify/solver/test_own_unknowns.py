@@ -44,9 +44,9 @@ RATE_SPACE = Space.of([0.3], 1e-3, 10.0)
 
 
 def test_they_are_found_as_if_all_were_shared() -> None:
-    one = solve(problem(separate(own_space()), RATE_SPACE), np.array([[1.5]]), noise=KNOWN)
+    one = solve(problem(separate(own_space()), RATE_SPACE), np.array([[1.5]]), noise=KNOWN, tolerance=1e-12)
     space = Space.of([0.3, *[1.0] * 6], [1e-3, *[-np.inf] * 6])
-    every = solve(problem([together()], space), np.array([[1.5, *[1.0] * 6]]), noise=KNOWN)
+    every = solve(problem([together()], space), np.array([[1.5, *[1.0] * 6]]), noise=KNOWN, tolerance=1e-12)
     assert one.converged.all()
     assert one.points[0, 0] == pytest.approx(every.points[0, 0], abs=1e-6)
     assert np.concatenate([own[0] for own in one.own]) == pytest.approx(every.points[0, 1:], abs=1e-5)
@@ -125,8 +125,24 @@ def test_more_starts_than_memory_allows_are_worked_on_in_groups(monkeypatch: pyt
     assert grouped.iterations.tolist() == whole.iterations.tolist()
 
 
-def test_a_step_that_is_too_long_for_one_of_them_becomes_shorter_as_a_whole() -> None:
-    """Two that nearly do the same: shortened alone, one would leave the other's step to lead upwards."""
+@pytest.mark.parametrize("far", [1.0, 10.0, 1000.0])
+def test_however_far_they_begin_they_hold_up_nobody(far: float) -> None:
+    parts = [
+        FunctionPart(
+            lambda x, o: decay(x[0], o[0], o[1]), one + k * far, own_begin=np.array([0.0, 1.0]), own=own_space()
+        )
+        for k, one in enumerate(measured())
+    ]
+    found = solve(problem(parts, RATE_SPACE), np.array([[1.5]]))
+    near = solve(problem(separate(own_space()), RATE_SPACE), np.array([[1.5]]))
+    assert found.converged.all()
+    assert found.iterations[0] <= near.iterations[0] + 4
+    assert found.points[0, 0] == pytest.approx(near.points[0, 0], abs=1e-3)
+    assert [own[0, 0] - k * far for k, own in enumerate(found.own)] == pytest.approx(OFFSETS, abs=0.1)
+
+
+def test_two_that_nearly_do_the_same_go_together() -> None:
+    """Shortened alone, one would leave the other's step to lead upwards."""
 
     def function(x: Array, o: Array) -> Array:
         return np.asarray(x[0] * TIME**2 + o[0] * np.cos(0.1 * TIME) + o[1] * np.cos(0.5 * TIME))

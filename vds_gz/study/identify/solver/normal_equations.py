@@ -146,9 +146,11 @@ def step(
     free: Mask,
     damping: Array,
 ) -> Step:
-    """Levenberg's and Marquardt's step, within the bounds, and no longer than the scales.
+    """Levenberg's and Marquardt's step, within the bounds, and no longer than the scales of the shared unknowns.
 
-    An unknown that is at a bound and would leave it, or which nothing depends on, stays exactly where it is.
+    The parts' own unknowns go all the way to where the equations have them best beside the shared ones: however far off
+    one begins, it holds up nobody, and the step leads downwards whatever length is left of the shared one. An unknown
+    that is at a bound and would leave it, or which nothing depends on, stays exactly where it is.
 
     Args:
         equations: With priors.
@@ -163,14 +165,11 @@ def step(
     outward = (points <= space.lower) & (reduced.gradient >= 0.0) | (points >= space.upper) & (reduced.gradient <= 0.0)
     square = reduced.square + _diagonals(damping[:, None] * diagonal)
     shared = _bounded(square, reduced.gradient, free & excited & ~outward, space.lower - points, space.upper - points)
-    changes = [-(one[:, :, 0] + np.einsum("sqp,sp->sq", one[:, :, 1:], shared)) for one in reduced.own]
-    # All of the step becomes shorter, not what is too long of it: else it need not lead downwards.
-    lengths = zip((shared, *changes), (space, *spaces), strict=True)
-    length = np.max([np.max(np.abs(one) / of.scale, axis=1, initial=1.0) for one, of in lengths], axis=0)
-    shared /= length[:, None]
+    shared /= np.max(np.abs(shared) / space.scale, axis=1, initial=1.0)[:, None]
     steps = []
-    for change, at, where in zip(changes, own, spaces, strict=True):
-        steps.append(np.clip(at + change / length[:, None], where.lower, where.upper) - at)
+    for one, at, where in zip(reduced.own, own, spaces, strict=True):
+        change = -(one[:, :, 0] + np.einsum("sqp,sp->sq", one[:, :, 1:], shared))
+        steps.append(np.clip(at + change, where.lower, where.upper) - at)
     return Step(shared, tuple(steps), _predicted(equations, shared, steps))
 
 

@@ -38,8 +38,8 @@ class Space:
     """Where some unknowns may be, and what is known of them beforehand; each (n,).
 
     Attributes:
-        scale: A step that is small enough for the model to be nearly linear; no step is longer. An unknown whose
-            standard deviation would be far longer than this is not excited, and stays where it is.
+        scale: A step that is small enough for the model to be nearly linear; no step of shared unknowns is longer. An
+            unknown whose standard deviation would be far longer than this is not excited, and stays where it is.
         lower, upper: Bounds; infinite where there are none.
         mean, sigma: A Gaussian prior; an infinite sigma where there is none.
     """
