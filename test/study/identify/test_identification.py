@@ -29,6 +29,30 @@ def test_a_clean_recording_gives_the_numbers_exactly(name):
     assert max(fit.held_out.values()) < 0.1
 
 
+def published(case, rate):
+    """A vehicle that publishes so many samples per second."""
+    return dataclasses.replace(case, parameters=dataclasses.replace(case.parameters, pub_rate=rate))
+
+
+@pytest.mark.parametrize("rate", [30.0, 60.0, 70.0])
+def test_publishing_rates_that_do_not_divide_the_step_rate_cost_no_dead_time(rate):
+    case = published(random_case("differential", 0), rate)
+    fit = identify(clean(case, 0, 20.0), vehicle=case.known(), hold_out=0.0)
+    true = truth(case.vehicle)["drive_actuators.dead_time"]
+    assert fit.numbers["drive_actuators.dead_time"].value == pytest.approx(true, abs=1e-4)
+
+
+def test_what_changes_between_steps_is_not_taken_for_a_state_that_holds():
+    case = published(random_case("differential", 0), 1000.0)
+    signals = clean(case, 0, 20.0)
+    time = np.arange(1.0 / 60.0, 20.0, 1.0 / 60.0)
+    for name, one in signals.measured.items():
+        signals.measured[name] = Series(time, np.interp(time, one.time, one.value))
+    fit = identify(signals, vehicle=case.known(), hold_out=0.0)
+    true = truth(case.vehicle)["drive_actuators.dead_time"]
+    assert fit.numbers["drive_actuators.dead_time"].value == pytest.approx(true, abs=1e-4)
+
+
 def test_a_sensor_that_reads_late_is_told_from_the_dead_time_of_the_actuator():
     case = random_case("bicycle fs rd", 3)
     signals = clean(case, 1, 20.0)

@@ -9,6 +9,7 @@ import numpy as np
 
 from vds_gz.study.identify.fitting.latencies import with_latencies
 from vds_gz.study.identify.fitting.reach import measured_reach
+from vds_gz.study.identify.fitting.sampling import as_sampled
 from vds_gz.study.identify.fitting.search import Search, most_moving, thinned
 from vds_gz.study.identify.fitting.selection import is_limited, select_limits
 from vds_gz.study.identify.fitting.simplest import simplest, simplest_intervals
@@ -76,6 +77,7 @@ def fit_all(setup: Setup, pieces: Sequence[Piece], *, seed: int = 0, profile: bo
     exact = solve(problem, rough.solution.points, free=rough.free[np.newaxis])
     selected = select_limits(problem, setup.family, actuators, exact)
     solution, free = selected.solution, selected.free
+    setup, problem, solution = as_sampled(setup, telling, problem, solution, free)
     if len(pieces) > 1 or pieces[0] is not telling:
         problem = problem_of(setup, pieces)
         solution = solve(problem, solution.points, free=free[np.newaxis], warm=True)

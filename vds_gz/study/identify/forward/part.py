@@ -47,12 +47,15 @@ class VehicleFamily:
         unknowns: What is looked for, in the order of a point's coordinates.
         latencies: About how late sensors read, by the indices of their channels [s]; from there on latencies that are
             looked for act as straight lines.
+        hold: What was measured is the state of a simulator, which holds for steps of this length [s]; 0: it changes
+            between steps too.
     """
 
     model: AnyModel
     parameters: ParameterGroup
     unknowns: tuple[Unknown, ...]
     latencies: Mapping[int, float] = field(default_factory=dict)
+    hold: float = 0.0
 
     def vehicle(self, point: Array) -> ParameterGroup:
         """The parameters at a point."""
@@ -158,7 +161,7 @@ class VehiclePart:
     def _positions(self, index: int, channel: MeasuredChannel) -> Array:
         """When a channel's samples were taken, in steps, about its latency before they were read."""
         latency = self.family.latencies.get(index, 0.0)
-        at = self.piece.positions(channel.series.time - latency)
+        at = self.piece.positions(channel.series.time - latency, self.family.hold)
         return np.maximum(at, 1.0) if latency else at
 
     def _start_guess(self, channels: Sequence[tuple[int, MeasuredChannel]]) -> tuple[Array, Array]:

@@ -60,8 +60,15 @@ class Piece:
         """From the first step to the last sample [s]."""
         return max(float(one.series.time[-1]) for _, one in self.channels) - self.origin
 
-    def positions(self, time: Array) -> Array:
-        """Times as numbers of steps from the origin; within rounding of a whole number, that."""
+    def positions(self, time: Array, hold: float = 0.0) -> Array:
+        """Times as numbers of steps from the origin; within rounding of a whole number, that.
+
+        Args:
+            time: [s].
+            hold: What is read then holds since the last multiple of this from the origin [s]; 0: it does not.
+        """
+        if hold:
+            time = self.origin + hold * np.floor((time - self.origin) / hold + ON_GRID)
         steps = (time - self.origin) / self.dt
         near = np.rint(steps)
         return np.where(np.abs(steps - near) < ON_GRID, near, steps)
