@@ -16,8 +16,12 @@ import vds_gz
 from vds_gz.cli import main
 from vds_gz.parameters.intervals import read_intervals
 from vds_gz.study.identify.estimates import Estimate
+from vds_gz.study.identify.journal import Identified
 from vds_gz.study.identify.many import JOURNAL, Source, identify_many
-from vds_gz.study.identify.pooling import pool
+from vds_gz.study.identify.pooling import pool, pool_fits
+from vds_gz.study.identify.results import VehicleFit
+from vds_gz.study.report.recordings import pooled_notes
+from vds_gz.vehicle.catalogue import models
 
 DEAD_TIME, CONSTANT = 0.2, 0.3
 
@@ -78,6 +82,20 @@ def test_recordings_are_pooled_and_bad_ones_named(folder, capsys):
         float(r["v_x.dead_time.high"]) - float(r["v_x.dead_time.low"]) for r in rows[:3]
     )
     assert "pooled.png" in os.listdir(folder / "out")
+
+
+def test_recordings_of_another_model_are_not_pooled_and_a_note_names_them():
+    name = "drive_actuators.dead_time"
+
+    def shown(log, model, value):
+        numbers = {name: Estimate(value, value - 0.01, value + 0.01)}
+        return Identified(log, VehicleFit(model, models()[model].parameters(), numbers, {}, {}, (), (), {}, ()))
+
+    fit, found = pool_fits([shown("a", "differential", 0.2), shown("b", "omni", 0.9), shown("c", "differential", 0.2)])
+    assert (fit.model, found[name].count, found[name].estimate.value) == ("differential", 2, pytest.approx(0.2))
+    assert list(pooled_notes(fit, found)) == [
+        "b shows the model 'omni', most recordings 'differential'; its numbers are not pooled"
+    ]
 
 
 def test_another_vehicle_among_them_is_named(folder, capsys):

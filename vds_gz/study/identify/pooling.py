@@ -48,13 +48,13 @@ class Pooled:
         return self.scatter > math.sqrt((1.0 - part + RARE * math.sqrt(part)) ** 3)
 
 
-def pool(told: Mapping[str, Estimate]) -> Pooled:
+def pool(estimates: Mapping[str, Estimate]) -> Pooled:
     """Pool at least one estimate, each of a recording.
 
     Source: R. DerSimonian and N. Laird, Meta-analysis in clinical trials, Controlled Clinical Trials 7 (1986) 177-188.
     """
-    values = np.array([one.value for one in told.values()])
-    widths = np.array([one.high - one.low for one in told.values()]) / (2.0 * WIDTH)
+    values = np.array([one.value for one in estimates.values()])
+    widths = np.array([one.high - one.low for one in estimates.values()]) / (2.0 * WIDTH)
     variances = np.maximum(widths, 1e-12 + 1e-9 * np.abs(values)) ** 2
     freedom = len(values) - 1
     mean, _ = _weighted(values, variances)
@@ -66,7 +66,7 @@ def pool(told: Mapping[str, Estimate]) -> Pooled:
     mean, deviation = _weighted(values, variances + between)
     half = WIDTH * deviation
     scatter = math.sqrt(squares / freedom) if freedom else math.nan
-    farthest = list(told)[int(np.argmax(np.abs(values - np.median(values))))]
+    farthest = list(estimates)[int(np.argmax(np.abs(values - np.median(values))))]
     return Pooled(Estimate(mean, mean - half, mean + half), len(values), math.sqrt(between), scatter, farthest)
 
 
@@ -88,17 +88,22 @@ def pool_fits(recordings: Iterable[Identified]) -> tuple[VehicleFit | None, dict
         return None, {}
     model = _most_frequent([fit.model for fit in every.values()])
     fits = {log: fit for log, fit in every.items() if fit.model == model}
-    told: dict[str, dict[str, Estimate]] = {}
+    by_name: dict[str, dict[str, Estimate]] = {}
     for log, fit in fits.items():
-        for name, number in told_by(fit).items():
-            told.setdefault(name, {})
+        for name, number in estimates_of(fit).items():
+            by_name.setdefault(name, {})
             if number is not None:
-                told[name][log] = number
-    found = {name: pool(estimates) for name, estimates in told.items() if estimates}
-    return _pooled_fit(list(fits.values()), found), found
+                by_name[name][log] = number
+    found = {name: pool(estimates) for name, estimates in by_name.items() if estimates}
+    others = tuple(
+        f"{log} shows the model '{fit.model}', most recordings '{model}'; its numbers are not pooled"
+        for log, fit in every.items()
+        if fit.model != model
+    )
+    return _pooled_fit(list(fits.values()), found, others), found
 
 
-def told_by(fit: VehicleFit) -> dict[str, Estimate | None]:
+def estimates_of(fit: VehicleFit) -> dict[str, Estimate | None]:
     """All numbers of a fit by name: parameters, calibrations, and those of axes."""
     axes = {
         f"{axis.quantity}.{name}": number
@@ -109,7 +114,7 @@ def told_by(fit: VehicleFit) -> dict[str, Estimate | None]:
     return fit.numbers | fit.calibrations | axes
 
 
-def _pooled_fit(fits: Sequence[VehicleFit], found: Mapping[str, Pooled]) -> VehicleFit:
+def _pooled_fit(fits: Sequence[VehicleFit], found: Mapping[str, Pooled], findings: tuple[str, ...]) -> VehicleFit:
     first = fits[0]
     names = list(dict.fromkeys(name for fit in fits for name in fit.numbers))
     numbers = {name: found[name].estimate if name in found else None for name in names}
@@ -127,7 +132,7 @@ def _pooled_fit(fits: Sequence[VehicleFit], found: Mapping[str, Pooled]) -> Vehi
             if number is None and any(name in fit.reached for fit in fits)
         },
         channels=(),
-        findings=(),
+        findings=findings,
         held_out={},
         axes=tuple(_pooled_axis(axis, fits) for axis in first.axes),
     )
@@ -135,10 +140,10 @@ def _pooled_fit(fits: Sequence[VehicleFit], found: Mapping[str, Pooled]) -> Vehi
 
 def _pooled_axis(axis: Axis, fits: Sequence[VehicleFit]) -> Axis:
     """What the first recording tells of an axis, but of the steering at standstill what most tell."""
-    told = [
+    centred = [
         one.centred for fit in fits for one in fit.axes if one.quantity == axis.quantity and one.centred is not None
     ]
-    return dataclasses.replace(axis, centred=_most_frequent(told) if told else None)
+    return dataclasses.replace(axis, centred=_most_frequent(centred) if centred else None)
 
 
 def _parameters(fit: VehicleFit) -> list[str]:

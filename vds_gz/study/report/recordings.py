@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from vds_gz.parameters.intervals import INTERVAL
 from vds_gz.study.identify.estimates import Estimate
 from vds_gz.study.identify.journal import Identified
-from vds_gz.study.identify.pooling import Pooled, told_by
+from vds_gz.study.identify.pooling import Pooled, estimates_of
 from vds_gz.study.identify.results import VehicleFit
 from vds_gz.study.identify.words import Named, named
 from vds_gz.study.report.html import Page
@@ -46,7 +46,8 @@ def pooled_rows(fit: VehicleFit, found: Numbers) -> Iterator[tuple[str, ...]]:
 
 
 def pooled_notes(fit: VehicleFit, found: Numbers) -> Iterator[str]:
-    """Numbers of which the recordings differ by more than their intervals allow."""
+    """Recordings of other models, and numbers of which the recordings differ by more than their intervals allow."""
+    yield from fit.findings
     for word in pooled_words(fit, found):
         if (one := found[word.name]).differs:
             yield (
@@ -58,15 +59,15 @@ def pooled_notes(fit: VehicleFit, found: Numbers) -> Iterator[str]:
 
 def write_table(path: Path, recordings: Sequence[Identified]) -> None:
     """Write a CSV file with one row a recording: file, status, and each number with its interval."""
-    told = {one.log: told_by(one.fit) if one.fit is not None else {} for one in recordings}
-    columns = list(dict.fromkeys(name for numbers in told.values() for name, number in numbers.items() if number))
+    estimates = {one.log: estimates_of(one.fit) if one.fit is not None else {} for one in recordings}
+    columns = list(dict.fromkeys(name for numbers in estimates.values() for name, number in numbers.items() if number))
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["file", "status", *(f"{name}{end}" for name in columns for end in ("", ".low", ".high"))])
         for one in recordings:
             row: list[object] = [one.log, one.failure or "done"]
             for name in columns:
-                number = told[one.log].get(name)
+                number = estimates[one.log].get(name)
                 row += ["", "", ""] if number is None else dataclasses.astuple(number)
             writer.writerow(row)
 
@@ -94,26 +95,28 @@ def write_report(folder: Path, recordings: Sequence[Identified], fit: VehicleFit
     for failure in failures.values():
         page.text(failure, bad=True)
     if fit is not None and found:
-        picture = png(_figure(recordings, pooled_words(fit, found), found))
+        picture = png(_figure(recordings, fit.model, pooled_words(fit, found), found))
         (folder / "pooled.png").write_bytes(picture)
         page.picture(picture, "every number by recording, with its interval")
         page.table(HEAD, pooled_rows(fit, found))
     (folder / "report.html").write_text(page.html(), encoding="utf-8")
 
 
-def _figure(recordings: Sequence[Identified], words: Sequence[Named], found: Numbers) -> Figure:
-    """Of each number what every recording tells, in their order, and what all of them tell together."""
+def _figure(recordings: Sequence[Identified], model: str, words: Sequence[Named], found: Numbers) -> Figure:
+    """Of each number what every recording of a model tells, in their order, and what all of them tell together."""
     with mpl.rc_context(STYLE):
         rows = math.ceil(len(words) / ACROSS)
         figure = Figure(figsize=(12.0, 2.3 * rows + 0.6), dpi=100, layout="constrained")
         panels = figure.subplots(rows, ACROSS, squeeze=False, sharex=True).ravel()
         for panel, word in zip(panels, words, strict=False):
-            told = {
+            estimates = {
                 k: number
                 for k, one in enumerate(recordings, start=1)
-                if one.fit is not None and (number := told_by(one.fit).get(word.name)) is not None
+                if one.fit is not None
+                and one.fit.model == model
+                and (number := estimates_of(one.fit).get(word.name)) is not None
             }
-            _draw(panel, told, found[word.name])
+            _draw(panel, estimates, found[word.name])
             label = word.label if word.label.startswith(word.axis) else f"{word.axis} {word.label}"
             panel.set_title(literal(label + (f" [{word.unit}]" if word.unit else "")))
         for panel in panels[len(words) :]:
@@ -124,9 +127,9 @@ def _figure(recordings: Sequence[Identified], words: Sequence[Named], found: Num
         return figure
 
 
-def _draw(panel: Axes, told: Mapping[int, Estimate], pooled: Pooled) -> None:
-    values = [one.value for one in told.values()]
-    ends = [[one.value - one.low for one in told.values()], [one.high - one.value for one in told.values()]]
+def _draw(panel: Axes, estimates: Mapping[int, Estimate], pooled: Pooled) -> None:
+    values = [one.value for one in estimates.values()]
+    ends = [[one.value - one.low for one in estimates.values()], [one.high - one.value for one in estimates.values()]]
     estimate = pooled.estimate
     panel.ticklabel_format(useOffset=False)
     panel.axhspan(
@@ -138,5 +141,5 @@ def _draw(panel: Axes, told: Mapping[int, Estimate], pooled: Pooled) -> None:
     )
     panel.axhline(estimate.value, color=COMMANDED, linewidth=1.4, label="pooled")
     panel.errorbar(
-        list(told), values, yerr=ends, fmt="o", color=ACTUAL, markersize=3.0, linewidth=1.0, label="recording"
+        list(estimates), values, yerr=ends, fmt="o", color=ACTUAL, markersize=3.0, linewidth=1.0, label="recording"
     )

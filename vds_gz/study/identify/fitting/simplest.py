@@ -65,13 +65,13 @@ def simplest_intervals(
     """
     at_lowest = solution.points[0] <= problem.space.lower
     blind = np.diag(solution.information[0]) * problem.space.scale**2 <= EXCITED**-2
-    untold = [k for k in _times(family) if free[k] and at_lowest[k] and blind[k]]
-    told = free.copy()
-    told[untold] = False
-    information = np.where(told[:, np.newaxis] & told, solution.information, 0.0)
-    found = intervals(problem, replace(solution, information=information), 0, told)
-    for k in untold:
-        found.high[k] = _unseen_up_to(problem, found.solution, k, int(told.sum()))
+    hidden = [k for k in _times(family) if free[k] and at_lowest[k] and blind[k]]
+    visible = free.copy()
+    visible[hidden] = False
+    information = np.where(visible[:, np.newaxis] & visible, solution.information, 0.0)
+    found = intervals(problem, replace(solution, information=information), 0, visible)
+    for k in hidden:
+        found.high[k] = _unseen_up_to(problem, found.solution, k, int(visible.sum()))
         found.determined[k] = True
     return found
 

@@ -137,8 +137,8 @@ def with_model(record: Record, modelled: Array) -> Record:
         modelled: At the even times.
     """
     residuals = record.speed.value - np.interp(record.speed.time, record.time, modelled)
-    told = record.pieces.at(record.time, record.speed.time) >= 0
-    found = noise_of(residuals[told], float(np.ptp(record.driven)))
+    driving = record.pieces.at(record.time, record.speed.time) >= 0
+    found = noise_of(residuals[driving], float(np.ptp(record.driven)))
     bins = binned(record.speed, found.weights(residuals)[0])
     return replace(record, driven=modelled, noise=found, bins=bins)
 
