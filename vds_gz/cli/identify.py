@@ -111,9 +111,8 @@ def _identify_vehicle(options: argparse.Namespace, task: Task, recordings: Seque
         )
     found = list(overrides(fit, vehicle.vehicle if vehicle else models()[fit.model].parameters()))
     task.write(fit.model, [_named_by_option(one, options.wheel_base) for one in found])
-    notes = _notes(recordings)
-    write_report(folder, task.log, notes, fit)
-    for note in notes:
+    write_report(folder, task.log, fit)
+    for note in fit.notes:
         print(f"note: {note}")
     print(f"\n{text_table(HEAD, list(fit_rows(fit)))}\n")
     for finding in fit.findings:
@@ -125,12 +124,6 @@ def _identify_vehicle(options: argparse.Namespace, task: Task, recordings: Seque
         print(f"\npoorly determined: {more}")
     print(f"\nparameters  {folder / 'parameters.yaml'}\nreport      {folder / 'report.html'}")
     return DONE if any(fit.numbers.values()) else FAILED
-
-
-def _notes(recordings: Sequence[Signals]) -> list[str]:
-    """What was noticed while recordings were read; of several with the number of each."""
-    several = len(recordings) > 1
-    return [f"{k}: {note}" if several else note for k, one in enumerate(recordings, start=1) for note in one.notes]
 
 
 def _known(given: tuple[NodeParameters, Path] | None, wheel_base: float | None) -> NodeParameters | None:

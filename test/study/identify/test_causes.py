@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from vds_gz.study.identify.causes.causes import check, turning_against_steering
+from vds_gz.study.identify.causes.causes import checked, turning_against_steering
 from vds_gz.study.identify.causes.relations import rate
 from vds_gz.study.identify.reading.table import read_csv
 from vds_gz.study.identify.signals import MeasuredChannel, Series, SignalError, Signals
@@ -62,9 +62,17 @@ def scale(signals, factors):
 
 
 def test_of_a_right_recording_nothing_is_said_and_all_is_kept(robot):
+    found = checked(robot)
+    assert found.notes == []
+    assert found.further == robot.further
+
+
+def test_what_was_given_stays_as_it_was(robot):
+    scale(robot, {"imu yaw_rate": -1.0})
+    robot.notes.append("read by hand")
     kept = list(robot.further)
-    check(robot)
-    assert robot.notes == []
+    assert [note.split()[0] for note in checked(robot).notes] == ["read", "imu"]
+    assert robot.notes == ["read by hand"]
     assert robot.further == kept
 
 
@@ -74,7 +82,7 @@ def test_a_short_recording_shows_a_mirrored_axis_too():
     time = TIME[: len(command)]
     signals = Signals({"v_x": Series(time, command)}, {"v_x": Series(time, -lagged(command))})
     with pytest.raises(SignalError, match=r"is -\d\.\d+ times the command .* mirrored"):
-        check(signals)
+        checked(signals)
 
 
 @pytest.mark.parametrize(
@@ -88,13 +96,13 @@ def test_a_short_recording_shows_a_mirrored_axis_too():
 def test_main_measurements_that_cannot_be_fitted_are_refused(robot, factors, said):
     scale(robot, factors)
     with pytest.raises(SignalError, match=said):
-        check(robot)
+        checked(robot)
 
 
 def test_kilometres_per_hour_are_named(robot):
     scale(robot, {"v_x": 3.6, "odom x": 3.6, "odom y": 3.6, "wheel_left_joint": 3.6, "wheel_right_joint": 3.6})
-    check(robot)
-    assert [note for note in robot.notes if "is 3." in note and "is the measurement in km/h?" in note]
+    found = checked(robot)
+    assert [note for note in found.notes if "is 3." in note and "is the measurement in km/h?" in note]
 
 
 @pytest.mark.parametrize(
@@ -119,11 +127,11 @@ def test_kilometres_per_hour_are_named(robot):
 def test_further_channels_that_cannot_be_right_are_named_and_left_out(robot, factors, said, gone):
     scale(robot, factors)
     names = {one.name for one in robot.further}
-    check(robot)
-    [note] = robot.notes
+    found = checked(robot)
+    [note] = found.notes
     assert said in note
     assert note.endswith("; left out")
-    assert {one.name for one in robot.further} == {name for name in names if not name.startswith(tuple(gone))}
+    assert {one.name for one in found.further} == {name for name in names if not name.startswith(tuple(gone))}
 
 
 def test_swapped_wheels_are_named(robot):
@@ -133,39 +141,39 @@ def test_swapped_wheels_are_named(robot):
         dataclasses.replace(left, series=right.series),
         dataclasses.replace(right, series=left.series),
     ]
-    check(robot)
-    [note] = robot.notes
+    found = checked(robot)
+    [note] = found.notes
     assert "wheel_right_joint is slower than wheel_left_joint in left turns" in note
     assert "-1.00" in note
     assert "are left and right swapped?" in note
-    assert {one.quantity for one in robot.further} == {"x", "y", "heading", "yaw_rate"}
+    assert {one.quantity for one in found.further} == {"x", "y", "heading", "yaw_rate"}
 
 
 def test_wheels_alone_are_held_against_the_commands(robot):
     robot.measured.clear()
     *_, left, right = robot.further
     robot.further = [dataclasses.replace(left, series=right.series), dataclasses.replace(right, series=left.series)]
-    check(robot)
-    assert "are left and right swapped?" in robot.notes[0]
+    found = checked(robot)
+    assert "are left and right swapped?" in found.notes[0]
 
 
 def test_what_is_of_another_vehicle_is_named(robot):
     other = MeasuredChannel("robot_2 v_x", "v_x", "/robot_2/odom", Series(TIME, lagged(steps(9, 1.0))))
     robot.further.append(other)
-    check(robot)
-    [note] = robot.notes
+    found = checked(robot)
+    [note] = found.notes
     assert note.startswith("robot_2 v_x contradicts v_x (v_x) (correlation ")
     assert "is it of another vehicle?; left out" in note
-    assert other not in robot.further
+    assert other not in found.further
 
 
 def test_what_differs_by_little_is_kept_and_named(robot):
     scale(robot, {"imu yaw_rate": 1.4})
-    check(robot)
-    [note] = robot.notes
+    found = checked(robot)
+    [note] = found.notes
     assert note.startswith("imu yaw_rate is 1.")
     assert note.endswith(" times yaw_rate (yaw_rate): one of them is not calibrated")
-    assert "imu yaw_rate" in {one.name for one in robot.further}
+    assert "imu yaw_rate" in {one.name for one in found.further}
 
 
 def car(sign=1.0, factor=1.0):
@@ -183,8 +191,8 @@ def test_a_car_that_turns_against_its_steering_is_named():
 
 def test_a_steering_angle_in_degrees_is_named():
     signals = car(factor=math.degrees(1.0))
-    check(signals)
-    assert any("reaches 2" in note and "is it in degrees?" in note for note in signals.notes)
+    found = checked(signals)
+    assert any("reaches 2" in note and "is it in degrees?" in note for note in found.notes)
 
 
 def test_of_equal_stamps_a_derivative_takes_the_last():

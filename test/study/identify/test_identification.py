@@ -70,7 +70,7 @@ def test_where_a_bicycle_is_driven_and_steered_is_told_by_its_motion_and_its_whe
     fit = identify(signals, hold_out=0.0)
     assert (fit.parameters.drive_on_steered_wheel, fit.parameters.reverse) == (True, True)
     assert fit.numbers["wheel_base"].value == pytest.approx(2.0, rel=1e-3)
-    assert signals.notes == []
+    assert fit.notes == ()
     [turns] = (one for one in fit.findings if "turns against" in one)
     assert "as one whose rear axle steers; if yours does not, the yaw rate or the steering angle is mirrored" in turns
 
@@ -79,7 +79,7 @@ def test_of_a_vehicle_that_is_known_to_steer_behind_nothing_is_said():
     case = CASES["forklift"]
     signals = clean(case, 4, 10.0)
     fit = identify(signals, vehicle=case.known(), hold_out=0.0)
-    assert not [one for one in (*signals.notes, *fit.findings) if "turns against" in one]
+    assert not [one for one in (*fit.notes, *fit.findings) if "turns against" in one]
 
 
 def test_what_is_wrong_with_one_of_several_recordings_says_with_which():
@@ -141,7 +141,8 @@ def test_wheels_and_hinges_count_only_if_their_geometry_is_known_or_looked_for()
         series = signals.measured["v_x"]
         signals.further = [MeasuredChannel(name, quantity, "joints", series, name) for name, quantity in wheels]
         setup = set_up([signals], vehicle=vehicle, wheel_base=None, fit=fit, priors={})
-        return {one.name for one in setup.channels[0]} & {name for name, _ in wheels}, signals.notes
+        assert signals.notes == []
+        return {one.name for one in setup.channels[0]} & {name for name, _ in wheels}, setup.recordings[0].notes
 
     every = {name for name, _ in wheels}
     left, [note] = used(None, ())

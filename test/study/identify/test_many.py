@@ -179,6 +179,8 @@ def test_one_recording_has_no_scatter_and_its_report_is_json(folder):
         (["run0.csv", "--model", "pedals", "--bootstrap", "20"], "--bootstrap 20 does not go with --model pedals"),
         (["--many", "run*.csv", "--model", "pedals"], "--model pedals does not go with --many"),
         (["run0.csv", "--many", "run*.csv"], "LOG 'run0.csv' does not go with --many"),
+        (["--many", "run*.csv", "--fit", "wheelbase"], "'wheelbase' cannot be fitted; it must be one of"),
+        (["--many", "run*.csv", "--fit", "wheel_base", "--preset", "indoor_robot"], "of base_link_offset, track, tire"),
         ([], "LOG is missing"),
     ],
 )

@@ -13,7 +13,7 @@ from dataclasses import replace
 from vds_gz.errors import ArgumentError
 from vds_gz.parameters.intervals import Interval
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.study.identify.causes.causes import check, turning_against_steering
+from vds_gz.study.identify.causes.causes import checked, turning_against_steering
 from vds_gz.study.identify.fitting.fitting import fit_all
 from vds_gz.study.identify.fitting.holdout import held_out_scores
 from vds_gz.study.identify.fitting.nothing import nothing_found
@@ -60,29 +60,48 @@ def identify(
     check_count(bootstrap)
     if not 0.0 <= hold_out < 1.0:
         raise ArgumentError(f"hold_out is {hold_out}; it must be at least 0 (no score) and less than 1")
-    recordings = [signals] if isinstance(signals, Signals) else list(signals)
-    if not recordings:
-        raise SignalError("there are 0 recordings; needed is at least 1")
-    for k, one in enumerate(recordings, start=1):
-        try:
-            check_numbers(one)
-            check(one)
-        except SignalError as error:
-            raise SignalError(f"recording {k}: {error}" if len(recordings) > 1 else str(error)) from None
+    recordings = _checked([signals] if isinstance(signals, Signals) else signals)
     setup = set_up(recordings, vehicle=vehicle, wheel_base=wheel_base, fit=fit, priors=priors or {})
+    notes = _notes(setup.recordings)
     if nothing_moves(setup):
-        return nothing_found(setup)
+        return replace(nothing_found(setup), notes=notes)
     pieces = pieces_of(setup.recordings, setup.channels, 1.0 / setup.step_rate)
     found = fit_all(setup, pieces, seed=seed)
     scores = {}
     if hold_out > 0.0:
         scores = held_out_scores(found.setup, pieces, found.problem, found.solution, found.free, hold_out)
     told = vehicle_fit(found, scores)
-    told = replace(told, findings=(*told.findings, *_turning(told, recordings, given=vehicle is not None)))
+    turning = _turning(told, recordings, given=vehicle is not None)
+    told = replace(told, notes=notes, findings=(*told.findings, *turning))
     if not bootstrap:
         return told
     checked = redrawn(found.setup.family, found.problem, found.solution, found.free, count=bootstrap, seed=seed)
     return replace(told, bootstrapped=checked)
+
+
+def _checked(signals: Sequence[Signals]) -> list[Signals]:
+    """Recordings without what cannot be of the vehicle's motion.
+
+    Raises:
+        SignalError: There are none, or one cannot be worked on.
+    """
+    if not signals:
+        raise SignalError("there are 0 recordings; needed is at least 1")
+    found = []
+    for k, one in enumerate(signals, start=1):
+        try:
+            check_numbers(one)
+            found.append(checked(one))
+        except SignalError as error:
+            raise SignalError(f"recording {k}: {error}" if len(signals) > 1 else str(error)) from None
+    return found
+
+
+def _notes(recordings: Sequence[Signals]) -> tuple[str, ...]:
+    """What was noticed of recordings; of several with the number of each."""
+    several = len(recordings) > 1
+    numbered = ((k, note) for k, one in enumerate(recordings, start=1) for note in one.notes)
+    return tuple(f"{k}: {note}" if several else note for k, note in numbered)
 
 
 def _turning(fit: VehicleFit, recordings: Sequence[Signals], *, given: bool) -> Iterator[str]:

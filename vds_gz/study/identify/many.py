@@ -14,6 +14,7 @@ import vds_gz
 from vds_gz.bags.connection import may_be_bag
 from vds_gz.parameters.intervals import Interval
 from vds_gz.parameters.node import NodeParameters
+from vds_gz.study.identify.forward.setup import check_names
 from vds_gz.study.identify.identification import identify
 from vds_gz.study.identify.journal import Identified, begin_journal, journal_line, read_journal, without_samples
 from vds_gz.study.identify.reading.bag import read_bag
@@ -116,7 +117,11 @@ def identify_many(
 
     Returns:
         What each tells, in their order.
+
+    Raises:
+        ArgumentError: What is looked for is no parameter of the vehicle; of any that may be, where none is given.
     """
+    check_names(source.fit, source.vehicle)
     keys = {log: _key(log, source) for log in logs}
     journal = folder / JOURNAL
     kept = dict(read_journal(journal)) if resume and journal.is_file() else {}

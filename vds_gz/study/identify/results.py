@@ -75,6 +75,7 @@ class VehicleFit(Sequence[Axis]):
         axes: The same by quantity.
         bootstrapped: By name, what was found with the interval that fits to redrawn noise give it; empty where none
             were made.
+        notes: What was noticed of the recordings, and what of them was left out; of several with the number of each.
     """
 
     model: str
@@ -87,6 +88,7 @@ class VehicleFit(Sequence[Axis]):
     held_out: dict[str, float]
     axes: tuple[Axis, ...]
     bootstrapped: Mapping[str, Estimate] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     def title(self, channel: Channel) -> str:
         """What distinguishes a channel from all others."""

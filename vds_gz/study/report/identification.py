@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from vds_gz.parameters.intervals import INTERVAL
@@ -60,11 +60,11 @@ def fit_rows(fit: VehicleFit) -> Rows:
         yield "residual", title, left, noise_words(channel, fit.held_out.get(title))
 
 
-def write_report(folder: Path, log: str, notes: Sequence[str], fit: VehicleFit) -> None:
+def write_report(folder: Path, log: str, fit: VehicleFit) -> None:
     """Write report.html, report.json, identified.png and, of further recordings and channels, further pictures."""
-    write_json(folder, log, notes, _content(fit))
+    write_json(folder, log, fit.notes, _content(fit))
     page = Page(report_title(log))
-    for note in (*notes, *fit.findings):
+    for note in (*fit.notes, *fit.findings):
         page.text(note)
     for name, (what, channels) in _pictures(fit).items():
         picture = png(channels_figure(channels, [fit.title(one) for one in channels]))

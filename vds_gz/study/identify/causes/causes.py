@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
@@ -30,25 +31,26 @@ _LENGTHS = MappingProxyType({"cm": 100.0, "mm": 1000.0})
 _UNITS = MappingProxyType({"v_x": _SPEEDS, "v_y": _SPEEDS, "x": _LENGTHS})
 
 
-def check(signals: Signals) -> None:
-    """Note likely causes of trouble; leave out further channels that contradict the main measurements.
+def checked(signals: Signals) -> Signals:
+    """The same without further channels that contradict the main measurements, with notes on likely causes of trouble.
 
     Raises:
         SignalError: The main measurements contradict the commands, or do not belong to their times, so that nothing
             can be fitted.
     """
+    notes = list(signals.notes)
     for quantity in QUANTITIES:
         if quantity in signals.commanded and quantity in signals.measured:
-            signals.notes += _against_command(signals, quantity)
+            notes += _against_command(signals, quantity)
             check_times(quantity, signals.commanded[quantity], signals.measured[quantity])
     wrong = wrong_wheels(signals)
-    wrong |= {one.name: cause for one in signals.further if (cause := _against_main(signals, one))}
-    signals.notes += [f"{cause}; left out" for cause in dict.fromkeys(wrong.values())]
+    wrong |= {one.name: cause for one in signals.further if (cause := _against_main(signals, one, notes))}
+    notes += [f"{cause}; left out" for cause in dict.fromkeys(wrong.values())]
     poses = {one.source for one in signals.further if one.name in wrong and one.quantity in POSES}
-    signals.further = [
+    kept = [
         one for one in signals.further if one.name not in wrong and not (one.quantity in POSES and one.source in poses)
     ]
-    signals.notes += _angles_too_large(signals)
+    return replace(signals, further=kept, notes=[*notes, *_angles_too_large(signals)])
 
 
 def _against_command(signals: Signals, quantity: str) -> Iterator[str]:
@@ -72,8 +74,8 @@ def _against_command(signals: Signals, quantity: str) -> Iterator[str]:
                 yield f"{words}: is the {which} in {unit}?"
 
 
-def _against_main(signals: Signals, channel: MeasuredChannel) -> str:
-    """Why a further channel cannot be of the motion that was measured; empty if it can."""
+def _against_main(signals: Signals, channel: MeasuredChannel, notes: list[str]) -> str:
+    """Why a further channel cannot be of the motion that was measured; empty if it can, maybe with a note."""
     reference, series, what = _comparable(signals, channel)
     found = relation(reference, series, -APART, APART) if reference and series else None
     if found is None:
@@ -89,7 +91,7 @@ def _against_main(signals: Signals, channel: MeasuredChannel) -> str:
             if _near(found.gain, times):
                 return f"{channel.name} is {found.gain:.4g} times {what}: is one of them in {unit}?"
     if not channel.hinge and not _near(found.gain, 1.0, AGREEING):  # the inner wheel turns further
-        signals.notes.append(f"{channel.name} is {found.gain:.4g} times {what}: one of them is not calibrated")
+        notes.append(f"{channel.name} is {found.gain:.4g} times {what}: one of them is not calibrated")
     return ""
 
 

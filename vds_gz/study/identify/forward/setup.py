@@ -43,7 +43,8 @@ COMMANDED_BY: Mapping[CommandKind, tuple[str, ...]] = {
 #: Fields of commands and of calibrations.
 FIELDS = {"v_x": "v_x", "v_y": "v_y", "yaw_rate": "yaw_rate", "steering": "steering_angle"}
 
-#: With ``fit=("all",)`` these are found: the vehicle's geometry and the tyres.
+#: What stands for all of these: the vehicle's geometry and the tyres.
+ALL = "all"
 GEOMETRY = ("wheel_base", "track", "track_fixed", "track_steered", "base_link_offset", "tire_diameter")
 
 #: Geometry by which wheels turn and hinges stand as they do.
@@ -57,6 +58,9 @@ RANGE = 5.0
 
 #: What is fitted by a name that is no parameter's.
 STEERING_OFFSET = "steering_offset"
+
+#: Models of which a recording may be where no vehicle is given.
+RECOGNIZED = ("bicycle", "differential", "omni")
 
 
 @dataclass(frozen=True)
@@ -105,6 +109,30 @@ def model_name(signals: Signals) -> str:
     return "omni" if moves else "differential"
 
 
+def check_names(names: Collection[str], vehicle: NodeParameters | None) -> None:
+    """Refuse names that cannot be fitted.
+
+    Args:
+        names: What is to be found.
+        vehicle: What it is to be found of; None: of any that is recognized.
+
+    Raises:
+        ArgumentError: One is none of the vehicle.
+    """
+    groups = [vehicle.vehicle] if vehicle is not None else [models()[name].parameters() for name in RECOGNIZED]
+    _check_names(names, groups)
+
+
+def _check_names(names: Collection[str], vehicles: Sequence[ParameterGroup]) -> None:
+    """Refuse names that none of some vehicles has; those of actuators are found anyway."""
+    taken = [one.name for group in vehicles for every in actuations(group).values() for one in every.unknowns()]
+    others = dict.fromkeys(name for group in vehicles for name in other_parameters(group, taken))
+    known = [*others, STEERING_OFFSET, ALL]
+    for name in names:
+        if name not in (*known, *taken):
+            raise ArgumentError(f"'{name}' cannot be fitted; it must be one of {', '.join(known)}")
+
+
 def set_up(
     signals: Sequence[Signals],
     *,
@@ -128,11 +156,12 @@ def set_up(
     """
     model = models()[vehicle.model if vehicle is not None else model_name(signals[0])]
     parameters: ParameterGroup = vehicle.vehicle if vehicle is not None else _plain(model, wheel_base)
+    _check_names(fit, [parameters])
     recordings = tuple(_for_model(one, model) for one in signals)
     _check_kinds(recordings)
-    unknown = set() if vehicle is not None or "all" in fit else set(OF_JOINTS) - set(fit)
+    unknown = set() if vehicle is not None or ALL in fit else set(OF_JOINTS) - set(fit)
     recordings = tuple(_without_unknown_geometry(one, model, parameters, unknown) for one in recordings)
-    lateral = any(name in fit for name in ("base_link_offset", "all"))
+    lateral = any(name in fit for name in ("base_link_offset", ALL))
     channels = tuple(tuple(counting(one, model, parameters, lateral=lateral)) for one in recordings)
     if not any(channels):
         raise SignalError(
@@ -230,11 +259,11 @@ def _without_unknown_geometry(
     if not needed or not (signals.measured or further):
         return signals
     names = sorted(set().union(*needed.values()))
-    signals.notes.append(
+    note = (
         f"{', '.join(needed)}: left out, as they need the vehicle's {', '.join(names)}; give a parameter file that has "
         f"them (--params), or have them found (--fit {','.join(names)})"
     )
-    return replace(signals, further=further)
+    return replace(signals, further=further, notes=[*signals.notes, note])
 
 
 def _geometry_of(channel: MeasuredChannel, model: AnyModel) -> set[str]:
@@ -309,14 +338,8 @@ def _chosen(parameters: ParameterGroup, taken: Sequence[str], names: Sequence[st
     others = other_parameters(parameters, taken)
     found: dict[str, Unknown] = {}
     for name in names:
-        if name == "all":
-            found |= {one: others[one] for one in GEOMETRY if one in others}
-        elif name in others:
-            found[name] = others[name]
-        elif name != STEERING_OFFSET and name not in taken:
-            raise ArgumentError(
-                f"'{name}' cannot be fitted; it must be one of {', '.join([*others, STEERING_OFFSET])}, or all"
-            )
+        chosen = GEOMETRY if name == ALL else (name,)
+        found |= {one: others[one] for one in chosen if one in others}
     if "track" in found and getattr(parameters, "roller_pattern", "") == "o":
         found["track"] = replace(found["track"], highest=value_of(parameters, "wheel_base") - 2e-3)
     return list(found.values())
