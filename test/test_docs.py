@@ -287,6 +287,11 @@ def anchors(page: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_nothing_is_still_to_be_filled_in(page):
+    assert re.findall(r"@@.*|TODO|FIXME|TBD", text(page)) == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_somewhere(page):
     for link, anchor in re.findall(r"\]\(([^)#]*)(?:#([^)]*))?\)", text(page)):
         if "://" not in link:
