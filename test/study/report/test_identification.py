@@ -129,7 +129,7 @@ def test_yaw_limits_of_a_robot_with_two_drives_are_those_of_its_axis():
 
 
 def test_a_report_is_written_whole_and_its_json_has_no_infinity(fit, tmp_path):
-    write_report(tmp_path, "log.mcap", ["a note"], fit)
+    write_report(tmp_path, "log.mcap", dataclasses.replace(fit, notes=("a note",)))
     report = json.loads((tmp_path / "report.json").read_text(), parse_constant=pytest.fail)
     assert {"log", "notes", "axes", "nav2", "autoware", "numbers", "channels", "held_out"} <= report.keys()
     assert report["axes"]["v_x"]["numbers"]["dead_time"]["low"] == 0.195
@@ -178,6 +178,6 @@ def test_a_channel_may_have_any_name(fit, tmp_path):
         "my gain v_x latency": Estimate(0.1, 0.0, 0.2),
     }
     named = dataclasses.replace(fit, channels=(odd,), calibrations=calibrations)
-    write_report(tmp_path, "log.csv", [], named)
+    write_report(tmp_path, "log.csv", named)
     values = [row[2] for row in fit_rows(named) if row[0] == "calibration"]
     assert values == ["0.1 m/s", "0.1 s"]
