@@ -220,7 +220,7 @@ STUDY = ROOT / "docs" / "study.md"
 
 @pytest.mark.usefixtures("folder")
 def test_the_tutorial_shows_what_its_commands_print():
-    check_session(STUDY, without="pedals|turns|optimal")
+    check_session(STUDY, without="pedals|turns|optimal|bootstrap|day_")
 
 
 @pytest.mark.slow

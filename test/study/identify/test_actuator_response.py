@@ -63,7 +63,7 @@ def assert_times(response, parameters):
 
 dead_times = st.floats(0.0, 0.8)
 #: Each example takes a while, so a failure is shown as it was found.
-QUICK = settings(max_examples=4, phases=(Phase.explicit, Phase.generate))
+QUICK = settings(max_examples=2, phases=(Phase.explicit, Phase.generate))
 
 
 @QUICK

@@ -56,7 +56,9 @@ def test_numbers_that_stand_in_for_each_other_are_bound_together(step):
     assert list(found.values()) == pytest.approx(np.sqrt(np.diag(np.linalg.inv(information))), rel=1e-5)
 
 
-@pytest.mark.parametrize("kind", ["four-wheel drive", "omni x", "delay_steer_acc"])
+@pytest.mark.parametrize(
+    "kind", ["omni x", *(pytest.param(one, marks=pytest.mark.slow) for one in ("four-wheel drive", "delay_steer_acc"))]
+)
 def test_the_vehicles_of_the_bound_do_what_the_replay_recorded(kind):
     case = random_case(kind, 1)
     measured = clean(case, 1, 6.0).measured

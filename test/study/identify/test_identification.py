@@ -55,7 +55,7 @@ def test_what_changes_between_steps_is_not_taken_for_a_state_that_holds():
 
 def test_a_sensor_that_reads_late_is_told_from_the_dead_time_of_the_actuator():
     case = random_case("bicycle fs rd", 3)
-    signals = clean(case, 1, 20.0)
+    signals = clean(case, 1, 10.0)
     yaw_rate = signals.measured["yaw_rate"]
     signals.measured["yaw_rate"] = Series(yaw_rate.time + 0.03, yaw_rate.value)
     fit = identify(signals, vehicle=case.known(), hold_out=0.0)
@@ -66,7 +66,7 @@ def test_a_sensor_that_reads_late_is_told_from_the_dead_time_of_the_actuator():
 
 def test_where_a_bicycle_is_driven_and_steered_is_told_by_its_motion_and_its_wheel_base_too():
     case = CASES["forklift"]
-    signals = clean(case, 4, 20.0)
+    signals = clean(case, 4, 10.0)
     fit = identify(signals, hold_out=0.0)
     assert (fit.parameters.drive_on_steered_wheel, fit.parameters.reverse) == (True, True)
     assert fit.numbers["wheel_base"].value == pytest.approx(2.0, rel=1e-3)
@@ -93,7 +93,7 @@ def test_what_is_wrong_with_one_of_several_recordings_says_with_which():
 
 def test_recordings_with_offsets_of_their_own_are_one_fit_with_the_geometry():
     case = random_case("bicycle fs rd", 3)
-    first, second = clean(case, 1, 15.0), clean(case, 2, 15.0)
+    first, second = clean(case, 1, 10.0), clean(case, 2, 10.0)
     shifted = second.measured["v_x"]
     second.measured["v_x"] = Series(shifted.time, shifted.value + 0.01)
     fit = identify([first, second], vehicle=case.known(), fit=("wheel_base",))
@@ -127,7 +127,7 @@ def test_where_base_link_and_the_steered_axle_are_is_found_on_request():
     built = Case("car", with_vehicle(case.parameters, car), case.reach)
     guessed = dataclasses.replace(built.known().vehicle, wheel_base=1.2, base_link_offset=0.1)
     known = with_vehicle(case.parameters, guessed)
-    fit = identify(clean(built, 1, 15.0), vehicle=known, fit=("wheel_base", "base_link_offset"), hold_out=0.0)
+    fit = identify(clean(built, 1, 10.0), vehicle=known, fit=("wheel_base", "base_link_offset"), hold_out=0.0)
     assert fit.numbers["wheel_base"].value == pytest.approx(1.3, rel=1e-3)
     assert fit.numbers["base_link_offset"].value == pytest.approx(0.31, rel=1e-3)
 

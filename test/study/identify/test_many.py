@@ -26,7 +26,7 @@ from vds_gz.vehicle.catalogue import models
 DEAD_TIME, CONSTANT = 0.2, 0.3
 
 
-def write_recording(path, seed, dead_time=DEAD_TIME, duration=20.0, speed=1.0):
+def write_recording(path, seed, dead_time=DEAD_TIME, duration=10.0, speed=1.0):
     """A table of a first-order axis with noise, commanded steps."""
     random = np.random.default_rng(seed)
     time = np.arange(0.0, duration, 0.02)
@@ -117,18 +117,18 @@ def test_workers_give_the_same_bytes(folder):
 
 
 def test_what_was_done_before_a_kill_is_kept(folder):
-    for seed in range(3, 8):
+    for seed in range(3, 5):
         write_recording(folder / f"run{seed:02}.csv", seed)
     command = [sys.executable, "-m", "vds_gz.cli", "identify", "--many", "run*.csv", "-o", "out"]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     journal = folder / "out" / JOURNAL
     deadline = time.monotonic() + 120.0
-    while time.monotonic() < deadline and not (journal.is_file() and journal.read_text().count("\n") >= 2):
+    while time.monotonic() < deadline and not (journal.is_file() and journal.read_text().count("\n") >= 1):
         time.sleep(0.05)
     process.send_signal(signal.SIGKILL)
     process.wait()
     done = journal.read_text().splitlines(keepends=True)
-    assert 2 <= len(done) < 8
+    assert 1 <= len(done) < 5
     with journal.open("a") as file:
         file.write('{"key": "half')
     begun = [line for line in done if line.endswith("\n")]

@@ -20,6 +20,7 @@ def assert_within_one_percent(fit, case, *needed):
     assert {name: one for name, one in far.items() if one.estimate is not None} == {}
 
 
+@pytest.mark.slow
 def test_a_car_of_vehicle_dynamics_sim_of_which_only_the_wheel_base_is_known(golden):
     one = vds(golden, "bicycle_fs_rd_steps")
     fit = identify(one.signals, wheel_base=1.6, hold_out=0.0)

@@ -132,7 +132,10 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_a_recording_becomes_a_parameter_file_that_answers_the_same(folder, capsys):
-    assert main(["profile", "steps", "--preset", "ackermann_car", "--speed", "2.5", "-o", "log.csv"]) == 0
+    assert (
+        main(["profile", "steps", "--preset", "ackermann_car", "--speed", "2.5", "--duration", "20", "-o", "log.csv"])
+        == 0
+    )
     assert main(["replay", "log.csv", "--preset", "ackermann_car", "-o", "robot.mcap"]) == 0
     assert main(["identify", "robot.mcap", "--preset", "ackermann_car"]) == 0
     said = capsys.readouterr().out
@@ -153,8 +156,8 @@ def test_what_a_steering_does_at_standstill_is_written(folder, centred):
         "sim_node:\n  ros__parameters:\n    model: bicycle\n    model_params:\n"
         f"      bicycle: {{wheel_base: 1.0, center_at_standstill: {str(centred).lower()}}}\n"
     )
-    times = 0.02 * np.arange(1000)
-    moving = (times // 2.5) % 2 == 0
+    times = 0.02 * np.arange(500)
+    moving = (times // 1.25) % 2 == 0
     rows = [f"{time:.2f},{float(go)},{0.3 + 0.2 * go}\n" for time, go in zip(times, moving, strict=True)]
     Path("log.csv").write_text("time,speed,steering_angle\n" + "".join(rows))
     assert main(["replay", "log.csv", "--params", "robot.yaml", "-o", "robot.mcap"]) == 0
