@@ -295,7 +295,7 @@ def test_environments_of_processes_of_their_own_give_the_same():
         processes.close()
 
 
-@pytest.mark.parametrize("vehicle", ["ackermann_car", "autoware_delay_car"])
+@pytest.mark.parametrize("vehicle", ["ackermann_car", pytest.param("autoware_delay_car", marks=pytest.mark.slow)])
 def test_a_copy_looks_ahead(vehicle):
     environments = gymnasium.make_vec(IDS[0], 2, vehicle=vehicle, randomize=0.05)
     environments.reset(seed=1)

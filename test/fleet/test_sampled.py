@@ -151,7 +151,11 @@ def random_input(model, random) -> Command:
     )
 
 
-@pytest.mark.parametrize("name", MODELS)
+#: One that is driven directly and one with pedals; each model is a program of its own to compile.
+USUAL = ("delay_steer_acc", "actuation_cmd")
+
+
+@pytest.mark.parametrize("name", [pytest.param(one, marks=[] if one in USUAL else pytest.mark.slow) for one in MODELS])
 def test_so_they_are_of_autowares_models(name):
     model, random = MODELS[name], np.random.default_rng(3)
     parameters = [varied(model, random) for _ in range(6)]

@@ -36,7 +36,7 @@ def parameter_file(folder, name, **drive):
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert main(["profile", "steps", "--speed", "2.5", "--steering", "0.4", "--duration", "9", "-o", "log.csv"]) == 0
+    assert main(["profile", "steps", "--speed", "2.5", "--steering", "0.4", "--duration", "6", "-o", "log.csv"]) == 0
     return tmp_path
 
 
