@@ -186,7 +186,8 @@ def _parser() -> argparse.ArgumentParser:
         type=_names,
         default=[],
         metavar="NAME,NAME",
-        help="geometry to find too, such as track,tire_diameter, or all; with --model steering its parameters to find",
+        help="geometry to find too, such as track,tire_diameter, or all; wheel_gains: how far the wheels of each side "
+        "roll for each metre that they should; with --model steering its parameters to find",
     )
     parser.add_argument(
         "--bootstrap", type=int, default=0, metavar="N", help="check the intervals by N fits to redrawn noise (0: none)"

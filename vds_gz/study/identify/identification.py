@@ -42,7 +42,8 @@ def identify(
         signals: What was commanded and measured, of one recording or of several of the same vehicle.
         vehicle: What is known of it: its model and geometry; its actuators' numbers are found anew.
         wheel_base: Of a vehicle that steers, where none is given [m].
-        fit: Further parameters to be found, such as ``wheel_base`` or ``tire_diameter``; ``all``: the geometry.
+        fit: Further parameters to be found, such as ``wheel_base`` or ``tire_diameter``; ``all``: the geometry;
+            ``wheel_gains``: how far the wheels of each side roll for each metre that they should.
         priors: Known intervals of parameters by dotted names, as :func:`~vds_gz.parameters.intervals.read_intervals`
             gives them below ``model_params.<model>.``.
         hold_out: The last part of each recording that a fit for the score does without, less than 1; 0: no score.

@@ -66,7 +66,7 @@ class VehicleFit(Sequence[Axis]):
         numbers: By name below ``model_params.<model>.``, such as ``drive_actuator.dead_time``; None where the recording
             does not tell, or a limit was not met.
         calibrations: What is no parameter of the vehicle, by its words: ``v_x gain``, ``steering offset``,
-            ``imu latency`` ...
+            ``imu latency``, ``left wheel gain`` ...
         reached: Of each limit that was not met, by name as in ``numbers``, the maximum that came up.
         channels: What was measured, beside the model.
         findings: Sentences for people.

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vds_gz.parameters.declaration import ParameterGroup
+from vds_gz.parameters.intervals import ends
 from vds_gz.parameters.vehicles import DifferentialParameters, OmniParameters
 from vds_gz.study.identify.axes import NAMES, Axis, AxisFit
 from vds_gz.study.identify.estimates import (
@@ -29,7 +30,7 @@ from vds_gz.study.identify.fitting.standstill import commanded_steering
 from vds_gz.study.identify.fitting.variants import PLACES, better_place
 from vds_gz.study.identify.forward.measurements import geometry_of, yaw_arm
 from vds_gz.study.identify.forward.part import VehicleFamily, VehiclePart
-from vds_gz.study.identify.forward.setup import COMMANDED_BY, FIELDS, Setup
+from vds_gz.study.identify.forward.setup import COMMANDED_BY, FIELDS, WHEELS, Setup
 from vds_gz.study.identify.forward.unknowns import UNLIMITED, Kind, Unknown, value_of, with_numbers
 from vds_gz.study.identify.results import OUTLIER_WEIGHT, Channel, VehicleFit
 from vds_gz.study.identify.signals import QUANTITIES, Series
@@ -148,7 +149,7 @@ class _Outcome:
             calibrations=calibrations,
             reached={name: top[name] for name in limits if numbers[name] is None and name in top},
             channels=channels,
-            findings=tuple(self._findings(channels, numbers)),
+            findings=(*self.setup.remarks, *self._diameters(calibrations), *self._findings(channels, numbers)),
             held_out=dict(scores),
             axes=tuple(self._axes(numbers, calibrations, channels)),
         )
@@ -294,6 +295,17 @@ class _Outcome:
                 )
             if one.outliers:
                 yield f"{one.name}: {one.outliers} samples are outliers and hardly count"
+
+    def _diameters(self, calibrations: Mapping[str, Estimate | None]) -> Iterator[str]:
+        """Of wheels whose gains were found, their diameters; of a vehicle whose wheels are known."""
+        if not self.setup.given or not any(calibrations.get(name) for name in WHEELS.values()):
+            return
+        configured = value_of(self.setup.family.parameters, "tire_diameter")
+        for name in WHEELS.values():
+            if (one := calibrations[name]) is not None:
+                value, low, high = (configured * each for each in (one.value, one.low, one.high))
+                side = name.removesuffix(" gain")
+                yield f"{side}: diameter {value:.5g} m ({ends(low, high)}), its gain times the given {configured:g} m"
 
     def _of_variant(self) -> Iterator[str]:
         parameters = self.setup.family.parameters

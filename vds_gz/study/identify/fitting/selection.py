@@ -14,9 +14,9 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from vds_gz.fleet.sampled import Readings, sampled
+from vds_gz.fleet.sampled import Readings
 from vds_gz.study.identify.estimates import Array
-from vds_gz.study.identify.forward.measurements import start_names, start_numbers
+from vds_gz.study.identify.forward.measurements import start_names
 from vds_gz.study.identify.forward.part import VehicleFamily, VehiclePart
 from vds_gz.study.identify.forward.unknowns import NO_LIMIT, UNLIMITED, Actuation, Kind, index_of
 from vds_gz.study.identify.solver.explanation import with_correlation
@@ -198,18 +198,8 @@ def _reached_in(
     whole = point.copy()
     dead = index_of(family.unknowns, Kind.DEAD_TIME)
     whole[dead] = np.floor(point[dead] / dt + 1e-7) * dt
-    vehicles = [family.vehicle(whole)]
     start = own[np.newaxis, : len(start_names(family.model))]
-    values = sampled(
-        family.model,
-        vehicles,
-        part.piece.commands,
-        part.piece.begins,
-        readings,
-        step_rate=1.0 / dt,
-        calibrations=family.calibrations(whole[np.newaxis]),
-        starts=start_numbers(family.model, vehicles, start),
-    )[:, 0].reshape(count, kinds)
+    values = family.driven(whole[np.newaxis], start, part.piece, readings)[0][:, 0].reshape(count, kinds)
     found: dict[str, float] = {}
     for name, actuation in actuators.items():
         rise, fall, value = _maxima(values[:, [names.index(one) for one in numbers[name]]], every * dt)

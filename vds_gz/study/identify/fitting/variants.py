@@ -125,7 +125,8 @@ def _fitted(setup: Setup, problem: Problem, point: Array, iterations: int = 60) 
     For a wrong variant bends these until they explain what another one does by itself.
     """
     plain = point.copy()
-    bent = index_of(setup.family.unknowns, Kind.GAIN, Kind.COMMAND_OFFSET, Kind.OFFSET, Kind.PARAMETER)
+    kinds = Kind.GAIN, Kind.COMMAND_OFFSET, Kind.WHEEL_GAIN, Kind.OFFSET, Kind.PARAMETER
+    bent = index_of(setup.family.unknowns, *kinds)
     plain[0, bent] = setup.begin[bent]
     points = np.concatenate([point, plain])
     found = solve(problem, points, free=is_limited(setup.family, points), iterations=iterations)

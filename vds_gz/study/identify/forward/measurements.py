@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from vds_gz.parameters.declaration import ParameterGroup
 from vds_gz.parameters.vehicles import DifferentialParameters, OmniParameters
@@ -29,6 +30,7 @@ class Geometry:
         signed_wheelbase: From the fixed to the steered axle; 0 where nothing steers.
         half_track_steered: Of the steered axle.
         rollers: +1 for rollers in an O, -1 in an X.
+        left_gain, right_gain: Diameter of the wheels of a side, as a part of the configured one.
     """
 
     base_link_offset: Array
@@ -36,10 +38,14 @@ class Geometry:
     signed_wheelbase: Array
     half_track_steered: Array
     rollers: Array
+    left_gain: Array
+    right_gain: Array
 
 
-def geometry_of(vehicles: Sequence[ParameterGroup]) -> Geometry:
-    """The geometry of vehicles of one model."""
+def geometry_of(
+    vehicles: Sequence[ParameterGroup], left_gain: ArrayLike = 1.0, right_gain: ArrayLike = 1.0
+) -> Geometry:
+    """The geometry of vehicles of one model, with wheels' gains of one or one a vehicle."""
     rows = [
         (
             getattr(one, "base_link_offset", 0.0),
@@ -50,7 +56,7 @@ def geometry_of(vehicles: Sequence[ParameterGroup]) -> Geometry:
         )
         for one in vehicles
     ]
-    return Geometry(*np.array(rows).T)
+    return Geometry(*np.array(rows).T, *(np.broadcast_to(one, len(rows)) for one in (left_gain, right_gain)))
 
 
 #: What a sensor reads, of the numbers of the state that it needs, each of shape (samples, vehicles).
@@ -80,9 +86,19 @@ def _lateral(numbers: Sequence[Array], geometry: Geometry) -> Array:
     return v_y + geometry.base_link_offset * yaw_rate
 
 
-def _rolling(numbers: Sequence[Array], geometry: Geometry) -> Array:
-    """How fast a wheel turns [rad/s], of its rolling speed [m/s]."""
+def _turning(numbers: Sequence[Array], geometry: Geometry) -> Array:
+    """How fast a wheel turns [rad/s], of the rolling speed that it should have [m/s]."""
     return numbers[0] / geometry.wheel_radius
+
+
+def _rolling(side: str, *, speed: bool) -> Reader:
+    """How fast a wheel of a side turns [rad/s], of its rolling speed [m/s]; or its angle, of a configured one's."""
+
+    def read(numbers: Sequence[Array], geometry: Geometry) -> Array:
+        gain = {"left": geometry.left_gain, "right": geometry.right_gain}.get(side, np.ones(1))
+        return numbers[0] / (geometry.wheel_radius * gain if speed else gain)
+
+    return read
 
 
 def _roller(direction: float, *, speed: bool) -> Reader:
@@ -143,12 +159,11 @@ def _joint(model: AnyModel, parameters: ParameterGroup, joint: str, *, speed: bo
         return Observed((number,), _roller(_ROLLERS[wheel], speed=speed))
     if model.name == "differential":
         wheel = wheel.removeprefix("wheel_")
-        return Observed((f"{wheel}.velocity",), _rolling) if speed else Observed((f"roll_{wheel}",), _first)
+        return Observed((f"{wheel}.velocity",), _turning) if speed else Observed((f"roll_{wheel}",), _first)
     axle = "steered" if wheel.startswith("steered") else "fixed"
-    side_name = "right" if wheel.endswith("_right") else "left"
-    if speed:
-        return Observed((f"speed_{axle}_{side_name}",), _rolling)
-    return Observed((f"roll_{axle}_{side_name}",), _first)
+    side_name = next((one for one in ("left", "right") if wheel.endswith(f"_{one}")), "")
+    number = f"{'speed' if speed else 'roll'}_{axle}_{side_name or 'left'}"
+    return Observed((number,), _rolling(side_name, speed=speed))
 
 
 # ---------------------------------------------------------------------- starts
@@ -161,23 +176,27 @@ def start_names(model: AnyModel) -> tuple[str, ...]:
     return ("v_x", "v_y", "yaw_rate") if model.name == "omni" else ("v_x", "yaw_rate")
 
 
-def start_numbers(model: AnyModel, vehicles: Sequence[ParameterGroup], start: Array) -> dict[str, Array]:
+def start_numbers(
+    model: AnyModel, vehicles: Sequence[ParameterGroup], geometry: Geometry, start: Array
+) -> dict[str, Array]:
     """Numbers of the state that vehicles have when they begin in steady state.
 
     Args:
         model: The vehicle model.
         vehicles: Their parameters.
+        geometry: Theirs.
         start: Of each what :func:`start_names` says; shape (vehicles, names).
     """
     if model.name == "bicycle":
         return {"drive.velocity": start[:, 0], "steering.angle": start[:, 1]}
     rows = []
-    for one, begin in zip(vehicles, start, strict=True):
+    gains = zip(geometry.left_gain, geometry.right_gain, strict=True)
+    for one, (left, right), begin in zip(vehicles, gains, start, strict=True):
         if isinstance(one, OmniParameters):
             rows.append(_omni_start(one, *begin))
         elif isinstance(one, DifferentialParameters):
             half = 0.5 * one.track * begin[1]
-            rows.append({"left.velocity": begin[0] - half, "right.velocity": begin[0] + half})
+            rows.append({"left.velocity": (begin[0] - half) / left, "right.velocity": (begin[0] + half) / right})
         else:
             rows.append(_autoware_start(one, *begin))
     return {name: np.array([row[name] for row in rows]) for name in rows[0]}

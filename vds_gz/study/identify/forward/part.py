@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +26,11 @@ from vds_gz.study.identify.forward.measurements import (
 )
 from vds_gz.study.identify.forward.pieces import Piece
 from vds_gz.study.identify.forward.poses import Windows, pose_groups
+from vds_gz.study.identify.forward.sides import SIDED, sided
 from vds_gz.study.identify.forward.unknowns import NO_LIMIT, Kind, Unknown, index_of, with_numbers
 from vds_gz.study.identify.signals import POSES, MeasuredChannel
 from vds_gz.study.identify.solver.protocol import Evaluation, Indices, Mask, Space
+from vds_gz.vehicle.differential import DIFFERENTIAL
 from vds_gz.vehicle.model import AnyModel
 
 #: A difference quotient's step, as a part of an unknown's scale; that of a time constant near 0 [s].
@@ -72,6 +75,31 @@ class VehicleFamily:
             if one.kind in (Kind.GAIN, Kind.COMMAND_OFFSET)
         }
         return Calibrations(**chosen)
+
+    def driven(self, points: Array, start: Array, piece: Piece, readings: Readings) -> tuple[Array, Geometry]:
+        """Readings of vehicles that follow the commands of a piece, (readings, vehicles), and their geometry.
+
+        Args:
+            points: One vehicle a point.
+            start: What each does first, by :func:`~vds_gz.study.identify.forward.measurements.start_names`.
+            piece: What is commanded.
+            readings: What is read.
+        """
+        vehicles: list[Any] = [self.vehicle(one) for one in points]
+        gains = {one.target: points[:, k] for k, one in enumerate(self.unknowns) if one.kind is Kind.WHEEL_GAIN}
+        geometry = geometry_of(vehicles, **gains)
+        differ = bool(gains) and self.model is DIFFERENTIAL
+        values = sampled(
+            SIDED if differ else self.model,
+            sided(vehicles, geometry) if differ else vehicles,
+            piece.commands,
+            piece.begins,
+            readings,
+            step_rate=1.0 / piece.dt,
+            calibrations=self.calibrations(points),
+            starts=start_numbers(self.model, vehicles, geometry, start),
+        )
+        return values, geometry
 
 
 @dataclass(frozen=True)
@@ -290,19 +318,7 @@ class VehiclePart:
 
     def _simulate(self, lanes: _Lanes) -> tuple[Array, Geometry]:
         """All readings of all vehicles, and the vehicles' geometry."""
-        points = np.array(lanes.coordinates)
-        vehicles = [self.family.vehicle(one) for one in points]
-        readings = sampled(
-            self.family.model,
-            vehicles,
-            self.piece.commands,
-            self.piece.begins,
-            self._readings,
-            step_rate=1.0 / self.piece.dt,
-            calibrations=self.family.calibrations(points),
-            starts=start_numbers(self.family.model, vehicles, np.array(lanes.start)),
-        )
-        return readings, geometry_of(vehicles)
+        return self.family.driven(np.array(lanes.coordinates), np.array(lanes.start), self.piece, self._readings)
 
     def _read(self, readings: Array, geometry: Geometry, point: NDArray[np.intp], own: Array) -> Array:
         """What all sensors of all vehicles read, (samples, vehicles)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -58,6 +58,10 @@ RANGE = 5.0
 
 #: What is fitted by a name that is no parameter's.
 STEERING_OFFSET = "steering_offset"
+WHEEL_GAINS = "wheel_gains"
+
+#: The gain of each side, by the field of :class:`~vds_gz.study.identify.forward.measurements.Geometry`.
+WHEELS = {"left_gain": "left wheel gain", "right_gain": "right wheel gain"}
 
 #: Models of which a recording may be where no vehicle is given.
 RECOGNIZED = ("bicycle", "differential", "omni")
@@ -77,6 +81,7 @@ class Setup:
         step_rate: Of the model [Hz].
         given: A vehicle was given.
         centred: The steering goes to the middle when the commanded speed is 0; None if nothing tells.
+        remarks: What anybody who reads the numbers must know of what was looked for.
     """
 
     family: VehicleFamily
@@ -88,6 +93,7 @@ class Setup:
     step_rate: float
     given: bool
     centred: bool | None = None
+    remarks: tuple[str, ...] = ()
 
     @property
     def kind(self) -> CommandKind:
@@ -119,18 +125,32 @@ def check_names(names: Collection[str], vehicle: NodeParameters | None) -> None:
     Raises:
         ArgumentError: One is none of the vehicle.
     """
-    groups = [vehicle.vehicle] if vehicle is not None else [models()[name].parameters() for name in RECOGNIZED]
-    _check_names(names, groups)
+    if vehicle is not None:
+        _check_names(names, [(models()[vehicle.model], vehicle.vehicle)])
+    else:
+        _check_names(names, [(one, one.parameters()) for one in (models()[name] for name in RECOGNIZED)])
 
 
-def _check_names(names: Collection[str], vehicles: Sequence[ParameterGroup]) -> None:
+def _check_names(names: Collection[str], vehicles: Sequence[tuple[AnyModel, ParameterGroup]]) -> None:
     """Refuse names that none of some vehicles has; those of actuators are found anyway."""
-    taken = [one.name for group in vehicles for every in actuations(group).values() for one in every.unknowns()]
-    others = dict.fromkeys(name for group in vehicles for name in other_parameters(group, taken))
-    known = [*others, STEERING_OFFSET, ALL]
+    taken = [one.name for _, group in vehicles for every in actuations(group).values() for one in every.unknowns()]
+    others = dict.fromkeys(name for _, group in vehicles for name in other_parameters(group, taken))
+    sides = [WHEEL_GAINS] if any(has_sides(*one) for one in vehicles) else []
+    known = [*others, STEERING_OFFSET, *sides, ALL]
     for name in names:
         if name not in (*known, *taken):
             raise ArgumentError(f"'{name}' cannot be fitted; it must be one of {', '.join(known)}")
+    if {"tire_diameter", WHEEL_GAINS} <= set(names):
+        raise ArgumentError(
+            f"'tire_diameter' and '{WHEEL_GAINS}' cannot be fitted together: a wheel's diameter is the tire_diameter "
+            "times its gain, and no recording tells the two apart; leave one of them out"
+        )
+
+
+def has_sides(model: AnyModel, parameters: ParameterGroup) -> bool:
+    """Its wheels stand in pairs, of which the left and the right one may differ."""
+    wheels = (one.name for one in model.joints(parameters) if one.kind == "wheel")
+    return not model.geometry(parameters).holonomic and any(name.endswith("_left_joint") for name in wheels)
 
 
 def set_up(
@@ -156,10 +176,10 @@ def set_up(
     """
     model = models()[vehicle.model if vehicle is not None else model_name(signals[0])]
     parameters: ParameterGroup = vehicle.vehicle if vehicle is not None else _plain(model, wheel_base)
-    _check_names(fit, [parameters])
+    _check_names(fit, [(model, parameters)])
     recordings = tuple(_for_model(one, model) for one in signals)
     _check_kinds(recordings)
-    unknown = set() if vehicle is not None or ALL in fit else set(OF_JOINTS) - set(fit)
+    unknown = set() if vehicle is not None else set(OF_JOINTS) - set(_names(fit))
     recordings = tuple(_without_unknown_geometry(one, model, parameters, unknown) for one in recordings)
     lateral = any(name in fit for name in ("base_link_offset", ALL))
     channels = tuple(tuple(counting(one, model, parameters, lateral=lateral)) for one in recordings)
@@ -173,8 +193,12 @@ def set_up(
     actuators = actuations(parameters, wheels=wheels)
     unknowns = [one for actuator in actuators.values() for one in actuator.unknowns()]
     free = _assumed(recordings, model, parameters, channels, given=vehicle is not None, wheel_base=wheel_base)
-    unknowns += _chosen(parameters, [one.name for one in unknowns], [*free, *fit])
-    unknowns += _gains(recordings, model, channels, [one.name for one in unknowns])
+    unknowns += _chosen(parameters, [one.name for one in unknowns], [*free, *_names(fit)])
+    names = [one.name for one in unknowns]
+    confounded = _confounded(recordings, model, parameters, channels, names) if WHEEL_GAINS in fit else []
+    unknowns += _gains(recordings, model, channels, names, confounded)
+    if WHEEL_GAINS in fit:
+        unknowns += [Unknown(name, Kind.WHEEL_GAIN, *GAINS, target=side, scale=0.2) for side, name in WHEELS.items()]
     if STEERING_OFFSET in fit:
         unknowns.append(
             Unknown(
@@ -185,7 +209,17 @@ def set_up(
     family = VehicleFamily(model, parameters, tuple(unknowns))
     begin = coordinates(unknowns, {one.name: _first_value(one, parameters) for one in unknowns})
     rate = vehicle.step_rate if vehicle is not None else STEP_RATE
-    return Setup(family, actuators, recordings, channels, begin, priors, rate, vehicle is not None)
+    return Setup(
+        family,
+        actuators,
+        recordings,
+        channels,
+        begin,
+        priors,
+        rate,
+        vehicle is not None,
+        remarks=tuple(_remarks(model, parameters, channels, confounded)) if WHEEL_GAINS in fit else (),
+    )
 
 
 def check_numbers(signals: Signals) -> None:
@@ -333,13 +367,19 @@ def _assumed(
     return ["track"] if turning and several and hasattr(parameters, "track") else []
 
 
+def _names(fit: Collection[str]) -> list[str]:
+    """What is to be found, each by itself; the gains of both sides stand for the diameter of all wheels."""
+    names = [one for name in fit for one in (GEOMETRY if name == ALL else (name,))]
+    return [name for name in names if name != "tire_diameter" or WHEEL_GAINS not in fit]
+
+
 def _chosen(parameters: ParameterGroup, taken: Sequence[str], names: Sequence[str]) -> list[Unknown]:
     """Unknowns of parameters that were named."""
     others = other_parameters(parameters, taken)
     found: dict[str, Unknown] = {}
     for name in names:
-        chosen = GEOMETRY if name == ALL else (name,)
-        found |= {one: others[one] for one in chosen if one in others}
+        if name in others:
+            found[name] = others[name]
     if "track" in found and getattr(parameters, "roller_pattern", "") == "o":
         found["track"] = replace(found["track"], highest=value_of(parameters, "wheel_base") - 2e-3)
     return list(found.values())
@@ -354,8 +394,9 @@ def _gains(
     model: AnyModel,
     channels: Sequence[Sequence[MeasuredChannel]],
     names: Sequence[str],
+    confounded: Collection[str],
 ) -> list[Unknown]:
-    """A gain of each commanded quantity that changes.
+    """A gain of each commanded quantity that changes, but of those that others do not let be told.
 
     Where no steering angle is measured and the wheel base is unknown, that is what remains of the steering's gain; and
     an unknown track that of the speed's, where nothing but turning is measured.
@@ -366,9 +407,58 @@ def _gains(
     for quantity in COMMANDED_BY.get(kind_of(recordings[0]), ()):
         inseparable = quantity in ("steering", "yaw_rate") and "wheel_base" in names and not steering_seen
         inseparable |= quantity == "v_x" and "track" in names and turning_only
+        inseparable |= quantity in confounded
         if _varies(recordings, quantity) and not inseparable and (quantity != "v_y" or model.name == "omni"):
             found.append(Unknown(f"{quantity} gain", Kind.GAIN, *GAINS, target=FIELDS[quantity], scale=0.2))
     return found
+
+
+def _wheels_measured(channels: Sequence[Sequence[MeasuredChannel]]) -> bool:
+    """Some wheel's speed or angle was."""
+    return any(one.joint and not one.hinge for every in channels for one in every)
+
+
+def _confounded(
+    recordings: Sequence[Signals],
+    model: AnyModel,
+    parameters: ParameterGroup,
+    channels: Sequence[Sequence[MeasuredChannel]],
+    names: Sequence[str],
+) -> list[str]:
+    """Commanded quantities whose gains cannot be told from those of the wheels that turn a vehicle.
+
+    Where no wheel was measured, only what a command comes to on the ground is known; speed and yaw rate together still
+    tell the ratio of both commands' gains. With wheels, either of the two tells the wheels' gains, but not a track too.
+    """
+    if not model.geometry(parameters).yaw_arm:
+        return []
+    commanded = [quantity for quantity in ("v_x", "yaw_rate") if _varies(recordings, quantity)]
+    measured = {one.quantity for every in channels for one in every}
+    both = bool({"v_x", "x"} & measured and {"yaw_rate", "heading"} & measured) and len(commanded) == 2
+    if _wheels_measured(channels):
+        return ["yaw_rate"] if "track" in names and not both else []
+    return ["v_x"] if both else commanded
+
+
+def _remarks(
+    model: AnyModel,
+    parameters: ParameterGroup,
+    channels: Sequence[Sequence[MeasuredChannel]],
+    confounded: Sequence[str],
+) -> Iterator[str]:
+    """What the gains of wheels mean by what was measured."""
+    names = " and ".join(WHEELS.values())
+    taken = f"{' and '.join(f'{quantity} gain' for quantity in confounded)}: taken as 1"
+    if _wheels_measured(channels):
+        if confounded:
+            yield f"{taken}; to tell it from the track and the wheels' gains takes a speed and a yaw rate, or poses"
+    elif model.geometry(parameters).yaw_arm:
+        yield (
+            f"{taken}; no wheel's speed was measured, and without one, commands that are too large and wheels that are "
+            f"too large do the same: {names} are what commands come to on the ground"
+        )
+    else:
+        yield f"{names} show in the speeds of a left and a right wheel only, of which none was measured"
 
 
 def _offsets(channels: Sequence[Sequence[MeasuredChannel]]) -> list[Unknown]:
@@ -391,4 +481,4 @@ def _first_value(unknown: Unknown, parameters: ParameterGroup) -> float:
         return np.inf
     if unknown.is_parameter:
         return value_of(parameters, unknown.name)
-    return 1.0 if unknown.kind is Kind.GAIN else 0.0
+    return 1.0 if unknown.kind in (Kind.GAIN, Kind.WHEEL_GAIN) else 0.0

@@ -50,6 +50,8 @@ class Kind(Enum):
     #: A factor of a commanded quantity, and what is added to the commanded steering [rad].
     GAIN = "gain"
     COMMAND_OFFSET = "command offset"
+    #: How far the wheels of a side roll for each metre that they should.
+    WHEEL_GAIN = "wheel gain"
     #: What a sensor reads too much, and how late it reads [s].
     OFFSET = "offset"
     LATENCY = "latency"
@@ -64,7 +66,8 @@ class Unknown:
         kind: What it does.
         lowest, highest: Bounds.
         unlimited: Of a limit: the parameter's value where it is not met.
-        target: Of a gain or a command's offset, the field of :class:`~vds_gz.fleet.sampled.Calibrations`.
+        target: Of a gain or a command's offset, the field of :class:`~vds_gz.fleet.sampled.Calibrations`; of a wheel's
+            gain, that of :class:`~vds_gz.study.identify.forward.measurements.Geometry`.
         channel: Of an offset, index of the sensor.
         channels: Of a latency, the indices of all that one source gives.
         scale: A change of the coordinate in which the model is nearly linear.

@@ -1,0 +1,242 @@
+"""Wheels of which the left and the right one differ: their gains come back, or what they cannot be told from is named.
+
+The wheels' own speeds are those of a vehicle that knows nothing of it; what they do to the body is computed here.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from helpers.identified_vehicles import Case, disturbed, presets, random_case, signals_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vds_gz.cli import main
+from vds_gz.configuration import load_parameters
+from vds_gz.errors import ArgumentError
+from vds_gz.fleet.sampled import Readings, sampled
+from vds_gz.parameters.vehicles import DifferentialParameters
+from vds_gz.study.compare.sources import simulate
+from vds_gz.study.identify.forward.sides import SIDED, SidedParameters
+from vds_gz.study.identify.identification import identify
+from vds_gz.study.identify.signals import MeasuredChannel, Series, Signals
+from vds_gz.vehicle.command import TWIST
+from vds_gz.vehicle.differential import DIFFERENTIAL
+from vds_gz.vehicle.schedule import command_records
+
+LEFT, RIGHT = 0.98, 1.03
+GAINS = ("left wheel gain", "right wheel gain")
+
+CASES = {case.name: case for case in presets()}
+
+#: Of the samples of a recording in steps of 1 ms, these count.
+EVERY = slice(None, None, 20)
+
+
+def wheel(side, time, speed, joint="wheel_{}_joint"):
+    """Speed of a wheel's joint."""
+    name = joint.format(side)
+    return MeasuredChannel(name, "joint_velocity", "joints", Series(time[EVERY], speed[EVERY]), name)
+
+
+def recorded(case, seed, *, measured=("v_x", "yaw_rate"), wheels=False, poses=False, duration=20.0):
+    """A vehicle with two drives whose wheels roll :data:`LEFT` and :data:`RIGHT` times as far as they should."""
+    log = case.log(seed, duration)
+    run = simulate(log, replace(case.parameters, pub_rate=1000.0))
+    left, right = (next(one for one in run.actuators if one.name == f"drive_{side}") for side in ("left", "right"))
+    time, signals = left.time, signals_of(log, run)
+    v_x = 0.5 * (RIGHT * right.response + LEFT * left.response)
+    yaw_rate = (RIGHT * right.response - LEFT * left.response) / case.vehicle.track
+    found = {"v_x": v_x, "yaw_rate": yaw_rate}
+    signals.measured = {name: Series(time[EVERY], found[name][EVERY]) for name in measured}
+    if wheels:
+        radius = 0.5 * case.vehicle.tire_diameter
+        signals.further = [wheel(one.name[6:], time, one.response / radius) for one in (left, right)]
+    if poses:
+        heading = np.cumsum(yaw_rate) * 1e-3
+        middle = heading - 0.5e-3 * yaw_rate
+        pose = {"x": np.cumsum(v_x * np.cos(middle)) * 1e-3, "y": np.cumsum(v_x * np.sin(middle)) * 1e-3}
+        for name, values in (pose | {"heading": heading}).items():
+            signals.further.append(MeasuredChannel(f"odom {name}", name, "odom", Series(time[EVERY], values[EVERY])))
+    return signals
+
+
+def only(case, **reach):
+    """The same vehicle, commanded to go straight ahead or to turn on the spot."""
+    return Case(case.name, case.parameters, {"speed": 1e-9, "yaw_rate": 1e-9} | reach)
+
+
+def still(signals, quantity):
+    """The same with a command that never changes."""
+    series = signals.commanded[quantity]
+    return replace(signals, commanded={**signals.commanded, quantity: Series(series.time, 0.0 * series.value)})
+
+
+ROBOT = random_case("differential", 3)
+
+
+@pytest.mark.parametrize(
+    ("how", "gains"),
+    [
+        ({}, {"yaw_rate gain"}),
+        ({"wheels": True}, {"v_x gain", "yaw_rate gain"}),
+        ({"measured": (), "poses": True}, {"yaw_rate gain"}),
+        ({"measured": ("yaw_rate",)}, set()),
+    ],
+)
+def test_gains_of_wheels_come_back_from_whatever_was_measured(how, gains):
+    fit = identify(recorded(ROBOT, 1, **how), vehicle=ROBOT.known(), fit=("wheel_gains",), hold_out=0.0)
+    for name, true in zip(GAINS, (LEFT, RIGHT), strict=True):
+        assert fit.calibrations[name].value == pytest.approx(true, rel=1e-3)
+        assert fit.calibrations[name].low <= true <= fit.calibrations[name].high
+    assert fit.calibrations.keys() & {"v_x gain", "yaw_rate gain"} == gains
+    left_out = [one for one in fit.findings if ": taken as 1; no wheel's speed was measured" in one]
+    assert [one.startswith("v_x gain") for one in left_out] == ([] if "v_x gain" in gains else [True])
+    assert fit.parameters.tire_diameter == 0.4
+    assert any(
+        "left wheel: diameter 0.392 m" in one and "its gain times the given 0.4 m" in one for one in fit.findings
+    )
+
+
+def test_straight_and_turning_motion_tell_the_track_from_the_gains():
+    guessed = replace(ROBOT.known().vehicle, track=1.1 * ROBOT.vehicle.track)
+    known = replace(ROBOT.parameters, model_params={"differential": guessed})
+    fit = identify(recorded(ROBOT, 1, wheels=True), vehicle=known, fit=("track", "wheel_gains"), hold_out=0.0)
+    assert fit.numbers["track"].value == pytest.approx(ROBOT.vehicle.track, rel=1e-3)
+    assert fit.calibrations[GAINS[0]].value == pytest.approx(LEFT, rel=1e-3)
+    assert fit.calibrations[GAINS[1]].value == pytest.approx(RIGHT, rel=1e-3)
+
+
+@pytest.mark.parametrize("measured", ["v_x", "yaw_rate"])
+def test_the_track_beside_the_gains_takes_a_speed_and_a_yaw_rate_or_an_exact_command(measured):
+    signals = recorded(ROBOT, 1, measured=(measured,), wheels=True)
+    fit = identify(signals, vehicle=ROBOT.known(), fit=("track", "wheel_gains"), hold_out=0.0)
+    assert fit.calibrations.keys() & {"v_x gain", "yaw_rate gain"} == {"v_x gain"}
+    assert any(one.startswith("yaw_rate gain: taken as 1; to tell it from the track") for one in fit.findings)
+    assert fit.numbers["track"].value == pytest.approx(ROBOT.vehicle.track, rel=1e-3)
+
+
+@pytest.mark.slow
+def test_intervals_hold_the_gains_as_often_as_they_say():
+    held = 0
+    for seed in range(10):
+        noisy = disturbed(recorded(ROBOT, seed, duration=30.0), np.random.default_rng(seed))
+        fit = identify(noisy, vehicle=ROBOT.known(), fit=("wheel_gains",), hold_out=0.0)
+        for name, true in zip(GAINS, (LEFT, RIGHT), strict=True):
+            held += fit.calibrations[name].low <= true <= fit.calibrations[name].high
+    assert held >= 17
+
+
+@pytest.mark.parametrize("wheels", [False, True])
+def test_what_straight_motion_does_not_tell_is_named(wheels):
+    signals = recorded(only(ROBOT, speed=2.0), 1, measured=("v_x",), wheels=wheels)
+    fit = identify(still(signals, "yaw_rate"), vehicle=ROBOT.known(), fit=("wheel_gains",), hold_out=0.0)
+    assert [fit.calibrations[name] for name in GAINS] == [None, None]
+    said = "left wheel gain and right wheel gain cannot be told apart by what was recorded; none of them is given"
+    assert said in fit.findings
+
+
+def test_the_gain_of_a_command_to_turn_is_left_out_where_nothing_else_was_commanded():
+    signals = still(recorded(only(ROBOT, yaw_rate=2.5), 1), "v_x")
+    fit = identify(signals, vehicle=ROBOT.known(), fit=("wheel_gains",), hold_out=0.0)
+    assert "yaw_rate gain" not in fit.calibrations
+    assert any(one.startswith("yaw_rate gain: taken as 1") for one in fit.findings)
+    assert fit.calibrations[GAINS[0]].value == pytest.approx(LEFT, rel=1e-3)
+
+
+# ---------------------------------------------------------------------- cars
+
+CAR = random_case("bicycle fs rd", 3)
+
+
+def car(seed, **wheels):
+    """A car with the speeds of some of its wheels, whose diameters differ."""
+    log = CAR.log(seed, 20.0)
+    run = simulate(log, CAR.parameters)
+    signals = signals_of(log, run)
+    motion, half, radius = run.motion, 0.5 * CAR.vehicle.track_fixed, 0.5 * CAR.vehicle.tire_diameter
+    for side, gain in wheels.items():
+        contact = motion.v_x + (half if side == "right" else -half) * motion.yaw_rate
+        name = f"fixed_wheel_{side}_joint"
+        series = Series(motion.time, contact / (gain * radius))
+        signals.further.append(MeasuredChannel(name, "joint_velocity", "joints", series, name))
+    return signals
+
+
+def test_of_a_car_the_wheels_speeds_beside_its_own_tell_their_diameters():
+    guessed = replace(CAR.known().vehicle, track_fixed=1.2 * CAR.vehicle.track_fixed)
+    known = replace(CAR.parameters, model_params={"bicycle": guessed})
+    signals = car(1, left=LEFT, right=RIGHT)
+    fit = identify(signals, vehicle=known, fit=("track_fixed", "wheel_gains"), hold_out=0.0)
+    assert fit.calibrations[GAINS[0]].value == pytest.approx(LEFT, rel=1e-3)
+    assert fit.calibrations[GAINS[1]].value == pytest.approx(RIGHT, rel=1e-3)
+    assert fit.calibrations["v_x gain"].value == pytest.approx(1.0, rel=1e-3)
+    assert fit.numbers["track_fixed"].value == pytest.approx(CAR.vehicle.track_fixed, rel=1e-3)
+
+
+def test_of_a_car_without_speeds_of_wheels_they_tell_nothing():
+    fit = identify(car(1), vehicle=CAR.known(), fit=("wheel_gains",), hold_out=0.0)
+    assert [fit.calibrations[name] for name in GAINS] == [None, None]
+    said = "left wheel gain and right wheel gain show in the speeds of a left and a right wheel only, of which none was"
+    assert any(one.startswith(said) for one in fit.findings)
+
+
+# ---------------------------------------------------------------------- the forward model
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.floats(0.5, 2.0), st.floats(0.5, 2.0), st.floats(-1.0, 1.0), st.floats(-1.0, 1.0))
+def test_each_wheel_moves_its_side_by_its_gain(left, right, v_x, yaw_rate):
+    vehicle = DifferentialParameters()
+    numbers = ("v_x", "yaw_rate", "left.velocity", "right.velocity", "roll_left", "x")
+    read = Readings(np.full(6, 900), numbers, np.arange(6), np.arange(6), np.ones(6), 6)
+    given_ = command_records(kind=[TWIST], v_x=[v_x], yaw_rate=[yaw_rate]), np.array([0]), read
+    plain = sampled(DIFFERENTIAL, [vehicle], *given_)[:, 0]
+    equal, other = sampled(
+        SIDED, [SidedParameters(vehicle, 1.0, 1.0), SidedParameters(vehicle, left, right)], *given_
+    ).T
+    assert equal.tobytes() == plain.tobytes(), "equal wheels change no bit"
+    assert other[2:5].tobytes() == plain[2:5].tobytes(), "drives and wheels' joints know nothing of it"
+    assert other[0] == 0.5 * (left * plain[2] + right * plain[3])
+    assert other[1] == pytest.approx((right * plain[3] - left * plain[2]) / vehicle.track, rel=1e-15)
+
+
+# ---------------------------------------------------------------------- requests
+
+
+@pytest.mark.parametrize(
+    ("case", "fit", "said"),
+    [
+        (CASES["indoor_robot"], ("wheel_gain",), "track, tire_diameter, steering_offset, wheel_gains, all$"),
+        (CASES["indoor_robot"], ("tire_diameter", "wheel_gains"), "cannot be fitted together: .*; leave one of them"),
+        (CASES["vds_defaults omni"], ("wheel_gains",), "'wheel_gains' cannot be fitted; it must be one of"),
+    ],
+)
+def test_what_cannot_be_found_is_refused_with_what_can(case, fit, said):
+    still_ = Series(0.02 * np.arange(100), np.zeros(100))
+    with pytest.raises(ArgumentError, match=said):
+        identify(Signals({"v_x": still_}, {"v_x": still_}), vehicle=case.known(), fit=fit)
+
+
+def test_all_geometry_with_gains_of_wheels_is_all_but_the_diameter():
+    fit = identify(recorded(ROBOT, 1, wheels=True), vehicle=ROBOT.known(), fit=("all", "wheel_gains"), hold_out=0.0)
+    assert {"track", "base_link_offset"} <= fit.numbers.keys()
+    assert "tire_diameter" not in fit.numbers
+    assert fit.calibrations[GAINS[1]].value == pytest.approx(RIGHT, rel=1e-3)
+
+
+def test_the_command_line_says_which_diameter_each_wheel_has(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    signals = recorded(CASES["indoor_robot"], 1)
+    columns = {f"{name}_command": one for name, one in signals.commanded.items()} | signals.measured
+    time = signals.measured["v_x"].time
+    rows = [time, *(one.value[np.searchsorted(one.time, time, side="right") - 1] for one in columns.values())]
+    header = ",".join(["time", *columns])
+    np.savetxt("log.csv", np.array(rows).T, delimiter=",", header=header, comments="", fmt="%.9g")
+    assert main(["identify", "log.csv", "--preset", "indoor_robot", "--fit", "wheel_gains"]) == 0
+    said = capsys.readouterr().out
+    diameter = load_parameters("indoor_robot").vehicle.tire_diameter
+    assert "calibration  left wheel gain" in said
+    assert f"finding: right wheel: diameter {RIGHT * diameter:.3f}" in said
+    assert main(["identify", "log.csv", "--preset", "indoor_robot", "--fit", "wheel_gain"]) == 2
+    assert "'wheel_gain' cannot be fitted; it must be one of" in capsys.readouterr().err
