@@ -16,7 +16,7 @@ from pathlib import Path
 from vds_gz.cli import main
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 #: How a command of this package begins. (What a program says begins with its name and a colon.)
 OURS = re.compile(r"(?:\./dev|vds-gz|ros2 (?:run|launch)(?: --[\w-]+)* vds_gz)(?: (?!\S+:\s)|$)")

@@ -123,3 +123,4 @@ def test_one_version():
     manifest = ElementTree.parse(ROOT / "package.xml").getroot()
     assert manifest.findtext("name") == "vds_gz"
     assert manifest.findtext("version") == vds_gz.__version__
+    assert f"\nversion: {vds_gz.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
