@@ -180,7 +180,7 @@ def set_up(
     recordings = tuple(_for_model(one, model) for one in signals)
     _check_kinds(recordings)
     unknown = set() if vehicle is not None else set(OF_JOINTS) - set(_names(fit))
-    recordings = tuple(_without_unknown_geometry(one, model, parameters, unknown) for one in recordings)
+    recordings = tuple(_without_unknown_geometry(one, model, parameters, unknown, fit) for one in recordings)
     lateral = any(name in fit for name in ("base_link_offset", ALL))
     channels = tuple(tuple(counting(one, model, parameters, lateral=lateral)) for one in recordings)
     if not any(channels):
@@ -277,7 +277,11 @@ def _for_model(signals: Signals, model: AnyModel) -> Signals:
 
 
 def _without_unknown_geometry(
-    signals: Signals, model: AnyModel, parameters: ParameterGroup, unknown: Collection[str]
+    signals: Signals,
+    model: AnyModel,
+    parameters: ParameterGroup,
+    unknown: Collection[str],
+    fit: Collection[str],
 ) -> Signals:
     """The recording without wheels and hinges whose geometry nobody gave; a note names them.
 
@@ -293,9 +297,10 @@ def _without_unknown_geometry(
     if not needed or not (signals.measured or further):
         return signals
     names = sorted(set().union(*needed.values()))
+    found = "" if WHEEL_GAINS in fit else f", or have them found (--fit {','.join(names)})"
     note = (
         f"{', '.join(needed)}: left out, as they need the vehicle's {', '.join(names)}; give a parameter file that has "
-        f"them (--params), or have them found (--fit {','.join(names)})"
+        f"them (--params){found}"
     )
     return replace(signals, further=further, notes=[*signals.notes, note])
 
@@ -454,11 +459,11 @@ def _remarks(
             yield f"{taken}; to tell it from the track and the wheels' gains takes a speed and a yaw rate, or poses"
     elif model.geometry(parameters).yaw_arm:
         yield (
-            f"{taken}; no wheel's speed was measured, and without one, commands that are too large and wheels that are "
-            f"too large do the same: {names} are what commands come to on the ground"
+            f"{taken}; without the speed of a wheel, commands that are too large and wheels that are too large do the "
+            f"same: {names} are what commands come to on the ground"
         )
     else:
-        yield f"{names} show in the speeds of a left and a right wheel only, of which none was measured"
+        yield f"{names} show in the speeds of a left and a right wheel only, of which there is none"
 
 
 def _offsets(channels: Sequence[Sequence[MeasuredChannel]]) -> list[Unknown]:
