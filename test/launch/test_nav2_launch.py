@@ -53,6 +53,14 @@ def free(x: float, y: float) -> bool:
     return bool(hall()[row, column])
 
 
+@pytest.mark.parametrize("name", VEHICLES)
+def test_mppi_begins_from_its_own_commands_where_a_lag_asks_for_it(name):
+    """See ``vds_gz.study.identify.exports``: a lag T leaves ``ax_max * model_dt / T`` of the acceleration."""
+    mppi, parameters = controller(name, "FollowPath"), vehicle(name).vehicle
+    drive = getattr(parameters, "drive_actuators", None) or parameters.drive_actuator
+    assert mppi.get("open_loop", False) == (drive.time_constant > mppi["model_dt"])
+
+
 def test_the_map_is_what_its_script_draws(tmp_path):
     tool("make_nav2_map").main(tmp_path)
     for name in ("hall.pgm", "hall.yaml"):

@@ -113,6 +113,14 @@ def test_others_get_their_lines(fit):
     assert "steer_rate_lim: 0.5000" in list(autoware(dataclasses.replace(fit, axes=())))
 
 
+@pytest.mark.parametrize(("lag", "part"), [(0.3, "0.17"), (0.5, "0.10"), (0.04, None)])
+def test_mppi_is_to_begin_from_its_own_commands_where_the_lag_is_longer_than_its_step(fit, lag, part):
+    numbers = dict(fit.numbers) | {"drive_actuator.time_constant": Estimate(lag, lag, lag)}
+    lines = [one for one in nav2(dataclasses.replace(fit, numbers=numbers, axes=())) if "open_loop" in one]
+    assert len(lines) == (part is not None)
+    assert all(one.startswith("open_loop: true  #") and f"leaves {part} of ax_max" in one for one in lines)
+
+
 def test_yaw_limits_of_a_robot_with_two_drives_are_those_of_its_axis():
     limit = Estimate(1.5, 1.4, 1.6)
     numbers = dict.fromkeys(NAMES) | {

@@ -15,6 +15,9 @@ from vds_gz.study.identify.results import VehicleFit
 
 Numbers = dict[str, Estimate | None]
 
+#: The step of MPPI's own model, unless somebody has changed it: ``model_dt`` [s].
+MPPI_STEP = 0.05
+
 #: Remarks in a parameter file on what has no interval.
 NOT_MET, STANDSTILL, BEST = "unlimited: not met", "by what it did at standstill", "as it explains the recording best"
 
@@ -51,6 +54,7 @@ def nav2(fit: VehicleFit) -> Iterator[str]:
         found = numbers.get(quantity) or (numbers.get("steering") if quantity == "yaw_rate" else None)
         if found is not None:
             yield f"model_delay_{name}: {_or_unknown(found['dead_time'])}"
+    yield from _from_its_own_commands(numbers)
     yield "# velocity_smoother"
     if "yaw_rate" not in numbers:
         yield "# yaw rates (third numbers) were not commanded; these are the maxima observed"
@@ -62,6 +66,19 @@ def nav2(fit: VehicleFit) -> Iterator[str]:
     ):
         limits = (sign * _limit(fit, numbers, quantity, name) for quantity in ("v_x", "v_y", "yaw_rate"))
         yield f"{parameter}: [{', '.join(f'{limit + 0.0:.3f}' for limit in limits)}]"
+
+
+def _from_its_own_commands(numbers: Mapping[str, Numbers]) -> Iterator[str]:
+    """MPPI's ``open_loop`` where the lag asks for it.
+
+    Without it a command exceeds the measured speed v by ``ax_max * model_dt`` at most. Behind a first-order lag T the
+    speed then rises at (command - v) / T, which is ``ax_max * model_dt / T``.
+    """
+    lags = (found["time_constant"] for found in numbers.values())
+    longest = max((one.value for one in lags if one is not None), default=0.0)
+    if MPPI_STEP < longest < math.inf:
+        part = MPPI_STEP / longest
+        yield f"open_loop: true  # else the lag leaves {part:.2f} of ax_max (model_dt {MPPI_STEP:g} s; Nav2 1.3.13 on)"
 
 
 def _by_quantity(fit: VehicleFit) -> dict[str, Numbers]:
