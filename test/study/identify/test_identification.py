@@ -4,9 +4,20 @@ import dataclasses
 
 import numpy as np
 import pytest
-from helpers.identified_vehicles import Case, clean, presets, random_case, tolerance, truth, with_vehicle
+from helpers.identified_vehicles import (
+    Case,
+    clean,
+    presets,
+    random_case,
+    signals_of,
+    tolerance,
+    truth,
+    with_vehicle,
+)
 
 from vds_gz.errors import ArgumentError
+from vds_gz.parameters.actuators import DriveParameters
+from vds_gz.study.compare.sources import simulate
 from vds_gz.study.identify.forward.setup import set_up
 from vds_gz.study.identify.identification import identify
 from vds_gz.study.identify.signals import MeasuredChannel, Series, SignalError
@@ -51,6 +62,28 @@ def test_what_changes_between_steps_is_not_taken_for_a_state_that_holds():
     fit = identify(signals, vehicle=case.known(), hold_out=0.0)
     true = truth(case.vehicle)["drive_actuators.dead_time"]
     assert fit.numbers["drive_actuators.dead_time"].value == pytest.approx(true, abs=1e-4)
+
+
+def test_commands_that_jitter_on_their_way_leave_the_limits_in_their_intervals():
+    """The vehicle takes each command a little later than the recorder saw it, so that whole ramps come late."""
+    case = CASES["indoor_robot"]
+    drive = DriveParameters(0.1, 0.1, 2.0, 3.0, 3.0)
+    quick = with_vehicle(case.parameters, dataclasses.replace(case.vehicle, drive_actuators=drive))
+    log = Case("quick", quick, {"speed": 2.5, "yaw_rate": 1.0}).log(2, 30.0)
+    sent = np.arange(0.0, log.times[-1], 0.02)
+    held = np.searchsorted(np.array(log.times), sent + 1e-9, side="right") - 1
+    random = np.random.default_rng(2)
+    taken, seen = (np.maximum.accumulate(sent + 1e-3 * random.exponential(size=len(sent))) for _ in range(2))
+    seen, taken = seen - taken[0], taken - taken[0]
+    sent_log = dataclasses.replace(log, times=tuple(taken), commands=tuple(log.commands[k] for k in held))
+    signals = signals_of(sent_log, simulate(sent_log, quick))
+    for name, one in signals.commanded.items():
+        signals.commanded[name] = Series(seen, one.value)
+    fit = identify(signals, vehicle=Case("quick", quick, {}).known(), hold_out=0.0)
+    for name in ("max_acceleration", "max_deceleration"):
+        found = fit.numbers[f"drive_actuators.{name}"]
+        assert found.low <= 3.0 <= found.high
+        assert found.high - found.low < 0.05
 
 
 def test_a_sensor_that_reads_late_is_told_from_the_dead_time_of_the_actuator():

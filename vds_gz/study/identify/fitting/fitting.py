@@ -13,12 +13,14 @@ from vds_gz.study.identify.fitting.sampling import as_sampled
 from vds_gz.study.identify.fitting.search import Search, most_moving, thinned
 from vds_gz.study.identify.fitting.selection import is_limited, select_limits
 from vds_gz.study.identify.fitting.simplest import simplest, simplest_intervals
+from vds_gz.study.identify.fitting.time_errors import time_blocks, with_time_errors
 from vds_gz.study.identify.fitting.untold_gains import without_untold_gains
 from vds_gz.study.identify.fitting.variants import REVERSE, best_variant, with_flags
 from vds_gz.study.identify.forward.pieces import Piece
 from vds_gz.study.identify.forward.problems import problem_of
 from vds_gz.study.identify.forward.setup import Setup
 from vds_gz.study.identify.forward.unknowns import Kind, index_of
+from vds_gz.study.identify.solver.clusters import widened
 from vds_gz.study.identify.solver.explanation import with_correlation
 from vds_gz.study.identify.solver.gauss_newton import solve
 from vds_gz.study.identify.solver.intervals import Intervals, linear_intervals
@@ -85,6 +87,7 @@ def fit_all(setup: Setup, pieces: Sequence[Piece], *, seed: int = 0, profile: bo
     late = with_latencies(setup, pieces, problem, solution.points, free)
     if late is not None:
         setup, problem, solution, free = late
+    problem = with_time_errors(problem, solution)
     solution = solve(problem, solution, free=free[np.newaxis], warm=True)
     solution, free = without_untold_gains(problem, setup.family, solution, free)
     solution = simplest(problem, setup.family, solution, free)
@@ -92,6 +95,8 @@ def fit_all(setup: Setup, pieces: Sequence[Piece], *, seed: int = 0, profile: bo
     intervals = simplest_intervals(
         problem, setup.family, solution, free, profile_intervals if profile else linear_intervals
     )
+    if problem.sizes:
+        intervals = widened(problem, intervals, free, time_blocks(problem))
     return Fit(setup, telling, problem, free, intervals)
 
 

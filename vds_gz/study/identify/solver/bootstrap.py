@@ -34,13 +34,16 @@ def bootstrap(problem: Problem, solution: Solution, which: int, free: Mask, *, c
     larger = math.sqrt(sum(len(part.measured) for part in problem.parts) / max(freedom, 1))
 
     def observed(k: int, draws: Indices) -> Array:
-        channel, residuals, weights = problem.parts[k].channel, larger * parts[k].residuals, parts[k].weights
+        channel, weights = problem.parts[k].channel, parts[k].weights
+        residuals = larger * problem.in_sizes(k, parts[k].residuals[None])[0]
+        sizes = problem.sizes[k] if problem.sizes else np.ones(len(channel))
         found = np.repeat(parts[k].predicted[None], len(draws), axis=0)
         for row, draw in zip(found, draws, strict=True):
             rng = np.random.default_rng([seed, int(draw), k])
             for c, correlation in enumerate(problem.correlation):
                 samples = np.flatnonzero(channel == c)
-                row[samples] -= _drawn(residuals[samples], weights[samples], float(correlation), rng)
+                drawn = _drawn(residuals[samples], weights[samples], float(correlation), rng)
+                row[samples] -= sizes[samples] * drawn
         return found
 
     starts = solution.of([which] * count)

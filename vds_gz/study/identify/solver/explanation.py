@@ -37,23 +37,24 @@ def explain(problem: Problem, solution: Solution, which: int) -> list[Explained]
     """Every part at the point that was found from one start."""
     one = solution.of([which])
     found = []
-    for part, own in zip(problem.parts, one.own, strict=True):
+    for k, (part, own) in enumerate(zip(problem.parts, one.own, strict=True)):
         predicted = part.evaluate(one.points, own, None).predicted
         residuals = predicted - part.measured
+        sized = problem.in_sizes(k, residuals)
         weights = np.ones_like(residuals)
         for c in range(len(problem.floors)):
             samples = part.channel == c
-            weights[:, samples] = relative_weights(residuals[:, samples], one.noise.scale[:, c], one.noise.nu[:, c])
+            weights[:, samples] = relative_weights(sized[:, samples], one.noise.scale[:, c], one.noise.nu[:, c])
         found.append(Explained(predicted[0], residuals[0], weights[0]))
     return found
 
 
 def with_correlation(problem: Problem, solution: Solution, which: int) -> Problem:
     """The problem with the serial correlation of the noise that a solution leaves."""
-    explained = explain(problem, solution, which)
+    left = [problem.in_sizes(k, one.residuals[None])[0] for k, one in enumerate(explain(problem, solution, which))]
     correlation = [
         autocorrelation_time(
-            [one.residuals[part.channel == c] for part, one in zip(problem.parts, explained, strict=True)],
+            [one[part.channel == c] for part, one in zip(problem.parts, left, strict=True)],
             float(solution.noise.scale[which, c]),
             float(problem.floors[c]),
         )

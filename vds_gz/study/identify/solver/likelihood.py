@@ -23,7 +23,7 @@ class State:
     Attributes:
         points: (S, p).
         own: (S, q) of each part.
-        residuals: Predicted less measured, (S, M) of each part.
+        residuals: Predicted less measured, (S, M) of each part, as parts of the samples' sizes.
         noise: Of each channel.
         deviance: Of each channel with that noise, (S, C).
         prior: What the priors add to it, (S,).
@@ -100,6 +100,8 @@ class Likelihood:
             predicted, shared, own_columns = part.evaluate(points, own[k], wanted)
             assert shared is not None, "a part must give the derivatives that are wanted"
             left = self._left(k, starts, predicted)
+            shared = self.problem.in_sizes(k, shared)
+            own_columns = None if own_columns is None else self.problem.in_sizes(k, own_columns)
             left[~np.isfinite(left).all(axis=1)] = np.nan
             weight, pull = self._weights(k, left, noise)
             deviances += self._deviances(k, left, noise)
@@ -148,7 +150,7 @@ class Likelihood:
 
     def _left(self, k: int, starts: Indices, predicted: Array) -> Array:
         observed = self.problem.parts[k].measured if self.observed is None else self.observed(k, starts)
-        return predicted - observed
+        return self.problem.in_sizes(k, predicted - observed)
 
     def _weights(self, k: int, left: Array, noise: Noise) -> tuple[Array, Array]:
         weight, pull = np.empty_like(left), np.empty_like(left)

@@ -115,12 +115,21 @@ class Problem:
         floors: Minimum noise of each channel, (C,), in its units, greater than 0: its resolution.
         correlation: For each channel, how many of its samples hold as much information as one would if their noise
             were independent, (C,), at least 1. It divides the channel's logarithm of the likelihood.
+        sizes: Of each part, by how many times the noise of each sample is larger than its channel's, (M,); empty where
+            all samples of a channel have the same.
     """
 
     parts: Sequence[Part]
     space: Space
     floors: Array
     correlation: Array
+    sizes: Sequence[Array] = ()
+
+    def in_sizes(self, k: int, values: Array) -> Array:
+        """Residuals (S, M) or derivatives (S, M, n) of a part as parts of the samples' sizes."""
+        if not self.sizes:
+            return values
+        return values / self.sizes[k].reshape(1, -1, *[1] * (values.ndim - 2))
 
 
 class Noise(NamedTuple):
