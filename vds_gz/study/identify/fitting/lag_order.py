@@ -6,6 +6,7 @@ does, these two share.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -109,9 +110,11 @@ class _Trials:
         self.names = [one.name for one in fit.setup.family.unknowns]
         self.problem, self.single = self._solved(piece, fit.solution.points)
 
-    def _solved(self, piece: Piece, points: Array) -> tuple[Problem, Solution]:
+    def _solved(self, piece: Piece, points: Array, rival: float = math.inf) -> tuple[Problem, Solution]:
+        """A fit from next to it; given up where it cannot come below a rival's deviance."""
         problem = problem_of(self.fit.setup, [piece])
-        return problem, solve(problem, points, free=self.fit.free[np.newaxis], iterations=ITERATIONS)
+        free = self.fit.free[np.newaxis]
+        return problem, solve(problem, points, free=free, warm=True, iterations=ITERATIONS, rival=rival, margin=0.0)
 
     def two_lags(self) -> TwoLags | None:
         """Two lags that explain more than one; None if none do."""
@@ -144,7 +147,7 @@ class _Trials:
                 taken = min(rest, max(float(begin[0, k]) - self.problem.space.lower[k], 0.0))
                 begin[0, k] -= taken
                 rest -= taken
-        return self._solved(lagged(self.piece, second, self._starts()), begin)
+        return self._solved(lagged(self.piece, second, self._starts()), begin, float(self.single.deviance[0]))
 
     def _starts(self) -> dict[str, float]:
         """Where the fields that a lag is put before begin, by what the vehicle did then."""
