@@ -1,11 +1,18 @@
 """Whether an actuator has one lag or two is found out of what it did."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from scipy.signal import lfilter
 
+from vds_gz.configuration import load_parameters
+from vds_gz.parameters.vehicles import BicycleParameters
 from vds_gz.study.identify.identification import identify
 from vds_gz.study.identify.signals import Series, Signals
+from vds_gz.vehicle.bicycle import BICYCLE
+from vds_gz.vehicle.command import twist
+from vds_gz.vehicle.vehicle import Vehicle
 
 STEP = 0.001
 
@@ -57,3 +64,26 @@ def test_one_lag_is_of_first_order(commanded, noise):
     assert order(recorded(commanded, 0.3, noise=noise)) == [
         "the lag of drive is of first order as far as the recording tells"
     ]
+
+
+def test_of_a_car_driven_by_twists_it_is_said_what_is_not_told():
+    """No lag of the angles is one of the yaw rates."""
+    vehicle = Vehicle(BICYCLE, BicycleParameters(wheel_base=1.5, center_at_standstill=True))
+    random = np.random.default_rng(5)
+    times = 0.02 * np.arange(1250)
+    speed, turn = (np.repeat(random.uniform(low, 1.0, 25), 50) for low in (0.4, -0.5))
+    v_x, yaw_rate = [], []
+    for time, forward, turned in zip(times, speed, turn, strict=True):
+        vehicle.advance(round(time * 1e9))
+        v_x.append(vehicle.state.v_x)
+        yaw_rate.append(vehicle.state.yaw_rate)
+        vehicle.enter(twist(forward, 0.0, turned), round(time * 1e9))
+    signals = Signals(
+        {"v_x": Series(times, speed), "yaw_rate": Series(times, turn)},
+        {"v_x": Series(times, np.array(v_x)), "yaw_rate": Series(times, np.array(yaw_rate))},
+    )
+    car = load_parameters("ackermann_car")
+    known = dataclasses.replace(car.vehicle, wheel_base=1.5)
+    fit = identify(signals, vehicle=dataclasses.replace(car, model_params={"bicycle": known}), hold_out=0.0)
+    [said] = (one for one in fit.findings if "of first order" in one)
+    assert said.startswith("whether the lag of drive and steering is of first order is not told: a twist commands")

@@ -62,29 +62,41 @@ def lag_findings(fit: Fit, actuators: Sequence[str]) -> Iterator[str]:
         fit: Of all data.
         actuators: Those of which the data tell the time constant.
     """
-    single = []
+    single, mixed = [], []
     for name in actuators:
+        if not _has_lag(fit, name):
+            continue
         trials = _trials(fit, name)
-        found = trials.two_lags() if trials is not None else None
-        if found is not None:
+        if trials is None:
+            mixed.append(name)
+        elif (found := trials.two_lags()) is not None:
             yield (
                 f"{name}: two lags of about {found.first:.2g} and {found.second:.2g} s explain the recording better "
                 f"than one (what is left is {found.left:.2g} times as much); the model has one, whose time constant "
                 "and dead time share what two do"
             )
-        elif trials is not None:
+        else:
             single.append(name)
     if single:
         yield f"the lag of {' and '.join(single)} is of first order as far as the recording tells"
+    if mixed:
+        yield (
+            f"whether the lag of {' and '.join(mixed)} is of first order is not told: a twist commands speed and "
+            "steering at once, and no steering angles explain the recording as well as its yaw rates; commands of "
+            "speeds and steering angles would tell"
+        )
+
+
+def _has_lag(fit: Fit, actuator: str) -> bool:
+    names = [one.name for one in fit.setup.family.unknowns]
+    constant = fit.setup.actuators[actuator].time_constant
+    return constant in names and fit.solution.points[0, names.index(constant)] >= SHORTEST
 
 
 def _trials(fit: Fit, actuator: str) -> _Trials | None:
-    """Trials of an actuator; None where nothing can be tried, as it has hardly a lag or is not commanded by itself."""
-    setup, piece, point = fit.setup, fit.telling, fit.solution.points
-    names = [one.name for one in setup.family.unknowns]
+    """Trials of an actuator; None where nothing can be tried, as it is not commanded by itself."""
+    setup, piece = fit.setup, fit.telling
     numbers = setup.actuators[actuator]
-    if numbers.time_constant not in names or point[0, names.index(numbers.time_constant)] < SHORTEST:
-        return None
     fields = _fields(numbers, twists=setup.kind == TWIST and "steering" not in setup.actuators, name=actuator)
     trials = _Trials(fit, piece, numbers, fields)
     if setup.kind != TWIST or "steering" not in setup.actuators:
