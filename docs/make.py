@@ -1,24 +1,64 @@
-"""Make the generated pages and pictures anew: ``./dev docs``."""
+"""Make the generated pages and pictures anew, and the site of all pages: ``./dev docs``."""
 
 from __future__ import annotations
 
+import io
+import os
 import subprocess
 import sys
+from contextlib import redirect_stdout, suppress
 from pathlib import Path
 
 from vds_gz.cli.check import reference_page
+from vds_gz.cli.program import COMMANDS
+from vds_gz.cli.program import main as vds_gz_main
 
 DOCS = Path(__file__).resolve().parent
+
+#: How wide the page of commands is.
+COLUMNS = "110"
 
 #: Scripts whose pictures need nothing else; the other ones in figures/ need a recording or a Gazebo and say which.
 FIGURES = ("autoware.py", "delay_margin.py", "study.py", "train.py", "worlds.py")
 
 
+def commands_page() -> str:
+    """What every command says of itself, in as many columns as ``COLUMNS`` in the environment says."""
+    page = ["# Commands", "", "What each says when it is asked with `--help`. Made by `./dev docs`.", ""]
+    for name, (_, _, what) in COMMANDS.items():
+        with redirect_stdout(io.StringIO()) as printed, suppress(SystemExit):
+            vds_gz_main([name, "--help"])
+        page += [
+            f"## {name}",
+            "",
+            f"{what[0].upper()}{what[1:]}.",
+            "",
+            "```text",
+            printed.getvalue().strip(),
+            "```",
+            "",
+        ]
+    return "\n".join(page)
+
+
 def main() -> None:
-    """Write the parameter reference and draw the pictures."""
+    """Write the references, draw the pictures, and make the site in docs/site."""
     (DOCS / "parameters.md").write_text(reference_page(), encoding="utf-8")
+    os.environ["COLUMNS"] = COLUMNS
+    (DOCS / "commands.md").write_text(commands_page(), encoding="utf-8")
     for script in FIGURES:
         subprocess.run([sys.executable, str(DOCS / "figures" / script)], check=True)
+    site = [
+        sys.executable,
+        "-m",
+        "sphinx",
+        "--fail-on-warning",
+        "--keep-going",
+        "--quiet",
+        str(DOCS),
+        str(DOCS / "site"),
+    ]
+    subprocess.run(site, check=True)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import pkgutil
 import re
 import shlex
 import shutil
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from importlib import import_module
@@ -33,6 +34,7 @@ from vds_gz.share import share
 ROOT = Path(__file__).resolve().parents[1]
 sessions = tool("sessions", "docs")
 PAGES = sessions.PAGES
+DOCS = ROOT / "docs"
 OWN_FOLDERS = "bench|config|docker|docs|examples|launch|models|test|tools|vds_gz|worlds"
 
 
@@ -220,7 +222,7 @@ STUDY = ROOT / "docs" / "study.md"
 
 @pytest.mark.usefixtures("folder")
 def test_the_tutorial_shows_what_its_commands_print():
-    check_session(STUDY, without="pedals|turns|optimal|bootstrap|day_")
+    check_session(STUDY, without="pedals|turns|optimal|bootstrap|worn|day_")
 
 
 @pytest.mark.slow
@@ -354,6 +356,20 @@ def test_the_page_of_the_interface_names_all_that_is_public():
 
 def test_the_parameter_reference_is_up_to_date():
     assert text(ROOT / "docs" / "parameters.md") == reference_page(), "run ./dev docs"
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 13), reason="since Python 3.13 argparse prints options in another way")
+def test_the_page_of_commands_is_what_they_print(monkeypatch):
+    make = tool("make", "docs")
+    monkeypatch.setenv("COLUMNS", make.COLUMNS)
+    assert text(ROOT / "docs" / "commands.md") == make.commands_page(), "run ./dev docs"
+
+
+def test_every_page_is_in_the_contents_of_the_site():
+    listed = re.findall(
+        r"^(\w+)$", "\n".join(re.findall(r"```{toctree}\n(.*?)```", text(DOCS / "index.md"), re.DOTALL)), re.M
+    )
+    assert sorted(["index", *listed]) == sorted(page.stem for page in DOCS.glob("*.md"))
 
 
 def test_the_parameter_reference_has_every_sensor_and_all_its_parameters():

@@ -44,6 +44,20 @@ from vds_gz.vehicle.vehicle import NANOSECONDS
 from vds_gz.world.load import load_world
 from vds_gz.world.scene import Scene
 
+USAGE = """\
+usage: vds-gz node [--ros-args [-p NAME:=VALUE] [--params-file FILE] [-r FROM:=TO] [-r __ns:=/NAMESPACE] ...]
+       ros2 run vds_gz sim_node [the same]
+
+The vehicle alone: commands in, its response out, until Ctrl-C. It takes what every ROS 2 node takes.
+
+examples:
+  vds-gz node --ros-args -p model:=differential
+  vds-gz node --ros-args --params-file my_robot.yaml -r twist_reference:=cmd_vel
+
+`vds-gz parameters` prints all parameters, `vds-gz check FILE` looks a file over.
+
+exit code: 0 it was stopped, 2 wrong use"""
+
 
 class SimNode:
     """A vehicle on the graph.
@@ -233,10 +247,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         argv: The command line without the program's name; ``sys.argv`` where none is given.
 
     Returns:
-        0 when it was stopped, 2 when something that it was given is wrong.
+        0 when it was stopped or only asked for help, 2 when something that it was given is wrong.
     """
+    words = sys.argv[1:] if argv is None else argv
+    if not {"-h", "--help"}.isdisjoint(words):
+        print(USAGE)
+        return 0
     try:
-        arguments = parse(sys.argv[1:] if argv is None else argv, NODE_NAME)
+        arguments = parse(words, NODE_NAME)
         catalogue = models()
         parameters = parameters_of(arguments.overrides)
         model = catalogue[parameters.model]
