@@ -15,6 +15,7 @@ version = release = vds_gz.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
 exclude_patterns = ["site", "figures", "study", "delay_margin"]
 myst_heading_anchors = 4
+myst_enable_extensions = ["html_image"]  # pictures with a width are <img> there, for GitHub
 napoleon_use_ivar = True
 
 autodoc_typehints = "description"
@@ -25,3 +26,5 @@ autodoc_mock_imports = ["rclpy"]
 
 html_theme = "furo"
 html_title = f"vds_gz {version}"
+html_static_path = ["static"]
+html_css_files = ["tables.css"]

@@ -373,8 +373,8 @@ def test_every_page_is_in_the_contents_of_the_site():
 
 
 def test_the_parameter_reference_has_every_sensor_and_all_its_parameters():
-    _, _, sensors = reference_page().partition("\n# Sensors\n")
-    tables = dict(re.findall(r"## `type: (\w+)`\n\n(.*?)(?=\n## |\Z)", sensors, re.DOTALL))
+    _, _, sensors = reference_page().partition("\n## Sensors\n")
+    tables = dict(re.findall(r"### `type: (\w+)`\n\n(.*?)(?=\n### |\Z)", sensors, re.DOTALL))
     assert tables.keys() == TYPES.keys()
     for kind, table in tables.items():
         names = re.findall(r"^\| `(\w+)`", table, re.MULTILINE)

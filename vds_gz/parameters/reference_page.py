@@ -16,7 +16,7 @@ Made by `vds-gz parameters`.
 
 
 SENSORS = """
-# Sensors
+## Sensors
 
 A vehicle carries the sensors that its parameter file lists, each under a name of its own, with a `type`:
 
@@ -30,18 +30,18 @@ def markdown(descriptions: Iterable[Description]) -> str:
     groups: dict[str, list[Description]] = {}
     for one in descriptions:
         groups.setdefault(one.name.rpartition(".")[0], []).append(one)
-    tables = (_table(f"`{name}`" if name else "Node", members) for name, members in groups.items())
+    tables = (_table(f"## `{name}`" if name else "## Node", members) for name, members in groups.items())
     return HEAD + "".join(line for table in tables for line in table)
 
 
 def sensor_tables(sensors: Mapping[str, Iterable[Description]]) -> str:
     """One table for each type of sensor, by its name."""
-    tables = (_table(f"`type: {kind}`", members) for kind, members in sensors.items())
+    tables = (_table(f"### `type: {kind}`", members) for kind, members in sensors.items())
     return SENSORS + "".join(line for table in tables for line in table)
 
 
-def _table(title: str, members: Iterable[Description]) -> Iterator[str]:
-    yield f"\n## {title}\n\n"
+def _table(heading: str, members: Iterable[Description]) -> Iterator[str]:
+    yield f"\n{heading}\n\n"
     yield "| parameter | type | default | unit | allowed | live | meaning |\n"
     yield "| --- | --- | --- | --- | --- | --- | --- |\n"
     for one in members:
