@@ -233,9 +233,16 @@ def test_what_does_not_go_with_a_sweep_that_was_begun_is_refused(plan, tmp_path,
     assert "there is a sweep in" in capsys.readouterr().err
 
 
-def test_no_scheduler_is_exit_code_2(plan, tmp_path, capsys):
-    assert main([str(plan), "-o", str(tmp_path / "out"), "--workers", "tcp://127.0.0.1:9"]) == 2
-    assert "no Dask scheduler responds" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("workers", "reason"),
+    [
+        ("tcp://127.0.0.1:9", "no Dask scheduler responds"),
+        ("tls://127.0.0.1:9", "its configuration must have distributed.comm.tls"),
+    ],
+)
+def test_no_scheduler_and_no_certificates_are_exit_code_2(plan, tmp_path, capsys, workers, reason):
+    assert main([str(plan), "-o", str(tmp_path / "out"), "--workers", workers]) == 2
+    assert reason in capsys.readouterr().err
 
 
 def test_a_shard_that_is_damaged_is_named_and_done_again_when_it_is_removed(plan, undisturbed, tmp_path):

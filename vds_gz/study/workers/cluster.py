@@ -135,6 +135,11 @@ def _client(workers: int | str) -> Iterator[Client]:
             return
         try:
             client = Client(workers, timeout=PATIENCE)
+        except TypeError as error:  # by which Dask says that it has no certificates
+            raise ArgumentError(
+                f"workers are '{workers}', but Dask has no certificates for TLS ({error}); its configuration must have "
+                "distributed.comm.tls"
+            ) from None
         except (OSError, ValueError) as error:
             raise ArgumentError(
                 f"no Dask scheduler responds at '{workers}' ({error}); is `dask scheduler` there?"
