@@ -17,11 +17,11 @@ from scipy.signal import lfilter
 from vds_gz.study.identify.estimates import Array
 from vds_gz.study.identify.fitting.fitting import Fit
 from vds_gz.study.identify.fitting.standstill import commanded_steering
-from vds_gz.study.identify.forward.measurements import start_names
+from vds_gz.study.identify.forward.measurements import geometry_of, start_names
 from vds_gz.study.identify.forward.pieces import Piece
 from vds_gz.study.identify.forward.problems import problem_of
 from vds_gz.study.identify.forward.setup import FIELDS
-from vds_gz.study.identify.forward.unknowns import Actuation, value_of
+from vds_gz.study.identify.forward.unknowns import Actuation
 from vds_gz.study.identify.signals import Series
 from vds_gz.study.identify.solver.explanation import with_correlation
 from vds_gz.study.identify.solver.gauss_newton import solve
@@ -188,14 +188,17 @@ def _best(tried: Mapping[float, tuple[Problem, Solution]]) -> float:
 
 
 def _lowest(deviances: Mapping[float, float]) -> float:
-    """Where a parabola through the lowest of some values and its neighbours is lowest, by the logarithm of where."""
+    """Where a parabola through the lowest of some values and its neighbours is lowest, by the logarithm of where.
+
+    The lowest itself where there is no such parabola, as a neighbour is infinite.
+    """
     at = np.array(sorted(deviances))
     values = np.array([deviances[one] for one in at])
     k = min(max(int(np.argmin(values)), 1), len(at) - 2)
-    x = np.log(at[k - 1 : k + 2])
-    bend, slope, _ = np.polyfit(x - x[1], values[k - 1 : k + 2], 2)
+    x, y = np.log(at[k - 1 : k + 2]), values[k - 1 : k + 2]
+    bend, slope, _ = np.polyfit(x - x[1], y, 2) if np.isfinite(y).all() else (0.0, 0.0, 0.0)
     if bend <= 0.0:
-        return float(at[k])
+        return float(at[np.argmin(values)])
     return float(np.exp(np.clip(x[1] - 0.5 * slope / bend, x[0], x[2])))
 
 
@@ -242,8 +245,8 @@ def _with_angles(fit: Fit) -> Piece:
     yaw_rate = Series(time, piece.commands["yaw_rate"] * float(np.asarray(gains.yaw_rate).flat[0]))
     parameters = family.vehicle(point[0])
     centred = bool(getattr(parameters, "center_at_standstill", False))
-    sign = -1.0 if getattr(parameters, "reverse", False) else 1.0
-    angles = commanded_steering(v_x, yaw_rate, sign * value_of(parameters, "wheel_base"), centred=centred)
+    wheel_base = float(geometry_of([parameters]).signed_wheelbase[0])
+    angles = commanded_steering(v_x, yaw_rate, wheel_base, centred=centred)
     commands = piece.commands.copy()
     commands["kind"] = int(ACKERMANN)
     commands["steering_angle"] = angles.value
