@@ -23,7 +23,8 @@ class Channel:
         quantity, unit: What it measures: a quantity of base_link, ``steering``, a wheel's speed, a pose ...
         source: The topic or the column.
         recording: Index of the recording.
-        noise: Scale of the noise, in the unit; that of Student's distribution.
+        noise: Scale of the noise, in the unit; that of Student's distribution. Where errors in time add to it, without
+            these.
         nu: Its degrees of freedom; infinite is Gaussian.
         residual: Standard deviation of what the model leaves, without outliers.
         outliers: Samples that hardly count.

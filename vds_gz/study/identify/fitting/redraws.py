@@ -6,6 +6,7 @@ import numpy as np
 
 from vds_gz.errors import ArgumentError
 from vds_gz.study.identify.estimates import Estimate
+from vds_gz.study.identify.fitting.time_errors import time_blocks
 from vds_gz.study.identify.forward.part import VehicleFamily
 from vds_gz.study.identify.solver.bootstrap import bootstrap
 from vds_gz.study.identify.solver.protocol import Mask, Problem, Solution
@@ -37,7 +38,8 @@ def redrawn(
         count: How many draws.
         seed: Of the draws.
     """
-    points = bootstrap(problem, solution, 0, free, count=count, seed=seed).points
+    clusters = time_blocks(problem) if problem.sizes else ()
+    points = bootstrap(problem, solution, 0, free, count=count, seed=seed, clusters=clusters).points
     found = {}
     for k, unknown in enumerate(family.unknowns):
         if free[k]:

@@ -47,11 +47,12 @@ def with_time_errors(problem: Problem, solution: Solution) -> Problem:
 
 def time_blocks(problem: Problem) -> list[Indices]:
     """Of each part the block of each sample: what follows one late command is late as a whole."""
-    return [
-        ((part.time - part.piece.origin) // BLOCK).astype(np.intp)
-        for part in problem.parts
-        if isinstance(part, VehiclePart)
-    ]
+    return [_blocks(part) for part in problem.parts]
+
+
+def _blocks(part: object) -> Indices:
+    assert isinstance(part, VehiclePart)
+    return ((part.time - part.piece.origin) // BLOCK).astype(np.intp)
 
 
 def _ratio(residuals: Array, slopes: Array, floor: float, correlation: float) -> float:
@@ -59,14 +60,18 @@ def _ratio(residuals: Array, slopes: Array, floor: float, correlation: float) ->
     steepest = float(np.max(slopes, initial=0.0))
     if steepest == 0.0:
         return 0.0
-    ratios = np.concatenate([[0.0], TRIED / steepest])
-    sizes = np.hypot(1.0, ratios[:, np.newaxis] * slopes)
-    sized = residuals / sizes
-    counted = Sizes(len(ratios), floor)
-    counted.add(sized)
-    deviances = deviance(sized, *counted.noise()) + 2.0 * np.log(sizes).sum(axis=1)
+    ratios = [0.0, *(TRIED / steepest).tolist()]
+    deviances = [_deviance(residuals, np.hypot(1.0, ratio * slopes), floor) for ratio in ratios]
     best = int(np.argmin(deviances))
-    return float(ratios[best]) if deviances[best] < deviances[0] - BETTER * correlation else 0.0
+    return ratios[best] if deviances[best] < deviances[0] - BETTER * correlation else 0.0
+
+
+def _deviance(residuals: Array, sizes: Array, floor: float) -> float:
+    """-2 log likelihood of residuals whose noise is so many times larger, with the scale that is likeliest then."""
+    sized = (residuals / sizes)[np.newaxis]
+    counted = Sizes(1, floor)
+    counted.add(sized)
+    return float(deviance(sized, *counted.noise())[0]) + 2.0 * float(np.log(sizes).sum())
 
 
 def _slopes(part: object, predicted: Array) -> Array:

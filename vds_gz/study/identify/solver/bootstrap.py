@@ -1,12 +1,15 @@
 """How what is found scatters when the residuals fall otherwise: a check of the intervals that knows no distribution.
 
 Blocks of the residuals that follow each other are drawn and laid on what the model predicts (moving blocks: H. R.
-Künsch, Ann. Stat. 17, 1989), so that their serial correlation remains.
+Künsch, Ann. Stat. 17, 1989), so that their serial correlation remains. Where the samples of a block of time err
+together, blocks stay where they are and some change their signs, in all channels at once (the wild bootstrap of
+clusters: A. C. Cameron, J. B. Gelbach, D. L. Miller, Rev. Econ. Stat. 90, 2008).
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -18,7 +21,16 @@ from vds_gz.study.identify.solver.protocol import Array, Indices, Mask, Problem,
 LENGTH = 3.0
 
 
-def bootstrap(problem: Problem, solution: Solution, which: int, free: Mask, *, count: int, seed: int) -> Solution:
+def bootstrap(
+    problem: Problem,
+    solution: Solution,
+    which: int,
+    free: Mask,
+    *,
+    count: int,
+    seed: int,
+    clusters: Sequence[Indices] = (),
+) -> Solution:
     """What is found from other draws of the noise, one start for each.
 
     Args:
@@ -27,6 +39,8 @@ def bootstrap(problem: Problem, solution: Solution, which: int, free: Mask, *, c
         free: Unknowns that are free, (p,).
         count: How many draws.
         seed: Of the draws.
+        clusters: Of each part the block of each sample, (M,), where samples of one block err together; empty where the
+            noise is the same all the time.
     """
     parts = explain(problem, solution, which)
     freedom = sum(len(part.measured) for part in problem.parts) - int(free.sum())
@@ -34,16 +48,16 @@ def bootstrap(problem: Problem, solution: Solution, which: int, free: Mask, *, c
     larger = math.sqrt(sum(len(part.measured) for part in problem.parts) / max(freedom, 1))
 
     def observed(k: int, draws: Indices) -> Array:
-        channel, weights = problem.parts[k].channel, parts[k].weights
-        residuals = larger * problem.in_sizes(k, parts[k].residuals[None])[0]
-        sizes = problem.sizes[k] if problem.sizes else np.ones(len(channel))
+        channel, weights, residuals = problem.parts[k].channel, parts[k].weights, larger * parts[k].residuals
         found = np.repeat(parts[k].predicted[None], len(draws), axis=0)
         for row, draw in zip(found, draws, strict=True):
             rng = np.random.default_rng([seed, int(draw), k])
+            if clusters:
+                row -= residuals * rng.choice((-1.0, 1.0), clusters[k].max() + 1)[clusters[k]]
+                continue
             for c, correlation in enumerate(problem.correlation):
                 samples = np.flatnonzero(channel == c)
-                drawn = _drawn(residuals[samples], weights[samples], float(correlation), rng)
-                row[samples] -= sizes[samples] * drawn
+                row[samples] -= _drawn(residuals[samples], weights[samples], float(correlation), rng)
         return found
 
     starts = solution.of([which] * count)

@@ -2,7 +2,8 @@
 
 Each block is left out in turn, to first order (the jackknife of clusters: R. M. Bell, D. F. McCaffrey, Survey
 Methodology 28, 2002). Nothing has to be known of how the samples of a block hang together, and what hardly more than
-one block tells is not taken for certain.
+one block determines is not taken for certain. Of what one block alone determines nothing says by how much its samples
+err together; that is as uncertain as the worst of the rest.
 """
 
 from __future__ import annotations
@@ -16,6 +17,10 @@ from scipy.stats import t as student
 from vds_gz.study.identify.solver.intervals import LEVEL, Intervals, covariance
 from vds_gz.study.identify.solver.noise import weights
 from vds_gz.study.identify.solver.protocol import Array, Indices, Mask, Part, Problem, Solution
+
+#: A block alone determines an unknown of whose information the others have less than this part: what they say of it
+#: lies ten times as far off as it is known, by chance.
+ALONE = 0.01
 
 
 def widened(problem: Problem, intervals: Intervals, free: Mask, blocks: Sequence[Indices]) -> Intervals:
@@ -37,22 +42,30 @@ def widened(problem: Problem, intervals: Intervals, free: Mask, blocks: Sequence
 
 def _factors(problem: Problem, solution: Solution, free: Mask, blocks: Sequence[Indices]) -> Array:
     """By how many times standard deviations are larger than the information says, (p,), at least 1."""
-    information = solution.information[0]
-    variance = np.diag(covariance(information))
-    told = np.isfinite(variance) & (variance > 0.0)
-    moves = [
-        np.where(np.isfinite(spread), spread, 0.0) @ score
-        for k, each in enumerate(blocks)
-        for score, square in _by_block(problem, solution, free, k, each)
-        for spread in [covariance(information - square)]
-    ]
-    count = len(moves)
+    every = [one for k, each in enumerate(blocks) for one in _by_block(problem, solution, free, k, each)]
+    count = len(every)
     if count < 2:
         return np.ones(len(free))
+    variance = np.diag(covariance(solution.information[0]))
+    determined = np.isfinite(variance) & (variance > 0.0)
+    whole = sum((square for _, square in every), np.diag(problem.space.sigma**-2.0))
+    alone, moves = np.zeros(len(free), bool), []
+    for score, square in every:
+        others = _without(whole, square, determined)
+        alone |= np.isinf(np.diag(others))
+        moves.append(np.where(np.isfinite(others), others, 0.0) @ score)
     larger = (count - 1.0) / count * np.sum(np.square(moves), axis=0)
     rough = student.ppf(0.5 + 0.5 * LEVEL, count - 1) / norm.ppf(0.5 + 0.5 * LEVEL)
-    factors = rough * np.sqrt(larger / np.where(told, variance, 1.0))
-    return np.where(told, np.maximum(factors, 1.0), 1.0)
+    factors = np.maximum(rough * np.sqrt(larger / np.where(determined, variance, 1.0)), 1.0)
+    factors[alone] = np.max(factors[determined & ~alone], initial=1.0)
+    return np.where(determined, factors, 1.0)
+
+
+def _without(whole: Array, square: Array, determined: Mask) -> Array:
+    """Covariance by the information without a block's, (p, p); infinite variances of what it alone determines."""
+    left = whole - square
+    known = determined & (np.diag(left) > ALONE * np.diag(whole))
+    return covariance(np.where(known[:, np.newaxis] & known, left, 0.0))
 
 
 def _by_block(
