@@ -26,5 +26,6 @@ autodoc_mock_imports = ["rclpy"]
 
 html_theme = "furo"
 html_title = f"vds_gz {version}"
+html_show_copyright = False  # the licence stands in LICENSE
 html_static_path = ["static"]
 html_css_files = ["tables.css"]
