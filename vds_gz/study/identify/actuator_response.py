@@ -9,7 +9,7 @@ from importlib.util import find_spec
 import numpy as np
 from numpy.typing import ArrayLike
 
-from vds_gz.study.identify.axes import Reached
+from vds_gz.study.identify.axes import Reached, steepest
 from vds_gz.study.identify.estimates import Estimate
 from vds_gz.study.identify.signals import Series
 from vds_gz.study.recording import Actuator, Array
@@ -40,7 +40,6 @@ class ActuatorResponse:
         max_rise, max_fall: Limit of the rate of change away from and towards zero, where one was met.
         max_value: Limit of the value, where one was met.
         reached_rise, reached_fall, reached_value: The maximum magnitudes there were, be they limits or not.
-        error: Standard deviation of what these numbers leave unexplained.
     """
 
     dead_time: float | None
@@ -51,7 +50,6 @@ class ActuatorResponse:
     reached_rise: float
     reached_fall: float
     reached_value: float
-    error: float
 
 
 def unknown() -> str:
@@ -79,14 +77,13 @@ def measure(actuator: Actuator, commands: ArrayLike = ()) -> ActuatorResponse:
     begin, end = (time[part][0], time[part][-1]) if len(time) else (0.0, 0.0)
     near = (at >= at[at <= begin - LEAD].max(initial=-math.inf)) & (at <= end)
     numbers: dict[str, Estimate | None] = {}
-    fit_error = 0.0
     moves = len(np.unique(values[near])) > 1 and np.ptp(response[part]) > 0.0
     if CAN_FIT and moves and len(time[part]) >= FEWEST:
         given = Series(np.maximum(at[near], begin - LEAD), values[near])
-        numbers, fit_error = fit_actuator(given, Series(time[part], response[part]), angle=angle)
+        numbers = fit_actuator(given, Series(time[part], response[part]), angle=angle)
     found = (numbers.get(name) for name in ("dead_time", "time_constant", "rise", "fall", "value"))
     dead_time, time_constant, rise, fall, value = (None if one is None else one.value for one in found)
-    return ActuatorResponse(dead_time, time_constant, rise, fall, value, *maxima, fit_error)
+    return ActuatorResponse(dead_time, time_constant, rise, fall, value, *maxima)
 
 
 def _references(time: Array, reference: Array, commands: Array) -> tuple[Array, Array]:
@@ -116,11 +113,7 @@ def _maxima(time: Array, response: Array, *, angle: bool) -> Reached:
     """Of the samples as they are: an actuator's states come without noise. Of equal stamps the last counts."""
     last = np.diff(time, append=math.inf) > 0.0
     time, response = time[last], response[last]
-    rates = np.abs(response[2:] - response[:-2]) / (time[2:] - time[:-2])
-    away = np.abs(response[2:]) >= np.abs(response[:-2])
-    same_side = response[2:] * response[:-2] >= 0.0
-    rise = float(np.max(rates[same_side & away], initial=0.0))
-    fall = float(np.max(rates[same_side & ~away], initial=0.0))
+    rise, fall = steepest(response[:-2], response[2:], time[2:] - time[:-2])
     if angle:
         rise = fall = max(rise, fall)
     return Reached(rise, fall, float(np.max(np.abs(response), initial=0.0)))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
+
 from vds_gz.study.identify.estimates import Array, Estimate
 
 #: What is found.
@@ -29,6 +31,19 @@ class Reached(NamedTuple):
     rise: float
     fall: float
     value: float
+
+
+def steepest(before: Array, after: Array, duration: float | Array) -> tuple[float, float]:
+    """Maximum rates away from zero and towards it; what crosses zero is neither.
+
+    Args:
+        before, after: Values, of the same shape.
+        duration: From the one to the other [s].
+    """
+    rates = np.abs(after - before) / duration
+    same_side = after * before >= 0.0
+    away = np.abs(after) >= np.abs(before)
+    return float(np.max(rates[same_side & away], initial=0.0)), float(np.max(rates[same_side & ~away], initial=0.0))
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,8 @@ from vds_gz.study.identify.signals import MeasuredChannel, Series, Signals
 from vds_gz.vehicle.bicycle import BICYCLE
 
 
-def fit_actuator(given: Series, response: Series, *, angle: bool) -> tuple[dict[str, Estimate | None], float]:
-    """The numbers of an actuator, by those of an axis, and what they leave unexplained.
+def fit_actuator(given: Series, response: Series, *, angle: bool) -> dict[str, Estimate | None]:
+    """The numbers of an actuator, by those of an axis.
 
     It is that of a vehicle of which nothing else moves: its drive goes straight ahead, or its steering stands.
     """
@@ -47,4 +47,4 @@ def fit_actuator(given: Series, response: Series, *, angle: bool) -> tuple[dict[
     numbers = {number: by_name.get(name) for number, name in actuation.named().items()}
     if angle:
         numbers["fall"] = numbers["rise"]
-    return numbers, float(fit.solution.noise.scale[0, 0])
+    return numbers

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vds_gz.fleet.sampled import Readings
+from vds_gz.study.identify.axes import steepest
 from vds_gz.study.identify.estimates import Array
 from vds_gz.study.identify.forward.measurements import start_names
 from vds_gz.study.identify.forward.part import VehicleFamily, VehiclePart
@@ -202,21 +203,12 @@ def _reached_in(
     values = family.driven(whole[np.newaxis], start, part.piece, readings)[0][:, 0].reshape(count, kinds)
     found: dict[str, float] = {}
     for name, actuation in actuators.items():
-        rise, fall, value = _maxima(values[:, [names.index(one) for one in numbers[name]]], every * dt)
-        top = (rise if actuation.fall else max(rise, fall)), fall, value
+        columns = values[:, [names.index(one) for one in numbers[name]]]
+        rise, fall = steepest(columns[:-1], columns[1:], every * dt)
+        top = (rise if actuation.fall else max(rise, fall)), fall, float(np.max(np.abs(columns), initial=0.0))
         limits = actuation.rise, actuation.fall, actuation.value
         found |= {limit: maximum for limit, maximum in zip(limits, top, strict=True) if limit}
     return found
-
-
-def _maxima(values: Array, dt: float) -> tuple[float, float, float]:
-    """Maximum rates away from zero and towards it, and maximum value, of columns."""
-    rates = np.abs(np.diff(values, axis=0)) / dt
-    away = np.abs(values[1:]) >= np.abs(values[:-1])
-    same = values[1:] * values[:-1] >= 0.0
-    rise = float(np.max(rates[same & away], initial=0.0))
-    fall = float(np.max(rates[same & ~away], initial=0.0))
-    return rise, fall, float(np.max(np.abs(values), initial=0.0))
 
 
 def responses(model: AnyModel, actuator: str) -> tuple[str, ...]:
