@@ -232,6 +232,12 @@ def test_a_table_with_empty_cells_and_own_columns(folder, steps, capsys):
             ["--preset", "indoor_robot", "--wheel-base", "2"],
             "--wheel-base 2 was given, but the model 'differential' has none",
         ),
+        (
+            "log.csv",
+            "time,v_x_command,v_x\n" + "".join(f"{0.02 * k},{k % 3},1\n" for k in range(30)),
+            ["--wheel-base", "2"],
+            "the wheel base was given as 2 m, but no steering was commanded or measured",
+        ),
         ("log.mcap", "\x89MCAP0", [], "cannot be read"),
         ("other.csv", "", ["nothing"], "does not exist"),
     ],

@@ -172,7 +172,7 @@ def set_up(
 
     Raises:
         SignalError: Nothing was measured that the model gives.
-        ArgumentError: A name in ``fit`` is none of the vehicle.
+        ArgumentError: A name in ``fit`` is none of the vehicle, or a wheel base was given of one that does not steer.
     """
     model = models()[vehicle.model if vehicle is not None else model_name(signals[0])]
     parameters: ParameterGroup = vehicle.vehicle if vehicle is not None else _plain(model, wheel_base)
@@ -254,11 +254,21 @@ def _check_kinds(recordings: Sequence[Signals]) -> None:
 
 
 def _plain(model: AnyModel, wheel_base: float | None) -> ParameterGroup:
-    """A vehicle of which nothing is known but maybe its wheel base."""
+    """A vehicle of which nothing is known but maybe its wheel base.
+
+    Raises:
+        ArgumentError: It does not steer.
+    """
     parameters: ParameterGroup = model.parameters()
-    if wheel_base is not None and model.name == "bicycle":
-        parameters = dataclasses.replace(parameters, wheel_base=wheel_base)  # type: ignore[type-var]
-    return parameters
+    if wheel_base is None:
+        return parameters
+    if model.name != "bicycle":
+        raise ArgumentError(
+            f"the wheel base was given as {wheel_base:g} m, but no steering was commanded or measured, so that the "
+            f"recording is taken for one of the model '{model.name}'; leave the wheel base out, or give the parameters "
+            "of a vehicle that steers"
+        )
+    return dataclasses.replace(parameters, wheel_base=wheel_base)  # type: ignore[type-var]
 
 
 def _for_model(signals: Signals, model: AnyModel) -> Signals:
@@ -366,8 +376,8 @@ def _assumed(
     measured = {one.quantity for every in channels for one in every}
     turning = {"yaw_rate", "heading"} & measured
     if model.name == "bicycle":
-        told = kind_of(recordings[0]) == TWIST and "steering" in measured
-        return ["wheel_base"] if wheel_base is None and (turning or told) else []
+        by_angles = kind_of(recordings[0]) == TWIST and "steering" in measured
+        return ["wheel_base"] if wheel_base is None and (turning or by_angles) else []
     several = all(_varies(recordings, name) for name in ("v_x", "yaw_rate"))
     return ["track"] if turning and several and hasattr(parameters, "track") else []
 
