@@ -1,4 +1,4 @@
-"""A gain of which a recording tells nothing is not given, whatever the fit came to."""
+"""A gain that a recording does not determine is not given, whatever the fit came to."""
 
 import numpy as np
 
@@ -28,6 +28,7 @@ def recorded(levels):
 def test_a_gain_beyond_the_limits_is_not_given():
     fit = identify(recorded([2.0, -1.5, 1.8, 0.0, -2.0, 1.6, 0.0, 1.7]), hold_out=0.0)
     assert fit.calibrations["v_x gain"] is None
+    assert sum(one.startswith("v_x gain: taken as 1") for one in fit.findings) == 1
     limit = fit.numbers["drive_actuators.max_velocity"]
     assert limit.low <= 1.0 <= limit.high
 
@@ -37,3 +38,4 @@ def test_a_gain_within_the_limits_is():
     gain = fit.calibrations["v_x gain"]
     assert gain.low <= 1.0 <= gain.high
     assert gain.high - gain.low < 0.02
+    assert not any("taken as 1" in one for one in fit.findings)

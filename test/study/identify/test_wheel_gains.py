@@ -199,6 +199,15 @@ def test_of_a_car_without_speeds_of_wheels_they_tell_nothing():
     assert f"{names} show in the speeds of a left and a right wheel only, of which there is none" in fit.findings
 
 
+def test_of_a_car_whose_wheels_alone_were_measured_they_are_relative_to_the_commands():
+    signals = car(1, left=LEFT, right=RIGHT)
+    signals.measured = {}
+    fit = identify(signals, vehicle=CAR.known(), fit=("wheel_gains",), hold_out=0.0)
+    assert fit.calibrations[GAINS[0]].value == pytest.approx(LEFT, rel=1e-3)
+    assert fit.calibrations["v_x gain"] is None
+    assert any(one.startswith("v_x gain: taken as 1, as the recording does not determine it") for one in fit.findings)
+
+
 # ---------------------------------------------------------------------- the forward model
 
 

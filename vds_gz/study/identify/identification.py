@@ -55,8 +55,8 @@ def identify(
 
     Raises:
         SignalError: Nothing was both commanded and measured, or a number is not finite.
-        ArgumentError: A name in ``fit`` is no parameter of the vehicle, ``bootstrap`` is too small, or ``hold_out`` is
-            no part.
+        ArgumentError: A name in ``fit`` is no parameter of the vehicle, ``bootstrap`` is too small, ``hold_out`` is no
+            part, or ``wheel_base`` is given though the recording shows a vehicle without one.
     """
     check_count(bootstrap)
     if not 0.0 <= hold_out < 1.0:
@@ -71,13 +71,13 @@ def identify(
     scores = {}
     if hold_out > 0.0:
         scores = held_out_scores(found.setup, pieces, found.problem, found.solution, found.free, hold_out)
-    told = vehicle_fit(found, scores)
-    turning = _turning(told, recordings, given=vehicle is not None)
-    told = replace(told, notes=notes, findings=(*told.findings, *turning))
+    result = vehicle_fit(found, scores)
+    turning = _turning(result, recordings, given=vehicle is not None)
+    result = replace(result, notes=notes, findings=(*result.findings, *turning))
     if not bootstrap:
-        return told
+        return result
     checked = redrawn(found.setup.family, found.problem, found.solution, found.free, count=bootstrap, seed=seed)
-    return replace(told, bootstrapped=checked)
+    return replace(result, bootstrapped=checked)
 
 
 def _checked(signals: Sequence[Signals]) -> list[Signals]:

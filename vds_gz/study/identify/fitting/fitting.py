@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from vds_gz.study.identify.fitting.fixed_gains import with_fixed_gains
 from vds_gz.study.identify.fitting.latencies import with_latencies
 from vds_gz.study.identify.fitting.reach import measured_reach
 from vds_gz.study.identify.fitting.sampling import as_sampled
@@ -14,7 +15,6 @@ from vds_gz.study.identify.fitting.search import Search, most_moving, thinned
 from vds_gz.study.identify.fitting.selection import is_limited, select_limits
 from vds_gz.study.identify.fitting.simplest import simplest, simplest_intervals
 from vds_gz.study.identify.fitting.time_errors import time_blocks, with_time_errors
-from vds_gz.study.identify.fitting.untold_gains import without_untold_gains
 from vds_gz.study.identify.fitting.variants import REVERSE, best_variant, with_flags
 from vds_gz.study.identify.forward.pieces import Piece
 from vds_gz.study.identify.forward.problems import problem_of
@@ -89,7 +89,7 @@ def fit_all(setup: Setup, pieces: Sequence[Piece], *, seed: int = 0, profile: bo
         setup, problem, solution, free = late
     problem = with_time_errors(problem, solution)
     solution = solve(problem, solution, free=free[np.newaxis], warm=True)
-    solution, free = without_untold_gains(problem, setup.family, solution, free)
+    solution, free = with_fixed_gains(problem, setup.family, solution, free)
     solution = simplest(problem, setup.family, solution, free)
     profile = (profile and sum(one.duration for one in pieces) < PROFILED) or _leaps(setup, solution, free)
     intervals = simplest_intervals(

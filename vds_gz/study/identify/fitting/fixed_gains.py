@@ -1,4 +1,4 @@
-"""Gains that the data do not tell are 1: a drive that is always at its limits goes no faster for a greater command.
+"""Gains that the data do not determine are 1: a drive that is always at its limits goes no faster for larger commands.
 
 There is an edge where a smaller gain begins to show; a solution that happens to lie on it would have an interval.
 """
@@ -15,14 +15,12 @@ from vds_gz.study.identify.solver.gauss_newton import solve
 from vds_gz.study.identify.solver.intervals import covariance
 from vds_gz.study.identify.solver.protocol import Mask, Problem, Solution
 
-#: The data tell a gain if they leave this of its standard deviation beforehand.
-TOLD = 0.5
+#: The data determine a gain if they leave no more than this of its standard deviation beforehand.
+DETERMINED = 0.5
 
 
-def without_untold_gains(
-    problem: Problem, family: VehicleFamily, solution: Solution, free: Mask
-) -> tuple[Solution, Mask]:
-    """A fit whose gains are held at 1 as far as the data tell nothing of them there, if that explains enough.
+def with_fixed_gains(problem: Problem, family: VehicleFamily, solution: Solution, free: Mask) -> tuple[Solution, Mask]:
+    """A fit whose gains are held at 1 as far as the data do not determine them there, if that explains enough.
 
     Args:
         problem: The data.
@@ -40,13 +38,13 @@ def without_untold_gains(
     start.points[0, gains] = 1.0
     at_one = solve(problem, start, free=free[np.newaxis], warm=True, iterations=1)
     deviations = np.sqrt(np.diag(covariance(at_one.information[0]))[gains])
-    untold = gains[deviations > TOLD * GAIN_SIGMA]
-    if not len(untold):
+    fixed = gains[deviations > DETERMINED * GAIN_SIGMA]
+    if not len(fixed):
         return solution, free
     start = solution.of([0])
-    start.points[0, untold] = 1.0
+    start.points[0, fixed] = 1.0
     others = free.copy()
-    others[untold] = False
+    others[fixed] = False
     held = solve(problem, start, free=others[np.newaxis], warm=True)
     better = criterion(problem, held, others[np.newaxis]) <= criterion(problem, solution, free[np.newaxis])
     return (held, others) if better[0] else (solution, free)

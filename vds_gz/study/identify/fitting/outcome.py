@@ -31,7 +31,7 @@ from vds_gz.study.identify.fitting.variants import PLACES, better_place
 from vds_gz.study.identify.forward.measurements import geometry_of, yaw_arm
 from vds_gz.study.identify.forward.part import VehicleFamily, VehiclePart
 from vds_gz.study.identify.forward.setup import COMMANDED_BY, FIELDS, WHEELS, Setup
-from vds_gz.study.identify.forward.unknowns import UNLIMITED, Kind, Unknown, value_of, with_numbers
+from vds_gz.study.identify.forward.unknowns import UNLIMITED, Kind, Unknown, index_of, value_of, with_numbers
 from vds_gz.study.identify.results import OUTLIER_WEIGHT, Channel, VehicleFit
 from vds_gz.study.identify.signals import QUANTITIES, Series
 from vds_gz.study.identify.solver.explanation import Explained, explain
@@ -45,8 +45,8 @@ CERTAIN_OFFSET = 0.05
 #: What a model leaves is more than noise if it is so many times the noise and this part of the range.
 NOISY, NEGLIGIBLE = 1.5, 0.01
 
-#: A combination of unknowns is not told if its eigenvalue of the information is below this part of the maximum.
-TOLD = 1e-9
+#: A combination of unknowns is not determined if its eigenvalue of the information is below this part of the maximum.
+SEPARABLE = 1e-9
 
 #: Where residuals are correlated more than this, the model lacks something.
 LACKING = 2.0
@@ -72,9 +72,9 @@ def estimates(fit: Fit) -> dict[str, Estimate | None]:
     on_grid = all(part.piece.on_grid for part in fit.problem.parts if isinstance(part, VehiclePart))
     found: dict[str, Estimate | None] = {}
     for k, one in enumerate(family.unknowns):
-        told = fit.free[k] and one.name not in hidden and intervals.determined[k].any()
+        determined = fit.free[k] and one.name not in hidden and intervals.determined[k].any()
         coordinates = (float(each[k]) for each in (intervals.solution.points[0], intervals.low, intervals.high))
-        found[one.name] = _estimate(one, dt, *coordinates, on_grid=on_grid) if told else None
+        found[one.name] = _estimate(one, dt, *coordinates, on_grid=on_grid) if determined else None
     return found
 
 
@@ -114,7 +114,7 @@ def inseparable(family: VehicleFamily, intervals: Intervals) -> list[tuple[str, 
     return [
         tuple(name for name, part in zip(names, vector, strict=True) if abs(part) > TAKES_PART)
         for value, vector in zip(values, vectors.T, strict=True)
-        if value < TOLD * values[-1]
+        if value < SEPARABLE * values[-1]
     ]
 
 
@@ -277,6 +277,12 @@ class _Outcome:
     def _findings(self, channels: Sequence[Channel], numbers: Mapping[str, Estimate | None]) -> Iterator[str]:
         for names in inseparable(self.setup.family, self.intervals):
             yield f"{' and '.join(names)} cannot be told apart by what was recorded; none of them is given"
+        for k in index_of(self.setup.family.unknowns, Kind.GAIN):
+            if not self.found.free[k]:
+                yield (
+                    f"{self.setup.family.unknowns[k].name}: taken as 1, as the recording does not determine it; what "
+                    "acts alike, such as the diameter of wheels, has its part"
+                )
         yield from self._of_variant()
         lags = {name: numbers.get(one.time_constant) for name, one in self.setup.actuators.items()}
         yield from lag_findings(self.found, [name for name, one in lags.items() if one is not None])
