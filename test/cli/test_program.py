@@ -48,6 +48,11 @@ def test_every_command_helps(command, capsys):
     assert f"usage: vds-gz {command}" in capsys.readouterr().out
 
 
+def test_the_node_helps_and_does_not_start(capsys):
+    assert main(["node", "--help"]) == 0
+    assert capsys.readouterr().out.startswith("usage: vds-gz node")
+
+
 def test_version(capsys):
     with pytest.raises(SystemExit) as end:
         main(["--version"])

@@ -188,3 +188,10 @@ def test_wrong_use_is_named_in_one_line(capsys, arguments, message):
     said = capsys.readouterr().err
     assert said.startswith(f"joystick_teleop: {message}")
     assert said.count("\n") == 1
+
+
+def test_it_helps_and_does_not_start(capsys):
+    with pytest.raises(SystemExit) as end:
+        main(["--help"])
+    assert end.value.code == 0
+    assert capsys.readouterr().out.startswith("usage: ros2 run vds_gz joystick_teleop")

@@ -20,12 +20,11 @@ from vds_gz.teleop.teleop import Teleop
 
 NODE_NAME = "joystick_teleop"
 
-DESCRIPTION = """
+DESCRIPTION = """\
 Make commands for a vehicle of a joystick's messages on the topic `joy` (sensor_msgs/Joy). Axes, buttons and scales are
-ROS parameters; config/joystick has a file for each of several controllers.
-"""
+ROS parameters; config/joystick has a file for each of several controllers."""
 
-EXAMPLE = "example: joystick_teleop --ros-args --params-file config/joystick/xbox.yaml -p output:=twist"
+EXAMPLE = "joystick_teleop --ros-args --params-file config/joystick/xbox.yaml -p output:=twist"
 
 
 class JoystickTeleop:
@@ -77,7 +76,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _arguments(argv: Sequence[str]) -> Arguments:
     arguments = parse(argv, NODE_NAME)
-    parser = argparse.ArgumentParser(NODE_NAME, description=DESCRIPTION, epilog=EXAMPLE, allow_abbrev=False)
+    parser = argparse.ArgumentParser(
+        NODE_NAME,
+        usage=f"ros2 run vds_gz {NODE_NAME} [--ros-args ...]",
+        description=DESCRIPTION,
+        epilog=f"example:\n  ros2 run vds_gz {EXAMPLE}\n\nexit code: 0 it was stopped, 2 wrong use",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
     _, unknown = parser.parse_known_args(arguments.rest)
     if unknown:
         raise ArgumentError(f"argument '{unknown[0]}' is unknown; parameters stand after --ros-args, as in: {EXAMPLE}")
