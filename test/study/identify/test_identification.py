@@ -18,6 +18,9 @@ from helpers.identified_vehicles import (
 from vds_gz.errors import ArgumentError
 from vds_gz.parameters.actuators import DriveParameters
 from vds_gz.study.compare.sources import simulate
+from vds_gz.study.identify.fitting.fitting import fit_all
+from vds_gz.study.identify.fitting.outcome import vehicle_fit
+from vds_gz.study.identify.forward.pieces import pieces_of
 from vds_gz.study.identify.forward.setup import set_up
 from vds_gz.study.identify.identification import identify
 from vds_gz.study.identify.signals import MeasuredChannel, Series, SignalError
@@ -164,6 +167,22 @@ def test_where_base_link_and_the_steered_axle_are_is_found_on_request():
     fit = identify(clean(built, 1, 10.0), vehicle=known, fit=("wheel_base", "base_link_offset"), hold_out=0.0)
     assert fit.numbers["wheel_base"].value == pytest.approx(1.3, rel=1e-3)
     assert fit.numbers["base_link_offset"].value == pytest.approx(0.31, rel=1e-3)
+
+
+def test_a_limit_that_was_met_stays_in_the_vehicle_though_its_interval_is_wide():
+    case = CASES["indoor_robot"]
+    setup = set_up([clean(case, 12, 20.0)], vehicle=case.known(), wheel_base=None, fit=(), priors={})
+    found = fit_all(setup, pieces_of(setup.recordings, setup.channels, 1e-3), profile=False)
+    name = "drive_actuators.max_acceleration"
+    k = [one.name for one in setup.family.unknowns].index(name)
+    wide = found.intervals._replace(low=found.intervals.low.copy())
+    wide.low[k] -= 1.0
+    certain, rough = (vehicle_fit(dataclasses.replace(found, intervals=one), {}) for one in (found.intervals, wide))
+    assert rough.numbers[name] is None
+    assert rough.parameters == certain.parameters
+    said = f"{name}: a limit of about 1 was met, which the recording determines only roughly"
+    assert said in rough.findings
+    assert said not in certain.findings
 
 
 def test_wheels_and_hinges_count_only_if_their_geometry_is_known_or_looked_for():

@@ -106,6 +106,13 @@ def test_a_variant_that_explains_best_is_written(fit):
     assert found["model_params.bicycle.reverse"].origin == "as it explains the recording best"
 
 
+def test_a_limit_that_was_met_but_is_not_certain_is_not_written_as_none(fit):
+    limited = dataclasses.replace(fit.parameters, drive_actuator=DriveParameters(max_acceleration=1.2))
+    found = {one.name: one for one in overrides(dataclasses.replace(fit, parameters=limited), BicycleParameters())}
+    written = found["model_params.bicycle.drive_actuator.max_acceleration"]
+    assert (written.value, written.origin) == (1.2, "as it explains the recording best")
+
+
 def test_others_get_their_lines(fit):
     assert "model_delay_vx: 0.2000" in list(nav2(fit))
     assert "model_delay_wz: 0.2000" in list(nav2(dataclasses.replace(fit, axes=fit.axes)))

@@ -10,7 +10,7 @@ from vds_gz.parameters.override import Override
 from vds_gz.study.identify.axes import NAMES
 from vds_gz.study.identify.estimates import Estimate
 from vds_gz.study.identify.fitting.reach import reached
-from vds_gz.study.identify.forward.unknowns import actuations, value_of
+from vds_gz.study.identify.forward.unknowns import NO_LIMIT, actuations, value_of
 from vds_gz.study.identify.results import VehicleFit
 
 Numbers = dict[str, Estimate | None]
@@ -35,8 +35,9 @@ def overrides(fit: VehicleFit, base: ParameterGroup) -> Iterator[Override]:
         if number is not None:
             yield number.override(f"{group}.{name}")
         elif name in fit.reached and name not in stops:  # one that was not met is still the one that was given
-            remark = f"{NOT_MET}; {fit.reached[name]:.3g} was reached"
-            yield Override(f"{group}.{name}", value_of(fit.parameters, name), remark)
+            value = value_of(fit.parameters, name)
+            remark = BEST if 0.0 < value < NO_LIMIT else f"{NOT_MET}; {fit.reached[name]:.3g} was reached"
+            yield Override(f"{group}.{name}", value, remark)
     for axis in fit.axes:
         if axis.centred is not None:
             yield Override(f"{group}.center_at_standstill", axis.centred, STANDSTILL)

@@ -155,8 +155,9 @@ class _Outcome:
         )
 
     def _parameters(self, numbers: Mapping[str, Estimate | None], top: Mapping[str, float]) -> ParameterGroup:
-        """The vehicle with what was found; limits that were not met are none."""
+        """The vehicle with what was found, be it roughly of limits that were met; those that were not are none."""
         found = {name: one.value for name, one in numbers.items() if one is not None}
+        found = {one.name: value for one, value in self._rough_limits(numbers)} | found
         for one in self.setup.family.unknowns:
             if one.kind is Kind.LIMIT and one.name not in found and one.name in top:
                 given = value_of(self.setup.family.parameters, one.name)
@@ -166,6 +167,14 @@ class _Outcome:
             if actuation.fall and found.get(actuation.fall) == UNLIMITED and not found.get(actuation.rise):
                 found[actuation.fall] = 0.0
         return dataclasses.replace(with_numbers(self.setup.family.parameters, found))  # type: ignore[type-var]
+
+    def _rough_limits(self, numbers: Mapping[str, Estimate | None]) -> Iterator[tuple[Unknown, float]]:
+        """Limits that were met but are not certain enough to be given, with their values."""
+        point = self.intervals.solution.points[0]
+        for k in index_of(self.setup.family.unknowns, Kind.LIMIT):
+            one = self.setup.family.unknowns[k]
+            if self.found.free[k] and numbers[one.name] is None:
+                yield one, one.parameter(float(point[k]))
 
     @property
     def _steers(self) -> bool:
@@ -283,6 +292,8 @@ class _Outcome:
                     f"{self.setup.family.unknowns[k].name}: taken as 1, as the recording does not determine it; what "
                     "acts alike, such as the diameter of wheels, has its part"
                 )
+        for limit, value in self._rough_limits(numbers):
+            yield f"{limit.name}: a limit of about {value:.2g} was met, which the recording determines only roughly"
         yield from self._of_variant()
         lags = {name: numbers.get(one.time_constant) for name, one in self.setup.actuators.items()}
         yield from lag_findings(self.found, [name for name, one in lags.items() if one is not None])
