@@ -128,6 +128,12 @@ def test_mppi_is_to_begin_from_its_own_commands_where_the_lag_is_longer_than_its
     assert all(one.startswith("open_loop: true  #") and f"leaves {part} of ax_max" in one for one in lines)
 
 
+def test_what_a_slow_steering_leaves_of_mppi_is_of_the_acceleration_in_yaw(fit):
+    numbers = dict(fit.numbers) | {"steering_actuator.time_constant": Estimate(0.5, 0.5, 0.5)}
+    [line] = (one for one in nav2(dataclasses.replace(fit, numbers=numbers, axes=())) if "open_loop" in one)
+    assert "leaves 0.10 of az_max" in line
+
+
 def test_yaw_limits_of_a_robot_with_two_drives_are_those_of_its_axis():
     limit = Estimate(1.5, 1.4, 1.6)
     numbers = dict.fromkeys(NAMES) | {

@@ -18,6 +18,9 @@ Numbers = dict[str, Estimate | None]
 #: The step of MPPI's own model, unless somebody has changed it: ``model_dt`` [s].
 MPPI_STEP = 0.05
 
+#: MPPI's limits of what changes each quantity; a steering turns the vehicle.
+MPPI_LIMITS = {"v_x": "ax_max", "v_y": "ay_max", "yaw_rate": "az_max", "steering": "az_max"}
+
 #: Remarks in a parameter file on what has no interval.
 NOT_MET, STANDSTILL, BEST = "unlimited: not met", "by what it did at standstill", "as it explains the recording best"
 
@@ -75,11 +78,11 @@ def _from_its_own_commands(numbers: Mapping[str, Numbers]) -> Iterator[str]:
     Without it a command exceeds the measured speed v by ``ax_max * model_dt`` at most. Behind a first-order lag T the
     speed then rises at (command - v) / T, which is ``ax_max * model_dt / T``.
     """
-    lags = (found["time_constant"] for found in numbers.values())
-    longest = max((one.value for one in lags if one is not None), default=0.0)
-    if MPPI_STEP < longest < math.inf:
-        part = MPPI_STEP / longest
-        yield f"open_loop: true  # else the lag leaves {part:.2f} of ax_max (model_dt {MPPI_STEP:g} s; Nav2 1.3.13 on)"
+    lags = {quantity: one.value for quantity, found in numbers.items() if (one := found["time_constant"]) is not None}
+    slowest = max(lags, key=lags.__getitem__, default="")
+    if slowest and MPPI_STEP < lags[slowest] < math.inf:
+        part = f"{MPPI_STEP / lags[slowest]:.2f} of {MPPI_LIMITS[slowest]}"
+        yield f"open_loop: true  # else the lag leaves {part} (model_dt {MPPI_STEP:g} s; Nav2 1.3.13 on)"
 
 
 def _by_quantity(fit: VehicleFit) -> dict[str, Numbers]:
