@@ -45,7 +45,8 @@ def main() -> None:
     """Write the references, draw the pictures, and make the site in docs/site."""
     (DOCS / "parameters.md").write_text(reference_page(), encoding="utf-8")
     os.environ["COLUMNS"] = COLUMNS
-    (DOCS / "commands.md").write_text(commands_page(), encoding="utf-8")
+    if sys.version_info < (3, 13):  # since then argparse prints options in another way
+        (DOCS / "commands.md").write_text(commands_page(), encoding="utf-8")
     for script in FIGURES:
         subprocess.run([sys.executable, str(DOCS / "figures" / script)], check=True)
     site = [

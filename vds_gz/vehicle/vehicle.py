@@ -86,7 +86,7 @@ class Vehicle(Generic[P, C, S]):
 
     @property
     def time(self) -> int:
-        """The present of the vehicle [ns]: the end of its last step."""
+        """The present of the vehicle, which is the end of its last step [ns]."""
         return self.time_of(self.steps)
 
     @property
