@@ -7,7 +7,7 @@ here, so that a file means the same to this node as to any other.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,8 @@ ParameterValue = Scalar | list[Scalar]
 
 #: Key below which the parameters of a node stand.
 SECTION = "ros__parameters"
+#: Lists and mappings may stand in each other so deep; names of parameters are some steps long.
+DEEPEST = 50
 _FASTEST: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _TRUE = frozenset(["Y", "y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"])
 _FALSE = frozenset(["N", "n", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"])
@@ -91,8 +93,7 @@ def _located(override: Override, folder: Path) -> Override:
 
 def _compose(text: str, where: str) -> yaml.Node:
     try:
-        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, Loader=_Loader)):
-            raise ArgumentError(f"{where}: it has aliases ('*name'), which ROS parameter files do not know")
+        _check_events(yaml.parse(text, Loader=_Loader), where)
         node = yaml.compose(text, Loader=_Loader)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
@@ -102,6 +103,17 @@ def _compose(text: str, where: str) -> yaml.Node:
     if node is None:
         raise ArgumentError(f"{where}: there is nothing in it")
     return node
+
+
+def _check_events(events: Iterable[yaml.Event], where: str) -> None:
+    """Refuse what would take memory or stack without end."""
+    depth = 0
+    for event in events:
+        if isinstance(event, yaml.AliasEvent):
+            raise ArgumentError(f"{where}: it has aliases ('*name'), which ROS parameter files do not know")
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > DEEPEST:
+            raise ArgumentError(f"{where}: lists and mappings stand more than {DEEPEST} deep in each other")
 
 
 def _line(node: yaml.Node, where: str) -> str:

@@ -185,6 +185,13 @@ def test_bad_files_are_explained_in_one_line(folder, capsys, name, content, said
     assert error.count("\n") == 1
 
 
+@pytest.mark.parametrize("content", ["speed: " + "[" * 5000 + "]" * 5000, "speed: 2026-13-45", "speed: [", "\x07"])
+def test_what_is_no_tolerance_file_is_refused(tmp_path, content):
+    (tmp_path / "bounds.yaml").write_text(content)
+    with pytest.raises(tolerance.ToleranceError, match=r"tolerance file '.*bounds\.yaml' cannot be read"):
+        tolerance.load(tmp_path / "bounds.yaml")
+
+
 def test_odometry_without_stamps_is_refused(tmp_path):
     types, kind = MessageTypes(), "nav_msgs/msg/Odometry"
     with Writer(tmp_path / "bag", version=9, storage_plugin=StoragePlugin.MCAP) as writer:

@@ -92,6 +92,7 @@ def test_everything_with_everything_is_run(read):
     [
         (PLAN, "", "there is nothing in it"),
         (PLAN, "vehicle: [a: {", "line 1: not valid YAML"),
+        (PLAN, "vehicle: " + "[" * 5000 + "]" * 5000, "stand too deep in each other"),
         ("vary:", "vari:", "line 4: 'vari' is no key here; .* nearest is 'vary'"),
         ("[deepracer, forklift]", "[deepracer, deepracer]", "item 2 is 'deepracer' once more"),
         ("[deepracer, forklift]", "deepracr", "line 1: 'vehicle' - 'deepracr' is no parameter file"),

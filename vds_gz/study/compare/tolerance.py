@@ -48,7 +48,7 @@ def load(path: str | Path) -> dict[str, dict[str, float]]:
     """
     try:
         content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
         raise ToleranceError(f"tolerance file '{path}' cannot be read: {error}") from None
     if not isinstance(content, dict) or not content:
         raise ToleranceError(f"{path}: it must hold quantities with bounds, e.g. 'speed: {{rms: 0.05, delay: 0.01}}'")

@@ -127,6 +127,8 @@ def composed(file: Path, meaning: str) -> yaml.Node:
         raise SweepFileError(
             f"{file}, line {number}: not valid YAML: the character {text[error.position]!r} is not allowed"
         ) from None
+    except RecursionError:
+        raise SweepFileError(f"{file}: lists and mappings stand too deep in each other") from None
     if node is None:
         raise SweepFileError(f"{file}: there is nothing in it; it must hold {meaning}")
     return node
