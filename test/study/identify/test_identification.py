@@ -14,6 +14,7 @@ from helpers.identified_vehicles import (
     truth,
     with_vehicle,
 )
+from scipy.signal import lfilter
 
 from vds_gz.errors import ArgumentError
 from vds_gz.parameters.actuators import DriveParameters
@@ -23,7 +24,7 @@ from vds_gz.study.identify.fitting.outcome import vehicle_fit
 from vds_gz.study.identify.forward.pieces import pieces_of
 from vds_gz.study.identify.forward.setup import set_up
 from vds_gz.study.identify.identification import identify
-from vds_gz.study.identify.signals import MeasuredChannel, Series, SignalError
+from vds_gz.study.identify.signals import MeasuredChannel, Series, SignalError, Signals
 
 CASES = {case.name: case for case in presets()}
 
@@ -88,6 +89,20 @@ def test_commands_that_jitter_on_their_way_leave_the_limits_in_their_intervals()
         assert found.low <= 3.0 <= found.high
         assert found.high - found.low < 0.05
     assert max(fit.held_out.values()) < 2.5, "in units of the noise as it is where the vehicle changes"
+
+
+@pytest.mark.parametrize(("duration", "short"), [(6.0, True), (24.0, False)])
+def test_of_a_short_recording_with_jitter_it_is_said_that_intervals_may_be_too_narrow(duration, short):
+    random = np.random.default_rng(0)
+    sent, time = np.arange(0.0, duration, 0.3), np.arange(0.0, duration, 0.001)
+    levels = random.uniform(-1.0, 1.0, len(sent))
+    taken = np.searchsorted(sent + 0.02 * random.exponential(size=len(sent)), time, side="right") - 1
+    speed = lfilter([0.01], [1.0, -0.99], levels[np.clip(taken, 0, None)])[::20] + 1e-4 * random.normal(
+        size=len(time[::20])
+    )
+    fit = identify(Signals({"v_x": Series(sent, levels)}, {"v_x": Series(time[::20], speed)}), hold_out=0.0)
+    said = [one for one in fit.findings if one.startswith("commands come early or late by chance")]
+    assert len(said) == short
 
 
 def test_a_sensor_that_reads_late_is_told_from_the_dead_time_of_the_actuator():

@@ -27,6 +27,7 @@ from vds_gz.study.identify.fitting.lag_order import lag_findings
 from vds_gz.study.identify.fitting.reach import reached
 from vds_gz.study.identify.fitting.selection import reached as reached_limits
 from vds_gz.study.identify.fitting.standstill import commanded_steering
+from vds_gz.study.identify.fitting.time_errors import BLOCK, time_blocks
 from vds_gz.study.identify.fitting.variants import PLACES, better_place
 from vds_gz.study.identify.forward.measurements import geometry_of, yaw_arm
 from vds_gz.study.identify.forward.part import VehicleFamily, VehiclePart
@@ -48,11 +49,14 @@ NOISY, NEGLIGIBLE = 1.5, 0.01
 #: A combination of unknowns is not determined if its eigenvalue of the information is below this part of the maximum.
 SEPARABLE = 1e-9
 
+#: What takes part in it by this much at least is named.
+TAKES_PART = 0.2
+
 #: Where residuals are correlated more than this, the model lacks something.
 LACKING = 2.0
 
-#: What takes part in it by this much at least is named.
-TAKES_PART = 0.2
+#: From fewer blocks of time nobody knows how far errors of whole blocks move what is found.
+FEWEST_BLOCKS = 10
 
 
 def vehicle_fit(fit: Fit, scores: Mapping[str, float]) -> VehicleFit:
@@ -292,6 +296,12 @@ class _Outcome:
                     f"{self.setup.family.unknowns[k].name}: taken as 1, as the recording does not determine it; what "
                     "acts alike, such as the diameter of wheels, has its part"
                 )
+        blocks = sum(len(np.unique(one)) for one in time_blocks(self.problem)) if self.problem.sizes else FEWEST_BLOCKS
+        if blocks < FEWEST_BLOCKS:
+            yield (
+                f"commands come early or late by chance, and {BLOCK * blocks:g} s of driving hardly show how far that "
+                f"moves the numbers: their intervals may be too narrow; needed are {BLOCK * FEWEST_BLOCKS:g} s"
+            )
         for limit, value in self._rough_limits(numbers):
             yield f"{limit.name}: a limit of about {value:.2g} was met, which the recording determines only roughly"
         yield from self._of_variant()
