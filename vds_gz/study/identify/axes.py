@@ -81,3 +81,17 @@ class Axis:
     unit: str
     fit: AxisFit
     centred: bool | None = None
+
+    def unit_of(self, name: str) -> str:
+        """Unit of one of its numbers."""
+        if name in TIMES:
+            return "s"
+        if name == "gain":
+            return ""
+        if name in ("rise", "fall"):
+            return f"{self.unit}²" if self.unit == "m/s" else "rad/s²" if self.unit == "rad/s" else "rad/s"
+        return self.unit
+
+    def label(self, name: str) -> str:
+        """What one of its numbers is called."""
+        return "rate limit" if self.quantity == "steering" and name == "rise" else LABELS[name]
