@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -21,6 +21,9 @@ SomeVehicle = TypeVar("SomeVehicle", bound=AnyVehicle)
 #: The node that simulates a vehicle, and its section in parameter files.
 NODE_NAME = "sim_node"
 
+#: What a vehicle without sensors sees a world with.
+LIDAR: Mapping[str, str | tuple[float, ...]] = {"type": "rplidar_a2", "xyz": (0.0, 0.0, 0.5)}
+
 
 def parameter_groups() -> dict[str, type[Any]]:
     """The parameter group of every vehicle model, by the model's name."""
@@ -34,6 +37,26 @@ def parameters_of(overrides: Iterable[Override]) -> NodeParameters:
         ParameterError: A name is unknown, or a value is not allowed.
     """
     return load.load(overrides, parameter_groups())
+
+
+def in_world(overrides: Sequence[Override], world: str, origin: str) -> list[Override]:
+    """Put a vehicle into a world, and give it a lidar called ``lidar`` if it has no sensor.
+
+    Args:
+        overrides: The vehicle's parameters.
+        world: As the parameter ``world`` has it.
+        origin: Who asked for it, for messages.
+
+    Returns:
+        What goes after the vehicle's parameters.
+    """
+    found = [Override("world", world, origin)]
+    if not parameters_of(overrides).sensors:
+        found += [
+            Override(f"sensors.lidar.{name}", value if isinstance(value, str) else [*value], origin)
+            for name, value in LIDAR.items()
+        ]
+    return found
 
 
 def load_parameters(source: str | Path, values: Mapping[str, object] | None = None) -> NodeParameters:

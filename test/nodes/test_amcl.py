@@ -224,3 +224,21 @@ def test_scripts_that_wait_for_amcl_go_on(start):
     start(*STYLE, "-p", "localization.amcl.lifecycle:=active")
     done = subprocess.run([sys.executable, "-c", WAITING], capture_output=True, text=True, timeout=90, check=False)
     assert done.stdout.strip() == "active map", done.stderr
+
+
+@pytest.mark.parametrize("drifts", [False, True])
+def test_where_another_node_localizes_the_map_is_left_to_it(start, probe, drifts):
+    """No map -> odom from here, moving or fixed; the pose that RViz estimates need not move the vehicle."""
+    start(
+        *("-p", "localization.style:=external", "-p", "localization.amcl.initialpose:=amcl"),
+        *("-p", f"simulate_localization:={str(drifts).lower()}", "-p", "model:=differential"),
+    )
+    probe.listen(topics.TF, topics.TF_STATIC, topics.ODOM, topics.GROUND_TRUTH)
+    unsure = lambda: probe.next(topics.ODOM).pose.covariance[0] > 1e-4  # noqa: E731
+    far = lambda: truth(probe)[0] > 0.2  # noqa: E731
+    probe.hold(topics.TWIST_REFERENCE, forward, unsure if drifts else far, "a drive")
+    seen = len(transforms(probe, "base_link"))
+    place(probe, 5.0, 1.0, lambda: len(transforms(probe, "base_link")) > seen + 20)
+    assert truth(probe)[0] < 3.0
+    assert not transforms(probe, "odom")
+    assert not any(one.child_frame_id == "odom" for m in probe.received["/tf_static"] for one in m.transforms)

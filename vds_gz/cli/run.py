@@ -23,7 +23,7 @@ from vds_gz.cli.console_script import (
 )
 from vds_gz.commandlog import files as command_log
 from vds_gz.configuration import NODE_NAME as NODE
-from vds_gz.configuration import parameters_of
+from vds_gz.configuration import in_world, parameters_of
 from vds_gz.errors import ArgumentError
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.override import Override
@@ -46,9 +46,6 @@ DEFAULT_PRESET = "ackermann_car"
 
 #: Where the default preset drives if nothing else is chosen, and what says that there is to be no world.
 DEFAULT_WORLD, NO_WORLD = "parking_lot", "none"
-
-#: What a vehicle without sensors sees a world with.
-LIDAR: dict[str, str | list[float]] = {"type": "rplidar_a2", "xyz": [0.0, 0.0, 0.5]}
 
 DESCRIPTION = """
 Start a vehicle, drive it with a command log from a second process, record all topics and show the response, live and
@@ -193,10 +190,7 @@ def _world(options: argparse.Namespace, overrides: Sequence[Override]) -> tuple[
     origin = f"--world {world}"
     if world == NO_WORLD:
         return (Override("world", "", origin),)
-    found = [Override("world", world, origin)]
-    if not parameters_of(overrides).sensors:
-        found += [Override(f"sensors.lidar.{name}", value, origin) for name, value in LIDAR.items()]
-    return tuple(found)
+    return tuple(in_world(overrides, world, origin))
 
 
 def _remaps(for_ros: list[str]) -> list[str]:

@@ -106,7 +106,7 @@ class Outputs:
             actuators: All actuators.
             fixed_odom: The odometry's frame lies fixed in the map.
             flat: base_link never leaves the plane, and snapshots have no attitude.
-            localized_elsewhere: The odometry's frame moves in the map, and another output says how.
+            localized_elsewhere: The odometry's frame moves in the map, and another output, or another node, says how.
         """
         self._graph = graph
         self._frames = frames

@@ -50,9 +50,9 @@ class Observations:
             frames,
             joints,
             vehicle.model.actuators,
-            self._perception.exact,
+            self._perception.exact and not parameters.localization.external,
             plant.flat,
-            localized_elsewhere=self.amcl is not None,
+            localized_elsewhere=self.amcl is not None or parameters.localization.external,
         )
         tolerance = parameters.localization.amcl.transform_tolerance
         self._amcl_output = AmclOutput(graph, frames, tolerance) if self.amcl is not None else None

@@ -212,9 +212,9 @@ class SimNode:
         self._commands.last_arrival = None
 
     def _on_initial_pose(self, given: InitialPose) -> None:
-        amcl = self._observations.amcl
-        role = self._parameters.localization.amcl.initialpose
-        if amcl is None or role != "amcl":
+        amcl, localization = self._observations.amcl, self._parameters.localization
+        role = localization.amcl.initialpose
+        if role != "amcl" or (amcl is None and not localization.external):
             try:
                 self._simulation.set_pose(given.pose, given.attitude)
             except LinkError as error:

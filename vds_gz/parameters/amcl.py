@@ -34,7 +34,8 @@ class AmclParameters(ParameterGroup):
     initialpose: str = choice(
         "both",
         ("both", "amcl", "vehicle"),
-        "effect of initialpose: amcl: it is AMCL's belief; vehicle: the vehicle is moved there, kidnapped; both",
+        "effect of initialpose: amcl: it is AMCL's belief, also of an external one; vehicle: the vehicle is moved "
+        "there, kidnapped; both",
         live=True,
     )
     lifecycle: str = choice(

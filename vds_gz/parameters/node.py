@@ -30,10 +30,16 @@ class LocalizationParameters(ParameterGroup):
     seed: int = integer(0, "seed of the noise; equal seeds give equal runs", minimum=0)
     style: str = choice(
         "continuous",
-        ("continuous", "amcl"),
-        "continuous: a measurement at each instant; amcl: held between updates, as Nav2's AMCL does it",
+        ("continuous", "amcl", "external"),
+        "continuous: a measurement at each instant; amcl: held between updates, as Nav2's AMCL does it; external: "
+        "map -> odom comes from another node, even where simulate_localization is false",
     )
     amcl: AmclParameters = group(AmclParameters)
+
+    @property
+    def external(self) -> bool:
+        """Another node localizes the vehicle."""
+        return self.style == "external"
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,9 +47,9 @@ class StateEstimator:
             measures: Speed and steering are measured, as one of Autoware's vehicles does.
         """
         localization = parameters.localization
-        simulated = localization.style if parameters.simulate_localization else ""
-        self._localization = Localization(localization, Pose()) if simulated == "continuous" else None
-        self.amcl = Amcl(localization, Pose()) if simulated == "amcl" else None
+        simulated, imitated = parameters.simulate_localization, localization.style == "amcl"
+        self._localization = Localization(localization, Pose()) if simulated and not imitated else None
+        self.amcl = Amcl(localization, Pose()) if simulated and imitated else None
         self._noise = MeasurementNoise(parameters.measurement_noise) if measures else None
 
     @property
