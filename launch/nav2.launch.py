@@ -1,7 +1,6 @@
-"""Nav2 driving a simulated vehicle through a known hall.
+"""Nav2 driving a simulated vehicle through a known hall, which it sees with a lidar.
 
-Nav2's servers run without a sensor and without AMCL: sim_node gives map -> odom -> base_link and the odometry, exact
-or, with simulate_localization:=true, as noisy as a real localization; the costmaps hold the map.
+sim_node gives the odometry, the scan, and map -> odom, which with localization:=amcl is left to Nav2's AMCL.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterFile
 
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
+from vds_gz.configuration import in_world
 from vds_gz.interface import topics
 from vds_gz.launching.actions import require
 from vds_gz.launching.arguments import BOOLEANS, boolean, given
@@ -23,11 +23,28 @@ from vds_gz.share import share
 VEHICLES = {"differential": "indoor_robot", "ackermann": "scaled_car"}
 
 #: Arguments that set the parameter of the same name.
-PARAMETERS = ("be_reference_clock", "speed_factor", "simulate_localization")
+PARAMETERS = ("be_reference_clock", "speed_factor", "moving_obstacles")
+
+#: Worlds that are none of a file: the map itself, and nothing to see.
+MAP, NO_WORLD = "map", "none"
+
+#: What the argument localization sets.
+LOCALIZATION: dict[str, dict[str, bool | str]] = {
+    "exact": {"simulate_localization": False},
+    "noisy": {"simulate_localization": True, "localization.style": "continuous"},
+    "amcl_style": {
+        "simulate_localization": True,
+        "localization.style": "amcl",
+        "localization.amcl.lifecycle": "active",
+    },
+    "amcl": {"simulate_localization": True, "localization.style": "external"},
+    "": {},
+}
 
 #: Package and program of Nav2's nodes; a node has the name of its program. In the order in which they are brought up.
 SERVERS = (
     ("nav2_map_server", "map_server"),
+    ("nav2_amcl", "amcl"),
     ("nav2_planner", "planner_server"),
     ("nav2_controller", "controller_server"),
     ("nav2_behaviors", "behavior_server"),
@@ -74,11 +91,21 @@ def generate_launch_description() -> LaunchDescription:
             description="What goes from Nav2 to the vehicle on cmd_vel. The default is that of the ROS distribution.",
         ),
         DeclareLaunchArgument(
-            "simulate_localization",
+            "world",
+            default_value=MAP,
+            description="What stands around the vehicle: a world of this package, an SDF file, a map; map: that of "
+            "Nav2; none: nothing. A vehicle without sensors gets a lidar, on the topic scan.",
+        ),
+        DeclareLaunchArgument(
+            "moving_obstacles", default_value="", description="A YAML file of boxes that move through the world."
+        ),
+        DeclareLaunchArgument(
+            "localization",
             default_value="",
-            choices=[*BOOLEANS, ""],
-            description="Let the odometry drift and the pose in the map be noisy. Empty, here and below: as in the "
-            "vehicle's parameter file.",
+            choices=[*LOCALIZATION],
+            description="exact: odometry and map -> odom are the truth; noisy: the odometry drifts, the pose in the "
+            "map is noisy; amcl_style: it is held and corrected as AMCL does it; amcl: the odometry drifts, and AMCL "
+            "itself gives map -> odom. Empty, here and below: as in the vehicle's parameter file.",
         ),
         DeclareLaunchArgument(
             "reference_clock",
@@ -93,6 +120,12 @@ def generate_launch_description() -> LaunchDescription:
             "the rate of the wall clock, so that only 1 is right.",
         ),
         DeclareLaunchArgument(
+            "servers",
+            default_value="true",
+            choices=[*BOOLEANS],
+            description="Start Nav2's servers. false: only the vehicle, for a Nav2 that is started elsewhere.",
+        ),
+        DeclareLaunchArgument(
             "autostart", default_value="true", choices=[*BOOLEANS], description="Bring Nav2's servers up at once."
         ),
         DeclareLaunchArgument("rviz", default_value="false", choices=[*BOOLEANS], description="Start RViz."),
@@ -102,22 +135,33 @@ def generate_launch_description() -> LaunchDescription:
 
 def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """Everything that the arguments select."""
-    servers = [package for package, _ in (*SERVERS, MANAGER)]
-    require("nav2.launch.py", *servers, *PLUGINS, part_of="navigation2")
     arguments = dict(context.launch_configurations)
-    arguments["be_reference_clock"] = arguments["reference_clock"]
-    kind = arguments["vehicle"]
     stamped = arguments["cmd_vel"] == "twist_stamped"
-    command = topics.TWIST_STAMPED_REFERENCE if stamped else topics.TWIST_REFERENCE
-    vehicle = Vehicle(
-        params_file=arguments["params_file"] or str(share("config", f"{VEHICLES[kind]}.yaml")),
-        overrides=given(arguments, PARAMETERS),
-        remaps=[(command.name, "cmd_vel")],
-    )
+    vehicle = make_vehicle(arguments, stamped)
     actions = vehicle.actions()
     if boolean(arguments["rviz"], "rviz"):
         actions.append(vehicle.rviz())
-    return [*actions, *nav2(arguments, vehicle, stamped)]
+    if boolean(arguments["servers"], "servers"):
+        actions += nav2(arguments, vehicle, stamped)
+    return actions
+
+
+def make_vehicle(arguments: dict[str, str], stamped: bool) -> Vehicle:
+    """The vehicle, in its world.
+
+    Args:
+        arguments: The launch arguments.
+        stamped: It takes TwistStamped, else Twist.
+    """
+    file = arguments["params_file"] or str(share("config", f"{VEHICLES[arguments['vehicle']]}.yaml"))
+    overrides = given({**arguments, "be_reference_clock": arguments["reference_clock"]}, PARAMETERS)
+    overrides |= LOCALIZATION[arguments["localization"]]
+    world = arguments["map"] if arguments["world"] == MAP else arguments["world"]
+    if world != NO_WORLD:
+        before = Vehicle(file, overrides=overrides).values()
+        overrides |= {one.name: one.value for one in in_world(before, world, "launch argument 'world'")}
+    command = topics.TWIST_STAMPED_REFERENCE if stamped else topics.TWIST_REFERENCE
+    return Vehicle(file, overrides=overrides, remaps=[(command.name, "cmd_vel"), ("lidar/scan", "scan")])
 
 
 def nav2(arguments: dict[str, str], vehicle: Vehicle, stamped: bool) -> list[Node]:
@@ -128,6 +172,8 @@ def nav2(arguments: dict[str, str], vehicle: Vehicle, stamped: bool) -> list[Nod
         vehicle: What they drive.
         stamped: They send TwistStamped, else Twist.
     """
+    servers = [one for one in SERVERS if one[1] != "amcl" or arguments["localization"] == "amcl"]
+    require("nav2.launch.py", *(package for package, _ in (*servers, MANAGER)), *PLUGINS, part_of="navigation2")
     simulation_time = {"use_sim_time": on_simulation_time(vehicle.parameters())}
     file = arguments["nav2_params_file"] or str(share("config", "nav2", f"{arguments['vehicle']}.yaml"))
     parameters = [
@@ -135,14 +181,13 @@ def nav2(arguments: dict[str, str], vehicle: Vehicle, stamped: bool) -> list[Nod
         {"enable_stamped_cmd_vel": stamped, "yaml_filename": arguments["map"]},
         simulation_time,
     ]
-    servers = [
-        Node(package=package, executable=program, name=program, parameters=parameters, output="screen")
-        for package, program in SERVERS
-    ]
     managed = {
-        "node_names": [program for _, program in SERVERS],
+        "node_names": [program for _, program in servers],
         "autostart": boolean(arguments["autostart"], "autostart"),
     }
+    nodes = [
+        Node(package=package, executable=program, name=program, parameters=parameters, output="screen")
+        for package, program in servers
+    ]
     package, program = MANAGER
-    manager = Node(package=package, executable=program, parameters=[managed, simulation_time], output="screen")
-    return [*servers, manager]
+    return [*nodes, Node(package=package, executable=program, parameters=[managed, simulation_time], output="screen")]

@@ -115,6 +115,18 @@ def test_the_footprint_covers_the_wheels(name):
     assert points[:, 1].max() == -points[:, 1].min() >= track / 2.0
 
 
+@pytest.mark.parametrize("name", VEHICLES)
+def test_costmaps_and_amcl_take_the_scan_of_the_launch_file(name):
+    parameters = nav2(name)
+    for one in ("local_costmap", "global_costmap"):
+        costmap = parameters[one][one]["ros__parameters"]
+        assert costmap["plugins"] == ["static_layer", "obstacle_layer", "inflation_layer"]
+        assert costmap["obstacle_layer"]["scan"]["topic"] == "/scan"
+    amcl = parameters["amcl"]["ros__parameters"]
+    assert amcl["scan_topic"] == "scan"
+    assert set(amcl["initial_pose"].values()) == {0.0}, "where the vehicle starts"
+
+
 # ---------------------------------------------------------------------- with ROS
 
 
@@ -140,6 +152,7 @@ except (KeyboardInterrupt, rclpy.executors.ExternalShutdownException):
 
 SERVERS = {
     "map_server": "nav2_map_server",
+    "amcl": "nav2_amcl",
     "planner_server": "nav2_planner",
     "controller_server": "nav2_controller",
     "behavior_server": "nav2_behaviors",
@@ -179,24 +192,34 @@ def parameters_of(node: str) -> dict:
 
 
 @pytest.mark.ros
-@pytest.mark.parametrize(("name", "model"), [("differential", "DiffDrive"), ("ackermann", "Ackermann")])
-def test_all_nodes_get_their_parameters_and_the_vehicle_its_commands(stand_ins, domain, ears, name, model):
+@pytest.mark.parametrize(
+    ("name", "model", "localization"), [("differential", "DiffDrive", "exact"), ("ackermann", "Ackermann", "amcl")]
+)
+def test_all_nodes_get_their_parameters_and_the_vehicle_its_commands(
+    stand_ins, domain, ears, name, model, localization
+):
     """ROS reads our files for Nav2, and what goes to cmd_vel reaches the vehicle, in the type that both were told."""
     from geometry_msgs.msg import TwistStamped
     from nav_msgs.msg import Odometry
+    from sensor_msgs.msg import LaserScan
 
-    listener = ears()
+    listener, servers = ears(), [one for one in SERVERS if one != "amcl" or localization == "amcl"]
     command = ["ros2", "launch", "vds_gz", "nav2.launch.py", f"vehicle:={name}", "cmd_vel:=twist_stamped"]
-    launched = subprocess.Popen([*command, "reference_clock:=true"], stdout=subprocess.PIPE, text=True)
+    launched = subprocess.Popen(
+        [*command, "reference_clock:=true", f"localization:={localization}"], stdout=subprocess.PIPE, text=True
+    )
     try:
-        everybody = {*SERVERS, "sim_node", "robot_state_publisher"}
+        everybody = {*servers, "sim_node", "robot_state_publisher"}
         listener.until(lambda: everybody <= set(listener.node.get_node_names()), "all nodes")
         told = parameters_of("/controller_server")
         assert told["use_sim_time"]
         assert told["enable_stamped_cmd_vel"]
         assert told["FollowPath"]["motion_model"] == model
         assert parameters_of("/map_server")["yaml_filename"].endswith("config/nav2/hall.yaml")
-        assert parameters_of("/lifecycle_manager")["node_names"] == [*SERVERS][:-1]
+        assert parameters_of("/lifecycle_manager")["node_names"] == servers[:-1]
+        assert parameters_of("/sim_node")["localization"]["style"] == (
+            "external" if localization == "amcl" else "continuous"
+        )
         if name == "ackermann":
             tree = parameters_of("/bt_navigator")["default_nav_to_pose_bt_xml"]
             assert tree.endswith("nav2_bt_navigator/behavior_trees/navigate_w_replanning_time.xml")
@@ -205,6 +228,8 @@ def test_all_nodes_get_their_parameters_and_the_vehicle_its_commands(stand_ins, 
         message.twist.linear.x = 0.3
         moving = lambda: listener.hear(Odometry, "/odom").twist.twist.linear.x > 0.2  # noqa: E731
         listener.say(message, "/cmd_vel", moving, "moving")
+        nearest = min(listener.hear(LaserScan, "/scan").ranges)
+        assert 1.0 < nearest < 3.0  # the shelf behind and the pillars of the map, from where it starts
     finally:
         launched.send_signal(2)
         output, _ = launched.communicate(timeout=60)

@@ -1,0 +1,264 @@
+"""Nav2 itself driving a vehicle: ``python bench/nav2.py --help``, in a shell where ROS 2 and Nav2 are.
+
+Starts ``nav2.launch.py``, sends goals one after the other and watches: was each reached, how long did it take, how many
+recoveries did it need, how far was the vehicle from its path, how far did it pass the goal, and how far was it from
+where its localization held it to be. A table is printed; ``--json`` keeps all that was seen.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import rclpy
+import yaml
+from action_msgs.msg import GoalStatus
+from geometry_msgs.msg import PoseStamped
+from nav2_msgs.action import NavigateToPose
+from nav_msgs.msg import Odometry
+from nav_msgs.msg import Path as PathMessage
+from rclpy.action import ActionClient
+from rclpy.duration import Duration
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.time import Time
+from std_msgs.msg import String
+from tf2_ros import Buffer, TransformException, TransformListener
+
+from vds_gz.interface.conversions import yaw_of
+from vds_gz.share import share
+
+#: The parameter file of each vehicle of nav2.launch.py.
+VEHICLES = {"differential": "indoor_robot", "ackermann": "scaled_car"}
+
+#: x [m], y [m], heading [degrees]: through the door into the room and back, and around the shelves.
+GOALS = (
+    *((7.0, 4.0, 0.0), (8.5, 3.0, 90.0), (5.5, 5.0, 180.0), (-5.0, 1.6, 180.0), (-8.9, 0.0, -90.0)),
+    *((-5.0, -2.8, 0.0), (3.5, -3.0, 0.0), (7.0, -2.0, 90.0), (-5.0, 4.6, 180.0), (0.0, 0.0, 0.0)),
+)
+
+#: What the goal checkers of config/nav2 take for reached [m].
+TOLERANCE = 0.15
+
+#: How long a goal may take, and how long the vehicle is watched after it [s].
+PATIENCE, AFTER = 180.0, 2.0
+
+
+@dataclass
+class Drive:
+    """What was seen of one goal; lengths in m, times in s, angles in rad.
+
+    Attributes:
+        goal: x, y, heading.
+        reached: Nav2 says so.
+        seconds: From sending it.
+        recoveries: As Nav2 counts them.
+        passed: How far the vehicle got from the goal again, once it had been within the tolerance of it.
+        off_path: Greatest distance to the path that was then planned.
+        mislocated: Greatest distance from where it was to where it was held to be.
+        misheaded: The same of the heading.
+        track: Seconds, x, y of the truth.
+    """
+
+    goal: tuple[float, float, float]
+    reached: bool = False
+    seconds: float = math.nan
+    recoveries: int = 0
+    passed: float = 0.0
+    off_path: float = 0.0
+    mislocated: float = 0.0
+    misheaded: float = 0.0
+    track: list[tuple[float, float, float]] = field(default_factory=list)
+
+
+class Watcher:
+    """A node that sends goals and watches what becomes of them."""
+
+    def __init__(self, controller: str) -> None:
+        self.node = rclpy.create_node("nav2_bench")
+        self._client = ActionClient(self.node, NavigateToPose, "navigate_to_pose")
+        latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+        self._selector = self.node.create_publisher(String, "controller_selector", latched)
+        self._selector.publish(String(data=controller))
+        self.node.create_subscription(Odometry, "ground_truth", self._on_truth, 50)
+        self.node.create_subscription(PathMessage, "plan", self._on_plan, 5)
+        self._tf = Buffer()
+        self._listener = TransformListener(self._tf, self.node)
+        self._drive: Drive | None = None
+        self._start = 0.0
+        self._plan = np.empty((0, 2))
+        self._arrived = False
+
+    def until(self, done: Any, seconds: float) -> bool:
+        """Listen until that is so, or the time is up."""
+        end = time.monotonic() + seconds
+        while not done() and time.monotonic() < end:
+            rclpy.spin_once(self.node, timeout_sec=0.1)
+        return bool(done())
+
+    def ready(self) -> None:
+        """Wait until Nav2 takes goals."""
+        assert self.until(self._client.server_is_ready, 120.0), "navigate_to_pose was not there after 120 s"
+
+    def drive(self, goal: tuple[float, float, float]) -> Drive:
+        """Send a goal and watch until it is over, and a little longer."""
+        x, y, heading = goal[0], goal[1], math.radians(goal[2])
+        request = NavigateToPose.Goal()
+        request.pose = PoseStamped()
+        request.pose.header.frame_id = "map"
+        request.pose.pose.position.x, request.pose.pose.position.y = x, y
+        request.pose.pose.orientation.z, request.pose.pose.orientation.w = math.sin(heading / 2), math.cos(heading / 2)
+        drive = Drive((x, y, heading))
+        self._plan, self._arrived, self._start, self._drive = np.empty((0, 2)), False, time.monotonic(), drive
+
+        def on_feedback(message: Any) -> None:
+            drive.recoveries = message.feedback.number_of_recoveries
+
+        accepted = self._client.send_goal_async(request, on_feedback)
+        assert self.until(accepted.done, 30.0), "the goal was not answered"
+        result = accepted.result().get_result_async()
+        self.until(result.done, PATIENCE)
+        drive.seconds = time.monotonic() - self._start
+        drive.reached = result.done() and result.result().status == GoalStatus.STATUS_SUCCEEDED
+        if not result.done():
+            accepted.result().cancel_goal_async()
+        self.until(lambda: False, AFTER)
+        self._drive = None
+        return drive
+
+    def _on_plan(self, message: PathMessage) -> None:
+        self._plan = np.array([(one.pose.position.x, one.pose.position.y) for one in message.poses])
+
+    def _on_truth(self, message: Odometry) -> None:
+        drive, pose = self._drive, message.pose.pose
+        if drive is None:
+            return
+        here = np.array([pose.position.x, pose.position.y])
+        drive.track.append((round(time.monotonic() - self._start, 3), *(round(float(c), 4) for c in here)))
+        away = math.dist(here, drive.goal[:2])
+        self._arrived |= away <= TOLERANCE
+        if self._arrived:
+            drive.passed = max(drive.passed, away)
+        elif len(self._plan) > 1:
+            drive.off_path = max(drive.off_path, distance(here, self._plan))
+        self._compare(drive, here, yaw_of(pose.orientation), Time.from_msg(message.header.stamp))
+
+    def _compare(self, drive: Drive, here: np.ndarray, heading: float, stamp: Time) -> None:
+        try:
+            found = self._tf.lookup_transform("map", "base_link", stamp, Duration(seconds=0.0)).transform
+        except TransformException:
+            return  # the localization's word for this instant is still on its way
+        there = np.array([found.translation.x, found.translation.y])
+        drive.mislocated = max(drive.mislocated, float(np.hypot(*(here - there))))
+        turn = heading - yaw_of(found.rotation)
+        drive.misheaded = max(drive.misheaded, abs(math.remainder(turn, 2.0 * math.pi)))
+
+
+def distance(point: np.ndarray, path: np.ndarray) -> float:
+    """From a point to a line through points [m]."""
+    legs, at = np.diff(path, axis=0), point - path[:-1]
+    along = np.clip((at * legs).sum(axis=1) / np.maximum((legs**2).sum(axis=1), 1e-12), 0.0, 1.0)
+    return float(np.hypot(*(at - along[:, None] * legs).T).min())
+
+
+def vehicle_file(folder: Path, options: argparse.Namespace) -> Path:
+    """The vehicle's parameters, with the wanted dead time and lag."""
+    text = share("config", f"{VEHICLES[options.vehicle]}.yaml").read_text(encoding="utf-8")
+    tree = yaml.safe_load(text)
+    for model in tree["sim_node"]["ros__parameters"]["model_params"].values():
+        for name, actuator in model.items():
+            if not name.endswith(("_actuator", "_actuators")):
+                continue
+            for parameter in ("dead_time", "time_constant"):
+                if (value := getattr(options, parameter)) is not None:
+                    actuator[parameter] = value
+    file = folder / "vehicle.yaml"
+    file.write_text(yaml.safe_dump(tree), encoding="utf-8")
+    return file
+
+
+@contextmanager
+def launched(arguments: list[str], log: Path) -> Iterator[None]:
+    """Nav2 and the vehicle while this runs."""
+    with log.open("w", encoding="utf-8") as output:
+        command = ["ros2", "launch", "vds_gz", "nav2.launch.py", *arguments]
+        process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)
+        try:
+            yield
+        finally:
+            process.send_signal(2)
+            try:
+                process.wait(30.0)
+            except subprocess.TimeoutExpired:
+                process.kill()
+
+
+def tour(options: argparse.Namespace) -> list[Drive]:
+    """Drive to each goal with one Nav2."""
+    folder = Path(tempfile.mkdtemp(prefix="nav2_bench_"))
+    arguments = [f"vehicle:={options.vehicle}", f"params_file:={vehicle_file(folder, options)}", *options.launch]
+    print(f"log: {folder / 'log'}", file=sys.stderr)
+    with launched(arguments, folder / "log"):
+        rclpy.init()
+        watcher = Watcher(options.controller)
+        watcher.ready()
+        drives = []
+        for goal in GOALS[: options.goals]:
+            drives.append(watcher.drive(goal))
+            print(row(drives[-1]), flush=True)
+        rclpy.shutdown()
+    return drives
+
+
+HEADER = """| goal | reached | time [s] | recoveries | off the path [m] | past the goal [m] | localization off by |
+| --- | --- | --- | --- | --- | --- | --- |"""
+
+
+def row(one: Drive) -> str:
+    """A line of the table."""
+    x, y, heading = one.goal
+    return (
+        f"| {x:g}, {y:g}, {math.degrees(heading):.0f}° | {'yes' if one.reached else '**no**'} | {one.seconds:.1f} "
+        f"| {one.recoveries} | {one.off_path:.2f} | {one.passed:.2f} "
+        f"| {one.mislocated:.3f} m, {math.degrees(one.misheaded):.1f}° |"
+    )
+
+
+def main() -> int:
+    """Run it; 0 if each goal was reached, else 1."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--vehicle", choices=[*VEHICLES], default="differential")
+    parser.add_argument("--controller", choices=["FollowPath", "PurePursuit"], default="FollowPath")
+    parser.add_argument("--dead-time", type=float, help="of all actuators [s]; default: as in the vehicle's file")
+    parser.add_argument("--time-constant", type=float, help="of all actuators [s]; default: as in the vehicle's file")
+    parser.add_argument("--goals", type=int, default=len(GOALS), help="how many of the goals")
+    parser.add_argument("--json", type=Path, help="where to keep what was seen")
+    parser.add_argument("launch", nargs="*", help="more launch arguments, as localization:=amcl")
+    options = parser.parse_args()
+    os.environ.setdefault("ROS_DOMAIN_ID", str(os.getpid() % 100 + 1))
+    print(HEADER)
+    drives = tour(options)
+    if options.json:
+        seen = {"options": {**vars(options), "json": None}, "drives": [asdict(one) for one in drives]}
+        options.json.write_text(json.dumps(seen), encoding="utf-8")
+    reached = sum(one.reached for one in drives)
+    print(f"{reached} of {len(drives)} reached, {sum(one.recoveries for one in drives)} recoveries", end=", ")
+    print(
+        f"{sum(one.seconds for one in drives):.0f} s; past the goal {max(one.passed for one in drives):.2f} m at most"
+    )
+    return 0 if reached == len(drives) else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
