@@ -1,4 +1,4 @@
-"""Make the generated pages and pictures anew, and the site of all pages: ``./dev docs``."""
+"""Make the generated pages, pictures and notebooks' outputs anew, and the site of all pages: ``./dev docs``."""
 
 from __future__ import annotations
 
@@ -42,13 +42,15 @@ def commands_page() -> str:
 
 
 def main() -> None:
-    """Write the references, draw the pictures, and make the site in docs/site."""
+    """Write the references, draw the pictures, run the notebooks, and make the site in docs/site."""
     (DOCS / "parameters.md").write_text(reference_page(), encoding="utf-8")
     os.environ["COLUMNS"] = COLUMNS
     if sys.version_info < (3, 13):  # since then argparse prints options in another way
         (DOCS / "commands.md").write_text(commands_page(), encoding="utf-8")
     for script in FIGURES:
         subprocess.run([sys.executable, str(DOCS / "figures" / script)], check=True)
+    for notebook in sorted((DOCS.parent / "examples" / "notebooks").glob("*.ipynb")):
+        subprocess.run([sys.executable, str(DOCS / "notebooks.py"), str(notebook)], check=True)
     site = [
         sys.executable,
         "-m",

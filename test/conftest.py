@@ -10,6 +10,8 @@ from helpers.domains import domain, other_domain
 from helpers.processes import probe, run, start
 from hypothesis import settings
 
+pytest.register_assert_rewrite("helpers.outputs")
+
 # "ci" tries the same examples every time; HYPOTHESIS_PROFILE=explore looks for new ones, and for more of them.
 settings.register_profile("ci", deadline=None, max_examples=50, derandomize=True, database=None)
 settings.register_profile("explore", deadline=None, max_examples=1000)

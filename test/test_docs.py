@@ -9,13 +9,14 @@ import re
 import shlex
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 from helpers.launch_files import launch_arguments
+from helpers.outputs import check_output, sessions
 from helpers.tools import tool
 
 import vds_gz
@@ -32,7 +33,6 @@ from vds_gz.ros.arguments import parse
 from vds_gz.share import share
 
 ROOT = Path(__file__).resolve().parents[1]
-sessions = tool("sessions", "docs")
 PAGES = sessions.PAGES
 DOCS = ROOT / "docs"
 OWN_FOLDERS = "bench|config|docker|docs|examples|launch|models|test|tools|vds_gz|worlds"
@@ -184,21 +184,6 @@ def test_a_wrong_command_line_would_be_found(line):
 
 
 # ---------------------------------------------------------------------- what commands print
-
-NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
-
-
-def check_output(shown: Sequence[str], printed: Sequence[str]) -> None:
-    """Two outputs are the same but for the last digits of what was computed and for what is left out at ``...``."""
-    some = [line for line in (" ".join(sessions.TOOK.sub("", one).split()) for one in shown) if line]
-    every = [line for line in (" ".join(sessions.TOOK.sub("", one).split()) for one in printed) if line]
-    if "..." in some:
-        some.remove("...")
-        kinds = {NUMBER.sub("#", line) for line in some}
-        every = [line for line in every if NUMBER.sub("#", line) in kinds]
-    assert [NUMBER.sub("#", line) for line in some] == [NUMBER.sub("#", line) for line in every]
-    numbers, others = (list(map(float, NUMBER.findall("\n".join(lines)))) for lines in (some, every))
-    assert numbers == pytest.approx(others, rel=0.02, abs=2e-3)
 
 
 def check_session(page: Path, without: str = "nothing") -> None:
