@@ -8,6 +8,7 @@ where its localization held it to be. A table is printed; ``--json`` keeps all t
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import math
 import os
@@ -26,6 +27,8 @@ import rclpy
 import yaml
 from action_msgs.msg import GoalStatus
 from geometry_msgs.msg import PoseStamped
+from lifecycle_msgs.msg import State
+from lifecycle_msgs.srv import GetState
 from nav2_msgs.action import NavigateToPose
 from nav_msgs.msg import Odometry
 from nav_msgs.msg import Path as PathMessage
@@ -42,14 +45,17 @@ from vds_gz.share import share
 #: The parameter file of each vehicle of nav2.launch.py.
 VEHICLES = {"differential": "indoor_robot", "ackermann": "scaled_car"}
 
+#: The controllers of config/nav2, by the names of their plugins there.
+CONTROLLERS = {"FollowPath": "MPPI", "PurePursuit": "Regulated Pure Pursuit"}
+
 #: x [m], y [m], heading [degrees]: through the door into the room and back, and around the shelves.
 GOALS = (
     *((7.0, 4.0, 0.0), (8.5, 3.0, 90.0), (5.5, 5.0, 180.0), (-5.0, 1.6, 180.0), (-8.9, 0.0, -90.0)),
     *((-5.0, -2.8, 0.0), (3.5, -3.0, 0.0), (7.0, -2.0, 90.0), (-5.0, 4.6, 180.0), (0.0, 0.0, 0.0)),
 )
 
-#: What the goal checkers of config/nav2 take for reached [m].
-TOLERANCE = 0.15
+#: Where the approach of a goal begins [m] from it.
+APPROACH = 0.5
 
 #: How long a goal may take, and how long the vehicle is watched after it [s].
 PATIENCE, AFTER = 180.0, 2.0
@@ -64,11 +70,11 @@ class Drive:
         reached: Nav2 says so.
         seconds: From sending it.
         recoveries: As Nav2 counts them.
-        passed: How far the vehicle got from the goal again, once it had been within the tolerance of it.
+        passed: How far it went past the goal: along the line from where it came within ``APPROACH`` of it.
         off_path: Greatest distance to the path that was then planned.
         mislocated: Greatest distance from where it was to where it was held to be.
         misheaded: The same of the heading.
-        track: Seconds, x, y of the truth.
+        track: Seconds, x, y of the truth, ten times a second.
     """
 
     goal: tuple[float, float, float]
@@ -98,7 +104,7 @@ class Watcher:
         self._drive: Drive | None = None
         self._start = 0.0
         self._plan = np.empty((0, 2))
-        self._arrived = False
+        self._approach: np.ndarray | None = None
 
     def until(self, done: Any, seconds: float) -> bool:
         """Listen until that is so, or the time is up."""
@@ -109,7 +115,14 @@ class Watcher:
 
     def ready(self) -> None:
         """Wait until Nav2 takes goals."""
-        assert self.until(self._client.server_is_ready, 120.0), "navigate_to_pose was not there after 120 s"
+        state = self.node.create_client(GetState, "bt_navigator/get_state")
+        end = time.monotonic() + 120.0
+        while time.monotonic() < end:
+            answer = state.call_async(GetState.Request())
+            self.until(answer.done, 2.0)
+            if answer.done() and answer.result().current_state.id == State.PRIMARY_STATE_ACTIVE:
+                return
+        raise RuntimeError("bt_navigator was not active after 120 s")
 
     def drive(self, goal: tuple[float, float, float]) -> Drive:
         """Send a goal and watch until it is over, and a little longer."""
@@ -120,7 +133,7 @@ class Watcher:
         request.pose.pose.position.x, request.pose.pose.position.y = x, y
         request.pose.pose.orientation.z, request.pose.pose.orientation.w = math.sin(heading / 2), math.cos(heading / 2)
         drive = Drive((x, y, heading))
-        self._plan, self._arrived, self._start, self._drive = np.empty((0, 2)), False, time.monotonic(), drive
+        self._plan, self._approach, self._start, self._drive = np.empty((0, 2)), None, time.monotonic(), drive
 
         def on_feedback(message: Any) -> None:
             drive.recoveries = message.feedback.number_of_recoveries
@@ -145,11 +158,14 @@ class Watcher:
         if drive is None:
             return
         here = np.array([pose.position.x, pose.position.y])
-        drive.track.append((round(time.monotonic() - self._start, 3), *(round(float(c), 4) for c in here)))
-        away = math.dist(here, drive.goal[:2])
-        self._arrived |= away <= TOLERANCE
-        if self._arrived:
-            drive.passed = max(drive.passed, away)
+        now = time.monotonic() - self._start
+        if not drive.track or now - drive.track[-1][0] >= 0.1:
+            drive.track.append((round(now, 2), *(round(float(c), 3) for c in here)))
+        to_go = np.array(drive.goal[:2]) - here
+        if self._approach is None and np.hypot(*to_go) <= APPROACH:
+            self._approach = to_go / np.hypot(*to_go)
+        if self._approach is not None:
+            drive.passed = max(drive.passed, float(-to_go @ self._approach))
         elif len(self._plan) > 1:
             drive.off_path = max(drive.off_path, distance(here, self._plan))
         self._compare(drive, here, yaw_of(pose.orientation), Time.from_msg(message.header.stamp))
@@ -172,17 +188,13 @@ def distance(point: np.ndarray, path: np.ndarray) -> float:
     return float(np.hypot(*(at - along[:, None] * legs).T).min())
 
 
-def vehicle_file(folder: Path, options: argparse.Namespace) -> Path:
-    """The vehicle's parameters, with the wanted dead time and lag."""
-    text = share("config", f"{VEHICLES[options.vehicle]}.yaml").read_text(encoding="utf-8")
-    tree = yaml.safe_load(text)
+def vehicle_file(folder: Path, vehicle: str, **actuators: float | None) -> Path:
+    """The vehicle's parameters, with other dead times and time constants of its actuators where they are given."""
+    tree = yaml.safe_load(share("config", f"{VEHICLES[vehicle]}.yaml").read_text(encoding="utf-8"))
     for model in tree["sim_node"]["ros__parameters"]["model_params"].values():
         for name, actuator in model.items():
-            if not name.endswith(("_actuator", "_actuators")):
-                continue
-            for parameter in ("dead_time", "time_constant"):
-                if (value := getattr(options, parameter)) is not None:
-                    actuator[parameter] = value
+            if name.endswith(("_actuator", "_actuators")):
+                actuator.update({parameter: value for parameter, value in actuators.items() if value is not None})
     file = folder / "vehicle.yaml"
     file.write_text(yaml.safe_dump(tree), encoding="utf-8")
     return file
@@ -204,14 +216,14 @@ def launched(arguments: list[str], log: Path) -> Iterator[None]:
                 process.kill()
 
 
-def tour(options: argparse.Namespace) -> list[Drive]:
+def tour(options: argparse.Namespace, controller: str, dead_time: float | None) -> list[Drive]:
     """Drive to each goal with one Nav2."""
     folder = Path(tempfile.mkdtemp(prefix="nav2_bench_"))
-    arguments = [f"vehicle:={options.vehicle}", f"params_file:={vehicle_file(folder, options)}", *options.launch]
+    file = vehicle_file(folder, options.vehicle, dead_time=dead_time, time_constant=options.time_constant)
     print(f"log: {folder / 'log'}", file=sys.stderr)
-    with launched(arguments, folder / "log"):
+    with launched([f"vehicle:={options.vehicle}", f"params_file:={file}", *options.launch], folder / "log"):
         rclpy.init()
-        watcher = Watcher(options.controller)
+        watcher = Watcher(controller)
         watcher.ready()
         drives = []
         for goal in GOALS[: options.goals]:
@@ -235,29 +247,41 @@ def row(one: Drive) -> str:
     )
 
 
+def summary(drives: list[Drive]) -> str:
+    """All drives of a tour in a line."""
+    recoveries, seconds = sum(one.recoveries for one in drives), sum(one.seconds for one in drives)
+    farthest, passed = max(one.off_path for one in drives), max(one.passed for one in drives)
+    return (
+        f"{sum(one.reached for one in drives)} of {len(drives)} reached, {recoveries} recoveries, {seconds:.0f} s, "
+        f"at most {farthest:.2f} m off the path and {passed:.2f} m past the goal"
+    )
+
+
 def main() -> int:
     """Run it; 0 if each goal was reached, else 1."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--vehicle", choices=[*VEHICLES], default="differential")
-    parser.add_argument("--controller", choices=["FollowPath", "PurePursuit"], default="FollowPath")
-    parser.add_argument("--dead-time", type=float, help="of all actuators [s]; default: as in the vehicle's file")
+    parser.add_argument("--controllers", nargs="+", choices=[*CONTROLLERS], default=[*CONTROLLERS])
+    parser.add_argument(
+        "--dead-times", nargs="+", type=float, default=[None], help="of all actuators [s]; default: as in its file"
+    )
     parser.add_argument("--time-constant", type=float, help="of all actuators [s]; default: as in the vehicle's file")
     parser.add_argument("--goals", type=int, default=len(GOALS), help="how many of the goals")
     parser.add_argument("--json", type=Path, help="where to keep what was seen")
-    parser.add_argument("launch", nargs="*", help="more launch arguments, as localization:=amcl")
+    parser.add_argument("--launch", nargs="+", default=[], help="more launch arguments, as localization:=amcl")
     options = parser.parse_args()
     os.environ.setdefault("ROS_DOMAIN_ID", str(os.getpid() % 100 + 1))
-    print(HEADER)
-    drives = tour(options)
+    runs = []
+    for controller, dead_time in itertools.product(options.controllers, options.dead_times):
+        of = "" if dead_time is None else f", dead time {dead_time:g} s"
+        print(f"\n{options.vehicle}, {CONTROLLERS[controller]}{of}\n\n{HEADER}", flush=True)
+        drives = tour(options, controller, dead_time)
+        print(f"\n{summary(drives)}", flush=True)
+        run = {"vehicle": options.vehicle, "controller": CONTROLLERS[controller], "dead_time": dead_time}
+        runs.append({**run, "drives": [asdict(one) for one in drives]})
     if options.json:
-        seen = {"options": {**vars(options), "json": None}, "drives": [asdict(one) for one in drives]}
-        options.json.write_text(json.dumps(seen), encoding="utf-8")
-    reached = sum(one.reached for one in drives)
-    print(f"{reached} of {len(drives)} reached, {sum(one.recoveries for one in drives)} recoveries", end=", ")
-    print(
-        f"{sum(one.seconds for one in drives):.0f} s; past the goal {max(one.passed for one in drives):.2f} m at most"
-    )
-    return 0 if reached == len(drives) else 1
+        options.json.write_text(json.dumps(runs), encoding="utf-8")
+    return 0 if all(one["reached"] for run in runs for one in run["drives"]) else 1
 
 
 if __name__ == "__main__":
