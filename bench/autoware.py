@@ -25,12 +25,13 @@ def command_for(model: VehicleModel) -> Command:
 
 
 def best(vehicle: Vehicle, seconds: float, repeats: int) -> float:
-    """The shortest real time [s] that a simulated time [s] took."""
+    """The shortest processor time [s] that a simulated time [s] took."""
     times = []
     for _ in range(repeats):
-        start = time.perf_counter()
+        start = time.process_time()
         vehicle.advance(vehicle.time + round(seconds * NANOSECONDS))
-        times.append(time.perf_counter() - start)
+        vehicle.motion()  # steps are done when somebody looks
+        times.append(time.process_time() - start)
     return min(times)
 
 

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from live_node import DOMAINS, NODE, TICKS, Measured
+from live_node import DOMAINS, NODE, Measured
 
 from vds_gz.configuration import parameters_of
 from vds_gz.description.gz_bridge import vehicle_bridge
@@ -145,7 +145,7 @@ def group_seconds(leaders: Sequence[int]) -> float:
         with contextlib.suppress(OSError):
             fields = stat.read_text().rpartition(")")[2].split()
             total += (int(fields[11]) + int(fields[12])) if int(fields[2]) in leaders else 0
-    return total / TICKS
+    return total / os.sysconf("SC_CLK_TCK")
 
 
 def main() -> int:
