@@ -8,6 +8,7 @@ import pkgutil
 import re
 import shlex
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import fields
@@ -355,6 +356,33 @@ def test_every_page_is_in_the_contents_of_the_site():
         r"^(\w+)$", "\n".join(re.findall(r"```{toctree}\n(.*?)```", text(DOCS / "index.md"), re.DOTALL)), re.M
     )
     assert sorted(["index", *listed]) == sorted(page.stem for page in DOCS.glob("*.md"))
+
+
+def test_every_benchmark_stands_on_its_page_with_the_date_of_its_figures():
+    rows = re.findall(
+        r"^\| `bench/(\w+)\.py` \|[^|]*\| ([^|]*) \|[^|]*\| ([^|]*)\|$", text(DOCS / "benchmarks.md"), re.M
+    )
+    assert sorted(name for name, _, _ in rows) == sorted(program.stem for program in (ROOT / "bench").glob("*.py"))
+    for name, figures, date in rows:
+        assert "none" in figures or re.fullmatch(r"20\d\d-\d\d-\d\d|not known", date.strip()), name
+
+
+IMPORT_ALL = """
+import runpy, sys
+for program in sys.argv[1:]:
+    try:
+        runpy.run_path(program, run_name="imported")
+    except ModuleNotFoundError as error:  # what is not installed here, such as rclpy
+        if error.name.partition(".")[0] in ("vds_gz", "helpers"):
+            raise
+"""
+
+
+def test_benchmarks_find_what_they_import():
+    programs = sorted(map(str, (ROOT / "bench").glob("*.py")))
+    command = [sys.executable, "-c", IMPORT_ALL, *programs]
+    done = subprocess.run(command, cwd=ROOT / "bench", capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_the_parameter_reference_has_every_sensor_and_all_its_parameters():
