@@ -91,12 +91,15 @@ class Drive:
 class Watcher:
     """A node that sends goals and watches what becomes of them."""
 
-    def __init__(self, controller: str) -> None:
+    def __init__(self, **selected: str) -> None:
+        """Select plugins, by what they are: controller, planner."""
         self.node = rclpy.create_node("nav2_bench")
         self._client = ActionClient(self.node, NavigateToPose, "navigate_to_pose")
         latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-        self._selector = self.node.create_publisher(String, "controller_selector", latched)
-        self._selector.publish(String(data=controller))
+        self._selectors = []
+        for kind, name in selected.items():
+            self._selectors.append(self.node.create_publisher(String, f"{kind}_selector", latched))
+            self._selectors[-1].publish(String(data=name))
         self.node.create_subscription(Odometry, "ground_truth", self._on_truth, 50)
         self.node.create_subscription(PathMessage, "plan", self._on_plan, 5)
         self._tf = Buffer()
@@ -222,13 +225,15 @@ def tour(options: argparse.Namespace, controller: str, dead_time: float | None) 
     file = vehicle_file(folder, options.vehicle, dead_time=dead_time, time_constant=options.time_constant)
     print(f"log: {folder / 'log'}", file=sys.stderr)
     with launched([f"vehicle:={options.vehicle}", f"params_file:={file}", *options.launch], folder / "log"):
-        rclpy.init()
-        watcher = Watcher(controller)
+        rclpy.init(args=[])
+        forwards = (options.vehicle, controller) == ("ackermann", "PurePursuit")  # it cannot shunt
+        watcher = Watcher(controller=controller, planner="Forwards" if forwards else "GridBased")
         watcher.ready()
         drives = []
         for goal in GOALS[: options.goals]:
             drives.append(watcher.drive(goal))
             print(row(drives[-1]), flush=True)
+        watcher.node.destroy_node()  # else what it selected is still told to the next Nav2
         rclpy.shutdown()
     return drives
 

@@ -15,7 +15,7 @@ from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from vds_gz.configuration import in_world
 from vds_gz.interface import topics
 from vds_gz.launching.actions import require
-from vds_gz.launching.arguments import BOOLEANS, boolean, given
+from vds_gz.launching.arguments import BOOLEANS, boolean, given, number
 from vds_gz.launching.vehicle import Vehicle, on_simulation_time
 from vds_gz.share import share
 
@@ -107,6 +107,9 @@ def generate_launch_description() -> LaunchDescription:
             "map is noisy; amcl_style: it is held and corrected as AMCL does it; amcl: the odometry drifts, and AMCL "
             "itself gives map -> odom. Empty, here and below: as in the vehicle's parameter file.",
         ),
+        DeclareLaunchArgument("x", default_value="0.0", description="Where the vehicle starts in the map [m]."),
+        DeclareLaunchArgument("y", default_value="0.0", description="Where the vehicle starts in the map [m]."),
+        DeclareLaunchArgument("yaw", default_value="0.0", description="Its heading there [rad]."),
         DeclareLaunchArgument(
             "reference_clock",
             default_value="",
@@ -161,7 +164,12 @@ def make_vehicle(arguments: dict[str, str], stamped: bool) -> Vehicle:
         before = Vehicle(file, overrides=overrides).values()
         overrides |= {one.name: one.value for one in in_world(before, world, "launch argument 'world'")}
     command = topics.TWIST_STAMPED_REFERENCE if stamped else topics.TWIST_REFERENCE
-    return Vehicle(file, overrides=overrides, remaps=[(command.name, "cmd_vel"), ("lidar/scan", "scan")])
+    return Vehicle(
+        file,
+        overrides=overrides,
+        remaps=[(command.name, "cmd_vel"), ("lidar/scan", "scan")],
+        pose=(number(arguments["x"], "x"), number(arguments["y"], "y"), number(arguments["yaw"], "yaw")),
+    )
 
 
 def nav2(arguments: dict[str, str], vehicle: Vehicle, stamped: bool) -> list[Node]:
@@ -179,6 +187,7 @@ def nav2(arguments: dict[str, str], vehicle: Vehicle, stamped: bool) -> list[Nod
     parameters = [
         ParameterFile(file, allow_substs=True),
         {"enable_stamped_cmd_vel": stamped, "yaml_filename": arguments["map"]},
+        {"set_initial_pose": True, "initial_pose": dict(zip(("x", "y", "yaw"), vehicle.pose, strict=True))},
         simulation_time,
     ]
     managed = {

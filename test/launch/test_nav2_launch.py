@@ -122,9 +122,7 @@ def test_costmaps_and_amcl_take_the_scan_of_the_launch_file(name):
         costmap = parameters[one][one]["ros__parameters"]
         assert costmap["plugins"] == ["static_layer", "obstacle_layer", "inflation_layer"]
         assert costmap["obstacle_layer"]["scan"]["topic"] == "/scan"
-    amcl = parameters["amcl"]["ros__parameters"]
-    assert amcl["scan_topic"] == "scan"
-    assert set(amcl["initial_pose"].values()) == {0.0}, "where the vehicle starts"
+    assert parameters["amcl"]["ros__parameters"]["scan_topic"] == "scan"
 
 
 # ---------------------------------------------------------------------- with ROS
@@ -206,7 +204,9 @@ def test_all_nodes_get_their_parameters_and_the_vehicle_its_commands(
     listener, servers = ears(), [one for one in SERVERS if one != "amcl" or localization == "amcl"]
     command = ["ros2", "launch", "vds_gz", "nav2.launch.py", f"vehicle:={name}", "cmd_vel:=twist_stamped"]
     launched = subprocess.Popen(
-        [*command, "reference_clock:=true", f"localization:={localization}"], stdout=subprocess.PIPE, text=True
+        [*command, "reference_clock:=true", f"localization:={localization}", "x:=0.5"],
+        stdout=subprocess.PIPE,
+        text=True,
     )
     try:
         everybody = {*servers, "sim_node", "robot_state_publisher"}
@@ -220,9 +220,15 @@ def test_all_nodes_get_their_parameters_and_the_vehicle_its_commands(
         assert parameters_of("/sim_node")["localization"]["style"] == (
             "external" if localization == "amcl" else "continuous"
         )
+        if localization == "amcl":
+            told = parameters_of("/amcl")
+            assert told["set_initial_pose"]
+            assert told["initial_pose"] == {"x": 0.5, "y": 0.0, "yaw": 0.0}
         if name == "ackermann":
             tree = parameters_of("/bt_navigator")["default_nav_to_pose_bt_xml"]
-            assert tree.endswith("nav2_bt_navigator/behavior_trees/navigate_w_replanning_time.xml")
+            assert tree.endswith(
+                "nav2_bt_navigator/behavior_trees/navigate_w_replanning_only_if_path_becomes_invalid.xml"
+            )
 
         message = TwistStamped()
         message.twist.linear.x = 0.3
