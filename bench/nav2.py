@@ -30,6 +30,7 @@ from geometry_msgs.msg import PoseStamped
 from lifecycle_msgs.msg import State
 from lifecycle_msgs.srv import GetState
 from nav2_msgs.action import NavigateToPose
+from nav2_msgs.srv import ManageLifecycleNodes
 from nav_msgs.msg import Odometry
 from nav_msgs.msg import Path as PathMessage
 from rclpy.action import ActionClient
@@ -117,15 +118,21 @@ class Watcher:
         return bool(done())
 
     def ready(self) -> None:
-        """Wait until Nav2 takes goals."""
+        """Wait until Nav2 takes goals; a busy machine may need a second try to bring it up."""
         state = self.node.create_client(GetState, "bt_navigator/get_state")
-        end = time.monotonic() + 120.0
-        while time.monotonic() < end:
-            answer = state.call_async(GetState.Request())
-            self.until(answer.done, 2.0)
-            if answer.done() and answer.result().current_state.id == State.PRIMARY_STATE_ACTIVE:
-                return
-        raise RuntimeError("bt_navigator was not active after 120 s")
+        manager = self.node.create_client(ManageLifecycleNodes, "lifecycle_manager/manage_nodes")
+        for command in ("", "RESET", "STARTUP", "RESET", "STARTUP"):
+            if command:
+                request = ManageLifecycleNodes.Request()
+                request.command = getattr(ManageLifecycleNodes.Request, command)
+                self.until(manager.call_async(request).done, 60.0)
+            end = time.monotonic() + (0.0 if command == "RESET" else 40.0)
+            while time.monotonic() < end:
+                answer = state.call_async(GetState.Request())
+                self.until(answer.done, 2.0)
+                if answer.done() and answer.result().current_state.id == State.PRIMARY_STATE_ACTIVE:
+                    return
+        raise RuntimeError("bt_navigator did not become active")
 
     def drive(self, goal: tuple[float, float, float]) -> Drive:
         """Send a goal and watch until it is over, and a little longer."""
@@ -284,8 +291,8 @@ def main() -> int:
         print(f"\n{summary(drives)}", flush=True)
         run = {"vehicle": options.vehicle, "controller": CONTROLLERS[controller], "dead_time": dead_time}
         runs.append({**run, "drives": [asdict(one) for one in drives]})
-    if options.json:
-        options.json.write_text(json.dumps(runs), encoding="utf-8")
+        if options.json:
+            options.json.write_text(json.dumps(runs), encoding="utf-8")
     return 0 if all(one["reached"] for run in runs for one in run["drives"]) else 1
 
 
