@@ -71,12 +71,15 @@ def blocks(page: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def shown(page: str) -> Iterator[Shown]:
-    """Every command in the code blocks of a page; of those without prompts, ours only."""
+    """Every command in the code blocks of a page; of those without prompts, ours only.
+
+    Among these are the examples of ``--help``, which stand two columns in, some with a remark three or more columns on.
+    """
     for first, lines in blocks(page):
         prompts = any(line.startswith("$ ") for line in lines)
         at = 0
         while at < len(lines):
-            begin, text = at, lines[at]
+            begin, text = at, lines[at] if prompts else lines[at].removeprefix("  ").partition("   ")[0]
             at += 1
             if not (text.startswith("$ ") if prompts else OURS.match(text)):
                 continue
@@ -115,14 +118,28 @@ def repeatable(page: str) -> list[Shown]:
     ]
 
 
+def alone(page: str) -> list[Shown]:
+    """The commands of a page that need nothing before them, no graph and no terminal, and are done in a moment."""
+    quick = r"(?:vds-gz|\./dev) (?:(?:check|world|model|profile) (?!optimal)|parameters$|keys <|\w+ --help)"
+    return [one for one in (*shown(page), *inline(page)) if re.match(quick, one.text) and "FILE" not in one.words]
+
+
 def printed(words: Sequence[str]) -> list[str]:
     """Run ``vds-gz`` or ``cat`` here and return what it prints."""
     if words[0] == "cat":
         return Path(words[1]).read_text(encoding="utf-8").splitlines()
+    return ran(words)[1]
+
+
+def ran(words: Sequence[str]) -> tuple[int, list[str]]:
+    """Run ``vds-gz`` here and return its exit code and what it prints."""
     text = io.StringIO()
     with contextlib.redirect_stdout(text), contextlib.redirect_stderr(text):
-        main(words[1:])
-    return text.getvalue().splitlines()
+        try:
+            code = main(words[1:])
+        except SystemExit as ended:  # as after --help
+            code = int(ended.code or 0)
+    return code, text.getvalue().splitlines()
 
 
 def replaced(page: str, outputs: Mapping[str, Sequence[str]]) -> str:

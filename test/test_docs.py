@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import os
 import pkgutil
 import re
 import shlex
@@ -16,6 +17,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+import yaml
 from helpers.launch_files import launch_arguments
 from helpers.outputs import check_output, sessions
 from helpers.tools import tool
@@ -32,6 +34,7 @@ from vds_gz.parameters.sensors import TYPES
 from vds_gz.parameters.teleop import GamepadParameters, JoystickParameters, KeyParameters
 from vds_gz.ros.arguments import parse
 from vds_gz.share import share
+from vds_gz.world.moving import read_obstacles
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sessions.PAGES
@@ -222,6 +225,66 @@ def test_the_tutorial_of_dead_time_shows_what_its_commands_print(tmp_path, monke
     shutil.copytree(ROOT / "docs" / "delay_margin", tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     check_session(ROOT / "docs" / "delay_margin.md")
+
+
+@pytest.mark.slow
+def test_the_page_of_sweeps_shows_what_its_command_prints(tmp_path, monkeypatch):
+    shutil.copytree(ROOT / "config" / "sweeps", tmp_path / "config" / "sweeps")
+    monkeypatch.chdir(tmp_path)
+    check_session(ROOT / "docs" / "sweep.md")
+
+
+WALKER = "<sdf version='1.9'><world name='w'>\n<actor name='walker'/></world></sdf>\n"
+
+
+def commands_alone() -> list[object]:
+    """Every command that runs alone, but for that of the README, whose file is wrong on purpose."""
+    found = {(one.text, one.prints): (page, one) for page in PAGES for one in sessions.alone(text(page))}
+    shown = [(page, one) for page, one in found.values() if one.text != "vds-gz check my_robot.yaml"]
+    return [pytest.param(one, id=f"{page.name}:{one.line}") for page, one in shown]
+
+
+@pytest.mark.parametrize("one", commands_alone())
+def test_a_command_that_runs_alone_does_and_prints_what_is_shown(one, folder, monkeypatch):
+    (folder / "car.yaml").rename(folder / "my_car.yaml")  # that of who reads the page
+    (folder / "walker.sdf").write_text(WALKER, encoding="utf-8")
+    with open(os.devnull, encoding="utf-8") as nothing:
+        monkeypatch.setattr(sys, "stdin", nothing)
+        code, printed = sessions.ran(one.words)
+    if one.prints:
+        check_output(one.prints, printed)
+    else:
+        assert code == 0, printed
+
+
+def test_there_are_commands_that_run_alone():
+    assert len(commands_alone()) > 15
+
+
+def test_the_page_of_fleets_shows_what_its_example_prints():
+    pytest.importorskip("numba")
+    (example,) = [one for one in sessions.shown(text(DOCS / "fleets.md")) if one.text.startswith("python examples/")]
+    done = subprocess.run([sys.executable, *example.words[1:]], cwd=ROOT, capture_output=True, text=True, check=True)
+    check_output(example.prints, done.stdout.splitlines())
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_files_that_a_page_shows_are_accepted(page, tmp_path, capsys):
+    """Whole parameter files, lists of sensors, moving obstacles; and the plan of a sweep is that of the package."""
+    for first, lines in sessions.blocks(text(page)):
+        file = tmp_path / f"line_{first}.yaml"
+        file.write_text("\n".join(lines), encoding="utf-8")
+        match lines[0].split():
+            case ["sim_node:"]:
+                assert main(["check", str(file)]) == 0, capsys.readouterr().err
+            case ["sensors:"]:
+                indented = "".join(f"    {line}\n" for line in lines)
+                file.write_text(f"sim_node:\n  ros__parameters:\n{indented}", encoding="utf-8")
+                assert main(["check", str(file)]) == 0, capsys.readouterr().err
+            case ["obstacles:"]:
+                assert read_obstacles(file)
+            case ["#", name] if name.startswith("config/"):
+                assert yaml.safe_load("\n".join(lines)) == yaml.safe_load(text(ROOT / name))
 
 
 def test_the_readme_shows_how_a_mistake_is_told(folder):

@@ -44,9 +44,9 @@ def main(argv: list[str]) -> int:
         help=f"of the lidar whose hits the picture shows, above z = 0 [m] ({HEIGHT:g})",
     )
     options = parser.parse_args(argv)
-    file = world_file(options.world)
+    world_file(options.world)  # there is one
     try:
-        scene = load_world(file)
+        scene = load_world(options.world)
     except WorldError as error:
         print(error, file=sys.stderr)
         return FAILED
