@@ -117,7 +117,7 @@ class Watcher:
             rclpy.spin_once(self.node, timeout_sec=0.1)
         return bool(done())
 
-    def ready(self) -> None:
+    def ready(self, launch: subprocess.Popen[bytes]) -> None:
         """Wait until Nav2 takes goals; a busy machine may need a second try to bring it up."""
         state = self.node.create_client(GetState, "bt_navigator/get_state")
         manager = self.node.create_client(ManageLifecycleNodes, "lifecycle_manager/manage_nodes")
@@ -128,6 +128,8 @@ class Watcher:
                 self.until(manager.call_async(request).done, 60.0)
             end = time.monotonic() + (0.0 if command == "RESET" else 40.0)
             while time.monotonic() < end:
+                if launch.poll() is not None:
+                    raise RuntimeError(f"nav2.launch.py has ended with exit code {launch.returncode}; its log says why")
                 answer = state.call_async(GetState.Request())
                 self.until(answer.done, 2.0)
                 if answer.done() and answer.result().current_state.id == State.PRIMARY_STATE_ACTIVE:
@@ -211,13 +213,13 @@ def vehicle_file(folder: Path, vehicle: str, **actuators: float | None) -> Path:
 
 
 @contextmanager
-def launched(arguments: list[str], log: Path) -> Iterator[None]:
+def launched(arguments: list[str], log: Path) -> Iterator[subprocess.Popen[bytes]]:
     """Nav2 and the vehicle while this runs."""
     with log.open("w", encoding="utf-8") as output:
         command = ["ros2", "launch", "vds_gz", "nav2.launch.py", *arguments]
         process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)
         try:
-            yield
+            yield process
         finally:
             process.send_signal(2)
             try:
@@ -231,11 +233,11 @@ def tour(options: argparse.Namespace, controller: str, dead_time: float | None) 
     folder = Path(tempfile.mkdtemp(prefix="nav2_bench_"))
     file = vehicle_file(folder, options.vehicle, dead_time=dead_time, time_constant=options.time_constant)
     print(f"log: {folder / 'log'}", file=sys.stderr)
-    with launched([f"vehicle:={options.vehicle}", f"params_file:={file}", *options.launch], folder / "log"):
+    with launched([f"vehicle:={options.vehicle}", f"params_file:={file}", *options.launch], folder / "log") as launch:
         rclpy.init(args=[])
         forwards = (options.vehicle, controller) == ("ackermann", "PurePursuit")  # it cannot shunt
         watcher = Watcher(controller=controller, planner="Forwards" if forwards else "GridBased")
-        watcher.ready()
+        watcher.ready(launch)
         drives = []
         for goal in GOALS[: options.goals]:
             drives.append(watcher.drive(goal))

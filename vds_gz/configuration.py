@@ -51,7 +51,7 @@ def in_world(overrides: Sequence[Override], world: str, origin: str) -> list[Ove
         What goes after the vehicle's parameters.
     """
     found = [Override("world", world, origin)]
-    if not parameters_of(overrides).sensors:
+    if not parameters_of([*overrides, *found]).sensors:
         found += [
             Override(f"sensors.lidar.{name}", value if isinstance(value, str) else [*value], origin)
             for name, value in LIDAR.items()

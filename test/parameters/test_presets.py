@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from vds_gz.configuration import load_parameters, preset_file, preset_names
+from vds_gz.configuration import in_world, load_parameters, parameters_of, preset_file, preset_names
 from vds_gz.description.urdf_writer import urdf
+from vds_gz.parameters.override import Override
 from vds_gz.parameters.yaml_reader import read_parameter_file
 from vds_gz.vehicle.catalogue import models
 
@@ -50,3 +51,11 @@ def test_deepracer_drives_four_wheels_forwards_only():
 def test_vds_defaults_name_every_parameter_of_vehicle_dynamics_sim():
     names = {one.name for one in read_parameter_file(str(preset_file("vds_defaults")), "/sim_node")}
     assert len(names) == 6 + (7 + 4 + 4) + (3 + 4) + (4 + 4) + 4
+
+
+@pytest.mark.parametrize(("own", "lidars"), [({}, 1), ({"sensors.imu.type": "imu"}, 0), ({"moving_obstacles": "f"}, 1)])
+def test_a_vehicle_without_sensors_sees_a_world_with_a_lidar(own, lidars):
+    before = [Override(name, value, "test") for name, value in own.items()]
+    parameters = parameters_of([*before, *in_world(before, "hall", "test")])
+    assert parameters.world == "hall"
+    assert list(parameters.sensors) == (["lidar"] if lidars else ["imu"])
