@@ -50,7 +50,7 @@ class Observations:
             frames,
             joints,
             vehicle.model.actuators,
-            self._perception.exact and not parameters.localization.external,
+            parameters.fixed_odom,
             plant.flat,
             localized_elsewhere=self.amcl is not None or parameters.localization.external,
         )

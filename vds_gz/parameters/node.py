@@ -112,6 +112,11 @@ class NodeParameters(ParameterGroup):
             )
 
     @property
+    def fixed_odom(self) -> bool:
+        """The odometry's frame lies fixed in the map."""
+        return not (self.simulate_localization or self.localization.external)
+
+    @property
     def vehicle(self) -> Any:
         """The parameter group of the vehicle model in use."""
         return self.model_params[self.model]

@@ -54,7 +54,7 @@ class StateEstimator:
 
     @property
     def exact(self) -> bool:
-        """The odometry's frame lies fixed in the map."""
+        """The odometry is the truth."""
         return self._any() is None
 
     def update(self, time: int, truth: Pose, speed: float, steering: float, interval: float) -> StateEstimate:

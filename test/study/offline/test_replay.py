@@ -1,6 +1,7 @@
 """A replay is what the live node would have done, to the last bit, whatever it is written to."""
 
 import csv
+import dataclasses
 import math
 
 import numpy as np
@@ -15,7 +16,7 @@ from vds_gz.configuration import make_vehicle, parameters_of
 from vds_gz.interface import topics
 from vds_gz.interface.commands import Ackermann, Gear, Velocity
 from vds_gz.interface.conversions import stamp_ns
-from vds_gz.parameters.node import NodeParameters
+from vds_gz.parameters.node import LocalizationParameters, NodeParameters
 from vds_gz.parameters.override import Override
 from vds_gz.parameters.vehicles import BicycleParameters, OmniParameters
 from vds_gz.parameters.yaml_reader import read_parameter_file
@@ -215,6 +216,23 @@ def test_the_odometry_is_as_noisy_as_the_velocity_report(tmp_path):
     true = [one.twist.twist.linear.x for one in decoded("/ground_truth", topics.ODOM.type)]
     assert odometry == pytest.approx(reported, abs=1e-6)
     assert max(abs(np.subtract(odometry, true))) > 1e-4
+
+
+@pytest.mark.parametrize("drifts", [False, True])
+@pytest.mark.parametrize("style", ["continuous", "external"])
+def test_where_another_node_localizes_a_recording_has_no_map_to_odom_either(tmp_path, style, drifts):
+    localization = LocalizationParameters(style=style)
+    parameters = dataclasses.replace(BICYCLE, simulate_localization=drifts, localization=localization)
+    replay = Replay(command_log.stream(log_file(tmp_path, seconds=1.0)), parameters, compiled=False)
+    write_mcap(replay, tmp_path / "out.mcap", parameters, lambda amount: None)
+    codec, found = open_types().codec(topics.TF.type), messages(tmp_path / "out.mcap")
+    children = {
+        one.child_frame_id
+        for topic in ("/tf", "/tf_static")
+        for data in found.get(topic, ())
+        for one in codec.decode(bytearray(data)).transforms
+    }
+    assert children == ({"base_link"} if style == "external" else {"odom", "base_link"})
 
 
 def test_a_table_of_commands_with_gears_is_written_and_read(tmp_path):

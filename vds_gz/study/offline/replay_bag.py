@@ -111,7 +111,8 @@ def _outputs(replay: Replay, parameters: NodeParameters) -> tuple[list[tuple[top
     graph: Any = Listener()
     joints = [joint.name for joint in model.joints(parameters.vehicle)]
     frames = Frames.of(parameters)
-    node = Outputs(graph, frames, joints, model.actuators, not parameters.simulate_localization)
+    elsewhere = parameters.localization.external
+    node = Outputs(graph, frames, joints, model.actuators, parameters.fixed_odom, localized_elsewhere=elsewhere)
     node.publish_latched(BEGIN, urdf(model.name, parameters.vehicle, model.xacro, parameters.sensors))
     outputs = list(node.outputs)
     if replay.reports:
