@@ -15,7 +15,7 @@ from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from vds_gz.configuration import in_world
 from vds_gz.interface import topics
 from vds_gz.launching.actions import require
-from vds_gz.launching.arguments import BOOLEANS, boolean, given, number
+from vds_gz.launching.arguments import BOOLEANS, LaunchError, boolean, given, number
 from vds_gz.launching.vehicle import Vehicle, on_simulation_time
 from vds_gz.share import share
 
@@ -25,12 +25,12 @@ VEHICLES = {"differential": "indoor_robot", "ackermann": "scaled_car"}
 #: Arguments that set the parameter of the same name.
 PARAMETERS = ("be_reference_clock", "speed_factor", "moving_obstacles")
 
-#: Worlds that are none of a file: the map itself, and nothing to see.
-MAP, NO_WORLD = "map", "none"
+#: The argument world where there is to be nothing to see.
+NO_WORLD = "none"
 
 #: What the argument localization sets.
 LOCALIZATION: dict[str, dict[str, bool | str]] = {
-    "exact": {"simulate_localization": False},
+    "exact": {"simulate_localization": False, "localization.style": "continuous"},
     "noisy": {"simulate_localization": True, "localization.style": "continuous"},
     "amcl_style": {
         "simulate_localization": True,
@@ -92,9 +92,10 @@ def generate_launch_description() -> LaunchDescription:
         ),
         DeclareLaunchArgument(
             "world",
-            default_value=MAP,
-            description="What stands around the vehicle: a world of this package, an SDF file, a map; map: that of "
-            "Nav2; none: nothing. A vehicle without sensors gets a lidar, on the topic scan.",
+            default_value="",
+            description="What stands around the vehicle: a world of this package, an SDF file, a map; none: nothing. "
+            "Empty: as in the vehicle's parameter file, else the map. A vehicle without sensors gets a lidar, on the "
+            "topic scan.",
         ),
         DeclareLaunchArgument(
             "moving_obstacles", default_value="", description="A YAML file of boxes that move through the world."
@@ -159,9 +160,12 @@ def make_vehicle(arguments: dict[str, str], stamped: bool) -> Vehicle:
     file = arguments["params_file"] or str(share("config", f"{VEHICLES[arguments['vehicle']]}.yaml"))
     overrides = given({**arguments, "be_reference_clock": arguments["reference_clock"]}, PARAMETERS)
     overrides |= LOCALIZATION[arguments["localization"]]
-    world = arguments["map"] if arguments["world"] == MAP else arguments["world"]
-    if world != NO_WORLD:
-        before = Vehicle(file, overrides=overrides).values()
+    before = Vehicle(file, overrides=overrides).values()
+    own = next((one.value for one in reversed(before) if one.name == "world"), "")
+    world = arguments["world"] or str(own) or arguments["map"]
+    if world == NO_WORLD:
+        overrides["world"] = ""
+    else:
         overrides |= {one.name: one.value for one in in_world(before, world, "launch argument 'world'")}
     command = topics.TWIST_STAMPED_REFERENCE if stamped else topics.TWIST_REFERENCE
     return Vehicle(
@@ -181,6 +185,11 @@ def nav2(arguments: dict[str, str], vehicle: Vehicle, stamped: bool) -> list[Nod
         stamped: They send TwistStamped, else Twist.
     """
     servers = [one for one in SERVERS if one[1] != "amcl" or arguments["localization"] == "amcl"]
+    if arguments["localization"] == "amcl" and not vehicle.parameters().sensors:
+        raise LaunchError(
+            f"launch argument 'localization' is 'amcl', which needs a scan, and the vehicle has no sensor with world:="
+            f"{arguments['world']}; leave world out, or list a lidar in the vehicle's parameter file"
+        )
     require("nav2.launch.py", *(package for package, _ in (*servers, MANAGER)), *PLUGINS, part_of="navigation2")
     simulation_time = {"use_sim_time": on_simulation_time(vehicle.parameters())}
     file = arguments["nav2_params_file"] or str(share("config", "nav2", f"{arguments['vehicle']}.yaml"))

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 import os
+import runpy
 import subprocess
 import sys
 
 import numpy as np
 import pytest
 import yaml
+from helpers.launch_files import launch_arguments
 from helpers.tools import tool
 
+from vds_gz.launching.arguments import LaunchError
 from vds_gz.parameters.load import load
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.yaml_reader import read_parameter_file
@@ -241,6 +244,52 @@ def test_all_nodes_get_their_parameters_and_the_vehicle_its_commands(
         output, _ = launched.communicate(timeout=60)
     assert launched.returncode == 0
     assert output.count("process has finished cleanly") == len(everybody), output
+
+
+@pytest.fixture
+def launch_file() -> dict:
+    pytest.importorskip("launch_ros", reason="needs ROS 2 (launch_ros)")
+    return runpy.run_path(str(share("launch", "nav2.launch.py")))
+
+
+def with_defaults(**given: str) -> dict[str, str]:
+    return {name: one["default"] for name, one in launch_arguments()["nav2.launch.py"].items()} | given
+
+
+@pytest.fixture
+def own_file(tmp_path) -> str:
+    """A vehicle that another node localizes, in a world of its own."""
+    tree = yaml.safe_load(share("config", "indoor_robot.yaml").read_text(encoding="utf-8"))
+    own = {"world": "track", "localization": {"style": "external"}}
+    tree["sim_node"]["ros__parameters"] |= own
+    (tmp_path / "own.yaml").write_text(yaml.safe_dump(tree), encoding="utf-8")
+    return str(tmp_path / "own.yaml")
+
+
+@pytest.mark.ros
+@pytest.mark.parametrize(("given", "world"), [("", "track"), ("hall", "hall"), ("none", "")])
+def test_the_world_of_the_vehicles_file_stays_unless_another_is_asked_for(launch_file, own_file, given, world):
+    arguments = with_defaults(params_file=own_file, world=given)
+    parameters = launch_file["make_vehicle"](arguments, stamped=False).parameters()
+    assert parameters.world == world
+    assert bool(parameters.sensors) == bool(world)
+
+
+@pytest.mark.ros
+@pytest.mark.parametrize("localization", ["exact", "noisy", "amcl_style", "amcl"])
+def test_the_argument_localization_outweighs_the_file(launch_file, own_file, localization):
+    arguments = with_defaults(params_file=own_file, localization=localization)
+    parameters = launch_file["make_vehicle"](arguments, stamped=False).parameters()
+    assert parameters.fixed_odom == (localization == "exact")
+    assert parameters.localization.external == (localization == "amcl")
+
+
+@pytest.mark.ros
+def test_amcl_needs_a_scan(launch_file):
+    arguments = with_defaults(localization="amcl", world="none")
+    vehicle = launch_file["make_vehicle"](arguments, stamped=False)
+    with pytest.raises(LaunchError, match="the vehicle has no sensor with world:=none"):
+        launch_file["nav2"](arguments, vehicle, stamped=False)
 
 
 @pytest.mark.ros
