@@ -12,12 +12,13 @@ import itertools
 import json
 import math
 import os
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -151,7 +152,8 @@ class Watcher:
             drive.recoveries = message.feedback.number_of_recoveries
 
         accepted = self._client.send_goal_async(request, on_feedback)
-        assert self.until(accepted.done, 30.0), "the goal was not answered"
+        if not self.until(accepted.done, 30.0):
+            raise RuntimeError(f"Nav2 did not answer the goal {goal} within 30 s; the log of nav2.launch.py says why")
         result = accepted.result().get_result_async()
         self.until(result.done, PATIENCE)
         drive.seconds = time.monotonic() - self._start
@@ -217,15 +219,16 @@ def launched(arguments: list[str], log: Path) -> Iterator[subprocess.Popen[bytes
     """Nav2 and the vehicle while this runs."""
     with log.open("w", encoding="utf-8") as output:
         command = ["ros2", "launch", "vds_gz", "nav2.launch.py", *arguments]
-        process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)
+        process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
         try:
             yield process
         finally:
-            process.send_signal(2)
-            try:
+            process.send_signal(signal.SIGINT)
+            with suppress(subprocess.TimeoutExpired):
                 process.wait(30.0)
-            except subprocess.TimeoutExpired:
-                process.kill()
+            with suppress(ProcessLookupError):  # what is left of its nodes would answer the next run
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
 
 
 def tour(options: argparse.Namespace, controller: str, dead_time: float | None) -> list[Drive]:
@@ -280,7 +283,9 @@ def main() -> int:
         "--dead-times", nargs="+", type=float, default=[None], help="of all actuators [s]; default: as in its file"
     )
     parser.add_argument("--time-constant", type=float, help="of all actuators [s]; default: as in the vehicle's file")
-    parser.add_argument("--goals", type=int, default=len(GOALS), help="how many of the goals")
+    parser.add_argument(
+        "--goals", type=int, choices=range(1, len(GOALS) + 1), default=len(GOALS), help="how many of the goals"
+    )
     parser.add_argument("--json", type=Path, help="where to keep what was seen")
     parser.add_argument("--launch", nargs="+", default=[], help="more launch arguments, as localization:=amcl")
     options = parser.parse_args()

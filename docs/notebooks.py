@@ -6,6 +6,7 @@ other, in one namespace and in a temporary folder, each gives what it prints and
 
 from __future__ import annotations
 
+import argparse
 import base64
 import contextlib
 import io
@@ -48,7 +49,11 @@ def open_figures() -> list[str]:
 
 def main(arguments: Sequence[str]) -> None:
     """Run the notebook of the first argument and write it to the second one, or over the first."""
-    file, out = Path(arguments[0]), Path(arguments[-1]).absolute()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file", type=Path, help="the notebook")
+    parser.add_argument("out", type=Path, nargs="?", help="where it is written; over the notebook itself if left out")
+    options = parser.parse_args(arguments)
+    file, out = options.file, (options.out or options.file).absolute()
     notebook = json.loads(file.read_text(encoding="utf-8"))
     cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
     namespace: dict[str, Any] = {"__name__": "__main__"}

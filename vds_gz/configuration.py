@@ -22,7 +22,7 @@ SomeVehicle = TypeVar("SomeVehicle", bound=AnyVehicle)
 NODE_NAME = "sim_node"
 
 #: What a vehicle without sensors sees a world with.
-LIDAR: Mapping[str, str | tuple[float, ...]] = {"type": "rplidar_a2", "xyz": (0.0, 0.0, 0.5)}
+LIDAR: Mapping[str, str | list[float]] = {"type": "rplidar_a2", "xyz": [0.0, 0.0, 0.5]}
 
 
 def parameter_groups() -> dict[str, type[Any]]:
@@ -52,10 +52,7 @@ def in_world(overrides: Sequence[Override], world: str, origin: str) -> list[Ove
     """
     found = [Override("world", world, origin)]
     if not parameters_of([*overrides, *found]).sensors:
-        found += [
-            Override(f"sensors.lidar.{name}", value if isinstance(value, str) else [*value], origin)
-            for name, value in LIDAR.items()
-        ]
+        found += [Override(f"sensors.lidar.{name}", value, origin) for name, value in LIDAR.items()]
     return found
 
 

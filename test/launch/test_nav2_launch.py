@@ -96,9 +96,10 @@ def test_the_car_is_never_asked_to_turn_more_sharply_than_it_can():
     car = vehicle("ackermann").vehicle
     radius = car.wheel_base / math.tan(car.steering_actuator.max_position)
     mppi = controller("ackermann", "FollowPath")
-    planner = nav2("ackermann")["planner_server"]["ros__parameters"]["GridBased"]
+    planners = nav2("ackermann")["planner_server"]["ros__parameters"]
     assert mppi["AckermannConstraints"]["min_turning_r"] == mppi["Ackermann"]["min_turning_r"] > radius
-    assert planner["minimum_turning_radius"] >= mppi["Ackermann"]["min_turning_r"]
+    for planner in planners["planner_plugins"]:
+        assert planners[planner]["minimum_turning_radius"] >= mppi["Ackermann"]["min_turning_r"]
     assert not controller("ackermann", "PurePursuit")["use_rotate_to_heading"]
     assert "spin" not in nav2("ackermann")["behavior_server"]["ros__parameters"]["behavior_plugins"]
 
