@@ -38,6 +38,28 @@ def test_the_teleop_makes_commands_of_a_joystick(teleop, ears, exits):
     exits.assert_clean("joystick_teleop")
 
 
+def drivers() -> list[object]:
+    return [
+        pytest.param(name, marks=[] if installed("joy") else pytest.mark.skip(reason="needs the ROS package joy"))
+        for name in ("joy_node", "game_controller_node")
+    ]
+
+
+@launch_pytest.fixture(params=drivers())
+def driven(request, domain, exits):
+    return launching("joystick", exits, driver=request.param, controller="generic", namespace="car", device_id="1")
+
+
+@pytest.mark.launch(fixture=driven)
+def test_the_drivers_of_package_joy_speak_to_the_teleop(driven, request, ears, exits):
+    listener = ears()
+    driver = request.node.callspec.params["driven"]
+    listener.until(lambda: listener.node.count_publishers("/car/joy"), f"{driver}, which publishes joy")
+    listener.until(lambda: listener.node.count_subscribers("/car/joy"), "a subscription of /car/joy")
+    yield
+    exits.assert_clean(driver, "joystick_teleop")
+
+
 def test_a_missing_driver_is_named(domain):
     if installed("joy"):
         pytest.skip("package joy is installed")
