@@ -14,10 +14,10 @@ import pytest
 
 pytest.importorskip("rclpy", reason="needs ROS 2 (rclpy)")
 
-from ament_index_python.packages import get_package_prefix  # noqa: E402
+from ament_index_python.packages import get_package_prefix
 
-from vds_gz.launching.actions import installed  # noqa: E402
-from vds_gz.share import share  # noqa: E402
+from vds_gz.launching.actions import installed
+from vds_gz.share import share
 
 if not installed("rviz2"):
     pytest.skip("needs the ROS package rviz2", allow_module_level=True)
