@@ -57,8 +57,8 @@ def draw_figures(axes: Axes, runs: list[dict[str, Any]], quantity: str, title: s
         own = sorted((run for run in runs if run["controller"] == controller), key=lambda run: run["dead_time"])
         times = [run["dead_time"] for run in own]
         values = [[drive[quantity] for drive in run["drives"]] for run in own]
-        axes.plot(times, [max(one) for one in values], "o-", color=colour, label=f"{controller}, maximum")
-        axes.plot(times, [float(np.median(one)) for one in values], ":", color=colour, label="median of the goals")
+        axes.plot(times, [float(np.median(one)) for one in values], "o-", color=colour, label=f"{controller}, median")
+        axes.plot(times, [max(one) for one in values], ":", color=colour, label="maximum of the goals")
     axes.set_title(title)
     axes.set_xlabel("dead time [s]")
     axes.set_ylim(bottom=0.0)
@@ -74,8 +74,8 @@ def main() -> None:
             draw_hall(axes)
             draw_tracks(axes, runs, controller)
         draw_figures(below[0], runs, "off_path", "Distance from the planned path [m]")
-        draw_figures(below[1], runs, "seconds", "Time to the goal [s]")
-        below[0].legend(fontsize=8.0)
+        draw_figures(below[1], runs, "passed", "Way past the goal [m]")
+        below[1].legend(fontsize=8.0, loc="upper left")
     (DOCS / "pictures" / "nav2_dead_times.png").write_bytes(png(figure))
 
 
