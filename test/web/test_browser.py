@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from itertools import groupby
+from itertools import combinations, groupby
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from vds_gz.interface import topics
 webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium: pip install 'vds_gz[test]'")
 from selenium.webdriver.common.actions import interaction  # noqa: E402
 from selenium.webdriver.common.actions.pointer_input import PointerInput  # noqa: E402
+from selenium.webdriver.common.keys import Keys  # noqa: E402
 from selenium.webdriver.remote.command import Command  # noqa: E402
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -246,9 +247,13 @@ def test_a_parameter_is_changed_in_place(start, view, probe, browser):
     probe.listen(topics.TWIST_ACTUAL)
     browser.show(view())
     field = browser.until(lambda: browser.driver.find_elements("name", SPEED), "the parameter")[0]
-    field.clear()
+    rows = browser.boxes("#live .parameter")
+    field.click()
+    assert "maximum speed" in browser.text("meaning")
+    field.send_keys(Keys.CONTROL + "a")
     field.send_keys("0.125\n")
     browser.until(lambda: "set" in browser.text("live"), "the response")
+    assert browser.boxes("#live .parameter") == rows
     browser.driver.find_element("id", "scene").click()
     browser.keys(down="w")
     probe.until(lambda: probe.next(topics.TWIST_ACTUAL).twist.linear.x == pytest.approx(0.125, rel=0.01), "its effect")
@@ -444,15 +449,97 @@ def test_on_a_phone_nothing_overlaps_and_nothing_is_wider_than_the_screen(start,
     buttons = phone.boxes(".tools button")
     assert len(buttons) == 4
     assert all(box["height"] < 60 for box in buttons)
-    parts = [*buttons, *phone.boxes("#readout, #driving, .thumb")]
-    for i, one in enumerate(parts):
-        for other in parts[:i]:
-            apart_x = one["left"] >= other["right"] or other["left"] >= one["right"]
-            apart_y = one["top"] >= other["bottom"] or other["top"] >= one["bottom"]
-            assert apart_x or apart_y, (one, other)
+    for _ in range(3):  # the bar of the scale has another length each time
+        disjoint([*buttons, *phone.boxes("#readout, #driving, #scale, .thumb")])
+        before = phone.boxes("#scale")
+        phone.driver.find_element("id", "zoom-out").click()
+        phone.until(lambda before=before: phone.boxes("#scale") != before, "another scale")
     assert all(box["bottom"] <= PHONE["height"] for box in phone.boxes(".thumb"))  # in reach without scrolling
     (world,) = phone.boxes("#view")
     assert world["height"] > 300
+
+
+def disjoint(boxes: list[dict[str, float]]) -> None:
+    """Assert that no two overlap."""
+    for one, other in combinations(boxes, 2):
+        apart_x = one["left"] >= other["right"] or other["left"] >= one["right"]
+        apart_y = one["top"] >= other["bottom"] or other["top"] >= one["bottom"]
+        assert apart_x or apart_y, (one, other)
+
+
+def test_on_a_phone_a_warning_does_not_move_the_pads_from_under_the_thumbs(alone, phone):
+    phone.driver.get(alone.url)
+    script = """
+        const tops = ["driving", "kinematic plant: the vehicle touches crates::link::collision_0", "any word ".repeat(30)];
+        return tops.map((text) => {
+            document.getElementById("status").textContent = text;
+            return document.getElementById("thumbs").getBoundingClientRect().top;
+        });
+    """
+    assert len(set(phone.driver.execute_script(script))) == 1
+
+
+def test_on_a_phone_everything_is_wide_enough_for_a_finger_and_stays_in_its_panel(start, view, phone):
+    start()
+    phone.show(view())
+    phone.until(lambda: phone.driver.find_elements("css selector", "#live .parameter"), "the parameters")
+    phone.driver.execute_script("document.getElementById('fixed-part').open = true")
+    script = """
+        const reach = (one) => Math.max(one.clientHeight, one.offsetHeight, one.labels?.[0]?.offsetHeight ?? 0);
+        return [...document.querySelectorAll("button, select, input, summary")].filter((one) => one.checkVisibility())
+            .map((one) => [one.id || one.tagName, reach(one)]);
+    """
+    heights = phone.driver.execute_script(script)
+    assert len(heights) > 20
+    assert [one for one in heights if one[1] < 40] == []
+    script = """
+        const outside = [];
+        for (const panel of document.querySelectorAll("section")) {
+            const right = panel.getBoundingClientRect().right;
+            for (const one of panel.querySelectorAll("*")) {
+                const range = document.createRange();
+                range.selectNodeContents(one);
+                if (range.getBoundingClientRect().right > right) outside.push(one.outerHTML);
+            }
+        }
+        return outside;
+    """
+    assert phone.driver.execute_script(script) == []
+
+
+def luminance(colour: str) -> float:
+    """The relative luminance of a colour ``#rrggbb``: https://www.w3.org/TR/WCAG22/#dfn-relative-luminance."""
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return float(np.dot((0.2126, 0.7152, 0.0722), linear))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_and_the_edges_of_controls_stand_out_as_wcag_asks(alone, browser, scheme):
+    media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+    browser.driver.get(alone.url)
+    script = """
+        const style = getComputedStyle(document.documentElement);
+        return arguments[0].map((name) => style.getPropertyValue(`--${name}`));
+    """
+
+    def colours(*names: str) -> list[float]:
+        return [luminance(colour) for colour in browser.driver.execute_script(script, names)]
+
+    def contrast(one: float, other: float) -> float:
+        return (max(one, other) + 0.05) / (min(one, other) + 0.05)
+
+    grounds = colours("panel", "ground")
+    for ground in grounds:
+        for text in colours("text", "faint", "actual", "reference", "good", "warning", "error", "met"):
+            assert contrast(text, ground) >= 4.5
+        for edge in colours("edge", "focus", "body", "tyre", "path"):
+            assert contrast(edge, ground) >= 3.0
+    assert (grounds[0] > 0.5) == (scheme == "light")
+    element = browser.driver.find_element("id", "filter")
+    placeholder = "return getComputedStyle(arguments[0], '::placeholder').color == getComputedStyle(arguments[1]).color"
+    assert browser.driver.execute_script(placeholder, element, browser.driver.find_element("id", "keys"))
 
 
 def test_with_a_mouse_on_a_wide_screen_there_are_no_thumb_pads(start, view, browser):

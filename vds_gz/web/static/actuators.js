@@ -1,5 +1,6 @@
 // The reference and the state of each actuator, in numbers and as a bar.
 
+import { fixed } from "./numbers.js";
 import { fitted } from "./theme.js";
 
 export class Actuators {
@@ -28,8 +29,8 @@ export class Actuators {
   draw(frame) {
     for (const row of this.rows) {
       const [reference, actual] = [frame[`reference ${row.name}`], frame[`actual ${row.name}`]];
-      row.reference.textContent = Number.isFinite(reference) ? `${reference.toFixed(3)} ${row.unit}` : "–";
-      row.actual.textContent = Number.isFinite(actual) ? `${actual.toFixed(3)} ${row.unit}` : "–";
+      row.reference.textContent = Number.isFinite(reference) ? `${fixed(reference, 3)} ${row.unit}` : "–";
+      row.actual.textContent = Number.isFinite(actual) ? `${fixed(actual, 3)} ${row.unit}` : "–";
       for (const value of [reference, actual]) if (Number.isFinite(value)) row.reach = Math.max(row.reach, Math.abs(value));
       this.drawBar(row, reference, actual);
     }
@@ -39,13 +40,13 @@ export class Actuators {
     const { context, width, height } = fitted(canvas);
     const { colors } = this.theme;
     const at = (value) => width / 2 + ((value / reach) * (width - 4)) / 2;
-    context.fillStyle = colors.grid;
+    context.fillStyle = colors.line;
     context.fillRect(0, height / 2 - 3, width, 6);
     if (Number.isFinite(actual)) {
       context.fillStyle = colors.actual;
       context.fillRect(Math.min(at(0), at(actual)), height / 2 - 3, Math.abs(at(actual) - at(0)), 6);
     }
-    context.fillStyle = colors["grid-strong"];
+    context.fillStyle = colors.faint;
     context.fillRect(width / 2 - 0.5, 1, 1, height - 2);
     if (Number.isFinite(reference)) {
       context.fillStyle = colors.reference;

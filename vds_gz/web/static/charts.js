@@ -1,8 +1,9 @@
 // Quantities over time: the reference, dashed, and the actual value.
 
+import { fixed } from "./numbers.js";
 import { fitted } from "./theme.js";
 
-const LEFT = 44; // room for the numbers of the axis [pixels]
+const [LEFT, BELOW] = [44, 16]; // room for the numbers of the axes [pixels]
 
 export class Charts {
   constructor(theme, history) {
@@ -33,18 +34,21 @@ export class Charts {
   }
 
   draw() {
-    for (const chart of this.charts) this.drawChart(chart);
+    for (const chart of this.charts) this.drawChart(chart, chart === this.charts.at(-1));
   }
 
-  drawChart(chart) {
+  // The lowest chart says the seconds of all.
+  drawChart(chart, lowest) {
     const lines = [this.line(chart.reference), this.line(chart.actual)];
     const { context, width, height } = fitted(chart.canvas);
     const axis = scaled(lines.flatMap((line) => line.map((point) => point.value)).filter(Number.isFinite));
+    const below = lowest ? BELOW : 6;
     const place = {
       x: (time) => width - ((this.history.last - time) / this.seconds) * (width - LEFT),
-      y: (value) => 6 + ((axis.high - value) / (axis.high - axis.low)) * (height - 12),
+      y: (value) => 6 + ((axis.high - value) / (axis.high - axis.low)) * (height - 6 - below),
     };
     this.drawAxis(context, axis, place, width);
+    this.drawTimes(context, width, height, below, lowest);
     this.drawLine(context, lines[0], place, this.theme.colors.reference, [5, 4]);
     this.drawLine(context, lines[1], place, this.theme.colors.actual, []);
     chart.referenceShown.textContent = shown(lines[0].at(-1)?.value);
@@ -72,6 +76,21 @@ export class Charts {
       context.stroke();
       context.fillStyle = this.theme.colors.faint;
       context.fillText((i * step).toFixed(digits), LEFT - 6, y);
+    }
+  }
+
+  drawTimes(context, width, height, below, lowest) {
+    const step = rounded(this.seconds / 6);
+    context.strokeStyle = this.theme.colors.grid;
+    context.textBaseline = "bottom";
+    for (let past = 0; past <= this.seconds; past += step) {
+      const x = Math.round(width - (past / this.seconds) * (width - LEFT)) - 0.5;
+      context.beginPath();
+      context.moveTo(x, 6);
+      context.lineTo(x, height - below);
+      context.stroke();
+      context.textAlign = past ? "center" : "right";
+      if (lowest) context.fillText(past ? `-${past} s` : "0 s", x, height);
     }
   }
 
@@ -114,12 +133,15 @@ function scaled(values) {
   if (high - low < 0.2) [low, high] = [low - 0.1, high + 0.1];
   const margin = (high - low) * 0.06;
   [low, high] = [low - margin, high + margin];
-  const rough = (high - low) / 6;
-  const decade = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((factor) => factor * decade).find((one) => one >= rough);
-  return { low, high, step };
+  return { low, high, step: rounded((high - low) / 6) };
+}
+
+// The next 1, 2 or 5 times a power of ten.
+function rounded(step) {
+  const decade = 10 ** Math.floor(Math.log10(step));
+  return [1, 2, 5, 10].map((factor) => factor * decade).find((one) => one >= step);
 }
 
 function shown(value) {
-  return Number.isFinite(value) ? value.toFixed(2) : "";
+  return Number.isFinite(value) ? fixed(value, 2) : "";
 }

@@ -3,6 +3,7 @@
 
 import { Gamepad } from "./gamepad.js";
 import { Keyboard, key } from "./keyboard.js";
+import { fixed } from "./numbers.js";
 import { Thumbs } from "./thumbs.js";
 
 const PERIOD = 50; // [ms]
@@ -127,7 +128,7 @@ export class Driving {
     this.banner.dataset.by = by === "nobody" && !this.reason ? "hint" : by;
     if (this.reason) this.banner.textContent = this.reason;
     else if (by !== "nobody") {
-      this.banner.textContent = `${by}: ${speed.toFixed(2)} m/s, ${turn.toFixed(2)} ${this.turnUnit}`;
+      this.banner.textContent = `${by}: ${fixed(speed, 2)} m/s, ${fixed(turn, 2)} ${this.turnUnit}`;
     } else this.banner.textContent = focus ? "" : "click here to drive with keys";
   }
 

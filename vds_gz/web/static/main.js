@@ -22,7 +22,7 @@ const driving = new Driving(link);
 const parameters = new Parameters(link);
 new Services(link);
 
-let newest = null;
+let [newest, shown] = [null, null];
 
 link.on("opened", () => status.connected(true));
 link.on("lost", () => {
@@ -35,7 +35,7 @@ link.on("status", (message) => {
   parameters.state(message.parameters);
 });
 link.on("layout", (layout) => {
-  newest = null;
+  newest = shown = null;
   history.shape(layout);
   scene.shape(layout);
   charts.shape(layout);
@@ -62,19 +62,23 @@ link.on("frame", (numbers) => {
 function draw(now) {
   requestAnimationFrame(draw);
   if (newest) {
-    const frame = history.frame(newest);
+    shown = history.frame(newest);
     newest = null;
-    scene.draw(frame);
+    scene.draw(shown);
     charts.draw();
-    actuators.draw(frame);
-    status.drawn(now, frame.time);
+    actuators.draw(shown);
+    status.drawn(now, shown.time);
   } else {
     scene.redrawIfMoved();
   }
   link.seen();
 }
 requestAnimationFrame(draw);
-theme.onChange(() => {
+// Also while the vehicle is silent.
+function redraw() {
   scene.redraw();
   charts.draw();
-});
+  if (shown) actuators.draw(shown);
+}
+theme.onChange(redraw);
+addEventListener("resize", redraw);

@@ -6,6 +6,7 @@ export class Parameters {
     this.live = document.getElementById("live");
     this.fixed = document.getElementById("fixed");
     this.notice = document.getElementById("parameter-state");
+    this.meaning = document.getElementById("meaning");
     this.rows = [];
     document.getElementById("filter").oninput = (event) => this.filter(event.target.value.trim().toLowerCase());
   }
@@ -42,10 +43,10 @@ export class Parameters {
     const input = one.read_only ? document.createElement("span") : control(one);
     const dot = one.name.lastIndexOf(".");
     element.className = "parameter";
-    element.title = `${one.name}\n${[one.text, bounds(one)].filter(Boolean).join("; ")}`;
+    element.title = input.title = `${one.name}\n${[one.text, bounds(one)].filter(Boolean).join("; ")}`;
     label.append(...breakable(one.name.slice(dot + 1)));
     unit.className = "unit";
-    unit.textContent = one.unit;
+    unit.textContent = one.unit.replaceAll("^2", "²").replaceAll("^3", "³");
     reason.className = "reason";
     reason.setAttribute("role", "status");
     if (one.read_only) input.className = "value";
@@ -55,7 +56,12 @@ export class Parameters {
     }
     element.append(label, input, unit, reason);
     const row = { ...one, group: one.name.slice(0, Math.max(0, dot)), element, input, reason, put: putter(one, input) };
-    if (!one.read_only) input.addEventListener("change", () => this.set(row));
+    if (!one.read_only) {
+      input.addEventListener("change", () => this.set(row));
+      // A finger and the keyboard find no tooltip.
+      input.addEventListener("focus", () => this.meaning.replaceChildren(...breakable(element.title)));
+      input.addEventListener("blur", () => this.meaning.replaceChildren());
+    }
     return row;
   }
 
@@ -63,6 +69,7 @@ export class Parameters {
     const value = wanted(row);
     const reason = value === undefined ? `'${row.input.value}' is no number` : await this.link.ask("set", { name: row.name, value });
     row.reason.dataset.ok = String(!reason);
+    row.input.ariaInvalid = String(Boolean(reason));
     row.reason.textContent = reason || "set";
     clearTimeout(row.clearing);
     if (!reason) row.clearing = setTimeout(() => (row.reason.textContent = ""), 2000);
@@ -86,9 +93,9 @@ function fill(element, rows) {
   );
 }
 
-// A name that may be broken after each underscore and dot.
+// A name that may be broken after each underscore, dot and slash.
 function breakable(name) {
-  return name.split(/(?<=[_.])/).flatMap((part) => [part, document.createElement("wbr")]);
+  return name.split(/(?<=[_./])/).flatMap((part) => [part, document.createElement("wbr")]);
 }
 
 function control(one) {
@@ -105,7 +112,7 @@ function control(one) {
 
 function putter(one, input) {
   const text = (value) => (Array.isArray(value) ? value.join(", ") : String(value));
-  if (one.read_only) return (value) => (input.textContent = text(value));
+  if (one.read_only) return (value) => input.replaceChildren(...breakable(text(value) || "–"));
   if (one.type === "bool") return (value) => (input.checked = value);
   return (value) => (input.value = text(value));
 }

@@ -1,5 +1,6 @@
 // The vehicle and its path from above: x to the right, y up, metres.
 
+import { fixed } from "./numbers.js";
 import { fitted } from "./theme.js";
 
 const PATH_STEP = 0.03; // [m]
@@ -12,6 +13,7 @@ export class Scene {
     this.theme = theme;
     this.canvas = document.getElementById("scene");
     this.readout = document.getElementById("readout");
+    this.scaleBar = document.getElementById("scale");
     this.following = document.getElementById("follow");
     this.scale = 40;
     this.center = { x: 0, y: 0 };
@@ -64,10 +66,10 @@ export class Scene {
     this.extendPath(frame.x, frame.y);
     this.frame = frame;
     if (this.follows) this.center = { x: frame.x, y: frame.y };
-    const degrees = ((frame.heading * 180) / Math.PI).toFixed(1);
+    const degrees = fixed((frame.heading * 180) / Math.PI, 1);
     this.readout.textContent =
-      `x ${frame.x.toFixed(2)} m   y ${frame.y.toFixed(2)} m   heading ${degrees}°\n` +
-      `speed ${frame.v_x.toFixed(2)} m/s   yaw rate ${frame.yaw_rate.toFixed(2)} rad/s`;
+      `x ${fixed(frame.x, 2)} m   y ${fixed(frame.y, 2)} m   heading ${degrees}°\n` +
+      `speed ${fixed(frame.v_x, 2)} m/s   yaw rate ${fixed(frame.yaw_rate, 2)} rad/s`;
     this.redraw();
   }
 
@@ -91,7 +93,7 @@ export class Scene {
     if (this.frame) this.drawVehicle(context, this.frame);
     context.restore();
     this.drawContacts(context);
-    this.drawScaleBar(context);
+    this.showScale();
   }
 
   // ------------------------------------------------------------------ what is drawn
@@ -112,12 +114,12 @@ export class Scene {
 
   drawGrid(context) {
     const step = this.lineStep;
-    const { grid, "grid-strong": strong } = this.theme.colors;
+    context.strokeStyle = this.theme.colors.text;
     context.lineWidth = 1;
     const lines = (middle, size, line) => {
       const reach = size / 2 / this.scale;
       for (let i = Math.ceil((middle - reach) / step); i * step <= middle + reach; i++) {
-        context.strokeStyle = i === 0 ? strong : grid;
+        context.globalAlpha = i === 0 ? 0.3 : 0.1; // to be seen on any ground
         context.beginPath();
         line(Math.round((i * step - middle) * this.scale) + 0.5);
         context.stroke();
@@ -131,6 +133,7 @@ export class Scene {
       context.moveTo(0, this.height / 2 - at);
       context.lineTo(this.width, this.height / 2 - at);
     });
+    context.globalAlpha = 1;
   }
 
   enterWorld(context) {
@@ -258,20 +261,9 @@ export class Scene {
     }
   }
 
-  drawScaleBar(context) {
-    const step = this.lineStep;
-    const length = step * this.scale;
-    const [x, y] = [14, this.height - 14];
-    context.strokeStyle = context.fillStyle = this.theme.colors.faint;
-    context.lineWidth = 1.5;
-    context.beginPath();
-    context.moveTo(x, y - 5);
-    context.lineTo(x, y);
-    context.lineTo(x + length, y);
-    context.lineTo(x + length, y - 5);
-    context.stroke();
-    context.font = "12px system-ui, sans-serif";
-    context.fillText(`${Number(step.toPrecision(1))} m`, x + 6, y - 5);
+  showScale() {
+    this.scaleBar.style.width = `${this.lineStep * this.scale}px`;
+    this.scaleBar.textContent = `${Number(this.lineStep.toPrecision(1))} m`;
   }
 
   // ------------------------------------------------------------------ pan and zoom

@@ -26,7 +26,7 @@ export class Status {
       ...values.map(([key, value]) => {
         const [part, term, detail] = ["div", "dt", "dd"].map((tag) => document.createElement(tag));
         term.textContent = key;
-        detail.textContent = value;
+        detail.textContent = value || "–";
         part.classList.toggle("long", value.length > LONG);
         part.append(term, detail);
         return part;
