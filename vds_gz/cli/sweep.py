@@ -87,8 +87,13 @@ def main(argv: list[str]) -> int:
         raise ArgumentError("--shard does not go with --resume; the pieces are those that the sweep was begun with")
     path = Path(options.output)
     folder = Folder.resume(path, sweep) if options.resume else Folder.begin(path, sweep, options.shard)
-    with progress(f"{len(sweep)} runs", len(sweep)) as advance:
-        failed = folder.do(sweep, options.workers, advance, _notify)
+    try:
+        with progress(f"{len(sweep)} runs", len(sweep)) as advance:
+            failed = folder.do(sweep, options.workers, advance, _notify)
+    except ArgumentError:  # there are no such workers
+        if not options.resume:
+            folder.abandon()
+        raise
     for one in failed[:PRINTED]:
         print(f"vds-gz sweep: {one.task}: {one.reason}", file=sys.stderr)
     if len(failed) > PRINTED:

@@ -241,8 +241,21 @@ def test_what_does_not_go_with_a_sweep_that_was_begun_is_refused(plan, tmp_path,
     ],
 )
 def test_no_scheduler_and_no_certificates_are_exit_code_2(plan, tmp_path, capsys, workers, reason):
-    assert main([str(plan), "-o", str(tmp_path / "out"), "--workers", workers]) == 2
+    out = tmp_path / "out"
+    assert main([str(plan), "-o", str(out), "--workers", workers]) == 2
     assert reason in capsys.readouterr().err
+    assert not out.exists()  # or the same command with the right address would be refused
+
+
+def test_a_wrong_address_takes_nothing_from_what_was_there_before(plan, undisturbed, tmp_path):
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "notes.txt").write_text("mine")
+    assert main([str(plan), "-o", str(out), "--workers", "tcp://127.0.0.1:9"]) == 2
+    assert [file.name for file in out.iterdir()] == ["notes.txt"]
+    Folder.begin(out, read_sweep(plan))
+    assert main([str(plan), "-o", str(out), "--resume", "--workers", "tcp://127.0.0.1:9"]) == 2
+    assert done(plan, out, None) == undisturbed
 
 
 def test_a_shard_that_is_damaged_is_named_and_done_again_when_it_is_removed(plan, undisturbed, tmp_path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,6 +60,13 @@ class Folder:
         text = json.dumps(plan, indent=2) + "\n"
         whole(path / PLAN, lambda file: file.write(text.encode()))
         return cls(path, shards)
+
+    def abandon(self) -> None:
+        """Undo :meth:`begin`, where nothing was done; what else lies there stays."""
+        (self.path / PLAN).unlink(missing_ok=True)
+        for made in (self.path / "shards", self.path):
+            with suppress(OSError):  # it is not empty
+                made.rmdir()
 
     @classmethod
     def resume(cls, path: Path, sweep: Sweep) -> Folder:
