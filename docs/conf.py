@@ -13,8 +13,8 @@ author = "vds_gz developers"
 version = release = vds_gz.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
-# Not viewcode: it takes all objects of a file for those of one module, so its links back to what `vds_gz.modelling` shows
-# of the files that `vds_gz` shows too lead nowhere.
+# Not viewcode: it takes all objects of a file for those of one module, so its links back to what `vds_gz.modelling`
+# shows of the files that `vds_gz` shows too lead nowhere.
 exclude_patterns = ["site", "figures", "study", "delay_margin"]
 myst_heading_anchors = 4
 myst_enable_extensions = ["html_image"]  # pictures with a width are <img> there, for GitHub

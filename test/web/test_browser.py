@@ -470,8 +470,8 @@ def disjoint(boxes: list[dict[str, float]]) -> None:
 def test_on_a_phone_a_warning_does_not_move_the_pads_from_under_the_thumbs(alone, phone):
     phone.driver.get(alone.url)
     script = """
-        const tops = ["driving", "kinematic plant: the vehicle touches crates::link::collision_0", "any word ".repeat(30)];
-        return tops.map((text) => {
+        const texts = ["driving", "kinematic plant: the vehicle touches crates::link::collision_0", "word ".repeat(50)];
+        return texts.map((text) => {
             document.getElementById("status").textContent = text;
             return document.getElementById("thumbs").getBoundingClientRect().top;
         });
