@@ -14,6 +14,7 @@ import yaml
 from helpers.launch_files import launch_arguments
 from helpers.tools import tool
 
+from vds_gz.configuration import LIDAR
 from vds_gz.launching.arguments import LaunchError
 from vds_gz.parameters.load import load
 from vds_gz.parameters.node import NodeParameters
@@ -126,6 +127,7 @@ def test_costmaps_and_amcl_take_the_scan_of_the_launch_file(name):
         costmap = parameters[one][one]["ros__parameters"]
         assert costmap["plugins"] == ["static_layer", "obstacle_layer", "inflation_layer"]
         assert costmap["obstacle_layer"]["scan"]["topic"] == "/scan"
+        assert costmap["obstacle_layer"]["scan"]["max_obstacle_height"] > LIDAR["xyz"][2]
     assert parameters["amcl"]["ros__parameters"]["scan_topic"] == "scan"
 
 
