@@ -74,7 +74,7 @@ class Drive:
         recoveries: As Nav2 counts them.
         passed: How far it went past the goal: along the line from where it came within ``APPROACH`` of it.
         off_path: Greatest distance to the path that was then planned.
-        mislocated: Greatest distance from where it was to where it was held to be.
+        mislocated: Greatest distance from where it was to where it was held to be; NaN where nobody said so.
         misheaded: The same of the heading.
         track: Seconds, x, y of the truth, ten times a second.
     """
@@ -85,8 +85,8 @@ class Drive:
     recoveries: int = 0
     passed: float = 0.0
     off_path: float = 0.0
-    mislocated: float = 0.0
-    misheaded: float = 0.0
+    mislocated: float = math.nan
+    misheaded: float = math.nan
     track: list[tuple[float, float, float]] = field(default_factory=list)
 
 
@@ -190,9 +190,9 @@ class Watcher:
         except TransformException:
             return  # the localization's word for this instant is still on its way
         there = np.array([found.translation.x, found.translation.y])
-        drive.mislocated = max(drive.mislocated, float(np.hypot(*(here - there))))
+        drive.mislocated = float(np.fmax(drive.mislocated, np.hypot(*(here - there))))
         turn = heading - yaw_of(found.rotation)
-        drive.misheaded = max(drive.misheaded, abs(math.remainder(turn, 2.0 * math.pi)))
+        drive.misheaded = float(np.fmax(drive.misheaded, abs(math.remainder(turn, 2.0 * math.pi))))
 
 
 def distance(point: np.ndarray, path: np.ndarray) -> float:
@@ -268,9 +268,11 @@ def summary(drives: list[Drive]) -> str:
     """All drives of a tour in a line."""
     recoveries, seconds = sum(one.recoveries for one in drives), sum(one.seconds for one in drives)
     farthest, passed = max(one.off_path for one in drives), max(one.passed for one in drives)
+    mislocated, misheaded = np.max([(one.mislocated, one.misheaded) for one in drives], axis=0)
     return (
         f"{sum(one.reached for one in drives)} of {len(drives)} reached, {recoveries} recoveries, {seconds:.0f} s, "
-        f"at most {farthest:.2f} m off the path and {passed:.2f} m past the goal"
+        f"at most {farthest:.2f} m off the path and {passed:.2f} m past the goal, localization off by at most "
+        f"{mislocated:.3f} m, {math.degrees(misheaded):.1f}°"
     )
 
 

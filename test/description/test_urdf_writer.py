@@ -76,6 +76,14 @@ def test_links_form_one_tree_below_base_link(vehicle):
     assert parents <= set(robot.links)
 
 
+def test_base_footprint_is_base_link(vehicle):
+    """Nav2's own parameter file names it."""
+    _, _, robot = vehicle
+    joint = robot.joints["base_footprint_mount"]
+    assert (joint.get("type"), joint.find("parent").get("link")) == ("fixed", "base_link")
+    assert joint.find("origin").get("xyz") == "0 0 0"
+
+
 def test_a_wheel_is_named_as_its_joint(vehicle):
     _, _, robot = vehicle
     for name in robot.movable():

@@ -7,6 +7,7 @@ import os
 import runpy
 import subprocess
 import sys
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -285,6 +286,17 @@ def test_the_argument_localization_outweighs_the_file(launch_file, own_file, loc
     parameters = launch_file["make_vehicle"](arguments, stamped=False).parameters()
     assert parameters.fixed_odom == (localization == "exact")
     assert parameters.localization.external == (localization == "amcl")
+
+
+@pytest.mark.ros
+@pytest.mark.parametrize(("localization", "refused"), [("amcl", True), ("amcl_style", True), ("noisy", False)])
+def test_a_vehicle_that_initialpose_does_not_move_starts_nowhere_else(launch_file, tmp_path, localization, refused):
+    own = tmp_path / "own.yaml"
+    own.write_text("sim_node: {ros__parameters: {localization: {amcl: {initialpose: amcl}}}}", encoding="utf-8")
+    arguments = with_defaults(params_file=str(own), localization=localization, x="2.0")
+    vehicle = launch_file["make_vehicle"](arguments, stamped=False)
+    with pytest.raises(LaunchError, match="x, y, yaw are 2, 0, 0, but") if refused else nullcontext():
+        vehicle.set_initial_pose()
 
 
 @pytest.mark.ros

@@ -155,6 +155,13 @@ class Vehicle:
             return []
         x, y, yaw = self.pose
         parameters = self.parameters()
+        localization = parameters.localization
+        amcl_listens = localization.external or (parameters.simulate_localization and localization.style == "amcl")
+        if amcl_listens and localization.amcl.initialpose == "amcl":
+            raise LaunchError(
+                f"launch arguments x, y, yaw are {x:g}, {y:g}, {yaw:g}, but with localization.amcl.initialpose 'amcl' "
+                "the initial pose does not move the vehicle; leave them out, or set it to 'both' or 'vehicle'"
+            )
         frame = parameters.frame_prefix + parameters.map_frame
         orientation = f"{{z: {math.sin(yaw / 2)!r}, w: {math.cos(yaw / 2)!r}}}"
         message = f"{{header: {{frame_id: {frame}}}, pose: {{pose: {{position: {{x: {x!r}, y: {y!r}}}, "
