@@ -51,3 +51,15 @@ def calibrate(u: Command, given: Command, factors: Reals, vehicle: int) -> None:
     u.target_acceleration = given.target_acceleration
     u.gear = given.gear
     u.slope = given.slope
+
+
+def begun_by(begins: Wholes, entered: int, done: int) -> int:
+    """How many commands have begun when so many steps are done; ``entered`` of them had before."""
+    while entered < begins.size and begins[entered] <= done:
+        entered += 1
+    return entered
+
+
+def next_event(when: int, begins: Wholes, entered: int) -> int:
+    """The steps that are done when a number is read or the next command begins, whatever is first."""
+    return begins[entered] if entered < begins.size and begins[entered] < when else when

@@ -99,7 +99,6 @@ class Lanes(Generic[P, C, S]):
             state=layout_of(s),
             command=layouts[1],
             lines=tuple(LineRows(*(row.index for row in rows.values())) for rows in lines),
-            stored=len(numbers),
             changing=(first, end),
             rows=next(index),
             limited=False,

@@ -16,7 +16,7 @@ from vds_gz.fleet.controllers.controller import Gains
 from vds_gz.fleet.lane import lane_of
 from vds_gz.fleet.lanes import AnyLanes
 from vds_gz.fleet.layout import Flags, Layout, Reals, Wholes, layout_of
-from vds_gz.fleet.program import NO_EXCEPTIONS, WIDTH, Blocks, blocks_of, inlined
+from vds_gz.fleet.program import NO_EXCEPTIONS, WIDTH, Blocks, blocks_of, inlined, load, store
 from vds_gz.fleet.tracking import Course, Tracking, track
 
 
@@ -67,10 +67,9 @@ def loop_run(
     ``more`` holds the numbers of gains and tracking, which stand in a block from row ``begin`` on; those from
     ``first_changing`` on are tracking.
     """
-    stored, steps, s, u = blocks.stored, blocks.steps, blocks.s, blocks.u
-    changing = blocks.changing[0]
+    steps, s, u, (changing, _) = blocks.steps, blocks.s, blocks.u, blocks.changing
     g, f = lane_of(gains, WIDTH), lane_of(tracking, WIDTH)
-    follow, command = inlined(track), inlined(control)
+    fetch, keep, follow, command = inlined(load), inlined(store), inlined(track), inlined(control)
 
     def run(
         block: Reals,
@@ -94,12 +93,8 @@ def loop_run(
     ) -> None:
         course = Course(points, closed, spacing, bound)
         for b in range(first, end):
-            for k in range(stored):
-                for i in range(WIDTH):
-                    block[k * WIDTH + i] = numbers[k, b * WIDTH + i]
-            for k in range(more.shape[0]):
-                for i in range(WIDTH):
-                    block[(begin + k) * WIDTH + i] = more[k, b * WIDTH + i]
+            fetch(block, 0, numbers, b)
+            fetch(block, begin, more, b)
             slot = at
             for k in range(periods):
                 time = (begun + k) * period
@@ -107,11 +102,7 @@ def loop_run(
                     follow(course, g(block, i).following, s(block, i), f(block, i), time)
                     command(course, g(block, i), s(block, i), f(block, i), u(block, i))
                 slot = steps(block, b, references, rates, dead_steps, uniform, slot, n)
-            for k in range(changing, stored):
-                for i in range(WIDTH):
-                    numbers[k, b * WIDTH + i] = block[k * WIDTH + i]
-            for k in range(first_changing, more.shape[0]):
-                for i in range(WIDTH):
-                    more[k, b * WIDTH + i] = block[(begin + k) * WIDTH + i]
+            keep(block, 0, numbers, b, changing, numbers.shape[0])
+            keep(block, begin, more, b, first_changing, more.shape[0])
 
     return outermost(run, error_model=NO_EXCEPTIONS, nogil=True, no_cfunc_wrapper=True)

@@ -44,7 +44,6 @@ class Plan:
     Attributes:
         coefficients, state, command: What the functions of the model see.
         lines: Rows of the delay lines.
-        stored: So many rows, the first ones, are kept between calls.
         changing: The first row of the state, and the first one after it.
         rows: How many there are.
         limited: Commands have limits of rates, so that delay lines hold these too.
@@ -54,7 +53,6 @@ class Plan:
     state: Layout
     command: Layout
     lines: tuple[LineRows, ...]
-    stored: int
     changing: tuple[int, int]
     rows: int
     limited: bool
@@ -83,14 +81,12 @@ class Blocks:
     """What the compiled programs over blocks of vehicles are made of.
 
     Attributes:
-        stored: So many rows, the first ones, are kept between calls.
         changing: The first row that steps change, and the first one after it.
         c, s, u: ``c(block, i)`` is vehicle ``i`` as the functions of the model see it.
         steps: ``steps(block, b, references, rates, dead_steps, uniform, slot, n)`` does ``n`` steps of block ``b`` with
             its present commands; the next entry of all lines comes to a slot, and the one after the last is returned.
     """
 
-    stored: int
     changing: tuple[int, int]
     c: Any
     s: Any
@@ -105,6 +101,20 @@ def inlined(
     return part(
         cast(FunctionType, function), True, cast(Replacements, replaced), error_model=NO_EXCEPTIONS, **WITHOUT_WRAPPERS
     )
+
+
+def load(block: Reals, begin: int, numbers: Reals, b: int) -> None:
+    """Copy the numbers of block ``b``, of shape (rows, vehicles of all blocks), to the rows from ``begin`` on."""
+    for k in range(numbers.shape[0]):
+        for i in range(WIDTH):
+            block[(begin + k) * WIDTH + i] = numbers[k, b * WIDTH + i]
+
+
+def store(block: Reals, begin: int, numbers: Reals, b: int, first: int, end: int) -> None:
+    """Copy the rows ``first`` to ``end`` of those numbers back."""
+    for k in range(first, end):
+        for i in range(WIDTH):
+            numbers[k, b * WIDTH + i] = block[(begin + k) * WIDTH + i]
 
 
 @cache
@@ -158,7 +168,7 @@ def blocks_of(phases: tuple[FunctionType, ...], set_references: FunctionType, pl
             slot = slot + 1 if slot + 1 < slots else 0
         return slot
 
-    return Blocks(plan.stored, plan.changing, c, s, u, inlined(steps))
+    return Blocks(plan.changing, c, s, u, inlined(steps))
 
 
 @cache
@@ -171,8 +181,8 @@ def lanes_run(phases: tuple[FunctionType, ...], set_references: FunctionType, pl
     vehicles of a block); ``uniform`` says of each block that all its vehicles have the same ones.
     """
     blocks = blocks_of(phases, set_references, plan)
-    stored, steps = blocks.stored, blocks.steps
-    changing, changed = blocks.changing
+    steps, (changing, changed) = blocks.steps, blocks.changing
+    fetch, keep = inlined(load), inlined(store)
 
     def run(
         block: Reals,
@@ -187,12 +197,8 @@ def lanes_run(phases: tuple[FunctionType, ...], set_references: FunctionType, pl
         n: int,
     ) -> None:
         for b in range(first, end):
-            for k in range(stored):
-                for i in range(WIDTH):
-                    block[k * WIDTH + i] = numbers[k, b * WIDTH + i]
+            fetch(block, 0, numbers, b)
             steps(block, b, references, rates, dead_steps, uniform, at, n)
-            for k in range(changing, changed):
-                for i in range(WIDTH):
-                    numbers[k, b * WIDTH + i] = block[k * WIDTH + i]
+            keep(block, 0, numbers, b, changing, changed)
 
     return outermost(run, error_model=NO_EXCEPTIONS, nogil=True, no_cfunc_wrapper=True)

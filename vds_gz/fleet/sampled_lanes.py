@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from vds_gz.compiling.linking import outermost
-from vds_gz.fleet.events import Events, calibrate
+from vds_gz.fleet.events import Events, begun_by, calibrate, next_event
 from vds_gz.fleet.lanes import AnyLanes
 from vds_gz.fleet.layout import Flags, Reals, Wholes
-from vds_gz.fleet.program import NO_EXCEPTIONS, WIDTH, Blocks, blocks_of, inlined
+from vds_gz.fleet.program import NO_EXCEPTIONS, WIDTH, Blocks, blocks_of, inlined, load
 from vds_gz.vehicle.schedule import Records
 
 
@@ -36,8 +36,8 @@ def sampled_run(blocks: Blocks) -> Any:
 
     ``places`` are rows of a block; ``out`` has the shape (readings, vehicles of all blocks). States are not kept.
     """
-    stored, steps, u = blocks.stored, blocks.steps, blocks.u
-    command = inlined(calibrate)
+    steps, u = blocks.steps, blocks.u
+    fetch, command, begun_at, next_at = (inlined(one) for one in (load, calibrate, begun_by, next_event))
 
     def run(
         block: Reals,
@@ -59,21 +59,15 @@ def sampled_run(blocks: Blocks) -> Any:
         out: Reals,
     ) -> None:
         for b in range(first, end):
-            for k in range(stored):
-                for i in range(WIDTH):
-                    block[k * WIDTH + i] = numbers[k, b * WIDTH + i]
+            fetch(block, 0, numbers, b)
             slot, done, entered, read = at, 0, 0, 0
             while read < when.size:
-                begun = entered
-                while begun < begins.size and begins[begun] <= done:
-                    begun += 1
+                begun = begun_at(begins, entered, done)
                 if begun > entered:
                     for i in range(WIDTH):
                         command(u(block, i), commands[begun - 1], factors, b * WIDTH + i)
                     entered = begun
-                until = when[read]
-                if entered < begins.size and begins[entered] < until:
-                    until = begins[entered]
+                until = next_at(when[read], begins, entered)
                 slot = steps(block, b, references, rates, dead_steps, uniform, slot, until - done)
                 done = until
                 while read < when.size and when[read] == done:

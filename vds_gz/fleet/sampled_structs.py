@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from vds_gz.compiling.linking import outermost, part
-from vds_gz.fleet.events import Events, calibrate
+from vds_gz.fleet.events import Events, begun_by, calibrate, next_event
 from vds_gz.fleet.layout import Reals, Wholes
 from vds_gz.fleet.program import NO_EXCEPTIONS
 from vds_gz.fleet.structs import AnyStructs
@@ -39,7 +39,9 @@ def sampled_run(step: FunctionType, set_references: FunctionType) -> Any:
     ``numbers`` are the states as rows of reals, of which ``places`` are columns; ``out`` has the shape (vehicles,
     readings).
     """
-    step_once, refer, command = (part(one, error_model=NO_EXCEPTIONS) for one in (step, set_references, calibrate))
+    step_once, refer, command, begun_at, next_at = (
+        part(one, error_model=NO_EXCEPTIONS) for one in (step, set_references, calibrate, begun_by, next_event)
+    )
 
     def run(
         c: Records,
@@ -60,16 +62,12 @@ def sampled_run(step: FunctionType, set_references: FunctionType) -> Any:
         for i in range(first, end):
             done, entered, read = 0, 0, 0
             while read < when.size:
-                begun = entered
-                while begun < begins.size and begins[begun] <= done:
-                    begun += 1
+                begun = begun_at(begins, entered, done)
                 if begun > entered:
                     command(u[i], commands[begun - 1], factors, i)
                     refer(c[i], s[i], u[i])
                     entered = begun
-                until = when[read]
-                if entered < begins.size and begins[entered] < until:
-                    until = begins[entered]
+                until = next_at(when[read], begins, entered)
                 for _ in range(until - done):
                     step_once(c[i], s[i], u[i])
                 done = until
