@@ -73,8 +73,8 @@ class Drive:
         seconds: From sending it.
         recoveries: As Nav2 counts them.
         passed: How far it went past the goal: along the line from where it came within ``APPROACH`` of it.
-        off_path: Greatest distance to the path that was then planned.
-        mislocated: Greatest distance from where it was to where it was held to be; NaN where nobody said so.
+        off_path: Maximum distance to the path that was then planned, up to there.
+        mislocated: Maximum distance from where it was to where it was held to be; None where nobody said so.
         misheaded: The same of the heading.
         track: Seconds, x, y of the truth, ten times a second.
     """
@@ -85,8 +85,8 @@ class Drive:
     recoveries: int = 0
     passed: float = 0.0
     off_path: float = 0.0
-    mislocated: float = math.nan
-    misheaded: float = math.nan
+    mislocated: float | None = None
+    misheaded: float | None = None
     track: list[tuple[float, float, float]] = field(default_factory=list)
 
 
@@ -131,9 +131,9 @@ class Watcher:
             while time.monotonic() < end:
                 if launch.poll() is not None:
                     raise RuntimeError(f"nav2.launch.py has ended with exit code {launch.returncode}; its log says why")
-                answer = state.call_async(GetState.Request())
-                self.until(answer.done, 2.0)
-                if answer.done() and answer.result().current_state.id == State.PRIMARY_STATE_ACTIVE:
+                response = state.call_async(GetState.Request())
+                self.until(response.done, 2.0)
+                if response.done() and response.result().current_state.id == State.PRIMARY_STATE_ACTIVE:
                     return
         raise RuntimeError("bt_navigator did not become active")
 
@@ -153,7 +153,9 @@ class Watcher:
 
         accepted = self._client.send_goal_async(request, on_feedback)
         if not self.until(accepted.done, 30.0):
-            raise RuntimeError(f"Nav2 did not answer the goal {goal} within 30 s; the log of nav2.launch.py says why")
+            raise RuntimeError(f"Nav2 did not respond to the goal {goal} in 30 s; the log of nav2.launch.py says why")
+        if not accepted.result().accepted:
+            raise RuntimeError(f"Nav2 rejected the goal {goal}; the log of nav2.launch.py says why")
         result = accepted.result().get_result_async()
         self.until(result.done, PATIENCE)
         drive.seconds = time.monotonic() - self._start
@@ -190,9 +192,9 @@ class Watcher:
         except TransformException:
             return  # the localization's word for this instant is still on its way
         there = np.array([found.translation.x, found.translation.y])
-        drive.mislocated = float(np.fmax(drive.mislocated, np.hypot(*(here - there))))
+        drive.mislocated = max(drive.mislocated or 0.0, float(np.hypot(*(here - there))))
         turn = heading - yaw_of(found.rotation)
-        drive.misheaded = float(np.fmax(drive.misheaded, abs(math.remainder(turn, 2.0 * math.pi))))
+        drive.misheaded = max(drive.misheaded or 0.0, abs(math.remainder(turn, 2.0 * math.pi)))
 
 
 def distance(point: np.ndarray, path: np.ndarray) -> float:
@@ -226,7 +228,7 @@ def launched(arguments: list[str], log: Path) -> Iterator[subprocess.Popen[bytes
             process.send_signal(signal.SIGINT)
             with suppress(subprocess.TimeoutExpired):
                 process.wait(30.0)
-            with suppress(ProcessLookupError):  # what is left of its nodes would answer the next run
+            with suppress(ProcessLookupError):  # what is left of its nodes would take part in the next run
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
 
@@ -238,16 +240,30 @@ def tour(options: argparse.Namespace, controller: str, dead_time: float | None) 
     print(f"log: {folder / 'log'}", file=sys.stderr)
     with launched([f"vehicle:={options.vehicle}", f"params_file:={file}", *options.launch], folder / "log") as launch:
         rclpy.init(args=[])
-        forwards = (options.vehicle, controller) == ("ackermann", "PurePursuit")  # it cannot shunt
-        watcher = Watcher(controller=controller, planner="Forwards" if forwards else "GridBased")
-        watcher.ready(launch)
-        drives = []
-        for goal in GOALS[: options.goals]:
-            drives.append(watcher.drive(goal))
-            print(row(drives[-1]), flush=True)
-        watcher.node.destroy_node()  # else what it selected is still told to the next Nav2
-        rclpy.shutdown()
+        try:
+            return drive_all(launch, options, controller)
+        finally:
+            rclpy.shutdown()
+
+
+def drive_all(launch: subprocess.Popen[bytes], options: argparse.Namespace, controller: str) -> list[Drive]:
+    """Drive to each goal with a Nav2 that is being started."""
+    forwards = (options.vehicle, controller) == ("ackermann", "PurePursuit")  # it cannot shunt
+    watcher = Watcher(controller=controller, planner="Forwards" if forwards else "GridBased")
+    watcher.ready(launch)
+    drives = []
+    for goal in GOALS[: options.goals]:
+        drives.append(watcher.drive(goal))
+        print(row(drives[-1]), flush=True)
+    watcher.node.destroy_node()  # else what it selected still goes to the next Nav2
     return drives
+
+
+def localization(drives: list[Drive]) -> str:
+    """By how much it was wrong at most."""
+    metres = [one.mislocated for one in drives if one.mislocated is not None]
+    radians = [one.misheaded for one in drives if one.misheaded is not None]
+    return f"{max(metres):.3f} m, {math.degrees(max(radians)):.1f}°" if metres else "(there was none)"
 
 
 HEADER = """| goal | reached | time [s] | recoveries | off the path [m] | past the goal [m] | localization off by |
@@ -260,7 +276,7 @@ def row(one: Drive) -> str:
     return (
         f"| {x:g}, {y:g}, {math.degrees(heading):.0f}° | {'yes' if one.reached else '**no**'} | {one.seconds:.1f} "
         f"| {one.recoveries} | {one.off_path:.2f} | {one.passed:.2f} "
-        f"| {one.mislocated:.3f} m, {math.degrees(one.misheaded):.1f}° |"
+        f"| {localization([one])} |"
     )
 
 
@@ -268,11 +284,10 @@ def summary(drives: list[Drive]) -> str:
     """All drives of a tour in a line."""
     recoveries, seconds = sum(one.recoveries for one in drives), sum(one.seconds for one in drives)
     farthest, passed = max(one.off_path for one in drives), max(one.passed for one in drives)
-    mislocated, misheaded = np.max([(one.mislocated, one.misheaded) for one in drives], axis=0)
     return (
         f"{sum(one.reached for one in drives)} of {len(drives)} reached, {recoveries} recoveries, {seconds:.0f} s, "
         f"at most {farthest:.2f} m off the path and {passed:.2f} m past the goal, localization off by at most "
-        f"{mislocated:.3f} m, {math.degrees(misheaded):.1f}°"
+        f"{localization(drives)}"
     )
 
 

@@ -18,8 +18,8 @@ DOCS = Path(__file__).resolve().parent
 #: How wide the page of commands is.
 COLUMNS = "110"
 
-#: Scripts whose pictures need nothing else; the other ones in figures/ need a recording or a Gazebo and say which.
-FIGURES = ("autoware.py", "delay_margin.py", "study.py", "train.py", "worlds.py")
+#: Scripts whose pictures need nothing else; the other ones need a browser, a recording or a Gazebo and say which.
+FIGURES = ("autoware.py", "delay_margin.py", "nav2.py", "study.py", "train.py", "worlds.py")
 
 
 def commands_page() -> str:

@@ -17,6 +17,7 @@ from vds_gz.interface import topics
 from vds_gz.launching.actions import require
 from vds_gz.launching.arguments import BOOLEANS, LaunchError, boolean, given, number
 from vds_gz.launching.vehicle import Vehicle, on_simulation_time
+from vds_gz.sensing.streams import SCAN, STREAMS
 from vds_gz.share import share
 
 #: The parameter file of the vehicle, for each file of parameters for Nav2.
@@ -52,7 +53,7 @@ SERVERS = (
 )
 MANAGER = ("nav2_lifecycle_manager", "lifecycle_manager")
 
-#: Where the planners, controllers and critics of our parameter files come from.
+#: Where the planners, controllers and critics of our parameter files come from; files of others may name others.
 PLUGINS = (
     "nav2_costmap_2d",
     "nav2_mppi_controller",
@@ -106,7 +107,8 @@ def generate_launch_description() -> LaunchDescription:
             choices=[*LOCALIZATION],
             description="exact: odometry and map -> odom are the truth; noisy: the odometry drifts, the pose in the "
             "map is noisy; amcl_style: it is held and corrected as AMCL does it; amcl: the odometry drifts, and AMCL "
-            "itself gives map -> odom. Empty, here and below: as in the vehicle's parameter file.",
+            "itself gives map -> odom, as it does where the vehicle's parameter file says 'external'. Empty, here and "
+            "below: as in that file.",
         ),
         DeclareLaunchArgument("x", default_value="0.0", description="Where the vehicle starts in the map [m]."),
         DeclareLaunchArgument("y", default_value="0.0", description="Where the vehicle starts in the map [m]."),
@@ -130,6 +132,12 @@ def generate_launch_description() -> LaunchDescription:
             description="Start Nav2's servers. false: only the vehicle, for a Nav2 that is started elsewhere.",
         ),
         DeclareLaunchArgument(
+            "robot_state_publisher",
+            default_value="true",
+            choices=[*BOOLEANS],
+            description="Publish the transforms base_link -> wheels and sensors.",
+        ),
+        DeclareLaunchArgument(
             "autostart", default_value="true", choices=[*BOOLEANS], description="Bring Nav2's servers up at once."
         ),
         DeclareLaunchArgument("rviz", default_value="false", choices=[*BOOLEANS], description="Start RViz."),
@@ -142,7 +150,9 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     arguments = dict(context.launch_configurations)
     stamped = arguments["cmd_vel"] == "twist_stamped"
     vehicle = make_vehicle(arguments, stamped)
-    actions = vehicle.actions()
+    actions = vehicle.actions(
+        robot_state_publisher=boolean(arguments["robot_state_publisher"], "robot_state_publisher")
+    )
     if boolean(arguments["rviz"], "rviz"):
         actions.append(vehicle.rviz())
     if boolean(arguments["servers"], "servers"):
@@ -161,12 +171,13 @@ def make_vehicle(arguments: dict[str, str], stamped: bool) -> Vehicle:
     overrides = given({**arguments, "be_reference_clock": arguments["reference_clock"]}, PARAMETERS)
     overrides |= LOCALIZATION[arguments["localization"]]
     before = Vehicle(file, overrides=overrides).values()
-    own = next((one.value for one in reversed(before) if one.name == "world"), "")
-    world = arguments["world"] or str(own) or arguments["map"]
+    own = next((str(one.value) for one in reversed(before) if one.name == "world"), "")
+    asked = "launch argument 'world'" if arguments["world"] else file if own else "launch argument 'map'"
+    world = arguments["world"] or own or arguments["map"]
     if world == NO_WORLD:
         overrides["world"] = ""
     else:
-        overrides |= {one.name: one.value for one in in_world(before, world, "launch argument 'world'")}
+        overrides |= {one.name: one.value for one in in_world(before, world, asked)}
     command = topics.TWIST_STAMPED_REFERENCE if stamped else topics.TWIST_REFERENCE
     return Vehicle(
         file,
@@ -184,14 +195,17 @@ def nav2(arguments: dict[str, str], vehicle: Vehicle, stamped: bool) -> list[Nod
         vehicle: What they drive.
         stamped: They send TwistStamped, else Twist.
     """
-    servers = [one for one in SERVERS if one[1] != "amcl" or arguments["localization"] == "amcl"]
-    if arguments["localization"] == "amcl" and not vehicle.parameters().sensors:
+    simulated = vehicle.parameters()
+    localized_by_amcl = simulated.localization.external
+    if localized_by_amcl and not any(SCAN in STREAMS[one.type] for one in simulated.sensors.values()):
         raise LaunchError(
-            f"launch argument 'localization' is 'amcl', which needs a scan, and the vehicle has no sensor with world:="
-            f"{arguments['world']}; leave world out, or list a lidar in the vehicle's parameter file"
+            "AMCL is to localize the vehicle, which needs a lidar of type lidar2d or rplidar_a2, and its sensors are: "
+            f"{', '.join(simulated.sensors) or 'none'}; list one, or none at all: in a world it then gets one by itself"
         )
-    require("nav2.launch.py", *(package for package, _ in (*servers, MANAGER)), *PLUGINS, part_of="navigation2")
-    simulation_time = {"use_sim_time": on_simulation_time(vehicle.parameters())}
+    servers = [one for one in SERVERS if one[1] != "amcl" or localized_by_amcl]
+    plugins = () if arguments["nav2_params_file"] else PLUGINS
+    require("nav2.launch.py", *(package for package, _ in (*servers, MANAGER)), *plugins, part_of="navigation2")
+    simulation_time = {"use_sim_time": on_simulation_time(simulated)}
     file = arguments["nav2_params_file"] or str(share("config", "nav2", f"{arguments['vehicle']}.yaml"))
     parameters = [
         ParameterFile(file, allow_substs=True),

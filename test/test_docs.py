@@ -25,7 +25,7 @@ from helpers.tools import tool
 import vds_gz
 from vds_gz.cli.check import reference_page
 from vds_gz.cli.program import COMMANDS, main
-from vds_gz.configuration import NODE_NAME, default_parameters, parameters_of, preset_names
+from vds_gz.configuration import NODE_NAME, default_parameters, load_parameters, parameters_of, preset_names
 from vds_gz.errors import VdsGzError
 from vds_gz.interface import topics
 from vds_gz.parameters.controllers import LqrParameters, PurePursuitParameters, StanleyParameters
@@ -34,6 +34,7 @@ from vds_gz.parameters.sensors import TYPES
 from vds_gz.parameters.teleop import GamepadParameters, JoystickParameters, KeyParameters
 from vds_gz.ros.arguments import parse
 from vds_gz.share import share
+from vds_gz.world.load import load_world
 from vds_gz.world.moving import read_obstacles
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -225,6 +226,18 @@ def test_the_tutorial_of_dead_time_shows_what_its_commands_print(tmp_path, monke
     shutil.copytree(ROOT / "docs" / "delay_margin", tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     check_session(ROOT / "docs" / "delay_margin.md")
+
+
+def test_the_files_for_robot_localization_agree():
+    folder = DOCS / "robot_localization"
+    car = load_parameters(folder / "car.yaml", {"world": str(folder / "field.sdf")})
+    ekf = yaml.safe_load((folder / "ekf.yaml").read_text(encoding="utf-8"))
+    latitude, longitude, heading = ekf["navsat_transform"]["ros__parameters"]["datum"]
+    origin = load_world(car.world).origin
+    assert (origin.latitude, origin.longitude, origin.heading_deg) == (latitude, longitude, heading)
+    assert car.localization.external
+    frames = ekf["ekf_filter_node"]["ros__parameters"]
+    assert (frames["map_frame"], frames["odom_frame"]) == (car.map_frame, car.odom_frame)
 
 
 @pytest.mark.slow

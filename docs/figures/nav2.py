@@ -13,6 +13,7 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+import yaml
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
@@ -27,7 +28,7 @@ COLOURS = {"MPPI": COMMANDED, "Regulated Pure Pursuit": ACTUAL}
 
 
 def draw_tracks(axes: Axes, runs: list[dict[str, Any]], controller: str) -> None:
-    """Where the vehicle went with the least and with the greatest dead time."""
+    """Where the vehicle went with the shortest and with the longest dead time."""
     own = sorted((run for run in runs if run["controller"] == controller), key=lambda run: run["dead_time"])
     for run, colour in ((own[-1], COLOURS[controller]), (own[0], INK)):
         label = f"dead time {run['dead_time']:g} s"
@@ -44,7 +45,11 @@ def draw_tracks(axes: Axes, runs: list[dict[str, Any]], controller: str) -> None
 def draw_hall(axes: Axes) -> None:
     """The map that Nav2 has."""
     occupied = imread(share("config", "nav2", "hall.pgm")) < 128
-    axes.imshow(occupied, cmap=ListedColormap(["white", PALE]), extent=(-10.0, 10.0, -6.0, 6.0))
+    described = yaml.safe_load(share("config", "nav2", "hall.yaml").read_text(encoding="utf-8"))
+    (x, y, _), cell = described["origin"], described["resolution"]
+    rows, columns = occupied.shape
+    extent = (x, x + columns * cell, y, y + rows * cell)
+    axes.imshow(occupied, cmap=ListedColormap(["white", PALE]), extent=extent)
     axes.set_aspect("equal")
     axes.grid(visible=False)
     axes.set_xlabel("x [m]")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import runpy
 import subprocess
 import sys
@@ -45,8 +46,8 @@ def vehicle(name: str) -> NodeParameters:
 
 def hall() -> np.ndarray:
     """The map as true where it is free, its first row at the bottom."""
-    magic, size, greatest, pixels = share("config", "nav2", "hall.pgm").read_bytes().split(b"\n", 3)
-    assert (magic, greatest) == (b"P5", b"255")
+    magic, size, maximum, pixels = share("config", "nav2", "hall.pgm").read_bytes().split(b"\n", 3)
+    assert (magic, maximum) == (b"P5", b"255")
     width, height = map(int, size.split())
     return np.frombuffer(pixels, dtype=np.uint8).reshape(height, width)[::-1] > 250
 
@@ -191,9 +192,15 @@ def stand_ins(tmp_path, monkeypatch):
 
 
 def parameters_of(node: str) -> dict:
-    """What a running node was told, as `ros2 param dump` has it."""
+    """The parameters of a running node, as `ros2 param dump` has them."""
     dump = subprocess.run(["ros2", "param", "dump", node], capture_output=True, text=True, timeout=60, check=True)
     return yaml.safe_load(dump.stdout)[node]["ros__parameters"]
+
+
+def state_of(node: str) -> str:
+    """The state of a lifecycle node, as `ros2 lifecycle get` has it; empty where there is none."""
+    get = subprocess.run(["ros2", "lifecycle", "get", node], capture_output=True, text=True, timeout=60, check=False)
+    return get.stdout.strip()
 
 
 @pytest.mark.ros
@@ -203,7 +210,7 @@ def parameters_of(node: str) -> dict:
 def test_all_nodes_get_their_parameters_and_the_vehicle_its_commands(
     stand_ins, domain, ears, name, model, localization
 ):
-    """ROS reads our files for Nav2, and what goes to cmd_vel reaches the vehicle, in the type that both were told."""
+    """ROS reads our files for Nav2, and what goes to cmd_vel reaches the vehicle, in the type that both have."""
     from geometry_msgs.msg import TwistStamped
     from nav_msgs.msg import Odometry
     from sensor_msgs.msg import LaserScan
@@ -218,19 +225,19 @@ def test_all_nodes_get_their_parameters_and_the_vehicle_its_commands(
     try:
         everybody = {*servers, "sim_node", "robot_state_publisher"}
         listener.until(lambda: everybody <= set(listener.node.get_node_names()), "all nodes")
-        told = parameters_of("/controller_server")
-        assert told["use_sim_time"]
-        assert told["enable_stamped_cmd_vel"]
-        assert told["FollowPath"]["motion_model"] == model
+        given = parameters_of("/controller_server")
+        assert given["use_sim_time"]
+        assert given["enable_stamped_cmd_vel"]
+        assert given["FollowPath"]["motion_model"] == model
         assert parameters_of("/map_server")["yaml_filename"].endswith("config/nav2/hall.yaml")
         assert parameters_of("/lifecycle_manager")["node_names"] == servers[:-1]
         assert parameters_of("/sim_node")["localization"]["style"] == (
             "external" if localization == "amcl" else "continuous"
         )
         if localization == "amcl":
-            told = parameters_of("/amcl")
-            assert told["set_initial_pose"]
-            assert told["initial_pose"] == {"x": 0.5, "y": 0.0, "yaw": 0.0}
+            given = parameters_of("/amcl")
+            assert given["set_initial_pose"]
+            assert given["initial_pose"] == {"x": 0.5, "y": 0.0, "yaw": 0.0}
         if name == "ackermann":
             tree = parameters_of("/bt_navigator")["default_nav_to_pose_bt_xml"]
             assert tree.endswith(
@@ -245,9 +252,13 @@ def test_all_nodes_get_their_parameters_and_the_vehicle_its_commands(
         assert 1.0 < nearest < 3.0  # the shelf behind and the pillars of the map, from where it starts
     finally:
         launched.send_signal(2)
-        output, _ = launched.communicate(timeout=60)
+        try:
+            output, _ = launched.communicate(timeout=60)
+        finally:
+            launched.kill()
     assert launched.returncode == 0
-    assert output.count("process has finished cleanly") == len(everybody), output
+    clean = set(re.findall(r"\[(\w+)-\d+\]: process has finished cleanly", output))
+    assert clean == {*everybody, "initialpose"}, output
 
 
 @pytest.fixture
@@ -300,11 +311,24 @@ def test_a_vehicle_that_initialpose_does_not_move_starts_nowhere_else(launch_fil
 
 
 @pytest.mark.ros
-def test_amcl_needs_a_scan(launch_file):
-    arguments = with_defaults(localization="amcl", world="none")
+@pytest.mark.parametrize(("sensors", "world", "refused"), [("{}", "none", "none"), ("{imu: {type: imu}}", "", "imu")])
+@pytest.mark.parametrize(("style", "localization"), [("external", ""), ("continuous", "amcl")])
+def test_amcl_needs_a_scan(launch_file, tmp_path, style, localization, sensors, world, refused):
+    own = tmp_path / "own.yaml"
+    own.write_text(
+        f"sim_node: {{ros__parameters: {{localization: {{style: {style}}}, sensors: {sensors}}}}}", encoding="utf-8"
+    )
+    arguments = with_defaults(params_file=str(own), localization=localization, world=world)
     vehicle = launch_file["make_vehicle"](arguments, stamped=False)
-    with pytest.raises(LaunchError, match="the vehicle has no sensor with world:=none"):
+    with pytest.raises(LaunchError, match=f"its sensors are: {refused}; list one"):
         launch_file["nav2"](arguments, vehicle, stamped=False)
+
+
+@pytest.mark.ros
+@pytest.mark.parametrize("text", ["nan", "inf", "two"])
+def test_where_the_vehicle_starts_is_a_number(launch_file, text):
+    with pytest.raises(LaunchError, match=f"launch argument 'x' is '{text}'; it must be a number"):
+        launch_file["make_vehicle"](with_defaults(x=text), stamped=False)
 
 
 @pytest.mark.ros
@@ -319,12 +343,13 @@ def test_missing_packages_are_named(nav2_is_installed, domain):
 
 @pytest.mark.ros
 @pytest.mark.parametrize("name", VEHICLES)
-def test_a_drive_into_the_room(nav2_is_installed, domain, name):
+def test_a_drive_into_the_room(nav2_is_installed, domain, ears, name):
     """Send a goal behind the door with the command line, as a user does."""
     if not nav2_is_installed:
         pytest.skip("needs Nav2 (ros-<distribution>-navigation2)")
     nodes = subprocess.Popen(["ros2", "launch", "vds_gz", "nav2.launch.py", f"vehicle:={name}"])
     try:
+        ears().until(lambda: state_of("/bt_navigator") == "active [3]", "an active bt_navigator")
         position = f"{{x: {ROOM[0]}, y: {ROOM[1]}}}"
         pose = f"{{header: {{frame_id: map}}, pose: {{position: {position}, orientation: {{w: 1.0}}}}}}"
         action = ["/navigate_to_pose", "nav2_msgs/action/NavigateToPose"]
@@ -333,4 +358,7 @@ def test_a_drive_into_the_room(nav2_is_installed, domain, name):
         assert "SUCCEEDED" in done.stdout, done.stdout + done.stderr
     finally:
         nodes.send_signal(2)
-        nodes.wait(timeout=60)
+        try:
+            nodes.wait(timeout=60)
+        finally:
+            nodes.kill()

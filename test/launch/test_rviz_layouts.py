@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,9 @@ if not installed("rviz2"):
 pytestmark = [pytest.mark.ros, pytest.mark.skipif(not shutil.which("Xvfb"), reason="needs Xvfb")]
 
 RVIZ = str(Path(get_package_prefix("rviz2"), "lib", "rviz2", "rviz2"))
+
+#: For so long it draws frames before its log is read [s].
+FRAMES = 2.0
 
 #: What RViz logs about a layout that it cannot follow.
 COMPLAINTS = ("[ERROR]", "[WARN]", "failed to load", "could not be loaded", "does not exist")
@@ -69,8 +73,12 @@ def test_every_display_of_a_layout_listens_without_complaint(
         rviz = subprocess.Popen([RVIZ, "--display-config", str(file)], stdout=output, stderr=output)
     try:
         listener.until(lambda: all(map(listener.node.count_subscribers, wanted)), f"subscriptions of {wanted}")
+        time.sleep(FRAMES)
         said = log.read_text()
     finally:
         rviz.send_signal(signal.SIGINT)
-        rviz.wait(PATIENCE)
+        try:
+            rviz.wait(PATIENCE)
+        finally:
+            rviz.kill()
     assert not [line for line in said.splitlines() if any(word in line for word in COMPLAINTS)]

@@ -266,12 +266,13 @@ def test_it_stops_cleanly(start, probe, number):
 
 
 def test_names_are_remapped_and_frames_prefixed(start, probe):
-    start("-r", "__ns:=/robot1", "-r", "odom:=odometry", "-r", "/tf:=tf", "-p", "frame_prefix:=robot1/")
+    frames = ("-p", "frame_prefix:=robot1/", "-p", "base_frame:=base_footprint")
+    start("-r", "__ns:=/robot1", "-r", "odom:=odometry", "-r", "/tf:=tf", *frames)
     probe.listen(topics.ODOM, name="/robot1/odometry")
     probe.listen(topics.TF, name="/robot1/tf")
     odom = probe.next(topics.ODOM)
-    assert (odom.header.frame_id, odom.child_frame_id) == ("robot1/odom", "robot1/base_link")
-    assert probe.next(topics.TF).transforms[0].child_frame_id == "robot1/base_link"
+    assert (odom.header.frame_id, odom.child_frame_id) == ("robot1/odom", "robot1/base_footprint")
+    assert probe.next(topics.TF).transforms[0].child_frame_id == "robot1/base_footprint"
 
 
 @pytest.mark.parametrize(

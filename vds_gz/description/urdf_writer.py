@@ -4,6 +4,8 @@ A model ``foo`` is drawn by ``models/foo.urdf.xacro``. Every parameter of its gr
 the same name, those of a nested group with an underscore: ``steering_actuator.max_position`` is
 ``$(arg steering_actuator_max_position)``.
 
+``base_footprint`` is ``base_link`` by another name, for those who look for it.
+
 A sensor of type ``bar`` is drawn by the macro ``bar`` in ``models/sensors/bar.xacro``, which takes the sensor's
 parameters, its name and the link it is fixed to.
 """
@@ -14,7 +16,7 @@ from collections.abc import Mapping
 from dataclasses import Field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
-from xml.dom.minidom import Document
+from xml.dom.minidom import Document, Element
 from xml.parsers.expat import ExpatError
 
 import xacro
@@ -25,6 +27,9 @@ from vds_gz.share import share
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
+
+#: The link of the vehicle's frame, and the name that others have for it.
+BASE_LINK, BASE_FOOTPRINT = "base_link", "base_footprint"
 
 _SUFFIX = ".urdf.xacro"
 _NAMESPACE = "http://www.ros.org/wiki/xacro"
@@ -45,6 +50,7 @@ def urdf(
     parameters: DataclassInstance,
     xacro_file: str | Path | None = None,
     sensors: Mapping[str, Sensor] | None = None,
+    base_frame: str = BASE_LINK,
 ) -> str:
     """The URDF of a vehicle.
 
@@ -54,10 +60,11 @@ def urdf(
         xacro_file: The file to draw it with, where it is not ``<model>.urdf.xacro``; a relative path begins in this
             package's folder of models.
         sensors: The parameter groups of the sensors that it carries, by their names.
+        base_frame: The frame of its odometry, above all links.
 
     Raises:
         DescriptionError: There is no such model or file (the message names those that there are), or the file is not
-            valid xacro, or needs an argument that the parameters lack.
+            valid xacro, or needs an argument that the parameters lack, or ``base_frame`` is a part of the vehicle.
     """
     path = share("models") / xacro_file if xacro_file else _model_file(model)
     if not path.is_file():
@@ -72,6 +79,7 @@ def urdf(
         raise DescriptionError(f"sensor '{min(twice)}' has the name of a part of '{path}'; another name would be right")
     root = document.documentElement
     assert root is not None
+    _add_base(root, links, base_frame, path)
     return '<?xml version="1.0"?>\n' + root.toprettyxml(indent="  ")
 
 
@@ -89,18 +97,45 @@ def _assembly(model: str, path: Path, sensors: Mapping[str, Sensor]) -> Document
     root.setAttribute("xmlns:xacro", _NAMESPACE)
 
     def call(what: str, **attributes: str) -> None:
-        element = document.createElementNS(_NAMESPACE, f"xacro:{what}")
-        for key, value in attributes.items():
-            element.setAttribute(key, value)
-        root.appendChild(element)
+        _append(root, f"xacro:{what}", _NAMESPACE, **attributes)
 
     call("include", filename=str(path))
     for kind in dict.fromkeys(sensor.type for sensor in sensors.values()):
         call("include", filename=str(share("models", "sensors", f"{kind}.xacro")))
     for name, sensor in sensors.items():
         given = arguments(sensor)
-        call(given.pop("type"), name=name, parent="base_link", **given)
+        call(given.pop("type"), name=name, parent=BASE_LINK, **given)
     return document
+
+
+def _add_base(root: Element, links: list[str], base_frame: str, path: Path) -> None:
+    """Give ``base_link`` its other name, or hang it below the frame of the odometry."""
+    if base_frame != BASE_LINK and base_frame in {
+        one.getAttribute("link") for one in root.getElementsByTagName("child")
+    }:
+        raise DescriptionError(
+            f"base_frame is '{base_frame}', a part of '{path}' that is fixed to another; the name of its root, or one "
+            "of its own, would be right"
+        )
+    other, parent, child = base_frame, base_frame, BASE_LINK
+    if base_frame == BASE_LINK:
+        other, parent, child = BASE_FOOTPRINT, BASE_LINK, BASE_FOOTPRINT
+    if other not in links:
+        _append(root, "link", name=other)
+        joint = _append(root, "joint", name=f"{child}_mount", type="fixed")
+        _append(joint, "parent", link=parent)
+        _append(joint, "child", link=child)
+
+
+def _append(above: Element, tag: str, namespace: str | None = None, **attributes: str) -> Element:
+    """A new element in another one."""
+    document = above.ownerDocument
+    assert document is not None
+    element = document.createElementNS(namespace, tag)
+    for key, value in attributes.items():
+        element.setAttribute(key, value)
+    above.appendChild(element)
+    return element
 
 
 def _model_file(model: str) -> Path:

@@ -21,8 +21,6 @@ from vds_gz.ros.messages.packed import PackedMessage
 from vds_gz.vehicle.model import Actuator
 from vds_gz.vehicle.vehicle import Motion
 
-BASE_LINK = "base_link"
-
 
 @dataclass(frozen=True, slots=True)
 class Frames:
@@ -30,14 +28,16 @@ class Frames:
 
     map: str
     odom: str
-    base_link: str
+    base: str
     prefix: str = ""
 
     @classmethod
     def of(cls, parameters: NodeParameters) -> Frames:
         """The frames of a node's parameters."""
         prefix = parameters.frame_prefix
-        return cls(prefix + parameters.map_frame, prefix + parameters.odom_frame, prefix + BASE_LINK, prefix)
+        return cls(
+            prefix + parameters.map_frame, prefix + parameters.odom_frame, prefix + parameters.base_frame, prefix
+        )
 
 
 class Output:
@@ -157,13 +157,13 @@ class Outputs:
     def _make_twist(self) -> Output:
         topic = topics.TWIST_ACTUAL
         message = self._graph.message(topic.type)
-        message.header.frame_id = self._frames.base_link
+        message.header.frame_id = self._frames.base
         return Output(self._graph, topic, message, ["header.stamp"], _twist_paths("twist"), _twist_values)
 
     def _make_odometry(self, topic: topics.Topic, frame: str, values: Callable[[Snapshot], Sequence[float]]) -> Output:
         message = self._graph.message(topic.type)
         message.header.frame_id = frame
-        message.child_frame_id = self._frames.base_link
+        message.child_frame_id = self._frames.base
         exact_covariance(message.pose.covariance)
         exact_covariance(message.twist.covariance)
         numbers = [
@@ -185,7 +185,7 @@ class Outputs:
     def _make_transforms(self) -> Output:
         frames, topic = self._frames, topics.TF
         # The odometry's frame lies flat in the map, always.
-        moving = [(frames.odom, frames.base_link, self._flat)]
+        moving = [(frames.odom, frames.base, self._flat)]
         if self._localizes:
             moving.insert(0, (frames.map, frames.odom, True))
         message = self._graph.message(topic.type)

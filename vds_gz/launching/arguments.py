@@ -5,6 +5,7 @@ The launch system is imported inside the functions, so that this module can be i
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
@@ -74,9 +75,12 @@ def boolean(text: str, name: str) -> bool:
 def number(text: str, name: str) -> float:
     """The value of a launch argument that is a number."""
     try:
-        return float(text)
+        value = float(text)
     except ValueError:
-        raise LaunchError(f"launch argument '{name}' is '{text}'; it must be a number") from None
+        value = math.nan
+    if not math.isfinite(value):
+        raise LaunchError(f"launch argument '{name}' is '{text}'; it must be a number")
+    return value
 
 
 def whole_number(text: str, name: str) -> int:

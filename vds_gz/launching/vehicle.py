@@ -128,7 +128,13 @@ class Vehicle:
         if by_topic:
             description: dict[str, object] = {"use_robot_description_topic": True}
         else:
-            text = urdf(parameters.model, parameters.vehicle, models()[parameters.model].xacro, parameters.sensors)
+            text = urdf(
+                parameters.model,
+                parameters.vehicle,
+                models()[parameters.model].xacro,
+                parameters.sensors,
+                parameters.base_frame,
+            )
             description = {topics.ROBOT_DESCRIPTION.name: ParameterValue(text, value_type=str)}
             # It would publish the description a second time, beside the node itself.
             remaps = [*remaps, (topics.ROBOT_DESCRIPTION.name, "~/robot_description")]

@@ -58,7 +58,7 @@ class Observations:
         self._amcl_output = AmclOutput(graph, frames, tolerance) if self.amcl is not None else None
         self._reports: list[Output] = []
         if self._measures:
-            self._reports = report_outputs(graph, vehicle, frames.base_link, parameters.actuation_messages)
+            self._reports = report_outputs(graph, vehicle, frames.base, parameters.actuation_messages)
         self._contacts = _contacts_output(graph, frames.map, plant)
 
     def publish_latched(self, time: int, description: str) -> None:

@@ -36,7 +36,9 @@ class Stream:
 
 
 _POINTS = Stream("points", "sensor_msgs/msg/PointCloud2", "points", "gz.msgs.PointCloudPacked")
-_SCAN = Stream("scan", "sensor_msgs/msg/LaserScan", "scan", "gz.msgs.LaserScan")
+
+#: What lidars in one plane publish.
+SCAN = Stream("scan", "sensor_msgs/msg/LaserScan", "scan", "gz.msgs.LaserScan")
 _IMAGE = Stream("image_raw", "sensor_msgs/msg/Image", "image", "gz.msgs.Image", optical=True)
 _CAMERA_INFO = Stream("camera_info", "sensor_msgs/msg/CameraInfo", "camera_info", "gz.msgs.CameraInfo", optical=True)
 _DEPTH = Stream("depth/image_raw", "sensor_msgs/msg/Image", "depth_image", "gz.msgs.Image", optical=True)
@@ -55,8 +57,8 @@ STREAMS: dict[str, tuple[Stream, ...]] = {
     "helios_32_fov_70": (_POINTS,),
     "ouster_os1": (_POINTS,),
     "velodyne_vlp16": (_POINTS,),
-    "lidar2d": (_SCAN,),
-    "rplidar_a2": (_SCAN,),
+    "lidar2d": (SCAN,),
+    "rplidar_a2": (SCAN,),
     "imu": (Stream("data", "sensor_msgs/msg/Imu", "imu", "gz.msgs.IMU"),),
     "camera": (_IMAGE, _CAMERA_INFO),
     # Its points are in the frame that looks along x, whatever Gazebo writes into them.

@@ -113,10 +113,12 @@ def _outputs(replay: Replay, parameters: NodeParameters) -> tuple[list[tuple[top
     frames = Frames.of(parameters)
     elsewhere = parameters.localization.external
     node = Outputs(graph, frames, joints, model.actuators, parameters.fixed_odom, localized_elsewhere=elsewhere)
-    node.publish_latched(BEGIN, urdf(model.name, parameters.vehicle, model.xacro, parameters.sensors))
+    node.publish_latched(
+        BEGIN, urdf(model.name, parameters.vehicle, model.xacro, parameters.sensors, parameters.base_frame)
+    )
     outputs = list(node.outputs)
     if replay.reports:
-        outputs += report_outputs(graph, replay.vehicle, frames.base_link, parameters.actuation_messages)
+        outputs += report_outputs(graph, replay.vehicle, frames.base, parameters.actuation_messages)
     return graph.taken(), outputs
 
 
