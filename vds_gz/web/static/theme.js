@@ -1,6 +1,6 @@
 // The colours of the style sheet, for canvases.
 
-const NAMES = ["ground", "panel", "line", "grid", "grid-strong", "text", "faint", "actual", "reference", "path", "met", "body", "body-edge", "mark", "tyre"];
+const NAMES = ["panel", "line", "grid", "grid-strong", "text", "faint", "actual", "reference", "path", "met", "body", "body-edge", "mark", "tyre"];
 
 export class Theme {
   constructor() {
