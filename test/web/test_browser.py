@@ -467,16 +467,25 @@ def disjoint(boxes: list[dict[str, float]]) -> None:
         assert apart_x or apart_y, (one, other)
 
 
-def test_on_a_phone_a_warning_does_not_move_the_pads_from_under_the_thumbs(alone, phone):
-    phone.driver.get(alone.url)
+@pytest.mark.parametrize("width", [PHONE["width"], 1024])
+def test_a_warning_moves_no_pad_from_under_the_thumbs_and_can_be_read_from_its_beginning(alone, phone, width):
+    screen = {"width": width, "height": PHONE["height"], "deviceScaleFactor": PHONE["pixelRatio"], "mobile": True}
+    phone.driver.get(alone.url)  # it takes the phone's screen
+    phone.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+    assert phone.driver.execute_script("return innerWidth") == width
     script = """
-        const texts = ["driving", "kinematic plant: the vehicle touches crates::link::collision_0", "word ".repeat(50)];
+        const status = document.getElementById("status"), range = document.createRange();
+        const texts = ["driving", "kinematic plant: the vehicle touches crates::link::collision_0", "word ".repeat(99)];
         return texts.map((text) => {
-            document.getElementById("status").textContent = text;
-            return document.getElementById("thumbs").getBoundingClientRect().top;
+            status.textContent = text;
+            range.selectNodeContents(status);
+            const beginning = range.getBoundingClientRect().top - status.getBoundingClientRect().top;
+            return [document.getElementById("thumbs").getBoundingClientRect().top, beginning];
         });
     """
-    assert len(set(phone.driver.execute_script(script))) == 1
+    pads, beginnings = zip(*phone.driver.execute_script(script), strict=True)
+    assert len(set(pads)) == 1
+    assert min(beginnings) >= 0.0
 
 
 def test_on_a_phone_everything_is_wide_enough_for_a_finger_and_stays_in_its_panel(start, view, phone):
