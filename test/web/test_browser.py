@@ -449,11 +449,19 @@ def test_on_a_phone_nothing_overlaps_and_nothing_is_wider_than_the_screen(start,
     buttons = phone.boxes(".tools button")
     assert len(buttons) == 4
     assert all(box["height"] < 60 for box in buttons)
+    over = lambda: phone.boxes("#readout, #driving, #scale, .thumb")  # noqa: E731
     for _ in range(3):  # the bar of the scale has another length each time
-        disjoint([*buttons, *phone.boxes("#readout, #driving, #scale, .thumb")])
+        disjoint([*buttons, *over()])
         before = phone.boxes("#scale")
         phone.driver.find_element("id", "zoom-out").click()
         phone.until(lambda before=before: phone.boxes("#scale") != before, "another scale")
+    disjoint([*buttons, *over()])
+    thumb = Thumb(phone, "thumb-speed")
+    thumb.down()
+    thumb.push(up=0.9)
+    perform(phone, thumb)
+    phone.until(lambda: phone.boxes("#driving"), "what the thumb commands")
+    disjoint([*buttons, *over()])
     assert all(box["bottom"] <= PHONE["height"] for box in phone.boxes(".thumb"))  # in reach without scrolling
     (world,) = phone.boxes("#view")
     assert world["height"] > 300
