@@ -16,8 +16,10 @@ from helpers.processes import PATIENCE
 
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.factory import open_graph
+from vds_gz.ros.graph import QoS
 from vds_gz.ros.stopping import StopRequest
 from vds_gz.web.access import Access
+from vds_gz.web.deadman import DeadMansSwitch
 from vds_gz.web.graph_thread import GraphEndedError, GraphThread
 from vds_gz.web.server import Server
 from vds_gz.web.watched_vehicle import AUTO, Vehicle
@@ -103,6 +105,33 @@ def test_pages_outlive_the_graph(watched):
     with pytest.raises(GraphEndedError):
         watched.thread.submit(lambda: 1).result(PATIENCE)
     assert watched.graph.late == []
+
+
+def test_a_page_learns_that_what_it_commands_by_is_not_installed(watched):
+    graph = watched.graph
+    watched.vehicle.driver = DeadMansSwitch(lambda: graph.publisher("cmd", "no_such_msgs/msg/Command", QoS()))
+
+    async def act(looker: Looker) -> None:
+        await looker.drive(v_x=1.0)
+        await looker.until(lambda: looker.refused, "a refusal")
+        assert "no_such_msgs" in looker.refused[0]
+
+    watched.look(act)
+
+
+def test_a_response_after_the_server_has_ended_does_no_harm(watched, probe):
+    begun = threading.Event()
+    probe.graph.service("/sim_node/reset", "std_srvs/srv/Trigger", lambda request, response: begun.set())
+
+    async def act(looker: Looker) -> None:
+        with suppress(asyncio.TimeoutError):  # it has been sent
+            while "nobody offers" in await asyncio.wait_for(looker.ask("reset"), 0.5):
+                await asyncio.sleep(0.05)
+
+    watched.look(act)
+    probe.until(begun.is_set, "the request")
+    probe.serve(0.3)
+    assert watched.thread.submit(lambda: 1).result(PATIENCE) == 1
 
 
 def test_a_job_that_the_thread_does_not_live_to_do_ends_with_an_error(watched):

@@ -6,16 +6,17 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from importlib.resources import files
 from typing import TypeVar
 
 from aiohttp import WSCloseCode, WSMsgType, web
 
+from vds_gz.errors import VdsGzError
 from vds_gz.teleop.driver_input import Drive
 from vds_gz.web.access import HEADERS, SOCKET, Access
-from vds_gz.web.deadman import NotDrivingError
-from vds_gz.web.graph_thread import GraphEndedError, GraphThread
+from vds_gz.web.graph_thread import GraphThread
 from vds_gz.web.messages import MAX_LENGTH, MessageError, Pause, Reset, Seen, SetParameter, read
 from vds_gz.web.remote_node import Done
 from vds_gz.web.watched_vehicle import Vehicle
@@ -127,8 +128,10 @@ class Page:
                 due = max(due + PERIOD, time.monotonic() - PERIOD)  # a little late is caught up with, not more
                 await asyncio.sleep(max(0.0, due - time.monotonic()))
                 await self._send_new()
-        except (ConnectionError, GraphEndedError):
+        except ConnectionError:
             return
+        except VdsGzError as error:
+            await self._tell("refused", reason=str(error))
 
     async def _send_new(self) -> None:
         """Send what has changed since the last time."""
@@ -169,7 +172,8 @@ class Page:
                 yield _message(kind, **content())
 
     async def _tell(self, kind: str, **content: object) -> None:
-        await self.socket.send_str(_message(kind, **content))
+        with suppress(ConnectionError):  # a page that has gone
+            await self.socket.send_str(_message(kind, **content))
 
     async def _in_graph(self, job: Callable[[], Result]) -> Result:
         """What a job returns that is done in the graph's thread."""
@@ -218,7 +222,7 @@ class Page:
     async def _drive(self, drive: Drive) -> None:
         try:
             await self._in_graph(lambda: self._vehicle.driver.drive(self, drive))
-        except (NotDrivingError, GraphEndedError) as error:
+        except VdsGzError as error:
             await self._tell("refused", reason=str(error))
 
     async def _request(self, message: SetParameter | Pause | Reset) -> None:
@@ -231,14 +235,15 @@ class Page:
                 response.set_result(reason)
 
         def done(reason: str) -> None:
-            loop.call_soon_threadsafe(settle, reason)
+            with suppress(RuntimeError):  # the server has ended, and its loop is closed
+                loop.call_soon_threadsafe(settle, reason)
 
         try:
             await self._in_graph(lambda: _request(self._vehicle, message, done))
             reason = await asyncio.wait_for(response, RESPONSE_TIMEOUT)
         except asyncio.TimeoutError:
             reason = f"the vehicle's node has not responded within {RESPONSE_TIMEOUT:g} s"
-        except GraphEndedError as error:
+        except VdsGzError as error:
             reason = str(error)
         await self._respond(message.number, reason)
 
