@@ -74,7 +74,16 @@ def test_the_vehicle_stops_when_the_server_ends():
     road = Road()
     road.driver.drive("a", FORWARDS)
     road.driver.end()
-    assert road.sent == [FORWARDS, STANDSTILL]
+    assert road.sent == [FORWARDS] + [STANDSTILL] * STOPS
+
+
+def test_the_end_of_the_server_brings_a_stop_that_has_begun_to_its_end():
+    road = Road()
+    road.driver.drive("a", FORWARDS)
+    road.driver.leave("a")
+    road.pass_time(TICK)
+    road.driver.end()
+    assert road.sent == [FORWARDS] + [STANDSTILL] * STOPS
 
 
 def test_one_page_drives_at_a_time_and_another_when_it_has_let_go():

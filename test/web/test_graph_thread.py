@@ -55,12 +55,22 @@ def test_what_is_due_is_done_again_and_again_and_the_end_once(make_thread):
 
 
 def test_a_graph_that_fails_asks_the_program_to_end(make_thread, capsys):
-    stop, asked = StopRequest(), threading.Event()
+    stop, asked, ended = StopRequest(), threading.Event(), threading.Event()
     stop.wakes(asked.set)
-    thread = make_thread(lambda: 1 // 0, stop=stop)
+    thread = make_thread(lambda: 1 // 0, ended.set, stop)
     assert asked.wait(PATIENCE)
+    assert ended.is_set()
     assert thread.failed
     assert "ZeroDivisionError" in capsys.readouterr().err
+
+
+def test_a_graph_of_which_even_the_end_fails_asks_the_program_to_end(make_thread):
+    stop, asked = StopRequest(), threading.Event()
+    stop.wakes(asked.set)
+    thread = make_thread(end=lambda: 1 // 0, stop=stop)
+    thread.close()
+    assert asked.is_set()
+    assert thread.failed
 
 
 FAILING = """

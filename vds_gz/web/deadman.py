@@ -76,9 +76,11 @@ class DeadMansSwitch:
             self._send_stop()
 
     def end(self) -> None:
-        """There will be no more commands."""
+        """There will be no more commands: what is left of stopping is done at once."""
         if self._page is not None:
             self._stop()
+        while self._stops:
+            self._send_stop()
 
     def _stop(self) -> None:
         self._page = None

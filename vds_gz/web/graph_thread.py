@@ -6,6 +6,7 @@ import threading
 import traceback
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import TypeVar
 
@@ -36,7 +37,7 @@ class GraphThread:
         Args:
             graph: The graph; nobody else may use it from now on.
             due: Called in the thread after every wait.
-            end: Called in the thread before the graph is closed.
+            end: Called in the thread before the graph is closed, also where the thread ends by an error.
             stop: Requested if the thread ends by an error: a program whose graph is dead must not seem to live.
         """
         self._graph = graph
@@ -85,6 +86,8 @@ class GraphThread:
         except Exception:
             traceback.print_exc()
             self.failed = True
+            with suppress(Exception):  # the graph may be what has failed
+                self._end()
             self._stop.request()
         finally:
             with self._opening:
