@@ -120,6 +120,19 @@ def test_a_page_sees_the_world_and_what_the_lidar_meets_where_it_stands(start, v
     asyncio.run(look())
 
 
+def test_what_a_lidar_met_goes_with_it_and_another_one_is_found(start, view):
+    async def look() -> None:
+        async with Look(view()) as looker:
+            points = lambda: looker.newest.get("points", {}).get("x")  # noqa: E731
+            for kind in ("rplidar_a2", "velodyne_vlp16"):  # they send on different topics
+                node = start(*QUICK, "-p", "world:=hall", *(one.format(kind) for one in LIDAR))
+                await looker.until(points, f"points of {kind}")
+                node.stop()
+                await looker.until(lambda: not points(), "their end")
+
+    asyncio.run(look())
+
+
 def test_a_page_sees_what_the_vehicle_touches(start, view, tmp_path):
     """A box, until the vehicle backs away from it."""
     shape = "<geometry><box><size>1 4 2</size></box></geometry>"

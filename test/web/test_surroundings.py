@@ -7,7 +7,27 @@ import pytest
 from vds_gz.interface.topics import Topic
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.factory import open_graph
-from vds_gz.web.surroundings import CLOUD, LOOK_PERIOD, NEWEST, Surroundings
+from vds_gz.web.surroundings import CLOUD, LOOK_PERIOD, NEWEST, SCAN, Surroundings
+
+
+@pytest.mark.parametrize(("frame", "met"), [("base_link", 2), ("red/base_link", 2), ("velodyne_base_link", 0)])
+def test_what_is_met_is_drawn_where_its_frame_is_and_not_while_that_is_unknown(probe, frame, met):
+    graph = open_graph(parse([], "page"), "page")
+    truth = probe.graph.message("nav_msgs/msg/Odometry")
+    truth.pose.pose.orientation.w = 1.0
+    around = Surroundings(graph, "/red", lambda: truth)
+    publisher = probe.graph.publisher("/red/scan", SCAN, NEWEST)
+    message = probe.graph.message(SCAN)
+    message.header.frame_id, message.ranges = frame, probe.graph.numbers(2, "float32")
+    end = time.monotonic() + 20.0
+    while not publisher.subscription_count() and time.monotonic() < end:
+        around.tick()
+        graph.wait(0.1 * LOOK_PERIOD)
+    for _ in range(10):
+        publisher.publish(message)
+        graph.wait(0.05)
+    assert len(around.points["x"]) == met
+    graph.close()
 
 
 @pytest.mark.parametrize("point_step", [0, 8])

@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ from vds_gz.geometry.so3 import Quaternion, Vector, axes
 from vds_gz.interface import messages, topics
 from vds_gz.interface.world_markers import CUBE, CYLINDER, SPHERE, TRIANGLE_LIST
 from vds_gz.ros.errors import UnknownTypeError
-from vds_gz.ros.graph import Graph, QoS
+from vds_gz.ros.graph import Graph, QoS, Subscription
 from vds_gz.world.outline import heights, outlines
 from vds_gz.world.packing import Thing
 from vds_gz.world.shapes import Array, Box, Cylinder, Ellipsoid, Mesh, Shape
@@ -67,6 +68,7 @@ class Surroundings:
         self._truth = truth
         self._mounts: dict[str, tuple[str, Transform]] = {}
         self._lidar = ""
+        self._lidars: dict[str, Subscription] = {}
         self._looked = -math.inf
         graph.subscribe(topics.TF_STATIC.name, topics.TF_STATIC.type, topics.TF_STATIC.qos, self._on_transforms)
         for topic, take in ((topics.WORLD, self._on_world), (topics.CONTACTS, self._on_contacts)):
@@ -74,18 +76,30 @@ class Surroundings:
                 graph.subscribe(topic.name, topic.type, topic.qos, take)
 
     def tick(self) -> None:
-        """Look for a lidar, if none is known and it is time."""
+        """Look for a lidar, if none is there and it is time: after a restart the vehicle may have another one."""
         now = time.monotonic()
-        if self._lidar or now - self._looked < LOOK_PERIOD:
+        if now - self._looked < LOOK_PERIOD:
             return
         self._looked = now
+        if self._lidar and self._lidars[self._lidar].publisher_count():
+            return
         offers = {name: offer.type for name, offer in self._graph.offers().items() if name.startswith(self._prefix)}
-        for kind, take in ((SCAN, self._on_scan), (CLOUD, self._on_cloud)):
-            found = sorted(name for name, offered in offers.items() if offered == kind)
-            if found:
-                self._lidar = found[0]
-                self._graph.subscribe(self._lidar, kind, NEWEST, take)
-                return
+        found = [name for kind in (SCAN, CLOUD) for name, offered in sorted(offers.items()) if offered == kind]
+        lidar = found[0] if found else ""
+        if self._lidar not in ("", lidar):
+            self._show([], [])
+        self._lidar = lidar
+        if lidar and lidar not in self._lidars:
+            self._lidars[lidar] = self._listen(lidar, offers[lidar])
+
+    def _listen(self, lidar: str, kind: str) -> Subscription:
+        take = self._on_scan if kind == SCAN else self._on_cloud
+
+        def take_if_chosen(message: Any, arrival: int) -> None:
+            if self._lidar == lidar:
+                take(message)
+
+        return self._graph.subscribe(lidar, kind, NEWEST, take_if_chosen)
 
     def _on_world(self, message: messages.MarkerArray, arrival: int) -> None:
         things = sorted(_things(message.markers), key=lambda thing: heights(thing)[1])
@@ -116,14 +130,14 @@ class Surroundings:
             step = Transform((where.x, where.y, where.z), (turn.x, turn.y, turn.z, turn.w))
             self._mounts[one.child_frame_id] = one.header.frame_id, step
 
-    def _on_scan(self, message: messages.LaserScan, arrival: int) -> None:
+    def _on_scan(self, message: messages.LaserScan) -> None:
         ranges = np.asarray(message.ranges, float)
         angles = message.angle_min + message.angle_increment * np.arange(len(ranges))
         met = np.isfinite(ranges)
         points = np.column_stack([np.cos(angles), np.sin(angles), np.zeros(len(ranges))])[met] * ranges[met, None]
         self._take(message.header.frame_id, points, lowest=-math.inf)
 
-    def _on_cloud(self, message: messages.PointCloud2, arrival: int) -> None:
+    def _on_cloud(self, message: messages.PointCloud2) -> None:
         offsets = {one.name: one.offset for one in message.fields if one.datatype == FLOAT32}
         if not {"x", "y", "z"} <= offsets.keys():
             return
@@ -150,7 +164,9 @@ class Surroundings:
         place = Transform((where.x, where.y, where.z), (turn.x, turn.y, turn.z, turn.w)).then(mount)
         world = points @ np.array(axes(place.orientation)) + place.position
         world = world[world[:, 2] > where.z + lowest]
-        x, y = np.round(world[:: max(1, -(-len(world) // MOST_POINTS)), :2], 2).T.tolist()
+        self._show(*np.round(world[:: max(1, -(-len(world) // MOST_POINTS)), :2], 2).T.tolist())
+
+    def _show(self, x: list[float], y: list[float]) -> None:
         self.points = {"x": x, "y": y}
         self.points_version += 1
 
@@ -158,7 +174,7 @@ class Surroundings:
         """Where a frame is on the vehicle; None while it is not known."""
         mount = Transform()
         for _ in range(len(self._mounts) + 1):
-            if frame.endswith(BASE):
+            if frame.rpartition("/")[2] == BASE:
                 return mount
             if frame not in self._mounts:
                 return None
