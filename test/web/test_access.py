@@ -194,7 +194,9 @@ def test_from_other_machines_nothing_is_seen_without_the_token(view, domain):
 def test_on_this_machine_a_token_may_be_required(view, domain):
     served = view("--token")
     assert ask(served)[0] == 401
-    assert ask(served, Cookie=cookie_of(served, served.url.partition("?token=")[2]))[0] == 200
+    token = served.url.partition("?token=")[2]
+    assert ask(served, Cookie=cookie_of(served, token))[0] == 200
+    assert ask(served, f"/?vehicle=/blue&token={token}")[2]["Location"] == "/?vehicle=/blue"
 
 
 def test_on_this_machine_there_is_none_otherwise_and_no_other_address_is_listened_at(alone):

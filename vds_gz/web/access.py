@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 from aiohttp import web
 from aiohttp.typedefs import Handler
+from yarl import URL
 
 #: Sent with every response.
 HEADERS = {
@@ -82,7 +83,8 @@ class Access:
         if request.path != "/" or not _equal(given, self.token):
             wrong = "the token is wrong" if given else "a token is needed"
             raise web.HTTPUnauthorized(text=f"{wrong}; the address that 'vds-gz view' has printed holds the right one")
-        response = web.Response(status=303, headers={"Location": "/"})
+        kept = [(key, value) for key, value in request.query.items() if key != "token"]
+        response = web.Response(status=303, headers={"Location": str(URL("/").with_query(kept))})
         response.set_cookie(self._cookie, self.token, httponly=True, samesite="Strict", path="/")
         return response
 
