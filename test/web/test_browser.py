@@ -524,6 +524,32 @@ def test_on_a_phone_everything_is_wide_enough_for_a_finger_and_stays_in_its_pane
     assert phone.driver.execute_script(script) == []
 
 
+@pytest.mark.parametrize(
+    ("own", "arrival", "pieces"),
+    [
+        (0.03, 0.03, 1),  # real time
+        (3.0, 0.03, 1),  # a hundred times as fast
+        (0.03, 3.0, 1),  # a hundred times as slow
+        (3.0, 3.0, 4),  # each frame after a silence
+    ],
+)
+def test_a_silence_breaks_a_curve_and_the_pace_of_the_vehicles_time_does_not(alone, browser, own, arrival, pieces):
+    browser.driver.get(alone.url)
+    script = """
+        const [own, arrival, done] = arguments;
+        import("/history.js").then(({ History }) => {
+            const history = new History(), values = [];
+            history.shape({ columns: ["time", "speed"], joints: [], actuators: [] });
+            for (let i = 0; i < 4; i++) history.add(new Float64Array([100 + i * own, i]), 5 + i * arrival);
+            history.each("speed", 60, (time, value) => values.push(value));
+            done(values.map((value) => (Number.isFinite(value) ? value : " ")).join(""));
+        });
+    """
+    curve = browser.driver.execute_async_script(script, own, arrival)
+    assert curve.replace(" ", "") == "0123"
+    assert len(curve.split()) == pieces
+
+
 def luminance(colour: str) -> float:
     """The relative luminance of a colour ``#rrggbb``: https://www.w3.org/TR/WCAG22/#dfn-relative-luminance."""
     parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]

@@ -1,7 +1,7 @@
 // The frames of the last minute, column by column.
 
 const LENGTH = 60 * 32;
-const GAP = 1.5; // a longer silence breaks a line [s]
+const GAP = 1.5; // a longer silence, in the vehicle's time and in ours, breaks a line [s]
 
 export class History {
   constructor() {
@@ -22,7 +22,7 @@ export class History {
 
   clear() {
     this.count = 0;
-    this.last = -Infinity;
+    this.last = this.arrived = -Infinity;
   }
 
   // Whether a frame has as many numbers as there are names.
@@ -30,14 +30,15 @@ export class History {
     return numbers.length === this.names.length;
   }
 
-  // Keep a frame. True if the vehicle has restarted: its time has gone back.
-  add(numbers) {
+  // Keep a frame that has arrived now [s]. True if the vehicle has restarted: its time has gone back.
+  add(numbers, now) {
     const time = numbers[0];
     const restarted = time < this.last;
     if (restarted) this.clear();
-    if (time - this.last > GAP && this.count > 0) this.put(new Float64Array(numbers.length).fill(NaN), time);
+    const silence = Math.min(time - this.last, now - this.arrived); // its time may run faster than ours, or slower
+    if (silence > GAP && this.count > 0) this.put(new Float64Array(numbers.length).fill(NaN), time);
     this.put(numbers, time);
-    this.last = time;
+    [this.last, this.arrived] = [time, now];
     return restarted;
   }
 

@@ -53,7 +53,7 @@ link.on("values", (message) => {
 link.on("refused", (message) => driving.refused(message.reason));
 link.on("frame", (numbers) => {
   if (!history.fits(numbers)) return; // of another layout, which is on its way
-  if (history.add(numbers)) scene.clearPath();
+  if (history.add(numbers, performance.now() / 1000)) scene.clearPath();
   newest = numbers;
 });
 
