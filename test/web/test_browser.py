@@ -267,6 +267,40 @@ def test_a_parameter_is_changed_in_place(start, view, probe, browser):
     browser.until(lambda: "'quick' is no number" in browser.text("live"), "that it is no number")
 
 
+def test_the_sliders_end_at_the_vehicles_limits_and_keep_what_was_chosen(start, view, browser):
+    steering = "model_params.bicycle.steering_actuator.max_position"
+    drive = steering.replace("steering", "drive").replace("position", "velocity")
+    start("-p", "model:=bicycle", "-p", f"{drive}:=0.0", "-p", f"{steering}:=0.4")
+    browser.show(view())
+    script = "return ['max', 'value'].map((name) => Number(document.getElementById(arguments[0])[name]))"
+
+    def shows(slider: str, end: float, value: float) -> None:
+        found = lambda: browser.driver.execute_script(script, slider)  # noqa: E731
+        browser.until(lambda: found() == [end, value], f"{slider} at {value} of {end}")
+
+    def choose(slider: str, value: float) -> None:
+        choice = "const [id, value] = arguments, one = document.getElementById(id); one.value = value;"
+        browser.driver.execute_script(f"{choice} one.dispatchEvent(new Event('input'))", slider, value)
+
+    def change(parameter: str, value: float) -> None:
+        field = browser.driver.find_element("name", parameter)
+        field.clear()
+        field.send_keys(f"{value}\n")
+
+    shows("speed-limit", 5.0, 2.0)  # the drive has no limit
+    shows("turn-limit", 0.4, 0.4)
+    choose("speed-limit", 0.3)
+    change(steering, 0.25)
+    shows("turn-limit", 0.25, 0.25)
+    change(steering, 0.5)
+    shows("turn-limit", 0.5, 0.5)  # nothing was chosen there
+    shows("speed-limit", 5.0, 0.3)
+    change(drive, 0.2)
+    shows("speed-limit", 0.2, 0.2)
+    change(drive, 4.0)
+    shows("speed-limit", 4.0, 0.2)
+
+
 def test_the_page_keeps_drawing_through_a_restart_of_the_vehicle(start, view, browser):
     first = start("-p", "model:=omni")
     browser.show(view())

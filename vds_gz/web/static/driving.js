@@ -23,7 +23,7 @@ export class Driving {
     ];
     this.stops = 0;
     this.reason = "";
-    this.known = "";
+    this.chosen = new Set(); // the sliders that the user has moved
     this.shape({ steers: true, actuators: [] });
     this.listen();
     this.canvas.focus({ preventScroll: true });
@@ -31,9 +31,9 @@ export class Driving {
   }
 
   shape(layout) {
+    if (layout.steers !== this.steers) this.chosen.delete(this.limit.turn); // it was another quantity
     this.steers = layout.steers;
     this.omni = !layout.steers && layout.actuators.length > 2;
-    this.known = "";
     for (const source of this.sources) source.shape(this);
     for (const label of document.querySelectorAll(".turn-name")) label.textContent = this.turnName;
     this.showHint();
@@ -54,21 +54,21 @@ export class Driving {
     hint.append("What is released stops.");
   }
 
-  // The vehicle's own limits of speed and steering angle, as the ends of the sliders.
+  // The vehicle's own limits of speed and steering angle, as the ends of the sliders. A limit of 0 is none.
   limits(values) {
-    const find = (ending) => Object.entries(values).find(([name]) => name.endsWith(ending))?.[1];
-    const speed = find("drive_actuator.max_velocity") ?? find("drive_actuators.max_velocity") ?? find(".vel_lim") ?? 5;
-    const turn = this.steers ? find("steering_actuator.max_position") ?? find(".steer_lim") ?? 0.6 : 3;
-    if (this.known === `${speed} ${turn}` || !(speed > 0) || !(turn > 0)) return;
-    this.known = `${speed} ${turn}`;
-    this.setEnd(this.limit.speed, speed, Math.min(speed, 2));
-    this.setEnd(this.limit.turn, turn, Math.min(turn, this.steers ? 0.5 : 1));
+    const find = (...endings) =>
+      Object.entries(values).find(([name, value]) => value > 0 && endings.some((one) => name.endsWith(one)))?.[1];
+    const speed = find("drive_actuator.max_velocity", "drive_actuators.max_velocity", ".vel_lim") ?? 5;
+    const turn = this.steers ? find("steering_actuator.max_position", ".steer_lim") ?? 0.6 : 3;
+    this.setEnd(this.limit.speed, speed, 2);
+    this.setEnd(this.limit.turn, turn, this.steers ? 0.5 : 1);
+    this.showLimits();
   }
 
+  // What the user has chosen stays, up to the new end.
   setEnd(slider, end, start) {
     slider.max = String(end);
-    slider.value = String(start);
-    this.showLimits();
+    if (!this.chosen.has(slider)) slider.value = String(Math.min(end, start));
   }
 
   showLimits() {
@@ -136,7 +136,12 @@ export class Driving {
     window.addEventListener("blur", () => this.stop());
     window.addEventListener("pagehide", () => this.stop());
     document.addEventListener("visibilitychange", () => this.stop());
-    for (const slider of Object.values(this.limit)) slider.addEventListener("input", () => this.showLimits());
+    for (const slider of Object.values(this.limit)) {
+      slider.addEventListener("input", () => {
+        this.chosen.add(slider);
+        this.showLimits();
+      });
+    }
   }
 
   // Everything is released: each key and each thumb must be pressed anew.
