@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 import shutil
 import time
@@ -14,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers.pages import Served
+from helpers.pages import Look, Served
 from helpers.processes import PATIENCE
 
 from vds_gz.interface import topics
@@ -265,6 +266,65 @@ def test_a_parameter_is_changed_in_place(start, view, probe, browser):
     field.clear()
     field.send_keys("quick\n")
     browser.until(lambda: "'quick' is no number" in browser.text("live"), "that it is no number")
+
+
+def test_a_field_shows_the_true_value_when_it_is_left_and_what_was_refused_goes_with_its_reason(start, view, browser):
+    start("-p", "model:=differential")
+    served = view()
+    browser.show(served)
+    other = SPEED.replace("max_velocity", "max_acceleration")
+    field, others = (
+        browser.until(lambda name=name: browser.driver.find_elements("name", name), name)[0] for name in (SPEED, other)
+    )
+    value = lambda: field.get_property("value")  # noqa: E731
+
+    def elsewhere(name: str, number: float) -> None:
+        """Another page sets a parameter, and this one knows it."""
+
+        async def setting() -> None:
+            async with Look(served) as looker:
+                await looker.until(lambda: looker.newest.get("values"), "parameters")
+                assert await looker.ask("set", name=name, value=number) == ""
+
+        asyncio.run(setting())
+
+    def type_(text: str) -> None:
+        field.send_keys(Keys.CONTROL + "a")
+        field.send_keys(text)
+
+    field.click()
+    elsewhere(SPEED, 1.25)
+    elsewhere(other, 1.5)
+    browser.until(lambda: others.get_property("value") == "1.5", "the other parameter")
+    assert value() != "1.25"  # somebody may be typing there
+    field.send_keys(Keys.TAB)
+    browser.until(lambda: value() == "1.25", "the true value")
+
+    for wrong, reason in (("-3", "-3"), ("quick", "'quick' is no number")):
+        field.click()
+        type_(wrong + Keys.TAB)
+        browser.until(lambda reason=reason: reason in browser.text("live"), "why it is refused")
+        assert (value(), field.get_attribute("aria-invalid")) == (wrong, "true")
+        elsewhere(other, 1.5 + len(wrong))
+        browser.until(lambda: value() == "1.25", "the true value again")
+        assert reason not in browser.text("live")
+        assert field.get_attribute("aria-invalid") == "false"
+
+    field.click()
+    type_("1.750" + Keys.TAB)
+    browser.until(lambda: value() == "1.75", "the new value")
+
+
+def test_the_meaning_of_a_fixed_parameter_is_shown_too(start, view, phone):
+    start("-p", "model:=differential")
+    phone.show(view())
+    rows = phone.until(lambda: phone.driver.find_elements("css selector", "#fixed .parameter"), "the parameters")
+    phone.driver.execute_script("document.getElementById('fixed-part').open = true")
+    phone.driver.execute_script("arguments[0].scrollIntoView({ block: 'center' })", rows[0])
+    rows[0].click()
+    assert phone.text("meaning") == rows[0].get_attribute("title")
+    phone.driver.find_element("id", "scene").click()
+    assert phone.text("meaning") == ""
 
 
 def test_the_sliders_end_at_the_vehicles_limits_and_keep_what_was_chosen(start, view, browser):

@@ -8,6 +8,7 @@ export class Parameters {
     this.notice = document.getElementById("parameter-state");
     this.meaning = document.getElementById("meaning");
     this.rows = [];
+    this.values = {};
     document.getElementById("filter").oninput = (event) => this.filter(event.target.value.trim().toLowerCase());
   }
 
@@ -24,9 +25,16 @@ export class Parameters {
   }
 
   show(values) {
-    for (const row of this.rows) {
-      if (row.name in values && document.activeElement !== row.input) row.put(values[row.name]);
-    }
+    this.values = values;
+    for (const row of this.rows) if (document.activeElement !== row.input) this.refresh(row);
+  }
+
+  // Show the true value. What was refused goes together with the reason.
+  refresh(row) {
+    if (row.name in this.values) row.put(this.values[row.name]);
+    if (row.input.ariaInvalid !== "true") return;
+    row.input.ariaInvalid = "false";
+    row.reason.textContent = "";
   }
 
   filter(text) {
@@ -49,25 +57,33 @@ export class Parameters {
     unit.textContent = one.unit.replaceAll("^2", "²").replaceAll("^3", "³");
     reason.className = "reason";
     reason.setAttribute("role", "status");
-    if (one.read_only) input.className = "value";
-    else {
+    if (one.read_only) {
+      input.className = "value";
+      element.tabIndex = 0;
+    } else {
       input.id = label.htmlFor = `parameter ${one.name}`;
       input.name = one.name;
     }
     element.append(label, input, unit, reason);
     const row = { ...one, group: one.name.slice(0, Math.max(0, dot)), element, input, reason, put: putter(one, input) };
+    // A finger and the keyboard find no tooltip.
+    element.addEventListener("focusin", () => this.meaning.replaceChildren(...breakable(element.title)));
+    element.addEventListener("focusout", () => this.meaning.replaceChildren());
     if (!one.read_only) {
       input.addEventListener("change", () => this.set(row));
-      // A finger and the keyboard find no tooltip.
-      input.addEventListener("focus", () => this.meaning.replaceChildren(...breakable(element.title)));
-      input.addEventListener("blur", () => this.meaning.replaceChildren());
+      input.addEventListener("blur", () => {
+        // What was typed waits for the response, or for its reason to be read.
+        if (!row.asking && input.ariaInvalid !== "true") this.refresh(row);
+      });
     }
     return row;
   }
 
   async set(row) {
     const value = wanted(row);
+    row.asking = true;
     const reason = value === undefined ? `'${row.input.value}' is no number` : await this.link.ask("set", { name: row.name, value });
+    row.asking = false;
     row.reason.dataset.ok = String(!reason);
     row.input.ariaInvalid = String(Boolean(reason));
     row.reason.textContent = reason || "set";
