@@ -144,12 +144,15 @@ def test_what_is_malformed_is_refused_with_a_reason_and_the_socket_lives(alone):
 
 def test_so_many_pages_and_no_more(alone):
     async def crowd() -> None:
+        assert (await asyncio.to_thread(ask, alone, "/socket"))[:2] == (200, "")
         pages = [Look(alone) for _ in range(16)]
         for page in pages:
             await page.__aenter__()
         with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
             await Look(alone).__aenter__()
         assert refused.value.status == 503
+        reason = "16 pages are shown already; close one of them"
+        assert (await asyncio.to_thread(ask, alone, "/socket"))[:2] == (503, reason)
         for page in pages:
             await page.__aexit__()
 

@@ -410,6 +410,23 @@ def test_the_token_leaves_the_address_and_the_page_works(start, view, browser):
     assert "a token is needed" in browser.driver.page_source
 
 
+def test_a_page_that_is_refused_says_why(view, browser):
+    """Where the server has restarted with a token, or without the vehicle."""
+    served = view("--namespace", "/red", "--namespace", "/blue")
+    browser.driver.get(f"{served.origin}/?vehicle=/blue")
+    browser.until(lambda: "no data from a vehicle" in browser.text("status"), "a status")
+    served.program.stop()
+    browser.until(lambda: "no connection to the server" in browser.text("status"), "the loss")
+    served = view("--namespace", "/red", "--port", str(served.port))
+    browser.until(lambda: "no vehicle '/blue'; there are /red" in browser.text("status"), "the vehicle's absence")
+    served.program.stop()
+    served = view("--token", "--port", str(served.port))
+    browser.until(lambda: "a token is needed" in browser.text("status"), "the need of a token")
+    served.program.stop()
+    view("--namespace", "/blue", "--port", str(served.port))
+    browser.until(lambda: "no data from a vehicle" in browser.text("status"), "a status again")
+
+
 class Thumb:
     """A thumb on its pad: what it shall do, in order. A movement takes 0.1 s."""
 

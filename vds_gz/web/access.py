@@ -72,7 +72,7 @@ class Access:
         if request.method not in ("GET", "HEAD"):
             raise web.HTTPMethodNotAllowed(request.method, ["GET"], text="only GET is served; commands go by socket")
         if request.path == SOCKET:
-            _check_origin(request.headers.get("Origin"), request.host)
+            _check_origin(request.headers, request.host)
         if not self.knows_token(request.cookies):
             return self._welcome(request)
         return await handler(request)
@@ -89,8 +89,11 @@ class Access:
         return response
 
 
-def _check_origin(origin: str | None, host: str) -> None:
+def _check_origin(headers: Mapping[str, str], host: str) -> None:
     """Refuse to let a page of another origin drive."""
+    origin = headers.get("Origin")
+    if origin is None and "Upgrade" not in headers:  # no socket is opened by it: a page asks why it got none
+        return
     if origin is None:
         raise web.HTTPForbidden(text=f"the header Origin is missing; it must be 'http://{host}'")
     if origin.lower() not in (f"http://{host.lower()}", f"https://{host.lower()}"):

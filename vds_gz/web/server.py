@@ -73,6 +73,8 @@ class Server:
         if len(self._pages) >= MAX_PAGES:
             raise web.HTTPServiceUnavailable(text=f"{MAX_PAGES} pages are shown already; close one of them")
         socket = web.WebSocketResponse(max_msg_size=MAX_LENGTH, heartbeat=10.0, timeout=CLOSE_TIMEOUT, compress=False)
+        if not socket.can_prepare(request):  # a page asks why it got no socket, and may have one now
+            return web.Response()
         await socket.prepare(request)
         page = Page(socket, self._graph, self._vehicles[namespace], list(self._vehicles))
         self._pages.add(page)

@@ -13,7 +13,7 @@ export class Link {
     this.open();
   }
 
-  // What to do when a message of a kind comes; "opened", "lost" and "frame" are kinds too.
+  // What to do when a message of a kind comes; "opened", "lost" (with the server's reason) and "frame" are kinds too.
   on(kind, listener) {
     this.listeners.set(kind, listener);
   }
@@ -45,11 +45,21 @@ export class Link {
     this.socket.binaryType = "arraybuffer";
     this.socket.onopen = () => this.tell("opened");
     this.socket.onmessage = (event) => this.take(event.data);
-    this.socket.onclose = () => {
+    this.socket.onclose = async (event) => {
       for (const number of [...this.responses.keys()]) this.respond(number, "the connection to the server is lost");
-      this.tell("lost");
+      this.tell("lost", event.reason || (await this.refusal()));
       setTimeout(() => this.open(), RETRY);
     };
+  }
+
+  // Why the server opens no socket, which a socket itself does not learn; empty if it cannot be reached, or would open one.
+  async refusal() {
+    try {
+      const response = await fetch(this.address.replace("ws", "http"), { signal: AbortSignal.timeout(RETRY) });
+      return await response.text();
+    } catch {
+      return "";
+    }
   }
 
   take(data) {

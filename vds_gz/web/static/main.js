@@ -24,9 +24,9 @@ new Services(link);
 
 let [newest, shown] = [null, null];
 
-link.on("opened", () => status.connected(true));
-link.on("lost", () => {
-  status.connected(false);
+link.on("opened", () => status.connected());
+link.on("lost", (reason) => {
+  status.lost(reason);
   driving.release();
 });
 link.on("hello", (message) => status.vehicles(message.vehicles, message.vehicle));

@@ -15,8 +15,12 @@ export class Status {
     setInterval(() => this.showRate(performance.now()), WINDOW / 2);
   }
 
-  connected(yes) {
-    this.say(yes ? "waiting for the vehicle ..." : "no connection to the server; trying again ...", yes ? "waiting" : "lost");
+  connected() {
+    this.say("waiting for the vehicle ...", "waiting");
+  }
+
+  lost(reason) {
+    this.say(`${reason || "no connection to the server"}; trying again ...`, "lost");
   }
 
   show({ alive, level, text, values }) {
