@@ -204,9 +204,9 @@ def distance(point: np.ndarray, path: np.ndarray) -> float:
     return float(np.hypot(*(at - along[:, None] * legs).T).min())
 
 
-def vehicle_file(folder: Path, vehicle: str, **actuators: float | None) -> Path:
-    """The vehicle's parameters, with other dead times and time constants of its actuators where they are given."""
-    tree = yaml.safe_load(share("config", f"{VEHICLES[vehicle]}.yaml").read_text(encoding="utf-8"))
+def vehicle_file(folder: Path, own: Path, **actuators: float | None) -> Path:
+    """A vehicle's parameters, with other dead times and time constants of its actuators where they are given."""
+    tree = yaml.safe_load(own.read_text(encoding="utf-8"))
     for model in tree["sim_node"]["ros__parameters"]["model_params"].values():
         for name, actuator in model.items():
             if name.endswith(("_actuator", "_actuators")):
@@ -236,7 +236,8 @@ def launched(arguments: list[str], log: Path) -> Iterator[subprocess.Popen[bytes
 def tour(options: argparse.Namespace, controller: str, dead_time: float | None) -> list[Drive]:
     """Drive to each goal with one Nav2."""
     folder = Path(tempfile.mkdtemp(prefix="nav2_bench_"))
-    file = vehicle_file(folder, options.vehicle, dead_time=dead_time, time_constant=options.time_constant)
+    own = options.params_file or share("config", f"{VEHICLES[options.vehicle]}.yaml")
+    file = vehicle_file(folder, own, dead_time=dead_time, time_constant=options.time_constant)
     print(f"log: {folder / 'log'}", file=sys.stderr)
     with launched([f"vehicle:={options.vehicle}", f"params_file:={file}", *options.launch], folder / "log") as launch:
         rclpy.init(args=[])
@@ -248,11 +249,13 @@ def tour(options: argparse.Namespace, controller: str, dead_time: float | None) 
 
 def drive_all(launch: subprocess.Popen[bytes], options: argparse.Namespace, controller: str) -> list[Drive]:
     """Drive to each goal with a Nav2 that is being started."""
-    forwards = (options.vehicle, controller) == ("ackermann", "PurePursuit")  # it cannot shunt
-    watcher = Watcher(controller=controller, planner="Forwards" if forwards else "GridBased")
+    selected = {"controller": controller}
+    if (options.vehicle, controller) == ("ackermann", "PurePursuit"):
+        selected["planner"] = "Forwards"  # it cannot shunt
+    watcher = Watcher(**selected)
     watcher.ready(launch)
     drives = []
-    for goal in GOALS[: options.goals]:
+    for goal in options.goal or GOALS[: options.goals]:
         drives.append(watcher.drive(goal))
         print(row(drives[-1]), flush=True)
     watcher.node.destroy_node()  # else what it selected still goes to the next Nav2
@@ -295,7 +298,10 @@ def main() -> int:
     """Run it; 0 if each goal was reached, else 1."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--vehicle", choices=[*VEHICLES], default="differential")
-    parser.add_argument("--controllers", nargs="+", choices=[*CONTROLLERS], default=[*CONTROLLERS])
+    parser.add_argument("--params-file", type=Path, help="the vehicle's parameter file; default: of --vehicle")
+    parser.add_argument(
+        "--controllers", nargs="+", default=[*CONTROLLERS], help="as Nav2's file names them; default: %(default)s"
+    )
     parser.add_argument(
         "--dead-times", nargs="+", type=float, default=[None], help="of all actuators [s]; default: as in its file"
     )
@@ -303,17 +309,27 @@ def main() -> int:
     parser.add_argument(
         "--goals", type=int, choices=range(1, len(GOALS) + 1), default=len(GOALS), help="how many of the goals"
     )
+    parser.add_argument(
+        *("--goal", "-g"), nargs=3, type=float, action="append", metavar=("X", "Y", "DEGREES"), help="one of your own"
+    )
     parser.add_argument("--json", type=Path, help="where to keep what was seen")
-    parser.add_argument("--launch", nargs="+", default=[], help="more launch arguments, as localization:=amcl")
+    parser.add_argument("--launch", nargs="+", default=[], help="of nav2.launch.py, as localization:=amcl map:=...")
     options = parser.parse_args()
     os.environ.setdefault("ROS_DOMAIN_ID", str(os.getpid() % 100 + 1))
     runs = []
     for controller, dead_time in itertools.product(options.controllers, options.dead_times):
         of = "" if dead_time is None else f", dead time {dead_time:g} s"
-        print(f"\n{options.vehicle}, {CONTROLLERS[controller]}{of}\n\n{HEADER}", flush=True)
+        print(
+            f"\n{options.params_file or options.vehicle}, {CONTROLLERS.get(controller, controller)}{of}\n\n{HEADER}",
+            flush=True,
+        )
         drives = tour(options, controller, dead_time)
         print(f"\n{summary(drives)}", flush=True)
-        run = {"vehicle": options.vehicle, "controller": CONTROLLERS[controller], "dead_time": dead_time}
+        run = {
+            "vehicle": options.vehicle,
+            "controller": CONTROLLERS.get(controller, controller),
+            "dead_time": dead_time,
+        }
         runs.append({**run, "drives": [asdict(one) for one in drives]})
         if options.json:
             options.json.write_text(json.dumps(runs), encoding="utf-8")

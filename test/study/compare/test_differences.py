@@ -105,6 +105,12 @@ def test_equal_stamps_do_not_hide_a_delay():
     assert delay(time, np.sin(3.0 * time), np.sin(3.0 * (time - 0.06)))[0] == pytest.approx(0.06, abs=1e-3)
 
 
+def test_runs_that_went_different_ways_have_no_delay():
+    """The best shift would be the longest one, whatever that is."""
+    time = 0.02 * np.arange(500)
+    assert delay(time, time**2, time**2 - 60.0) == (None, None)
+
+
 def test_what_is_no_number_is_within_no_bound():
     assert tolerance.Bound("drive", "rms", 0.1, math.nan).broken
     assert tolerance.Bound("drive", "rms", 0.1, None).broken

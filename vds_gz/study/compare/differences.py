@@ -131,6 +131,8 @@ def compare(a: Recording, b: Recording, *, together: bool = False) -> Comparison
 def delay(time: Array, a: Array, b: Array) -> tuple[float | None, float | None]:
     """How much later ``b`` is than ``a`` [s], and the rms of what then still differs; None where nothing tells.
 
+    It is looked for up to ``LONGEST_DELAY``, and a quarter of the run.
+
     Args:
         time: Of the samples, which may have equal stamps [s].
         a, b: One signal of both runs, in one unit.
@@ -149,6 +151,8 @@ def delay(time: Array, a: Array, b: Array) -> tuple[float | None, float | None]:
     count = int(longest / interval)
     shifts = interval * np.arange(-count, count + 1)
     coarse = min(shifts.tolist(), key=lambda shift: (error(shift), abs(shift)))
+    if abs(coarse) == shifts[-1]:
+        return None, None  # the minimum lies beyond, if there is one: the runs went different ways
     fine = minimize_scalar(error, (), (coarse - interval, coarse + interval), method="bounded", options={"xatol": 1e-7})
     best = float(fine.x) if fine.fun < error(coarse) else coarse
     return best, math.sqrt(error(best))
