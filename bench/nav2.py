@@ -12,6 +12,7 @@ import itertools
 import json
 import math
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -25,7 +26,6 @@ from typing import Any
 
 import numpy as np
 import rclpy
-import yaml
 from action_msgs.msg import GoalStatus
 from geometry_msgs.msg import PoseStamped
 from lifecycle_msgs.msg import State
@@ -34,14 +34,19 @@ from nav2_msgs.action import NavigateToPose
 from nav2_msgs.srv import ManageLifecycleNodes
 from nav_msgs.msg import Odometry
 from nav_msgs.msg import Path as PathMessage
+from rcl_interfaces.srv import SetParametersAtomically
 from rclpy.action import ActionClient
 from rclpy.duration import Duration
+from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.time import Time
 from std_msgs.msg import String
 from tf2_ros import Buffer, TransformException, TransformListener
 
+from vds_gz.configuration import parameters_of_file
+from vds_gz.errors import VdsGzError
 from vds_gz.interface.conversions import yaw_of
+from vds_gz.parameters.declaration import describe
 from vds_gz.share import share
 
 #: The parameter file of each vehicle of nav2.launch.py.
@@ -137,6 +142,17 @@ class Watcher:
                     return
         raise RuntimeError("bt_navigator did not become active")
 
+    def set_parameters(self, values: dict[str, float]) -> None:
+        """Set parameters of the vehicle."""
+        request = SetParametersAtomically.Request(
+            parameters=[Parameter(name, value=value).to_parameter_msg() for name, value in values.items()]
+        )
+        client = self.node.create_client(SetParametersAtomically, "sim_node/set_parameters_atomically")
+        client.wait_for_service(10.0)
+        response = client.call_async(request)
+        if not self.until(response.done, 10.0) or not response.result().result.successful:
+            raise RuntimeError(f"sim_node did not take {values}; the log of nav2.launch.py says why")
+
     def drive(self, goal: tuple[float, float, float]) -> Drive:
         """Send a goal and watch until it is over, and a little longer."""
         x, y, heading = goal[0], goal[1], math.radians(goal[2])
@@ -184,11 +200,12 @@ class Watcher:
             drive.passed = max(drive.passed, float(-to_go @ self._approach))
         elif len(self._plan) > 1:
             drive.off_path = max(drive.off_path, distance(here, self._plan))
-        self._compare(drive, here, yaw_of(pose.orientation), Time.from_msg(message.header.stamp))
+        self._compare(drive, message, here)
 
-    def _compare(self, drive: Drive, here: np.ndarray, heading: float, stamp: Time) -> None:
+    def _compare(self, drive: Drive, truth: Odometry, here: np.ndarray) -> None:
+        stamp, heading = Time.from_msg(truth.header.stamp), yaw_of(truth.pose.pose.orientation)
         try:
-            found = self._tf.lookup_transform("map", "base_link", stamp, Duration(seconds=0.0)).transform
+            found = self._tf.lookup_transform("map", truth.child_frame_id, stamp, Duration(seconds=0.0)).transform
         except TransformException:
             return  # the localization's word for this instant is still on its way
         there = np.array([found.translation.x, found.translation.y])
@@ -204,16 +221,18 @@ def distance(point: np.ndarray, path: np.ndarray) -> float:
     return float(np.hypot(*(at - along[:, None] * legs).T).min())
 
 
-def vehicle_file(folder: Path, own: Path, **actuators: float | None) -> Path:
-    """A vehicle's parameters, with other dead times and time constants of its actuators where they are given."""
-    tree = yaml.safe_load(own.read_text(encoding="utf-8"))
-    for model in tree["sim_node"]["ros__parameters"]["model_params"].values():
-        for name, actuator in model.items():
-            if name.endswith(("_actuator", "_actuators")):
-                actuator.update({parameter: value for parameter, value in actuators.items() if value is not None})
-    file = folder / "vehicle.yaml"
-    file.write_text(yaml.safe_dump(tree), encoding="utf-8")
-    return file
+def actuator_values(file: Path, **values: float | None) -> dict[str, float]:
+    """Parameters of all actuators of a vehicle that get the values that are given."""
+    parameters = parameters_of_file(file)
+    found = {
+        f"model_params.{parameters.model}.{one.name}": value
+        for one in describe(parameters.vehicle)
+        for name, value in values.items()
+        if value is not None and re.search(rf"_actuators?\.{name}$", one.name)
+    }
+    if not found and any(value is not None for value in values.values()):
+        raise VdsGzError(f"the vehicle of {file} has no actuators with {' and '.join(values)}; leave these options out")
+    return found
 
 
 @contextmanager
@@ -235,25 +254,28 @@ def launched(arguments: list[str], log: Path) -> Iterator[subprocess.Popen[bytes
 
 def tour(options: argparse.Namespace, controller: str, dead_time: float | None) -> list[Drive]:
     """Drive to each goal with one Nav2."""
-    folder = Path(tempfile.mkdtemp(prefix="nav2_bench_"))
-    own = options.params_file or share("config", f"{VEHICLES[options.vehicle]}.yaml")
-    file = vehicle_file(folder, own, dead_time=dead_time, time_constant=options.time_constant)
-    print(f"log: {folder / 'log'}", file=sys.stderr)
-    with launched([f"vehicle:={options.vehicle}", f"params_file:={file}", *options.launch], folder / "log") as launch:
+    log = Path(tempfile.mkdtemp(prefix="nav2_bench_"), "log")
+    file = options.params_file or share("config", f"{VEHICLES[options.vehicle]}.yaml")
+    values = actuator_values(file, dead_time=dead_time, time_constant=options.time_constant)
+    print(f"log: {log}", file=sys.stderr)
+    with launched([f"vehicle:={options.vehicle}", f"params_file:={file.resolve()}", *options.launch], log) as launch:
         rclpy.init(args=[])
         try:
-            return drive_all(launch, options, controller)
+            return drive_all(launch, options, controller, values)
         finally:
             rclpy.shutdown()
 
 
-def drive_all(launch: subprocess.Popen[bytes], options: argparse.Namespace, controller: str) -> list[Drive]:
-    """Drive to each goal with a Nav2 that is being started."""
+def drive_all(
+    launch: subprocess.Popen[bytes], options: argparse.Namespace, controller: str, values: dict[str, float]
+) -> list[Drive]:
+    """Drive to each goal with a Nav2 that is being started, and a vehicle with these parameters."""
     selected = {"controller": controller}
     if (options.vehicle, controller) == ("ackermann", "PurePursuit"):
         selected["planner"] = "Forwards"  # it cannot shunt
     watcher = Watcher(**selected)
     watcher.ready(launch)
+    watcher.set_parameters(values)
     drives = []
     for goal in options.goal or GOALS[: options.goals]:
         drives.append(watcher.drive(goal))
@@ -315,19 +337,25 @@ def main() -> int:
     parser.add_argument("--json", type=Path, help="where to keep what was seen")
     parser.add_argument("--launch", nargs="+", default=[], help="of nav2.launch.py, as localization:=amcl map:=...")
     options = parser.parse_args()
+    ours = not any(one.startswith("nav2_params_file:=") for one in options.launch)
+    if ours and (unknown := {*options.controllers} - {*CONTROLLERS}):
+        parser.error(f"our files for Nav2 have no controller '{min(unknown)}'; they have {', '.join(CONTROLLERS)}")
+    vehicle = str(options.params_file or options.vehicle)
     os.environ.setdefault("ROS_DOMAIN_ID", str(os.getpid() % 100 + 1))
     runs = []
     for controller, dead_time in itertools.product(options.controllers, options.dead_times):
         of = "" if dead_time is None else f", dead time {dead_time:g} s"
-        print(
-            f"\n{options.params_file or options.vehicle}, {CONTROLLERS.get(controller, controller)}{of}\n\n{HEADER}",
-            flush=True,
-        )
-        drives = tour(options, controller, dead_time)
+        name = CONTROLLERS.get(controller, controller)
+        print(f"\n{vehicle}, {name}{of}\n\n{HEADER}", flush=True)
+        try:
+            drives = tour(options, controller, dead_time)
+        except VdsGzError as error:
+            parser.error(str(error))
         print(f"\n{summary(drives)}", flush=True)
         run = {
-            "vehicle": options.vehicle,
-            "controller": CONTROLLERS.get(controller, controller),
+            "vehicle": vehicle,
+            "launch": options.launch,
+            "controller": name,
             "dead_time": dead_time,
         }
         runs.append({**run, "drives": [asdict(one) for one in drives]})

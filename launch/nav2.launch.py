@@ -15,7 +15,7 @@ from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from vds_gz.configuration import in_world
 from vds_gz.interface import topics
 from vds_gz.launching.actions import require
-from vds_gz.launching.arguments import BOOLEANS, LaunchError, boolean, given, number
+from vds_gz.launching.arguments import BOOLEANS, LaunchError, boolean, given, number, robot_state_publisher_argument
 from vds_gz.launching.vehicle import Vehicle, on_simulation_time
 from vds_gz.sensing.streams import SCAN, STREAMS
 from vds_gz.share import share
@@ -107,8 +107,8 @@ def generate_launch_description() -> LaunchDescription:
             choices=[*LOCALIZATION],
             description="exact: odometry and map -> odom are the truth; noisy: the odometry drifts, the pose in the "
             "map is noisy; amcl_style: it is held and corrected as AMCL does it; amcl: the odometry drifts, and AMCL "
-            "itself gives map -> odom, as it does where the vehicle's parameter file says 'external'. Empty, here and "
-            "below: as in that file.",
+            "itself gives map -> odom. Empty, here and below: as in the vehicle's parameter file; where that says "
+            "'external', nothing here gives map -> odom.",
         ),
         DeclareLaunchArgument("x", default_value="0.0", description="Where the vehicle starts in the map [m]."),
         DeclareLaunchArgument("y", default_value="0.0", description="Where the vehicle starts in the map [m]."),
@@ -131,12 +131,7 @@ def generate_launch_description() -> LaunchDescription:
             choices=[*BOOLEANS],
             description="Start Nav2's servers. false: only the vehicle, for a Nav2 that is started elsewhere.",
         ),
-        DeclareLaunchArgument(
-            "robot_state_publisher",
-            default_value="true",
-            choices=[*BOOLEANS],
-            description="Publish the transforms base_link -> wheels and sensors.",
-        ),
+        robot_state_publisher_argument(),
         DeclareLaunchArgument(
             "autostart", default_value="true", choices=[*BOOLEANS], description="Bring Nav2's servers up at once."
         ),
@@ -196,13 +191,15 @@ def nav2(arguments: dict[str, str], vehicle: Vehicle, stamped: bool) -> list[Nod
         stamped: They send TwistStamped, else Twist.
     """
     simulated = vehicle.parameters()
-    localized_by_amcl = simulated.localization.external
-    if localized_by_amcl and not any(SCAN in STREAMS[one.type] for one in simulated.sensors.values()):
+    with_amcl = arguments["localization"] == "amcl"
+    if with_amcl and not any(SCAN in STREAMS[one.type] for one in simulated.sensors.values()):
+        planar = " or ".join(name for name, streams in STREAMS.items() if SCAN in streams)
         raise LaunchError(
-            "AMCL is to localize the vehicle, which needs a lidar of type lidar2d or rplidar_a2, and its sensors are: "
-            f"{', '.join(simulated.sensors) or 'none'}; list one, or none at all: in a world it then gets one by itself"
+            f"launch argument 'localization' is 'amcl', which needs a lidar of type {planar}, and the sensors "
+            f"are: {', '.join(simulated.sensors) or 'none'}; list one in its file, or none at all, which gives it one "
+            "in a world"
         )
-    servers = [one for one in SERVERS if one[1] != "amcl" or localized_by_amcl]
+    servers = [one for one in SERVERS if one[1] != "amcl" or with_amcl]
     plugins = () if arguments["nav2_params_file"] else PLUGINS
     require("nav2.launch.py", *(package for package, _ in (*servers, MANAGER)), *plugins, part_of="navigation2")
     simulation_time = {"use_sim_time": on_simulation_time(simulated)}

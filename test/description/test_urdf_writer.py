@@ -84,20 +84,6 @@ def test_base_footprint_is_base_link(vehicle):
     assert joint.find("origin") is None
 
 
-@pytest.mark.parametrize("frame", ["base_footprint", "my_base"])
-def test_another_frame_of_the_odometry_is_above_all_links(frame):
-    robot = Robot(urdf("bicycle", BicycleParameters(), base_frame=frame))
-    joint = robot.joints["base_link_mount"]
-    assert (joint.find("parent").get("link"), joint.find("child").get("link")) == (frame, "base_link")
-    children = [joint.find("child").get("link") for joint in robot.joints.values()]
-    assert sorted([*children, frame]) == sorted(robot.links)
-
-
-def test_a_part_is_no_frame_of_the_odometry():
-    with pytest.raises(DescriptionError, match="base_frame is 'fixed_axle', a part of"):
-        urdf("bicycle", BicycleParameters(), base_frame="fixed_axle")
-
-
 def test_a_wheel_is_named_as_its_joint(vehicle):
     _, _, robot = vehicle
     for name in robot.movable():

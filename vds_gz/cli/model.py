@@ -39,7 +39,7 @@ def written(parameters: NodeParameters, form: str, name: str) -> str:
         return sdf(model, parameters.vehicle, name, parameters.sensors)
     if form == "bridge":
         return vehicle_bridge(name, parameters.sensors, parameters.frame_prefix)
-    return urdf(model.name, parameters.vehicle, model.xacro, parameters.sensors, parameters.base_frame)
+    return urdf(model.name, parameters.vehicle, model.xacro, parameters.sensors)
 
 
 def _parser() -> argparse.ArgumentParser:

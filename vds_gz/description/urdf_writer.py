@@ -50,7 +50,6 @@ def urdf(
     parameters: DataclassInstance,
     xacro_file: str | Path | None = None,
     sensors: Mapping[str, Sensor] | None = None,
-    base_frame: str = BASE_LINK,
 ) -> str:
     """The URDF of a vehicle.
 
@@ -60,11 +59,10 @@ def urdf(
         xacro_file: The file to draw it with, where it is not ``<model>.urdf.xacro``; a relative path begins in this
             package's folder of models.
         sensors: The parameter groups of the sensors that it carries, by their names.
-        base_frame: The frame of its odometry, above all links.
 
     Raises:
         DescriptionError: There is no such model or file (the message names those that there are), or the file is not
-            valid xacro, or needs an argument that the parameters lack, or ``base_frame`` is a part of the vehicle.
+            valid xacro, or needs an argument that the parameters lack.
     """
     path = share("models") / xacro_file if xacro_file else _model_file(model)
     if not path.is_file():
@@ -79,7 +77,7 @@ def urdf(
         raise DescriptionError(f"sensor '{min(twice)}' has the name of a part of '{path}'; another name would be right")
     root = document.documentElement
     assert root is not None
-    _add_base(root, links, base_frame, path)
+    _add_alias(root, links)
     return '<?xml version="1.0"?>\n' + root.toprettyxml(indent="  ")
 
 
@@ -108,23 +106,13 @@ def _assembly(model: str, path: Path, sensors: Mapping[str, Sensor]) -> Document
     return document
 
 
-def _add_base(root: Element, links: list[str], base_frame: str, path: Path) -> None:
-    """Give ``base_link`` its other name, or hang it below the frame of the odometry."""
-    if base_frame != BASE_LINK and base_frame in {
-        one.getAttribute("link") for one in root.getElementsByTagName("child")
-    }:
-        raise DescriptionError(
-            f"base_frame is '{base_frame}', a part of '{path}' that is fixed to another; the name of its root, or one "
-            "of its own, would be right"
-        )
-    other, parent, child = base_frame, base_frame, BASE_LINK
-    if base_frame == BASE_LINK:
-        other, parent, child = BASE_FOOTPRINT, BASE_LINK, BASE_FOOTPRINT
-    if other not in links:
-        _append(root, "link", name=other)
-        joint = _append(root, "joint", name=f"{child}_mount", type="fixed")
-        _append(joint, "parent", link=parent)
-        _append(joint, "child", link=child)
+def _add_alias(root: Element, links: list[str]) -> None:
+    """Give ``base_link`` its other name, unless the drawing uses that itself."""
+    if BASE_LINK in links and BASE_FOOTPRINT not in links:
+        _append(root, "link", name=BASE_FOOTPRINT)
+        joint = _append(root, "joint", name=f"{BASE_FOOTPRINT}_mount", type="fixed")
+        _append(joint, "parent", link=BASE_LINK)
+        _append(joint, "child", link=BASE_FOOTPRINT)
 
 
 def _append(above: Element, tag: str, namespace: str | None = None, **attributes: str) -> Element:

@@ -43,12 +43,7 @@ def vehicle_arguments() -> list[DeclareLaunchArgument]:
             "params_file", default_value="", description="A parameter file of your own, instead of the preset."
         ),
         DeclareLaunchArgument("namespace", default_value="", description="Namespace of the nodes and their topics."),
-        DeclareLaunchArgument(
-            "robot_state_publisher",
-            default_value="true",
-            choices=[*BOOLEANS],
-            description="Publish the transforms base_link -> wheels and sensors.",
-        ),
+        robot_state_publisher_argument(),
         DeclareLaunchArgument("rviz", default_value="false", choices=[*BOOLEANS], description="Start RViz."),
         DeclareLaunchArgument(
             "log_level",
@@ -57,6 +52,18 @@ def vehicle_arguments() -> list[DeclareLaunchArgument]:
             description="The least severity that is logged.",
         ),
     ]
+
+
+def robot_state_publisher_argument() -> DeclareLaunchArgument:
+    """Whether that is started."""
+    from launch.actions import DeclareLaunchArgument
+
+    return DeclareLaunchArgument(
+        "robot_state_publisher",
+        default_value="true",
+        choices=[*BOOLEANS],
+        description="Publish the transforms base_link -> wheels and sensors.",
+    )
 
 
 def chosen_file(arguments: Mapping[str, str]) -> str:
@@ -79,7 +86,7 @@ def number(text: str, name: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise LaunchError(f"launch argument '{name}' is '{text}'; it must be a number")
+        raise LaunchError(f"launch argument '{name}' is '{text}'; it must be a finite number")
     return value
 
 

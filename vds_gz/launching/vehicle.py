@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from vds_gz.configuration import NODE_NAME, parameters_of
-from vds_gz.description.urdf_writer import urdf
+from vds_gz.description.urdf_writer import BASE_LINK, urdf
 from vds_gz.errors import ArgumentError
 from vds_gz.interface import topics
 from vds_gz.interface.commands import command_types
@@ -124,17 +124,16 @@ class Vehicle:
         program = "robot_state_publisher"
         require(f"{program}:=true", program, instead=f"launch with {program}:=false")
         parameters = self.parameters()
+        if parameters.base_frame != BASE_LINK:
+            raise LaunchError(
+                f"base_frame is '{parameters.base_frame}', and descriptions made here begin at '{BASE_LINK}'; launch "
+                f"with {program}:=false beside a {program} that has a description with '{parameters.base_frame}'"
+            )
         remaps = self._remaps
         if by_topic:
             description: dict[str, object] = {"use_robot_description_topic": True}
         else:
-            text = urdf(
-                parameters.model,
-                parameters.vehicle,
-                models()[parameters.model].xacro,
-                parameters.sensors,
-                parameters.base_frame,
-            )
+            text = urdf(parameters.model, parameters.vehicle, models()[parameters.model].xacro, parameters.sensors)
             description = {topics.ROBOT_DESCRIPTION.name: ParameterValue(text, value_type=str)}
             # It would publish the description a second time, beside the node itself.
             remaps = [*remaps, (topics.ROBOT_DESCRIPTION.name, "~/robot_description")]
@@ -161,9 +160,7 @@ class Vehicle:
             return []
         x, y, yaw = self.pose
         parameters = self.parameters()
-        localization = parameters.localization
-        amcl_listens = localization.external or (parameters.simulate_localization and localization.style == "amcl")
-        if amcl_listens and localization.amcl.initialpose == "amcl":
+        if not parameters.initialpose_moves_vehicle:
             raise LaunchError(
                 f"launch arguments x, y, yaw are {x:g}, {y:g}, {yaw:g}, but with localization.amcl.initialpose 'amcl' "
                 "the initial pose does not move the vehicle; leave them out, or set it to 'both' or 'vehicle'"

@@ -81,7 +81,7 @@ class VehicleSystem:
         self._link.attach(entity, ecm)
         graph = open_graph(arguments, NODE_NAME)
         plant = gazebo_plant(graph, parameters, model, self._link)
-        description = urdf(model.name, parameters.vehicle, model.xacro, parameters.sensors, parameters.base_frame)
+        description = urdf(model.name, parameters.vehicle, model.xacro, parameters.sensors)
         self._node = SimNode(graph, parameters, model, description, plant)
         self._node.begin()
         self._log = settings.findtext("commands", "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 
 from vds_gz.description.urdf_reader import Robot
+from vds_gz.description.urdf_writer import BASE_FOOTPRINT
 from vds_gz.geometry.se2 import Pose
 from vds_gz.interface.amcl import AmclOutput
 from vds_gz.interface.contacts import ContactsOutput
@@ -64,7 +65,9 @@ class Observations:
     def publish_latched(self, time: int, description: str) -> None:
         """Send what is said once, at a simulated time [ns]: the URDF, and where the sensors are mounted."""
         joints = Robot(description).joints if self._parameters.sensors else []
-        self._outputs.publish_latched(time, description, [joint for joint in joints if joint.kind == "fixed"])
+        # Beside another description, base_footprint may be above base_link.
+        mounts = [joint for joint in joints if joint.kind == "fixed" and joint.child != BASE_FOOTPRINT]
+        self._outputs.publish_latched(time, description, mounts)
 
     def note(self, time: int) -> None:
         """Let the vehicle's present, at a simulated time [ns], be an instant that goes out."""

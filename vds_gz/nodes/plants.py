@@ -62,7 +62,7 @@ def description(parameters: NodeParameters, model: AnyModel) -> str:
     Raises:
         DescriptionError: Nothing draws this model, or the drawing is not valid.
     """
-    text = write_urdf(model.name, parameters.vehicle, model.xacro, parameters.sensors, parameters.base_frame)
+    text = write_urdf(model.name, parameters.vehicle, model.xacro, parameters.sensors)
     if parameters.backend != "kinematic" and parameters.gazebo.link == "ros2_control":
         from vds_gz.description.ros2_control import with_hardware
 

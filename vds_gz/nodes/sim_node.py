@@ -212,15 +212,14 @@ class SimNode:
         self._commands.last_arrival = None
 
     def _on_initial_pose(self, given: InitialPose) -> None:
-        amcl, localization = self._observations.amcl, self._parameters.localization
-        role = localization.amcl.initialpose
-        if role != "amcl" or (amcl is None and not localization.external):
+        amcl = self._observations.amcl
+        if self._parameters.initialpose_moves_vehicle:
             try:
                 self._simulation.set_pose(given.pose, given.attitude)
             except LinkError as error:
                 self.graph.log(Severity.ERROR, f"the vehicle was not put anywhere: {error}")
                 return
-        if amcl is not None and role != "vehicle":
+        if amcl is not None and self._parameters.localization.amcl.initialpose != "vehicle":
             amcl.initialise(given.pose, given.deviations)
 
     def _on_parameters(self, values: Mapping[str, Value]) -> None:

@@ -62,7 +62,7 @@ class NodeParameters(ParameterGroup):
     simulate_localization: bool = flag(False, "odometry drifts and the map pose is noisy, else both are exact")
     map_frame: str = text("map", "frame of the exact pose")
     odom_frame: str = text("odom", "frame of the odometry")
-    base_frame: str = text("base_link", "frame of the vehicle, which odom_frame leads to")
+    base_frame: str = text("base_link", "frame of the vehicle, the child of odom_frame")
     frame_prefix: str = text("", "put before the names of all frames")
     backend: str = choice(
         "kinematic",
@@ -103,6 +103,11 @@ class NodeParameters(ParameterGroup):
                 f"parameter 'moving_obstacles' is '{self.moving_obstacles}' and 'world' is empty; obstacles move "
                 "through a world: set world:=empty where there is to be nothing else"
             )
+        if self.base_frame in ("", self.odom_frame, self.map_frame):
+            raise ParameterError(
+                f"parameter 'base_frame' is '{self.base_frame}'; it must be a name, and another one than odom_frame, "
+                f"'{self.odom_frame}', and map_frame, '{self.map_frame}'"
+            )
         if self.pub_rate > self.step_rate:
             raise ParameterError(
                 f"parameter 'pub_rate' is {self.pub_rate:g}; it must be at most step_rate, {self.step_rate:g} [Hz]"
@@ -111,6 +116,17 @@ class NodeParameters(ParameterGroup):
             raise ParameterError(
                 f"parameter 'clock_rate' is {self.clock_rate:g}; it must be at most step_rate, {self.step_rate:g} [Hz]"
             )
+
+    @property
+    def imitates_amcl(self) -> bool:
+        """The stand-in of AMCL localizes the vehicle."""
+        return self.simulate_localization and self.localization.style == "amcl"
+
+    @property
+    def initialpose_moves_vehicle(self) -> bool:
+        """An initial pose is where the vehicle is put, not only where it is held to be."""
+        another = self.imitates_amcl or self.localization.external
+        return not another or self.localization.amcl.initialpose != "amcl"
 
     @property
     def fixed_odom(self) -> bool:

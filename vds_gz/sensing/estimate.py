@@ -46,10 +46,10 @@ class StateEstimator:
             parameters: Of the node.
             measures: Speed and steering are measured, as one of Autoware's vehicles does.
         """
-        localization = parameters.localization
-        simulated, imitated = parameters.simulate_localization, localization.style == "amcl"
-        self._localization = Localization(localization, Pose()) if simulated and not imitated else None
-        self.amcl = Amcl(localization, Pose()) if simulated and imitated else None
+        localization, imitated = parameters.localization, parameters.imitates_amcl
+        simulated = parameters.simulate_localization and not imitated
+        self._localization = Localization(localization, Pose()) if simulated else None
+        self.amcl = Amcl(localization, Pose()) if imitated else None
         self._noise = MeasurementNoise(parameters.measurement_noise) if measures else None
 
     @property

@@ -148,7 +148,7 @@ def delay(time: Array, a: Array, b: Array) -> tuple[float | None, float | None]:
         shifted = np.interp(time[inside] - shift, time, a)
         return float(np.mean((b[inside] - shifted) ** 2))
 
-    count = int(longest / interval)
+    count = int(longest / interval) + 1
     shifts = interval * np.arange(-count, count + 1)
     coarse = min(shifts.tolist(), key=lambda shift: (error(shift), abs(shift)))
     if abs(coarse) == shifts[-1]:

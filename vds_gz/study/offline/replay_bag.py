@@ -113,9 +113,7 @@ def _outputs(replay: Replay, parameters: NodeParameters) -> tuple[list[tuple[top
     frames = Frames.of(parameters)
     elsewhere = parameters.localization.external
     node = Outputs(graph, frames, joints, model.actuators, parameters.fixed_odom, localized_elsewhere=elsewhere)
-    node.publish_latched(
-        BEGIN, urdf(model.name, parameters.vehicle, model.xacro, parameters.sensors, parameters.base_frame)
-    )
+    node.publish_latched(BEGIN, urdf(model.name, parameters.vehicle, model.xacro, parameters.sensors))
     outputs = list(node.outputs)
     if replay.reports:
         outputs += report_outputs(graph, replay.vehicle, frames.base, parameters.actuation_messages)

@@ -27,7 +27,7 @@ def verdict(found: Comparison) -> str:
         return "The runs are identical."
     delays = [f"{one.name} {_milliseconds(one)}" for one in found.differences if one.delay and abs(one.delay) > 5e-4]
     delays += [f"dead time of {one.name} {change * 1e3:+.1f} ms" for one, change in _changes(found)]
-    if all(one.delay is None for one in found.differences):
+    if not delays and all(one.delay is None for one in found.differences):
         return "Nothing tells which run is later, and by how much."
     if not delays:
         return "Neither run is later than the other by half a millisecond."
