@@ -124,7 +124,7 @@ def test_a_vehicle_starts_where_it_is_put(placed, ears, exits):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("speed_factor:=fast",), "launch argument 'speed_factor' is 'fast'; it must be a number"),
+        (("speed_factor:=fast",), "launch argument 'speed_factor' is 'fast'; it must be a finite number"),
         (("params_file:=/nowhere.yaml",), "parameter file '/nowhere.yaml' does not exist"),
         (("namespace:=a-b",), "namespace '/a-b' (launch argument 'namespace') must start with '/'"),
         (("use_sim_time:=true", "reference_clock:=true"), "'use_sim_time' and 'be_reference_clock' are both true"),
