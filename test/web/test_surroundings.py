@@ -10,11 +10,19 @@ from vds_gz.ros.factory import open_graph
 from vds_gz.web.surroundings import CLOUD, LOOK_PERIOD, NEWEST, SCAN, Surroundings
 
 
-@pytest.mark.parametrize(("frame", "met"), [("base_link", 2), ("red/base_link", 2), ("velodyne_base_link", 0)])
-def test_what_is_met_is_drawn_where_its_frame_is_and_not_while_that_is_unknown(probe, frame, met):
+@pytest.mark.parametrize(
+    ("base", "frame", "met"),
+    [
+        ("base_link", "base_link", 2),
+        ("red/base_link", "red/base_link", 2),
+        ("red_base_footprint", "red_base_footprint", 2),
+        ("base_link", "velodyne_base_link", 0),
+    ],
+)
+def test_what_is_met_is_drawn_where_its_frame_is_and_not_while_that_is_unknown(probe, base, frame, met):
     graph = open_graph(parse([], "page"), "page")
     truth = probe.graph.message("nav_msgs/msg/Odometry")
-    truth.pose.pose.orientation.w = 1.0
+    truth.child_frame_id, truth.pose.pose.orientation.w = base, 1.0
     around = Surroundings(graph, "/red", lambda: truth)
     publisher = probe.graph.publisher("/red/scan", SCAN, NEWEST)
     message = probe.graph.message(SCAN)
@@ -23,6 +31,7 @@ def test_what_is_met_is_drawn_where_its_frame_is_and_not_while_that_is_unknown(p
     while not publisher.subscription_count() and time.monotonic() < end:
         around.tick()
         graph.wait(0.1 * LOOK_PERIOD)
+    assert publisher.subscription_count()
     for _ in range(10):
         publisher.publish(message)
         graph.wait(0.05)

@@ -12,11 +12,10 @@ import ipaddress
 import secrets
 import socket
 from collections.abc import Mapping
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 from aiohttp import web
 from aiohttp.typedefs import Handler
-from yarl import URL
 
 #: Sent with every response.
 HEADERS = {
@@ -84,15 +83,20 @@ class Access:
             wrong = "the token is wrong" if given else "a token is needed"
             raise web.HTTPUnauthorized(text=f"{wrong}; the address that 'vds-gz view' has printed holds the right one")
         kept = [(key, value) for key, value in request.query.items() if key != "token"]
-        response = web.Response(status=303, headers={"Location": str(URL("/").with_query(kept))})
+        response = web.Response(status=303, headers={"Location": f"/?{urlencode(kept)}" if kept else "/"})
         response.set_cookie(self._cookie, self.token, httponly=True, samesite="Strict", path="/")
         return response
+
+
+def only_asks(headers: Mapping[str, str]) -> bool:
+    """No socket is to be opened: a page asks why it got none."""
+    return "Upgrade" not in headers
 
 
 def _check_origin(headers: Mapping[str, str], host: str) -> None:
     """Refuse to let a page of another origin drive."""
     origin = headers.get("Origin")
-    if origin is None and "Upgrade" not in headers:  # no socket is opened by it: a page asks why it got none
+    if origin is None and only_asks(headers):
         return
     if origin is None:
         raise web.HTTPForbidden(text=f"the header Origin is missing; it must be 'http://{host}'")

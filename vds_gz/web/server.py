@@ -15,7 +15,7 @@ from aiohttp import WSCloseCode, WSMsgType, web
 
 from vds_gz.errors import VdsGzError
 from vds_gz.teleop.driver_input import Drive
-from vds_gz.web.access import HEADERS, SOCKET, Access
+from vds_gz.web.access import HEADERS, SOCKET, Access, only_asks
 from vds_gz.web.graph_thread import GraphThread
 from vds_gz.web.messages import MAX_LENGTH, MessageError, Pause, Reset, Seen, SetParameter, read
 from vds_gz.web.remote_node import Done
@@ -72,9 +72,9 @@ class Server:
             raise web.HTTPNotFound(text=f"no vehicle '{namespace}'; there are {', '.join(self._vehicles)}")
         if len(self._pages) >= MAX_PAGES:
             raise web.HTTPServiceUnavailable(text=f"{MAX_PAGES} pages are shown already; close one of them")
-        socket = web.WebSocketResponse(max_msg_size=MAX_LENGTH, heartbeat=10.0, timeout=CLOSE_TIMEOUT, compress=False)
-        if not socket.can_prepare(request):  # a page asks why it got no socket, and may have one now
+        if only_asks(request.headers):  # and may have one now
             return web.Response()
+        socket = web.WebSocketResponse(max_msg_size=MAX_LENGTH, heartbeat=10.0, timeout=CLOSE_TIMEOUT, compress=False)
         await socket.prepare(request)
         page = Page(socket, self._graph, self._vehicles[namespace], list(self._vehicles))
         self._pages.add(page)

@@ -38,8 +38,6 @@ GROUND = 0.1
 #: ``datatype`` of 32 bit floats in ``sensor_msgs/PointField``.
 FLOAT32 = 7
 
-BASE = "base_link"
-
 
 class Surroundings:
     """Listens to the world's markers and to the first lidar of a vehicle. Runs in the graph's thread.
@@ -157,7 +155,8 @@ class Surroundings:
 
     def _take(self, frame: str, points: Array, lowest: float) -> None:
         """Keep points of a lidar's frame, as they lie in the world now."""
-        truth, mount = self._truth(), self._mount(frame)
+        truth = self._truth()
+        mount = self._mount(frame, truth.child_frame_id) if truth is not None else None
         if truth is None or mount is None:
             return
         where, turn = truth.pose.pose.position, truth.pose.pose.orientation
@@ -170,11 +169,11 @@ class Surroundings:
         self.points = {"x": x, "y": y}
         self.points_version += 1
 
-    def _mount(self, frame: str) -> Transform | None:
-        """Where a frame is on the vehicle; None while it is not known."""
+    def _mount(self, frame: str, base: str) -> Transform | None:
+        """Where a frame is in the vehicle's own; None while it is not known."""
         mount = Transform()
         for _ in range(len(self._mounts) + 1):
-            if frame.rpartition("/")[2] == BASE:
+            if frame == base:
                 return mount
             if frame not in self._mounts:
                 return None

@@ -47,8 +47,10 @@ export class Link {
     this.socket.onmessage = (event) => this.take(event.data);
     this.socket.onclose = async (event) => {
       for (const number of [...this.responses.keys()]) this.respond(number, "the connection to the server is lost");
-      this.tell("lost", event.reason || (await this.refusal()));
+      this.tell("lost", event.reason);
       setTimeout(() => this.open(), RETRY);
+      const reason = event.reason || (await this.refusal());
+      if (this.socket.readyState !== WebSocket.OPEN) this.tell("lost", reason);
     };
   }
 
@@ -56,7 +58,7 @@ export class Link {
   async refusal() {
     try {
       const response = await fetch(this.address.replace("ws", "http"), { signal: AbortSignal.timeout(RETRY) });
-      return await response.text();
+      return response.ok ? "" : await response.text();
     } catch {
       return "";
     }

@@ -26,7 +26,7 @@ export class Parameters {
 
   show(values) {
     this.values = values;
-    for (const row of this.rows) if (document.activeElement !== row.input) this.refresh(row);
+    for (const row of this.rows) if (document.activeElement !== row.input && !row.asking) this.refresh(row);
   }
 
   // Show the true value. What was refused goes together with the reason.
