@@ -203,6 +203,8 @@ class TwistWithCovariance(Protocol):
 class Odometry(PoseWithCovarianceStamped, Protocol):
     """``nav_msgs/Odometry``."""
 
+    child_frame_id: str
+
     @property
     def twist(self) -> TwistWithCovariance:
         """The velocity."""
