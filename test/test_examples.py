@@ -53,6 +53,7 @@ def test_fleet():
     assert 2.0 * (0.05 + 0.5) < median < worst < 2.0 * (0.4 + 0.5 + 0.6)
 
 
+@pytest.mark.slow
 def test_follow_path():
     """All follow well without a dead time, and the tightest one is the first to leave the path as it grows."""
     pytest.importorskip("numba")
@@ -65,6 +66,7 @@ def test_follow_path():
     assert table[-1][1:] == [math.inf] * 3
 
 
+@pytest.mark.slow
 def test_train_with_latency():
     """Both searches get better with every few iterations."""
     pytest.importorskip("gymnasium")
@@ -77,6 +79,7 @@ def test_train_with_latency():
     assert sum("on cars with latency" in line for line in lines) == 2
 
 
+@pytest.mark.slow
 def test_identify_csv():
     """Every interval holds the number that the recording was made with, or misses it by little: they are 95 %."""
     pytest.importorskip("scipy")

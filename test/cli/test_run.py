@@ -168,6 +168,7 @@ def test_a_vehicle_of_ones_own_and_a_driver_that_is_stopped(tool, log, probe, tm
     assert running_vehicles(run) == []
 
 
+@pytest.mark.slow
 def test_a_vehicle_that_gives_the_time(tool, log, tmp_path):
     options = ["-p", "be_reference_clock:=true", "-p", "speed_factor:=0.5"]
     session = tool("run", "--log", log, "--no-view", "--ros-args", *options)

@@ -80,13 +80,23 @@ PROGRAMS = {
     "vds_gz.cli.joy": ("--drive",),
 }
 
+#: One that waits for the graph alone, and one that waits for browsers too; the others wait in the same ways. With rclpy
+#: all are tried, as the weekly run of the slow tests has no ROS.
+USUAL = ("vds_gz.nodes.sim_node", "vds_gz.cli.view")
+
+CASES = [
+    pytest.param(module, *graph.values, marks=[*graph.marks, *([pytest.mark.slow] * slow)])
+    for module in PROGRAMS
+    for graph in GRAPHS
+    for slow in [module not in USUAL and graph is not RCLPY]
+]
+
 #: What a program needs besides the graph.
 NEEDS = {"vds_gz.cli.view": "aiohttp", "vds_gz.cli.joy": "sdl2"}
 
 
 @STOPS
-@pytest.mark.parametrize("graph", GRAPHS)
-@pytest.mark.parametrize("module", PROGRAMS)
+@pytest.mark.parametrize(("module", "graph"), CASES)
 def test_every_program_ends_at_every_signal(start, tmp_path, monkeypatch, module, graph, stops, signals):
     if module in NEEDS:
         pytest.importorskip(NEEDS[module])

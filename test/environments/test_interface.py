@@ -48,7 +48,14 @@ def same(one: object, other: object) -> bool:
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("name", IDS)
-@pytest.mark.parametrize("vehicle", ["ackermann_car", "indoor_robot", vds_gz.OmniParameters(roller_pattern="x")])
+@pytest.mark.parametrize(
+    "vehicle",
+    [
+        "ackermann_car",
+        pytest.param("indoor_robot", marks=pytest.mark.slow),
+        pytest.param(vds_gz.OmniParameters(roller_pattern="x"), marks=pytest.mark.slow),
+    ],
+)
 def test_the_single_environment_passes_the_check_without_a_warning(name, vehicle):
     pytest.importorskip("matplotlib")
     environment = gymnasium.make(name, vehicle=vehicle, randomize=0.1)

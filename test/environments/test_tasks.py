@@ -30,6 +30,8 @@ CAR = vds_gz.BicycleParameters(
 )
 #: Presets vary by this part everywhere: what is compiled for Autoware's models depends on the longest dead time.
 SPREAD = 0.05
+#: One of each kind that runs in lanes; each preset is a program of its own to compile.
+USUAL = ("ackermann_car", "indoor_robot")
 STRAIGHT = Path.from_points([(0.0, 0.0), (500.0, 0.0)])
 
 
@@ -239,7 +241,9 @@ def test_a_path_of_ones_own_says_how_fast(tmp_path):
 
 
 @pytest.mark.parametrize("name", [TRACKING, PARKING])
-@pytest.mark.parametrize("preset", preset_names())
+@pytest.mark.parametrize(
+    "preset", [pytest.param(one, marks=[] if one in USUAL else pytest.mark.slow) for one in preset_names()]
+)
 def test_every_preset_can_be_driven(name, preset):
     environments = gymnasium.make_vec(name, 2, vehicle=preset, randomize=SPREAD)
     environments.reset(seed=1)

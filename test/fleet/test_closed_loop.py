@@ -133,8 +133,16 @@ PAIRS = [
     if (model, name) not in [(DIFFERENTIAL, "stanley"), (OMNI, "stanley")]
 ]
 
+#: Every controller, and one of them for another model too; each pair is a program of its own to compile.
+USUAL = [*((BICYCLE, name) for name in CONTROLLERS), (DIFFERENTIAL, "lqr")]
+EVERY_PAIR = pytest.mark.parametrize(
+    ("model", "name"),
+    [pytest.param(*pair, marks=[] if pair in USUAL else pytest.mark.slow) for pair in PAIRS],
+    ids=[f"{model.name}-{name}" for model, name in PAIRS],
+)
 
-@pytest.mark.parametrize(("model", "name"), PAIRS, ids=[f"{model.name}-{name}" for model, name in PAIRS])
+
+@EVERY_PAIR
 def test_lanes_and_structs_under_control_are_the_interpreted_vehicles_to_the_bit(model, name):
     runs = random_runs(model, name, 3)
     expected = interpreted(model, runs[0], name, *runs[1:])
@@ -143,7 +151,7 @@ def test_lanes_and_structs_under_control_are_the_interpreted_vehicles_to_the_bit
     lanes.advance(PERIODS // 3)
     lanes.advance(PERIODS - PERIODS // 3)
     assert results(lanes) == expected
-    if (model, name) == (DIFFERENTIAL, "pure_pursuit"):
+    if model is DIFFERENTIAL:
         structs = loop_of(dataclasses.replace(model, phases=()), runs[0], name, *runs[1:])
         structs.advance(PERIODS)
         assert results(structs) == expected
@@ -283,7 +291,11 @@ def test_a_function_that_fails_is_named_with_the_vehicle_and_the_time(result, ve
 
 
 @pytest.mark.parametrize(
-    "model", [DIFFERENTIAL, dataclasses.replace(DIFFERENTIAL, phases=())], ids=["lanes", "structs"]
+    "model",
+    [
+        pytest.param(DIFFERENTIAL, id="lanes"),
+        pytest.param(dataclasses.replace(DIFFERENTIAL, phases=()), id="structs", marks=pytest.mark.slow),
+    ],
 )
 def test_a_function_of_a_module_drives_vehicles_without_steering(tmp_path, monkeypatch, model):
     (tmp_path / "my_robot_control.py").write_text(
@@ -493,7 +505,7 @@ def test_the_loop_is_stable_up_to_the_dead_time_of_the_closed_form_and_no_furthe
 PARAMETERS = {"pure_pursuit": PurePursuitParameters, "stanley": StanleyParameters, "lqr": LqrParameters}
 
 
-@pytest.mark.parametrize(("model", "name"), PAIRS, ids=[f"{model.name}-{name}" for model, name in PAIRS])
+@EVERY_PAIR
 def test_every_controller_comes_to_the_path_from_both_sides_and_stays(model, name):
     loop = ClosedLoop(Fleet(model, [model.parameters()] * 4), STRAIGHT, name, PARAMETERS[name](speed=1.5))
     loop.place(lateral=[0.5, -0.5, 0.0, 0.0], heading_error=[0.0, 0.0, 0.5, -0.5])
@@ -511,8 +523,9 @@ def test_a_vehicle_that_steers_behind_comes_to_the_path_too():
         assert abs(loop.tracking.lateral).max() < 1e-3
 
 
-def test_autowares_models_are_controlled_too():
-    model = models()["delay_steer_vel"]
+@pytest.mark.parametrize("name", ["ideal_steer_vel", pytest.param("delay_steer_vel", marks=pytest.mark.slow)])
+def test_autowares_models_are_controlled_too(name):
+    model = models()[name]
     loop = ClosedLoop(
         Fleet(model, [model.parameters()] * 2), STRAIGHT, parameters=PurePursuitParameters(look_ahead=4.0)
     )

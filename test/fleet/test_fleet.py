@@ -42,6 +42,12 @@ def without_lanes(model):
     return dataclasses.replace(model, phases=())
 
 
+#: Where each model is a program of its own to compile, the quickest stands for all.
+QUICKEST = pytest.mark.parametrize(
+    "model",
+    [pytest.param(one, id=one.name, marks=[] if one is DIFFERENTIAL else pytest.mark.slow) for one in MODELS],
+)
+
 FLEETS = pytest.mark.parametrize("model", [BICYCLE, without_lanes(BICYCLE)], ids=["lanes", "structs"])
 
 
@@ -134,7 +140,7 @@ def test_compiled_vehicles_are_the_interpreted_ones_to_the_bit(runs):
     assert compiled(model, parameters[:60], [row[:60] for row in commands]) == states[:60]
 
 
-@pytest.mark.parametrize("model", MODELS, ids=[model.name for model in MODELS])
+@QUICKEST
 def test_vehicles_of_one_kind_of_whose_flags_the_program_is_made_are_the_interpreted_ones(model):
     """Flags that all share are constants, equal dead times are copied, and no command limits a rate."""
     parameters, commands = histories(model, 1, 11)
@@ -380,7 +386,7 @@ def test_a_process_that_is_forked_goes_on_with_threads_of_its_own():
     assert subprocess.check_output([sys.executable, "-c", FORK], env=environment, text=True) == "0\n"
 
 
-@pytest.mark.parametrize("model", MODELS, ids=[model.name for model in MODELS])
+@QUICKEST
 def test_lanes_are_vectorized(model, monkeypatch, tmp_path):
     """A compiler that no longer can do so says nothing and steps vehicle by vehicle."""
     monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path))

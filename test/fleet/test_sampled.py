@@ -151,8 +151,8 @@ def random_input(model, random) -> Command:
     )
 
 
-#: One that is driven directly and one with pedals; each model is a program of its own to compile.
-USUAL = ("delay_steer_acc", "actuation_cmd")
+#: The one that another test needs too; each model is a program of its own to compile.
+USUAL = ("delay_steer_vel",)
 
 
 @pytest.mark.parametrize("name", [pytest.param(one, marks=[] if one in USUAL else pytest.mark.slow) for one in MODELS])
@@ -311,7 +311,10 @@ def test_readings_that_contradict_each_other_are_refused(changed, message):
         dataclasses.replace(ONE, **changed)
 
 
-@pytest.mark.parametrize("model", IN_LANES, ids=[model.name for model in IN_LANES])
+@pytest.mark.parametrize(
+    "model",
+    [pytest.param(one, id=one.name, marks=[] if one is DIFFERENTIAL else pytest.mark.slow) for one in IN_LANES],
+)
 def test_sampled_lanes_are_vectorized(model, monkeypatch, tmp_path):
     """A compiler that no longer can do so says nothing and steps vehicle by vehicle."""
     monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path))

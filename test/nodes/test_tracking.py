@@ -44,7 +44,13 @@ CONFIGURATIONS: dict[str, tuple[tuple[str, ...], dict[str, tuple[float, float, f
 }
 
 
-@pytest.mark.parametrize("name", CONFIGURATIONS)
+#: The bicycle that differs most from the default one stands for the others.
+USUAL = ("rear steering, drive on the steered axle", "differential", "omni")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(one, marks=[] if one in USUAL else pytest.mark.slow) for one in CONFIGURATIONS]
+)
 def test_steady_state_follows_the_command(start, probe, name):
     arguments, commands = CONFIGURATIONS[name]
     # Time of our own at a fast pace: seconds of the vehicle, not of the test, of which its commands are soon too old.

@@ -176,7 +176,7 @@ def test_keys_drive_the_vehicle_and_it_stops_when_they_are_let_go(start, view, p
 LIDAR = ("-p", "world:=hall", "-p", "sensors.lidar.type:=rplidar_a2", "-p", "sensors.lidar.xyz:=[0.3, 0.0, 0.3]")
 
 
-@pytest.mark.parametrize("size", ["browser", "phone"])
+@pytest.mark.parametrize("size", ["browser", pytest.param("phone", marks=pytest.mark.slow)])
 def test_the_world_and_what_the_lidar_meets_are_drawn(start, view, request, size):
     browser = request.getfixturevalue(size)
     start("-p", "model:=differential", *LIDAR)
@@ -199,8 +199,8 @@ def test_the_world_and_what_the_lidar_meets_are_drawn(start, view, request, size
 @pytest.mark.parametrize(
     "lose",
     [
-        "document.getElementById('filter').focus()",
-        "window.dispatchEvent(new Event('blur'))",
+        pytest.param("document.getElementById('filter').focus()", marks=pytest.mark.slow),
+        pytest.param("window.dispatchEvent(new Event('blur'))", marks=pytest.mark.slow),
         "location.assign('about:blank')",
     ],
 )
@@ -535,7 +535,10 @@ def test_thumbs_drive_backwards_and_laterally_where_the_vehicle_can(start, view,
     assert not any(twist.angular.z for twist in probe.received[reference.name])
 
 
-@pytest.mark.parametrize("lose", ["window.dispatchEvent(new Event('blur'))", "location.assign('about:blank')"])
+@pytest.mark.parametrize(
+    "lose",
+    ["window.dispatchEvent(new Event('blur'))", pytest.param("location.assign('about:blank')", marks=pytest.mark.slow)],
+)
 def test_the_vehicle_stops_when_the_page_is_left_with_both_thumbs_down(start, view, probe, phone, lose):
     start("-p", "model:=differential")
     reference = topics.TWIST_REFERENCE

@@ -84,7 +84,7 @@ def test_a_page_sees_the_vehicle_and_drives_it(start, view):
 LIDAR = ("-p", "sensors.lidar.type:={}", "-p", "sensors.lidar.xyz:=[0.3, 0.0, 0.4]")
 
 
-@pytest.mark.parametrize("kind", ["rplidar_a2", "velodyne_vlp16"])
+@pytest.mark.parametrize("kind", ["rplidar_a2", pytest.param("velodyne_vlp16", marks=pytest.mark.slow)])
 def test_a_page_sees_the_world_and_what_the_lidar_meets_where_it_stands(start, view, kind):
     """The points lie on the outlines, after a curve too, of a vehicle in a namespace."""
     lidar = (one.format(kind) for one in LIDAR)

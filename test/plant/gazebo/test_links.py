@@ -20,6 +20,9 @@ from vds_gz.plant.gazebo.links.ros2_control import JOINT_STATES
 
 with_bindings = pytest.mark.skipif(bool(bindings_fault()), reason=bindings_fault() or "-")
 
+#: The link that is in Gazebo's place in another test by default.
+SLOW_CONTROL = pytest.param("ros2_control", marks=pytest.mark.slow)
+
 CAR = ("-p", "backend:=gazebo", "-p", "model_params.bicycle.track_steered:=1.2")
 
 
@@ -52,7 +55,7 @@ def imitate(domain: int, partition: str) -> Iterator[Callable[..., World]]:
         world.stop()
 
 
-@pytest.mark.parametrize("link", [pytest.param("transport", marks=with_bindings), "bridge", "ros2_control"])
+@pytest.mark.parametrize("link", [pytest.param("transport", marks=with_bindings), "bridge", SLOW_CONTROL])
 def test_the_joints_obey(link: str, start: Callable[..., Program], imitate: Callable[..., World], driver: Driver):
     imitate(link)
     start(*CAR, "-p", f"gazebo.link:={link}")
@@ -116,7 +119,7 @@ def test_a_hidden_lag_is_found_and_explained(
     assert float(driver.values()["lag of the steering joints [s]"]) == pytest.approx(0.1, rel=0.15)
 
 
-@pytest.mark.parametrize("link", ["bridge", "ros2_control"])
+@pytest.mark.parametrize("link", ["bridge", SLOW_CONTROL])
 def test_a_node_that_is_killed_leaves_no_wheel_turning(
     link: str, start: Callable[..., Program], imitate: Callable[..., World], driver: Driver
 ):

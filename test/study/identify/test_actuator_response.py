@@ -15,7 +15,7 @@ from vds_gz.study.identify.actuator_response import measure
 from vds_gz.study.recording import Actuator
 from vds_gz.vehicle.bicycle import BICYCLE
 from vds_gz.vehicle.command import ackermann
-from vds_gz.vehicle.vehicle import Vehicle
+from vds_gz.vehicle.compiled import CompiledVehicle
 
 SAMPLE = 0.02
 DURATION = 20.0
@@ -26,7 +26,7 @@ FIRST, STEPS = 0.513, [1.0, -0.4, 0.7, 0.25, -1.0, 0.0, 0.5, -0.2]
 def sampled(drive, steering, commands):
     """Time, reference and response of drive and steering, sampled like a recording."""
     parameters = BicycleParameters(drive_actuator=drive, steering_actuator=steering)
-    vehicle = Vehicle(BICYCLE, parameters, max_command_age=1e6)
+    vehicle = CompiledVehicle(BICYCLE, parameters, max_command_age=1e6)
     for time, speed, angle in commands:
         vehicle.enter(ackermann(speed, angle), round(time * 1e9))
     rows = []
@@ -191,7 +191,7 @@ def test_a_long_dead_time():
 def test_a_steering_that_turns_all_the_way_round_goes_the_short_way():
     steering = SteeringParameters(0.2, 0.1, max_velocity=2.0, max_position=0.0)
     parameters = BicycleParameters(drive_on_steered_wheel=True, steering_actuator=steering)
-    vehicle = Vehicle(BICYCLE, parameters, max_command_age=1e6)
+    vehicle = CompiledVehicle(BICYCLE, parameters, max_command_age=1e6)
     angles = [2.5, -2.5, 3.1, -3.0, 1.0, -1.2]
     at = [0.513 + 2.7 * i for i in range(len(angles))]
     for time, angle in zip(at, angles, strict=True):

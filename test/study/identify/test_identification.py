@@ -29,7 +29,7 @@ from vds_gz.study.identify.signals import MeasuredChannel, Series, SignalError, 
 CASES = {case.name: case for case in presets()}
 
 
-@pytest.mark.parametrize("name", ["indoor_robot", "forklift"])
+@pytest.mark.parametrize("name", ["indoor_robot", pytest.param("forklift", marks=pytest.mark.slow)])
 def test_a_clean_recording_gives_the_numbers_exactly(name):
     case = CASES[name]
     fit = identify(clean(case, 12, 30.0), vehicle=case.known())
@@ -49,7 +49,7 @@ def published(case, rate):
     return dataclasses.replace(case, parameters=dataclasses.replace(case.parameters, pub_rate=rate))
 
 
-@pytest.mark.parametrize("rate", [30.0, 60.0, 70.0])
+@pytest.mark.parametrize("rate", [30.0, *(pytest.param(rate, marks=pytest.mark.slow) for rate in (60.0, 70.0))])
 def test_publishing_rates_that_do_not_divide_the_step_rate_cost_no_dead_time(rate):
     case = published(random_case("differential", 0), rate)
     fit = identify(clean(case, 0, 20.0), vehicle=case.known(), hold_out=0.0)
@@ -68,6 +68,7 @@ def test_what_changes_between_steps_is_not_taken_for_a_state_that_holds():
     assert fit.numbers["drive_actuators.dead_time"].value == pytest.approx(true, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_commands_that_jitter_on_their_way_leave_the_limits_in_their_intervals():
     """The vehicle takes each command a little later than the recorder saw it, so that whole ramps come late."""
     case = CASES["indoor_robot"]
@@ -173,6 +174,7 @@ def test_a_part_to_hold_out_that_is_none_is_refused(part):
         identify(clean(CASES["indoor_robot"], 1, 5.0), hold_out=part)
 
 
+@pytest.mark.slow
 def test_where_base_link_and_the_steered_axle_are_is_found_on_request():
     case = random_case("bicycle rs fd", 3)
     car = dataclasses.replace(case.vehicle, base_link_offset=0.31, wheel_base=1.3)

@@ -10,7 +10,7 @@ from vds_gz.study.identify.identification import identify
 DURATION = 20.0
 
 
-@pytest.mark.parametrize("kind", ["four-wheel drive", "omni x"])
+@pytest.mark.parametrize("kind", [pytest.param("four-wheel drive", marks=pytest.mark.slow), "omni x"])
 def test_without_noise_every_number_is_found_exactly_and_no_interval_leaves_it_out(kind):
     case = random_case(kind, 1)
     signals = clean(case, 1, DURATION)

@@ -108,6 +108,7 @@ def test_another_vehicle_among_them_is_named(folder, capsys):
     assert pooled["v_x.time_constant"]["scatter"] < 3.0
 
 
+@pytest.mark.slow
 def test_workers_give_the_same_bytes(folder):
     pytest.importorskip("distributed")
     assert main(["identify", "--many", "run*.csv", "-o", "one"]) == 0
@@ -117,8 +118,6 @@ def test_workers_give_the_same_bytes(folder):
 
 
 def test_what_was_done_before_a_kill_is_kept(folder):
-    for seed in range(3, 5):
-        write_recording(folder / f"run{seed:02}.csv", seed)
     command = [sys.executable, "-m", "vds_gz.cli", "identify", "--many", "run*.csv", "-o", "out"]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     journal = folder / "out" / JOURNAL
@@ -128,7 +127,7 @@ def test_what_was_done_before_a_kill_is_kept(folder):
     process.send_signal(signal.SIGKILL)
     process.wait()
     done = journal.read_text().splitlines(keepends=True)
-    assert 1 <= len(done) < 5
+    assert 1 <= len(done) < 3
     with journal.open("a") as file:
         file.write('{"key": "half')
     begun = [line for line in done if line.endswith("\n")]

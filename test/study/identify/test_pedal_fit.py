@@ -236,7 +236,7 @@ def test_pedals_and_wheel_are_read_from_the_messages_of_either_package(run, tmp_
     assert np.array_equal(found, [run[1, :10], run[2, :10], np.full(10, WHEEL)])
 
 
-@pytest.mark.parametrize("command", ["pedals", "autoware_pedals"])
+@pytest.mark.parametrize("command", ["pedals", pytest.param("autoware_pedals", marks=pytest.mark.slow)])
 def test_from_a_bag_of_an_autoware_car(run, tmp_path, monkeypatch, capsys, command):
     monkeypatch.chdir(tmp_path)
     write_bag("bag", run[:, :2500], "/control/command/actuation_cmd", command)

@@ -33,7 +33,7 @@ def test_a_car_of_vehicle_dynamics_sim_of_which_only_the_wheel_base_is_known(gol
 @pytest.mark.parametrize(
     ("run", "needed"),
     [
-        ("omni_omni", ["dead_time", "time_constant"]),
+        pytest.param("omni_omni", ["dead_time", "time_constant"], marks=pytest.mark.slow),
         ("differential_spins", ["dead_time", "time_constant", "max_acceleration", "max_velocity"]),
     ],
 )
@@ -55,7 +55,8 @@ def autoware_axis(folder, run, command, measured):
 
 
 @pytest.mark.parametrize(
-    ("command", "measured", "dead_time", "lag"), [("in_vel", "vx", 0.25, 0.5), ("in_steer", "steer", 0.1, 0.1)]
+    ("command", "measured", "dead_time", "lag"),
+    [("in_vel", "vx", 0.25, 0.5), pytest.param("in_steer", "steer", 0.1, 0.1, marks=pytest.mark.slow)],
 )
 def test_an_autoware_car(golden, command, measured, dead_time, lag):
     numbers = autoware_axis(golden, "DELAY_STEER_VEL__random_drive_default_dt1ms", command, measured)

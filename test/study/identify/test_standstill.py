@@ -37,7 +37,7 @@ def found(signals, *, centred=False):
     return axis.centred
 
 
-@pytest.mark.parametrize("centred", [True, False])
+@pytest.mark.parametrize("centred", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_it_is_told_by_where_the_wheel_stood(centred):
     speed = np.where(MOVING, 1.0, 0.0)
     turn = np.where((TIMES // 4.0) % 2 == 0, 0.3, -0.2)

@@ -150,7 +150,7 @@ def test_a_recording_becomes_a_parameter_file_that_answers_the_same(folder, caps
     assert "data:image/png" in (folder / "identified" / "report.html").read_text()
 
 
-@pytest.mark.parametrize("centred", [True, False])
+@pytest.mark.parametrize("centred", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_what_a_steering_does_at_standstill_is_written(folder, centred):
     Path("robot.yaml").write_text(
         "sim_node:\n  ros__parameters:\n    model: bicycle\n    model_params:\n"

@@ -128,7 +128,7 @@ def test_intervals_hold_the_gains_as_often_as_they_say():
     assert held >= 17
 
 
-@pytest.mark.parametrize("wheels", [False, True])
+@pytest.mark.parametrize("wheels", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_what_straight_motion_does_not_tell_is_named(wheels):
     signals = recorded(only(ROBOT, speed=2.0), 1, measured=("v_x",), wheels=wheels)
     fit = identify(still(signals, "yaw_rate"), vehicle=ROBOT.known(), fit=("wheel_gains",), hold_out=0.0)
@@ -199,6 +199,7 @@ def test_of_a_car_without_speeds_of_wheels_they_tell_nothing():
     assert f"{names} show in the speeds of a left and a right wheel only, of which there is none" in fit.findings
 
 
+@pytest.mark.slow
 def test_of_a_car_whose_wheels_alone_were_measured_they_are_relative_to_the_commands():
     signals = car(1, left=LEFT, right=RIGHT)
     signals.measured = {}
@@ -245,6 +246,7 @@ def test_what_cannot_be_found_is_refused_with_what_can(case, fit, said):
         identify(Signals({"v_x": still_}, {"v_x": still_}), vehicle=case.known(), fit=fit)
 
 
+@pytest.mark.slow
 def test_all_geometry_with_gains_of_wheels_is_all_but_the_diameter():
     fit = identify(recorded(ROBOT, 1, wheels=True), vehicle=ROBOT.known(), fit=("all", "wheel_gains"), hold_out=0.0)
     assert {"track", "base_link_offset"} <= fit.numbers.keys()

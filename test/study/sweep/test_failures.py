@@ -52,11 +52,12 @@ def done(plan, out, size, workers=None):
     return (out / "runs.csv").read_bytes()
 
 
-@pytest.mark.parametrize("size", [1, 5, 1000])
+@pytest.mark.parametrize("size", [pytest.param(1, marks=pytest.mark.slow), 5, 1000])
 def test_the_size_of_shards_does_not_matter(plan, undisturbed, tmp_path, size):
     assert done(plan, tmp_path / "out", size) == undisturbed
 
 
+@pytest.mark.slow
 def test_three_killed_workers_do_not_matter(plan, undisturbed, orders, tmp_path):
     for k in range(3):
         (orders / f"die-{k}").touch()
@@ -64,6 +65,7 @@ def test_three_killed_workers_do_not_matter(plan, undisturbed, orders, tmp_path)
     assert not list(orders.glob("die-*"))
 
 
+@pytest.mark.slow
 def test_a_shard_that_kills_all_workers_is_named_and_the_others_are_done(plan, undisturbed, orders, tmp_path, capsys):
     (orders / "die at 0.3").touch()
     out = tmp_path / "out"
@@ -117,7 +119,7 @@ def shard_is_done(process, out):
     return list(out.glob("shards/0*"))
 
 
-@pytest.mark.parametrize("when", [worker_begins, shard_is_done])
+@pytest.mark.parametrize("when", [pytest.param(worker_begins, marks=pytest.mark.slow), shard_is_done])
 def test_ctrl_c_ends_workers_without_a_word_and_what_was_done_is_kept(plan, undisturbed, orders, tmp_path, when):
     (orders / "slow").touch()
     out = tmp_path / "out"

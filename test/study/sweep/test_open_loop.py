@@ -31,7 +31,7 @@ def with_vehicle(nominal, vehicle):
     return dataclasses.replace(nominal, model_params={nominal.model: vehicle})
 
 
-@pytest.fixture(scope="module", params=["ackermann_car", "forklift"])
+@pytest.fixture(scope="module", params=["ackermann_car", pytest.param("forklift", marks=pytest.mark.slow)])
 def nominal(request):
     return load_parameters(request.param)
 

@@ -79,6 +79,7 @@ def columns_of(run: Run, states: np.ndarray, bias: float) -> dict[str, np.ndarra
     return ours | {"out_steer": states["steering"]["angle"] + bias}
 
 
+@pytest.mark.slow
 def test_compiled(runs, as_records):
     _, coefficients, states, _ = as_records
     advance = pytest.importorskip("helpers.compiled_steps").compiled_run(step)
@@ -100,6 +101,7 @@ def test_compiled(runs, as_records):
         assert max(found.values()) <= 1.0, (run.name, found)
 
 
+@pytest.mark.slow
 def test_compiled_is_interpreted_also_when_corrected(runs, as_records):
     """Nobody recorded this; the two must agree to the last digits."""
     _, coefficients, states, _ = as_records
