@@ -8,6 +8,7 @@ export class Link {
     this.responses = new Map();
     this.number = 0;
     this.unseen = 0;
+    this.reason = ""; // why the server opened no socket the last time
     const query = vehicle === null ? "" : `?vehicle=${encodeURIComponent(vehicle)}`;
     this.address = `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/socket${query}`;
     this.open();
@@ -43,14 +44,17 @@ export class Link {
     this.unseen = 0;
     this.socket = new WebSocket(this.address);
     this.socket.binaryType = "arraybuffer";
-    this.socket.onopen = () => this.tell("opened");
+    this.socket.onopen = () => {
+      this.reason = "";
+      this.tell("opened");
+    };
     this.socket.onmessage = (event) => this.take(event.data);
     this.socket.onclose = async (event) => {
       for (const number of [...this.responses.keys()]) this.respond(number, "the connection to the server is lost");
-      this.tell("lost", event.reason);
+      this.tell("lost", event.reason || this.reason);
       setTimeout(() => this.open(), RETRY);
-      const reason = event.reason || (await this.refusal());
-      if (this.socket.readyState !== WebSocket.OPEN) this.tell("lost", reason);
+      this.reason = event.reason || (await this.refusal());
+      if (this.socket.readyState !== WebSocket.OPEN) this.tell("lost", this.reason);
     };
   }
 
