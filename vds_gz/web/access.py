@@ -83,7 +83,7 @@ class Access:
             wrong = "the token is wrong" if given else "a token is needed"
             raise web.HTTPUnauthorized(text=f"{wrong}; the address that 'vds-gz view' has printed holds the right one")
         kept = [(key, value) for key, value in request.query.items() if key != "token"]
-        response = web.Response(status=303, headers={"Location": f"/?{urlencode(kept, safe="/")}" if kept else "/"})
+        response = web.Response(status=303, headers={"Location": f"/?{urlencode(kept, safe='/')}" if kept else "/"})
         response.set_cookie(self._cookie, self.token, httponly=True, samesite="Strict", path="/")
         return response
 
