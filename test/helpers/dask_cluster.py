@@ -38,7 +38,8 @@ class Cluster:
 
     @property
     def address(self) -> str:
-        until(self._file.is_file)
+        # It is there before all of it is.
+        until(lambda: self._file.is_file() and self._file.read_text().rstrip().endswith("}"))
         return str(json.loads(self._file.read_text())["address"])
 
     def worker(self, name: str, code: str | None = None, count: int = 1) -> None:
