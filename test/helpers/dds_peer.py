@@ -1,6 +1,7 @@
 """Other processes for the tests, one role each: ``python peer.py ROLE ARGUMENT ...``. They end with Ctrl-C."""
 
 import contextlib
+import itertools
 import os
 import sys
 import time
@@ -27,34 +28,31 @@ DESCRIPTIONS = (
 
 
 def node(*arguments: str) -> None:
-    """A node that echoes Twists, speaks, has a service and parameters."""
+    """A node that echoes Twists, speaks, has a service and parameters. Ctrl-C may come as soon as it is seen."""
     graph = DdsGraph(parse(arguments, "peer"))
-    echo = graph.publisher("echo", "geometry_msgs/msg/Twist", QoS())
-    chatter = graph.publisher("chatter", "std_msgs/msg/String", QoS())
-    map_ = graph.publisher("map_name", "std_msgs/msg/String", QoS(1, transient_local=True))
-    graph.subscribe("command", "geometry_msgs/msg/Twist", QoS(), lambda message, _: echo.publish(message))
+    with contextlib.closing(graph), contextlib.suppress(KeyboardInterrupt):
+        echo = graph.publisher("echo", "geometry_msgs/msg/Twist", QoS())
+        chatter = graph.publisher("chatter", "std_msgs/msg/String", QoS())
+        map_ = graph.publisher("map_name", "std_msgs/msg/String", QoS(1, transient_local=True))
+        graph.subscribe("command", "geometry_msgs/msg/Twist", QoS(), lambda message, _: echo.publish(message))
 
-    def reset(_request, response) -> None:
-        response.success, response.message = True, f"reset {graph.name}"
+        def reset(_request, response) -> None:
+            response.success, response.message = True, f"reset {graph.name}"
 
-    def change(values) -> None:
-        if values.get("gain", 0.0) > 10.0 and values.get("rate", 0.0) > 10.0:
-            raise ParameterError("a gain above 10 needs a rate of at most 10")
-        graph.log(Severity.INFO, f"change {dict(values)}")
+        def change(values) -> None:
+            if values.get("gain", 0.0) > 10.0 and values.get("rate", 0.0) > 10.0:
+                raise ParameterError("a gain above 10 needs a rate of at most 10")
+            graph.log(Severity.INFO, f"change {dict(values)}")
 
-    graph.service("~/reset", "std_srvs/srv/Trigger", reset)
-    graph.declare_parameters(DESCRIPTIONS, change)
-    message = graph.message("std_msgs/msg/String")
-    message.data = "the map"
-    map_.publish(message)
-    count = 0
-    with contextlib.suppress(KeyboardInterrupt):
-        while True:
+        graph.service("~/reset", "std_srvs/srv/Trigger", reset)
+        graph.declare_parameters(DESCRIPTIONS, change)
+        message = graph.message("std_msgs/msg/String")
+        message.data = "the map"
+        map_.publish(message)
+        for count in itertools.count():
             graph.wait(0.02)
             message.data = str(count)
             chatter.publish(message)
-            count += 1
-    graph.close()
 
 
 def farewell(*arguments: str) -> None:
