@@ -315,6 +315,27 @@ def test_a_field_shows_the_true_value_when_it_is_left_and_what_was_refused_goes_
     browser.until(lambda: value() == "1.75", "the new value")
 
 
+#: A socket whose responses come later than what they have brought about.
+LATE_RESPONSES = """
+    window.WebSocket = class extends WebSocket {
+        set onmessage(take) {
+            super.onmessage = (event) => setTimeout(() => take(event), String(event.data).includes("response") ? 500 : 0);
+        }
+    };
+"""
+
+
+def test_a_field_shows_the_true_value_when_that_comes_before_the_response(start, view, browser):
+    start("-p", "model:=differential")
+    script = browser.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": LATE_RESPONSES})
+    browser.show(view())
+    browser.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", script)
+    field = browser.until(lambda: browser.driver.find_elements("name", SPEED), SPEED)[0]
+    field.send_keys(Keys.CONTROL + "a")
+    field.send_keys("1.750" + Keys.TAB)
+    browser.until(lambda: field.get_property("value") == "1.75", "the new value")
+
+
 def test_the_meaning_of_a_fixed_parameter_is_shown_too(start, view, phone):
     start("-p", "model:=differential")
     phone.show(view())

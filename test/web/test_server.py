@@ -46,8 +46,9 @@ async def drive_until(looker: Looker, condition: Callable[[], Any], what: str, *
     return count
 
 
-def test_a_page_sees_the_vehicle_and_drives_it(start, view):
-    start(*QUICK)
+def test_a_page_sees_the_vehicle_and_drives_it(start, view, probe):
+    start(*QUICK, "-p", "base_frame:=base_footprint")
+    probe.listen(topics.ACKERMANN_CMD)
 
     async def look() -> None:
         async with Look(view()) as looker:
@@ -79,6 +80,8 @@ def test_a_page_sees_the_vehicle_and_drives_it(start, view):
             await looker.until(lambda: looker.newest["status"]["text"] == "driving", "diagnostics")
 
     asyncio.run(look())
+    command = probe.next(topics.ACKERMANN_CMD)
+    assert command.header.frame_id == "base_footprint"
 
 
 LIDAR = ("-p", "sensors.lidar.type:={}", "-p", "sensors.lidar.xyz:=[0.3, 0.0, 0.4]")

@@ -26,7 +26,10 @@ export class Parameters {
 
   show(values) {
     this.values = values;
-    for (const row of this.rows) if (document.activeElement !== row.input && !row.asking) this.refresh(row);
+    for (const row of this.rows) {
+      row.missed = row.asking; // what was asked for may be in there already, before the response
+      if (!row.asking && !focused(row)) this.refresh(row);
+    }
   }
 
   // Show the true value. What was refused goes together with the reason.
@@ -82,14 +85,22 @@ export class Parameters {
   async set(row) {
     const value = wanted(row);
     row.asking = true;
+    row.missed = false;
     const reason = value === undefined ? `'${row.input.value}' is no number` : await this.link.ask("set", { name: row.name, value });
     row.asking = false;
     row.reason.dataset.ok = String(!reason);
     row.input.ariaInvalid = String(Boolean(reason));
     row.reason.textContent = reason || "set";
     clearTimeout(row.clearing);
-    if (!reason) row.clearing = setTimeout(() => (row.reason.textContent = ""), 2000);
+    if (reason) return;
+    row.clearing = setTimeout(() => (row.reason.textContent = ""), 2000);
+    if (row.missed && !focused(row)) this.refresh(row);
   }
+}
+
+// Somebody may be typing there.
+function focused(row) {
+  return document.activeElement === row.input;
 }
 
 // Put rows into an element, under a heading for each group of names.
