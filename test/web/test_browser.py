@@ -319,7 +319,8 @@ def test_a_field_shows_the_true_value_when_it_is_left_and_what_was_refused_goes_
 LATE_RESPONSES = """
     window.WebSocket = class extends WebSocket {
         set onmessage(take) {
-            super.onmessage = (event) => setTimeout(() => take(event), String(event.data).includes("response") ? 500 : 0);
+            const wait = (data) => (String(data).includes("response") ? 500 : 0);
+            super.onmessage = (event) => setTimeout(() => take(event), wait(event.data));
         }
     };
 """
