@@ -17,6 +17,7 @@ from vds_gz.interface import topics
 from vds_gz.launching.actions import require
 from vds_gz.launching.arguments import BOOLEANS, LaunchError, boolean, given, number, robot_state_publisher_argument
 from vds_gz.launching.vehicle import Vehicle, on_simulation_time
+from vds_gz.parameters.node import NodeParameters
 from vds_gz.sensing.streams import SCAN, STREAMS
 from vds_gz.share import share
 
@@ -182,6 +183,28 @@ def make_vehicle(arguments: dict[str, str], stamped: bool) -> Vehicle:
     )
 
 
+def wanted_servers(localization: str, simulated: NodeParameters) -> list[tuple[str, str]]:
+    """Those of ``SERVERS`` that are started: AMCL only where the launch argument asks for it.
+
+    Args:
+        localization: The launch argument.
+        simulated: The vehicle's parameters.
+
+    Raises:
+        LaunchError: AMCL is asked for, and the vehicle has nothing that it could see with.
+    """
+    if localization != "amcl":
+        return [one for one in SERVERS if one[1] != "amcl"]
+    if not any(SCAN in STREAMS[one.type] for one in simulated.sensors.values()):
+        planar = " or ".join(name for name, streams in STREAMS.items() if SCAN in streams)
+        raise LaunchError(
+            f"launch argument 'localization' is 'amcl', which needs a lidar of type {planar}, and the sensors "
+            f"are: {', '.join(simulated.sensors) or 'none'}; list one in its file, or none at all, which gives it one "
+            "in a world"
+        )
+    return [*SERVERS]
+
+
 def nav2(arguments: dict[str, str], vehicle: Vehicle, stamped: bool) -> list[Node]:
     """Nav2's nodes.
 
@@ -191,15 +214,7 @@ def nav2(arguments: dict[str, str], vehicle: Vehicle, stamped: bool) -> list[Nod
         stamped: They send TwistStamped, else Twist.
     """
     simulated = vehicle.parameters()
-    with_amcl = arguments["localization"] == "amcl"
-    if with_amcl and not any(SCAN in STREAMS[one.type] for one in simulated.sensors.values()):
-        planar = " or ".join(name for name, streams in STREAMS.items() if SCAN in streams)
-        raise LaunchError(
-            f"launch argument 'localization' is 'amcl', which needs a lidar of type {planar}, and the sensors "
-            f"are: {', '.join(simulated.sensors) or 'none'}; list one in its file, or none at all, which gives it one "
-            "in a world"
-        )
-    servers = [one for one in SERVERS if one[1] != "amcl" or with_amcl]
+    servers = wanted_servers(arguments["localization"], simulated)
     plugins = () if arguments["nav2_params_file"] else PLUGINS
     require("nav2.launch.py", *(package for package, _ in (*servers, MANAGER)), *plugins, part_of="navigation2")
     simulation_time = {"use_sim_time": on_simulation_time(simulated)}

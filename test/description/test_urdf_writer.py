@@ -84,6 +84,14 @@ def test_base_footprint_is_base_link(vehicle):
     assert joint.find("origin") is None
 
 
+def test_what_is_above_base_link_is_refused(tmp_path):
+    drawing = tmp_path / "own.urdf.xacro"
+    joint = '<joint name="up" type="fixed"><parent link="base_footprint"/><child link="base_link"/></joint>'
+    drawing.write_text(f'<robot name="own"><link name="base_footprint"/><link name="base_link"/>{joint}</robot>')
+    with pytest.raises(DescriptionError, match=r"link 'base_link' of .* is the child of a joint; it must be"):
+        urdf("omni", OmniParameters(), drawing)
+
+
 def test_a_wheel_is_named_as_its_joint(vehicle):
     _, _, robot = vehicle
     for name in robot.movable():

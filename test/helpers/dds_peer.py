@@ -29,8 +29,7 @@ DESCRIPTIONS = (
 
 def node(*arguments: str) -> None:
     """A node that echoes Twists, speaks, has a service and parameters. Ctrl-C may come as soon as it is seen."""
-    graph = DdsGraph(parse(arguments, "peer"))
-    with contextlib.closing(graph), contextlib.suppress(KeyboardInterrupt):
+    with contextlib.suppress(KeyboardInterrupt), contextlib.closing(DdsGraph(parse(arguments, "peer"))) as graph:
         echo = graph.publisher("echo", "geometry_msgs/msg/Twist", QoS())
         chatter = graph.publisher("chatter", "std_msgs/msg/String", QoS())
         map_ = graph.publisher("map_name", "std_msgs/msg/String", QoS(1, transient_local=True))

@@ -17,6 +17,9 @@ from nav_msgs.msg import Odometry  # noqa: E402
 from std_msgs.msg import String  # noqa: E402
 
 from vds_gz.interface import topics  # noqa: E402
+from vds_gz.launching.arguments import LaunchError  # noqa: E402
+from vds_gz.launching.vehicle import Vehicle  # noqa: E402
+from vds_gz.share import share  # noqa: E402
 
 pytestmark = pytest.mark.ros
 
@@ -53,6 +56,13 @@ def test_a_car_is_on_the_graph_and_drives(car, ears, exits):
     assert listener.transform("base_link", "steering_left_knuckle").rotation.z > math.sin(0.05)
     yield
     exits.assert_clean("sim_node", "robot_state_publisher")
+
+
+def test_a_frame_that_the_description_lacks_needs_another_description():
+    vehicle = Vehicle(str(share("config", "indoor_robot.yaml")), overrides={"base_frame": "base_footprint"})
+    with pytest.raises(LaunchError, match=r"parameter 'base_frame' is 'base_footprint', and .* begins at 'base_link'"):
+        vehicle.actions()
+    assert [action.node_executable for action in vehicle.actions(robot_state_publisher=False)] == ["sim_node"]
 
 
 @launch_pytest.fixture

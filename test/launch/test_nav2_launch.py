@@ -318,7 +318,18 @@ def test_amcl_needs_a_scan(launch_file, tmp_path, sensors, world, refused):
     arguments = with_defaults(params_file=str(own), localization="amcl", world=world)
     vehicle = launch_file["make_vehicle"](arguments, stamped=False)
     with pytest.raises(LaunchError, match=f"sensors are: {refused}; list one"):
-        launch_file["nav2"](arguments, vehicle, stamped=False)
+        launch_file["wanted_servers"]("amcl", vehicle.parameters())
+
+
+@pytest.mark.ros
+def test_amcl_is_started_only_where_it_is_asked_for(launch_file, own_file):
+    """A file that says 'external' leaves the localization to whatever the user starts."""
+    for localization in ("amcl", ""):
+        arguments = with_defaults(params_file=own_file, localization=localization)
+        vehicle = launch_file["make_vehicle"](arguments, stamped=False)
+        assert vehicle.parameters().localization.external
+        programs = [program for _, program in launch_file["wanted_servers"](localization, vehicle.parameters())]
+        assert ("amcl" in programs) == (localization == "amcl")
 
 
 @pytest.mark.ros

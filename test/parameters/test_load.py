@@ -233,6 +233,11 @@ def test_a_node_cannot_follow_a_clock_and_give_it():
     assert "'use_sim_time' and 'be_reference_clock' are both true" in message
 
 
+@pytest.mark.parametrize("name", ["", "odom", "map"])
+def test_the_vehicles_frame_has_a_name_of_its_own(name):
+    assert f"parameter 'base_frame' is '{name}'; it must be a name, and another one" in refusal(base_frame=name)
+
+
 def test_obstacles_need_a_world_to_move_through():
     assert "'moving_obstacles' is 'cars.yaml' and 'world' is empty" in refusal(moving_obstacles="cars.yaml")
 

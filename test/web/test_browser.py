@@ -444,6 +444,13 @@ def test_a_page_that_is_refused_says_why(view, browser):
     served.program.stop()
     served = view("--token", "--port", str(served.port))
     browser.until(lambda: "a token is needed" in browser.text("status"), "the need of a token")
+    browser.driver.execute_script("""
+        const status = document.getElementById("status"), all = { childList: true, characterData: true, subtree: true };
+        window.said = [];
+        new MutationObserver(() => said.push(status.textContent)).observe(status, all);
+    """)
+    time.sleep(3.5)  # three more tries
+    assert all("a token is needed" in text for text in browser.driver.execute_script("return said"))
     served.program.stop()
     view("--namespace", "/blue", "--port", str(served.port))
     browser.until(lambda: "no data from a vehicle" in browser.text("status"), "a status again")

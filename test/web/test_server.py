@@ -89,9 +89,9 @@ LIDAR = ("-p", "sensors.lidar.type:={}", "-p", "sensors.lidar.xyz:=[0.3, 0.0, 0.
 
 @pytest.mark.parametrize("kind", ["rplidar_a2", pytest.param("velodyne_vlp16", marks=pytest.mark.slow)])
 def test_a_page_sees_the_world_and_what_the_lidar_meets_where_it_stands(start, view, kind):
-    """The points lie on the outlines, after a curve too, of a vehicle in a namespace."""
+    """The points lie on the outlines, after a curve too, of a vehicle in a namespace, whatever its frame is called."""
     lidar = (one.format(kind) for one in LIDAR)
-    start(*QUICK, "-r", "__ns:=/red", "-p", "world:=hall", *lidar)
+    start(*QUICK, "-r", "__ns:=/red", "-p", "world:=hall", "-p", "base_frame:=base_footprint", *lidar)
     scene = load_world(share("worlds", "hall.sdf"))
 
     async def look() -> None:

@@ -62,7 +62,7 @@ def urdf(
 
     Raises:
         DescriptionError: There is no such model or file (the message names those that there are), or the file is not
-            valid xacro, or needs an argument that the parameters lack.
+            valid xacro, or needs an argument that the parameters lack, or its root is above ``base_link``.
     """
     path = share("models") / xacro_file if xacro_file else _model_file(model)
     if not path.is_file():
@@ -75,6 +75,10 @@ def urdf(
     links = [link.getAttribute("name") for link in document.getElementsByTagName("link")]
     if twice := {link for link in links if links.count(link) > 1} & set(sensors or ()):
         raise DescriptionError(f"sensor '{min(twice)}' has the name of a part of '{path}'; another name would be right")
+    if BASE_LINK in (child.getAttribute("link") for child in document.getElementsByTagName("child")):
+        raise DescriptionError(
+            f"link '{BASE_LINK}' of '{path}' is the child of a joint; it must be the root, the vehicle's frame"
+        )
     root = document.documentElement
     assert root is not None
     _add_alias(root, links)

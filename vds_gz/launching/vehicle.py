@@ -126,8 +126,9 @@ class Vehicle:
         parameters = self.parameters()
         if parameters.base_frame != BASE_LINK:
             raise LaunchError(
-                f"base_frame is '{parameters.base_frame}', and descriptions made here begin at '{BASE_LINK}'; launch "
-                f"with {program}:=false beside a {program} that has a description with '{parameters.base_frame}'"
+                f"parameter 'base_frame' is '{parameters.base_frame}', and the robot description made here begins at "
+                f"'{BASE_LINK}', which would be right; another one needs a {program} that has a description with it, "
+                f"and {program}:=false, where the launch file has that argument"
             )
         remaps = self._remaps
         if by_topic:

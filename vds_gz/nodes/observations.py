@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import replace
 
-from vds_gz.description.urdf_reader import Robot
-from vds_gz.description.urdf_writer import BASE_FOOTPRINT
+from vds_gz.description.urdf_reader import Joint, Robot
+from vds_gz.description.urdf_writer import BASE_LINK
 from vds_gz.geometry.se2 import Pose
 from vds_gz.interface.amcl import AmclOutput
 from vds_gz.interface.contacts import ContactsOutput
@@ -64,10 +65,7 @@ class Observations:
 
     def publish_latched(self, time: int, description: str) -> None:
         """Send what is said once, at a simulated time [ns]: the URDF, and where the sensors are mounted."""
-        joints = Robot(description).joints if self._parameters.sensors else []
-        # Beside another description, base_footprint may be above base_link.
-        mounts = [joint for joint in joints if joint.kind == "fixed" and joint.child != BASE_FOOTPRINT]
-        self._outputs.publish_latched(time, description, mounts)
+        self._outputs.publish_latched(time, description, _mounts(self._parameters, description))
 
     def note(self, time: int) -> None:
         """Let the vehicle's present, at a simulated time [ns], be an instant that goes out."""
@@ -128,6 +126,23 @@ class Observations:
         if self._amcl_output is not None:
             for scan in seen.scans:
                 self._amcl_output.publish(scan)
+
+
+def _mounts(parameters: NodeParameters, description: str) -> list[Joint]:
+    """The fixed joints of a vehicle with sensors.
+
+    With a ``base_frame`` of its own another description says where the vehicle's parts are, and these are only those of
+    the sensors.
+    """
+    sensors, base = parameters.sensors, parameters.base_frame
+    joints = [joint for joint in Robot(description).joints if joint.kind == "fixed"] if sensors else []
+    if base == BASE_LINK:
+        return joints
+    return [
+        replace(joint, parent=base) if joint.child in sensors else joint
+        for joint in joints
+        if joint.child in sensors or joint.parent in sensors
+    ]
 
 
 def _contacts_output(graph: Graph, frame: str, plant: Plant) -> ContactsOutput | None:

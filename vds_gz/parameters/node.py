@@ -62,7 +62,7 @@ class NodeParameters(ParameterGroup):
     simulate_localization: bool = flag(False, "odometry drifts and the map pose is noisy, else both are exact")
     map_frame: str = text("map", "frame of the exact pose")
     odom_frame: str = text("odom", "frame of the odometry")
-    base_frame: str = text("base_link", "frame of the vehicle, the child of odom_frame")
+    base_frame: str = text("base_link", "frame of the vehicle, child of odom_frame; base_link elsewhere means this one")
     frame_prefix: str = text("", "put before the names of all frames")
     backend: str = choice(
         "kinematic",

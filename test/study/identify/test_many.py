@@ -123,7 +123,7 @@ def test_what_was_done_before_a_kill_is_kept(folder):
     journal = folder / "out" / JOURNAL
     deadline = time.monotonic() + 120.0
     while time.monotonic() < deadline and not (journal.is_file() and journal.read_text().count("\n") >= 1):
-        time.sleep(0.05)
+        time.sleep(0.01)
     process.send_signal(signal.SIGKILL)
     process.wait()
     done = journal.read_text().splitlines(keepends=True)

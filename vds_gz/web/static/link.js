@@ -53,8 +53,10 @@ export class Link {
       for (const number of [...this.responses.keys()]) this.respond(number, "the connection to the server is lost");
       this.tell("lost", event.reason || this.reason);
       setTimeout(() => this.open(), RETRY);
-      this.reason = event.reason || (await this.refusal());
-      if (this.socket.readyState !== WebSocket.OPEN) this.tell("lost", this.reason);
+      const reason = event.reason || (await this.refusal());
+      if (this.socket.readyState === WebSocket.OPEN) return; // meanwhile, so that reason holds no more
+      this.reason = reason;
+      this.tell("lost", reason);
     };
   }
 
