@@ -26,6 +26,7 @@ NEEDS = {
     "delay_margin": ("matplotlib", "numba"),
     "train_with_latency": ("matplotlib", "numba", "gymnasium"),
 }
+LONG = ("train_with_latency",)
 
 
 def run(notebook: Path, out: Path) -> subprocess.CompletedProcess[str]:
@@ -44,7 +45,10 @@ def outputs(notebook: Path) -> dict[str, tuple[list[str], int]]:
     return found
 
 
-@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda notebook: notebook.stem)
+@pytest.mark.parametrize(
+    "notebook",
+    [pytest.param(one, id=one.stem, marks=pytest.mark.slow if one.stem in LONG else ()) for one in NOTEBOOKS],
+)
 def test_a_notebook_gives_what_it_shows(notebook, tmp_path):
     for module in NEEDS[notebook.stem]:
         pytest.importorskip(module)

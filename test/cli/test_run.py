@@ -143,6 +143,7 @@ def test_a_run_from_begin_to_end(tool, log, tmp_path):
     assert running_vehicles(run) == []
 
 
+@pytest.mark.slow
 def test_a_vehicle_of_ones_own_and_a_driver_that_is_stopped(tool, log, probe, tmp_path):
     namespace = ["--ros-args", "-r", "__ns:=/robot1"]
     session = tool("run", "--forever", "--no-view", *namespace)

@@ -195,6 +195,7 @@ def test_vehicles_are_drawn_from_the_intervals_that_identify_wrote(tmp_path):
         gymnasium.make_vec(TRACKING, 2, vehicle="indoor_robot", randomize=file)
 
 
+@pytest.mark.slow
 def test_a_vehicle_of_another_kind_is_driven_too():
     """Autoware's models, which do not run in lanes; a robot that is turned by its wheels; one that moves laterally."""
     for vehicle, inputs in (

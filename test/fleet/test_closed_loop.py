@@ -523,7 +523,8 @@ def test_a_vehicle_that_steers_behind_comes_to_the_path_too():
         assert abs(loop.tracking.lateral).max() < 1e-3
 
 
-@pytest.mark.parametrize("name", ["ideal_steer_vel", pytest.param("delay_steer_vel", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["ideal_steer_vel", "delay_steer_vel"])
 def test_autowares_models_are_controlled_too(name):
     model = models()[name]
     loop = ClosedLoop(

@@ -76,6 +76,7 @@ def test_twenty_milliseconds_more_are_named(folder, capsys):
     assert "http" not in html.replace("http-equiv", "")
 
 
+@pytest.mark.slow
 def test_tables_of_different_rates_are_compared(folder):
     a, b = parameter_file(folder, "a"), parameter_file(folder, "b", dead_time=0.207)
     assert main(["replay", "log.csv", "--params", a, "-o", "a.csv"]) == 0
@@ -218,6 +219,7 @@ def chunks(data):
         at += 9 + length
 
 
+@pytest.mark.slow
 def test_a_recording_that_is_cut_short_is_read_as_far_as_it_goes(folder, capsys):
     a = parameter_file(folder, "a")
     assert main(["profile", "slalom", "--speed", "2", "--steering", "0.3", "--duration", "60", "-o", "long.csv"]) == 0

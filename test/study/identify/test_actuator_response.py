@@ -131,6 +131,7 @@ def test_an_ideal_actuator_has_no_dead_time_and_no_lag_within_a_sample():
     assert drive.max_rise is None
 
 
+@pytest.mark.slow
 def test_without_the_commands_times_it_is_still_within_a_sample():
     parameters = DriveParameters(0.3, 0.25, max_velocity=5.0, max_acceleration=100.0)
     time, reference, speed, _, _ = sampled(parameters, SteeringParameters(), staircase(2.0, 0.5))
@@ -182,6 +183,7 @@ def test_a_long_record_costs_no_more():
     assert_times(response, parameters)
 
 
+@pytest.mark.slow
 def test_a_long_dead_time():
     drive = DriveParameters(4.0, 0.3, max_velocity=5.0, max_acceleration=100.0)
     commands = staircase(2.0, 0.5)[:6]

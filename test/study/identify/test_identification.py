@@ -92,7 +92,7 @@ def test_commands_that_jitter_on_their_way_leave_the_limits_in_their_intervals()
     assert max(fit.held_out.values()) < 2.5, "in units of the noise as it is where the vehicle changes"
 
 
-@pytest.mark.parametrize(("duration", "short"), [(6.0, True), (24.0, False)])
+@pytest.mark.parametrize(("duration", "short"), [(6.0, True), pytest.param(24.0, False, marks=pytest.mark.slow)])
 def test_of_a_short_recording_with_jitter_it_is_said_that_intervals_may_be_too_narrow(duration, short):
     random = np.random.default_rng(0)
     sent, time = np.arange(0.0, duration, 0.3), np.arange(0.0, duration, 0.001)
@@ -144,6 +144,7 @@ def test_what_is_wrong_with_one_of_several_recordings_says_with_which():
         identify([right, mirrored])
 
 
+@pytest.mark.slow
 def test_recordings_with_offsets_of_their_own_are_one_fit_with_the_geometry():
     case = random_case("bicycle fs rd", 3)
     first, second = clean(case, 1, 10.0), clean(case, 2, 10.0)

@@ -66,6 +66,7 @@ def test_one_lag_is_of_first_order(commanded, noise):
     ]
 
 
+@pytest.mark.slow
 def test_of_a_car_driven_by_twists_it_is_said_what_is_not_told():
     """No lag of the angles is one of the yaw rates."""
     vehicle = Vehicle(BICYCLE, BicycleParameters(wheel_base=1.5, center_at_standstill=True))

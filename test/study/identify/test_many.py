@@ -137,6 +137,7 @@ def test_what_was_done_before_a_kill_is_kept(folder):
     assert (folder / "out" / "recordings.csv").read_bytes() == (folder / "serial" / "recordings.csv").read_bytes()
 
 
+@pytest.mark.slow
 def test_a_recording_that_changed_is_identified_anew(folder):
     assert main(["identify", "--many", "run*.csv", "-o", "out"]) == 0
     write_recording(folder / "run1.csv", 1, dead_time=0.3)
@@ -145,6 +146,7 @@ def test_a_recording_that_changed_is_identified_anew(folder):
     assert found == pytest.approx([0.2, 0.3, 0.2], abs=0.02)
 
 
+@pytest.mark.slow
 def test_what_another_version_found_is_found_anew_and_what_failed_is_tried_again(folder, monkeypatch):
     (folder / "run2.csv").write_text("time,v_x_command\n0.0,1.0\n")
     tried: list[str] = []

@@ -150,7 +150,8 @@ def test_a_recording_becomes_a_parameter_file_that_answers_the_same(folder, caps
     assert "data:image/png" in (folder / "identified" / "report.html").read_text()
 
 
-@pytest.mark.parametrize("centred", [True, pytest.param(False, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("centred", [True, False])
 def test_what_a_steering_does_at_standstill_is_written(folder, centred):
     Path("robot.yaml").write_text(
         "sim_node:\n  ros__parameters:\n    model: bicycle\n    model_params:\n"
@@ -264,6 +265,7 @@ def test_swapped_columns_are_noticed(folder, steps, capsys):
     assert error.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_a_truncated_bag_and_one_without_topics_are_explained(folder, capsys):
     assert main(["profile", "parking", "--preset", "ackermann_car", "--duration", "5", "-o", "log.csv"]) == 0
     assert main(["replay", "log.csv", "--preset", "ackermann_car", "-o", "robot.mcap"]) == 0

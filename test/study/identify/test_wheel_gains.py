@@ -192,6 +192,7 @@ def test_of_a_car_the_wheels_speeds_beside_its_own_tell_their_diameters():
     assert fit.numbers["track_fixed"].value == pytest.approx(CAR.vehicle.track_fixed, rel=1e-3)
 
 
+@pytest.mark.slow
 def test_of_a_car_without_speeds_of_wheels_they_tell_nothing():
     fit = identify(car(1), vehicle=CAR.known(), fit=("wheel_gains",), hold_out=0.0)
     assert [fit.calibrations[name] for name in GAINS] == [None, None]
