@@ -14,9 +14,9 @@ pytestmark = pytest.mark.ros
 ACTION = """
 import threading
 import rclpy
-from example_interfaces.action import Fibonacci
 from rclpy.action import ActionClient
 from rclpy.executors import SingleThreadedExecutor
+from tf2_msgs.action import LookupTransform
 from vds_gz.ros.factory import open_graph
 
 graph = open_graph([], "leaving")
@@ -24,10 +24,10 @@ portions = []
 
 def execute(goal, feedback, result):
     while True:
-        portions.append(goal.order)
+        portions.append(goal.source_frame)
         yield
 
-graph.action("~/count", "example_interfaces/action/Fibonacci", execute)
+graph.action("~/look", "tf2_msgs/action/LookupTransform", execute)
 context = rclpy.Context()
 rclpy.init(context=context)
 node = rclpy.create_node("asking", context=context)
@@ -35,9 +35,9 @@ executor = SingleThreadedExecutor(context=context)
 executor.add_node(node)
 
 def ask():
-    client = ActionClient(node, Fibonacci, "/leaving/count")
+    client = ActionClient(node, LookupTransform, "/leaving/look")
     assert client.wait_for_server(20.0)
-    executor.spin_until_future_complete(client.send_goal_async(Fibonacci.Goal(order=7)), timeout_sec=20.0)
+    executor.spin_until_future_complete(client.send_goal_async(LookupTransform.Goal()), timeout_sec=20.0)
 
 threading.Thread(target=ask, daemon=True).start()
 while len(portions) < 100:
