@@ -148,10 +148,13 @@ class Watcher:
             parameters=[Parameter(name, value=value).to_parameter_msg() for name, value in values.items()]
         )
         client = self.node.create_client(SetParametersAtomically, "sim_node/set_parameters_atomically")
-        client.wait_for_service(10.0)
+        if not client.wait_for_service(10.0):
+            raise RuntimeError(f"no service {client.srv_name} in 10 s; the log of nav2.launch.py says why")
         response = client.call_async(request)
-        if not self.until(response.done, 10.0) or not response.result().result.successful:
-            raise RuntimeError(f"sim_node did not take {values}; the log of nav2.launch.py says why")
+        if not self.until(response.done, 10.0):
+            raise RuntimeError(f"no response of {client.srv_name} in 10 s; the log of nav2.launch.py says why")
+        if not response.result().result.successful:
+            raise RuntimeError(f"sim_node did not take {values}: {response.result().result.reason}")
 
     def drive(self, goal: tuple[float, float, float]) -> Drive:
         """Send a goal and watch until it is over, and a little longer."""
@@ -221,17 +224,31 @@ def distance(point: np.ndarray, path: np.ndarray) -> float:
     return float(np.hypot(*(at - along[:, None] * legs).T).min())
 
 
-def actuator_values(file: Path, **values: float | None) -> dict[str, float]:
-    """Parameters of all actuators of a vehicle that get the values that are given."""
+def actuator_values(file: Path, **options: tuple[str, float | None]) -> dict[str, float]:
+    """Parameters of all actuators of a vehicle that get the values that are given.
+
+    Args:
+        file: Its parameter file.
+        options: By the last part of a parameter's name, the option that sets it, and its value, if it has one.
+
+    Raises:
+        VdsGzError: No actuator has such a parameter, or it cannot have the value.
+    """
     parameters = parameters_of_file(file)
-    found = {
-        f"model_params.{parameters.model}.{one.name}": value
-        for one in describe(parameters.vehicle)
-        for name, value in values.items()
-        if value is not None and re.search(rf"_actuators?\.{name}$", one.name)
-    }
-    if not found and any(value is not None for value in values.values()):
-        raise VdsGzError(f"the vehicle of {file} has no actuators with {' and '.join(values)}; leave these options out")
+    actuators = [one for one in describe(parameters.vehicle) if re.search(r"_actuators?\.\w+$", one.name)]
+    found = {}
+    for name, (option, value) in options.items():
+        if value is None:
+            continue
+        named = [one for one in actuators if one.name.endswith(f".{name}")]
+        if not named:
+            there = ", ".join(one.name for one in actuators) or "none"
+            raise VdsGzError(
+                f"{option} is {value:g}, and no actuator of {file} has the parameter '{name}'; there are: {there}"
+            )
+        for one in named:
+            one.check(value, option)
+            found[f"model_params.{parameters.model}.{one.name}"] = value
     return found
 
 
@@ -252,11 +269,9 @@ def launched(arguments: list[str], log: Path) -> Iterator[subprocess.Popen[bytes
             process.wait()
 
 
-def tour(options: argparse.Namespace, controller: str, dead_time: float | None) -> list[Drive]:
-    """Drive to each goal with one Nav2."""
+def tour(options: argparse.Namespace, file: Path, controller: str, values: dict[str, float]) -> list[Drive]:
+    """Drive to each goal with one Nav2 and a vehicle of a file, with these parameters."""
     log = Path(tempfile.mkdtemp(prefix="nav2_bench_"), "log")
-    file = options.params_file or share("config", f"{VEHICLES[options.vehicle]}.yaml")
-    values = actuator_values(file, dead_time=dead_time, time_constant=options.time_constant)
     print(f"log: {log}", file=sys.stderr)
     with launched([f"vehicle:={options.vehicle}", f"params_file:={file.resolve()}", *options.launch], log) as launch:
         rclpy.init(args=[])
@@ -341,16 +356,23 @@ def main() -> int:
     if ours and (unknown := {*options.controllers} - {*CONTROLLERS}):
         parser.error(f"our files for Nav2 have no controller '{min(unknown)}'; they have {', '.join(CONTROLLERS)}")
     vehicle = str(options.params_file or options.vehicle)
+    file = options.params_file or share("config", f"{VEHICLES[options.vehicle]}.yaml")
+    lag = "--time-constant", options.time_constant
+    try:
+        values = [
+            actuator_values(file, dead_time=("--dead-times", one), time_constant=lag) for one in options.dead_times
+        ]
+    except VdsGzError as error:
+        parser.error(str(error))
     os.environ.setdefault("ROS_DOMAIN_ID", str(os.getpid() % 100 + 1))
     runs = []
-    for controller, dead_time in itertools.product(options.controllers, options.dead_times):
+    for controller, (dead_time, own) in itertools.product(
+        options.controllers, zip(options.dead_times, values, strict=True)
+    ):
         of = "" if dead_time is None else f", dead time {dead_time:g} s"
         name = CONTROLLERS.get(controller, controller)
         print(f"\n{vehicle}, {name}{of}\n\n{HEADER}", flush=True)
-        try:
-            drives = tour(options, controller, dead_time)
-        except VdsGzError as error:
-            parser.error(str(error))
+        drives = tour(options, file, controller, own)
         print(f"\n{summary(drives)}", flush=True)
         run = {
             "vehicle": vehicle,

@@ -14,8 +14,10 @@ from vds_gz.cli import main
 from vds_gz.plant.gazebo.links.bindings import bindings_fault
 from vds_gz.ros.messages.portable import MessageTypes
 from vds_gz.study.compare import tolerance
-from vds_gz.study.compare.differences import delay
+from vds_gz.study.compare.differences import Comparison, Difference, Measured, PathDifference, delay
+from vds_gz.study.identify.actuator_response import ActuatorResponse
 from vds_gz.study.recording import RecordingError, read
+from vds_gz.study.report.comparison import verdict
 
 SLOW = {"dead_time": 0.22}
 
@@ -110,6 +112,43 @@ def test_runs_that_went_different_ways_have_no_delay():
     """The best shift would be the longest one, whatever that is."""
     time = 0.02 * np.arange(500)
     assert delay(time, time**2, time**2 - 60.0) == (None, None)
+
+
+@pytest.mark.parametrize("interval", [0.02, 0.03, 1.2], ids=["fine", "a step is no whole part", "coarser than it"])
+@pytest.mark.parametrize("later", [-0.99, 0.0, 0.4, 0.995, 1.01, 1.3])
+def test_a_delay_is_found_up_to_the_longest_and_no_further(interval, later):
+    time = np.arange(0.0, 12.0, interval)
+    found, left = delay(time, np.sin(0.5 * time), np.sin(0.5 * (time - later)))
+    if later > 1.0:
+        assert (found, left) == (None, None)
+    else:
+        assert found == pytest.approx(later, abs=0.05 * interval)
+
+
+def difference(later):
+    return Difference("speed", "m/s", 0.1, 0.2, 1.0, later, 0.0)
+
+
+def measured(dead_time):
+    return ActuatorResponse(dead_time, None, None, None, None, 0.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("later", "dead_times", "said"),
+    [
+        ((None, None), (0.2, 0.2), "Nothing tells which run is later, and by how much."),
+        ((None, None), (0.2, None), "Nothing tells which run is later, and by how much."),
+        ((None, None), (0.2, 0.25), "B against A: dead time of drive +50.0 ms."),
+        ((None, 4e-4), (0.2, 0.2), "Neither run is later than the other by half a millisecond."),
+        ((None, -0.03), (0.2, 0.19), "B against A: speed 30.0 ms earlier, dead time of drive -10.0 ms."),
+        ((0.02, None), (0.2, 0.2), "B against A: speed 20.0 ms later."),
+    ],
+)
+def test_the_verdict_names_what_is_later(later, dead_times, said):
+    drive = Measured("drive", "drive", *map(measured, dead_times))
+    path = PathDifference(0.1, 0.1, 0.1, 0.1)
+    found = Comparison((), tuple(map(difference, later)), path, np.zeros((2, 2)), np.zeros((2, 2)), (drive,))
+    assert verdict(found) == said
 
 
 def test_what_is_no_number_is_within_no_bound():

@@ -17,6 +17,9 @@ from vds_gz.study.recording import Actuator, Array, Motion, Recording
 #: Longest delay between two runs that is looked for [s].
 LONGEST_DELAY = 1.0
 
+#: A delay that is found so near to the longest one is that of no minimum [s].
+AT_THE_END = 1e-5
+
 #: A signal that moves less than this has no delay, in its own unit.
 STILL = 1e-6
 
@@ -149,12 +152,13 @@ def delay(time: Array, a: Array, b: Array) -> tuple[float | None, float | None]:
         return float(np.mean((b[inside] - shifted) ** 2))
 
     count = int(longest / interval) + 1
-    shifts = interval * np.arange(-count, count + 1)
+    shifts = np.clip(interval * np.arange(-count, count + 1), -longest, longest)
     coarse = min(shifts.tolist(), key=lambda shift: (error(shift), abs(shift)))
-    if abs(coarse) == shifts[-1]:
-        return None, None  # the minimum lies beyond, if there is one: the runs went different ways
-    fine = minimize_scalar(error, (), (coarse - interval, coarse + interval), method="bounded", options={"xatol": 1e-7})
+    bounds = max(coarse - interval, -longest), min(coarse + interval, longest)
+    fine = minimize_scalar(error, (), bounds, method="bounded", options={"xatol": 1e-7})
     best = float(fine.x) if fine.fun < error(coarse) else coarse
+    if longest - abs(best) < AT_THE_END:
+        return None, None  # the minimum lies beyond, if there is one: the runs went different ways
     return best, math.sqrt(error(best))
 
 
