@@ -17,7 +17,7 @@ from vds_gz.study.recording import Actuator, Array, Motion, Recording
 #: Longest delay between two runs that is looked for [s].
 LONGEST_DELAY = 1.0
 
-#: A delay that is found so near to the longest one is that of no minimum [s].
+#: A delay this near to the longest one is the end of the search, and no minimum [s].
 AT_THE_END = 1e-5
 
 #: A signal that moves less than this has no delay, in its own unit.
