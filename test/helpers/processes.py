@@ -34,7 +34,8 @@ class Program:
         self._reader.start()
 
     def _read(self) -> None:
-        self.lines.extend(iter(self.process.stdout.readline, ""))
+        with self.process.stdout as output:
+            self.lines.extend(iter(output.readline, ""))
 
     @property
     def output(self) -> str:
