@@ -115,14 +115,29 @@ def test_runs_that_went_different_ways_have_no_delay():
 
 
 @pytest.mark.parametrize("interval", [0.02, 0.03, 1.2], ids=["fine", "a step is no whole part", "coarser than it"])
-@pytest.mark.parametrize("later", [-0.99, 0.0, 0.4, 0.995, 1.01, 1.3])
+@pytest.mark.parametrize("later", [-1.01, -0.99, 0.0, 0.4, 0.995, 1.01, 1.3])
 def test_a_delay_is_found_up_to_the_longest_and_no_further(interval, later):
     time = np.arange(0.0, 12.0, interval)
     found, left = delay(time, np.sin(0.5 * time), np.sin(0.5 * (time - later)))
-    if later > 1.0:
+    if abs(later) > 1.0:
         assert (found, left) == (None, None)
     else:
         assert found == pytest.approx(later, abs=0.05 * interval)
+
+
+@pytest.mark.parametrize("later", [-0.97, -0.4, 0.99, 1.01, 1.05])
+def test_a_delay_near_the_longest_is_found_in_a_signal_as_quick_as_its_samples(later):
+    """The last whole step is 0.9 s, and shifts from there on to the longest one have a minimum of their own."""
+    time = 0.3 * np.arange(40)
+    values = np.random.default_rng(0).standard_normal(len(time))
+    found, _ = delay(time, values, np.interp(time - later, time, values))
+    assert found == (None if later > 1.0 else pytest.approx(later, abs=1e-5))
+
+
+@pytest.mark.parametrize(("later", "found"), [(0.4, 0.4), (-0.4, -0.4), (0.6, None)])
+def test_a_delay_is_looked_for_up_to_a_quarter_of_the_run(later, found):
+    time = 0.02 * np.arange(101)
+    assert delay(time, np.sin(time), np.sin(time - later))[0] == pytest.approx(found, abs=1e-3)
 
 
 def difference(later):

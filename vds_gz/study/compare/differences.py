@@ -49,8 +49,8 @@ class Difference:
     Attributes:
         rms, peak: Of B minus A, in the quantity's unit.
         peak_time: When the peak was [s].
-        delay: How much later B is than A [s]; None where nothing moves.
-        rms_aligned: What is left when the delay is taken out.
+        delay: How much later B is than A [s]; None where nothing tells, see :func:`delay`.
+        rms_aligned: What is left when the delay is taken out; None without one.
     """
 
     name: str
@@ -134,7 +134,8 @@ def compare(a: Recording, b: Recording, *, together: bool = False) -> Comparison
 def delay(time: Array, a: Array, b: Array) -> tuple[float | None, float | None]:
     """How much later ``b`` is than ``a`` [s], and the rms of what then still differs; None where nothing tells.
 
-    It is looked for up to ``LONGEST_DELAY``, and a quarter of the run.
+    It is looked for up to ``LONGEST_DELAY``, and a quarter of the run. Nothing tells where one that long would fit
+    best, where a signal stands still, or where there are fewer than ten samples.
 
     Args:
         time: Of the samples, which may have equal stamps [s].
@@ -151,7 +152,7 @@ def delay(time: Array, a: Array, b: Array) -> tuple[float | None, float | None]:
         shifted = np.interp(time[inside] - shift, time, a)
         return float(np.mean((b[inside] - shifted) ** 2))
 
-    count = int(longest / interval) + 1
+    count = int(longest / interval) + 1  # both ends take part, whatever a step is
     shifts = np.clip(interval * np.arange(-count, count + 1), -longest, longest)
     coarse = min(shifts.tolist(), key=lambda shift: (error(shift), abs(shift)))
     bounds = max(coarse - interval, -longest), min(coarse + interval, longest)
