@@ -107,6 +107,14 @@ def test_limits_that_were_not_met_are_not_found(dead_time, time_constant):
         assert response.reached_value > 0.4
 
 
+@pytest.mark.parametrize(("beyond", "met"), [(1.005, False), (1.03, True)])
+def test_a_limit_that_references_barely_exceed_is_not_told_from_late_commands(beyond, met):
+    drive = DriveParameters(0.2, 0.2, max_velocity=2.0, max_acceleration=100.0)
+    steering = SteeringParameters(0.2, 0.1, max_velocity=100.0, max_position=0.5)
+    responses = measured(drive, steering, staircase(2.0 * beyond, 0.5 * beyond))
+    assert [response.max_value is not None for response in responses] == [met, met]
+
+
 @pytest.mark.parametrize("commands", [[], [(1.0, 0.0, 0.0)]], ids=["no commands", "commands of zero"])
 def test_of_a_standing_vehicle_nothing_is_known(commands):
     for response in measured(DriveParameters(), SteeringParameters(), commands):

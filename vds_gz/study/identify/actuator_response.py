@@ -30,6 +30,11 @@ FEWEST = 20
 COMMAND_LEAD = 0.05
 
 
+#: References beyond a limit of the value by no more than this part do not show it: commands whose times are a little
+#: wrong look the same.
+BARELY = 0.01
+
+
 @dataclass(frozen=True, slots=True)
 class ActuatorResponse:
     """What was measured of one actuator; None where the recording does not show it, or nothing can (:data:`CAN_FIT`).
@@ -83,6 +88,8 @@ def measure(actuator: Actuator, commands: ArrayLike = ()) -> ActuatorResponse:
         numbers = fit_actuator(given, Series(time[part], response[part]), angle=angle)
     found = (numbers.get(name) for name in ("dead_time", "time_constant", "rise", "fall", "value"))
     dead_time, time_constant, rise, fall, value = (None if one is None else one.value for one in found)
+    if value is not None and value > (1.0 - BARELY) * np.max(np.abs(values[near])):
+        value = None
     return ActuatorResponse(dead_time, time_constant, rise, fall, value, *maxima)
 
 
