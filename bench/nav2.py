@@ -20,6 +20,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -174,6 +175,10 @@ def main() -> int:
         ]
     except VdsGzError as error:
         parser.error(str(error))
+    try:
+        import_module("nodes.nav2_watcher")
+    except ModuleNotFoundError as error:
+        parser.error(f"ROS 2 and Nav2 are needed: there is no Python package '{error.name}'; source their setup.bash")
     os.environ.setdefault("ROS_DOMAIN_ID", str(os.getpid() % 100 + 1))
     runs = []
     for controller, (dead_time, own) in itertools.product(

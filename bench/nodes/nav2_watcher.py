@@ -71,8 +71,10 @@ def watching(**selected: str) -> Iterator[Watcher]:
     rclpy.init(args=[])
     try:
         watcher = Watcher(**selected)
-        yield watcher
-        watcher.node.destroy_node()
+        try:
+            yield watcher
+        finally:
+            watcher.node.destroy_node()
     finally:
         rclpy.shutdown()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -81,6 +82,11 @@ def refused(*arguments):
 )
 def test_what_cannot_be_is_refused_before_anything_is_started(arguments, said):
     assert said in refused(*arguments)
+
+
+@pytest.mark.skipif(find_spec("rclpy") is not None, reason="ROS 2 is here")
+def test_where_there_is_no_ros_that_is_said():
+    assert refused().endswith("there is no Python package 'rclpy'; source their setup.bash")
 
 
 def test_an_option_that_the_vehicle_has_no_parameter_for_is_named_with_those_that_there_are(late):

@@ -238,6 +238,11 @@ def test_the_vehicles_frame_has_a_name_of_its_own(name):
     assert f"parameter 'base_frame' is '{name}'; it must be a name, and another one" in refusal(base_frame=name)
 
 
+def test_a_sensor_is_not_called_as_the_vehicles_frame():
+    said = refusal({"base_frame": "eye", "sensors.eye.type": "imu"})
+    assert "parameter 'base_frame' is 'eye', and so is the name of a sensor; give one another name" in said
+
+
 def test_obstacles_need_a_world_to_move_through():
     assert "'moving_obstacles' is 'cars.yaml' and 'world' is empty" in refusal(moving_obstacles="cars.yaml")
 

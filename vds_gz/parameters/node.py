@@ -108,6 +108,10 @@ class NodeParameters(ParameterGroup):
                 f"parameter 'base_frame' is '{self.base_frame}'; it must be a name, and another one than odom_frame, "
                 f"'{self.odom_frame}', and map_frame, '{self.map_frame}'"
             )
+        if self.base_frame in self.sensors:
+            raise ParameterError(
+                f"parameter 'base_frame' is '{self.base_frame}', and so is the name of a sensor; give one another name"
+            )
         if self.pub_rate > self.step_rate:
             raise ParameterError(
                 f"parameter 'pub_rate' is {self.pub_rate:g}; it must be at most step_rate, {self.step_rate:g} [Hz]"

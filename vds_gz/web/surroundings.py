@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,16 +39,6 @@ GROUND = 0.1
 FLOAT32 = 7
 
 
-class Lidar(NamedTuple):
-    """A topic that a lidar's scans come on, and their type; a restarted vehicle may use the topic for another."""
-
-    topic: str
-    type: str
-
-
-NO_LIDAR = Lidar("", "")
-
-
 class Surroundings:
     """Listens to the world's markers and to the first lidar of a vehicle. Runs in the graph's thread.
 
@@ -75,8 +65,8 @@ class Surroundings:
         self._prefix = f"{namespace.rstrip('/')}/"
         self._truth = truth
         self._mounts: dict[str, tuple[str, Transform]] = {}
-        self._lidar = NO_LIDAR
-        self._lidars: dict[Lidar, Subscription] = {}
+        self._lidar = ""
+        self._lidars: dict[str, Subscription] = {}
         self._looked = -math.inf
         graph.subscribe(topics.TF_STATIC.name, topics.TF_STATIC.type, topics.TF_STATIC.qos, self._on_transforms)
         for topic, take in ((topics.WORLD, self._on_world), (topics.CONTACTS, self._on_contacts)):
@@ -89,27 +79,25 @@ class Surroundings:
         if now - self._looked < LOOK_PERIOD:
             return
         self._looked = now
-        if self._lidar in self._lidars and self._lidars[self._lidar].publisher_count():
+        if self._lidar and self._lidars[self._lidar].publisher_count():
             return
-        offered = [
-            Lidar(name, offer.type) for name, offer in self._graph.offers().items() if name.startswith(self._prefix)
-        ]
-        found = [one for kind in (SCAN, CLOUD) for one in sorted(offered) if one.type == kind]
-        lidar = found[0] if found else NO_LIDAR
-        if self._lidar not in (NO_LIDAR, lidar):
+        offers = {name: offer.type for name, offer in self._graph.offers().items() if name.startswith(self._prefix)}
+        found = [name for kind in (SCAN, CLOUD) for name, offered in sorted(offers.items()) if offered == kind]
+        lidar = found[0] if found else ""
+        if self._lidar not in ("", lidar):
             self._show([], [])
         self._lidar = lidar
-        if found and lidar not in self._lidars:
-            self._lidars[lidar] = self._listen(lidar)
+        if lidar and lidar not in self._lidars:
+            self._lidars[lidar] = self._listen(lidar, offers[lidar])
 
-    def _listen(self, lidar: Lidar) -> Subscription:
-        take = self._on_scan if lidar.type == SCAN else self._on_cloud
+    def _listen(self, lidar: str, kind: str) -> Subscription:
+        take = self._on_scan if kind == SCAN else self._on_cloud
 
         def take_if_chosen(message: Any, arrival: int) -> None:
             if self._lidar == lidar:
                 take(message)
 
-        return self._graph.subscribe(lidar.topic, lidar.type, NEWEST, take_if_chosen)
+        return self._graph.subscribe(lidar, kind, NEWEST, take_if_chosen)
 
     def _on_world(self, message: messages.MarkerArray, arrival: int) -> None:
         things = sorted(_things(message.markers), key=lambda thing: heights(thing)[1])

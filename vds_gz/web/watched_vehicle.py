@@ -72,7 +72,7 @@ class Vehicle:
         }
 
     def _make_output(self) -> CommandOutput:
-        # The vehicle's own time and frame are right whichever clock it lives by and whatever its base_frame is.
+        # The vehicle's own time is right whichever clock it lives by, and so is its frame of that moment.
         truth = self.telemetry.truth
         frame = truth.child_frame_id if truth is not None else "base_link"
         return CommandOutput(self._graph, self.output, frame, lambda: self.telemetry.stamp)

@@ -84,9 +84,11 @@ export class Parameters {
 
   async set(row) {
     const value = wanted(row);
+    const mine = (row.asked = (row.asked ?? 0) + 1);
     row.asking = true;
     row.missed = false;
     const reason = value === undefined ? `'${row.input.value}' is no number` : await this.link.ask("set", { name: row.name, value });
+    if (mine !== row.asked) return; // another value was asked for meanwhile
     row.asking = false;
     row.reason.dataset.ok = String(!reason);
     row.input.ariaInvalid = String(Boolean(reason));
