@@ -72,8 +72,8 @@ def test_a_list_of_sensors_is_the_same_as_a_mapping(file, tmp_path, capsys):
         ("sim_node: {ros__parameters: {model: bicycel}}", "'bicycel'"),
         ("sim_node: {ros__parameters: {sensors: {a: {rate: 1.0}}}}", "sensor 'a' .* has no type"),
         (
-            "sim_node: {ros__parameters: {sensors: {base_link: {type: imu}}}}",
-            "sensor 'base_link' has the name of a part",
+            "sim_node: {ros__parameters: {sensors: {chassis: {type: imu}}}}",
+            "sensor 'chassis' has the name of a part",
         ),
     ],
 )
