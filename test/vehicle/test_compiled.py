@@ -113,8 +113,15 @@ def test_a_record_has_the_fields_of_its_class_and_room_for_the_longest_line():
     long = DIFFERENTIAL.at_rest(DIFFERENTIAL.coefficients(p, 1e-3))
     kind = record_type([short, long])
     assert list(kind.names) == [field.name for field in dataclasses.fields(short)]
-    assert kind["left"]["references"].shape == (201,)
+    assert kind["left"]["references"].shape == (256,)
     assert kind["left"]["head"] == np.int64
+
+
+@pytest.mark.parametrize(("dead_time", "entries"), [(0.0, 1), (0.001, 2), (0.127, 128), (0.128, 256), (0.255, 256)])
+def test_dead_times_between_two_powers_of_two_steps_have_one_program(dead_time, entries):
+    p = DifferentialParameters(drive_actuators=DriveParameters(dead_time=dead_time))
+    kind = record_type([DIFFERENTIAL.at_rest(DIFFERENTIAL.coefficients(p, 1e-3))])
+    assert kind["left"]["references"].shape == (entries,)
 
 
 def test_whole_numbers_for_reals_are_the_reals_that_they_stand_for():

@@ -83,9 +83,6 @@ class Calibrations(NamedTuple):
     steering_offset: ArrayLike = 0.0
 
 
-#: Delay lines that do not lie in lanes have room for a multiple of so many steps.
-ROOM = 256
-
 #: Commands as they were given.
 EXACT = Calibrations()
 
@@ -135,11 +132,7 @@ def sampled(
     vehicles = len(parameters)
     dt = 1.0 / step_rate
     # One program of a model serves all of its vehicles, whatever their flags and dead times.
-    lanes = (
-        Lanes(model, parameters, dt, constant_flags=False)
-        if model.phases
-        else Structs(model, parameters, dt, room=ROOM)
-    )
+    lanes = Lanes(model, parameters, dt, constant_flags=False) if model.phases else Structs(model, parameters, dt)
     places = np.array([lanes.place(name) for name in readings.numbers], np.int64)
     events = Events(
         commands=commands,

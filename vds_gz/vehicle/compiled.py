@@ -29,20 +29,19 @@ from vds_gz.vehicle.vehicle import NANOSECONDS, Motion, Vehicle, motion_of
 TOGETHER = 10_000
 
 
-def record_type(samples: Sequence[object], room: int = 1) -> np.dtype[np.void]:
-    """The record of a state or coefficients class.
+def record_type(samples: Sequence[object]) -> np.dtype[np.void]:
+    """The record of a state or coefficients class, by some of its objects.
 
-    Args:
-        samples: Some of its objects.
-        room: Lists have room for the longest one among the samples, and for a multiple of so many entries.
+    Lists have room for the longest one among these, rounded up to a power of two entries: a program is compiled for one
+    room, and so another dead time seldom takes another program.
     """
     fields: list[tuple[str, DTypeLike] | tuple[str, DTypeLike, tuple[int]]] = []
     for field, values in _field_values(samples):
         if dataclasses.is_dataclass(values[0]):
-            fields.append((field.name, record_type(values, room)))
+            fields.append((field.name, record_type(values)))
         elif isinstance(values[0], list):
             longest = max(len(value) for value in values if isinstance(value, list))
-            fields.append((field.name, np.float64, (-(-longest // room) * room,)))
+            fields.append((field.name, np.float64, (1 << max(longest - 1, 0).bit_length(),)))
         else:
             fields.append((field.name, number_type(field, values[0])))
     return np.dtype(fields, align=True)
@@ -55,9 +54,9 @@ def number_type(field: dataclasses.Field[object], value: object) -> type:
     return int if isinstance(value, IntEnum) else type(value)
 
 
-def records(samples: Sequence[object], room: int = 1) -> Records:
+def records(samples: Sequence[object]) -> Records:
     """States or coefficients of one class as an array of records, see :func:`record_type`."""
-    array = np.zeros(len(samples), record_type(samples, room)).view(np.recarray)
+    array = np.zeros(len(samples), record_type(samples)).view(np.recarray)
     _write_columns(array.view(np.ndarray), samples)
     return array
 
