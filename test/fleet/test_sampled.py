@@ -192,9 +192,10 @@ def test_actuators_that_start_somewhere_have_been_there_for_all_of_their_dead_ti
 def test_lists_of_a_state_are_filled():
     """A car of Autoware's that already drives its reference goes on with it."""
     model = MODELS["delay_steer_vel"]
-    readings = readings_of([(0, "v_x", 0, 1.0), (100, "v_x", 1, 1.0), (END, "v_x", 2, 1.0)], ["v_x"], 3)
+    readings = readings_of([(0, "v_x", 0, 1.0), (300, "v_x", 1, 1.0), (440, "v_x", 2, 1.0)], ["v_x"], 3)
     starts = {"v_x": [2.0, 3.0], "drive.line.values": [2.0, 3.0]}
-    p = dataclasses.replace(model.parameters(), vel_time_delay=0.1)
+    # As many entries, and so the same program, as of the vehicles above.
+    p = dataclasses.replace(model.parameters(), vel_time_delay=0.3, steer_time_delay=0.3)
     commands = command_records(kind=CONTROL, v_x=0.0)
     read = sampled(model, [p] * 2, commands, np.array([0]), readings, starts=starts)
     assert read[:2].tolist() == [[2.0, 3.0]] * 2

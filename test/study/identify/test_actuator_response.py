@@ -148,7 +148,7 @@ def test_without_the_commands_times_it_is_still_within_a_sample():
     assert response.time_constant == pytest.approx(0.25, rel=0.05)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 3, 4))])
 def test_noise(seed):
     parameters = DriveParameters(0.25, 0.3, max_velocity=5.0, max_acceleration=2.0)
     commands = staircase(2.0, 0.5)
@@ -160,7 +160,7 @@ def test_noise(seed):
     assert response.max_rise == pytest.approx(2.0, rel=0.05)
 
 
-@pytest.mark.parametrize("lost", [0.1, 0.3])
+@pytest.mark.parametrize("lost", [pytest.param(0.1, marks=pytest.mark.slow), 0.3])
 def test_lost_samples(lost):
     parameters = DriveParameters(0.25, 0.3, max_velocity=5.0, max_acceleration=100.0)
     commands = staircase(2.0, 0.5)

@@ -82,7 +82,7 @@ ROBOT = random_case("differential", 3)
         ({}, {"yaw_rate gain"}),
         ({"wheels": True}, {"v_x gain", "yaw_rate gain"}),
         ({"measured": (), "poses": True}, {"yaw_rate gain"}),
-        ({"measured": ("yaw_rate",)}, set()),
+        pytest.param({"measured": ("yaw_rate",)}, set(), marks=pytest.mark.slow),
     ],
 )
 def test_gains_of_wheels_come_back_from_whatever_was_measured(how, gains):

@@ -27,7 +27,8 @@ measure: [path.rms]
 
 
 @pytest.mark.parametrize(
-    ("vehicle", "actuator"), [("deepracer", "drive_actuator"), ("indoor_robot", "drive_actuators")]
+    ("vehicle", "actuator"),
+    [("deepracer", "drive_actuator"), pytest.param("indoor_robot", "drive_actuators", marks=pytest.mark.slow)],
 )
 def test_a_replay_ends_in_the_state_of_the_run(tmp_path, vehicle, actuator):
     sweep = read_sweep(write_plan(tmp_path, CURVE.format(vehicle=vehicle, actuator=actuator)))
