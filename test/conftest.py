@@ -50,11 +50,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files that start programs, among them those that calculate for long: while ones wait, others have the cores."""
-    waiting = dict.fromkeys(item.path for item in items if "domain" in getattr(item, "fixturenames", ()))
-    long = dict.fromkeys(item.path for item in items if item.nodeid.startswith(("test/study/", "test/fleet/")))
-    at = {path: k / len(group) for group in (long, waiting) for k, path in enumerate(group)}
-    items.sort(key=lambda item: at.get(item.path, 1.0))
+    """Files that start programs first: while these wait, other files' tests have the cores."""
+    waiting = {item.path for item in items if "domain" in getattr(item, "fixturenames", ())}
+    items.sort(key=lambda item: item.path not in waiting)
 
 
 def pytest_report_header() -> list[str]:
