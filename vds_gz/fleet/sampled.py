@@ -22,6 +22,7 @@ from vds_gz.fleet.layout import Reals, Wholes
 from vds_gz.fleet.sampled_lanes import read_lanes
 from vds_gz.fleet.sampled_structs import read_structs
 from vds_gz.fleet.structs import Structs
+from vds_gz.vehicle.compiled import ROOM
 from vds_gz.vehicle.model import C, P, S, VehicleModel
 from vds_gz.vehicle.schedule import Records
 
@@ -132,7 +133,11 @@ def sampled(
     vehicles = len(parameters)
     dt = 1.0 / step_rate
     # One program of a model serves all of its vehicles, whatever their flags and dead times.
-    lanes = Lanes(model, parameters, dt, constant_flags=False) if model.phases else Structs(model, parameters, dt)
+    lanes = (
+        Lanes(model, parameters, dt, constant_flags=False)
+        if model.phases
+        else Structs(model, parameters, dt, room=ROOM)
+    )
     places = np.array([lanes.place(name) for name in readings.numbers], np.int64)
     events = Events(
         commands=commands,

@@ -44,18 +44,19 @@ class Structs(Generic[P, C, S]):
         states, commands: Of all vehicles.
     """
 
-    def __init__(self, model: VehicleModel[P, C, S], parameters: Sequence[P], dt: float) -> None:
+    def __init__(self, model: VehicleModel[P, C, S], parameters: Sequence[P], dt: float, room: int = 1) -> None:
         """At rest at the origin.
 
         Args:
             model, parameters, dt: Of the vehicles.
+            room: Lists of the state have room for a multiple of so many entries, for programs depend on the room.
         """
         self.model = model
         self.parameters = list(parameters)
         self._dt = dt
         every = [model.coefficients(one, dt) for one in parameters]
         self._coefficients = records(every)
-        self._states = records([model.at_rest(one) for one in every])
+        self._states = records([model.at_rest(one) for one in every], room)
         self._commands = records([Command() for _ in every])
         self._rest = self._states.copy()
         self.states, self.commands = columns_of(self._states), columns_of(self._commands)

@@ -28,20 +28,24 @@ from vds_gz.vehicle.vehicle import NANOSECONDS, Motion, Vehicle, motion_of
 #: So many segments are done together at most.
 TOGETHER = 10_000
 
+#: Lists of states have room for a multiple of so many entries where one program is to serve most dead times.
+ROOM = 256
 
-def record_type(samples: Sequence[object]) -> np.dtype[np.void]:
-    """The record of a state or coefficients class, by some of its objects.
 
-    Lists have room for the longest one among these, rounded up to a power of two entries: a program is compiled for one
-    room, and so another dead time seldom takes another program.
+def record_type(samples: Sequence[object], room: int = 1) -> np.dtype[np.void]:
+    """The record of a state or coefficients class.
+
+    Args:
+        samples: Some of its objects.
+        room: Lists have room for the longest one among the samples, and for a multiple of so many entries.
     """
     fields: list[tuple[str, DTypeLike] | tuple[str, DTypeLike, tuple[int]]] = []
     for field, values in _field_values(samples):
         if dataclasses.is_dataclass(values[0]):
-            fields.append((field.name, record_type(values)))
+            fields.append((field.name, record_type(values, room)))
         elif isinstance(values[0], list):
             longest = max(len(value) for value in values if isinstance(value, list))
-            fields.append((field.name, np.float64, (1 << max(longest - 1, 0).bit_length(),)))
+            fields.append((field.name, np.float64, (-(-longest // room) * room,)))
         else:
             fields.append((field.name, number_type(field, values[0])))
     return np.dtype(fields, align=True)
@@ -54,9 +58,9 @@ def number_type(field: dataclasses.Field[object], value: object) -> type:
     return int if isinstance(value, IntEnum) else type(value)
 
 
-def records(samples: Sequence[object]) -> Records:
+def records(samples: Sequence[object], room: int = 1) -> Records:
     """States or coefficients of one class as an array of records, see :func:`record_type`."""
-    array = np.zeros(len(samples), record_type(samples)).view(np.recarray)
+    array = np.zeros(len(samples), record_type(samples, room)).view(np.recarray)
     _write_columns(array.view(np.ndarray), samples)
     return array
 
@@ -197,7 +201,7 @@ class CompiledVehicle(Vehicle[P, C, S]):
     @state.setter
     def state(self, state: S) -> None:
         self._coefficients = records([self.coefficients]).view(np.ndarray)
-        states = records([state])
+        states = records([state], ROOM)
         self._states = states.view(np.ndarray)
         self._record = states[0]
         self._waiting = _Segments()
