@@ -133,7 +133,7 @@ def folder(tmp_path, monkeypatch):
 
 def test_a_recording_becomes_a_parameter_file_that_answers_the_same(folder, capsys):
     assert (
-        main(["profile", "steps", "--preset", "ackermann_car", "--speed", "2.5", "--duration", "20", "-o", "log.csv"])
+        main(["profile", "steps", "--preset", "ackermann_car", "--speed", "2.5", "--duration", "12", "-o", "log.csv"])
         == 0
     )
     assert main(["replay", "log.csv", "--preset", "ackermann_car", "-o", "robot.mcap"]) == 0

@@ -36,7 +36,7 @@ def nominal(request):
     return load_parameters(request.param)
 
 
-def log_of(nominal, duration=10.0):
+def log_of(nominal, duration=6.0):
     return make("steps", limits_of(nominal), ackermann=nominal.model == "bicycle", duration=duration)
 
 
