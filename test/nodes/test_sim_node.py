@@ -268,9 +268,9 @@ def test_it_stops_cleanly(start, probe, number):
 
 def test_names_are_remapped_and_frames_prefixed(start, probe):
     frames = ("-p", "frame_prefix:=robot1/", "-p", "base_frame:=base_footprint")
-    lidar = ("-p", "sensors.lidar.type:=rplidar_a2")
+    sensors = ("-p", "sensors.lidar.type:=rplidar_a2", "-p", "sensors.eye.type:=camera")
     start(
-        "-r", "__ns:=/robot1", "-r", "odom:=odometry", "-r", "/tf:=tf", "-r", "/tf_static:=tf_static", *frames, *lidar
+        "-r", "__ns:=/robot1", "-r", "odom:=odometry", "-r", "/tf:=tf", "-r", "/tf_static:=tf_static", *frames, *sensors
     )
     probe.listen(topics.ODOM, name="/robot1/odometry")
     probe.listen(topics.TF, name="/robot1/tf")
@@ -278,9 +278,14 @@ def test_names_are_remapped_and_frames_prefixed(start, probe):
     odom = probe.next(topics.ODOM)
     assert (odom.header.frame_id, odom.child_frame_id) == ("robot1/odom", "robot1/base_footprint")
     assert probe.next(topics.TF).transforms[0].child_frame_id == "robot1/base_footprint"
-    static = probe.until(lambda: probe.received[topics.TF_STATIC.name], "where the lidar is")[0].transforms
+    static = probe.until(lambda: probe.received[topics.TF_STATIC.name], "where the sensors are")[0].transforms
     frames_of = {one.child_frame_id: one.header.frame_id for one in static}
-    assert frames_of == {"robot1/odom": "robot1/map", "robot1/lidar": "robot1/base_footprint"}
+    assert frames_of == {
+        "robot1/odom": "robot1/map",
+        "robot1/lidar": "robot1/base_footprint",
+        "robot1/eye": "robot1/base_footprint",
+        "robot1/eye_optical_frame": "robot1/eye",
+    }
 
 
 @pytest.mark.parametrize(

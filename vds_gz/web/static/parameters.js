@@ -88,7 +88,7 @@ export class Parameters {
     row.asking = true;
     row.missed = false;
     const reason = value === undefined ? `'${row.input.value}' is no number` : await this.link.ask("set", { name: row.name, value });
-    if (mine !== row.asked) return; // another value was asked for meanwhile
+    if (mine !== row.asked) return; // another value was sent meanwhile
     row.asking = false;
     row.reason.dataset.ok = String(!reason);
     row.input.ariaInvalid = String(Boolean(reason));
