@@ -326,15 +326,37 @@ LATE_RESPONSES = """
 """
 
 
-def test_a_field_shows_the_true_value_when_that_comes_before_the_response(start, view, browser):
+@pytest.fixture
+def answered_late(start, view, browser) -> Any:
+    """The field of a parameter, on a page whose server responds late."""
     start("-p", "model:=differential")
     script = browser.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": LATE_RESPONSES})
     browser.show(view())
     browser.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", script)
-    field = browser.until(lambda: browser.driver.find_elements("name", SPEED), SPEED)[0]
-    field.send_keys(Keys.CONTROL + "a")
-    field.send_keys("1.750" + Keys.TAB)
-    browser.until(lambda: field.get_property("value") == "1.75", "the new value")
+    return browser.until(lambda: browser.driver.find_elements("name", SPEED), SPEED)[0]
+
+
+def test_a_field_shows_the_true_value_when_that_comes_before_the_response(browser, answered_late):
+    answered_late.send_keys(Keys.CONTROL + "a")
+    answered_late.send_keys("1.750" + Keys.TAB)
+    browser.until(lambda: answered_late.get_property("value") == "1.75", "the new value")
+
+
+def test_why_a_value_was_refused_is_not_shown_beside_the_next_one(browser, answered_late):
+    browser.driver.execute_script(
+        """
+        const [field] = arguments, reason = field.closest(".parameter").querySelector(".reason");
+        window.said = [];
+        new MutationObserver(() => said.push(reason.textContent)).observe(reason, { childList: true });
+        for (const value of ["-3", "1.75"]) {
+            field.value = value;
+            field.dispatchEvent(new Event("change"));
+        }
+        """,
+        answered_late,
+    )
+    said = browser.until(lambda: browser.driver.execute_script("return said"), "a response")
+    assert said == ["set"]
 
 
 def test_the_meaning_of_a_fixed_parameter_is_shown_too(start, view, phone):
