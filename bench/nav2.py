@@ -177,8 +177,8 @@ def main() -> int:
         parser.error(str(error))
     try:
         import_module("nodes.nav2_watcher")
-    except ModuleNotFoundError as error:
-        parser.error(f"ROS 2 and Nav2 are needed: there is no Python package '{error.name}'; source their setup.bash")
+    except ImportError as error:
+        parser.error(f"ROS 2 and Nav2 are needed ({error}); source their setup.bash, and use their Python")
     os.environ.setdefault("ROS_DOMAIN_ID", str(os.getpid() % 100 + 1))
     runs = []
     for controller, (dead_time, own) in itertools.product(

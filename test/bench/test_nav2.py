@@ -86,7 +86,7 @@ def test_what_cannot_be_is_refused_before_anything_is_started(arguments, said):
 
 @pytest.mark.skipif(find_spec("rclpy") is not None, reason="ROS 2 is here")
 def test_where_there_is_no_ros_that_is_said():
-    assert refused().endswith("there is no Python package 'rclpy'; source their setup.bash")
+    assert "ROS 2 and Nav2 are needed (No module named 'rclpy'); source their setup.bash" in refused()
 
 
 def test_an_option_that_the_vehicle_has_no_parameter_for_is_named_with_those_that_there_are(late):

@@ -238,9 +238,19 @@ def test_the_vehicles_frame_has_a_name_of_its_own(name):
     assert f"parameter 'base_frame' is '{name}'; it must be a name, and another one" in refusal(base_frame=name)
 
 
-def test_a_sensor_is_not_called_as_the_vehicles_frame():
-    said = refusal({"base_frame": "eye", "sensors.eye.type": "imu"})
-    assert "parameter 'base_frame' is 'eye', and so is the name of a sensor; give one another name" in said
+@pytest.mark.parametrize(
+    ("sensor", "frame", "given"),
+    [
+        ("eye", "eye", {"base_frame": "eye"}),
+        ("eye", "eye_optical_frame", {"base_frame": "eye_optical_frame"}),
+        ("odom", "odom", {}),
+        ("chart", "chart", {"map_frame": "chart"}),
+        ("base_link", "base_link", {"base_frame": "robot"}),
+    ],
+)
+def test_a_sensor_is_not_called_as_a_frame_of_the_vehicle(sensor, frame, given):
+    said = refusal({**given, f"sensors.{sensor}.type": "camera"})
+    assert f"sensor '{sensor}' has a frame '{frame}', and so has the vehicle" in said
 
 
 def test_obstacles_need_a_world_to_move_through():

@@ -328,6 +328,8 @@ def test_samples_are_the_states_that_single_advances_give(kind):
         other.advance(time)
         single.append(snapshot(other))
     assert [state["x"] for state in sampled] == [state["x"] for state in single]
+    references = [[list(state["drive"]["references"]) for state in states] for states in (sampled, single)]
+    assert references[0] == references[1]
     assert snapshot(one) == snapshot(other)
     assert sampled[-1]["x"] > 0.0
 

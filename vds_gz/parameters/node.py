@@ -108,10 +108,13 @@ class NodeParameters(ParameterGroup):
                 f"parameter 'base_frame' is '{self.base_frame}'; it must be a name, and another one than odom_frame, "
                 f"'{self.odom_frame}', and map_frame, '{self.map_frame}'"
             )
-        if self.base_frame in self.sensors:
-            raise ParameterError(
-                f"parameter 'base_frame' is '{self.base_frame}', and so is the name of a sensor; give one another name"
-            )
+        own = {self.base_frame, self.odom_frame, self.map_frame}
+        for name in self.sensors:
+            for frame in own & {name, f"{name}_optical_frame"}:
+                raise ParameterError(
+                    f"sensor '{name}' has a frame '{frame}', and so has the vehicle, by base_frame, odom_frame, "
+                    "map_frame or their defaults; another name of the sensor would be right"
+                )
         if self.pub_rate > self.step_rate:
             raise ParameterError(
                 f"parameter 'pub_rate' is {self.pub_rate:g}; it must be at most step_rate, {self.step_rate:g} [Hz]"

@@ -158,7 +158,7 @@ def _columns(states: Records, plain: object) -> Iterator[tuple[object, str, Iter
         if dataclasses.is_dataclass(value):
             yield from _columns(column, value)
         else:
-            yield plain, field.name, column if isinstance(value, list) else column.tolist()
+            yield plain, field.name, column[:, : len(value)] if isinstance(value, list) else column.tolist()
 
 
 @cache
@@ -207,7 +207,11 @@ class CompiledVehicle(Vehicle[P, C, S]):
         self._waiting = _Segments()
 
     def sample(self, times: Iterable[int]) -> Iterator[S]:
-        """Advance to each of these times [ns], which increase, in one compiled call; the state at each, one object."""
+        """Advance to each of these times [ns], which increase, in one compiled call; the state at each, one object.
+
+        Until they are looked at, states are kept with their delay lines, some 10 kB each: better thousands of times a
+        call than millions.
+        """
         self._catch_up()
         ends = []
         for time in times:

@@ -74,12 +74,16 @@ class Surroundings:
                 graph.subscribe(topic.name, topic.type, topic.qos, take)
 
     def tick(self) -> None:
-        """Look for a lidar, if none is there and it is time: after a restart the vehicle may have another one."""
+        """Look for a lidar, if none is there and it is time: after a restart the vehicle may have another one.
+
+        On another topic, that is: with some ROS middlewares a topic keeps its type for a process.
+        """
         now = time.monotonic()
         if now - self._looked < LOOK_PERIOD:
             return
         self._looked = now
-        if self._lidar and self._lidars[self._lidar].publisher_count():
+        listening = self._lidars.get(self._lidar)
+        if listening is not None and listening.publisher_count():
             return
         offers = {name: offer.type for name, offer in self._graph.offers().items() if name.startswith(self._prefix)}
         found = [name for kind in (SCAN, CLOUD) for name, offered in sorted(offers.items()) if offered == kind]

@@ -43,7 +43,7 @@ class ActuatorResponse:
         dead_time: From a new reference to the first movement [s].
         time_constant: Of the first-order lag [s].
         max_rise, max_fall: Limit of the rate of change away from and towards zero, where one was met.
-        max_value: Limit of the value, where one was met.
+        max_value: Limit of the value, where references exceeded it by more than :data:`BARELY`.
         reached_rise, reached_fall, reached_value: The maximum magnitudes there were, be they limits or not.
     """
 

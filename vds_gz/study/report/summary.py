@@ -41,7 +41,7 @@ class Row:
         if self.measured is not None:
             return configured, f"{self.measured:.3f} {self.unit}"
         if self.reached is not None:
-            return configured, f"{'not reached' if CAN_FIT else unknown()}; peak {self.reached:.3f}"
+            return configured, f"{'not determined' if CAN_FIT else unknown()}; peak {self.reached:.3f}"
         return configured, unknown()
 
 
