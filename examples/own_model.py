@@ -37,6 +37,7 @@ class SkidSteeredCoefficients:
     base_link_offset: float
     track: float
     wheel_radius: float
+    body: object
     drive: object
     grip: float
 

@@ -104,7 +104,7 @@ def states_of(fleet: Fleet) -> list:
     for state in states:
         for field in dataclasses.fields(state):
             line = getattr(state, field.name)
-            if dataclasses.is_dataclass(line):
+            if hasattr(line, "references"):
                 line.references = [*line.references[line.head :], *line.references[: line.head]]
                 line.rates = [*line.rates[line.head :], *line.rates[: line.head]]
                 line.head = 0

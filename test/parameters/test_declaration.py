@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from vds_gz.parameters import reference_page as reference
-from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
+from vds_gz.parameters.actuators import BodyLimits, DriveParameters, SteeringParameters
 from vds_gz.parameters.autoware import MeasurementNoiseParameters, MechanicalParameters
 from vds_gz.parameters.declaration import (
     Description,
@@ -219,12 +219,12 @@ def test_every_number_of_a_wheeled_vehicle_has_a_unit(model):
 
 
 def test_no_limit_of_an_actuator_may_be_negative():
-    groups = (DriveParameters(), SteeringParameters())
-    limits = [one for group in groups for one in describe(group)]
-    assert len(limits) == 5 + 4
-    for one in limits:
-        assert one.minimum == 0.0
-        assert not one.read_only
+    groups = (DriveParameters(), SteeringParameters(), BodyLimits())
+    limits = [parameter for group in groups for parameter in describe(group) if parameter.name.startswith("max_")]
+    assert limits
+    for parameter in limits:
+        assert parameter.minimum == 0.0
+        assert not parameter.read_only
 
 
 def test_groups_cannot_be_changed_in_place():

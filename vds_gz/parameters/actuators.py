@@ -10,13 +10,29 @@ from vds_gz.parameters.declaration import ParameterGroup, real
 #: Longest dead time that is accepted [s]. A delay line holds one value per step, so this bounds memory.
 MAX_DEAD_TIME = 60.0
 
+#: Largest dead band and offset of a drive [m/s]. Above any wheeled vehicle; it keeps sums finite.
+MAX_SPEED = 1000.0
+
+#: Largest limit of a body's acceleration [m/s^2, rad/s^2].
+MAX_RATE = 1e6
+
+#: Largest gain of an actuator, for references in other units such as a throttle.
+MAX_GAIN = 1000.0
+
 
 @dataclass(frozen=True, slots=True)
 class DriveParameters(ParameterGroup):
-    """A velocity-controlled drive: dead time, saturation, first-order lag, acceleration limits."""
+    """A velocity-controlled drive: dead time, dead band, gain, offset, saturation, lag, acceleration limits."""
 
     dead_time: float = real(
         0.2, "s", "time until a new reference begins to act", minimum=0.0, maximum=MAX_DEAD_TIME, live=True
+    )
+    dead_band: float = real(
+        0.0, "m/s", "references below it do not move the drive", minimum=0.0, maximum=MAX_SPEED, live=True
+    )
+    gain: float = real(1.0, "-", "speed per reference, in steady state", positive=True, maximum=MAX_GAIN, live=True)
+    offset: float = real(
+        0.0, "m/s", "speed at reference 0, such as creep", minimum=-MAX_SPEED, maximum=MAX_SPEED, live=True
     )
     time_constant: float = real(0.4, "s", "time constant of the first-order lag; 0: no lag", minimum=0.0, live=True)
     max_velocity: float = real(2.0, "m/s", "maximum speed of the drive; 0: unlimited", minimum=0.0, live=True)
@@ -30,13 +46,44 @@ class DriveParameters(ParameterGroup):
 
 @dataclass(frozen=True, slots=True)
 class SteeringParameters(ParameterGroup):
-    """A position-controlled steering: dead time, saturation, first-order lag, rate limit."""
+    """A position-controlled steering: dead time, dead band, gain, offset, saturation, lag, rate limit, backlash."""
 
     dead_time: float = real(
         0.2, "s", "time until a new reference begins to act", minimum=0.0, maximum=MAX_DEAD_TIME, live=True
+    )
+    dead_band: float = real(
+        0.0, "rad", "references below it count as straight ahead", minimum=0.0, maximum=math.pi, live=True
+    )
+    gain: float = real(1.0, "-", "angle per reference, in steady state", positive=True, maximum=MAX_GAIN, live=True)
+    offset: float = real(0.0, "rad", "angle at reference 0", minimum=-math.pi, maximum=math.pi, live=True)
+    backlash: float = real(
+        0.0, "rad", "play between the actuator and the wheel", minimum=0.0, maximum=math.pi, live=True
     )
     time_constant: float = real(0.05, "s", "time constant of the first-order lag; 0: no lag", minimum=0.0, live=True)
     max_velocity: float = real(2.0, "rad/s", "maximum steering rate; 0: unlimited", minimum=0.0, live=True)
     max_position: float = real(
         math.pi / 6, "rad", "maximum steering angle; 0: turns all the way round", minimum=0.0, live=True
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class BodyLimits(ParameterGroup):
+    """Limits that the controller of a robot puts on its commands before it splits them into wheel speeds."""
+
+    max_linear_velocity: float = real(
+        0.0, "m/s", "maximum commanded speed; 0: unlimited", minimum=0.0, maximum=MAX_SPEED, live=True
+    )
+    max_linear_acceleration: float = real(
+        0.0, "m/s^2", "maximum change of the commanded speed; 0: unlimited", minimum=0.0, maximum=MAX_RATE, live=True
+    )
+    max_angular_velocity: float = real(
+        0.0, "rad/s", "maximum commanded yaw rate; 0: unlimited", minimum=0.0, maximum=MAX_SPEED, live=True
+    )
+    max_angular_acceleration: float = real(
+        0.0,
+        "rad/s^2",
+        "maximum change of the commanded yaw rate; 0: unlimited",
+        minimum=0.0,
+        maximum=MAX_RATE,
+        live=True,
     )

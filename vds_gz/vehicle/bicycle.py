@@ -225,7 +225,7 @@ def follow(c: BicycleCoefficients, s: BicycleState, u: Command) -> None:
     drive = s.drive_reference
     angle = s.steering_reference
     opposite = s.opposite_reference
-    now = s.steering.angle
+    now = s.steering.angle - s.steering.slack
     if opposite != angle and travel(c.steering, now, opposite) < travel(c.steering, now, angle):
         angle = opposite
         drive = -drive if c.drive_on_steered_wheel else drive

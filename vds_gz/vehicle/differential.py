@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from vds_gz.parameters.vehicles import DifferentialParameters
 from vds_gz.vehicle.actuators import (
@@ -13,6 +13,13 @@ from vds_gz.vehicle.actuators import (
     drive_report,
     fit_lines,
     step_drive,
+)
+from vds_gz.vehicle.body_limits import (
+    BodyLimitCoefficients,
+    BodyReferences,
+    body_limit_coefficients,
+    limit_acceleration,
+    limit_velocity,
 )
 from vds_gz.vehicle.command import TWIST, Command
 from vds_gz.vehicle.model import (
@@ -30,12 +37,13 @@ from vds_gz.vehicle.model import (
 
 @dataclass(slots=True)
 class DifferentialCoefficients:
-    """Geometry [m] and drives, ready for steps of ``dt`` seconds."""
+    """Geometry [m], limits of the body and drives, ready for steps of ``dt`` seconds."""
 
     dt: float
     base_link_offset: float
     track: float
     wheel_radius: float
+    body: BodyLimitCoefficients
     drive: DriveCoefficients
 
 
@@ -54,6 +62,7 @@ class DifferentialState:
     yaw_rate: float = 0.0
     roll_left: float = 0.0
     roll_right: float = 0.0
+    body: BodyReferences = field(default_factory=BodyReferences)
     left_reference: float = 0.0
     right_reference: float = 0.0
 
@@ -61,7 +70,12 @@ class DifferentialState:
 def coefficients(p: DifferentialParameters, dt: float) -> DifferentialCoefficients:
     """Coefficients for steps of ``dt`` seconds."""
     return DifferentialCoefficients(
-        dt, p.base_link_offset, p.track, p.tire_diameter / 2.0, drive_coefficients(p.drive_actuators, dt)
+        dt,
+        p.base_link_offset,
+        p.track,
+        p.tire_diameter / 2.0,
+        body_limit_coefficients(p, dt),
+        drive_coefficients(p.drive_actuators, dt),
     )
 
 
@@ -71,16 +85,23 @@ def at_rest(c: DifferentialCoefficients) -> DifferentialState:
 
 
 def set_references(c: DifferentialCoefficients, s: DifferentialState, u: Command) -> None:
-    """Set what the command means for both drives.
+    """Set what the command means for the body, and for both drives where no acceleration of the body is limited."""
+    limit_velocity(c.body, s.body, u.v_x, 0.0, u.yaw_rate)
+    if not c.body.ramps:
+        split(c, s)
+
+
+def split(c: DifferentialCoefficients, s: DifferentialState) -> None:
+    """Set the drives' references from the body's.
 
     Where a wheel would exceed the maximum velocity both slow down by one factor, which keeps the curvature.
     """
-    half = 0.5 * c.track * u.yaw_rate
-    left = u.v_x - half
-    right = u.v_x + half
+    half = 0.5 * c.track * s.body.yaw_rate
+    left = s.body.v_x - half
+    right = s.body.v_x + half
     fastest = max(abs(left), abs(right))
-    if fastest > c.drive.max_velocity:
-        scale = c.drive.max_velocity / fastest
+    if fastest > c.drive.max_reference:
+        scale = c.drive.max_reference / fastest
         left *= scale
         right *= scale
     s.left_reference = left
@@ -89,6 +110,9 @@ def set_references(c: DifferentialCoefficients, s: DifferentialState, u: Command
 
 def actuate(c: DifferentialCoefficients, s: DifferentialState, u: Command) -> None:
     """Advance both drives by one step and set the velocity of the reference point."""
+    if c.body.ramps:
+        limit_acceleration(c.body, s.body)
+        split(c, s)
     step_drive(c.drive, s.left, s.left_reference, u.acceleration)
     step_drive(c.drive, s.right, s.right_reference, u.acceleration)
     s.v_x = 0.5 * (s.left.velocity + s.right.velocity)

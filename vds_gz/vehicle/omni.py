@@ -7,7 +7,7 @@ that.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from vds_gz.parameters.vehicles import OmniParameters
 from vds_gz.vehicle.actuators import (
@@ -18,6 +18,13 @@ from vds_gz.vehicle.actuators import (
     drive_report,
     fit_lines,
     step_drive,
+)
+from vds_gz.vehicle.body_limits import (
+    BodyLimitCoefficients,
+    BodyReferences,
+    body_limit_coefficients,
+    limit_acceleration,
+    limit_velocity,
 )
 from vds_gz.vehicle.command import TWIST, Command
 from vds_gz.vehicle.model import (
@@ -49,6 +56,7 @@ class OmniCoefficients:
     sign: float
     yaw_arm: float
     wheel_radius: float
+    body: BodyLimitCoefficients
     drive: DriveCoefficients
 
 
@@ -71,6 +79,7 @@ class OmniState:
     roll_rear_left: float = 0.0
     roll_rear_right: float = 0.0
     roll_front_right: float = 0.0
+    body: BodyReferences = field(default_factory=BodyReferences)
     front_left_reference: float = 0.0
     rear_left_reference: float = 0.0
     rear_right_reference: float = 0.0
@@ -82,7 +91,13 @@ def coefficients(p: OmniParameters, dt: float) -> OmniCoefficients:
     sign = 1.0 if p.roller_pattern == "o" else -1.0
     yaw_arm = 0.5 * (p.wheel_base - sign * p.track)
     return OmniCoefficients(
-        dt, p.base_link_offset, sign, yaw_arm, p.tire_diameter / 2.0, drive_coefficients(p.drive_actuators, dt)
+        dt,
+        p.base_link_offset,
+        sign,
+        yaw_arm,
+        p.tire_diameter / 2.0,
+        body_limit_coefficients(p, dt),
+        drive_coefficients(p.drive_actuators, dt),
     )
 
 
@@ -93,19 +108,26 @@ def at_rest(c: OmniCoefficients) -> OmniState:
 
 
 def set_references(c: OmniCoefficients, s: OmniState, u: Command) -> None:
-    """Set what the command means for all drives.
+    """Set what the command means for the body, and for all drives where no acceleration of the body is limited."""
+    limit_velocity(c.body, s.body, u.v_x, u.v_y, u.yaw_rate)
+    if not c.body.ramps:
+        split(c, s)
+
+
+def split(c: OmniCoefficients, s: OmniState) -> None:
+    """Set the drives' references from the body's.
 
     Where a wheel would exceed the maximum velocity all slow down by one factor, which keeps the direction.
     """
-    longitudinal = c.sign * u.v_x
-    lateral = u.v_y - c.base_link_offset * u.yaw_rate
-    turn = c.yaw_arm * u.yaw_rate
+    longitudinal = c.sign * s.body.v_x
+    lateral = s.body.v_y - c.base_link_offset * s.body.yaw_rate
+    turn = c.yaw_arm * s.body.yaw_rate
     front_left = lateral + longitudinal + turn
     rear_left = lateral - longitudinal - turn
     rear_right = lateral + longitudinal - turn
     front_right = lateral - longitudinal + turn
     fastest = max(abs(front_left), abs(rear_left), abs(rear_right), abs(front_right))
-    scale = c.drive.max_velocity / fastest if fastest > c.drive.max_velocity else 1.0
+    scale = c.drive.max_reference / fastest if fastest > c.drive.max_reference else 1.0
     s.front_left_reference = front_left * scale
     s.rear_left_reference = rear_left * scale
     s.rear_right_reference = rear_right * scale
@@ -120,6 +142,9 @@ def actuate(c: OmniCoefficients, s: OmniState, u: Command) -> None:
 
 def follow(c: OmniCoefficients, s: OmniState, u: Command) -> None:
     """Advance all drives by one step."""
+    if c.body.ramps:
+        limit_acceleration(c.body, s.body)
+        split(c, s)
     step_drive(c.drive, s.front_left, s.front_left_reference, u.acceleration)
     step_drive(c.drive, s.rear_left, s.rear_left_reference, u.acceleration)
     step_drive(c.drive, s.rear_right, s.rear_right_reference, u.acceleration)
