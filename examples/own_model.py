@@ -36,6 +36,7 @@ class SkidSteeredCoefficients:
     dt: float
     base_link_offset: float
     track: float
+    turning_track: float
     wheel_radius: float
     body: object
     drive: object

@@ -42,6 +42,7 @@ class DifferentialCoefficients:
     dt: float
     base_link_offset: float
     track: float
+    turning_track: float
     wheel_radius: float
     body: BodyLimitCoefficients
     drive: DriveCoefficients
@@ -73,6 +74,7 @@ def coefficients(p: DifferentialParameters, dt: float) -> DifferentialCoefficien
         dt,
         p.base_link_offset,
         p.track,
+        p.effective_track or p.track,
         p.tire_diameter / 2.0,
         body_limit_coefficients(p, dt),
         drive_coefficients(p.drive_actuators, dt),
@@ -116,7 +118,7 @@ def actuate(c: DifferentialCoefficients, s: DifferentialState, u: Command) -> No
     step_drive(c.drive, s.left, s.left_reference, u.acceleration)
     step_drive(c.drive, s.right, s.right_reference, u.acceleration)
     s.v_x = 0.5 * (s.left.velocity + s.right.velocity)
-    s.yaw_rate = (s.right.velocity - s.left.velocity) / c.track
+    s.yaw_rate = (s.right.velocity - s.left.velocity) / c.turning_track
 
 
 def step(c: DifferentialCoefficients, s: DifferentialState, u: Command) -> None:

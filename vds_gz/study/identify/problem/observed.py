@@ -241,7 +241,7 @@ def start_numbers(
         if isinstance(one, OmniParameters):
             rows.append(_omni_start(one, *begin))
         elif isinstance(one, DifferentialParameters):
-            half = 0.5 * one.track * begin[1]
+            half = 0.5 * (one.effective_track or one.track) * begin[1]
             rows.append({"left.velocity": (begin[0] - half) / left, "right.velocity": (begin[0] + half) / right})
         else:
             rows.append(_autoware_start(one, *begin))

@@ -135,6 +135,8 @@ class Actuation:
         dead_time, time_constant: [s].
         rise, fall: Limits of the rate of change away from and towards zero; one for both where ``fall`` is empty.
         value: Limit of the value.
+        gain, offset: Of the response in steady state, of its reference.
+        dead_band, backlash: References that do nothing, and play.
         unlimited: Values that mean none: of ``rise``, ``fall`` and ``value``.
         shortest: No time constant acts that is shorter [s].
         rounding: Of dead times, to steps: up, or to the nearest.
@@ -145,6 +147,10 @@ class Actuation:
     rise: str = ""
     fall: str = ""
     value: str = ""
+    gain: str = ""
+    offset: str = ""
+    dead_band: str = ""
+    backlash: str = ""
     unlimited: tuple[float, float, float] = (0.0, 0.0, 0.0)
     shortest: float = 0.0
     rounding: tuple[float, float] = UP
@@ -155,13 +161,20 @@ class Actuation:
             yield Term(self.dead_time, Kind.DEAD_TIME, 0.0, MAX_DEAD_TIME, scale=0.05, rounding=self.rounding)
         if self.time_constant:
             yield Term(self.time_constant, Kind.TIME_CONSTANT, self.shortest, 60.0, scale=0.1, neutral=self.shortest)
+        if self.gain:
+            yield Term(self.gain, Kind.GAIN, *GAINS, scale=0.2, neutral=1.0)
+        if self.offset:
+            yield Term(self.offset, Kind.OFFSET, -1.0, 1.0, scale=0.05)
+        for name in (self.dead_band, self.backlash):
+            if name:
+                yield Term(name, Kind.DEAD_BAND, 0.0, 1.0, scale=0.05)
         for name, unlimited in zip((self.rise, self.fall, self.value), self.unlimited, strict=True):
             if name:
                 yield Term(name, Kind.LIMIT, unlimited=unlimited, neutral=math.inf)
 
     def named(self) -> dict[str, str]:
         """The parameters by the names that the numbers of an axis have."""
-        numbers = ("dead_time", "time_constant", "rise", "fall", "value")
+        numbers = ("dead_time", "time_constant", "gain", "offset", "rise", "fall", "value", "dead_band", "backlash")
         return {number: name for number in numbers if (name := getattr(self, number))}
 
 
@@ -173,6 +186,9 @@ def drive(group: str) -> Actuation:
         f"{group}.max_acceleration",
         f"{group}.max_deceleration",
         f"{group}.max_velocity",
+        f"{group}.gain",
+        f"{group}.offset",
+        f"{group}.dead_band",
     )
 
 
@@ -185,7 +201,11 @@ def actuations(parameters: ParameterGroup, *, wheels: bool = False) -> dict[str,
     """
     names = {field.name for field in dataclasses.fields(parameters)}  # type: ignore[arg-type]
     if "drive_actuators" in names:
-        return {"drive": drive("drive_actuators")}
+        return {
+            "drive": drive("drive_actuators"),
+            "body": Actuation(rise="max_linear_acceleration", value="max_linear_velocity"),
+            "turn": Actuation(rise="max_angular_acceleration", value="max_angular_velocity"),
+        }
     if "drive_actuator" in names:
         group = "steering_actuator"
         # With the drive on the fixed axle the steering cannot turn by 90 degrees.
@@ -196,6 +216,10 @@ def actuations(parameters: ParameterGroup, *, wheels: bool = False) -> dict[str,
             f"{group}.max_velocity",
             "",
             f"{group}.max_position",
+            f"{group}.gain",
+            f"{group}.offset",
+            f"{group}.dead_band",
+            f"{group}.backlash",
             (0.0, 0.0, stop),
         )
         found = {"drive": drive("drive_actuator"), "steering": steering}
@@ -219,7 +243,15 @@ def _autoware(
         one if one in names else "" for one in (dead_time, time_constant, rate, value)
     )
     limits = (UNLIMITED, UNLIMITED, unlimited)
-    return Actuation(dead_time, time_constant, rate, "", value, limits, SHORTEST_TIME_CONSTANT, NEAREST)
+    return Actuation(
+        dead_time,
+        time_constant,
+        rate,
+        value=value,
+        unlimited=limits,
+        shortest=SHORTEST_TIME_CONSTANT,
+        rounding=NEAREST,
+    )
 
 
 def other_parameters(parameters: ParameterGroup, taken: Sequence[str]) -> dict[str, Term]:

@@ -196,7 +196,10 @@ def set_up(
     unknowns += _chosen(parameters, [one.name for one in unknowns], [*free, *_names(fit)])
     names = [one.name for one in unknowns]
     confounded = _confounded(recordings, model, parameters, channels, names) if WHEEL_GAINS in fit else []
-    unknowns += _gains(recordings, model, channels, names, confounded)
+    if any(name.endswith(".gain") for name in names):
+        unknowns += _turning(recordings, model, parameters, channels, names, confounded)
+    else:
+        unknowns += _gains(recordings, model, channels, names, confounded)
     if WHEEL_GAINS in fit:
         unknowns += [Term(name, Kind.WHEEL_GAIN, *GAINS, target=side, scale=0.2, neutral=1.0) for side, name in WHEELS.items()]
     unknowns += _offsets(channels)
@@ -390,6 +393,25 @@ def _chosen(parameters: ParameterGroup, taken: Sequence[str], names: Sequence[st
     if "track" in found and getattr(parameters, "roller_pattern", "") == "o":
         found["track"] = replace(found["track"], highest=value_of(parameters, "wheel_base") - 2e-3)
     return list(found.values())
+
+
+def _turning(
+    recordings: Sequence[Signals],
+    model: AnyModel,
+    parameters: ParameterGroup,
+    channels: Sequence[Sequence[MeasuredChannel]],
+    names: Sequence[str],
+    confounded: Collection[str],
+) -> list[Term]:
+    """The track with which wheels turn a vehicle, where its yaw rate was commanded and measured beside its speed."""
+    name = "effective_track"
+    measured = {one.quantity for every in channels for one in every}
+    if not hasattr(parameters, name) or "yaw_rate" in confounded or not _varies(recordings, "yaw_rate"):
+        return []
+    if not {"v_x", "yaw_rate"} <= measured or name in names:
+        return []
+    track = value_of(parameters, "track")
+    return [Term(name, Kind.PARAMETER, GAINS[0] * track, GAINS[1] * track, scale=0.2 * track)]
 
 
 def _varies(recordings: Sequence[Signals], quantity: str) -> bool:

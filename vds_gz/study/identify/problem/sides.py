@@ -54,7 +54,7 @@ def actuate(c: SidedCoefficients, s: DifferentialState, u: Command) -> None:
     left = c.left_gain * s.left.velocity
     right = c.right_gain * s.right.velocity
     s.v_x = 0.5 * (left + right)
-    s.yaw_rate = (right - left) / c.track
+    s.yaw_rate = (right - left) / c.turning_track
 
 
 def step(c: SidedCoefficients, s: DifferentialState, u: Command) -> None:

@@ -1,0 +1,113 @@
+"""Terms that may enter a fit, with the values that each is tried at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+
+import numpy as np
+
+from vds_gz.study.identify.estimates import Array
+from vds_gz.study.identify.problem.parameters import Actuation, Kind, Term
+from vds_gz.study.identify.problem.setup import Setup
+from vds_gz.study.identify.reach import Reach
+from vds_gz.study.identify.selection import Candidate
+
+#: Dead times that are tried [s].
+DEAD_TIMES = np.r_[np.arange(0.0, 0.4, 0.02), np.arange(0.4, 1.6, 0.1)]
+
+#: Lags that are tried [s], and by which part of one the dead time becomes shorter.
+LAGS, SHORTER = (0.03, 0.08, 0.2, 0.5, 1.2), (0.0, 0.5, 1.0)
+
+#: Limits that are tried, as parts of what was measured.
+LIMITS = 1.01, 1.1, 1.3, 1.7, 2.5
+
+#: Gains, and dead bands as parts of what was commanded.
+TRIED_GAINS = 0.5, 0.7, 0.85, 0.95, 1.05, 1.2, 1.5
+BANDS = 0.03, 0.08, 0.2, 0.4
+
+
+def candidates_of(setup: Setup, reach: Mapping[str, Reach], always: Sequence[str]) -> list[Candidate]:
+    """Everything that may enter, terms of actuators first.
+
+    Args:
+        setup: What may be looked for.
+        reach: How far the vehicle went, by the names of limits.
+        always: Terms that are looked for anyway.
+    """
+    index = {term.name: k for k, term in enumerate(setup.family.terms)}
+    found: list[Candidate] = []
+    for actuation in setup.actuators.values():
+        found += _of_actuator(actuation, index, reach)
+    taken = {k for candidate in found for k in candidate.terms}
+    for k, term in enumerate(setup.family.terms):
+        if k not in taken and term.name not in always:
+            found.append(Candidate(term.name, (k,), partial(_around, k, term)))
+    gain = next((index[one.gain] for one in setup.actuators.values() if one.gain), None)
+    if gain is not None and (turning := index.get("effective_track")) is not None:
+        term = setup.family.terms[turning]
+        found.append(
+            Candidate("gain and effective_track", (gain, turning), partial(_both, gain, turning, term))
+        )
+    return found
+
+
+def _of_actuator(
+    actuation: Actuation, index: Mapping[str, int], reach: Mapping[str, Reach]
+) -> Iterator[Candidate]:
+    dead, lag = (index.get(name) for name in (actuation.dead_time, actuation.time_constant))
+    if dead is not None:
+        yield Candidate(actuation.dead_time, (dead,), partial(_values, dead, DEAD_TIMES))
+    if lag is not None:
+        yield Candidate(actuation.time_constant, (lag,), partial(_lags, lag, dead))
+        if dead is not None:
+            yield Candidate(f"{actuation.time_constant} and dead time", (dead, lag), partial(_delays, dead, lag))
+    if actuation.gain:
+        yield Candidate(actuation.gain, (index[actuation.gain],), partial(_values, index[actuation.gain], TRIED_GAINS))
+    if actuation.offset:
+        yield Candidate(actuation.offset, (index[actuation.offset],), partial(_values, index[actuation.offset], (0.0,)))
+    for name in (actuation.dead_band, actuation.backlash):
+        if name:
+            top = reach[name].tried
+            yield Candidate(name, (index[name],), partial(_values, index[name], np.array(BANDS) * top))
+    for name in (actuation.value, actuation.rise, actuation.fall):
+        if name:
+            values = np.log(np.array(LIMITS) * max(reach[name].tried, 1e-3))
+            yield Candidate(name, (index[name],), partial(_values, index[name], values))
+
+
+def _values(k: int, values: Sequence[float], point: Array) -> Iterator[Mapping[int, float]]:
+    for value in values:
+        yield {k: float(value)}
+
+
+def _lags(lag: int, dead: int | None, point: Array) -> Iterator[Mapping[int, float]]:
+    for value in LAGS:
+        yield {lag: value}
+        if dead is not None and point[dead] > 0.0:
+            for part in SHORTER[1:]:
+                yield {lag: value, dead: max(point[dead] - part * value, 0.0)}
+
+
+def _delays(dead: int, lag: int, point: Array) -> Iterator[Mapping[int, float]]:
+    for value in LAGS:
+        for delay in (0.0, 0.05, 0.1, 0.2, 0.4):
+            yield {lag: value, dead: delay}
+
+
+def _around(k: int, term: Term, point: Array) -> Iterator[Mapping[int, float]]:
+    if term.name == "effective_track":
+        track = term.scale / 0.2
+        for value in TRIED_GAINS:
+            yield {k: value * track}
+    elif term.kind in (Kind.COMMAND_GAIN, Kind.WHEEL_GAIN):
+        yield from _values(k, TRIED_GAINS, point)
+    else:
+        yield {k: float(point[k])}
+
+
+def _both(gain: int, turning: int, term: Term, point: Array) -> Iterator[Mapping[int, float]]:
+    track = term.scale / 0.2
+    for value in TRIED_GAINS:
+        for other in TRIED_GAINS:
+            yield {gain: value, turning: other * track}

@@ -1,0 +1,103 @@
+"""How far a signal went: maximum rates and maximum value, without the noise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from vds_gz.study.identify.axes import Reached
+from vds_gz.study.identify.estimates import Array, noise
+from vds_gz.study.identify.problem.setup import FIELDS, Setup
+
+#: How quickly something is taken to change of which only the command is known [s].
+QUICKLY = 0.5
+
+#: Samples in a mean, and how many of its standard deviations its maximum may be too large by.
+SMOOTHED, ABOVE = 5, 2.5
+
+
+class Reach(NamedTuple):
+    """How far the vehicle went: no limit is below ``least``; about where it would be, if it was met, is ``tried``."""
+
+    least: float
+    tried: float
+
+
+def reached(time: Array, measured: Array, *, angle: bool) -> Reached:
+    """Maximum rates and maximum value, without the noise.
+
+    Args:
+        time, measured: Samples; times in s.
+        angle: One rate holds for both directions.
+    """
+    if len(time) < 20:
+        return Reached(0.0, 0.0, 0.0)
+    smooth = np.convolve(measured, np.full(SMOOTHED, 1.0 / SMOOTHED), mode="valid")
+    rates = (smooth[4:] - smooth[:-4]) / np.maximum(time[6:-2] - time[2:-6], 1e-9)
+    value = smooth[2:-2]
+    rise, fall = (
+        float(np.percentile(np.abs(rates[side]), 98.0)) if side.sum() > 5 else 0.0
+        for side in (rates * value >= 0.0, rates * value < 0.0)
+    )
+    if angle:
+        rise = fall = max(rise, fall)
+    return Reached(rise, fall, float(np.percentile(np.abs(smooth), 97.0)))
+
+
+def least_reached(time: Array, measured: Array, *, angle: bool) -> Reached:
+    """The same, less what noise may add."""
+    top = reached(time, measured, angle=angle)
+    if len(time) < 20:
+        return top
+    error = ABOVE * noise(measured) / math.sqrt(SMOOTHED)
+    late = error * math.sqrt(2.0) / max(4.0 * float(np.median(np.diff(time))), 1e-9)
+    return Reached(
+        max(0.9 * top.rise - late, 0.0), max(0.9 * top.fall - late, 0.0), max(top.value - error, 0.0)
+    )
+
+
+def reach_of(setup: Setup) -> dict[str, Reach]:
+    """How far the actuators of a vehicle went, by the names of their limits; how much was commanded, by dead bands."""
+    found: dict[str, Reach] = {}
+    arm = setup.family.model.geometry(setup.family.parameters).yaw_arm
+    for name, actuation in setup.actuators.items():
+        if name == "steering":
+            needs: Mapping[str, float] = {"steering": 1.0}
+        elif name == "turn":
+            needs = {"yaw_rate": 1.0}
+        elif name == "body" or not arm:
+            needs = {"v_x": 1.0}
+        else:
+            needs = {"v_x": 1.0, "v_y": 1.0, "yaw_rate": arm}
+        for number in ("rise", "fall", "value"):
+            if limit := getattr(actuation, number):
+                tops = [(factor, *_reach(setup, quantity, number)) for quantity, factor in needs.items()]
+                found[limit] = Reach(
+                    max(factor * least for factor, least, _ in tops), sum(factor * top for factor, _, top in tops)
+                )
+        command = "steering" if name == "steering" else "v_x"
+        top = _commanded(setup, command)
+        for band in (actuation.dead_band, actuation.backlash):
+            if band:
+                found[band] = Reach(0.0, top)
+    return found
+
+
+def _reach(setup: Setup, quantity: str, number: str) -> tuple[float, float]:
+    """Of a quantity, as it was measured or else as it was commanded."""
+    angle = quantity == "steering"
+    series = [one.series for every in setup.channels for one in every if one.quantity == quantity]
+    if series:
+        return (
+            max(getattr(least_reached(one.time, one.value, angle=angle), number) for one in series),
+            max(getattr(reached(one.time, one.value, angle=angle), number) for one in series),
+        )
+    top = _commanded(setup, quantity)
+    return 0.0, top if number == "value" else top / QUICKLY
+
+
+def _commanded(setup: Setup, quantity: str) -> float:
+    return max(float(np.max(np.abs(one.commands.records[FIELDS[quantity]]))) for one in setup.recordings)
