@@ -48,7 +48,8 @@ class Problem:
 
     Attributes:
         experiments: Segments with their forward model.
-        floors: Of each channel the least noise.
+        floors: Of each kind of channel the least noise.
+        kinds: Of each channel its kind: channels of the same name have the same noise in all recordings.
         fresh: Of each experiment, whether its start is looked for; else it is as good as known.
         mean, sigma: Of each term what is known beforehand; infinite is nothing.
         lower, upper: Bounds of the coordinates.
@@ -56,6 +57,7 @@ class Problem:
 
     experiments: tuple[Experiment, ...]
     floors: Array
+    kinds: np.ndarray
     fresh: tuple[bool, ...]
     mean: Array
     sigma: Array
@@ -78,9 +80,20 @@ class Problem:
         return np.concatenate([one.measured for one in self.experiments])
 
     @property
-    def channel(self) -> np.ndarray:
-        """Of each sample."""
-        return np.concatenate([one.channel for one in self.experiments])
+    def intervals(self) -> Array:
+        """Between samples of each kind of channel [s]."""
+        found = np.full(len(self.floors), np.inf)
+        for k in range(len(found)):
+            steps = [np.diff(one.time[self.kinds[one.channel] == k]) for one in self.experiments]
+            steps = [step for step in steps if len(step)]
+            if steps:
+                found[k] = float(np.median(np.concatenate(steps)))
+        return found
+
+    @property
+    def kind(self) -> np.ndarray:
+        """The kind of channel of each sample."""
+        return self.kinds[np.concatenate([one.channel for one in self.experiments])]
 
 
 @dataclass(frozen=True)
@@ -115,14 +128,14 @@ def robust(z: Array, limit: Array) -> Array:
 
 def residual_limits(problem: Problem, noise: Noise) -> Array:
     """Of each weighted residual, from where on it counts linearly."""
-    return ROBUST / np.sqrt(noise.correlation)[problem.channel]
+    return ROBUST / np.sqrt(noise.correlation)[problem.kind]
 
 
 def first_noise(problem: Problem) -> Noise:
     """Before any fit: a fifth of each channel's standard deviation."""
-    channel, measured = problem.channel, problem.measured
+    kind, measured = problem.kind, problem.measured
     scale = np.array(
-        [0.2 * _spread(measured[channel == k]) if (channel == k).any() else 1.0 for k in range(len(problem.floors))]
+        [0.2 * _spread(measured[kind == k]) if (kind == k).any() else 1.0 for k in range(len(problem.floors))]
     )
     return Noise(np.maximum(scale, problem.floors), np.ones(len(scale)))
 
@@ -134,21 +147,26 @@ def _spread(values: Array) -> float:
 
 
 def noise_of(problem: Problem, residuals: Array) -> Noise:
-    """What a fit leaves: robust standard deviations and integrated autocorrelation times in samples."""
-    scale, correlation = problem.floors.copy(), np.ones(len(problem.floors))
+    """What a fit leaves: robust standard deviations and integrated autocorrelation times in samples.
+
+    Of the latter that of the channel with the shortest one counts for all: what the model lacks must not decide how
+    much a channel tells.
+    """
+    interval = problem.intervals
+    scale, time = problem.floors.copy(), np.full(len(problem.floors), math.inf)
     for k in range(len(scale)):
         runs, first = [], 0
         for experiment in problem.experiments:
             last = first + len(experiment.measured)
-            runs.append(residuals[first:last][experiment.channel == k])
+            runs.append(residuals[first:last][problem.kinds[experiment.channel] == k])
             first = last
         left = np.concatenate(runs)
         if len(left):
             spread = 1.4826 * float(np.median(np.abs(left)))
             limit = 4.0 * max(spread, 0.25 * float(np.sqrt(np.mean(left**2))), problem.floors[k])
             scale[k] = max(float(np.sqrt(np.mean(np.clip(left, -limit, limit) ** 2))), problem.floors[k])
-            correlation[k] = autocorrelation_time([np.clip(run, -limit, limit) for run in runs], problem.floors[k])
-    return Noise(scale, correlation)
+            time[k] = interval[k] * autocorrelation_time([np.clip(run, -limit, limit) for run in runs], problem.floors[k])
+    return Noise(scale, np.maximum(np.min(time) / interval, 1.0))
 
 
 def autocorrelation_time(runs: Sequence[Array], floor: float = 0.0) -> float:
@@ -215,7 +233,7 @@ def solve(
     fresh = [k for k, one in enumerate(problem.fresh) if one]
     now = [np.array(one) for one in (starts or [experiment.start for experiment in problem.experiments])]
     size = len(now[0])
-    weights = noise.weights[problem.channel]
+    weights = noise.weights[problem.kind]
     if samples is not None:
         weights = np.where(samples, weights, 0.0)
     known = np.flatnonzero(free & np.isfinite(problem.sigma))
@@ -259,8 +277,7 @@ def solve(
         return cache[key]
 
     lower, upper = problem.lower[chosen], problem.upper[chosen]
-    room = 1e-9 * (1.0 + np.abs(lower))
-    x0 = np.clip(begin[chosen], lower + room, np.maximum(upper - room, lower + room))
+    x0 = np.clip(begin[chosen], lower, upper)
     x0 = np.concatenate([x0, *(now[k] for k in fresh)])
     scale = np.array([problem.terms[k].scale for k in chosen])
     x_scale = np.concatenate([scale, *(scales[k] for k in fresh)])

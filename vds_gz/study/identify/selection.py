@@ -34,10 +34,13 @@ BLOCK, FEWEST, MOST = 6.0, 5, 20
 
 #: The gain in prediction must be so many times its standard error, this part of what is left, and so much in units of
 #: independent squares.
-SIGNIFICANT, WORTHWHILE, LEAST = 1.0, 0.01, 2.0
+SIGNIFICANT, WORTHWHILE, LEAST = 0.95, 0.01, 4.0
+
+#: Terms that are so many standard errors from doing nothing are not tried without.
+WEAK = 4.0
 
 #: Simulations in a trial of a term, and in the fit that follows it.
-TRIAL, FULL = 7, 25
+TRIAL, FULL = 4, 25
 
 #: Dead times that are tried [s].
 DEAD_TIMES = np.r_[np.arange(0.0, 0.4, 0.02), np.arange(0.4, 1.6, 0.1)]
@@ -94,7 +97,7 @@ def blocks_of(problem: Problem) -> np.ndarray:
 
 def left_out(problem: Problem, solution: Solution, blocks: np.ndarray, noise: Noise) -> Array:
     """Of each block, the robust squares with which a fit without it predicts it."""
-    weights = noise.weights[problem.channel]
+    weights = noise.weights[problem.kind]
     limits = residual_limits(problem, noise)
     residuals = solution.residuals * weights
     chosen = np.flatnonzero(solution.free)
@@ -118,7 +121,7 @@ def left_out(problem: Problem, solution: Solution, blocks: np.ndarray, noise: No
 def better(before: Array, after: Array) -> float:
     """By how much blocks are predicted better, less what may be chance; positive where a term is worth it."""
     gain = before - after
-    error = float(np.std(gain, ddof=1)) * math.sqrt(len(gain))
+    error = float(np.sqrt(np.sum(gain**2)))
     asked = max(SIGNIFICANT * error, WORTHWHILE * float(np.sum(before)), LEAST)
     return float(np.sum(gain)) - asked
 
@@ -192,8 +195,9 @@ def costs_of(problem: Problem, points: Array, starts: Sequence[Array], noise: No
     weights, limits = noise.weights, ROBUST_LIMITS(noise)
     for experiment, start in zip(problem.experiments, starts, strict=True):
         predicted = experiment.simulate(points, np.tile(start, (len(points), 1)))
-        left = (predicted - experiment.measured[:, np.newaxis]) * weights[experiment.channel][:, np.newaxis]
-        total += robust(left**2, limits[experiment.channel][:, np.newaxis])[0].sum(axis=0)
+        kind = problem.kinds[experiment.channel]
+        left = (predicted - experiment.measured[:, np.newaxis]) * weights[kind][:, np.newaxis]
+        total += robust(left**2, limits[kind][:, np.newaxis])[0].sum(axis=0)
     return total
 
 
@@ -212,6 +216,16 @@ def tried(
     return solve(problem, point, free, noise, starts=now.starts, evaluations=evaluations)
 
 
+def weakest(problem: Problem, now: Solution, noise: Noise, neutral: Array, always: Mask) -> list[int]:
+    """Terms that are nearer to doing nothing than :data:`WEAK` standard errors."""
+    chosen = np.flatnonzero(now.free)
+    jacobian = now.jacobian[:, chosen] * noise.weights[problem.kind][:, np.newaxis]
+    covariance = np.linalg.pinv(jacobian.T @ jacobian, rcond=1e-12)
+    error = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    away = np.abs(now.point[chosen] - neutral[chosen])
+    return [int(k) for k, far, one in zip(chosen, away, error, strict=True) if far < WEAK * one and not always[k]]
+
+
 def without_needless(
     problem: Problem, candidates: Sequence[Candidate], now: Solution, blocks: np.ndarray, always: Mask
 ) -> Solution:
@@ -221,7 +235,7 @@ def without_needless(
         noise = noise_of(problem, now.residuals)
         score = left_out(problem, now, blocks, noise)
         best: tuple[float, Solution] | None = None
-        for k in np.flatnonzero(now.free & ~always):
+        for k in weakest(problem, now, noise, neutral, always):
             free, point = now.free.copy(), now.point.copy()
             free[k], point[k] = False, neutral[k]
             trial = solve(problem, point, free, noise, starts=now.starts, evaluations=TRIAL)

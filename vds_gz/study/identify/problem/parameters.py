@@ -26,6 +26,9 @@ NO_LIMIT = 1e5
 #: What stands for a limit where there is none.
 UNLIMITED = 1e6
 
+#: Longer dead times and lags are none that a vehicle can be controlled with [s].
+LONGEST_DEAD_TIME, LONGEST_LAG = 2.0, 5.0
+
 #: The least limit that is looked for.
 LEAST_LIMIT = 1e-4
 
@@ -158,9 +161,9 @@ class Actuation:
     def terms(self) -> Iterator[Term]:
         """Its numbers."""
         if self.dead_time:
-            yield Term(self.dead_time, Kind.DEAD_TIME, 0.0, MAX_DEAD_TIME, scale=0.05, rounding=self.rounding)
+            yield Term(self.dead_time, Kind.DEAD_TIME, 0.0, LONGEST_DEAD_TIME, scale=0.05, rounding=self.rounding)
         if self.time_constant:
-            yield Term(self.time_constant, Kind.TIME_CONSTANT, self.shortest, 60.0, scale=0.1, neutral=self.shortest)
+            yield Term(self.time_constant, Kind.TIME_CONSTANT, self.shortest, LONGEST_LAG, scale=0.1, neutral=self.shortest)
         if self.gain:
             yield Term(self.gain, Kind.GAIN, *GAINS, scale=0.2, neutral=1.0)
         if self.offset:

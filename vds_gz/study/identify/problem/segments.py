@@ -164,6 +164,8 @@ def _cut(
         held = max(int(np.searchsorted(commands.time, start, side="right")) - 1, 0)
         after = int(np.searchsorted(commands.time, last, side="right"))
         times, records = commands.time[held:after], commands.records[held:after]
+        changed = np.r_[True, records[1:] != records[:-1]]
+        times, records = times[changed], records[changed]
         # A command acts from the first step at or after its time.
         position = (np.maximum(times, start) - grid) / dt
         on_grid = bool((np.abs(position - np.rint(position)) < ON_GRID).all())
