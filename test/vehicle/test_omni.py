@@ -68,9 +68,8 @@ def test_the_body_velocity_is_the_least_squares_solution_of_the_wheel_speeds(p, 
 
 @given(omnis, twists, st.floats(0.1, 2.0))
 def test_a_command_beyond_the_drives_is_slowed_down_in_the_same_direction(p, command, limit):
-    p = dataclasses.replace(
-        p, base_link_offset=0.0, drive_actuators=dataclasses.replace(IDEAL_DRIVE, max_velocity=limit)
-    )
+    drives = dataclasses.replace(IDEAL_DRIVE, max_velocity=limit)
+    p = dataclasses.replace(p, base_link_offset=0.0, drive_actuators=drives, **FREE_BODY)
     vehicle = driven(OMNI, p, command, 0.002)
     body = np.array([command.v_x, command.v_y, command.yaw_rate])
     fastest = np.abs(system(p) @ body).max()

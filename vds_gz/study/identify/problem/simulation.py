@@ -22,7 +22,7 @@ from vds_gz.study.identify.problem.observed import (
     geometry_of,
     observed,
     start_names,
-    start_numbers,
+    start_states,
 )
 from vds_gz.study.identify.problem.parameters import NO_LIMIT, Kind, Term, index_of, with_numbers
 from vds_gz.study.identify.problem.segments import Segment
@@ -78,16 +78,18 @@ class VehicleFamily:
         sides = {term.target: points[:, k] for k, term in enumerate(self.terms) if term.kind is Kind.WHEEL_GAIN}
         gains = {term.target: points[:, k] for k, term in enumerate(self.terms) if term.kind is Kind.COMMAND_GAIN}
         geometry = geometry_of(vehicles, **sides)
-        differ = bool(sides) and self.model is DIFFERENTIAL
+        model = self.model
+        if sides and model is DIFFERENTIAL:
+            model, vehicles = SIDED, list(sided(vehicles, geometry))
         values = sampled(
-            SIDED if differ else self.model,
-            sided(vehicles, geometry) if differ else vehicles,
+            model,
+            vehicles,
             segment.commands,
             segment.begins,
             readings,
             step_rate=1.0 / segment.dt,
             calibrations=Calibrations(**gains),
-            starts=start_numbers(self.model, vehicles, geometry, start),
+            starts=start_states(model, vehicles, segment.dt, start),
         )
         return values, geometry
 
