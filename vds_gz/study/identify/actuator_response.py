@@ -17,7 +17,7 @@ from vds_gz.study.recording import Actuator, Array
 #: Whether numbers can be fitted at all: that needs numba. Maxima are found without.
 CAN_FIT = find_spec("numba") is not None
 if CAN_FIT:  # at once, so that a package that the fit lacks is missed before anything is recorded
-    from vds_gz.study.identify.fitting.actuator import fit_actuator
+    from vds_gz.study.identify.actuator import fit_actuator
 
 #: Of a longer recording, the part of this length is looked at in which the reference moves most [s]; commands may take
 #: so long to act.

@@ -27,21 +27,19 @@ TRIED_GAINS = 0.5, 0.7, 0.85, 0.95, 1.05, 1.2, 1.5
 BANDS = 0.03, 0.08, 0.2, 0.4
 
 
-def candidates_of(setup: Setup, reach: Mapping[str, Reach], always: Sequence[str]) -> list[Candidate]:
-    """Everything that may enter, terms of actuators first.
+def candidates_of(setup: Setup, reach: Mapping[str, Reach]) -> list[Candidate]:
+    """Everything of the vehicle that may enter.
 
     Args:
         setup: What may be looked for.
         reach: How far the vehicle went, by the names of limits.
-        always: Terms that are looked for anyway.
     """
     index = {term.name: k for k, term in enumerate(setup.family.terms)}
     found: list[Candidate] = []
     for actuation in setup.actuators.values():
         found += _of_actuator(actuation, index, reach)
-    taken = {k for candidate in found for k in candidate.terms}
     for k, term in enumerate(setup.family.terms):
-        if k not in taken and term.name not in always:
+        if term.kind is Kind.COMMAND_GAIN or term.name == "effective_track":
             found.append(Candidate(term.name, (k,), partial(_around, k, term)))
     gain = next((index[one.gain] for one in setup.actuators.values() if one.gain), None)
     if gain is not None and (turning := index.get("effective_track")) is not None:
@@ -50,6 +48,16 @@ def candidates_of(setup: Setup, reach: Mapping[str, Reach], always: Sequence[str
             Candidate("gain and effective_track", (gain, turning), partial(_both, gain, turning, term))
         )
     return found
+
+
+def second_stage(setup: Setup) -> list[Candidate]:
+    """What may enter after the vehicle's own terms: what sensors read too much, and how late they read."""
+    kinds = Kind.SENSOR_OFFSET, Kind.LATENCY
+    return [
+        Candidate(term.name, (k,), partial(_around, k, term))
+        for k, term in enumerate(setup.family.terms)
+        if term.kind in kinds
+    ]
 
 
 def _of_actuator(

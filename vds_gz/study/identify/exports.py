@@ -9,8 +9,8 @@ from vds_gz.parameters.declaration import ParameterGroup, describe
 from vds_gz.parameters.override import Override
 from vds_gz.study.identify.axes import NAMES
 from vds_gz.study.identify.estimates import Estimate
-from vds_gz.study.identify.fitting.reach import reached
-from vds_gz.study.identify.forward.unknowns import NO_LIMIT, actuations, value_of
+from vds_gz.study.identify.problem.parameters import NO_LIMIT, actuations, value_of
+from vds_gz.study.identify.reach import reached
 from vds_gz.study.identify.results import VehicleFit
 
 Numbers = dict[str, Estimate | None]

@@ -21,7 +21,7 @@ from vds_gz.study.identify.results import Channel, VehicleFit
 #: Numbers of a channel that are kept; its samples are not.
 _STATISTICS = (
     *("name", "quantity", "unit", "source", "recording"),
-    *("noise", "nu", "residual", "outliers", "correlation"),
+    *("noise", "residual", "outliers", "correlation"),
 )
 
 
@@ -101,7 +101,6 @@ def _plain(fit: VehicleFit) -> dict[str, object]:
         "reached": fit.reached,
         "channels": [statistics_of(one) for one in fit.channels],
         "findings": fit.findings,
-        "held_out": fit.held_out,
         "axes": [
             {
                 "quantity": axis.quantity,
@@ -134,7 +133,6 @@ def _fit(entry: dict[str, Any]) -> VehicleFit:
             for one in entry["channels"]
         ),
         findings=tuple(entry["findings"]),
-        held_out=entry["held_out"],
         axes=tuple(map(_axis, entry["axes"])),
     )
 

@@ -14,9 +14,9 @@ import vds_gz
 from vds_gz.bags.connection import may_be_bag
 from vds_gz.parameters.intervals import Interval
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.study.identify.forward.setup import check_names
 from vds_gz.study.identify.identification import identify
 from vds_gz.study.identify.journal import Identified, begin_journal, journal_line, read_journal, without_samples
+from vds_gz.study.identify.problem.setup import check_names
 from vds_gz.study.identify.reading.bag import read_bag
 from vds_gz.study.identify.reading.table import read_csv
 from vds_gz.study.identify.signals import SignalError, Signals

@@ -133,7 +133,6 @@ def _pooled_fit(fits: Sequence[VehicleFit], found: Mapping[str, Pooled], finding
         },
         channels=(),
         findings=findings,
-        held_out={},
         axes=tuple(_pooled_axis(axis, fits) for axis in first.axes),
     )
 

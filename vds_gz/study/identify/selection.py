@@ -8,7 +8,6 @@ data, 1994).
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -16,9 +15,11 @@ import numpy as np
 
 from vds_gz.study.identify.estimates import Array
 from vds_gz.study.identify.fit import (
+    ROBUST,
     Noise,
     Problem,
     Solution,
+    evaluate,
     first_noise,
     noise_of,
     residual_limits,
@@ -26,7 +27,7 @@ from vds_gz.study.identify.fit import (
     solve,
     vague_sigma,
 )
-from vds_gz.study.identify.problem.parameters import Kind, index_of
+from vds_gz.study.identify.problem.parameters import Kind
 from vds_gz.study.identify.problem.simulation import Mask
 
 #: Blocks are about so long [s]; there are at least and at most so many.
@@ -42,16 +43,8 @@ WEAK = 4.0
 #: Simulations in a trial of a term, and in the fit that follows it.
 TRIAL, FULL = 4, 25
 
-#: Dead times that are tried [s].
-DEAD_TIMES = np.r_[np.arange(0.0, 0.4, 0.02), np.arange(0.4, 1.6, 0.1)]
-
-#: Lags that are tried [s], and which part of one the dead time is shorter by.
-LAGS, SHORTER = (0.03, 0.08, 0.2, 0.5, 1.2), (0.0, 0.5, 1.0)
-
-#: Limits that are tried, as parts of what was measured.
-LIMITS = 1.01, 1.1, 1.3, 1.7, 2.5
-
-GAINS = 0.5, 0.7, 0.85, 0.95, 1.05, 1.2, 1.5
+#: So many candidates are fitted at once, those of which most is expected.
+AT_ONCE = 4
 
 
 @dataclass(frozen=True)
@@ -67,14 +60,6 @@ class Candidate:
     name: str
     terms: tuple[int, ...]
     starts: Callable[[Array], Iterator[Mapping[int, float]]]
-
-
-@dataclass(frozen=True)
-class Selected:
-    """A fit with the terms that predict."""
-
-    solution: Solution
-    history: tuple[str, ...]
 
 
 def blocks_of(problem: Problem) -> np.ndarray:
@@ -132,47 +117,78 @@ def select(
     begin: Array,
     always: Mask,
     *,
+    begun: Solution | None = None,
     advance: Callable[[str], object] = lambda words: None,
-) -> Selected:
+) -> Solution:
     """Add terms one after the other, the best first, then take away what is no longer needed."""
     blocks = blocks_of(problem)
     noise = first_noise(problem)
-    now = solve(problem, begin, always, noise, evaluations=TRIAL)
-    history: list[str] = []
-    promise = {candidate.name: math.inf for candidate in candidates}
-    settled = False
+    now = begun or solve(problem, begin, always, noise, evaluations=FULL)
     while True:
         noise = noise_of(problem, now.residuals)
         score = left_out(problem, now, blocks, noise)
         left = [one for one in candidates if not all(now.free[list(one.terms)])]
-        order = sorted(left, key=lambda one: -promise[one.name])
         best: tuple[float, Candidate, Solution] | None = None
-        starts = first_points(problem, left, now, noise)
-        for candidate in order:
-            if best is not None and promise[candidate.name] < best[0]:
+        for k, (candidate, point) in enumerate(promising(problem, left, now, noise)):
+            if best is not None and k % AT_ONCE == 0:
                 break
-            trial = tried(problem, candidate, now, starts[candidate.name], noise, TRIAL)
+            trial = tried(problem, candidate, now, point, noise, TRIAL)
             gained = better(score, left_out(problem, trial, blocks, noise))
-            promise[candidate.name] = gained
             if gained > 0.0 and (best is None or gained > best[0]):
                 best = gained, candidate, trial
         if best is None:
-            if settled or not any(promise[one.name] == -math.inf for one in left):
-                break
-            settled = True
-            continue
+            break
         _, candidate, trial = best
         noise = noise_of(problem, trial.residuals)
         now = solve(problem, trial.point, trial.free, noise, starts=trial.starts, evaluations=FULL)
-        history.append(candidate.name)
         advance(candidate.name)
-    return Selected(without_needless(problem, candidates, now, blocks, always), tuple(history))
+    return without_needless(problem, now, blocks, always)
+
+
+def promising(
+    problem: Problem, candidates: Sequence[Candidate], now: Solution, noise: Noise
+) -> list[tuple[Candidate, Array]]:
+    """Candidates of which something is expected, with the points at which their fits begin, the best first.
+
+    What is expected is the better of two: of the values at which each is tried, and of one Gauss-Newton step.
+    """
+    weights, limits = noise.weights[problem.kind], residual_limits(problem, noise)
+    smooth = np.array([term.kind not in (Kind.LIMIT, Kind.DEAD_BAND) for term in problem.terms])
+    residuals, jacobian, _ = evaluate(problem, now.point, now.starts, smooth | now.free)
+    residuals = residuals * weights
+    value, slope, _ = robust(residuals**2, limits)
+    jacobian = jacobian * (weights * np.sqrt(slope))[:, np.newaxis]
+    gradient, information = jacobian.T @ (residuals * np.sqrt(slope)), jacobian.T @ jacobian
+    points = first_points(problem, candidates, now, noise)
+    found = []
+    for candidate in candidates:
+        cost, point = points[candidate.name]
+        expected = float(np.sum(value)) - cost
+        if smooth[list(candidate.terms)].all():
+            chosen = np.flatnonzero(now.free)
+            both = np.union1d(chosen, candidate.terms)
+            step = explained(information, gradient, both) - explained(information, gradient, chosen)
+            if step > expected:
+                expected, point = step, now.point
+        if expected > LEAST:
+            found.append((expected, candidate, point))
+    return [(candidate, point) for _, candidate, point in sorted(found, key=lambda one: -one[0])]
+
+
+def explained(information: Array, gradient: Array, chosen: np.ndarray) -> float:
+    """By how much one Gauss-Newton step of some terms lowers the squares."""
+    if not len(chosen):
+        return 0.0
+    size = np.sqrt(np.maximum(np.diag(information)[chosen], 1e-300))
+    scaled = information[np.ix_(chosen, chosen)] / size / size[:, np.newaxis]
+    g = gradient[chosen] / size
+    return float(g @ np.linalg.lstsq(scaled, g, rcond=1e-10)[0])
 
 
 def first_points(
     problem: Problem, candidates: Sequence[Candidate], now: Solution, noise: Noise
-) -> dict[str, Array]:
-    """Of each candidate the best of the points that it is tried at."""
+) -> dict[str, tuple[float, Array]]:
+    """Of each candidate the best of the points that it is tried at, with its robust squares."""
     points, owner = [], []
     for candidate in candidates:
         for changes in candidate.starts(now.point):
@@ -182,29 +198,23 @@ def first_points(
             points.append(point)
             owner.append(candidate.name)
     costs = costs_of(problem, np.array(points), now.starts, noise) if points else np.empty(0)
-    names = np.array(owner)
-    return {
-        candidate.name: points[int(np.flatnonzero(names == candidate.name)[np.argmin(costs[names == candidate.name])])]
-        for candidate in candidates
-    }
+    best: dict[str, tuple[float, Array]] = {}
+    for name, cost, point in zip(owner, costs, points, strict=True):
+        if name not in best or cost < best[name][0]:
+            best[name] = float(cost), point
+    return best
 
 
 def costs_of(problem: Problem, points: Array, starts: Sequence[Array], noise: Noise) -> Array:
     """Robust squares of many points."""
     total = np.zeros(len(points))
-    weights, limits = noise.weights, ROBUST_LIMITS(noise)
+    weights, limits = noise.weights, ROBUST / np.sqrt(noise.correlation)
     for experiment, start in zip(problem.experiments, starts, strict=True):
         predicted = experiment.simulate(points, np.tile(start, (len(points), 1)))
         kind = problem.kinds[experiment.channel]
         left = (predicted - experiment.measured[:, np.newaxis]) * weights[kind][:, np.newaxis]
         total += robust(left**2, limits[kind][:, np.newaxis])[0].sum(axis=0)
     return total
-
-
-def ROBUST_LIMITS(noise: Noise) -> Array:
-    from vds_gz.study.identify.fit import ROBUST
-
-    return ROBUST / np.sqrt(noise.correlation)
 
 
 def tried(
@@ -226,9 +236,7 @@ def weakest(problem: Problem, now: Solution, noise: Noise, neutral: Array, alway
     return [int(k) for k, far, one in zip(chosen, away, error, strict=True) if far < WEAK * one and not always[k]]
 
 
-def without_needless(
-    problem: Problem, candidates: Sequence[Candidate], now: Solution, blocks: np.ndarray, always: Mask
-) -> Solution:
+def without_needless(problem: Problem, now: Solution, blocks: np.ndarray, always: Mask) -> Solution:
     """Take away terms without which blocks are predicted as well."""
     neutral = np.array([term.coordinate(term.neutral) for term in problem.terms])
     while True:

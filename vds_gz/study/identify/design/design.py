@@ -16,8 +16,8 @@ from vds_gz.parameters.node import NodeParameters
 from vds_gz.study.identify.design.information import SEARCHED_DIFFERENCE, Commands, Experiment, Numbers, numbers_of
 from vds_gz.study.identify.design.search import Search, Space
 from vds_gz.study.identify.estimates import CERTAIN, TIME_RESOLUTION, WIDTH
-from vds_gz.study.identify.forward.measurements import observed
-from vds_gz.study.identify.forward.setup import FIELDS
+from vds_gz.study.identify.problem.observed import observed
+from vds_gz.study.identify.problem.setup import FIELDS
 from vds_gz.study.progress import Advance, ignore
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.command import ACKERMANN, TWIST

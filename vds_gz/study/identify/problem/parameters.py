@@ -14,7 +14,6 @@ from operator import attrgetter
 import numpy as np
 from numpy.typing import NDArray
 
-from vds_gz.parameters.actuators import MAX_DEAD_TIME
 from vds_gz.parameters.autoware import MAX_STEER_LIM
 from vds_gz.parameters.declaration import Description, ParameterGroup, describe
 from vds_gz.study.identify.estimates import Array

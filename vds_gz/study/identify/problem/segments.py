@@ -45,6 +45,7 @@ class Segment:
         channels: What was measured in it, each with the index of its noise.
         dt: Length of a step [s].
         on_grid: The commands came when steps began.
+        first: It is the first of a stretch, whose start is unknown; later ones begin with a lead.
     """
 
     recording: int
@@ -54,6 +55,7 @@ class Segment:
     channels: tuple[tuple[int, MeasuredChannel], ...]
     dt: float
     on_grid: bool = True
+    first: bool = True
 
     @property
     def duration(self) -> float:
@@ -176,7 +178,7 @@ def _cut(
         inside = tuple((index, _between(one, lowest, highest)) for index, one in channels)
         kept = tuple((index, one) for index, one in inside if len(one.series.time))
         if sum(len(one.series.time) for _, one in kept) >= FEWEST:
-            yield Segment(recording, origin, records, steps - steps[0], kept, dt, on_grid)
+            yield Segment(recording, origin, records, steps - steps[0], kept, dt, on_grid, k == 0)
 
 
 def _between(channel: MeasuredChannel, begin: float, end: float) -> MeasuredChannel:

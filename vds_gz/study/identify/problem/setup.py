@@ -13,10 +13,8 @@ from vds_gz.parameters.declaration import ParameterGroup
 from vds_gz.parameters.intervals import Interval
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.study.identify.estimates import Array, noise
-from vds_gz.study.identify.problem.observed import observed
-from vds_gz.study.identify.problem.simulation import VehicleFamily
-from vds_gz.study.identify.problem.segments import FEWEST
 from vds_gz.study.identify.problem.increments import with_increments
+from vds_gz.study.identify.problem.observed import observed
 from vds_gz.study.identify.problem.parameters import (
     GAINS,
     WHEEL_LIMIT,
@@ -28,7 +26,9 @@ from vds_gz.study.identify.problem.parameters import (
     other_parameters,
     value_of,
 )
-from vds_gz.study.identify.signals import POSES, QUANTITIES, MeasuredChannel, SignalError, Signals
+from vds_gz.study.identify.problem.segments import FEWEST
+from vds_gz.study.identify.problem.simulation import VehicleFamily
+from vds_gz.study.identify.signals import QUANTITIES, MeasuredChannel, SignalError, Signals
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.command import ACKERMANN, CONTROL, TWIST, CommandKind
 from vds_gz.vehicle.model import AnyModel
@@ -82,6 +82,7 @@ class Setup:
         given: A vehicle was given.
         centred: The steering goes to the middle when the commanded speed is 0; None if nothing tells.
         remarks: What anybody who reads the numbers must know of what was looked for.
+        variant: The same of which variant of the vehicle it is.
     """
 
     family: VehicleFamily
@@ -94,6 +95,18 @@ class Setup:
     given: bool
     centred: bool | None = None
     remarks: tuple[str, ...] = ()
+    variant: tuple[str, ...] = ()
+
+    @property
+    def excited(self) -> list[str]:
+        """Actuators that were commanded to do something, or that others need."""
+        names = {"steering": ("steering", "yaw_rate"), "turn": ("yaw_rate",), "body": ("v_x",)}
+        return [
+            name
+            for name in self.actuators
+            if any(_varies(self.recordings, one) for one in names.get(name, ("v_x", "v_y", "yaw_rate")))
+            or (name == "drive" and self.kind == CONTROL)
+        ]
 
     @property
     def kind(self) -> CommandKind:

@@ -1,0 +1,197 @@
+"""From recordings to a fit: terms are selected in long steps, all data give the numbers and their intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from vds_gz.study.identify.candidates import candidates_of, second_stage
+from vds_gz.study.identify.estimates import Array
+from vds_gz.study.identify.fit import Problem, Solution, first_noise, noise_of, solve
+from vds_gz.study.identify.intervals import Intervals, intervals_of
+from vds_gz.study.identify.problem.build import coarse_segments, problem_of
+from vds_gz.study.identify.problem.parameters import Kind
+from vds_gz.study.identify.problem.segments import segments_of
+from vds_gz.study.identify.problem.setup import Setup
+from vds_gz.study.identify.problem.simulation import Mask
+from vds_gz.study.identify.reach import Reach, reach_of
+from vds_gz.study.identify.results import Prediction
+from vds_gz.study.identify.selection import select
+from vds_gz.study.identify.signals import QUANTITIES, Series, Signals
+
+#: The noise is estimated anew so often.
+ROUNDS = 3
+
+#: Steps of the last fit, relative: to the precision of the numbers where there is no noise.
+EXACTLY = 1e-13
+
+#: A state that holds from step to step must lower the squares by this, in units of independent ones.
+HOLDS = 10.0
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A fit of all data.
+
+    Attributes:
+        setup: What was looked for.
+        problem: The data.
+        solution: The numbers.
+        intervals: Of all terms.
+        reach: How far the vehicle went, by the names of limits.
+    """
+
+    setup: Setup
+    problem: Problem
+    solution: Solution
+    intervals: Intervals
+    reach: Mapping[str, Reach]
+
+
+Advance = Callable[[str], object]
+
+
+def fit_all(setup: Setup, advance: Advance = lambda words: None) -> Fit:
+    """Select terms, and fit them to all data."""
+    reach = reach_of(setup)
+    rough = selected(setup, reach, advance)
+    advance("all data")
+    setup, problem, solution = refined(setup, reach, rough)
+    return Fit(setup, problem, solution, intervals_of(problem, solution), reach)
+
+
+def selected(setup: Setup, reach: Mapping[str, Reach], advance: Advance = lambda words: None) -> Solution:
+    """The terms that predict, with a rough fit of them."""
+    problem = problem_of(setup, coarse_segments(setup), reach)
+    always = asked(setup)
+    begin = np.where(always, setup.begin, neutral(setup))
+    candidates = candidates_of(setup, reach)
+    found = select(problem, candidates, begin, always, advance=advance)
+    calibrations = second_stage(setup)
+    if calibrations:
+        found = select(problem, [*candidates, *calibrations], found.point, always, begun=found, advance=advance)
+    return found
+
+
+def asked(setup: Setup) -> Mask:
+    """Terms that are looked for anyway: geometry that was named, and gains of wheels."""
+    return np.array(
+        [
+            term.kind is Kind.WHEEL_GAIN or (term.kind is Kind.PARAMETER and term.name != "effective_track")
+            for term in setup.family.terms
+        ]
+    )
+
+
+def neutral(setup: Setup) -> Array:
+    """The point at which all terms do nothing."""
+    return np.array([term.coordinate(term.neutral) for term in setup.family.terms])
+
+
+def refined(setup: Setup, reach: Mapping[str, Reach], rough: Solution) -> tuple[Setup, Problem, Solution]:
+    """The fit of all data in the steps of the vehicle."""
+    segments = segments_of(setup.recordings, setup.channels, 1.0 / setup.step_rate)
+    problem = problem_of(setup, segments, reach)
+    solution = _iterated(problem, rough)
+    positions = [segment.positions(channel.series.time) for segment in segments for _, channel in segment.channels]
+    between = any((position != np.floor(position)).any() for position in positions)
+    if between and all(segment.on_grid for segment in segments):
+        held = replace(setup, family=replace(setup.family, hold=1.0 / setup.step_rate))
+        other = problem_of(held, segments, reach)
+        holding = solve(other, solution.point, solution.free, solution.noise, starts=solution.starts, tolerance=EXACTLY)
+        if holding.cost < solution.cost - 0.5 * HOLDS:
+            return held, other, _iterated(other, holding)
+    return setup, problem, solution
+
+
+def _iterated(problem: Problem, rough: Solution) -> Solution:
+    noise, solution = rough.noise, rough
+    starts = rough.starts if len(rough.starts) == len(problem.experiments) else None
+    for k in range(ROUNDS):
+        last = k == ROUNDS - 1
+        solution = solve(
+            problem, solution.point, rough.free, noise, starts=starts, tolerance=EXACTLY if last else 1e-4,
+            evaluations=30 if last else 6,
+        )
+        starts, noise = solution.starts, noise_of(problem, solution.residuals)
+    return replace(solution, noise=noise)
+
+
+# ---------------------------------------------------------------------- prediction
+
+
+def predictions(setup: Setup, part: float, advance: Advance = lambda words: None) -> tuple[Prediction, ...]:
+    """How well a fit of the first part of each recording predicts the rest, beside simpler explanations."""
+    borders = []
+    for signals, every in zip(setup.recordings, setup.channels, strict=True):
+        ends = [float(channel.series.time[-1]) for channel in every if len(channel.series.time)]
+        begin = float(signals.commands.time[0])
+        borders.append(max(ends, default=begin) - part * (max(ends, default=begin) - begin))
+    channels = tuple(
+        tuple(_before(channel, border) for channel in every)
+        for every, border in zip(setup.channels, borders, strict=True)
+    )
+    cut = replace(setup, channels=channels, recordings=tuple(map(_cut, setup.recordings, borders)))
+    try:
+        reach = reach_of(cut)
+        known = problem_of(cut, coarse_segments(cut), reach)
+    except ValueError:
+        return ()
+    advance("held out")
+    whole = selected(cut, reach)
+    lags = np.array([term.kind in (Kind.DEAD_TIME, Kind.TIME_CONSTANT) for term in setup.family.terms])
+    begin = np.where(asked(setup), whole.point, neutral(setup))
+    simple = solve(known, np.where(lags, whole.point, begin), lags | asked(setup), first_noise(known))
+    problem = problem_of(setup, coarse_segments(setup), reach)
+    starts = [one.start for one in problem.experiments]
+    left = [_residuals(problem, solution, starts) for solution in (whole.point, simple.point, begin)]
+    found = []
+    for quantity in QUANTITIES:
+        late, seconds = _late(problem, setup, quantity, borders)
+        if late.any():
+            found.append(Prediction(quantity, *(float(np.sqrt(np.mean(one[late] ** 2))) for one in left), seconds))
+    return tuple(found)
+
+
+def _residuals(problem: Problem, point: Array, starts: list[Array]) -> Array:
+    none = np.zeros(len(point), bool)
+    return np.concatenate(
+        [
+            experiment.evaluate(point, start, none, free_start=False).values - experiment.measured
+            for experiment, start in zip(problem.experiments, starts, strict=True)
+        ]
+    )
+
+
+def _late(problem: Problem, setup: Setup, quantity: str, borders: list[float]) -> tuple[Mask, float]:
+    """Samples of the first channel of a quantity behind the border, and how long that lasts [s]."""
+    first: dict[int, int] = {}
+    index = 0
+    for recording, every in enumerate(setup.channels):
+        for channel in every:
+            if channel.quantity == quantity:
+                first.setdefault(recording, index)
+            index += 1
+    masks, seconds = [], 0.0
+    for experiment in problem.experiments:
+        recording = experiment.segment.recording
+        mask = (experiment.channel == first.get(recording, -1)) & (experiment.time > borders[recording])
+        masks.append(mask)
+        seconds += float(np.ptp(experiment.time[mask])) if mask.any() else 0.0
+    return np.concatenate(masks), seconds
+
+
+def _before(channel, border: float):
+    kept = channel.series.time <= border
+    series = Series(channel.series.time[kept], channel.series.value[kept])
+    return replace(channel, series=series, half=None if channel.half is None else channel.half[kept])
+
+
+def _cut(signals: Signals, border: float) -> Signals:
+    commanded = {
+        name: Series(one.time[one.time <= border], one.value[one.time <= border])
+        for name, one in signals.commanded.items()
+    }
+    return replace(signals, commanded=commanded)
