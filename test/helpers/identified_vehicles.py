@@ -74,9 +74,11 @@ def with_vehicle(parameters: NodeParameters, vehicle: Any) -> NodeParameters:
 def _forgotten(group: Any) -> Any:
     """A group with numbers of actuators that are no vehicle's."""
     if isinstance(group, DriveParameters):
-        return DriveParameters(0.1, 0.1, 0.0, 0.0, 0.0)
+        return DriveParameters(
+            dead_time=0.1, time_constant=0.1, max_velocity=0.0, max_acceleration=0.0, max_deceleration=0.0
+        )
     if isinstance(group, SteeringParameters):
-        return SteeringParameters(0.1, 0.1, 0.0, 1.5)
+        return SteeringParameters(dead_time=0.1, time_constant=0.1, max_velocity=0.0, max_position=1.5)
     groups = {
         one.name: _forgotten(getattr(group, one.name))
         for one in dataclasses.fields(group)

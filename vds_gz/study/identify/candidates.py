@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from itertools import product
 
 import numpy as np
 
 from vds_gz.study.identify.estimates import Array
-from vds_gz.study.identify.problem.parameters import Actuation, Kind, Term
+from vds_gz.study.identify.problem.parameters import UNLIMITED, Actuation, Kind, Term
 from vds_gz.study.identify.problem.setup import Setup
 from vds_gz.study.identify.reach import Reach
 from vds_gz.study.identify.selection import Candidate
@@ -26,6 +28,9 @@ LIMITS = 1.01, 1.1, 1.3, 1.7, 2.5
 TRIED_GAINS = 0.5, 0.7, 0.85, 0.95, 1.05, 1.2, 1.5
 BANDS = 0.03, 0.08, 0.2, 0.4
 
+#: Where a limit is none.
+UNLIMITED_AT = math.log(UNLIMITED)
+
 
 def candidates_of(setup: Setup, reach: Mapping[str, Reach]) -> list[Candidate]:
     """Everything of the vehicle that may enter.
@@ -36,8 +41,13 @@ def candidates_of(setup: Setup, reach: Mapping[str, Reach]) -> list[Candidate]:
     """
     index = {term.name: k for k, term in enumerate(setup.family.terms)}
     found: list[Candidate] = []
-    for actuation in setup.actuators.values():
+    for name, actuation in setup.actuators.items():
         found += _of_actuator(actuation, index, reach)
+        parts = [part for part in (actuation.dead_time, actuation.time_constant, actuation.value, actuation.rise,
+                                   actuation.fall) if part]  # fmt: skip
+        if len(parts) > 2:
+            terms = tuple(index[part] for part in parts)
+            found.append(Candidate(f"{name} as a whole", terms, partial(_whole, actuation, index, reach)))
     for k, term in enumerate(setup.family.terms):
         if term.kind is Kind.COMMAND_GAIN or term.name == "effective_track":
             found.append(Candidate(term.name, (k,), partial(_around, k, term)))
@@ -82,6 +92,26 @@ def _of_actuator(
         if name:
             values = np.log(np.array(LIMITS) * max(reach[name].tried, 1e-3))
             yield Candidate(name, (index[name],), partial(_values, index[name], values))
+
+
+def _whole(
+    actuation: Actuation, index: Mapping[str, int], reach: Mapping[str, Reach], point: Array
+) -> Iterator[Mapping[int, float]]:
+    """Everything of an actuator that changes its response, from far away: limits hide the lag and the dead time."""
+    axes: list[list[tuple[int, float]]] = []
+    if actuation.dead_time:
+        axes.append([(index[actuation.dead_time], value) for value in (0.0, 0.06, 0.12, 0.2, 0.3, 0.45)])
+    if actuation.time_constant:
+        axes.append([(index[actuation.time_constant], value) for value in (0.04, 0.12, 0.3, 0.7)])
+    for name in (actuation.value, actuation.rise):
+        if name:
+            top = math.log(max(reach[name].tried, 1e-3))
+            axes.append([(index[name], top + math.log(part)) for part in (1.0, 1.2, 1.6)] + [(index[name], UNLIMITED_AT)])
+    for chosen in product(*axes):
+        changes = dict(chosen)
+        if actuation.fall:
+            changes[index[actuation.fall]] = changes[index[actuation.rise]]
+        yield changes
 
 
 def _values(k: int, values: Sequence[float], point: Array) -> Iterator[Mapping[int, float]]:

@@ -133,7 +133,7 @@ def _estimate(term: Term, fit: Fit, *coordinates: float, on_grid: bool) -> Estim
         allowed = max(allowed, CERTAIN_TIME)
     elif term.kind is Kind.SENSOR_OFFSET:
         allowed = max(allowed, CERTAIN_OFFSET * 10.0 * term.scale)
-    elif term.kind in (Kind.OFFSET, Kind.DEAD_BAND):
+    elif term.kind in (Kind.OFFSET, Kind.DEAD_BAND, Kind.BACKLASH):
         allowed = max(allowed, term.scale)
     elif term.kind is Kind.PARAMETER:
         allowed = max(allowed, 0.1 * term.scale)

@@ -27,7 +27,7 @@ from vds_gz.study.identify.fit import (
     solve,
     vague_sigma,
 )
-from vds_gz.study.identify.problem.parameters import Kind
+from vds_gz.study.identify.problem.parameters import NO_LIMIT, Kind
 from vds_gz.study.identify.problem.simulation import Mask
 
 #: Blocks are about so long [s]; there are at least and at most so many.
@@ -153,7 +153,7 @@ def promising(
     What is expected is the better of two: of the values at which each is tried, and of one Gauss-Newton step.
     """
     weights, limits = noise.weights[problem.kind], residual_limits(problem, noise)
-    smooth = np.array([term.kind not in (Kind.LIMIT, Kind.DEAD_BAND) for term in problem.terms])
+    smooth = np.array([term.kind not in (Kind.LIMIT, Kind.DEAD_BAND, Kind.BACKLASH) for term in problem.terms])
     residuals, jacobian, _ = evaluate(problem, now.point, now.starts, smooth | now.free)
     residuals = residuals * weights
     value, slope, _ = robust(residuals**2, limits)
@@ -222,7 +222,9 @@ def tried(
 ) -> Solution:
     """The fit with a candidate."""
     free = now.free.copy()
-    free[list(candidate.terms)] = True
+    for k in candidate.terms:
+        term = problem.terms[k]
+        free[k] = term.kind is not Kind.LIMIT or term.value(float(point[k])) < NO_LIMIT
     return solve(problem, point, free, noise, starts=now.starts, evaluations=evaluations)
 
 

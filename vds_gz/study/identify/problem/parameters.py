@@ -56,6 +56,7 @@ class Kind(Enum):
     GAIN = "gain"
     OFFSET = "offset"
     DEAD_BAND = "dead band"
+    BACKLASH = "backlash"
     #: A factor of a commanded quantity.
     COMMAND_GAIN = "command gain"
     #: How far the wheels of a side roll for each metre that they should.
@@ -167,9 +168,10 @@ class Actuation:
             yield Term(self.gain, Kind.GAIN, *GAINS, scale=0.2, neutral=1.0)
         if self.offset:
             yield Term(self.offset, Kind.OFFSET, -1.0, 1.0, scale=0.05)
-        for name in (self.dead_band, self.backlash):
-            if name:
-                yield Term(name, Kind.DEAD_BAND, 0.0, 1.0, scale=0.05)
+        if self.dead_band:
+            yield Term(self.dead_band, Kind.DEAD_BAND, 0.0, 1.0, scale=0.05)
+        if self.backlash:
+            yield Term(self.backlash, Kind.BACKLASH, 0.0, 1.0, scale=0.05)
         for name, unlimited in zip((self.rise, self.fall, self.value), self.unlimited, strict=True):
             if name:
                 yield Term(name, Kind.LIMIT, unlimited=unlimited, neutral=math.inf)

@@ -34,6 +34,9 @@ from vds_gz.vehicle.model import AnyModel
 #: A difference quotient's step, as a part of a term's scale; that of a time constant near 0 [s].
 DIFFERENCE, SHORT_LAG = 1e-5, 5e-4
 
+#: The same of a dead band, at which responses leap: commands within the step leap too.
+WIDE_DIFFERENCE = 0.1
+
 Mask = NDArray[np.bool_]
 
 
@@ -344,6 +347,8 @@ def _none(term: Term, coordinate: float) -> bool:
 def _difference(term: Term, coordinate: float) -> float:
     """The step of a difference quotient, to the side where there is room."""
     step = DIFFERENCE * term.scale
+    if term.kind is Kind.DEAD_BAND:
+        step = WIDE_DIFFERENCE * term.scale
     if term.kind is Kind.TIME_CONSTANT and coordinate - term.lowest < 2.0 * SHORT_LAG:
         step = SHORT_LAG
     return step if coordinate + step <= term.bounds[1] else -step
