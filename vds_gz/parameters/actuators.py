@@ -25,7 +25,7 @@ MAX_GAIN = 1000.0
 MAP_POINTS = 8
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StaticMapParameters(ParameterGroup):
     """What an actuator does in steady state: a gain, and a static map between the reference and the gain."""
 
@@ -56,12 +56,6 @@ class DriveParameters(StaticMapParameters):
     dead_time: float = real(
         0.2, "s", "time until a new reference begins to act", minimum=0.0, maximum=MAX_DEAD_TIME, live=True
     )
-    dead_band: float = real(
-        0.0, "m/s", "references below it do not move the drive", minimum=0.0, maximum=MAX_SPEED, live=True
-    )
-    offset: float = real(
-        0.0, "m/s", "speed at reference 0, such as creep", minimum=-MAX_SPEED, maximum=MAX_SPEED, live=True
-    )
     time_constant: float = real(0.4, "s", "time constant of the first-order lag; 0: no lag", minimum=0.0, live=True)
     max_velocity: float = real(2.0, "m/s", "maximum speed of the drive; 0: unlimited", minimum=0.0, live=True)
     max_acceleration: float = real(
@@ -69,6 +63,12 @@ class DriveParameters(StaticMapParameters):
     )
     max_deceleration: float = real(
         0.0, "m/s^2", "maximum change of speed towards standstill; 0: as max_acceleration", minimum=0.0, live=True
+    )
+    dead_band: float = real(
+        0.0, "m/s", "references below it do not move the drive", minimum=0.0, maximum=MAX_SPEED, live=True
+    )
+    offset: float = real(
+        0.0, "m/s", "speed at reference 0, such as creep", minimum=-MAX_SPEED, maximum=MAX_SPEED, live=True
     )
 
 
@@ -79,6 +79,11 @@ class SteeringParameters(StaticMapParameters):
     dead_time: float = real(
         0.2, "s", "time until a new reference begins to act", minimum=0.0, maximum=MAX_DEAD_TIME, live=True
     )
+    time_constant: float = real(0.05, "s", "time constant of the first-order lag; 0: no lag", minimum=0.0, live=True)
+    max_velocity: float = real(2.0, "rad/s", "maximum steering rate; 0: unlimited", minimum=0.0, live=True)
+    max_position: float = real(
+        math.pi / 6, "rad", "maximum steering angle; 0: turns all the way round", minimum=0.0, live=True
+    )
     dead_band: float = real(
         0.0, "rad", "references below it count as straight ahead", minimum=0.0, maximum=math.pi, live=True
     )
@@ -86,14 +91,9 @@ class SteeringParameters(StaticMapParameters):
     backlash: float = real(
         0.0, "rad", "play between the actuator and the wheel", minimum=0.0, maximum=math.pi, live=True
     )
-    time_constant: float = real(0.05, "s", "time constant of the first-order lag; 0: no lag", minimum=0.0, live=True)
-    max_velocity: float = real(2.0, "rad/s", "maximum steering rate; 0: unlimited", minimum=0.0, live=True)
-    max_position: float = real(
-        math.pi / 6, "rad", "maximum steering angle; 0: turns all the way round", minimum=0.0, live=True
-    )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BodyLimits(ParameterGroup):
     """Limits that the controller of a robot puts on its commands before it splits them into wheel speeds."""
 
