@@ -42,7 +42,7 @@ class Fleet(Generic[P, C, S]):
         check_class(model, parameters)
         self.dt = 1.0 / step_rate
         self._count = len(parameters)
-        self.vehicles = (Lanes if model.phases else Structs)(model, parameters, self.dt)
+        self.vehicles = (Lanes if model.lanes else Structs)(model, parameters, self.dt)
 
     def __len__(self) -> int:
         """How many vehicles there are."""

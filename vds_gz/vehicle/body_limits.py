@@ -54,6 +54,11 @@ def body_limit_coefficients(p: BodyLimits, dt: float) -> BodyLimitCoefficients:
     )
 
 
+def body_references_at(v_x: float, v_y: float, yaw_rate: float) -> BodyReferences:
+    """References [m/s, m/s, rad/s] that have reached their goals."""
+    return BodyReferences(v_x, v_y, yaw_rate, v_x, v_y, yaw_rate)
+
+
 def limit_velocity(c: BodyLimitCoefficients, s: BodyReferences, v_x: float, v_y: float, yaw_rate: float) -> None:
     """Set the goals of a command [m/s, m/s, rad/s], and the references too where no acceleration is limited."""
     speed = math.sqrt(v_x * v_x + v_y * v_y)

@@ -8,16 +8,19 @@ from vds_gz.parameters.vehicles import DifferentialParameters
 from vds_gz.vehicle.actuators import (
     DriveCoefficients,
     DriveState,
+    drive_at,
     drive_at_rest,
     drive_coefficients,
     drive_report,
     fit_lines,
+    newest_reference,
     step_drive,
 )
 from vds_gz.vehicle.body_limits import (
     BodyLimitCoefficients,
     BodyReferences,
     body_limit_coefficients,
+    body_references_at,
     limit_acceleration,
     limit_velocity,
 )
@@ -27,6 +30,7 @@ from vds_gz.vehicle.model import (
     ActuatorState,
     Joint,
     JointStates,
+    SteadyMotion,
     VehicleGeometry,
     VehicleLimits,
     VehicleModel,
@@ -84,6 +88,18 @@ def at_rest(c: DifferentialCoefficients) -> DifferentialState:
     return DifferentialState(drive_at_rest(c.drive), drive_at_rest(c.drive))
 
 
+def at(c: DifferentialCoefficients, motion: SteadyMotion) -> DifferentialState:
+    """A vehicle in steady state at the origin."""
+    half = 0.5 * c.track * motion.yaw_rate
+    s = DifferentialState(drive_at(c.drive, motion.v_x - half), drive_at(c.drive, motion.v_x + half))
+    s.v_x, s.yaw_rate = motion.v_x, motion.yaw_rate
+    s.left_reference = newest_reference(c.drive, s.left)
+    s.right_reference = newest_reference(c.drive, s.right)
+    turn = (s.right_reference - s.left_reference) / c.track
+    s.body = body_references_at(0.5 * (s.left_reference + s.right_reference), 0.0, turn)
+    return s
+
+
 def set_references(c: DifferentialCoefficients, s: DifferentialState, u: Command) -> None:
     """Set what the command means for the body, and for both drives where no acceleration of the body is limited."""
     limit_velocity(c.body, s.body, u.v_x, 0.0, u.yaw_rate)
@@ -117,12 +133,6 @@ def actuate(c: DifferentialCoefficients, s: DifferentialState, u: Command) -> No
     step_drive(c.drive, s.right, s.right_reference, u.acceleration)
     s.v_x = 0.5 * (s.left.velocity + s.right.velocity)
     s.yaw_rate = (s.right.velocity - s.left.velocity) / c.track
-
-
-def step(c: DifferentialCoefficients, s: DifferentialState, u: Command) -> None:
-    """Advance drives, wheels and pose by one step."""
-    actuate(c, s, u)
-    move(c, s, u)
 
 
 def move(c: DifferentialCoefficients, s: DifferentialState, u: Command) -> None:
@@ -173,8 +183,9 @@ DIFFERENTIAL = VehicleModel(
     accepts=frozenset((TWIST,)),
     coefficients=coefficients,
     at_rest=at_rest,
-    actuate=actuate,
-    step=step,
+    at=at,
+    actuating=(actuate,),
+    moving=(move,),
     resize=resize,
     joints=joints,
     joint_states=joint_states,
@@ -183,5 +194,5 @@ DIFFERENTIAL = VehicleModel(
     limits=limits,
     geometry=geometry,
     set_references=set_references,
-    phases=(actuate, move),
+    lanes=True,
 )
