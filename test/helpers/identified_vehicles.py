@@ -35,6 +35,9 @@ AUTOWARE_NUMBERS = ("_time_delay", "_time_constant", "vel_lim", "vel_rate_lim", 
 #: and of geometry, and of offsets as a part of the peak.
 ALLOWED_TIME, ALLOWED_PART, ALLOWED_GEOMETRY, ALLOWED_OFFSET = 0.5e-3, 2e-3, 1e-3, 1e-3
 
+#: Numbers of an actuator's steady state, which may do nothing.
+RESPONSE = ("gain", "offset", "dead_band", "backlash", "map_references", "map_responses")
+
 DT = 1e-3
 
 
@@ -102,7 +105,13 @@ def truth(vehicle: Any, dt: float = DT) -> dict[str, float]:
     for one in dataclasses.fields(vehicle):
         value = getattr(vehicle, one.name)
         if isinstance(value, (DriveParameters, SteeringParameters)):
+            neutral = type(value)()
             numbers = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+            numbers = {
+                name: number
+                for name, number in numbers.items()
+                if name not in RESPONSE or number != getattr(neutral, name)
+            }
             numbers |= {name: number or math.inf for name, number in numbers.items() if name.startswith("max_")}
             numbers["dead_time"] = delay_steps(value.dead_time, dt) * dt
             if isinstance(value, DriveParameters) and not value.max_deceleration:
@@ -191,7 +200,7 @@ def judged(fit: Found, case: Case, signals: Signals, geometry: Sequence[str] = (
     rows = {}
     for name in {**true, **found}:
         value = true[name] if name in true else known_calibration(name)
-        if value is not None and (found.get(name) is not None or math.isfinite(value)):
+        if value is not None and (found.get(name) is not None or (name in true and math.isfinite(value))):
             allowed = tolerance(name, value, scales, is_geometry=name in geometry)
             rows[name] = Judged(value, allowed, found.get(name))
     return rows

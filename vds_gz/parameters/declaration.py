@@ -48,6 +48,7 @@ class Description:
         choices: The only values allowed of a string; empty for any.
         read_only: Fixed once the node runs.
         aliases: Last parts of other names that mean the same.
+        most: Greatest length of an array; 0: exactly the length of its default.
     """
 
     name: str
@@ -61,6 +62,7 @@ class Description:
     choices: tuple[str, ...] = ()
     read_only: bool = True
     aliases: tuple[str, ...] = ()
+    most: int = 0
 
     @property
     def other_names(self) -> tuple[str, ...]:
@@ -102,7 +104,7 @@ class Description:
     def bounds(self) -> str:
         """The bounds in words, e.g. ``a finite number, at least 0``."""
         if isinstance(self.default, tuple):
-            return f"a list of {len(self.default)} finite numbers"
+            return f"a list of {f'at most {self.most}' if self.most else len(self.default)} finite numbers"
         kind = "a whole number" if self.type == "integer" else "a finite number"
         parts = [kind]
         if self.positive:
@@ -114,11 +116,12 @@ class Description:
         return ", ".join(parts)
 
     def _array(self, value: object, place: str) -> tuple[float, ...]:
-        """As many numbers as the default has."""
+        """As many numbers as are allowed."""
         items = tuple(value) if isinstance(value, Iterable) and not isinstance(value, (str, bytes)) else ()
         numbers = tuple(float(item) for item in items if isinstance(item, Real) and not isinstance(item, bool))
         length = len(self.default) if isinstance(self.default, tuple) else 0
-        if not len(items) == len(numbers) == length or not all(map(math.isfinite, numbers)):
+        fits = len(items) <= self.most if self.most else len(items) == length
+        if not fits or len(items) != len(numbers) or not all(map(math.isfinite, numbers)):
             bounds = self.bounds() + self._unit()
             raise ParameterError(f"parameter '{self.name}' is {value!r}{place}; it must be {bounds}")
         return numbers
@@ -171,9 +174,9 @@ def text(default: str, doc: str, *, live: bool = False) -> str:
     return _field(default, Description("", "string", default, "", doc, read_only=not live))
 
 
-def reals(default: Numbers, unit: str, doc: str) -> Numbers:
-    """As many numbers as the default has."""
-    return _field(default, Description("", "double_array", default, unit, doc))
+def reals(default: Numbers, unit: str, doc: str, *, most: int = 0, live: bool = False) -> Numbers:
+    """As many numbers as the default has, or any number of them up to ``most``."""
+    return _field(default, Description("", "double_array", default, unit, doc, read_only=not live, most=most))
 
 
 def group(kind: type[Member], **defaults: Value) -> Member:

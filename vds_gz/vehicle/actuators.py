@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
 from vds_gz.vehicle.exponential import exponential
 from vds_gz.vehicle.model import ActuatorState
+from vds_gz.vehicle.static_map import StaticMap, mapped, static_map, unmapped
 
 
 @dataclass(slots=True)
@@ -21,6 +22,7 @@ class DriveCoefficients:
         delay_steps: Dead time in whole steps.
         dead_band: References below it count as 0 [m/s].
         gain: Response to a reference, as a factor.
+        map: Between dead band and gain, where it is used.
         offset: Added to every response [m/s]; -0.0 where there is none, which changes no bit, not even of -0.0.
         max_velocity: Saturation [m/s].
         max_reference: The largest reference that is not saturated, without the offset [m/s].
@@ -32,6 +34,7 @@ class DriveCoefficients:
     delay_steps: int
     dead_band: float
     gain: float
+    map: StaticMap
     offset: float
     max_velocity: float
     max_reference: float
@@ -62,6 +65,7 @@ class SteeringCoefficients:
         delay_steps: Dead time in whole steps.
         dead_band: References below it count as 0 [rad].
         gain: Response to a reference, as a factor.
+        map: Between dead band and gain, where it is used.
         offset: Added to every response [rad]; -0.0 where there is none, which changes no bit, not even of -0.0.
         half_backlash: Half of the play between actuator and wheel [rad].
         max_position: Saturation [rad]; infinite if the unit turns all the way round.
@@ -75,6 +79,7 @@ class SteeringCoefficients:
     delay_steps: int
     dead_band: float
     gain: float
+    map: StaticMap
     offset: float
     half_backlash: float
     max_position: float
@@ -115,9 +120,10 @@ def drive_coefficients(p: DriveParameters, dt: float) -> DriveCoefficients:
         delay_steps=delay_steps(p.dead_time, dt),
         dead_band=p.dead_band,
         gain=p.gain,
+        map=static_map(p),
         offset=p.offset or -0.0,
         max_velocity=max_velocity,
-        max_reference=max_velocity / p.gain,
+        max_reference=math.inf if p.map_references else max_velocity / p.gain,
         decay=_decay(p.time_constant, dt),
         max_rise=rise,
         max_fall=p.max_deceleration * dt if p.max_deceleration > 0.0 else rise,
@@ -131,6 +137,7 @@ def steering_coefficients(p: SteeringParameters, dt: float) -> SteeringCoefficie
         delay_steps=delay_steps(p.dead_time, dt),
         dead_band=p.dead_band,
         gain=p.gain,
+        map=static_map(p),
         offset=p.offset or -0.0,
         half_backlash=p.backlash / 2.0,
         max_position=or_infinite(p.max_position),
@@ -170,7 +177,8 @@ def steering_at(c: SteeringCoefficients, angle: float) -> SteeringState:
 
 def steady_reference(c: DriveCoefficients | SteeringCoefficients, response: float) -> float:
     """The reference of a response in steady state, without regard to dead band and saturation."""
-    return (response - c.offset) / c.gain
+    reference = (response - c.offset) / c.gain
+    return unmapped(c.map, reference) if c.map.used else reference
 
 
 def through_dead_time(
@@ -186,9 +194,11 @@ def through_dead_time(
 
 
 def static_response(c: DriveCoefficients | SteeringCoefficients, reference: float) -> float:
-    """The response that a reference asks for, before saturation and lag: dead band, gain, offset."""
+    """The response that a reference asks for, before saturation and lag: dead band, map, gain, offset."""
     if abs(reference) < c.dead_band:
         reference = 0.0
+    if c.map.used:
+        reference = mapped(c.map, reference)
     return c.gain * reference + c.offset
 
 
