@@ -112,6 +112,8 @@ def _whole(
         if actuation.fall:
             changes[index[actuation.fall]] = changes[index[actuation.rise]]
         yield changes
+        if actuation.gain and (point[index[actuation.gain]] != 1.0 or point[index[actuation.offset]] != 0.0):
+            yield changes | {index[actuation.gain]: 1.0, index[actuation.offset]: 0.0}
 
 
 def _values(k: int, values: Sequence[float], point: Array) -> Iterator[Mapping[int, float]]:

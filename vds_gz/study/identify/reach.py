@@ -75,9 +75,9 @@ def reach_of(setup: Setup) -> dict[str, Reach]:
         for number in ("rise", "fall", "value"):
             if limit := getattr(actuation, number):
                 tops = [(factor, *_reach(setup, quantity, number)) for quantity, factor in needs.items()]
-                found[limit] = Reach(
-                    max(factor * least for factor, least, _ in tops), sum(factor * top for factor, _, top in tops)
-                )
+                # Wheels turn as fast as the vehicle drives at least; how fast each changes follows from nothing simple.
+                sure = 1.0 if len(needs) == 1 or number == "value" else 0.0
+                found[limit] = Reach(sure * tops[0][1], sum(factor * top for factor, _, top in tops))
         command = "steering" if name == "steering" else "v_x"
         top = _commanded(setup, command)
         for band in (actuation.dead_band, actuation.backlash):

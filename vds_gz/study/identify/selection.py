@@ -46,6 +46,10 @@ TRIAL, FULL = 4, 25
 #: So many candidates are fitted at once, those of which most is expected.
 AT_ONCE = 4
 
+#: Candidates of so many terms come first: with all limits a fit may be exact where each by itself misleads.
+WHOLE = 4
+DEBUG = False
+
 
 @dataclass(frozen=True)
 class Candidate:
@@ -132,8 +136,10 @@ def select(
         for k, (candidate, point) in enumerate(promising(problem, left, now, noise)):
             if best is not None and k % AT_ONCE == 0:
                 break
-            trial = tried(problem, candidate, now, point, noise, TRIAL)
+            trial = tried(problem, candidate, now, point, noise, TRIAL * len(candidate.terms))
             gained = better(score, left_out(problem, trial, blocks, noise))
+            if DEBUG:
+                print("     ", candidate.name, gained, trial.cost, "from", now.cost, left_out(problem, trial, blocks, noise).round(1), score.round(1))
             if gained > 0.0 and (best is None or gained > best[0]):
                 best = gained, candidate, trial
         if best is None:
@@ -156,14 +162,14 @@ def promising(
     smooth = np.array([term.kind not in (Kind.LIMIT, Kind.DEAD_BAND, Kind.BACKLASH) for term in problem.terms])
     residuals, jacobian, _ = evaluate(problem, now.point, now.starts, smooth | now.free)
     residuals = residuals * weights
-    value, slope, _ = robust(residuals**2, limits)
+    _, slope, _ = robust(residuals**2, limits)
     jacobian = jacobian * (weights * np.sqrt(slope))[:, np.newaxis]
     gradient, information = jacobian.T @ (residuals * np.sqrt(slope)), jacobian.T @ jacobian
-    points = first_points(problem, candidates, now, noise)
+    points, plain = first_points(problem, candidates, now, noise)
     found = []
     for candidate in candidates:
         cost, point = points[candidate.name]
-        expected = float(np.sum(value)) - cost
+        expected = plain - cost
         if smooth[list(candidate.terms)].all():
             chosen = np.flatnonzero(now.free)
             both = np.union1d(chosen, candidate.terms)
@@ -172,7 +178,7 @@ def promising(
                 expected, point = step, now.point
         if expected > LEAST:
             found.append((expected, candidate, point))
-    return [(candidate, point) for _, candidate, point in sorted(found, key=lambda one: -one[0])]
+    return [(candidate, point) for _, candidate, point in sorted(found, key=lambda one: (len(one[1].terms) < WHOLE, -one[0]))]
 
 
 def explained(information: Array, gradient: Array, chosen: np.ndarray) -> float:
@@ -187,9 +193,12 @@ def explained(information: Array, gradient: Array, chosen: np.ndarray) -> float:
 
 def first_points(
     problem: Problem, candidates: Sequence[Candidate], now: Solution, noise: Noise
-) -> dict[str, tuple[float, Array]]:
-    """Of each candidate the best of the points that it is tried at, with its robust squares."""
-    points, owner = [], []
+) -> tuple[dict[str, tuple[float, Array]], float]:
+    """Of each candidate the best of the points that it is tried at, with its robust squares; and those of now.
+
+    All are those of dead times in whole steps.
+    """
+    points, owner = [now.point], [""]
     for candidate in candidates:
         for changes in candidate.starts(now.point):
             point = now.point.copy()
@@ -197,12 +206,12 @@ def first_points(
                 point[k] = np.clip(value, problem.lower[k], problem.upper[k])
             points.append(point)
             owner.append(candidate.name)
-    costs = costs_of(problem, np.array(points), now.starts, noise) if points else np.empty(0)
+    costs = costs_of(problem, np.array(points), now.starts, noise)
     best: dict[str, tuple[float, Array]] = {}
     for name, cost, point in zip(owner, costs, points, strict=True):
         if name not in best or cost < best[name][0]:
             best[name] = float(cost), point
-    return best
+    return best, best[""][0]
 
 
 def costs_of(problem: Problem, points: Array, starts: Sequence[Array], noise: Noise) -> Array:
