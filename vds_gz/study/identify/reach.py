@@ -18,6 +18,9 @@ QUICKLY = 0.5
 #: Samples in a mean, and how many of its standard deviations its maximum may be too large by.
 SMOOTHED, ABOVE = 5, 2.5
 
+#: An actuator is at least so much as fast as the vehicle: a steered driven wheel changes its speed by turning too.
+RATE = 0.4
+
 
 class Reach(NamedTuple):
     """How far the vehicle went: no limit is below ``least``; about where it would be, if it was met, is ``tried``."""
@@ -55,7 +58,7 @@ def least_reached(time: Array, measured: Array, *, angle: bool) -> Reached:
     error = ABOVE * noise(measured) / math.sqrt(SMOOTHED)
     late = error * math.sqrt(2.0) / max(4.0 * float(np.median(np.diff(time))), 1e-9)
     return Reached(
-        max(0.9 * top.rise - late, 0.0), max(0.9 * top.fall - late, 0.0), max(top.value - error, 0.0)
+        max(RATE * top.rise - late, 0.0), max(RATE * top.fall - late, 0.0), max(top.value - error, 0.0)
     )
 
 

@@ -37,6 +37,14 @@ BLOCK, FEWEST, MOST = 6.0, 5, 20
 #: independent squares.
 SIGNIFICANT, WORTHWHILE, LEAST = 0.95, 0.01, 4.0
 
+#: A block is left out of a fit of its own if it is explained by this much better; so many of them at most, with so
+#: many simulations.
+HOPEFUL, MOST_REFITTED, REFITTING = 0.7, 3, 5
+
+#: What leaves less than this part of the squares needs no other proof: some terms cannot do that to thousands of
+#: samples by chance.
+OVERWHELMING = 0.1
+
 #: Terms that are so many standard errors from doing nothing are not tried without.
 WEAK = 4.0
 
@@ -107,6 +115,29 @@ def left_out(problem: Problem, solution: Solution, blocks: np.ndarray, noise: No
     return squares
 
 
+def refitted(problem: Problem, trial: Solution, blocks: np.ndarray, noise: Noise, before: Array) -> Array:
+    """What :func:`left_out` gives, but by fits without a block where one Gauss-Newton step says that it is predicted
+    worse than before though it can be explained far better: of what one block alone determines a step is far off."""
+    squares = left_out(problem, trial, blocks, noise)
+    if better(before, squares) > 0.0:
+        return squares
+    weights, limits = noise.weights[problem.kind], residual_limits(problem, noise)
+    explained_ = np.bincount(blocks, robust((trial.residuals * weights) ** 2, limits)[0], len(before))
+    if np.sum(explained_) < OVERWHELMING * np.sum(before):
+        return explained_
+    worse = np.flatnonzero((squares > before) & (explained_ < HOPEFUL * before))
+    if not len(worse) or len(worse) > MOST_REFITTED or better(before, np.where(squares > before, explained_, squares)) <= 0.0:
+        return squares
+    for b in worse:
+        without = blocks != b
+        fit = solve(
+            problem, trial.point, trial.free, noise, starts=trial.starts, samples=without, evaluations=REFITTING
+        )
+        left = (fit.residuals * weights)[~without]
+        squares[b] = min(squares[b], float(np.sum(robust(left**2, limits[~without])[0])))
+    return squares
+
+
 def better(before: Array, after: Array) -> float:
     """By how much blocks are predicted better, less what may be chance; positive where a term is worth it."""
     gain = before - after
@@ -131,13 +162,13 @@ def select(
     while True:
         noise = noise_of(problem, now.residuals)
         score = left_out(problem, now, blocks, noise)
-        left = [one for one in candidates if not all(now.free[list(one.terms)])]
+        left = [one for one in candidates if not all(now.free[list(one.terms)]) or len(one.terms) >= WHOLE]
         best: tuple[float, Candidate, Solution] | None = None
         for k, (candidate, point) in enumerate(promising(problem, left, now, noise)):
             if best is not None and k % AT_ONCE == 0:
                 break
             trial = tried(problem, candidate, now, point, noise, TRIAL * len(candidate.terms))
-            gained = better(score, left_out(problem, trial, blocks, noise))
+            gained = better(score, refitted(problem, trial, blocks, noise, score))
             if DEBUG:
                 print("     ", candidate.name, gained, trial.cost, "from", now.cost, left_out(problem, trial, blocks, noise).round(1), score.round(1))
             if gained > 0.0 and (best is None or gained > best[0]):
@@ -146,7 +177,7 @@ def select(
             break
         _, candidate, trial = best
         noise = noise_of(problem, trial.residuals)
-        now = solve(problem, trial.point, trial.free, noise, starts=trial.starts, evaluations=FULL)
+        now = solve(problem, trial.point, trial.free, noise, starts=trial.starts, evaluations=FULL, tolerance=1e-6)
         advance(candidate.name)
     return without_needless(problem, now, blocks, always)
 
