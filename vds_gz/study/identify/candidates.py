@@ -22,7 +22,7 @@ DEAD_TIMES = np.r_[np.arange(0.0, 0.4, 0.02), np.arange(0.4, 1.6, 0.1)]
 LAGS, SHORTER = (0.03, 0.08, 0.2, 0.5, 1.2), (0.0, 0.5, 1.0)
 
 #: Limits that are tried, as parts of what was measured.
-LIMITS = 1.01, 1.1, 1.3, 1.7, 2.5
+LIMITS = 0.8, 0.92, 1.01, 1.1, 1.3, 1.7, 2.5
 
 #: Gains, and dead bands as parts of what was commanded.
 TRIED_GAINS = 0.5, 0.7, 0.85, 0.95, 1.05, 1.2, 1.5
@@ -100,13 +100,13 @@ def _whole(
     """Everything of an actuator that changes its response, from far away: limits hide the lag and the dead time."""
     axes: list[list[tuple[int, float]]] = []
     if actuation.dead_time:
-        axes.append([(index[actuation.dead_time], value) for value in (0.0, 0.06, 0.12, 0.2, 0.3, 0.45)])
+        axes.append([(index[actuation.dead_time], value) for value in (0.0, 0.06, 0.15, 0.3)])
     if actuation.time_constant:
-        axes.append([(index[actuation.time_constant], value) for value in (0.04, 0.12, 0.3, 0.7)])
+        axes.append([(index[actuation.time_constant], value) for value in (0.05, 0.2, 0.6)])
     for name in (actuation.value, actuation.rise):
         if name:
             top = math.log(max(reach[name].tried, 1e-3))
-            axes.append([(index[name], top + math.log(part)) for part in (1.0, 1.2, 1.6)] + [(index[name], UNLIMITED_AT)])
+            axes.append([(index[name], top + math.log(part)) for part in (1.0, 1.25, 1.6)] + [(index[name], UNLIMITED_AT)])
     for chosen in product(*axes):
         changes = dict(chosen)
         if actuation.fall:

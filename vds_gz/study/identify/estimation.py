@@ -25,7 +25,10 @@ from vds_gz.study.identify.signals import QUANTITIES, Series, Signals
 ROUNDS = 3
 
 #: Steps of the last fit, relative: to the precision of the numbers where there is no noise.
-EXACTLY = 1e-13
+EXACTLY, ROUGHLY = 1e-13, 1e-5
+
+#: What is left is no noise if it is less than this many times the least that is assumed.
+NEXT_TO_NOTHING = 5.0
 
 #: A state that holds from step to step must lower the squares by this, in units of independent ones.
 HOLDS = 10.0
@@ -109,11 +112,16 @@ def refined(setup: Setup, reach: Mapping[str, Reach], rough: Solution) -> tuple[
 def _iterated(problem: Problem, rough: Solution) -> Solution:
     noise, solution = rough.noise, rough
     starts = rough.starts if len(rough.starts) == len(problem.experiments) else None
-    for k in range(ROUNDS):
-        last = k == ROUNDS - 1
+    for _ in range(ROUNDS):
+        exact = bool((noise.scale < NEXT_TO_NOTHING * problem.floors).any())
         solution = solve(
-            problem, solution.point, rough.free, noise, starts=starts, tolerance=EXACTLY if last else 1e-4,
-            evaluations=30 if last else 6,
+            problem,
+            solution.point,
+            rough.free,
+            noise,
+            starts=starts,
+            tolerance=EXACTLY if exact else ROUGHLY,
+            evaluations=30 if exact else 6,
         )
         starts, noise = solution.starts, noise_of(problem, solution.residuals)
     return replace(solution, noise=noise)

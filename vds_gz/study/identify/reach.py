@@ -80,7 +80,10 @@ def reach_of(setup: Setup) -> dict[str, Reach]:
                 tops = [(factor, *_reach(setup, quantity, number)) for quantity, factor in needs.items()]
                 # Wheels turn as fast as the vehicle drives at least; how fast each changes follows from nothing simple.
                 sure = 1.0 if len(needs) == 1 or number == "value" else 0.0
-                found[limit] = Reach(sure * tops[0][1], sum(factor * top for factor, _, top in tops))
+                top = sum(factor * top for factor, _, top in tops)
+                if len(needs) > 1 and number == "value":
+                    top = _together(setup, needs) or top
+                found[limit] = Reach(sure * tops[0][1], top)
         command = "steering" if name == "steering" else "v_x"
         top = _commanded(setup, command)
         for band in (actuation.dead_band, actuation.backlash):
@@ -100,6 +103,18 @@ def _reach(setup: Setup, quantity: str, number: str) -> tuple[float, float]:
         )
     top = _commanded(setup, quantity)
     return 0.0, top if number == "value" else top / QUICKLY
+
+
+def _together(setup: Setup, needs: Mapping[str, float]) -> float:
+    """How fast the fastest wheel went, of quantities that add up."""
+    tops = []
+    for every in setup.channels:
+        series = {one.quantity: one.series for one in reversed(every) if one.quantity in needs}
+        if "v_x" in series and "yaw_rate" in series:
+            time = series["v_x"].time
+            parts = (needs[name] * np.abs(np.interp(time, one.time, one.value)) for name, one in series.items())
+            tops.append(float(np.percentile(sum(parts), 98.0)))
+    return max(tops, default=0.0)
 
 
 def _commanded(setup: Setup, quantity: str) -> float:

@@ -53,10 +53,11 @@ TRIAL, FULL = 4, 25
 
 #: So many candidates are fitted at once, those of which most is expected.
 AT_ONCE = 4
+DEBUG = False
 
 #: Candidates of so many terms come first: with all limits a fit may be exact where each by itself misleads.
-WHOLE = 4
-DEBUG = False
+#: They are tried in the first rounds, and once more when nothing else enters.
+WHOLE, EARLY = 4, 2
 
 
 @dataclass(frozen=True)
@@ -159,10 +160,17 @@ def select(
     blocks = blocks_of(problem)
     noise = first_noise(problem)
     now = begun or solve(problem, begin, always, noise, evaluations=FULL)
+    rounds, last = 0, False
     while True:
+        rounds += 1
         noise = noise_of(problem, now.residuals)
         score = left_out(problem, now, blocks, noise)
-        left = [one for one in candidates if not all(now.free[list(one.terms)]) or len(one.terms) >= WHOLE]
+        whole = last or rounds <= EARLY
+        left = [
+            one
+            for one in candidates
+            if (whole if len(one.terms) >= WHOLE else not all(now.free[list(one.terms)]))
+        ]
         best: tuple[float, Candidate, Solution] | None = None
         for k, (candidate, point) in enumerate(promising(problem, left, now, noise)):
             if best is not None and k % AT_ONCE == 0:
@@ -170,11 +178,14 @@ def select(
             trial = tried(problem, candidate, now, point, noise, TRIAL * len(candidate.terms))
             gained = better(score, refitted(problem, trial, blocks, noise, score))
             if DEBUG:
-                print("     ", candidate.name, gained, trial.cost, "from", now.cost, left_out(problem, trial, blocks, noise).round(1), score.round(1))
+                print("    ", candidate.name, gained, trial.cost, now.cost, refitted(problem, trial, blocks, noise, score).round(2), score.round(2))
             if gained > 0.0 and (best is None or gained > best[0]):
                 best = gained, candidate, trial
-        if best is None:
+        if best is None and (last or rounds <= EARLY):
             break
+        last = best is None
+        if best is None:
+            continue
         _, candidate, trial = best
         noise = noise_of(problem, trial.residuals)
         now = solve(problem, trial.point, trial.free, noise, starts=trial.starts, evaluations=FULL, tolerance=1e-6)
