@@ -20,6 +20,17 @@ from vds_gz.study.identify.reach import Reach, reach_of
 from vds_gz.study.identify.results import Prediction
 from vds_gz.study.identify.selection import select
 from vds_gz.study.identify.signals import QUANTITIES, Series, Signals
+from vds_gz.study.identify.variants import (
+    BETTER,
+    CENTRED,
+    PLACES,
+    compared,
+    deviance,
+    flags_to_try,
+    is_exact,
+    places,
+    with_flags,
+)
 
 #: The noise is estimated anew so often.
 ROUNDS = 3
@@ -32,6 +43,9 @@ NEXT_TO_NOTHING = 5.0
 
 #: A state that holds from step to step must lower the squares by this, in units of independent ones.
 HOLDS = 10.0
+
+#: Another variant than the given one is worth a finding if it explains so much more than it would have to.
+FAR_BETTER = 5.0
 
 
 @dataclass(frozen=True)
@@ -59,10 +73,46 @@ Advance = Callable[[str], object]
 def fit_all(setup: Setup, advance: Advance = lambda words: None) -> Fit:
     """Select terms, and fit them to all data."""
     reach = reach_of(setup)
-    rough = selected(setup, reach, advance)
+    setup, rough = variant(setup, reach, selected(setup, reach, advance), advance)
     advance("all data")
     setup, problem, solution = refined(setup, reach, rough)
     return Fit(setup, problem, solution, intervals_of(problem, solution), reach)
+
+
+def variant(
+    setup: Setup, reach: Mapping[str, Reach], found: Solution, advance: Advance
+) -> tuple[Setup, Solution]:
+    """The variant of the vehicle that explains most, with its terms; what was learned of it is said."""
+    problem = problem_of(setup, coarse_segments(setup), reach)
+    now = deviance(problem, found)
+    for flags in flags_to_try(setup):
+        if CENTRED in flags:
+            better = compared(setup, flags, reach, found)
+            if better > BETTER:
+                setup = with_flags(setup, flags)
+                found = selected(setup, reach)
+            if abs(better) > BETTER:
+                setup = replace(setup, centred=bool(getattr(setup.family.parameters, CENTRED)))
+        elif not is_exact(problem, found):
+            advance(" ".join(flags))
+            other = with_flags(setup, flags)
+            trial = selected(other, reach)
+            changed = problem_of(other, coarse_segments(other), reach)
+            if deviance(changed, trial) < now - BETTER:
+                setup, problem, found, now = other, changed, trial, deviance(changed, trial)
+    parameters = setup.family.parameters
+    if all(hasattr(parameters, name) for name in PLACES):
+        if not setup.given:
+            words = ", ".join(f"{name}: {str(getattr(parameters, name)).lower()}" for name in PLACES)
+            setup = replace(setup, variant=(f"of the variants of the bicycle, {words} explains most",))
+        elif not is_exact(problem, found):
+            gains = {tuple(flags.items()): compared(setup, flags, reach, found) for flags in places(setup)}
+            best = max(gains, key=gains.__getitem__)
+            if gains[best] > FAR_BETTER * BETTER:
+                words = ", ".join(f"{name}: {str(value).lower()}" for name, value in best)
+                said = f"{words} would explain the recording far better than the vehicle that was given"
+                setup = replace(setup, variant=(said,))
+    return setup, found
 
 
 def selected(setup: Setup, reach: Mapping[str, Reach], advance: Advance = lambda words: None) -> Solution:

@@ -27,6 +27,7 @@ from vds_gz.study.identify.problem.parameters import Kind, Term, value_of, with_
 from vds_gz.study.identify.problem.setup import COMMANDED_BY, FIELDS, WHEELS, Setup
 from vds_gz.study.identify.reach import reached
 from vds_gz.study.identify.results import Channel, Prediction, VehicleFit
+from vds_gz.study.identify.selection import costs_of
 from vds_gz.study.identify.signals import QUANTITIES, Series
 from vds_gz.study.identify.standstill import commanded_steering
 from vds_gz.vehicle.command import TWIST
@@ -39,6 +40,13 @@ NOISY, NEGLIGIBLE = 1.5, 0.01
 
 #: A sample is an outlier if it is so many standard deviations off.
 OUTLIER = 5.0
+
+#: Times that are tried where none is needed [s], and by how much one may raise the squares.
+SHORTEST = {
+    Kind.DEAD_TIME: 1e-3 * np.arange(1.0, 26.0),
+    Kind.TIME_CONSTANT: 1e-3 * np.array([0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 7.0, 10.0, 14.0, 20.0, 28.0]),
+}
+HARMLESS = 3.84
 
 #: A simpler explanation that predicts this part better than what was learned is worth a finding.
 WORSE = 0.97
@@ -108,11 +116,26 @@ def estimates(fit: Fit) -> dict[str, Estimate | None]:
     """The terms by their names; None where they were not needed or the data do not tell one certainly enough."""
     on_grid = all(one.segment.on_grid for one in fit.problem.experiments)
     found: dict[str, Estimate | None] = {}
+    excited = {name for one in fit.setup.excited for name in fit.setup.actuators[one].named().values()}
     for k, term in enumerate(fit.setup.family.terms):
         coordinates = fit.solution.point[k], fit.intervals.low[k], fit.intervals.high[k]
         known = fit.solution.free[k] and math.isfinite(coordinates[1])
+        if not fit.solution.free[k] and term.kind in SHORTEST and term.name in excited:
+            found[term.name] = _none_of(fit, k)
+            continue
         found[term.name] = _estimate(term, fit, *map(float, coordinates), on_grid=on_grid) if known else None
     return found
+
+
+def _none_of(fit: Fit, k: int) -> Estimate | None:
+    """A dead time or a lag that is not needed: up to where it would do no harm."""
+    term, solution = fit.setup.family.terms[k], fit.solution
+    points = np.tile(solution.point, (len(SHORTEST[term.kind]) + 1, 1))
+    points[1:, k] = term.neutral + np.array(SHORTEST[term.kind])
+    costs = costs_of(fit.problem, points, solution.starts, solution.noise)
+    harmless = np.flatnonzero(costs[1:] - costs[0] < HARMLESS)
+    high = points[harmless[-1] + 1, k] if len(harmless) else points[1, k]
+    return Estimate(term.neutral, term.neutral, float(high)) if high <= CERTAIN_TIME else None
 
 
 def _estimate(term: Term, fit: Fit, *coordinates: float, on_grid: bool) -> Estimate | None:

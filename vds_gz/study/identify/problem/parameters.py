@@ -114,7 +114,7 @@ class Term:
 
     def value(self, coordinate: float) -> float:
         """The value at a coordinate."""
-        return math.exp(coordinate) if self.kind is Kind.LIMIT else coordinate
+        return math.exp(min(coordinate, 700.0)) if self.kind is Kind.LIMIT else coordinate
 
     def parameter(self, coordinate: float) -> float:
         """The value that a vehicle has as its parameter."""
