@@ -54,9 +54,7 @@ def candidates_of(setup: Setup, reach: Mapping[str, Reach]) -> list[Candidate]:
     gain = next((index[one.gain] for one in setup.actuators.values() if one.gain), None)
     if gain is not None and (turning := index.get("effective_track")) is not None:
         term = setup.family.terms[turning]
-        found.append(
-            Candidate("gain and effective_track", (gain, turning), partial(_both, gain, turning, term))
-        )
+        found.append(Candidate("gain and effective_track", (gain, turning), partial(_both, gain, turning, term)))
     return found
 
 
@@ -70,9 +68,7 @@ def second_stage(setup: Setup) -> list[Candidate]:
     ]
 
 
-def _of_actuator(
-    actuation: Actuation, index: Mapping[str, int], reach: Mapping[str, Reach]
-) -> Iterator[Candidate]:
+def _of_actuator(actuation: Actuation, index: Mapping[str, int], reach: Mapping[str, Reach]) -> Iterator[Candidate]:
     dead, lag = (index.get(name) for name in (actuation.dead_time, actuation.time_constant))
     if dead is not None:
         yield Candidate(actuation.dead_time, (dead,), partial(_values, dead, DEAD_TIMES))
@@ -106,7 +102,8 @@ def _whole(
     for name in (actuation.value, actuation.rise):
         if name:
             top = math.log(max(reach[name].tried, 1e-3))
-            axes.append([(index[name], top + math.log(part)) for part in (1.0, 1.25, 1.6)] + [(index[name], UNLIMITED_AT)])
+            places = [top, top + math.log(1.25), top + math.log(1.6), UNLIMITED_AT]
+            axes.append([(index[name], place) for place in places])
     for chosen in product(*axes):
         changes = dict(chosen)
         if actuation.fall:

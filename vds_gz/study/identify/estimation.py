@@ -79,9 +79,7 @@ def fit_all(setup: Setup, advance: Advance = lambda words: None) -> Fit:
     return Fit(setup, problem, solution, intervals_of(problem, solution), reach)
 
 
-def variant(
-    setup: Setup, reach: Mapping[str, Reach], found: Solution, advance: Advance
-) -> tuple[Setup, Solution]:
+def variant(setup: Setup, reach: Mapping[str, Reach], found: Solution, advance: Advance) -> tuple[Setup, Solution]:
     """The variant of the vehicle that explains most, with its terms; what was learned of it is said."""
     problem = problem_of(setup, coarse_segments(setup), reach)
     now = deviance(problem, found)

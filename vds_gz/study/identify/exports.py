@@ -22,6 +22,7 @@ MPPI_STEP = 0.05
 MPPI_LIMITS = {"v_x": "ax_max", "v_y": "ay_max", "yaw_rate": "az_max", "steering": "az_max"}
 
 #: Remarks in a parameter file on what has no interval.
+NOT_NEEDED = "improves no prediction"
 NOT_MET, STANDSTILL, BEST = "unlimited: not met", "by what it did at standstill", "as it explains the recording best"
 
 
@@ -37,10 +38,13 @@ def overrides(fit: VehicleFit, base: ParameterGroup) -> Iterator[Override]:
     for name, number in fit.numbers.items():
         if number is not None:
             yield number.override(f"{group}.{name}")
-        elif name in fit.reached and name not in stops:  # one that was not met is still the one that was given
-            value = value_of(fit.parameters, name)
+            continue
+        value, before = value_of(fit.parameters, name), value_of(base, name)
+        if name in fit.reached and (name not in stops or value != before):
             remark = BEST if 0.0 < value < NO_LIMIT else f"{NOT_MET}; {fit.reached[name]:.3g} was reached"
             yield Override(f"{group}.{name}", value, remark)
+        elif name not in fit.reached and value != before:
+            yield Override(f"{group}.{name}", value, NOT_NEEDED if value in (0.0, 1.0) else BEST)
     for axis in fit.axes:
         if axis.centred is not None:
             yield Override(f"{group}.center_at_standstill", axis.centred, STANDSTILL)

@@ -165,7 +165,8 @@ def noise_of(problem: Problem, residuals: Array) -> Noise:
             spread = 1.4826 * float(np.median(np.abs(left)))
             limit = 4.0 * max(spread, 0.25 * float(np.sqrt(np.mean(left**2))), problem.floors[k])
             scale[k] = max(float(np.sqrt(np.mean(np.clip(left, -limit, limit) ** 2))), problem.floors[k])
-            time[k] = interval[k] * autocorrelation_time([np.clip(run, -limit, limit) for run in runs], problem.floors[k])
+            clipped = [np.clip(run, -limit, limit) for run in runs]
+            time[k] = interval[k] * autocorrelation_time(clipped, problem.floors[k])
     return Noise(scale, np.maximum(np.min(time) / interval, 1.0))
 
 
@@ -237,9 +238,7 @@ def solve(
     if samples is not None:
         weights = np.where(samples, weights, 0.0)
     known = np.flatnonzero(free & np.isfinite(problem.sigma))
-    limits = np.concatenate(
-        [residual_limits(problem, noise), np.full(len(known) + size * len(fresh), 1e6)]
-    )
+    limits = np.concatenate([residual_limits(problem, noise), np.full(len(known) + size * len(fresh), 1e6)])
     sections = np.cumsum([0, *(len(one.measured) for one in problem.experiments)])
     scales = {k: START_SIGMA * problem.experiments[k].start_scale for k in fresh}
     cache: dict[bytes, tuple[Array, Array]] = {}

@@ -52,7 +52,8 @@ def identify(
 
     Raises:
         SignalError: Nothing was both commanded and measured, or a number is not finite.
-        ArgumentError: A name in ``fit`` is no parameter of the vehicle, ``hold_out`` is no part, or ``wheel_base`` is given though the recording shows a vehicle without one.
+        ArgumentError: A name in ``fit`` is no parameter of the vehicle, ``hold_out`` is no part, or ``wheel_base`` is
+            given though the recording shows a vehicle without one.
     """
     if not 0.0 <= hold_out < 1.0:
         raise ArgumentError(f"hold_out is {hold_out}; it must be at least 0 (no score) and less than 1")

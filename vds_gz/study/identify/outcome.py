@@ -231,9 +231,7 @@ def _channels(fit: Fit) -> Iterator[Channel]:
             index += 1
 
 
-def _commanded(
-    setup: Setup, recording: int, quantity: str, time: Array, parameters: ParameterGroup
-) -> Array | None:
+def _commanded(setup: Setup, recording: int, quantity: str, time: Array, parameters: ParameterGroup) -> Array | None:
     """What was commanded of a quantity at some times; None if it is not commanded."""
     commands = setup.recordings[recording].commands
     at = np.clip(np.searchsorted(commands.time, time, side="right") - 1, 0, None)

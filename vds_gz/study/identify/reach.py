@@ -57,9 +57,7 @@ def least_reached(time: Array, measured: Array, *, angle: bool) -> Reached:
         return top
     error = ABOVE * noise(measured) / math.sqrt(SMOOTHED)
     late = error * math.sqrt(2.0) / max(4.0 * float(np.median(np.diff(time))), 1e-9)
-    return Reached(
-        max(RATE * top.rise - late, 0.0), max(RATE * top.fall - late, 0.0), max(top.value - error, 0.0)
-    )
+    return Reached(max(RATE * top.rise - late, 0.0), max(RATE * top.fall - late, 0.0), max(top.value - error, 0.0))
 
 
 def reach_of(setup: Setup) -> dict[str, Reach]:

@@ -53,7 +53,6 @@ TRIAL, FULL = 4, 25
 
 #: So many candidates are fitted at once, those of which most is expected.
 AT_ONCE = 4
-DEBUG = False
 
 #: Candidates of so many terms come first: with all limits a fit may be exact where each by itself misleads.
 #: They are tried in the first rounds, and once more when nothing else enters.
@@ -127,7 +126,8 @@ def refitted(problem: Problem, trial: Solution, blocks: np.ndarray, noise: Noise
     if np.sum(explained_) < OVERWHELMING * np.sum(before):
         return explained_
     worse = np.flatnonzero((squares > before) & (explained_ < HOPEFUL * before))
-    if not len(worse) or len(worse) > MOST_REFITTED or better(before, np.where(squares > before, explained_, squares)) <= 0.0:
+    at_best = better(before, np.where(squares > before, explained_, squares))
+    if not 0 < len(worse) <= MOST_REFITTED or at_best <= 0.0:
         return squares
     for b in worse:
         without = blocks != b
@@ -166,19 +166,13 @@ def select(
         noise = noise_of(problem, now.residuals)
         score = left_out(problem, now, blocks, noise)
         whole = last or rounds <= EARLY
-        left = [
-            one
-            for one in candidates
-            if (whole if len(one.terms) >= WHOLE else not all(now.free[list(one.terms)]))
-        ]
+        left = [one for one in candidates if (whole if len(one.terms) >= WHOLE else not all(now.free[list(one.terms)]))]
         best: tuple[float, Candidate, Solution] | None = None
         for k, (candidate, point) in enumerate(promising(problem, left, now, noise)):
             if best is not None and k % AT_ONCE == 0:
                 break
             trial = tried(problem, candidate, now, point, noise, TRIAL * len(candidate.terms))
             gained = better(score, refitted(problem, trial, blocks, noise, score))
-            if DEBUG:
-                print("    ", candidate.name, gained, trial.cost, now.cost, refitted(problem, trial, blocks, noise, score).round(2), score.round(2))
             if gained > 0.0 and (best is None or gained > best[0]):
                 best = gained, candidate, trial
         if best is None and (last or rounds <= EARLY):
@@ -220,7 +214,8 @@ def promising(
                 expected, point = step, now.point
         if expected > LEAST:
             found.append((expected, candidate, point))
-    return [(candidate, point) for _, candidate, point in sorted(found, key=lambda one: (len(one[1].terms) < WHOLE, -one[0]))]
+    found.sort(key=lambda one: (len(one[1].terms) < WHOLE, -one[0]))
+    return [(candidate, point) for _, candidate, point in found]
 
 
 def explained(information: Array, gradient: Array, chosen: np.ndarray) -> float:

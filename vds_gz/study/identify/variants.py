@@ -14,8 +14,8 @@ from vds_gz.study.identify.problem.parameters import Kind, actuations
 from vds_gz.study.identify.problem.setup import Setup
 from vds_gz.study.identify.reach import Reach
 
-#: Flags that the motion may tell: where a vehicle is driven and steered, whether it reverses, and what its steering does
-#: at standstill.
+#: Flags that the motion may tell: where a vehicle is driven and steered, whether it reverses, and what its steering
+#: does at standstill.
 PLACES = ("drive_on_steered_wheel", "reverse")
 REVERSES, CENTRED = "allow_reverse", "center_at_standstill"
 

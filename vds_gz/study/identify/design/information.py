@@ -17,14 +17,14 @@ from vds_gz.fleet.sampled import Readings, sampled
 from vds_gz.parameters.declaration import ParameterGroup
 from vds_gz.parameters.intervals import Interval
 from vds_gz.study.identify.estimates import WIDTH, Array
-from vds_gz.study.identify.forward.part import VehicleFamily
+from vds_gz.study.identify.problem.simulation import VehicleFamily
 from vds_gz.study.identify.problem.observed import geometry_of, observed
 from vds_gz.study.identify.problem.parameters import (
     GAINS,
     LEAST_LIMIT,
     NO_LIMIT,
     Kind,
-    Unknown,
+    Term,
     actuations,
     coordinates,
     value_of,
@@ -79,7 +79,7 @@ class Numbers:
     @property
     def names(self) -> tuple[str, ...]:
         """Of the numbers."""
-        return tuple(one.name for one in self.family.unknowns)
+        return tuple(one.name for one in self.family.terms)
 
     @property
     def scales(self) -> Array:
@@ -89,7 +89,7 @@ class Numbers:
     @property
     def coordinate_scales(self) -> Array:
         """What 100 % of each number are on its coordinate, of all vehicles; that of a limit is its logarithm."""
-        limits = [one.kind is Kind.LIMIT for one in self.family.unknowns]
+        limits = [one.kind is Kind.LIMIT for one in self.family.terms]
         return np.where(limits, 1.0, self._scales(self.points))
 
     def _scales(self, numbers: Array) -> Array:
@@ -98,7 +98,7 @@ class Numbers:
     @property
     def times(self) -> NDArray[np.bool_]:
         """Which numbers are times."""
-        return np.array([one.kind in (Kind.DEAD_TIME, Kind.TIME_CONSTANT) for one in self.family.unknowns])
+        return np.array([one.kind in (Kind.DEAD_TIME, Kind.TIME_CONSTANT) for one in self.family.terms])
 
 
 def numbers_of(
@@ -126,7 +126,9 @@ def numbers_of(
     unknowns, values = [], []
     for actuation in actuations(parameters).values():
         rise = value_of(parameters, actuation.rise) if actuation.rise else 0.0
-        for unknown in actuation.unknowns():
+        for unknown in actuation.terms():
+            if unknown.kind not in (Kind.DEAD_TIME, Kind.TIME_CONSTANT, Kind.LIMIT):
+                continue  # what an actuator does in steady state is that of the gains
             value = value_of(parameters, unknown.name)
             if unknown.name == actuation.fall and not value:
                 value = rise  # as the model takes it
@@ -136,7 +138,7 @@ def numbers_of(
     if not unknowns:
         raise ArgumentError(f"vehicle model '{model.name}' has no actuators whose numbers could be found")
     found = len(unknowns)
-    unknowns += [Unknown(f"{one} gain", Kind.GAIN, *GAINS, target=FIELDS[one], scale=0.2) for one in gains]
+    unknowns += [Term(f"{one} gain", Kind.COMMAND_GAIN, *GAINS, target=FIELDS[one], scale=0.2) for one in gains]
     prior = np.array(values + [1.0] * len(gains))
     low, high = (1.0 - SPREAD) * prior, (1.0 + SPREAD) * prior
     for k, one in enumerate(unknowns[:found]):
@@ -179,7 +181,7 @@ class Experiment:
         self._states = tuple(dict.fromkeys(number for one in self._read.values() for number in one.numbers))
         rows, steps = [], []
         for point in numbers.points:
-            beside = np.array([_step(one, x, dt, difference) for one, x in zip(family.unknowns, point, strict=True)])
+            beside = np.array([_step(one, x, dt, difference) for one, x in zip(family.terms, point, strict=True)])
             rows += [point, *(point + np.diag(beside))]
             steps.append(beside)
         self._points = np.array(rows)
@@ -250,7 +252,7 @@ class Experiment:
         return WIDTH * deviations[..., : self._factors.shape[1]]
 
 
-def _step(unknown: Unknown, coordinate: float, dt: float, difference: float) -> float:
+def _step(unknown: Term, coordinate: float, dt: float, difference: float) -> float:
     """By how much the vehicle beside another one differs."""
     if unknown.kind is Kind.DEAD_TIME:
         return dt

@@ -30,9 +30,7 @@ EXACT = 1e-4
 COARSE, ENOUGH, OFTEN = 0.005, 400.0, 40.0
 
 
-def problem_of(
-    setup: Setup, segments: Sequence[Segment], reach: Mapping[str, Reach]
-) -> Problem:
+def problem_of(setup: Setup, segments: Sequence[Segment], reach: Mapping[str, Reach]) -> Problem:
     """The problem that segments of recordings pose.
 
     Args:
@@ -56,7 +54,8 @@ def problem_of(
     floors = np.zeros(len(names))
     np.maximum.at(floors, kinds, [resolution(channel) for channel in channels])
     experiments = tuple(Experiment(setup.family, segment) for segment in segments)
-    return Problem(experiments, floors, kinds, tuple(one.segment.first for one in experiments), mean, sigma, lower, upper)
+    fresh = tuple(one.segment.first for one in experiments)
+    return Problem(experiments, floors, kinds, fresh, mean, sigma, lower, upper)
 
 
 def coarse_segments(setup: Setup) -> list[Segment]:

@@ -126,7 +126,7 @@ def _hinge(side: float) -> Reader:
 
 
 def _away(numbers: Sequence[Array], geometry: Geometry) -> tuple[Array, Array]:
-    """Displacements of base_link between two rows of poses, seen from between them, and the turns; halves are stacked."""
+    """Displacements of base_link between two rows of poses, seen from between them, and turns; halves are stacked."""
     x, y, heading = numbers
     place = x + 1j * y + geometry.base_link_offset * np.exp(1j * heading)
     half = len(x) // 2
@@ -240,4 +240,3 @@ def start_states(model: AnyModel, vehicles: Sequence[object], dt: float, start: 
 def yaw_arm(p: OmniParameters) -> float:
     """What a yaw rate contributes to the front left actuator's speed [m]."""
     return 0.5 * (p.wheel_base - p.track if p.roller_pattern == "o" else p.wheel_base + p.track)
-

@@ -163,7 +163,8 @@ class Actuation:
         if self.dead_time:
             yield Term(self.dead_time, Kind.DEAD_TIME, 0.0, LONGEST_DEAD_TIME, scale=0.05, rounding=self.rounding)
         if self.time_constant:
-            yield Term(self.time_constant, Kind.TIME_CONSTANT, self.shortest, LONGEST_LAG, scale=0.1, neutral=self.shortest)
+            bounds = self.shortest, LONGEST_LAG
+            yield Term(self.time_constant, Kind.TIME_CONSTANT, *bounds, scale=0.1, neutral=self.shortest)
         if self.gain:
             yield Term(self.gain, Kind.GAIN, *GAINS, scale=0.2, neutral=1.0)
         if self.offset:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -49,6 +51,9 @@ GEOMETRY = ("wheel_base", "track", "track_fixed", "track_steered", "base_link_of
 
 #: Geometry by which wheels turn and hinges stand as they do.
 OF_JOINTS = ("tire_diameter", "track_fixed", "track_steered")
+
+#: No steering wheel turns further [rad].
+HAND_WHEEL = 50.0
 
 #: Steps per second where no vehicle says so [Hz].
 STEP_RATE = 1000.0
@@ -202,8 +207,12 @@ def set_up(
             f"({', '.join(one.name for one in signals[0].channels) or 'nothing'}); needed is one of "
             f"{', '.join(QUANTITIES)} in both"
         )
+    parameters, said = _turning_far(recordings, parameters)
     wheels = WHEEL_LIMIT in fit or getattr(parameters, WHEEL_LIMIT, 0.0) > 0.0
     actuators = actuations(parameters, wheels=wheels)
+    if said:
+        steering = actuators["steering"]
+        actuators["steering"] = replace(steering, unlimited=(*steering.unlimited[:2], HAND_WHEEL))
     unknowns = [one for actuator in actuators.values() for one in actuator.terms()]
     free = _assumed(recordings, model, parameters, channels, given=vehicle is not None, wheel_base=wheel_base)
     unknowns += _chosen(parameters, [one.name for one in unknowns], [*free, *_names(fit)])
@@ -214,7 +223,8 @@ def set_up(
     else:
         unknowns += _gains(recordings, model, channels, names, confounded)
     if WHEEL_GAINS in fit:
-        unknowns += [Term(name, Kind.WHEEL_GAIN, *GAINS, target=side, scale=0.2, neutral=1.0) for side, name in WHEELS.items()]
+        gain = Term("", Kind.WHEEL_GAIN, *GAINS, scale=0.2, neutral=1.0)
+        unknowns += [replace(gain, name=name, target=side) for side, name in WHEELS.items()]
     unknowns += _offsets(channels)
     family = VehicleFamily(model, parameters, tuple(unknowns))
     begin = coordinates(unknowns, {one.name: _first_value(one, parameters) for one in unknowns})
@@ -228,8 +238,26 @@ def set_up(
         priors,
         rate,
         vehicle is not None,
-        remarks=tuple(_remarks(model, parameters, channels, confounded)) if WHEEL_GAINS in fit else (),
+        remarks=(*said, *(_remarks(model, parameters, channels, confounded) if WHEEL_GAINS in fit else ())),
     )
+
+
+def _turning_far(recordings: Sequence[Signals], parameters: ParameterGroup) -> tuple[ParameterGroup, tuple[str, ...]]:
+    """The vehicle, driven on its steered wheel where angles beyond a quarter turn were commanded, and why.
+
+    Only such a vehicle turns that far. Such angles are those of a steering wheel most likely.
+    """
+    angles = [one.commands.records["steering_angle"] for one in recordings]
+    top = max(float(np.max(np.abs(angle))) for angle in angles)
+    name = "drive_on_steered_wheel"
+    if top <= math.pi or getattr(parameters, name, True) or not hasattr(parameters, "steering_actuator"):
+        return parameters, ()
+    changed: dict[str, Any] = {name: True}
+    said = (
+        f"steering: {top:.3g} rad were commanded, as of a steering wheel in the hands; taken as a vehicle that is driven "
+        "on its steered wheel, since only such a one turns further than a quarter turn. Its motion means nothing"
+    )
+    return dataclasses.replace(parameters, **changed), (said,)  # type: ignore[type-var]
 
 
 def check_numbers(signals: Signals) -> None:
@@ -451,7 +479,8 @@ def _gains(
         inseparable |= quantity == "v_x" and "track" in names and turning_only
         inseparable |= quantity in confounded
         if _varies(recordings, quantity) and not inseparable and (quantity != "v_y" or model.name == "omni"):
-            found.append(Term(f"{quantity} gain", Kind.COMMAND_GAIN, *GAINS, target=FIELDS[quantity], scale=0.2, neutral=1.0))
+            gain = Term(f"{quantity} gain", Kind.COMMAND_GAIN, *GAINS, scale=0.2, neutral=1.0)
+            found.append(replace(gain, target=FIELDS[quantity]))
     return found
 
 

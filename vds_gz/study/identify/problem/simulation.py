@@ -68,6 +68,11 @@ class VehicleFamily:
         """Where a term stands."""
         return next(k for k, term in enumerate(self.terms) if term.name == name)
 
+    def calibrations(self, points: Array) -> Calibrations:
+        """What becomes of commands, one vehicle a point."""
+        chosen = {term.target: points[:, k] for k, term in enumerate(self.terms) if term.kind is Kind.COMMAND_GAIN}
+        return Calibrations(**chosen)
+
     def driven(self, points: Array, start: Array, segment: Segment, readings: Readings) -> tuple[Array, Geometry]:
         """Readings of vehicles that follow the commands of a segment, (readings, vehicles), and their geometry.
 
@@ -79,7 +84,6 @@ class VehicleFamily:
         """
         vehicles: list[Any] = [self.vehicle(point) for point in points]
         sides = {term.target: points[:, k] for k, term in enumerate(self.terms) if term.kind is Kind.WHEEL_GAIN}
-        gains = {term.target: points[:, k] for k, term in enumerate(self.terms) if term.kind is Kind.COMMAND_GAIN}
         geometry = geometry_of(vehicles, **sides)
         model = self.model
         if sides and model is DIFFERENTIAL:
@@ -91,7 +95,7 @@ class VehicleFamily:
             segment.begins,
             readings,
             step_rate=1.0 / segment.dt,
-            calibrations=Calibrations(**gains),
+            calibrations=self.calibrations(points),
             starts=start_states(model, vehicles, segment.dt, start),
         )
         return values, geometry
