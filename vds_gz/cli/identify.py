@@ -16,9 +16,9 @@ from vds_gz.parameters.intervals import Interval, read_intervals
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.override import Override
 from vds_gz.study.identify.exports import autoware, nav2, overrides
-from vds_gz.study.identify.problem.parameters import actuations
 from vds_gz.study.identify.identification import identify
 from vds_gz.study.identify.many import Source
+from vds_gz.study.identify.problem.parameters import actuations
 from vds_gz.study.identify.reading.bag import read_bag
 from vds_gz.study.identify.reading.table import read_actuation_csv, read_csv
 from vds_gz.study.identify.signals import ACTUATIONS, QUANTITIES, Signals

@@ -19,11 +19,10 @@ from scipy.signal import lfilter
 from vds_gz.errors import ArgumentError
 from vds_gz.parameters.actuators import DriveParameters
 from vds_gz.study.compare.sources import simulate
-from vds_gz.study.identify.fitting.fitting import fit_all
-from vds_gz.study.identify.fitting.outcome import vehicle_fit
-from vds_gz.study.identify.forward.pieces import pieces_of
-from vds_gz.study.identify.forward.setup import set_up
+from vds_gz.study.identify.estimation import fit_all
 from vds_gz.study.identify.identification import identify
+from vds_gz.study.identify.outcome import vehicle_fit
+from vds_gz.study.identify.problem.setup import set_up
 from vds_gz.study.identify.signals import MeasuredChannel, Series, SignalError, Signals
 
 CASES = {case.name: case for case in presets()}

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from vds_gz.study.identify.forward.pieces import LONGEST, pieces_of
+from vds_gz.study.identify.problem.segments import LONGEST, segments_of
 from vds_gz.study.identify.signals import Series, Signals
 
 DT = 1e-3
@@ -14,7 +14,7 @@ def signals(commanded, measured):
 
 
 def cut(one):
-    return pieces_of([one], [one.channels], DT)
+    return segments_of([one], [one.channels], DT)
 
 
 def times(pieces):

@@ -18,8 +18,8 @@ from vds_gz.fleet.sampled import Readings, sampled
 from vds_gz.parameters.intervals import Interval
 from vds_gz.parameters.vehicles import DifferentialParameters
 from vds_gz.study.compare.sources import simulate
-from vds_gz.study.identify.forward.sides import SIDED, SidedParameters
 from vds_gz.study.identify.identification import identify
+from vds_gz.study.identify.problem.sides import SIDED, SidedParameters
 from vds_gz.study.identify.signals import MeasuredChannel, Series, Signals
 from vds_gz.vehicle.command import TWIST
 from vds_gz.vehicle.differential import DIFFERENTIAL

@@ -17,7 +17,6 @@ from vds_gz.fleet.sampled import Readings, sampled
 from vds_gz.parameters.declaration import ParameterGroup
 from vds_gz.parameters.intervals import Interval
 from vds_gz.study.identify.estimates import WIDTH, Array
-from vds_gz.study.identify.problem.simulation import VehicleFamily
 from vds_gz.study.identify.problem.observed import geometry_of, observed
 from vds_gz.study.identify.problem.parameters import (
     GAINS,
@@ -30,6 +29,7 @@ from vds_gz.study.identify.problem.parameters import (
     value_of,
 )
 from vds_gz.study.identify.problem.setup import FIELDS
+from vds_gz.study.identify.problem.simulation import VehicleFamily
 from vds_gz.vehicle.model import AnyModel
 from vds_gz.vehicle.schedule import Records, Wholes
 

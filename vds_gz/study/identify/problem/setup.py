@@ -254,8 +254,8 @@ def _turning_far(recordings: Sequence[Signals], parameters: ParameterGroup) -> t
         return parameters, ()
     changed: dict[str, Any] = {name: True}
     said = (
-        f"steering: {top:.3g} rad were commanded, as of a steering wheel in the hands; taken as a vehicle that is driven "
-        "on its steered wheel, since only such a one turns further than a quarter turn. Its motion means nothing"
+        f"steering: {top:.3g} rad were commanded, as of a steering wheel in the hands; taken as a vehicle that is "
+        "driven on its steered wheel, since only such a one turns further than a quarter turn. Its motion means nothing"
     )
     return dataclasses.replace(parameters, **changed), (said,)  # type: ignore[type-var]
 
