@@ -43,8 +43,9 @@ def candidates_of(setup: Setup, reach: Mapping[str, Reach]) -> list[Candidate]:
     found: list[Candidate] = []
     for name, actuation in setup.actuators.items():
         found += _of_actuator(actuation, index, reach)
-        parts = [part for part in (actuation.dead_time, actuation.time_constant, actuation.value, actuation.rise,
-                                   actuation.fall) if part]  # fmt: skip
+        limits = actuation.value, actuation.rise, actuation.fall
+        static = actuation.gain, actuation.offset
+        parts = [part for part in (actuation.dead_time, actuation.time_constant, *static, *limits) if part]
         if len(parts) > 2:
             terms = tuple(index[part] for part in parts)
             found.append(Candidate(f"{name} as a whole", terms, partial(_whole, actuation, index, reach)))

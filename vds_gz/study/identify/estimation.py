@@ -11,6 +11,7 @@ from vds_gz.study.identify.candidates import candidates_of, second_stage
 from vds_gz.study.identify.estimates import Array
 from vds_gz.study.identify.fit import Problem, Solution, first_noise, noise_of, solve
 from vds_gz.study.identify.intervals import Intervals, intervals_of
+from vds_gz.study.identify.lag_order import lag_findings
 from vds_gz.study.identify.problem.build import coarse_segments, problem_of
 from vds_gz.study.identify.problem.parameters import Kind
 from vds_gz.study.identify.problem.segments import segments_of
@@ -74,9 +75,13 @@ def fit_all(setup: Setup, advance: Advance = lambda words: None) -> Fit:
     """Select terms, and fit them to all data."""
     reach = reach_of(setup)
     setup, rough = variant(setup, reach, selected(setup, reach, advance), advance)
+    advance("lags")
+    lags = tuple(lag_findings(setup, reach, rough))
     advance("all data")
     setup, problem, solution = refined(setup, reach, rough)
-    return Fit(setup, problem, solution, intervals_of(problem, solution), reach)
+    return Fit(
+        replace(setup, variant=(*setup.variant, *lags)), problem, solution, intervals_of(problem, solution), reach
+    )
 
 
 def variant(setup: Setup, reach: Mapping[str, Reach], found: Solution, advance: Advance) -> tuple[Setup, Solution]:

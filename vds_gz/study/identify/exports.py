@@ -35,12 +35,19 @@ def overrides(fit: VehicleFit, base: ParameterGroup) -> Iterator[Override]:
     """
     group = f"model_params.{fit.model}"
     stops = {one.value for axis, one in actuations(base).items() if axis == "steering"}
+    body = {
+        name
+        for axis in ("body", "turn")
+        if axis in actuations(base)
+        for name in actuations(base)[axis].named().values()
+    }
     for name, number in fit.numbers.items():
         if number is not None:
             yield number.override(f"{group}.{name}")
             continue
         value, before = value_of(fit.parameters, name), value_of(base, name)
-        if name in fit.reached and (name not in stops or value != before):
+        kept = name in stops or name in body
+        if name in fit.reached and (not kept or value != before):
             remark = BEST if 0.0 < value < NO_LIMIT else f"{NOT_MET}; {fit.reached[name]:.3g} was reached"
             yield Override(f"{group}.{name}", value, remark)
         elif name not in fit.reached and value != before:

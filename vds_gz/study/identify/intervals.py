@@ -1,7 +1,7 @@
 """Confidence intervals of a fit whose residuals are autocorrelated: a sandwich estimator over blocks.
 
-The larger of two variances counts: that of independent samples, and that of the sums of gradients over contiguous
-blocks (P. Huber, The behavior of maximum likelihood estimates under nonstandard conditions, 1967; for clusters:
+Where sums of gradients over contiguous blocks vary by more than those of independent samples do by chance, they give the
+variance (P. Huber, The behavior of maximum likelihood estimates under nonstandard conditions, 1967; for clusters:
 R. Rogers, Regression standard errors in clustered samples, 1993).
 """
 
@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import t
+from scipy.stats import chi2, t
 
 from vds_gz.study.identify.estimates import Array
 from vds_gz.study.identify.fit import Problem, Solution, noise_of, residual_limits, robust
@@ -19,6 +19,9 @@ from vds_gz.study.identify.selection import blocks_of
 
 #: Of how many this is the interval.
 CONFIDENCE = 0.95
+
+#: Blocks are at least so many times as long as residuals are correlated; there are at most so many.
+LENGTH, MOST = 10.0, 50
 
 
 @dataclass(frozen=True)
@@ -57,15 +60,17 @@ def intervals_of(problem: Problem, solution: Solution) -> Intervals:
     )
     inverse = (vectors[:, ~weak] / values[~weak]) @ vectors[:, ~weak].T / size / size[:, np.newaxis]
     variance = np.diag(inverse).copy()
-    blocks = blocks_of(problem)
+    blocks = blocks_of(problem, LENGTH * float(np.max(noise.correlation * problem.intervals)), MOST)
     count = int(blocks.max()) + 1
     scores = np.zeros((count, len(chosen)))
     np.add.at(scores, blocks, jacobian * (slope * residuals)[:, np.newaxis])
     spread = inverse @ scores.T
     by_blocks = np.sum(spread**2, axis=1) * count / max(count - 1, 1)
-    deviation = np.sqrt(np.maximum(variance, by_blocks))
-    wide = float(t.ppf(0.5 + 0.5 * CONFIDENCE, max(count - 1, 2))) if count < 30 else 1.96
-    width = np.where(by_blocks > variance, wide, 1.96) * deviation
+    freedom = max(count - 1, 1)
+    chance = float(chi2.ppf(CONFIDENCE, freedom)) / freedom
+    wide = float(t.ppf(0.5 + 0.5 * CONFIDENCE, freedom))
+    together = by_blocks > chance * variance
+    width = np.where(together, wide * np.sqrt(by_blocks), 1.96 * np.sqrt(variance))
     lost = {k for names in confounded for k in names}
     for j, k in enumerate(chosen):
         if int(k) not in lost and math.isfinite(width[j]):

@@ -74,17 +74,17 @@ class Candidate:
     starts: Callable[[Array], Iterator[Mapping[int, float]]]
 
 
-def blocks_of(problem: Problem) -> np.ndarray:
-    """The block of each sample: runs where there are enough, else contiguous parts of about the same length."""
+def blocks_of(problem: Problem, length: float = BLOCK, most: int = MOST) -> np.ndarray:
+    """The block of each sample: runs where there are enough, else contiguous parts of about the same length [s]."""
     recordings = [experiment.segment.recording for experiment in problem.experiments]
     if len(set(recordings)) >= FEWEST:
         names = {recording: k for k, recording in enumerate(dict.fromkeys(recordings))}
-        count = min(len(names), MOST)
+        count = min(len(names), most)
         return np.concatenate(
             [np.full(len(one.measured), names[one.segment.recording] % count) for one in problem.experiments]
         )
     durations = [float(np.ptp(one.time)) for one in problem.experiments]
-    count = int(np.clip(sum(durations) / BLOCK, FEWEST, MOST))
+    count = int(np.clip(sum(durations) / max(length, 0.1), FEWEST, most))
     begin, found = 0.0, []
     for one, duration in zip(problem.experiments, durations, strict=True):
         found.append(begin + one.time - np.min(one.time))
@@ -279,7 +279,7 @@ def weakest(problem: Problem, now: Solution, noise: Noise, neutral: Array, alway
     chosen = np.flatnonzero(now.free)
     jacobian = now.jacobian[:, chosen] * noise.weights[problem.kind][:, np.newaxis]
     covariance = np.linalg.pinv(jacobian.T @ jacobian, rcond=1e-12)
-    error = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    error = np.where(np.any(jacobian != 0.0, axis=0), np.sqrt(np.maximum(np.diag(covariance), 0.0)), np.inf)
     away = np.abs(now.point[chosen] - neutral[chosen])
     return [int(k) for k, far, one in zip(chosen, away, error, strict=True) if far < WEAK * one and not always[k]]
 

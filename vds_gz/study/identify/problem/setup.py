@@ -52,6 +52,9 @@ GEOMETRY = ("wheel_base", "track", "track_fixed", "track_steered", "base_link_of
 #: Geometry by which wheels turn and hinges stand as they do.
 OF_JOINTS = ("tire_diameter", "track_fixed", "track_steered")
 
+#: No sensor reads later than this [s].
+LONGEST_LATENCY = 0.5
+
 #: No steering wheel turns further [rad].
 HAND_WHEEL = 50.0
 
@@ -226,6 +229,7 @@ def set_up(
         gain = Term("", Kind.WHEEL_GAIN, *GAINS, scale=0.2, neutral=1.0)
         unknowns += [replace(gain, name=name, target=side) for side, name in WHEELS.items()]
     unknowns += _offsets(channels)
+    unknowns += _latencies(channels)
     family = VehicleFamily(model, parameters, tuple(unknowns))
     begin = coordinates(unknowns, {one.name: _first_value(one, parameters) for one in unknowns})
     rate = vehicle.step_rate if vehicle is not None else STEP_RATE
@@ -544,6 +548,19 @@ def _offsets(channels: Sequence[Sequence[MeasuredChannel]]) -> list[Term]:
         label = f"{one.name} offset" + (f" of recording {recording + 1}" if several else "")
         found.append(Term(label, Kind.SENSOR_OFFSET, channel=k, scale=scale))
     return found
+
+
+def _latencies(channels: Sequence[Sequence[MeasuredChannel]]) -> list[Term]:
+    """How much later each source reads than the others; one that all share is part of the dead times."""
+    sources: dict[str, tuple[int, ...]] = {}
+    for k, one in enumerate(one for every in channels for one in every):
+        sources[one.source] = (*sources.get(one.source, ()), k)
+    if len(sources) < 2:
+        return []
+    return [
+        Term(f"{source.strip('/')} latency", Kind.LATENCY, -LONGEST_LATENCY, LONGEST_LATENCY, channels=of, scale=0.02)
+        for source, of in sources.items()
+    ]
 
 
 def _first_value(unknown: Term, parameters: ParameterGroup) -> float:
