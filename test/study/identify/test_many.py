@@ -176,8 +176,6 @@ def test_one_recording_has_no_scatter_and_its_report_is_json(folder):
     [
         (["run0.csv", "--resume"], "--resume and --workers go with --many"),
         (["--many", "none*.csv"], "'none*.csv' names no recording"),
-        (["--many", "run*.csv", "--bootstrap", "20"], "--bootstrap 20 does not go with --many"),
-        (["run0.csv", "--model", "pedals", "--bootstrap", "20"], "--bootstrap 20 does not go with --model pedals"),
         (["--many", "run*.csv", "--model", "pedals"], "--model pedals does not go with --many"),
         (["run0.csv", "--many", "run*.csv"], "LOG 'run0.csv' does not go with --many"),
         (["--many", "run*.csv", "--fit", "wheelbase"], "'wheelbase' cannot be fitted; it must be one of"),
@@ -229,24 +227,20 @@ def test_chance_alone_is_not_taken_for_a_difference(count):
 
 
 def test_several_recordings_are_one_fit(folder, capsys):
-    assert main(["identify", "run0.csv", "run1.csv", "--bootstrap", "20", "-o", "both"]) == 0
+    assert main(["identify", "run0.csv", "run1.csv", "-o", "both"]) == 0
     told = capsys.readouterr().out
     assert "residual     v_x (1)" in told
     assert "residual     v_x (2)" in told
-    assert "; redrawn 0.1" in told
     report = json.loads((folder / "both" / "report.json").read_text())
     both = report["numbers"]["drive_actuators.dead_time"]
-    checked = report["bootstrapped"]["drive_actuators.dead_time"]
     assert report["log"] == "run0.csv, run1.csv"
     assert both["low"] < DEAD_TIME < both["high"]
-    assert checked["high"] - checked["low"] < 3.0 * (both["high"] - both["low"])
     assert (folder / "both" / "identified_2.png").is_file()
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["run0.csv", "--bootstrap", "5"], "bootstrap is 5; it must be 0 (none) or at least 20"),
         (["run0.csv", "--fit", "wheelbase"], "'wheelbase' cannot be fitted; it must be one of"),
         (["run0.csv", "run1.csv", "--model", "pedals"], "--model pedals takes one LOG; there are 2"),
     ],

@@ -10,7 +10,7 @@ DT = 1e-3
 
 
 def signals(commanded, measured):
-    return Signals({"v_x": Series(commanded, np.ones(len(commanded)))}, {"v_x": Series(measured, measured)})
+    return Signals({"v_x": Series(commanded, 1.0 * np.arange(len(commanded)))}, {"v_x": Series(measured, measured)})
 
 
 def cut(one):

@@ -10,7 +10,7 @@ from itertools import product
 import numpy as np
 
 from vds_gz.study.identify.estimates import Array
-from vds_gz.study.identify.problem.parameters import UNLIMITED, Actuation, Kind, Term
+from vds_gz.study.identify.problem.parameters import EFFECTIVE_TRACK, UNLIMITED, Actuation, Kind, Term
 from vds_gz.study.identify.problem.setup import Setup
 from vds_gz.study.identify.reach import Reach
 from vds_gz.study.identify.selection import Candidate
@@ -50,10 +50,10 @@ def candidates_of(setup: Setup, reach: Mapping[str, Reach]) -> list[Candidate]:
             terms = tuple(index[part] for part in parts)
             found.append(Candidate(f"{name} as a whole", terms, partial(_whole, actuation, index, reach)))
     for k, term in enumerate(setup.family.terms):
-        if term.kind is Kind.COMMAND_GAIN or term.name == "effective_track":
+        if term.kind is Kind.COMMAND_GAIN or term.name == EFFECTIVE_TRACK:
             found.append(Candidate(term.name, (k,), partial(_around, k, term)))
     gain = next((index[one.gain] for one in setup.actuators.values() if one.gain), None)
-    if gain is not None and (turning := index.get("effective_track")) is not None:
+    if gain is not None and (turning := index.get(EFFECTIVE_TRACK)) is not None:
         term = setup.family.terms[turning]
         found.append(Candidate("gain and effective_track", (gain, turning), partial(_both, gain, turning, term)))
     return found
@@ -134,7 +134,7 @@ def _delays(dead: int, lag: int, point: Array) -> Iterator[Mapping[int, float]]:
 
 
 def _around(k: int, term: Term, point: Array) -> Iterator[Mapping[int, float]]:
-    if term.name == "effective_track":
+    if term.name == EFFECTIVE_TRACK:
         track = term.scale / 0.2
         for value in TRIED_GAINS:
             yield {k: value * track}

@@ -13,7 +13,7 @@ from vds_gz.study.identify.fit import Problem, Solution, first_noise, noise_of, 
 from vds_gz.study.identify.intervals import Intervals, intervals_of
 from vds_gz.study.identify.lag_order import lag_findings
 from vds_gz.study.identify.problem.build import coarse_segments, problem_of
-from vds_gz.study.identify.problem.parameters import Kind
+from vds_gz.study.identify.problem.parameters import EFFECTIVE_TRACK, Kind
 from vds_gz.study.identify.problem.segments import segments_of
 from vds_gz.study.identify.problem.setup import Setup
 from vds_gz.study.identify.problem.simulation import Mask
@@ -135,7 +135,7 @@ def asked(setup: Setup) -> Mask:
     """Terms that are looked for anyway: geometry that was named, and gains of wheels."""
     return np.array(
         [
-            term.kind is Kind.WHEEL_GAIN or (term.kind is Kind.PARAMETER and term.name != "effective_track")
+            term.kind is Kind.WHEEL_GAIN or (term.kind is Kind.PARAMETER and term.name != EFFECTIVE_TRACK)
             for term in setup.family.terms
         ]
     )

@@ -88,6 +88,8 @@ def thinned(channel: MeasuredChannel) -> MeasuredChannel:
 def resolution(channel: MeasuredChannel) -> float:
     """The least noise that a channel may have: its values are in steps, and nothing is exact."""
     values = channel.series.value
+    if not len(values):
+        return 0.0
     low, high = np.percentile(values, (0.5, 99.5))
     span = float(high - low) or float(np.ptp(values))
     return max(EXACT * span, _step(values) / math.sqrt(12.0), 1e-12 if span else STILL)

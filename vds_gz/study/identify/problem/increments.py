@@ -43,7 +43,8 @@ def with_increments(channels: Sequence[MeasuredChannel], *, lateral: bool) -> li
         else:
             found.append(channel)
     for pose in sources.values():
-        if len(pose) == len(POSES) and len({len(one.series.time) for one in pose.values()}) == 1:
+        times = [one.series.time for one in pose.values()]
+        if len(pose) == len(POSES) and all(np.array_equal(time, times[0]) for time in times):
             found += _velocities([pose[name] for name in POSES], lateral=lateral)
     return found
 

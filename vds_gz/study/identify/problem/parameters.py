@@ -34,6 +34,9 @@ LEAST_LIMIT = 1e-4
 #: Maximum speed of every driven wheel, a parameter of vehicles with hub motors.
 WHEEL_LIMIT = "max_wheel_velocity"
 
+#: Track with which wheels turn a vehicle, 0 where it is the vehicle's own; found from yaw rates that were commanded.
+EFFECTIVE_TRACK = "effective_track"
+
 #: Dead times are rounded to steps; what comes to the same is up to so many steps shorter and longer.
 UP, NEAREST = (1.0, 0.0), (0.5, 0.5)
 
@@ -263,7 +266,7 @@ def other_parameters(parameters: ParameterGroup, taken: Sequence[str]) -> dict[s
     """All other real parameters of a vehicle, by their names."""
     found = {}
     for one in describe(parameters):
-        if one.type == "double" and one.name not in taken:
+        if one.type == "double" and one.name not in (*taken, EFFECTIVE_TRACK):
             low, high = _bounds(one)
             value = value_of(parameters, one.name)
             scale = 0.2 * max(abs(value), 0.1)

@@ -18,6 +18,7 @@ from vds_gz.study.identify.estimates import Array, noise
 from vds_gz.study.identify.problem.increments import with_increments
 from vds_gz.study.identify.problem.observed import observed
 from vds_gz.study.identify.problem.parameters import (
+    EFFECTIVE_TRACK,
     GAINS,
     WHEEL_LIMIT,
     Actuation,
@@ -221,8 +222,13 @@ def set_up(
     unknowns += _chosen(parameters, [one.name for one in unknowns], [*free, *_names(fit)])
     names = [one.name for one in unknowns]
     confounded = _confounded(recordings, model, parameters, channels, names) if WHEEL_GAINS in fit else []
+    if confounded and not _wheels_measured(channels):
+        static = "gain", "offset"
+        taken = {getattr(actuators["drive"], number) for number in static}
+        actuators["drive"] = replace(actuators["drive"], **dict.fromkeys(static, ""))
+        unknowns = [one for one in unknowns if one.name not in taken]
     if any(name.endswith(".gain") for name in names):
-        unknowns += _turning(recordings, model, parameters, channels, names, confounded)
+        unknowns += [] if WHEEL_GAINS in fit else _turning(recordings, model, parameters, channels, names, confounded)
     else:
         unknowns += _gains(recordings, model, channels, names, confounded)
     if WHEEL_GAINS in fit:
@@ -449,9 +455,9 @@ def _turning(
     confounded: Collection[str],
 ) -> list[Term]:
     """The track with which wheels turn a vehicle, where its yaw rate was commanded and measured beside its speed."""
-    name = "effective_track"
+    name = EFFECTIVE_TRACK
     measured = {one.quantity for every in channels for one in every}
-    if not hasattr(parameters, name) or "yaw_rate" in confounded or not _varies(recordings, "yaw_rate"):
+    if not hasattr(parameters, name) or confounded or not _varies(recordings, "yaw_rate"):
         return []
     if not {"v_x", "yaw_rate"} <= measured or name in names:
         return []
