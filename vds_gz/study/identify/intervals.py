@@ -1,7 +1,7 @@
 """Confidence intervals of a fit whose residuals are autocorrelated: a sandwich estimator over blocks.
 
-Where sums of gradients over contiguous blocks vary by more than those of independent samples do by chance, they give the
-variance (P. Huber, The behavior of maximum likelihood estimates under nonstandard conditions, 1967; for clusters:
+Where sums of gradients over contiguous blocks vary by more than those of independent samples do by chance, they give
+the variance (P. Huber, The behavior of maximum likelihood estimates under nonstandard conditions, 1967; for clusters:
 R. Rogers, Regression standard errors in clustered samples, 1993).
 """
 

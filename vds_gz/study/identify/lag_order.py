@@ -28,6 +28,9 @@ PARTS, SHORTEST = (0.15, 0.3, 0.55, 1.0), 0.01
 #: What is commanded through a lag changes in steps of this [s].
 GRID = 0.005
 
+#: Simulations in a trial.
+TRIAL = 8
+
 
 def lag_findings(setup: Setup, reach: Mapping[str, Reach], found: Solution) -> Iterator[str]:
     """Whether lags are of first order, in words."""
@@ -45,8 +48,8 @@ def lag_findings(setup: Setup, reach: Mapping[str, Reach], found: Solution) -> I
         if lags is not None:
             longer, shorter = sorted(lags, reverse=True)
             yield (
-                f"{name}: two lags of about {longer:.2g} and {shorter:.2g} s explain the recording better than one; the "
-                "model has one, whose time constant and dead time share what two do"
+                f"{name}: two lags of about {longer:.2g} and {shorter:.2g} s explain the recording better than one; "
+                "the model has one, whose time constant and dead time share what two do"
             )
         else:
             single.append(name)
@@ -65,7 +68,7 @@ def _two_lags(
     """The time constants of two lags that predict better than one [s]; None if none do."""
     segments = coarse_segments(setup)
     plain = problem_of(setup, segments, reach)
-    now = solve(plain, found.point, found.free, found.noise, starts=found.starts)
+    now = solve(plain, found.point, found.free, found.noise, starts=found.starts, evaluations=TRIAL)
     noise = noise_of(plain, now.residuals)
     blocks = blocks_of(plain)
     score = left_out(plain, now, blocks, noise)
@@ -114,7 +117,7 @@ def _with(
     dead = next((j for j, term in enumerate(setup.family.terms) if term.name == _dead_time(setup, k)), None)
     if dead is not None and now.free[dead]:
         begin[dead] = max(begin[dead] - (second - part), 0.0)
-    return problem, solve(problem, begin, now.free, now.noise, starts=now.starts)
+    return problem, solve(problem, begin, now.free, now.noise, starts=now.starts, evaluations=TRIAL)
 
 
 def _dead_time(setup: Setup, k: int) -> str:

@@ -21,6 +21,9 @@ SMOOTHED, ABOVE = 5, 2.5
 #: An actuator is at least so much as fast as the vehicle: a steered driven wheel changes its speed by turning too.
 RATE = 0.4
 
+#: The fastest wheel is at least so much as fast as measured speeds and yaw rates together say.
+SURELY = 0.93
+
 
 class Reach(NamedTuple):
     """How far the vehicle went: no limit is below ``least``; about where it would be, if it was met, is ``tried``."""
@@ -80,7 +83,9 @@ def reach_of(setup: Setup) -> dict[str, Reach]:
                 sure = 1.0 if len(needs) == 1 or number == "value" else 0.0
                 top = sum(factor * top for factor, _, top in tops)
                 if len(needs) > 1 and number == "value":
-                    top = _together(setup, needs) or top
+                    together = _together(setup, needs)
+                    tops[0] = tops[0][0], max(tops[0][1], SURELY * together), tops[0][2]
+                    top = together or top
                 found[limit] = Reach(sure * tops[0][1], top)
         command = "steering" if name == "steering" else "v_x"
         top = _commanded(setup, command)

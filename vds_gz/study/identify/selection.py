@@ -56,7 +56,11 @@ AT_ONCE = 4
 
 #: Candidates of so many terms come first: with all limits a fit may be exact where each by itself misleads.
 #: They are tried in the first rounds, and once more when nothing else enters.
-WHOLE, EARLY = 4, 2
+#: Early they must explain nearly everything, and at the end this part of what is left.
+WHOLE, EARLY, EXCEPTIONAL = 4, 2, 0.5
+
+#: What is left of a channel is next to nothing if it is less than so many times the least noise.
+EXACTLY = 50.0
 
 
 @dataclass(frozen=True)
@@ -166,16 +170,23 @@ def select(
         noise = noise_of(problem, now.residuals)
         score = left_out(problem, now, blocks, noise)
         whole = last or rounds <= EARLY
-        left = [one for one in candidates if (whole if len(one.terms) >= WHOLE else not all(now.free[list(one.terms)]))]
+        left = [one for one in candidates if _open(problem, one, now, whole=whole)]
         best: tuple[float, Candidate, Solution] | None = None
         for k, (candidate, point) in enumerate(promising(problem, left, now, noise)):
             if best is not None and k % AT_ONCE == 0:
                 break
-            trial = tried(problem, candidate, now, point, noise, TRIAL * len(candidate.terms))
-            gained = better(score, refitted(problem, trial, blocks, noise, score))
+            size = len(candidate.terms)
+            trial = tried(problem, candidate, now, point, noise, TRIAL * size if size < WHOLE else FULL)
+            after = refitted(problem, trial, blocks, noise, score)
+            gained = better(score, after)
+            if size >= WHOLE:
+                left_over = float(np.sum(after)) / float(np.sum(score))
+                exact = (noise_of(problem, trial.residuals).scale < EXACTLY * problem.floors).any()
+                if left_over > (EXCEPTIONAL if last else OVERWHELMING) and not exact:
+                    continue
             if gained > 0.0 and (best is None or gained > best[0]):
                 best = gained, candidate, trial
-        if best is None and (last or rounds <= EARLY):
+        if best is None and last:
             break
         last = best is None
         if best is None:
@@ -185,6 +196,18 @@ def select(
         now = solve(problem, trial.point, trial.free, noise, starts=trial.starts, evaluations=FULL, tolerance=1e-6)
         advance(candidate.name)
     return without_needless(problem, now, blocks, always)
+
+
+def _open(problem: Problem, candidate: Candidate, now: Solution, *, whole: bool) -> bool:
+    """Whether a candidate may enter: one source at least has no latency, those of all are part of the dead times."""
+    if len(candidate.terms) >= WHOLE:
+        return whole
+    term = problem.terms[candidate.terms[0]]
+    if term.kind is Kind.LATENCY:
+        late = np.array([one.kind is Kind.LATENCY for one in problem.terms])
+        if int(now.free[late].sum()) >= int(late.sum()) - 1:
+            return False
+    return not all(now.free[list(candidate.terms)])
 
 
 def promising(

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
 
+from vds_gz.parameters.declaration import ParameterError
 from vds_gz.study.identify.fit import Problem, Solution, noise_of, solve
 from vds_gz.study.identify.problem.build import coarse_segments, problem_of
 from vds_gz.study.identify.problem.parameters import Kind, actuations
@@ -24,6 +26,9 @@ BETTER = 20.0
 
 #: Where what is left is less than this many times the least noise, no other variant is tried.
 EXACT = 5.0
+
+#: Simulations in the fit of a variant.
+TRIAL = 6
 
 Flags = Mapping[str, bool]
 
@@ -46,7 +51,10 @@ def places(setup: Setup) -> Iterator[Flags]:
     parameters = setup.family.parameters
     drive, reverse = (bool(getattr(parameters, name)) for name in PLACES)
     for flags in ((drive, not reverse), (not drive, reverse), (not drive, not reverse)):
-        yield dict(zip(PLACES, flags, strict=True))
+        changed: dict[str, object] = dict(zip(PLACES, flags, strict=True))
+        with suppress(ParameterError):  # not every place goes with the other parameters
+            dataclasses.replace(parameters, **changed)  # type: ignore[type-var]
+            yield dict(zip(PLACES, flags, strict=True))
 
 
 def with_flags(setup: Setup, flags: Flags) -> Setup:
@@ -82,7 +90,9 @@ def compared(setup: Setup, flags: Flags, reach: Mapping[str, Reach], found: Solu
                 plain[k] = setup.begin[k]
         deviances.append(
             min(
-                deviance(problem, solve(problem, begin, found.free, found.noise, starts=found.starts))
+                deviance(
+                    problem, solve(problem, begin, found.free, found.noise, starts=found.starts, evaluations=TRIAL)
+                )
                 for begin in (found.point, plain)
             )
         )

@@ -564,7 +564,7 @@ def _latencies(channels: Sequence[Sequence[MeasuredChannel]]) -> list[Term]:
     if len(sources) < 2:
         return []
     return [
-        Term(f"{source.strip('/')} latency", Kind.LATENCY, -LONGEST_LATENCY, LONGEST_LATENCY, channels=of, scale=0.02)
+        Term(f"{source.strip('/')} latency", Kind.LATENCY, 0.0, LONGEST_LATENCY, channels=of, scale=0.02)
         for source, of in sources.items()
     ]
 
