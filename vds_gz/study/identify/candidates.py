@@ -16,7 +16,7 @@ from vds_gz.study.identify.reach import Reach
 from vds_gz.study.identify.selection import Candidate
 
 #: Dead times that are tried [s].
-DEAD_TIMES = np.r_[np.arange(0.0, 0.4, 0.02), np.arange(0.4, 1.6, 0.1)]
+DEAD_TIMES = np.r_[np.arange(0.0, 0.4, 0.04), 0.4, 0.5, 0.7, 1.0, 1.5]
 
 #: Lags that are tried [s], and by which part of one the dead time becomes shorter.
 LAGS, SHORTER = (0.03, 0.08, 0.2, 0.5, 1.2), (0.0, 0.5, 1.0)
@@ -43,12 +43,16 @@ def candidates_of(setup: Setup, reach: Mapping[str, Reach]) -> list[Candidate]:
     found: list[Candidate] = []
     for name, actuation in setup.actuators.items():
         found += _of_actuator(actuation, index, reach)
-        limits = actuation.value, actuation.rise, actuation.fall
-        static = actuation.gain, actuation.offset
-        parts = [part for part in (actuation.dead_time, actuation.time_constant, *static, *limits) if part]
+        hubs = setup.actuators["wheels"].value if name == "drive" and "wheels" in setup.actuators else ""
+        limits = actuation.value, actuation.rise, actuation.fall, hubs
+        parts = [part for part in (actuation.dead_time, actuation.time_constant, *limits) if part]
+        static = [part for part in (actuation.gain, actuation.offset) if part]
         if len(parts) > 2:
-            terms = tuple(index[part] for part in parts)
-            found.append(Candidate(f"{name} as a whole", terms, partial(_whole, actuation, index, reach)))
+            starts = partial(_whole, actuation, hubs, index, reach)
+            found.append(Candidate(f"{name} as a whole", tuple(index[part] for part in parts), starts))
+            if static:
+                terms = tuple(index[part] for part in (*parts, *static))
+                found.append(Candidate(f"{name} as a whole with its gain", terms, starts))
     for k, term in enumerate(setup.family.terms):
         if term.kind is Kind.COMMAND_GAIN or term.name == EFFECTIVE_TRACK:
             found.append(Candidate(term.name, (k,), partial(_around, k, term)))
@@ -92,15 +96,15 @@ def _of_actuator(actuation: Actuation, index: Mapping[str, int], reach: Mapping[
 
 
 def _whole(
-    actuation: Actuation, index: Mapping[str, int], reach: Mapping[str, Reach], point: Array
+    actuation: Actuation, hubs: str, index: Mapping[str, int], reach: Mapping[str, Reach], point: Array
 ) -> Iterator[Mapping[int, float]]:
     """Everything of an actuator that changes its response, from far away: limits hide the lag and the dead time."""
     axes: list[list[tuple[int, float]]] = []
     if actuation.dead_time:
-        axes.append([(index[actuation.dead_time], value) for value in (0.0, 0.06, 0.15, 0.3)])
+        axes.append([(index[actuation.dead_time], value) for value in (0.0, 0.08, 0.2, 0.4)])
     if actuation.time_constant:
         axes.append([(index[actuation.time_constant], value) for value in (0.05, 0.2, 0.6)])
-    for name in (actuation.value, actuation.rise):
+    for name in (actuation.value, actuation.rise, hubs):
         if name:
             top = math.log(max(reach[name].tried, 1e-3))
             places = [top, top + math.log(1.25), top + math.log(1.6), UNLIMITED_AT]

@@ -165,17 +165,26 @@ def refined(setup: Setup, reach: Mapping[str, Reach], rough: Solution) -> tuple[
 def _iterated(problem: Problem, rough: Solution) -> Solution:
     noise, solution = rough.noise, rough
     starts = rough.starts if len(rough.starts) == len(problem.experiments) else None
+    experiment, free = problem.experiments[0], rough.free
     for _ in range(ROUNDS):
         exact = bool((noise.scale < NEXT_TO_NOTHING * problem.floors).any())
         solution = solve(
             problem,
             solution.point,
-            rough.free,
+            free,
             noise,
             starts=starts,
             tolerance=EXACTLY if exact else ROUGHLY,
             evaluations=30 if exact else 6,
         )
+        # A latency that is shorter than a step was an error of the long steps in which terms are selected.
+        short = [
+            term.kind is Kind.LATENCY and x < 0.5 * experiment.segment.dt
+            for term, x in zip(problem.terms, solution.point, strict=True)
+        ]
+        if (free & short).any():
+            free = free & ~np.array(short)
+            solution = replace(solution, point=np.where(short, 0.0, solution.point))
         starts, noise = solution.starts, noise_of(problem, solution.residuals)
     return replace(solution, noise=noise)
 

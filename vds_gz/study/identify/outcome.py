@@ -124,7 +124,14 @@ def estimates(fit: Fit) -> dict[str, Estimate | None]:
             found[term.name] = _none_of(fit, k)
             continue
         found[term.name] = _estimate(term, fit, *map(float, coordinates), on_grid=on_grid) if known else None
-    return found
+    return found | dict(_tied(fit, found))
+
+
+def _tied(fit: Fit, found: Mapping[str, Estimate | None]) -> Iterator[tuple[str, Estimate | None]]:
+    """Limits towards zero that are those away from it."""
+    for actuation in fit.setup.actuators.values():
+        if actuation.fall and not fit.solution.free[fit.setup.family.index(actuation.fall)]:
+            yield actuation.fall, found[actuation.rise]
 
 
 def _none_of(fit: Fit, k: int) -> Estimate | None:

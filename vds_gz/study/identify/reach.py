@@ -66,7 +66,8 @@ def least_reached(time: Array, measured: Array, *, angle: bool) -> Reached:
 def reach_of(setup: Setup) -> dict[str, Reach]:
     """How far the actuators of a vehicle went, by the names of their limits; how much was commanded, by dead bands."""
     found: dict[str, Reach] = {}
-    arm = setup.family.model.geometry(setup.family.parameters).yaw_arm
+    geometry = setup.family.model.geometry(setup.family.parameters)
+    arm = geometry.yaw_arm
     for name, actuation in setup.actuators.items():
         if name == "steering":
             needs: Mapping[str, float] = {"steering": 1.0}
@@ -84,7 +85,8 @@ def reach_of(setup: Setup) -> dict[str, Reach]:
                 top = sum(factor * top for factor, _, top in tops)
                 if len(needs) > 1 and number == "value":
                     together = _together(setup, needs)
-                    tops[0] = tops[0][0], max(tops[0][1], SURELY * together), tops[0][2]
+                    if not geometry.holonomic:
+                        tops[0] = tops[0][0], max(tops[0][1], SURELY * together), tops[0][2]
                     top = together or top
                 found[limit] = Reach(sure * tops[0][1], top)
         command = "steering" if name == "steering" else "v_x"

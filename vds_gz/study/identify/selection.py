@@ -57,10 +57,13 @@ AT_ONCE = 4
 #: Candidates of so many terms come first: with all limits a fit may be exact where each by itself misleads.
 #: They are tried in the first rounds, and once more when nothing else enters.
 #: Early they must explain nearly everything, and at the end this part of what is left.
-WHOLE, EARLY, EXCEPTIONAL = 4, 2, 0.5
+WHOLE, EARLY, EXCEPTIONAL = 4, 1, 0.5
+
+#: A fit of many terms begins at so many points.
+FROM = 3
 
 #: What is left of a channel is next to nothing if it is less than so many times the least noise.
-EXACTLY = 50.0
+EXACTLY = 200.0
 
 
 @dataclass(frozen=True)
@@ -172,11 +175,13 @@ def select(
         whole = last or rounds <= EARLY
         left = [one for one in candidates if _open(problem, one, now, whole=whole)]
         best: tuple[float, Candidate, Solution] | None = None
-        for k, (candidate, point) in enumerate(promising(problem, left, now, noise)):
+        for k, (candidate, begins) in enumerate(promising(problem, left, now, noise)):
             if best is not None and k % AT_ONCE == 0:
                 break
             size = len(candidate.terms)
-            trial = tried(problem, candidate, now, point, noise, TRIAL * size if size < WHOLE else FULL)
+            simulations = TRIAL * size if size < WHOLE else FULL
+            trials = [tried(problem, candidate, now, begin, noise, simulations) for begin in begins]
+            trial = min(trials, key=lambda one: one.cost)
             after = refitted(problem, trial, blocks, noise, score)
             gained = better(score, after)
             if size >= WHOLE:
@@ -212,7 +217,7 @@ def _open(problem: Problem, candidate: Candidate, now: Solution, *, whole: bool)
 
 def promising(
     problem: Problem, candidates: Sequence[Candidate], now: Solution, noise: Noise
-) -> list[tuple[Candidate, Array]]:
+) -> list[tuple[Candidate, list[Array]]]:
     """Candidates of which something is expected, with the points at which their fits begin, the best first.
 
     What is expected is the better of two: of the values at which each is tried, and of one Gauss-Newton step.
@@ -227,18 +232,18 @@ def promising(
     points, plain = first_points(problem, candidates, now, noise)
     found = []
     for candidate in candidates:
-        cost, point = points[candidate.name]
+        cost, begins = points[candidate.name]
         expected = plain - cost
         if smooth[list(candidate.terms)].all():
             chosen = np.flatnonzero(now.free)
             both = np.union1d(chosen, candidate.terms)
             step = explained(information, gradient, both) - explained(information, gradient, chosen)
             if step > expected:
-                expected, point = step, now.point
+                expected, begins = step, [now.point]
         if expected > LEAST:
-            found.append((expected, candidate, point))
+            found.append((expected, candidate, begins))
     found.sort(key=lambda one: (len(one[1].terms) < WHOLE, -one[0]))
-    return [(candidate, point) for _, candidate, point in found]
+    return [(candidate, begins) for _, candidate, begins in found]
 
 
 def explained(information: Array, gradient: Array, chosen: np.ndarray) -> float:
@@ -253,8 +258,8 @@ def explained(information: Array, gradient: Array, chosen: np.ndarray) -> float:
 
 def first_points(
     problem: Problem, candidates: Sequence[Candidate], now: Solution, noise: Noise
-) -> tuple[dict[str, tuple[float, Array]], float]:
-    """Of each candidate the best of the points that it is tried at, with its robust squares; and those of now.
+) -> tuple[dict[str, tuple[float, list[Array]]], float]:
+    """Of each candidate the best of the points that it is tried at, with the least robust squares; and those of now.
 
     All are those of dead times in whole steps.
     """
@@ -266,12 +271,26 @@ def first_points(
                 point[k] = np.clip(value, problem.lower[k], problem.upper[k])
             points.append(point)
             owner.append(candidate.name)
-    costs = costs_of(problem, np.array(points), now.starts, noise)
-    best: dict[str, tuple[float, Array]] = {}
-    for name, cost, point in zip(owner, costs, points, strict=True):
-        if name not in best or cost < best[name][0]:
-            best[name] = float(cost), point
-    return best, best[""][0]
+    unique = {point.tobytes(): k for k, point in enumerate(points)}
+    chosen = sorted(unique.values())
+    costs = dict(zip(chosen, costs_of(problem, np.array(points)[chosen], now.starts, noise), strict=True))
+    cost = np.array([costs[unique[point.tobytes()]] for point in points])
+    best: dict[str, tuple[float, list[Array]]] = {}
+    for candidate in candidates:
+        of = np.array([k for k, name in enumerate(owner) if name == candidate.name])
+        of = of[np.argsort(cost[of], kind="stable")]
+        wanted = FROM if len(candidate.terms) >= WHOLE else 1
+        best[candidate.name] = float(cost[of[0]]), [points[k] for k in _apart(problem, points, of, wanted)]
+    return best, float(cost[0])
+
+
+def _apart(problem: Problem, points: Sequence[Array], order: np.ndarray, wanted: int) -> list[int]:
+    """The first of some points that differ in a time."""
+    times = [k for k, term in enumerate(problem.terms) if term.kind in (Kind.DEAD_TIME, Kind.TIME_CONSTANT)]
+    found: dict[bytes, int] = {}
+    for k in order:
+        found.setdefault(points[k][times].tobytes(), int(k))
+    return list(found.values())[:wanted]
 
 
 def costs_of(problem: Problem, points: Array, starts: Sequence[Array], noise: Noise) -> Array:

@@ -24,7 +24,7 @@ STILL = 1e-6
 FEWEST_LEVELS = 20
 
 #: Nothing is measured more exactly than this part of the range.
-EXACT = 2e-5
+EXACT = 5e-6
 
 #: Steps in which terms are selected, and so many seconds and samples per second of a recording are enough for that.
 COARSE, ENOUGH, OFTEN = 0.005, 400.0, 40.0

@@ -56,6 +56,15 @@ class VehicleFamily:
     parameters: ParameterGroup
     terms: tuple[Term, ...]
     hold: float = 0.0
+    _made: dict[bytes, list[Any]] = field(default_factory=dict, init=False, compare=False, repr=False)
+
+    def _vehicles(self, points: Array) -> list[Any]:
+        """The vehicles at some points, those of the last call again where the points are the same."""
+        key = points.tobytes()
+        if key not in self._made:
+            self._made.clear()
+            self._made[key] = [self.vehicle(point) for point in points]
+        return self._made[key]
 
     def vehicle(self, point: Array) -> ParameterGroup:
         """The parameters at a point."""
@@ -82,7 +91,7 @@ class VehicleFamily:
             segment: What is commanded.
             readings: What is read.
         """
-        vehicles: list[Any] = [self.vehicle(point) for point in points]
+        vehicles = self._vehicles(points)
         sides = {term.target: points[:, k] for k, term in enumerate(self.terms) if term.kind is Kind.WHEEL_GAIN}
         geometry = geometry_of(vehicles, **sides)
         model = self.model
@@ -96,7 +105,7 @@ class VehicleFamily:
             readings,
             step_rate=1.0 / segment.dt,
             calibrations=self.calibrations(points),
-            starts=start_states(model, vehicles, segment.dt, start),
+            starts=start_states(model, vehicles, segment.dt, start) if start.any() else None,
         )
         return values, geometry
 
