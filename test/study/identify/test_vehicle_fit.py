@@ -70,7 +70,7 @@ def test_a_noisy_first_sample_bends_nothing(steps):
     measured[:3] += 0.02
     numbers = fit_axis(times, commands, times, measured).numbers
     assert numbers["time_constant"].low <= 0.25 <= numbers["time_constant"].high
-    assert abs(numbers["offset"].value) < 0.001
+    assert numbers["offset"] is None or abs(numbers["offset"].value) < 0.001
 
 
 def test_the_greatest_value_asked_for_is_no_limit(steps):

@@ -10,6 +10,7 @@ import numpy as np
 
 from vds_gz.study.identify.axes import Reached
 from vds_gz.study.identify.estimates import Array, noise
+from vds_gz.study.identify.problem.parameters import Kind
 from vds_gz.study.identify.problem.setup import FIELDS, Setup
 
 #: How quickly something is taken to change of which only the command is known [s].
@@ -20,6 +21,9 @@ SMOOTHED, ABOVE = 5, 2.5
 
 #: An actuator is at least so much as fast as the vehicle: a steered driven wheel changes its speed by turning too.
 RATE = 0.4
+
+#: Where the track or the wheels' gains are unknown, no limit is below this part of the speed.
+UNSURELY = 0.5
 
 #: The fastest wheel is at least so much as fast as measured speeds and yaw rates together say.
 SURELY = 0.93
@@ -68,6 +72,8 @@ def reach_of(setup: Setup) -> dict[str, Reach]:
     found: dict[str, Reach] = {}
     geometry = setup.family.model.geometry(setup.family.parameters)
     arm = geometry.yaw_arm
+    terms = setup.family.terms
+    uncertain = any(term.name == "track" or term.kind is Kind.WHEEL_GAIN for term in terms)
     for name, actuation in setup.actuators.items():
         if name == "steering":
             needs: Mapping[str, float] = {"steering": 1.0}
@@ -83,7 +89,9 @@ def reach_of(setup: Setup) -> dict[str, Reach]:
                 # Wheels turn as fast as the vehicle drives at least; how fast each changes follows from nothing simple.
                 sure = 1.0 if len(needs) == 1 or number == "value" else 0.0
                 top = sum(factor * top for factor, _, top in tops)
-                if len(needs) > 1 and number == "value":
+                if len(needs) > 1 and uncertain:
+                    sure, top = UNSURELY * sure, tops[0][2]
+                elif len(needs) > 1 and number == "value":
                     together = _together(setup, needs)
                     if not geometry.holonomic:
                         tops[0] = tops[0][0], max(tops[0][1], SURELY * together), tops[0][2]
