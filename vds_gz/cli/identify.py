@@ -19,13 +19,13 @@ from vds_gz.study.identify.exports import autoware, nav2, overrides
 from vds_gz.study.identify.forward.unknowns import actuations
 from vds_gz.study.identify.identification import identify
 from vds_gz.study.identify.many import Source
-from vds_gz.study.identify.reading.bag import read_bag
-from vds_gz.study.identify.reading.table import read_actuation_csv, read_csv
-from vds_gz.study.identify.signals import ACTUATIONS, QUANTITIES, Signals
 from vds_gz.study.identify.words import advice, named
 from vds_gz.study.progress import progress
+from vds_gz.study.reading.bag import read_bag
+from vds_gz.study.reading.table import read_actuation_csv, read_csv
 from vds_gz.study.report.identification import HEAD, fit_rows, write_report
 from vds_gz.study.report.text import text_table
+from vds_gz.study.signals import ACTUATIONS, QUANTITIES, Signals
 from vds_gz.vehicle.catalogue import models
 
 DESCRIPTION = """

@@ -22,9 +22,9 @@ from vds_gz.interface.commands import GEAR_COMMAND, command_types, whole_types
 from vds_gz.interface.conversions import stamp_ns
 from vds_gz.ros.errors import MalformedMessageError, UnknownTypeError
 from vds_gz.ros.messages.factory import TypeCodec, open_types
-from vds_gz.study.identify.reading.clean import clean, note_pieces, unwrapped
-from vds_gz.study.identify.reading.clocks import measured_time
-from vds_gz.study.identify.reading.messages import (
+from vds_gz.study.reading.clean import clean, note_pieces, unwrapped
+from vds_gz.study.reading.clocks import measured_time
+from vds_gz.study.reading.messages import (
     MEASUREMENTS,
     STEERING_TYPES,
     VELOCITY_TYPES,
@@ -32,8 +32,8 @@ from vds_gz.study.identify.reading.messages import (
     Reader,
     command_readers,
 )
-from vds_gz.study.identify.signals import MeasuredChannel, SignalError, Signals, is_hinge
 from vds_gz.study.recording import Array
+from vds_gz.study.signals import MeasuredChannel, SignalError, Signals, is_hinge
 
 #: Of several topics, the first that is there: last parts of names. Of commands, as the table has them.
 PREFERRED_SPEEDS = ("twist_actual", "odom", "velocity_status", "odometry")

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from vds_gz.interface.commands import CommandType, whole_types
 from vds_gz.interface.conversions import yaw_of
 from vds_gz.interface.messages import JointState, Odometry, Twist
-from vds_gz.study.identify.signals import COMMANDED, LIMITS, is_hinge
+from vds_gz.study.signals import COMMANDED, LIMITS, is_hinge
 from vds_gz.vehicle.command import ACKERMANN, CONTROL, PEDALS, TWIST, CommandKind
 
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from vds_gz.study.identify.signals import GAP_INTERVALS, LONGEST_GAP, MeasuredChannel, Series, Signals
 from vds_gz.study.recording import Array
+from vds_gz.study.signals import GAP_INTERVALS, LONGEST_GAP, MeasuredChannel, Series, Signals
 
 
 def clean(time: Array, value: Array, what: str, notes: list[str]) -> Series:
@@ -20,7 +20,7 @@ def clean(time: Array, value: Array, what: str, notes: list[str]) -> Series:
     """
     finite = np.isfinite(time) & np.isfinite(value)
     if not finite.all():
-        notes.append(f"{int((~finite).sum())} samples of {what} are no finite numbers; they were left out")
+        notes.append(f"{int((~finite).sum())} samples of {what} are NaN or infinite; they were left out")
     time, value = time[finite], value[finite]
     order = np.argsort(time, kind="stable")
     time, value = time[order], value[order]

@@ -9,7 +9,7 @@ from vds_gz.cli import main
 from vds_gz.interface.commands import Ackermann, Control, command_type
 from vds_gz.interface.conversions import set_stamp
 from vds_gz.ros.messages.factory import open_types
-from vds_gz.study.identify.reading.files import read_signals
+from vds_gz.study.reading.files import read_signals
 from vds_gz.vehicle.command import ACKERMANN, CONTROL, DRIVE, REVERSE
 
 ODOMETRY, TWIST, JOINTS, IMU = (
@@ -144,8 +144,8 @@ def test_numbers_that_are_none_are_left_out_and_counted(tmp_path):
         "/odom": lambda k: odometry(k, math.inf if k < 2 else 0.0),
     }
     signals = read_signals(write(tmp_path / "bag", topics, makers))
-    assert "1 samples of command v_x are no finite numbers; they were left out" in signals.notes
-    assert "2 samples of velocity v_x are no finite numbers; they were left out" in signals.notes
+    assert "1 samples of command v_x are NaN or infinite; they were left out" in signals.notes
+    assert "2 samples of velocity v_x are NaN or infinite; they were left out" in signals.notes
     assert signals.commands.records["v_x"].tolist() == [1.0] * 30
 
 

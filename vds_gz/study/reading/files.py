@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from vds_gz.bags.connection import may_be_bag
-from vds_gz.study.identify.reading.bag import read_bag
-from vds_gz.study.identify.reading.table import read_csv
-from vds_gz.study.identify.signals import Signals
+from vds_gz.study.reading.bag import read_bag
+from vds_gz.study.reading.table import read_csv
+from vds_gz.study.signals import Signals
 
 
 def read_signals(path: str | Path, columns: Mapping[str, str] | None = None) -> Signals:
