@@ -71,11 +71,11 @@ def table_types() -> list[CommandType]:
 
 
 def _not_empty(path: Path, entries: Iterator[tuple[float, Values]]) -> Iterator[tuple[float, Values]]:
-    count = -1
-    for count, entry in enumerate(entries):
-        yield entry
-    if count < 0:
+    first = next(entries, None)
+    if first is None:
         raise CommandLogError(f"{path}: there are only the names of the columns; rows with commands must follow")
+    yield first
+    yield from entries
 
 
 def _layout(table: Table) -> _Layout:
