@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from vds_gz.study.compare.sources import simulate
     from vds_gz.study.identify.identification import identify
     from vds_gz.study.reading.files import read_signals
-    from vds_gz.study.recording import read as read_recording
+    from vds_gz.study.reading.run import read as read_recording
     from vds_gz.study.sweep.folder import collect as read_runs
     from vds_gz.vehicle.bicycle import BICYCLE
     from vds_gz.vehicle.catalogue import models
@@ -145,7 +145,7 @@ _HOMES = {
     "vds_gz.study.identify.identification": ("identify",),
     "vds_gz.commandlog.files": ("read as read_commands",),
     "vds_gz.study.compare.sources": ("simulate",),
-    "vds_gz.study.recording": ("read as read_recording",),
+    "vds_gz.study.reading.run": ("read as read_recording",),
     "vds_gz.study.sweep.folder": ("collect as read_runs",),
     "vds_gz.world.load": ("load_world",),
     "vds_gz.world.scene": ("Scene",),

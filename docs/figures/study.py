@@ -12,7 +12,7 @@ from pathlib import Path
 from vds_gz.cli import main as vds_gz
 from vds_gz.configuration import load_parameters
 from vds_gz.share import share
-from vds_gz.study.recording import read
+from vds_gz.study.reading.run import read
 from vds_gz.study.report.run_figure import draw
 from vds_gz.study.report.summary import summarize
 

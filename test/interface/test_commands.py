@@ -16,7 +16,7 @@ from vds_gz.interface.commands import OWN, Velocity, command_type, command_types
 from vds_gz.parameters.teleop import OUTPUTS
 from vds_gz.ros.errors import UnknownTypeError
 from vds_gz.ros.messages.factory import open_types
-from vds_gz.study import recording
+from vds_gz.study.reading import run as recording
 from vds_gz.teleop.outputs import COMBINED, VALUES
 from vds_gz.vehicle.command import GEAR
 

@@ -8,17 +8,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from vds_gz.cli.console_script import DONE, FAILED, RAW, command, positive, split_ros_arguments
-from vds_gz.commandlog.files import read
+from vds_gz.commandlog.files import read as read_log
 from vds_gz.commandlog.log import CommandLog
 from vds_gz.commandlog.profiles import limits_of, make
 from vds_gz.errors import ArgumentError
 from vds_gz.parameters.gazebo import LINKS
 from vds_gz.ros.arguments import Arguments, parse
-from vds_gz.study import recording
 from vds_gz.study.compare.differences import ComparisonError, compare
 from vds_gz.study.compare.live import NODE_NAME, Gazebo, record_live, run_in_gazebo
 from vds_gz.study.compare.sources import Source, commands_of, find, read_run, simulate
 from vds_gz.study.compare.tolerance import check, load
+from vds_gz.study.reading.run import read
 from vds_gz.study.recording import Recording
 from vds_gz.study.report.comparison import HEAD, difference_rows, measured_table, verdict, write_report
 from vds_gz.study.report.text import text_table
@@ -155,7 +155,7 @@ def get_runs(sources: tuple[Source, Source], plan: Plan) -> tuple[Recording, Rec
             runs[i] = read_run(one)
         elif one.in_gazebo and one.path is not None and log is not None:
             path = run_in_gazebo(one.path, log, plan.folder / "ab"[i], plan.gazebo)
-            runs[i] = recording.read(path)
+            runs[i] = read(path)
             if not sources[1 - i].in_gazebo:
                 log = commands_of(runs[i], path)
     for i, one in enumerate(sources):
@@ -172,7 +172,7 @@ def _log(sources: tuple[Source, Source], plan: Plan) -> CommandLog | None:
     if parameters is None:
         return None
     if plan.log:
-        return read(plan.log, plan.topic)
+        return read_log(plan.log, plan.topic)
     recorded = next((one for one in sources if one.recorded), None)
     if recorded is None:
         ackermann = ACKERMANN in models()[parameters.model].accepts

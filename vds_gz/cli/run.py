@@ -32,7 +32,8 @@ from vds_gz.ros.errors import GraphError
 from vds_gz.ros.stopping import on_signals
 from vds_gz.sensing.streams import STREAMS
 from vds_gz.share import share
-from vds_gz.study.recording import Recording, RecordingError, read
+from vds_gz.study.reading.run import read
+from vds_gz.study.recording import Recording, RecordingError
 from vds_gz.study.report.run_figure import draw
 from vds_gz.study.report.summary import Row, summarize
 from vds_gz.study.report.text import text_table

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from vds_gz.study.recording import Array, RecordingError
+from vds_gz.study.recording import Actuator, Array, RecordingError
 from vds_gz.vehicle.command import ACKERMANN, CONTROL, DRIVE, PEDALS, TWIST, Command, CommandKind
 from vds_gz.vehicle.schedule import COMMAND, Records, fields_of
 
@@ -118,6 +118,8 @@ class Signals:
         sources: Topic or column of what was measured, by quantity.
         further: Whatever else was measured. A ``steering`` out of a topic of joints is the mean of its hinges, which
             stand here by themselves if there are several: of the two, use one.
+        actuators: References and responses of actuators, in a table of ``vds-gz replay``.
+        made_by_replay: The file is such a table: its first sample is at the first command, which it does not have.
     """
 
     commanded: dict[str, Series] = field(default_factory=dict)
@@ -126,6 +128,8 @@ class Signals:
     notes: list[str] = field(default_factory=list)
     sources: dict[str, str] = field(default_factory=dict)
     further: list[MeasuredChannel] = field(default_factory=list)
+    actuators: tuple[Actuator, ...] = ()
+    made_by_replay: bool = False
 
     @property
     def commands(self) -> Commands:

@@ -16,7 +16,8 @@ from vds_gz.ros.messages.portable import MessageTypes
 from vds_gz.study.compare import tolerance
 from vds_gz.study.compare.differences import Comparison, Difference, Measured, PathDifference, delay
 from vds_gz.study.identify.actuator_response import ActuatorResponse
-from vds_gz.study.recording import RecordingError, read
+from vds_gz.study.reading.run import read
+from vds_gz.study.recording import RecordingError
 from vds_gz.study.report.comparison import verdict
 
 SLOW = {"dead_time": 0.22}

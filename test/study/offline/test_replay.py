@@ -24,10 +24,10 @@ from vds_gz.ros.errors import UnknownTypeError
 from vds_gz.ros.messages.factory import open_types
 from vds_gz.sensing.noise import Measurement, MeasurementNoise
 from vds_gz.share import share
-from vds_gz.study import recording
 from vds_gz.study.compare.sources import commands_of
 from vds_gz.study.offline.replay import BEGIN, Replay
 from vds_gz.study.offline.replay_bag import write_mcap
+from vds_gz.study.reading import run as recording
 from vds_gz.vehicle.autoware.reports import actuation_status, steering_report
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.vehicle import Vehicle

@@ -8,9 +8,11 @@ the line below the differences to the recorder's, so that only the quickest mess
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from vds_gz.study.recording import Array
+
+Times = NDArray[np.int64]
 
 #: Clocks that differ by less are the same one, and the difference is transport [s].
 SAME_CLOCK = 0.3
@@ -20,6 +22,9 @@ PARTS, PART_SAMPLES, FEWEST_PARTS = 40, 10, 8
 
 #: A drift is one if it amounts to this over the recording [s], and to so many times the scatter around its line.
 DRIFT, DRIFT_SCATTER = 0.01, 5.0
+
+#: Transport that jitters by more is none: one of the clocks stood still, or its time passes at another pace [s].
+JITTER = 0.05
 
 #: Clocks that are off by more than this part of the time are none that drift: a unit is wrong, or a simulation slow.
 MAXIMUM_DRIFT = 0.02
@@ -57,6 +62,30 @@ def measured_time(logged: Array, stamps: ArrayLike, what: str, notes: list[str])
     else:
         notes.append(f"{off}; this was taken out")
     moved: Array = stamped + offset + drift
+    return moved
+
+
+def vehicle_time(time: Times, logged: Times, stamps: Times) -> Times:
+    """What times of the recorder's clock [ns] are by the vehicle's, where some messages have both times.
+
+    Where both clocks run alike, the quickest messages tell their difference, so that the transport of the others does
+    not jitter in it; else times between two messages are between their stamps.
+
+    Args:
+        time: Times by the recorder's clock [ns].
+        logged, stamps: When messages were recorded and their stamps [ns], in the order of time.
+    """
+    begin, origin = int(logged[0]), int(stamps[0])
+    at, recorded, stamped = (time - begin) * 1e-9, (logged - begin) * 1e-9, (stamps - origin) * 1e-9
+    slope = _drift(stamped, recorded - stamped)
+    late = recorded - stamped * (1.0 + slope)
+    quickest = float(np.percentile(late, 1.0))
+    if abs(slope) < MAXIMUM_DRIFT and float(np.percentile(late, 90.0)) - quickest < JITTER:
+        passed: Array = (at - quickest) / (1.0 + slope)
+    else:
+        passed = np.interp(at, recorded, stamped)
+        passed += at - np.clip(at, recorded[0], recorded[-1])  # before and after, both times pass alike
+    moved: Times = origin + np.round(passed * 1e9).astype(np.int64)
     return moved
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from vds_gz.commandlog.table import COMMANDED, MEASURED, PEDALS, POSE, TableError, find_column, open_table
 from vds_gz.study.reading.clean import clean, note_pieces, unwrapped
-from vds_gz.study.recording import Array
+from vds_gz.study.recording import Actuator, Array
 from vds_gz.study.signals import (
     ACTUATIONS,
     POSES,
@@ -23,11 +23,15 @@ from vds_gz.study.signals import (
     SignalError,
     Signals,
 )
+from vds_gz.vehicle.catalogue import actuator_kind
 
 #: Further columns: ``imu_yaw_rate`` and the like, ``<joint>_velocity`` and ``<joint>_position``.
 _FURTHER = re.compile(r"(?P<source>.+)_(?P<quantity>v_x|v_y|yaw_rate)")
 _JOINT = re.compile(r"(?P<joint>.+)_(?P<quantity>velocity|position)")
 _NOT_MEASURED = re.compile(r"cmd|command|reference|target|desired|limit")
+
+#: How columns with an actuator's reference and response end.
+_REFERENCE, _ACTUAL = "_reference", "_actual"
 
 #: Of so many rows, the usual step in time is shorter than this [s]; else the column has another unit.
 FEWEST_ROWS, LONGEST_STEP = 20, 1.0
@@ -39,7 +43,7 @@ Columns = Mapping[str, Array]
 
 
 def read_csv(path: Path, columns: Mapping[str, str] | None = None) -> Signals:
-    """The signals in a table.
+    """The signals in a table, for ``identify``.
 
     Args:
         path: The file.
@@ -47,6 +51,22 @@ def read_csv(path: Path, columns: Mapping[str, str] | None = None) -> Signals:
 
     Raises:
         SignalError: The file holds no commands with measurements.
+    """
+    signals = read_run_csv(path, columns)
+    if not signals.commanded:
+        raise SignalError(f"{path}: there is no column with commands; {NEEDED}")
+    return signals
+
+
+def read_run_csv(path: Path, columns: Mapping[str, str] | None = None) -> Signals:
+    """The signals in a table, of which some must be measured; one that ``vds-gz replay`` wrote has no commands.
+
+    Args:
+        path: The file.
+        columns: Custom names by quantity: ``command:measured``.
+
+    Raises:
+        SignalError: The file holds no measurements.
     """
     signals = Signals()
     names, table = _read(path, NEEDED, columns)
@@ -59,10 +79,13 @@ def read_csv(path: Path, columns: Mapping[str, str] | None = None) -> Signals:
         _command(signals, table, quantity, command)
         _measure(signals, table, quantity, measured)
     _read_further(signals, table, taken)
-    if not signals.commanded or not signals.channels:
-        raise SignalError(
-            f"{path}: no column with commands has one with measurements; it has {','.join(names)}; {NEEDED}"
-        )
+    if not signals.channels:
+        raise SignalError(f"{path}: there is no column with measurements; it has {','.join(names)}; {NEEDED}")
+    signals.actuators = tuple(_actuators(table))
+    signals.made_by_replay = bool(signals.actuators) and all(
+        name is None or name.endswith(_REFERENCE)
+        for name in (find_column(names, quantity, COMMANDED) for quantity in QUANTITIES)
+    )
     signals.steers = "steering" in signals.commanded
     note_pieces(signals)
     return signals
@@ -119,6 +142,17 @@ def _read_further(signals: Signals, table: Columns, taken: set[str]) -> None:
             signals.further.append(unwrapped(MeasuredChannel(name, quantity, source, series, joint)))
 
 
+def _actuators(table: Columns) -> Iterator[Actuator]:
+    """Actuators of which each row has reference and response."""
+    for name, reference in table.items():
+        actuator = name.removesuffix(_REFERENCE)
+        if name != actuator and (response := table.get(actuator + _ACTUAL)) is not None:
+            there = np.isfinite(reference) & np.isfinite(response)
+            if there.any():
+                kind = actuator_kind(actuator)
+                yield Actuator(actuator, kind, table["time"][there], reference[there], response[there])
+
+
 def _poses(names: Iterable[str]) -> Iterator[tuple[str, str, str, str]]:
     """Columns of a pose: name, quantity, source and joint."""
     for quantity in POSES:
@@ -143,11 +177,9 @@ def _read(path: Path, needed: str, custom: Mapping[str, str] | None) -> tuple[li
     named = set(chain.from_iterable(name.split(":") for name in (custom or {}).values()))
     try:
         table = open_table(path, needed)
-        understood = {
-            *named,
-            *chain.from_iterable(chain(*(one.values() for one in (COMMANDED, PEDALS, MEASURED, POSE)))),
-        }
-        names = [name for name in table.names if name in understood or any(_others([name], ()))]
+        known = chain.from_iterable(chain(*(one.values() for one in (COMMANDED, PEDALS, MEASURED, POSE))))
+        understood = {*named, *known}
+        names = [name for name in table.names if name in understood or _is_understood(name)]
         columns = {name: array("d") for name in ("time", *names)}
         for _, time, numbers in table.rows(names):
             columns["time"].append(time)
@@ -163,6 +195,11 @@ def _read(path: Path, needed: str, custom: Mapping[str, str] | None) -> tuple[li
     if step >= LONGEST_STEP:
         raise SignalError(f"{path}: column 'time' has steps of {step:g}; it must be in s. Is it in ms, us or ns?")
     return list(table.names), found
+
+
+def _is_understood(name: str) -> bool:
+    """Whether a column has an actuator's numbers or a further measurement."""
+    return name.endswith((_REFERENCE, _ACTUAL)) or any(_others([name], ()))
 
 
 def _find(
