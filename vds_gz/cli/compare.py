@@ -11,6 +11,7 @@ from vds_gz.cli.console_script import DONE, FAILED, RAW, command, positive, spli
 from vds_gz.commandlog.files import read as read_log
 from vds_gz.commandlog.log import CommandLog
 from vds_gz.commandlog.profiles import limits_of, make
+from vds_gz.commandlog.table import is_table
 from vds_gz.errors import ArgumentError
 from vds_gz.parameters.gazebo import LINKS
 from vds_gz.ros.arguments import Arguments, parse
@@ -19,6 +20,7 @@ from vds_gz.study.compare.live import NODE_NAME, Gazebo, record_live, run_in_gaz
 from vds_gz.study.compare.sources import Source, commands_of, find, read_run, simulate
 from vds_gz.study.compare.tolerance import check, load
 from vds_gz.study.reading.run import read
+from vds_gz.study.reading.table import read_run_csv
 from vds_gz.study.recording import Recording
 from vds_gz.study.report.comparison import HEAD, difference_rows, measured_table, verdict, write_report
 from vds_gz.study.report.text import text_table
@@ -104,12 +106,15 @@ def main(argv: list[str]) -> int:
     except ComparisonError as error:
         raise ComparisonError(f"'{options.a}' and '{options.b}': {error}") from None
     bounds = check(options.tolerance, found.numbers()) if options.tolerance else []
-    notes = [f"{name}: {note}" for name, run in zip("AB", runs, strict=True) for note in run.notes]
+    notes = [f"no delay is given: {found.doubt}"] if found.doubt else []
+    notes += [f"{name}: {note}" for name, run in zip("AB", runs, strict=True) for note in run.notes]
     write_report(folder, (options.a, options.b), found, bounds, notes)
     for note in notes:
         print(f"note: {note}")
     print(f"A  {options.a}\nB  {options.b}\n\n{text_table(HEAD, difference_rows(found))}\n")
-    print(f"{text_table(*measured_table(found))}\n\n{verdict(found)}\n\nreport  {folder / 'report.html'}")
+    if found.measured:
+        print(f"{text_table(*measured_table(found))}\n")
+    print(f"{verdict(found)}\n\nreport  {folder / 'report.html'}")
     broken = [bound for bound in bounds if bound.broken]
     for bound in broken:
         print(f"vds-gz compare: out of tolerance: {bound}", file=sys.stderr)
@@ -152,7 +157,7 @@ def get_runs(sources: tuple[Source, Source], plan: Plan) -> tuple[Recording, Rec
     runs: dict[int, Recording] = {}
     for i, one in enumerate(sources):
         if one.recorded:
-            runs[i] = read_run(one)
+            runs[i] = read_run(one, plan.topic)
         elif one.in_gazebo and one.path is not None and log is not None:
             path = run_in_gazebo(one.path, log, plan.folder / "ab"[i], plan.gazebo)
             runs[i] = read(path)
@@ -178,11 +183,11 @@ def _log(sources: tuple[Source, Source], plan: Plan) -> CommandLog | None:
         ackermann = ACKERMANN in models()[parameters.model].accepts
         return make("steps", limits_of(parameters), ackermann=ackermann, duration=plan.duration)
     assert recorded.path is not None
-    if recorded.path.suffix == ".csv":
+    if is_table(recorded.path) and read_run_csv(recorded.path).made_by_replay:
         raise ArgumentError(
             f"the table '{recorded.path}' has no commands to send to the model; give them with --log FILE"
         )
-    return commands_of(read_run(recorded), recorded.path, plan.topic)
+    return commands_of(read_run(recorded, plan.topic), recorded.path, plan.topic)
 
 
 def _together(a: Source, b: Source) -> bool:

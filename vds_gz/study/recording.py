@@ -65,6 +65,7 @@ class Recording:
         start: The vehicle's time of its first sample [ns]; 0 of a table.
         notes: What was noticed on the way, for people.
         command_topics: Where the commands came from.
+        steering: Times and values of a steering angle [s, rad] that was measured where no actuator tells of itself.
     """
 
     motion: Motion
@@ -74,3 +75,4 @@ class Recording:
     start: int = 0
     notes: tuple[str, ...] = ()
     command_topics: tuple[str, ...] = ()
+    steering: tuple[Array, Array] | None = None

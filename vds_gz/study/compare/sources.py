@@ -122,6 +122,8 @@ def commands_of(run: Recording, path: Path, topic: str | None = None) -> Command
     Raises:
         CommandLogError: There are none, or too many.
     """
+    if is_table(path):
+        return read(path)
     only = run.command_topics[0] if len(run.command_topics) == 1 else None
     log = read(path, topic or only)
     if topic is not None or only is None:

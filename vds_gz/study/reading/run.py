@@ -97,11 +97,15 @@ def of_signals(signals: Signals, where: str) -> Recording:
         time = np.unique(np.concatenate([np.empty(0), *(one.time for one in commanded.values())]))
         commands = _commands(time, np.column_stack([_held(commanded.get(name), time) for name in _COMMANDED]))
     motion = _motion(series, where)
-    counts = Counter({"samples": len(motion.time)})
+    remarks = (note for note in signals.notes if "gap" not in note)  # there is one of the motion
     return Recording(
-        motion, (*signals.actuators, *_steering(series, commands, signals.actuators)), commands, counts, 0,
-        (*signals.notes, *_gaps(where, motion.time)),
-    )  # fmt: skip
+        motion,
+        signals.actuators,
+        commands,
+        Counter({"samples": len(motion.time)}),
+        notes=(*remarks, *_gaps(where, motion.time)),
+        steering=_steering(series, signals.actuators),
+    )
 
 
 # ---------------------------------------------------------------------- bags
@@ -117,7 +121,7 @@ def _read(path: Path, bag: Bag, namespace: str | None, topic: str | None) -> Rec
     ours = {f"{place}/{one.name}" for one in _ACTUATOR_TOPICS}
     steering = "" if ours <= counts.keys() else _steering_topic(inside, main)
     known: dict[str, tuple[str, Reader]] = {name: (one.topic.type, _reader(one)) for name, one in commands.items()}
-    known |= {name: (topics.ACTUATOR_STATES.type, _actuators_of) for name in ours}
+    known |= dict.fromkeys(ours, (topics.ACTUATOR_STATES.type, _actuators_of))
     known |= dict.fromkeys((f"{place}/clock", topics.CLOCK.name), (topics.CLOCK.type, _nothing_more))
     known |= {name: (counts[name][0], MEASUREMENTS[counts[name][0]]) for name in (main, steering) if name}
     wanted = [one for one in bag.connections if one.topic in known and known[one.topic][0] == one.msgtype]
@@ -253,9 +257,15 @@ def _recording(
                 series["steering"] = _samples((own - begin) * 1e-9, angles, f"{where}, steering", found)
     motion = _motion(series, where)
     return Recording(
-        motion, (*actuators, *_steering(series, commanded, actuators)), commanded, counts, begin,
-        (*notes, *found, *_gaps(where, motion.time)), commands,
-    )  # fmt: skip
+        motion,
+        actuators,
+        commanded,
+        counts,
+        begin,
+        (*notes, *found, *_gaps(where, motion.time)),
+        commands,
+        _steering(series, actuators),
+    )
 
 
 def _late(logged: Times, stamps: Times) -> float:
@@ -321,13 +331,12 @@ def _held(series: Series | None, time: Array) -> Array:
     return np.where(at >= 0, series.value[at], np.nan)
 
 
-def _steering(series: Mapping[str, Series], commands: Commands, actuators: tuple[Actuator, ...]) -> Iterator[Actuator]:
-    """The steering angle that was measured as an actuator, where no actuator tells of itself."""
+def _steering(series: Mapping[str, Series], actuators: tuple[Actuator, ...]) -> tuple[Array, Array] | None:
+    """The steering angle that was measured, where no actuator tells of itself."""
     angle = series.get("steering")
-    if angle is not None and len(angle.time) > 1 and not any(one.kind == "steering" for one in actuators):
-        time, value = angle.time, angle.value
-        reference = _held(Series(commands.time, commands.steering_angle) if len(commands.time) else None, time)
-        yield Actuator("steering", "steering", time, reference, value)
+    if angle is None or len(angle.time) < 2 or any(one.kind == "steering" for one in actuators):
+        return None
+    return angle.time, angle.value
 
 
 def _motion(series: Mapping[str, Series], where: str) -> Motion:

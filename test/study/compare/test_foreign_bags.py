@@ -1,0 +1,33 @@
+"""Bags of other people's robots: a delay between two of them is right, or it is not given."""
+
+import pytest
+from helpers.foreign_bags import random_pair
+
+from vds_gz.study.compare.differences import compare
+from vds_gz.study.reading.run import read
+
+
+def found_delays(tmp_path, drive, a, b):
+    runs = [read(robot.write(tmp_path / name, drive)) for name, robot in (("a", a), ("b", b))]
+    comparison = compare(*runs)
+    return comparison, {one.name: one.delay for one in comparison.differences}
+
+
+def check(tmp_path, seed):
+    drive, a, b = random_pair(seed)
+    comparison, delays = found_delays(tmp_path, drive, a, b)
+    later = b.dead_time - a.dead_time
+    for name, delay in delays.items():
+        assert delay is None or abs(delay - later) <= 0.005, (seed, name, delay, later, a, b)
+    return sum(delay is not None for delay in delays.values())
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_delay_is_right_or_not_given(tmp_path, seed):
+    check(tmp_path, seed)
+
+
+@pytest.mark.slow
+def test_hundred_pairs_of_bags(tmp_path):
+    given = [check(tmp_path / str(seed), seed) for seed in range(100, 200)]
+    assert sum(map(bool, given)) >= 40, "or nothing would be said of anything"
