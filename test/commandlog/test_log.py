@@ -74,7 +74,7 @@ def test_optional_columns_may_be_left_out(tmp_path):
         ("time,speed,steering_angle\n0,1,0\n1,2\n", ["line 3", "2 values for 3 columns"]),
         ("time,speed,steering_angle\n0,1,left\n", ["line 2", "'steering_angle'", "'left' must be a number"]),
         ("time,x,drive_reference,v_x\n0,0,,0\n", ["rows with commands must follow"]),
-        ("time,v_x_command\n0,1\n2e6,1\n", ["line 3", "2e+06 s after the first row", "1e+06 s. Is it in ms"]),
+        ("time,v_x_command\n0,1\n2e6,1\n", ["line 3", "2e+06 s after the first row", "100000 s. Is it in ms"]),
         ("time,v_x_command\n1e300,1\n", ["line 2", "'time' is 1e+300", "at most 1e+11"]),
         ("time,v_x_command\n,1\n", ["line 2", "'time' is empty"]),
         ("time,accel_cmd,brake_cmd,gear\n0,0,0,1.5\n", ["line 2", "1.5 must be a whole number"]),

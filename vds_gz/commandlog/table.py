@@ -28,8 +28,8 @@ from vds_gz.errors import VdsGzError
 #: How the names of tables end.
 SUFFIXES = (".csv", ".csv.gz")
 
-#: Longest time from the first row to the last that can be simulated [s].
-LONGEST_SPAN = 1e6
+#: Longest time from the first row to the last [s]: more than a day. Longer ones cannot be simulated in reasonable time.
+LONGEST_SPAN = 1e5
 
 #: Later times have no room for milliseconds in double precision [s].
 LATEST = 1e11

@@ -9,13 +9,12 @@ from vds_gz.study.reading.run import read
 
 def found_delays(tmp_path, drive, a, b):
     runs = [read(robot.write(tmp_path / name, drive)) for name, robot in (("a", a), ("b", b))]
-    comparison = compare(*runs)
-    return comparison, {one.name: one.delay for one in comparison.differences}
+    return {one.name: one.delay for one in compare(*runs).differences}
 
 
 def check(tmp_path, seed):
     drive, a, b = random_pair(seed)
-    comparison, delays = found_delays(tmp_path, drive, a, b)
+    delays = found_delays(tmp_path, drive, a, b)
     later = b.dead_time - a.dead_time
     for name, delay in delays.items():
         assert delay is None or abs(delay - later) <= 0.005, (seed, name, delay, later, a, b)

@@ -14,6 +14,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.ndimage import uniform_filter1d
 from scipy.optimize import minimize_scalar
 
 from vds_gz.study.recording import Array
@@ -36,12 +37,16 @@ CLEARLY = 0.9
 #: Residuals of this part of the signal are none: without any delay the signals are the same.
 EQUAL = 1e-4
 
-#: Largest standard error of a delay that is given [s].
-STANDARD_ERROR = 0.002
+#: Largest standard error of a delay that is given [s]. Straight lines between samples add this part of their interval.
+STANDARD_ERROR, OF_INTERVAL = 0.0015, 0.025
 
-#: Another minimum, so far from the best one [s], makes a delay uncertain if its mean square is at most so many times the
-#: least and this part of B's variance.
+#: Another minimum, so far from the best one [s], makes a delay uncertain if its mean square is at most so many times
+#: the least and this part of B's variance.
 FAR, RIVAL, SHALLOW = 0.1, 1.15, 0.05
+
+#: Signals are compared at so many points between two samples, and at no more than this number, after they were averaged
+#: over so many intervals between samples.
+PARTS, POINTS, SMOOTHING = 4, 200_000, 3.0
 
 #: Blocks of the jackknife; steps between two samples of the fine search.
 BLOCKS, FINE = 10, 20
@@ -55,62 +60,71 @@ class Delay:
         delay: How much later B is than A [s]; None where that is not certain.
         standard_error: Of the delay [s]; None without one.
         gain: B for each unit of A, at the delay; None where A stands still.
-        residual: Rms of what gain, constant and delay leave of B.
-        lowered: By which part the delay lowers the residual, 0 to 1.
+        lowered: By which part the delay lowers the rms of the residual, 0 to 1.
     """
 
     delay: float | None
     standard_error: float | None
     gain: float | None
-    residual: float
-    lowered: float
+    lowered: float = 0.0
 
 
-def delay(time: Array, a: Array, b: Array, *, certain: bool = True) -> Delay:
+def delay(time_a: Array, a: Array, time_b: Array, b: Array, *, certain: bool = True) -> Delay:
     """How much later ``b`` is than ``a``.
 
-    It is looked for up to ``LONGEST_DELAY``, and a quarter of the run.
+    It is looked for up to ``LONGEST_DELAY``, and a quarter of the run. Both signals are smoothed alike: interpolation
+    smooths noise most halfway between two samples, and would draw the delay there.
 
     Args:
-        time: Of the samples, which may have equal stamps [s].
+        time_a, time_b: Of the samples, which may have equal stamps [s].
         a, b: One signal of both runs, in one unit.
         certain: The runs are aligned, so that there can be a delay.
     """
-    if np.ptp(a) < STILL or len(time) < 2:
-        return Delay(None, None, None, float(np.std(b)), 0.0)
-    longest = min(LONGEST_DELAY, 0.25 * float(time[-1] - time[0]))
-    inside = (time >= time[0] + longest) & (time <= time[-1] - longest)
-    unshifted = _moments(time, a, b, np.ones(len(time), bool), [0.0])
-    gain, residual = float(_gains(unshifted)[0]), math.sqrt(float(_residuals(unshifted)[0]))
-    none = Delay(None, None, gain, residual, 0.0)
-    if not certain or np.ptp(b) < STILL or len(time) < FEWEST or longest <= 0.0 or inside.sum() < FEWEST:
-        return none
-    if residual <= EQUAL * float(np.ptp(b)):
-        return Delay(0.0, 0.0, gain, residual, 0.0)
-    steps = np.diff(time)
-    interval = float(np.median(steps[steps > 0.0]))
+    begin, end = max(time_a[0], time_b[0]), min(time_a[-1], time_b[-1])
+    intervals = [np.diff(time)[np.diff(time) > 0.0] for time in (time_a, time_b)]
+    if np.ptp(a) < STILL or min(len(time_a), len(time_b)) < FEWEST or not all(map(len, intervals)) or end <= begin:
+        return Delay(None, None, None)
+    interval = max(float(np.median(steps)) for steps in intervals)
+    step = max(interval / PARTS, (end - begin) / POINTS)
+    time = begin + step * np.arange(int((end - begin) / step) + 1)
+    x, y = (_smoothed(time, at, one, SMOOTHING * interval / step) for at, one in ((time_a, a), (time_b, b)))
+    longest = min(LONGEST_DELAY, 0.25 * float(end - begin))
+    inside = np.flatnonzero((time >= begin + longest) & (time <= end - longest))
+    unshifted = _moments(time, x, y, np.arange(len(time)), [0.0])
+    gain = float(_gains(unshifted)[0])
+    if not certain or np.ptp(b) < STILL or len(inside) < PARTS * FEWEST:
+        return Delay(None, None, gain)
+    if math.sqrt(float(_residuals(unshifted)[0])) <= EQUAL * float(np.ptp(b)):
+        return Delay(0.0, 0.0, gain)
     count = int(longest / interval) + 1  # both ends take part, whatever a step is
     shifts = np.clip(interval * np.arange(-count, count + 1), -longest, longest)
-    errors = _residuals(_moments(time, a, b, inside, shifts))
+    errors = _residuals(_moments(time, x, y, inside[::PARTS], shifts))
     coarse = float(shifts[np.lexsort((np.abs(shifts), errors))[0]])
     fine = np.clip(coarse + interval * np.linspace(-1.0, 1.0, 2 * FINE + 1), -longest, longest)
-    blocks = np.array_split(np.flatnonzero(inside), BLOCKS)
-    parts = np.stack([_moments(time, a, b, block, fine) for block in blocks])
+    parts = np.stack([_moments(time, x, y, block, fine) for block in np.array_split(inside, BLOCKS)])
     whole = parts.sum(axis=0)
-    best = _refined(time, a, b, inside, _minimum(fine, _residuals(whole)), interval / FINE, longest)
+    best = _refined(time, x, y, inside, _minimum(fine, _residuals(whole)), interval / FINE, longest)
     if longest - abs(best) < AT_THE_END:
-        return none  # the minimum lies beyond, if there is one: the runs went different ways
+        return Delay(None, None, gain)  # the minimum lies beyond, if there is one: the runs went different ways
     left_out = np.array([_minimum(fine, _residuals(whole - part)) for part in parts])
-    standard_error = math.sqrt((BLOCKS - 1) / BLOCKS * float(np.sum((left_out - left_out.mean()) ** 2)))
-    at_best = _moments(time, a, b, inside, [best])
-    least = float(_residuals(at_best)[0])
-    before = float(_residuals(_moments(time, a, b, inside, [0.0]))[0])
+    scatter = math.sqrt((BLOCKS - 1) / BLOCKS * float(np.sum((left_out - left_out.mean()) ** 2)))
+    standard_error = math.hypot(scatter, OF_INTERVAL * interval)
+    at_best = _moments(time, x, y, inside, [best])
+    least, before = (float(_residuals(one)[0]) for one in (at_best, _moments(time, x, y, inside, [0.0])))
     lowered = 1.0 - math.sqrt(least / before) if before > 0.0 else 0.0
     lowest = np.r_[False, (errors[1:-1] <= errors[:-2]) & (errors[1:-1] <= errors[2:]), False]
-    rivals = errors[lowest & (np.abs(shifts - best) > FAR)] <= RIVAL * least + SHALLOW * float(np.var(b[inside]))
+    rivals = errors[lowest & (np.abs(shifts - best) > FAR)] <= RIVAL * least + SHALLOW * float(np.var(y[inside]))
     if 1.0 - lowered > CLEARLY or standard_error > STANDARD_ERROR or rivals.any():
-        return none
-    return Delay(best, standard_error, float(_gains(at_best)[0]), math.sqrt(least), lowered)
+        return Delay(None, None, gain)
+    return Delay(best, standard_error, float(_gains(at_best)[0]), lowered)
+
+
+def _smoothed(time: Array, at: Array, values: Array, width: float) -> Array:
+    """A signal at times of a grid, averaged twice over so many of its steps."""
+    on_grid = np.interp(time, at, values)
+    size = 2 * round(0.5 * width) + 1
+    smoothed: Array = uniform_filter1d(uniform_filter1d(on_grid, size, mode="nearest"), size, mode="nearest")
+    return smoothed
 
 
 def _moments(time: Array, a: Array, b: Array, samples: Array, shifts: Array | list[float]) -> Array:

@@ -11,10 +11,13 @@ import numpy as np
 from vds_gz.errors import VdsGzError
 from vds_gz.geometry.se2 import Pose
 from vds_gz.study.compare.alignment import Alignment, align
-from vds_gz.study.compare.delays import delay
+from vds_gz.study.compare.delays import Delay, delay
 from vds_gz.study.identify.actuator_response import ActuatorResponse, measure
 from vds_gz.study.recording import Actuator, Array, Motion, Recording
 from vds_gz.vehicle.catalogue import actuator_kind
+
+#: A delay is given if without it the rms is at most this part.
+LOWERED = 0.95
 
 #: Distances to a path are taken from this many of its points at most.
 PATH_POINTS = 2000
@@ -128,14 +131,15 @@ def compare(a: Recording, b: Recording, *, together: bool = False) -> Comparison
         ComparisonError: They have less than two samples in common.
     """
     aligned = Alignment(*_same_time(a, b)) if together else align(a, b)
-    signals = tuple(_signals(a, b, aligned.a, aligned.b))
-    if not signals:
+    compared = tuple(_signals(a, b, aligned))
+    if not compared:
         raise ComparisonError("the runs have no measurement in common")
+    signals, differences = zip(*compared, strict=True)
     time = signals[0].time
     path_a, path_b = _path(a.motion, aligned.a, time), _path(b.motion, aligned.b, time)
     return Comparison(
         signals,
-        tuple(_difference(signal, certain=not aligned.doubt) for signal in signals),
+        differences,
         _path_difference(path_a, path_b) if len(path_a) and len(path_b) else None,
         path_a,
         path_b,
@@ -154,12 +158,20 @@ def _same_time(a: Recording, b: Recording) -> tuple[float, float]:
     )
 
 
-def _signals(a: Recording, b: Recording, begin_a: float, begin_b: float) -> Iterator[Signal]:
-    series = [_series(run, begin) for run, begin in ((a, begin_a), (b, begin_b))]
-    for name in (name for name in series[0] if name in series[1]):
-        signal = _signal(name, *series[0][name], *series[1][name])
+def _signals(a: Recording, b: Recording, aligned: Alignment) -> Iterator[tuple[Signal, Difference]]:
+    """What both measured, at the times of A, and how it differs."""
+    of_a, of_b = _series(a, aligned.a), _series(b, aligned.b)
+    for name in (name for name in of_a if name in of_b):
+        signal = _signal(name, *of_a[name], *of_b[name])
         if name != "lateral" or np.any(signal.a) or np.any(signal.b):
-            yield signal
+            later = delay(*_common(*of_a[name], signal), *_common(*of_b[name], signal), certain=not aligned.doubt)
+            yield signal, _difference(signal, later)
+
+
+def _common(time: Array, values: Array, signal: Signal) -> tuple[Array, Array]:
+    """The samples in the time of which both tell."""
+    inside = (time >= signal.time[0]) & (time <= signal.time[-1])
+    return time[inside], values[inside]
 
 
 def _series(run: Recording, begin: float) -> dict[str, tuple[Array, Array]]:
@@ -194,31 +206,35 @@ def _pairs(a: Recording, b: Recording) -> Iterator[tuple[Actuator, Actuator]]:
     return ((one, others[one.name]) for one in a.actuators if one.name in others)
 
 
-def _difference(signal: Signal, *, certain: bool) -> Difference:
+def _difference(signal: Signal, later: Delay) -> Difference:
     difference = signal.b - signal.a
     worst = int(np.argmax(np.abs(difference)))
-    later = delay(signal.time, signal.a, signal.b, certain=certain)
+    rms, shift = _rms(difference), later.delay
+    rms_aligned = None if shift is None else _rms(_left(signal, shift, 1.0))
+    if rms_aligned is not None and shift and rms_aligned > LOWERED * rms:
+        shift = rms_aligned = None
+    left = _left(signal, shift or 0.0, 0.0 if later.gain is None else later.gain)
     return Difference(
         signal.name,
         signal.unit,
-        _rms(difference),
+        rms,
         abs(float(difference[worst])),
         float(signal.time[worst]),
-        later.delay,
-        None if later.delay is None else _rms(_shifted(signal, later.delay)),
-        later.standard_error,
+        shift,
+        rms_aligned,
+        None if shift is None else later.standard_error,
         later.gain,
-        later.residual,
-        later.lowered,
+        float(np.std(left)),
+        0.0 if shift is None else later.lowered,
     )
 
 
-def _shifted(signal: Signal, later: float) -> Array:
-    """B minus A with a delay [s]."""
+def _left(signal: Signal, later: float, gain: float) -> Array:
+    """What a delay [s] and a gain of A leave of B."""
     time = signal.time
     inside = (time >= time[0] + later) & (time <= time[-1] + later)
-    difference: Array = signal.b[inside] - np.interp(time[inside] - later, time, signal.a)
-    return difference
+    left: Array = signal.b[inside] - gain * np.interp(time[inside] - later, time, signal.a)
+    return left
 
 
 def _rms(values: Array) -> float:

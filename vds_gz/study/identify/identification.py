@@ -23,6 +23,7 @@ from vds_gz.study.identify.forward.pieces import pieces_of
 from vds_gz.study.identify.forward.setup import check_numbers, nothing_moves, set_up
 from vds_gz.study.identify.results import VehicleFit
 from vds_gz.study.identify.signals import SignalError, Signals
+from vds_gz.study.reading.wheel_radius import wheels_disagree
 
 
 def identify(
@@ -73,7 +74,11 @@ def identify(
         scores = held_out_scores(found.setup, pieces, found.problem, found.solution, found.free, hold_out)
     result = vehicle_fit(found, scores)
     turning = _turning(result, recordings, given=vehicle is not None)
-    result = replace(result, notes=notes, findings=(*result.findings, *turning))
+    wheels: list[str] = []
+    if vehicle is not None and (diameter := getattr(vehicle.vehicle, "tire_diameter", 0.0)):
+        if not {"tire_diameter", "wheel_gains", "all"} & set(fit):
+            wheels = [text for one in recordings for text in wheels_disagree(one, 0.5 * diameter)]
+    result = replace(result, notes=notes, findings=(*result.findings, *turning, *wheels))
     if not bootstrap:
         return result
     checked = redrawn(found.setup.family, found.problem, found.solution, found.free, count=bootstrap, seed=seed)

@@ -73,7 +73,7 @@ def vehicle_time(time: Times, logged: Times, stamps: Times) -> Times:
 
     Args:
         time: Times by the recorder's clock [ns].
-        logged, stamps: When messages were recorded and their stamps [ns], in the order of time.
+        logged, stamps: When messages were recorded and their stamps [ns], in the order of the stamps.
     """
     begin, origin = int(logged[0]), int(stamps[0])
     at, recorded, stamped = (time - begin) * 1e-9, (logged - begin) * 1e-9, (stamps - origin) * 1e-9
@@ -83,7 +83,7 @@ def vehicle_time(time: Times, logged: Times, stamps: Times) -> Times:
     if abs(slope) < MAXIMUM_DRIFT and float(np.percentile(late, 90.0)) - quickest < JITTER:
         passed: Array = (at - quickest) / (1.0 + slope)
     else:
-        passed = np.interp(at, recorded, stamped)
+        passed = np.interp(at, np.maximum.accumulate(recorded), stamped)
         passed += at - np.clip(at, recorded[0], recorded[-1])  # before and after, both times pass alike
     moved: Times = origin + np.round(passed * 1e9).astype(np.int64)
     return moved

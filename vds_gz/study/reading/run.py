@@ -45,6 +45,9 @@ _ACTUATOR_TOPICS = (topics.ACTUATOR_REFERENCES, topics.ACTUATOR_STATES)
 #: A time without samples that is worth a note [s].
 LONGEST_GAP = 0.5
 
+#: Stamps that go back by more are of a clock that did [s]; by less, messages overtook each other.
+CLOCK_BACK = 0.2
+
 #: Velocities of a pose are differences over this time [s].
 DIFFERENCE = 0.2
 
@@ -220,14 +223,14 @@ def _recording(
     where = f"recording '{path}', topic '{main}'"
     column = columns[main]
     logged, stamps = column.times()
-    if back := np.flatnonzero(np.diff(stamps) < 0).tolist():
+    if back := np.flatnonzero(np.diff(stamps) < -CLOCK_BACK * 1e9).tolist():
         kept = slice(back[-1] + 1, None)
         notes = (*notes, f"{where}: the vehicle's clock went back; what was before is left out")
     else:
         kept = slice(None)
     logged, stamps = logged[kept], stamps[kept]
-    begin = int(stamps[0])
-    if stamps[-1] == begin:
+    begin = int(stamps.min())
+    if stamps.max() == begin:
         raise RecordingError(
             f"{where}: all {len(stamps)} messages are stamped {begin * 1e-9:.9g} s; stamps must advance with the "
             "vehicle's time"
@@ -241,7 +244,8 @@ def _recording(
     if "heading" in series:
         series["heading"] = Series(series["heading"].time, np.unwrap(series["heading"].value))
     ticks = [one for name, one in columns.items() if last_part(name) == "clock"]
-    clock = _clock(ticks, logged, stamps)
+    order = np.argsort(stamps, kind="stable")
+    clock = _clock(ticks, logged[order], stamps[order])
     given = [columns[name] for name in commands if name in columns]
     arrived = np.concatenate([np.empty(0, np.int64), *(one.times()[0] for one in given)])
     values = np.concatenate([np.empty((0, 4)), *(one.table(map(Key, _COMMANDED)) for one in given)])

@@ -30,6 +30,9 @@ _FURTHER = re.compile(r"(?P<source>.+)_(?P<quantity>v_x|v_y|yaw_rate)")
 _JOINT = re.compile(r"(?P<joint>.+)_(?P<quantity>velocity|position)")
 _NOT_MEASURED = re.compile(r"cmd|command|reference|target|desired|limit")
 
+#: Larger numbers are none that a vehicle can have, in any unit.
+LARGEST = 1e9
+
 #: How columns with an actuator's reference and response end.
 _REFERENCE, _ACTUAL = "_reference", "_actual"
 
@@ -184,8 +187,9 @@ def _read(path: Path, needed: str, custom: Mapping[str, str] | None) -> tuple[li
         for _, time, numbers in table.rows(names):
             columns["time"].append(time)
             for name, number in zip(names, numbers, strict=True):
-                # A number that is NaN is noted, as an infinite one is; an empty cell is not.
-                columns[name].append(math.nan if number is None else math.inf if math.isnan(number) else number)
+                # A number that is no measurement is noted, an empty cell is not.
+                wrong = number is not None and not abs(number) <= LARGEST
+                columns[name].append(math.nan if number is None else math.inf if wrong else number)
     except TableError as error:
         raise SignalError(str(error)) from None
     if not columns["time"]:

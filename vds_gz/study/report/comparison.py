@@ -55,7 +55,7 @@ def difference_rows(found: Comparison) -> list[tuple[str, ...]]:
         later = left = "-"
         if one.delay is not None and one.rms_aligned is not None:
             later = f"{one.delay * 1e3 + 0.0:.1f} ms"
-            if one.delay_error and one.delay_error > 5e-5:
+            if one.delay and one.delay_error:
                 later += f" +-{2e3 * one.delay_error:.1f}"
             left = f"{one.rms_aligned:.4g} {one.unit}"
         gain = "-" if one.gain is None else f"{one.gain:.4g}"
