@@ -23,7 +23,8 @@ DESCRIPTION = """
 Send a command log to a vehicle, at the pace of the clock that it lives by, as its node reports on /diagnostics: the
 system's, or /clock. The parameter use_sim_time, true for /clock and false for the system's clock, counts for more.
 
-LOG is a CSV file whose first row names the columns (in brackets what may be left out; times [s], SI units),
+LOG is a table (.csv, .csv.gz) as `vds-gz identify` takes, of which the commands are sent: v_x_command,yaw_rate_command,
+steering_command and others; a table with commands only may have these columns (in brackets what may be left out),
 {tables}
 or a bag (rosbag2 folder, .mcap, .db3) with a topic of one of these types:
 {types}

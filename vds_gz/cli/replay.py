@@ -17,7 +17,7 @@ from vds_gz.study.progress import progress
 DESCRIPTION = """
 Send a command log through a vehicle's model, thousands of times faster than real time, and write what the vehicle does.
 
-LOG is a CSV file or a bag, as for `vds-gz drive`, also a recording of `vds-gz run`. The result is what the live node
+LOG is a table or a bag, as for `vds-gz drive`, also a recording of `vds-gz run`. The result is what the live node
 does when it gets the same commands at the same times, to the last bit. An .mcap file has all topics of the node and
 opens in ros2 bag, Foxglove and PlotJuggler; a .csv file has one row a sample: time, pose, velocity, and each
 actuator's reference and response. Logs of Autoware's Control and pedals, with their gears, drive Autoware's models.

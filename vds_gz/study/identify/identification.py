@@ -74,10 +74,9 @@ def identify(
         scores = held_out_scores(found.setup, pieces, found.problem, found.solution, found.free, hold_out)
     result = vehicle_fit(found, scores)
     turning = _turning(result, recordings, given=vehicle is not None)
-    wheels: list[str] = []
-    if vehicle is not None and (diameter := getattr(vehicle.vehicle, "tire_diameter", 0.0)):
-        if not {"tire_diameter", "wheel_gains", "all"} & set(fit):
-            wheels = [text for one in recordings for text in wheels_disagree(one, 0.5 * diameter)]
+    fitted = {"tire_diameter", "wheel_gains", "all"} & set(fit)
+    diameter = 0.0 if vehicle is None or fitted else getattr(vehicle.vehicle, "tire_diameter", 0.0)
+    wheels = [text for one in recordings if diameter for text in wheels_disagree(one, 0.5 * diameter)]
     result = replace(result, notes=notes, findings=(*result.findings, *turning, *wheels))
     if not bootstrap:
         return result

@@ -14,7 +14,7 @@ from vds_gz.study.signals import Series, Signals
 BLOCK, DRIVING = 2.0, 0.2
 
 #: So many blocks tell a ratio; it is reported if it is off by so much, and by so many standard errors.
-FEWEST, RATIO, CERTAIN = 5, 0.01, 4.0
+FEWEST, RATIO, CERTAIN = 5, 0.01, 5.0
 
 
 def wheels_disagree(signals: Signals, wheel_radius: float) -> Iterator[str]:
@@ -49,12 +49,13 @@ def _ratio(v_x: Series, wheels: list[Series], wheel_radius: float) -> tuple[floa
     if not len(time):
         return None
     rolled: Array = wheel_radius * np.mean([np.interp(time, one.time, one.value) for one in wheels], axis=0)
-    driving = np.abs(speed) > DRIVING * float(np.percentile(np.abs(speed), 95.0))
+    both = speed + rolled  # to choose by one of them would choose its noise
+    driving = np.abs(both) > DRIVING * float(np.percentile(np.abs(both), 95.0))
     block = ((time - time[0]) // BLOCK).astype(int)
     ratios = []
     for number in np.unique(block[driving]):
         chosen = driving & (block == number)
-        sign = np.sign(speed[chosen])
+        sign = np.sign(both[chosen])
         if (driven := float(np.sum(sign * speed[chosen]))) > 0.0 and chosen.sum() > 1:
             ratios.append(float(np.sum(sign * rolled[chosen])) / driven)
     if len(ratios) < FEWEST:
