@@ -201,5 +201,5 @@ def _cells(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 def _open(path: Path) -> io.TextIOBase:
     if path.suffix == ".gz":
-        return gzip.open(path, "rt", encoding="utf-8-sig")  # type: ignore[return-value]
+        return gzip.open(path, "rt", encoding="utf-8-sig")
     return path.open(encoding="utf-8-sig")

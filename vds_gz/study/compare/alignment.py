@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.signal import correlate
 
 from vds_gz.study.recording import Array, Commands, Recording
@@ -82,7 +83,7 @@ def _values(commands: Commands) -> Array:
     return np.column_stack((commands.speed, commands.v_y, commands.yaw_rate, commands.steering_angle))
 
 
-def _changes(held: Array) -> Array:
+def _changes(held: Array) -> NDArray[np.intp]:
     """Which commands differ from the one before."""
     return np.flatnonzero((np.abs(np.diff(held, axis=0)) > ALIKE).any(axis=1)) + 1
 

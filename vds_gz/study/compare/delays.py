@@ -14,10 +14,14 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.ndimage import uniform_filter1d
 from scipy.optimize import minimize_scalar
 
 from vds_gz.study.recording import Array
+
+#: Numbers of samples.
+Samples = NDArray[np.intp]
 
 #: Longest delay between two runs that is looked for [s].
 LONGEST_DELAY = 1.0
@@ -127,7 +131,7 @@ def _smoothed(time: Array, at: Array, values: Array, width: float) -> Array:
     return smoothed
 
 
-def _moments(time: Array, a: Array, b: Array, samples: Array, shifts: Array | list[float]) -> Array:
+def _moments(time: Array, a: Array, b: Array, samples: Samples, shifts: Array | list[float]) -> Array:
     """Number, sums, squares and products of A shifted and B, a row for each shift [s]."""
     y = b[samples]
     rows = []
@@ -156,7 +160,7 @@ def _residuals(moments: Array) -> Array:
     return left
 
 
-def _refined(time: Array, a: Array, b: Array, inside: Array, near: float, reach: float, longest: float) -> float:
+def _refined(time: Array, a: Array, b: Array, inside: Samples, near: float, reach: float, longest: float) -> float:
     """Where the residual is least within a reach of a shift [s]."""
 
     def error(shift: float) -> float:

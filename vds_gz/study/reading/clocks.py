@@ -76,7 +76,9 @@ def vehicle_time(time: Times, logged: Times, stamps: Times) -> Times:
         logged, stamps: When messages were recorded and their stamps [ns], in the order of the stamps.
     """
     begin, origin = int(logged[0]), int(stamps[0])
-    at, recorded, stamped = (time - begin) * 1e-9, (logged - begin) * 1e-9, (stamps - origin) * 1e-9
+    at, recorded, stamped = (
+        (a - o).astype(float) * 1e-9 for a, o in ((time, begin), (logged, begin), (stamps, origin))
+    )
     slope = _drift(stamped, recorded - stamped)
     late = recorded - stamped * (1.0 + slope)
     quickest = float(np.percentile(late, 1.0))

@@ -64,7 +64,9 @@ class Column:
     def seconds(self, begin: int) -> tuple[Array, Array]:
         """Times of recording and stamps [s], from a time of recording [ns]; NaN where a message has no stamp."""
         logged, stamps = np.array(self.logged, np.int64), np.array(self.stamps, np.int64)
-        return (logged - begin) * 1e-9, np.where(stamps == 0, np.nan, (stamps - begin) * 1e-9)
+        return (logged - begin).astype(float) * 1e-9, np.where(
+            stamps == 0, np.nan, (stamps - begin).astype(float) * 1e-9
+        )
 
 
 def read_columns(path: Path, messages: Iterable[Message], readers: Mapping[str, Reader]) -> dict[str, Column]:

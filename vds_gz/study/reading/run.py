@@ -236,7 +236,7 @@ def _recording(
             "vehicle's time"
         )
     found: list[str] = []
-    time = (stamps - begin) * 1e-9
+    time = (stamps - begin).astype(float) * 1e-9
     numbers = {key: values[kept] for key, values in column.known() if not key.joint}
     series = {
         key.quantity: _samples(time, values, f"{where}, {key.quantity}", found) for key, values in numbers.items()
@@ -250,15 +250,15 @@ def _recording(
     arrived = np.concatenate([np.empty(0, np.int64), *(one.times()[0] for one in given)])
     values = np.concatenate([np.empty((0, 4)), *(one.table(map(Key, _COMMANDED)) for one in given)])
     order = np.argsort(arrived, kind="stable")
-    commanded = _commands((vehicle_time(arrived[order], *clock) - begin) * 1e-9, values[order])
-    actuators = tuple(_actuators(*(columns.get(f"{place}/{one.name}") for one in _ACTUATOR_TOPICS), begin))
+    commanded = _commands((vehicle_time(arrived[order], *clock) - begin).astype(float) * 1e-9, values[order])
+    actuators = tuple(_actuators(*_actuator_columns(columns, place), begin))
     if steering in columns:
         heard, own = columns[steering].times()
         if abs(_late(heard, own) - _late(logged, stamps)) > SAME_CLOCK:
             own = vehicle_time(heard, *clock)
         for key, angles in columns[steering].known():
             if key == Key("steering"):
-                series["steering"] = _samples((own - begin) * 1e-9, angles, f"{where}, steering", found)
+                series["steering"] = _samples((own - begin).astype(float) * 1e-9, angles, f"{where}, steering", found)
     motion = _motion(series, where)
     return Recording(
         motion,
@@ -299,6 +299,11 @@ def _clock(ticks: list[Column], logged: Times, stamps: Times) -> tuple[Times, Ti
     return logged, stamps
 
 
+def _actuator_columns(columns: Mapping[str, Column], place: str) -> tuple[Column | None, Column | None]:
+    references, states = (columns.get(f"{place}/{one.name}") for one in _ACTUATOR_TOPICS)
+    return references, states
+
+
 def _actuators(references: Column | None, states: Column | None, begin: int) -> Iterator[Actuator]:
     """Samples that have both a reference and a state, by stamp; those after the last time that the clock went back."""
     if references is None or states is None:
@@ -311,7 +316,7 @@ def _actuators(references: Column | None, states: Column | None, begin: int) -> 
     if not pairs:
         return
     stamps, commanded, responded = (np.array(column, np.int64) for column in zip(*pairs, strict=True))
-    time = (stamps - begin) * 1e-9
+    time = (stamps - begin).astype(float) * 1e-9
     for name in dict.fromkeys(key.joint for key in states.numbers):
         kind = actuator_kind(name)
         key = Key("position" if kind == "steering" else "velocity", name)
