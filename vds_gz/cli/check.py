@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import sys
 from collections.abc import Iterator
 
-from vds_gz.cli.console_script import DONE, FAILED, command
 from vds_gz.configuration import NODE_NAME, default_parameters, parameters_of
 from vds_gz.errors import VdsGzError
 from vds_gz.parameters.declaration import Value, describe
@@ -15,6 +13,7 @@ from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.reference_page import markdown, sensor_tables
 from vds_gz.parameters.sensors import TYPES
 from vds_gz.ros.arguments import parse
+from vds_gz.ros.programs import DONE, FAILED, CommandLine, command
 
 
 @command("vds-gz check")
@@ -24,7 +23,7 @@ def main(argv: list[str]) -> int:
     Returns:
         0 if all are right, 1 if one is not.
     """
-    parser = argparse.ArgumentParser(
+    parser = CommandLine(
         "vds-gz check",
         description="Load parameter files as the node would, and tell what is wrong or which values differ from the "
         "defaults.",
@@ -38,7 +37,7 @@ def main(argv: list[str]) -> int:
 @command("vds-gz parameters")
 def reference(argv: list[str]) -> int:
     """Print the reference of all parameters in Markdown."""
-    parser = argparse.ArgumentParser("vds-gz parameters", description="Print all parameters of sim_node as Markdown.")
+    parser = CommandLine("vds-gz parameters", description="Print all parameters of sim_node as Markdown.")
     parser.parse_args(argv)
     print(reference_page(), end="")
     return DONE

@@ -7,9 +7,10 @@ import gc
 from pathlib import Path
 from time import perf_counter
 
-from vds_gz.cli.console_script import DONE, RAW, add_vehicle_options, command, positive, vehicle_of
+from vds_gz.cli.console_script import add_vehicle_options, positive, vehicle_of
 from vds_gz.commandlog.files import stream
 from vds_gz.errors import ArgumentError
+from vds_gz.ros.programs import DONE, CommandLine, command
 from vds_gz.study.offline.replay import Replay, write_csv
 from vds_gz.study.offline.replay_bag import write_mcap
 from vds_gz.study.progress import progress
@@ -64,11 +65,10 @@ def main(argv: list[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = CommandLine(
         "vds-gz replay",
         description=DESCRIPTION,
         epilog="exit code: 0 written, 2 wrong use or input",
-        formatter_class=RAW,
     )
     parser.add_argument("log", metavar="LOG", help="commands: a CSV file or a bag")
     add_vehicle_options(parser)

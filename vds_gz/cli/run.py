@@ -12,11 +12,8 @@ from itertools import pairwise
 from pathlib import Path
 
 from vds_gz.cli.console_script import (
-    DONE,
-    RAW,
     add_domain_option,
     add_vehicle_options,
-    command,
     enter_domain,
     parameter_file_of,
     split_ros_arguments,
@@ -29,6 +26,7 @@ from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.override import Override
 from vds_gz.ros.arguments import Arguments, parse
 from vds_gz.ros.errors import GraphError
+from vds_gz.ros.programs import DONE, CommandLine, command
 from vds_gz.ros.stopping import on_signals
 from vds_gz.sensing.streams import STREAMS
 from vds_gz.share import share
@@ -125,7 +123,7 @@ def main(argv: list[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser("vds-gz run", description=DESCRIPTION, epilog=EPILOG, formatter_class=RAW)
+    parser = CommandLine("vds-gz run", description=DESCRIPTION, epilog=EPILOG)
     add_vehicle_options(parser, required=False, default=DEFAULT_PRESET)
     driver = parser.add_mutually_exclusive_group()
     driver.add_argument("--log", metavar="FILE", help="commands, a CSV file or a bag (one that fits the model)")

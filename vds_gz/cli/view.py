@@ -9,12 +9,13 @@ import socket
 
 from aiohttp import web
 
-from vds_gz.cli.console_script import RAW, command, whole
+from vds_gz.cli.console_script import whole
 from vds_gz.errors import FailureError
 from vds_gz.parameters.teleop import OUTPUTS
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.names import check_namespace, check_node_name
+from vds_gz.ros.programs import CommandLine, command
 from vds_gz.ros.stopping import StopRequest, on_signals
 from vds_gz.web.access import Access
 from vds_gz.web.graph_thread import GraphThread
@@ -102,9 +103,7 @@ def _address(host: str, listening: socket.socket, token: str) -> str:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        "vds-gz view", description=DESCRIPTION, epilog=EPILOG, formatter_class=RAW, allow_abbrev=False
-    )
+    parser = CommandLine("vds-gz view", description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("--host", default="127.0.0.1", help="address to listen at (127.0.0.1: this machine only)")
     parser.add_argument(
         "--port", type=whole(0, 65535), default=8088, help="port to listen at; 0: any that is free (8088)"
