@@ -72,14 +72,26 @@ def load_parameters(source: str | Path, values: Mapping[str, object] | None = No
     >>> load_parameters("deepracer", {"model_params.bicycle.wheel_base": 0.2}).vehicle.wheel_base
     0.2
     """
+    given = [Override(name, value, "values") for name, value in (values or {}).items()]
+    return parameters_of([*read_parameter_file(str(parameter_file(source)), f"/{NODE_NAME}"), *given])
+
+
+def parameter_file(source: str | Path) -> Path:
+    """The parameter file of a vehicle.
+
+    Args:
+        source: The name of a preset, or the path of a file.
+
+    Raises:
+        ArgumentError: There is no such preset or file.
+    """
     file = preset_file(str(source)) if str(source) in preset_names() else Path(source)
     if not file.is_file():
         raise ArgumentError(
             f"'{source}' is no parameter file (looked in {Path.cwd()}) and no preset; "
             f"presets are {', '.join(preset_names())}"
         )
-    given = [Override(name, value, "values") for name, value in (values or {}).items()]
-    return parameters_of([*read_parameter_file(str(file), f"/{NODE_NAME}"), *given])
+    return file
 
 
 def load_vehicle(

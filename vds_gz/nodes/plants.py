@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from vds_gz.configuration import make_guarded_vehicle, make_vehicle
 from vds_gz.description.footprint import footprint_of
-from vds_gz.description.urdf_writer import urdf as write_urdf
 from vds_gz.interface.topics import CLOCK
 from vds_gz.nodes.surroundings import Surroundings
 from vds_gz.parameters.node import NodeParameters
@@ -54,20 +53,6 @@ def make_plant(
         footprint = footprint_of(urdf, model.geometry(parameters.vehicle))
         return WorldPlant(make_guarded_vehicle(parameters), footprint, surroundings, parameters.collisions, felt=felt)
     return gazebo_plant(graph, parameters, model, make_link(graph, parameters))
-
-
-def description(parameters: NodeParameters, model: AnyModel) -> str:
-    """The robot's URDF, with its hardware where ros2_control looks for that.
-
-    Raises:
-        DescriptionError: Nothing draws this model, or the drawing is not valid.
-    """
-    text = write_urdf(model.name, parameters.vehicle, model.xacro, parameters.sensors)
-    if parameters.backend != "kinematic" and parameters.gazebo.link == "ros2_control":
-        from vds_gz.description.ros2_control import with_hardware
-
-        return with_hardware(text, model.joints(parameters.vehicle))
-    return text
 
 
 def gazebo_plant(graph: Graph, parameters: NodeParameters, model: AnyModel, link: GazeboLink) -> GazeboPlant:

@@ -9,7 +9,7 @@ from typing import Protocol
 from vds_gz.nodes.other_vehicles import OtherVehicles
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.ros.graph import Graph
-from vds_gz.world.moving import read_obstacles
+from vds_gz.world.moving import MovingObstacles
 from vds_gz.world.packing import Thing
 from vds_gz.world.ray_caster import JoinedCaster, RayCaster
 from vds_gz.world.scene import Scene
@@ -88,20 +88,18 @@ class Surroundings:
         return self._last[1]
 
 
-def surroundings_of(graph: Graph, parameters: NodeParameters, still: Scene) -> Surroundings:
+def surroundings_of(
+    graph: Graph, parameters: NodeParameters, still: Scene, obstacles: MovingObstacles | None
+) -> Surroundings:
     """What is around a vehicle that the node itself moves, and whose sensors it simulates.
 
     Args:
         graph: Where other vehicles are.
         parameters: Of the node.
         still: The world.
-
-    Raises:
-        WorldError: The file of moving obstacles cannot be read.
+        obstacles: What moves on paths through it.
     """
-    movers: list[Movers] = []
-    if parameters.moving_obstacles:
-        movers.append(read_obstacles(parameters.moving_obstacles))
+    movers: list[Movers] = [] if obstacles is None else [obstacles]
     if not parameters.other_vehicles.strip():
         return Surroundings(still, movers)
     others = OtherVehicles(graph, parameters.other_vehicles)

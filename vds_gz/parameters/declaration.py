@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Literal, TypeVar, cast
@@ -31,6 +32,30 @@ _PYTHON_TYPE: dict[ParameterType, type] = {"double": float, "integer": int, "boo
 
 class ParameterError(VdsGzError, ValueError):
     """A parameter was refused. The message says which one, its value, and what would be right."""
+
+
+class Faults:
+    """Collects the errors of several checks, so that all of them are reported at once."""
+
+    def __init__(self) -> None:
+        self.messages: list[str] = []
+
+    @contextmanager
+    def caught(self) -> Iterator[None]:
+        """Note an error of this package, and go on."""
+        try:
+            yield
+        except VdsGzError as error:
+            self.messages += str(error).splitlines()
+
+    def refuse(self) -> None:
+        """End the checks.
+
+        Raises:
+            ParameterError: There was an error; the message has a line for each.
+        """
+        if self.messages:
+            raise ParameterError("\n".join(self.messages))
 
 
 @dataclass(frozen=True, slots=True)
