@@ -94,6 +94,31 @@ def parameter_file(source: str | Path) -> Path:
     return file
 
 
+def read_vehicle_file(path: str | Path, full_name: str) -> list[Override]:
+    """What a parameter file says for a vehicle's node, in any namespace and under any name.
+
+    Elsewhere than as ``/sim_node``, the section ``sim_node:`` of a file would not be the node's any more. Here it is;
+    a section for the node by its full name comes second and wins.
+
+    Args:
+        path: The file.
+        full_name: The node with its namespace, e.g. ``/robot/sim_node``.
+
+    Raises:
+        ArgumentError: The file cannot be read, is not a parameter file or says nothing for this node.
+    """
+    read: list[Override] = []
+    refused: ArgumentError | None = None
+    for name in dict.fromkeys((f"/{NODE_NAME}", full_name)):
+        try:
+            read += read_parameter_file(str(path), name)
+        except ArgumentError as error:
+            refused = error
+    if refused and not read:
+        raise refused
+    return read
+
+
 def load_vehicle(
     source: str | Path, values: Mapping[str, object] | None = None, *, compiled: bool = False, start: int = 0
 ) -> AnyVehicle:

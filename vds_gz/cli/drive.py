@@ -49,6 +49,7 @@ def main(argv: list[str]) -> int:
     """
     arguments = parse(argv, NODE_NAME)
     options = _parser().parse_args(arguments.rest)
+    arguments.refuse_parameters()
     log = read(options.log, options.topic)
     sent_as = _type(log, options.kind)
     stop = on_signals()

@@ -66,6 +66,7 @@ def main(argv: list[str]) -> int:
     if path.suffix != ".mcap":
         raise ArgumentError(f"output '{path}' must end in .mcap")
     arguments = parse(_ros_arguments(options.namespace, ros), NODE_NAME)
+    arguments.refuse_parameters()
     wanted, at_once = _wanted(options, arguments)
     stop = on_signals()
     graph = open_graph(arguments, NODE_NAME)

@@ -47,6 +47,7 @@ def main(argv: list[str]) -> int:
     """
     arguments = parse(argv, NODE_NAME)
     options = _parser().parse_args(arguments.rest)
+    arguments.refuse_parameters()
     namespaces = [check_namespace(name, "--namespace") for name in options.namespace or [arguments.namespace]]
     check_node_name(options.node, "--node")
     listening = _listen(options.host, options.port)

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from time import monotonic_ns
 
-from vds_gz.configuration import NODE_NAME, parameter_file
+from vds_gz.configuration import NODE_NAME, parameter_file, read_vehicle_file
 from vds_gz.errors import VdsGzError
 from vds_gz.interface import topics
 from vds_gz.interface.conversions import stamp_ns
@@ -30,7 +30,6 @@ from vds_gz.nodes.service_actions import Simulation
 from vds_gz.nodes.surroundings import surroundings_of
 from vds_gz.parameters.declaration import Value, describe
 from vds_gz.parameters.load import replaced
-from vds_gz.parameters.yaml_reader import read_parameter_file
 from vds_gz.plant.base import Plant
 from vds_gz.plant.gazebo.links.base import LinkError
 from vds_gz.ros.arguments import parse
@@ -266,7 +265,7 @@ def main(argv: list[str]) -> int:
     """
     arguments = parse(argv, NODE_NAME)
     file = _parser().parse_args(arguments.rest).vehicle
-    own = read_parameter_file(str(parameter_file(file)), arguments.full_name) if file else []
+    own = read_vehicle_file(parameter_file(file), arguments.full_name) if file else []
     preparation = prepare([*own, *arguments.overrides])
     stop = on_signals()
     graph = open_graph(arguments, NODE_NAME)

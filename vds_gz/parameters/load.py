@@ -45,26 +45,26 @@ def load(overrides: Iterable[Override], models: Mapping[str, type]) -> NodeParam
     every = NodeParameters(model_params={name: kind() for name, kind in models.items()}, sensors=sensors)
     known = {one.name: one for one in describe(every)}
     values, names = _checked(overrides, known, faults), _spellings(known.values())
-    origins = {names.get(override.name, override.name): override.origin for override in overrides}
+    given = {names.get(override.name, override.name): override for override in overrides}
+    chosen = _at(given["model"].origin) if "model" in given else ""
     model = str(values.get("model", every.model))
     if model not in models:
         near = difflib.get_close_matches(model, models, n=1, cutoff=0.0)[0]
         faults.messages.append(
-            f"parameter 'model' is '{model}'{_at(origins.get('model'))}; it must be one of {', '.join(models)}; the "
-            f"nearest is '{near}'"
+            f"parameter 'model' is '{model}'{chosen}; it must be one of {', '.join(models)}; the nearest is '{near}'"
         )
         faults.refuse()
     unused = of_other_models(overrides, model)
-    if unused and not any(name.startswith(f"{MODEL_PARAMS}.{model}.") for name in origins):
+    if unused and not any(name.startswith(f"{MODEL_PARAMS}.{model}.") for name in given):
         name, override = next(iter(unused.items()))
         faults.messages.append(
             f"parameter '{override.name}'{_at(override.origin)} is of the model '{name}', and nothing is given for the "
-            f"chosen model, '{model}'{_at(origins.get('model'))}; '{MODEL_PARAMS}.{model}', or 'model: {name}', would "
+            f"chosen model, '{model}'{chosen}; '{MODEL_PARAMS}.{model}', or 'model: {name}', would "
             "be right"
         )
     selected = dataclasses.replace(every, model=model, model_params={model: models[model]()})
     with faults.caught():
-        selected = replaced(selected, values, origins=origins)
+        selected = replaced(selected, values, given=given)
     faults.refuse()
     return selected
 
@@ -120,7 +120,7 @@ def proper_name(name: str, known: Mapping[str, Description], origin: str = "") -
 
 
 def replaced(
-    group: Group, values: Mapping[str, Value], prefix: str = "", origins: Mapping[str, str] | None = None
+    group: Group, values: Mapping[str, Value], prefix: str = "", given: Mapping[str, Override] | None = None
 ) -> Group:
     """The same parameters with some values changed.
 
@@ -128,7 +128,7 @@ def replaced(
         group: The parameters.
         values: New values by their full names, checked already.
         prefix: Full name of the group itself, empty for the root.
-        origins: Where values stood, by their full names, for messages.
+        given: The values by their full names as they were given, for messages.
 
     Raises:
         ParameterError: The parameters do not fit each other. The message has a line for each group.
@@ -140,12 +140,12 @@ def replaced(
         value = getattr(group, item.name)
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
             with faults.caught():
-                changes[item.name] = replaced(value, values, name, origins)
+                changes[item.name] = replaced(value, values, name, given)
         elif isinstance(value, dict):
             members = changes[item.name] = dict(value)
             for key, member in value.items():
                 with faults.caught():
-                    members[key] = replaced(member, values, f"{name}.{key}", origins)
+                    members[key] = replaced(member, values, f"{name}.{key}", given)
         elif name in values:
             changes[item.name] = values[name]
     faults.refuse()
@@ -153,16 +153,20 @@ def replaced(
         return dataclasses.replace(group, **changes)
     except ParameterError as error:
         text = f"{prefix}: {error}" if prefix else str(error)
-        raise ParameterError(text + _place(str(error), prefix, origins or {})) from None
+        raise ParameterError(text + _place(str(error), prefix, given or {})) from None
 
 
-def _place(message: str, prefix: str, origins: Mapping[str, str]) -> str:
-    """Where the first parameter stood that a message names in quotes; empty if none was given."""
-    names = (f"{prefix}.{name}" if prefix else name for name in re.findall(r"'([\w.]+)'", message))
-    return next((_at(origins[name]) for name in names if name in origins), "")
+def _place(message: str, prefix: str, given: Mapping[str, Override]) -> str:
+    """Where the first parameter stood whose name or value a message has in quotes; empty if none was given."""
+    group = f"{prefix}." if prefix else ""
+    for word in re.findall(r"'([^']+)'", message):
+        for name, override in given.items():
+            if name == group + word or (name.startswith(group) and override.value == word):
+                return _at(override.origin)
+    return ""
 
 
-def _at(origin: str | None) -> str:
+def _at(origin: str) -> str:
     """An origin as messages have it; nothing where there is none."""
     return f" ({origin})" if origin else ""
 
