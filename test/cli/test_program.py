@@ -123,8 +123,15 @@ def test_check_finds_all_errors_of_a_file_with_their_lines(tmp_path, capsys):
     file = parameter_file(tmp_path, ALL_WRONG)
     assert main(["check", file]) == 1
     lines = capsys.readouterr().err.splitlines()
-    assert [re.findall(rf"{file}, line (\d+)", line) for line in lines] == [[str(n)] for n in (4, 5, 7, 8, 10)]
-    names = ("'worl'", "'world'", "'moving_obstacles'", "'random_seed'", "'model_params.differential.track'")
+    assert [re.findall(rf"{file}, line (\d+)", line) for line in lines] == [[str(n)] for n in (4, 5, 6, 7, 8, 10)]
+    names = (
+        "'worl'",
+        "'world'",
+        "'pub_rate'",
+        "'moving_obstacles'",
+        "'random_seed'",
+        "'model_params.differential.track'",
+    )
     assert all(name in line for name, line in zip(names, lines, strict=True))
     assert "there is no world 'hal'" in lines[1]
 
@@ -251,7 +258,7 @@ def assert_one_line(output, command):
     assert output.err.startswith((f"vds-gz {command}: ", f"{command}: "))
 
 
-#: Subcommands and programs with what they need before an option is looked at.
+#: All subcommands, and the program that is none.
 PROGRAMS = [*COMMANDS, "joystick_teleop"]
 
 
