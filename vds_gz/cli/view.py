@@ -67,22 +67,25 @@ def main(argv: list[str]) -> int:
     thread = GraphThread(graph, due, end, stop)
     print(f"the page is at {_address(options.host, listening, access.token)}", flush=True)
     try:
-        asyncio.run(_serve(Server(thread, vehicles, access).application, listening, stop))
+        asyncio.run(_serve(Server(thread, vehicles, access), listening, stop))
     finally:
         thread.close()
     return int(thread.failed)
 
 
-async def _serve(application: web.Application, listening: socket.socket, stop: StopRequest) -> None:
+async def _serve(server: Server, listening: socket.socket, stop: StopRequest) -> None:
     """Serve until told to stop."""
-    runner, stopped = web.AppRunner(application, access_log=None), asyncio.Event()
+    runner, stopped = web.AppRunner(server.application, access_log=None), asyncio.Event()
     loop = asyncio.get_running_loop()
     await runner.setup()
-    await web.SockSite(runner, listening).start()
+    listener = await server.connections.listen(runner, sock=listening)
+    watching = asyncio.create_task(server.connections.watch())
     stop.wakes(lambda: loop.call_soon_threadsafe(stopped.set))
     if not stop.requested:
         await stopped.wait()
     stop.wakes(lambda: None)  # the loop will soon be closed
+    listener.close()
+    watching.cancel()
     await runner.cleanup()
 
 
