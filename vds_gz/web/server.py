@@ -14,11 +14,11 @@ from typing import TypeVar
 from aiohttp import WSCloseCode, WSMsgType, web
 
 from vds_gz.errors import VdsGzError
-from vds_gz.teleop.driver_input import Drive
 from vds_gz.web.access import HEADERS, SOCKET, Access, only_asks, printable
 from vds_gz.web.connections import Connections
+from vds_gz.web.deadman import Lateness
 from vds_gz.web.graph_thread import GraphThread
-from vds_gz.web.messages import MAX_LENGTH, MessageError, Pause, Reset, Seen, SetParameter, read
+from vds_gz.web.messages import MAX_LENGTH, DriveMessage, MessageError, Pause, Reset, Seen, SetParameter, read
 from vds_gz.web.remote_node import Done
 from vds_gz.web.watched_vehicle import Vehicle
 
@@ -109,6 +109,7 @@ class Page:
             ("layout", "parameters", "values", "world", "points", "contacts"), 0
         )
         self._messages = (0.0, 0)
+        self._lateness = Lateness()
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def run(self) -> None:
@@ -219,7 +220,7 @@ class Page:
             return
         if isinstance(message, Seen):
             self._in_flight = max(0, self._in_flight - 1)
-        elif isinstance(message, Drive):
+        elif isinstance(message, DriveMessage):
             self._start(self._drive(message))
         elif len(self._tasks) < MAX_REQUESTS:
             self._start(self._request(message))
@@ -231,9 +232,13 @@ class Page:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _drive(self, drive: Drive) -> None:
+    async def _drive(self, message: DriveMessage) -> None:
+        def drive() -> None:
+            late = 0.0 if message.time is None else self._lateness.of(message.time, time.monotonic())
+            self._vehicle.driver.drive(self, message.drive, late)
+
         try:
-            await self._in_graph(lambda: self._vehicle.driver.drive(self, drive))
+            await self._in_graph(drive)
         except VdsGzError as error:
             await self._tell("refused", reason=str(error))
 
