@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from vds_gz.errors import ArgumentError
+from vds_gz.errors import MAPPING, NUMBER, PATH, ArgumentError, takes
 from vds_gz.parameters import load
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.override import Override
@@ -56,6 +56,7 @@ def in_world(overrides: Sequence[Override], world: str, origin: str) -> list[Ove
     return found
 
 
+@takes(source=PATH, values=MAPPING.or_none)
 def load_parameters(source: str | Path, values: Mapping[str, object] | None = None) -> NodeParameters:
     """The parameters of a vehicle: its model, the model's own, and those of the node that simulates it.
 
@@ -119,6 +120,7 @@ def read_vehicle_file(path: str | Path, full_name: str) -> list[Override]:
     return read
 
 
+@takes(source=PATH, values=MAPPING.or_none, start=NUMBER)
 def load_vehicle(
     source: str | Path, values: Mapping[str, object] | None = None, *, compiled: bool = False, start: int = 0
 ) -> AnyVehicle:

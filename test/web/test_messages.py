@@ -88,7 +88,9 @@ def test_what_gets_through_is_finite(kind, fields):
     except MessageError:
         return
     if isinstance(message, DriveMessage):
-        assert max(abs(message.v_x), abs(message.v_y), abs(message.yaw_rate)) <= 1e3
-        assert abs(message.steering_angle) <= math.pi
+        drive = message.drive
+        assert max(abs(drive.v_x), abs(drive.v_y), abs(drive.yaw_rate)) <= 1e3
+        assert abs(drive.steering_angle) <= math.pi
+        assert message.time is None or math.isfinite(message.time)
     if isinstance(message, SetParameter) and isinstance(message.value, float):
         assert math.isfinite(message.value)

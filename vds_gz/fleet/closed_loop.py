@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from vds_gz.compiling.linking import compiled
-from vds_gz.errors import ArgumentError
+from vds_gz.errors import NUMBER, ArgumentError, Kind
 from vds_gz.fleet.callback import CallbackController
 from vds_gz.fleet.columns import Columns
 from vds_gz.fleet.controllers.controller import AnyController, Controller, Gains, Plant, plant_of
@@ -79,6 +79,10 @@ class ClosedLoop:
         Raises:
             ArgumentError: These do not go together.
         """
+        Kind("a vds_gz.Fleet", (Fleet,)).check("fleet", fleet)
+        Kind("a vds_gz.Path, as read_path() returns it", (Path,)).check("path", path)
+        for name, number in (("rate", rate), ("bound", bound), ("laps", laps), ("actions", actions)):
+            NUMBER.check(name, number)
         self.fleet, self.path = fleet, path
         self._steps, self.period = steps_of_period(1.0 / fleet.dt, rate), 1.0 / rate
         if not bound > 0.0:

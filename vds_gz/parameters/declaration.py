@@ -26,7 +26,7 @@ Member = TypeVar("Member")
 ParameterType = Literal["double", "integer", "bool", "string", "double_array"]
 Value = float | int | bool | str | tuple[float, ...]
 
-_KEY = "vds_gz"
+_KEY, _KIND = "vds_gz", "vds_gz group"
 _PYTHON_TYPE: dict[ParameterType, type] = {"double": float, "integer": int, "bool": bool, "string": str}
 
 
@@ -206,7 +206,7 @@ def reals(default: Numbers, unit: str, doc: str, *, most: int = 0, live: bool = 
 
 def group(kind: type[Member], **defaults: Value) -> Member:
     """A nested group of parameters, with other defaults than its own where given."""
-    return field(default_factory=lambda: kind(**defaults))
+    return field(default_factory=lambda: kind(**defaults), metadata={_KIND: kind})
 
 
 def _field(default: Member, description: Description) -> Member:
@@ -235,6 +235,8 @@ class ParameterGroup:
                     raise
                 if checked is not value:
                     object.__setattr__(self, item.name, checked)
+            elif (kind := item.metadata.get(_KIND)) and not isinstance(value := getattr(self, item.name), kind):
+                raise ParameterError(f"parameters '{item.name}' are {value!r}; they must be {kind.__name__}")
         self.check_together()
 
     def check_together(self) -> None:

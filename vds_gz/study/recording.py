@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from vds_gz.bags.connection import BagError
 from vds_gz.bags.reader import Bag, open_bag
-from vds_gz.errors import VdsGzError
+from vds_gz.errors import PATH, TEXT, VdsGzError, takes
 from vds_gz.interface import topics
 from vds_gz.interface.commands import CommandType, whole_types
 from vds_gz.interface.conversions import stamp_ns, yaw_of
@@ -110,6 +110,7 @@ class _Rows:
     command_topics: tuple[str, ...] = ()
 
 
+@takes(path=PATH, namespace=TEXT.or_none)
 def read(path: str | Path, namespace: str | None = None) -> Recording:
     """A run in a bag: of a vehicle of this package, or of one that publishes its odometry.
 
