@@ -37,7 +37,7 @@ class Fleet(Generic[P, C, S]):
             ArgumentError: There is no vehicle, or these do not go together.
         """
         MODEL.check("model", model)
-        Kind("a list of parameter groups", (Sequence,)).check("parameters", parameters)
+        Kind("a list of parameter groups", (list, tuple)).check("parameters", parameters)
         NUMBER.check("step_rate", step_rate)
         if not parameters:
             raise ArgumentError("the fleet has 0 vehicles; give the parameters of at least 1")

@@ -134,10 +134,8 @@ def commands_of(run: Recording, path: Path, topic: str | None = None) -> Command
 
 
 @takes(
-    log=Kind("what read_commands() returns, or the path of a log", (CommandLog, str, PathLike)),
-    vehicle=Kind(
-        "what load_parameters() returns, a preset or the path of a parameter file", (NodeParameters, str, PathLike)
-    ),
+    log=Kind("what read_commands() returns, or a path", (CommandLog, str, PathLike)),
+    parameters=Kind("what load_parameters() returns, a preset or a path", (NodeParameters, str, PathLike)),
     tail=NUMBER,
 )
 def simulate(log: CommandLog | str | Path, parameters: NodeParameters | str | Path, *, tail: float = 1.0) -> Recording:
