@@ -20,7 +20,6 @@ from vds_gz.world.ground import Plane
 from vds_gz.world.obstacles import Body, Contact, Obstacles, Passage, casters_of
 from vds_gz.world.ray_caster import JoinedCaster, RayCaster
 from vds_gz.world.scene import Scene
-from vds_gz.world.sweep import SKIN
 
 #: The ground is looked for anew when the wheels may have come so far [m].
 GROUND_EVERY = 0.02
@@ -91,7 +90,7 @@ class WorldPlant(KinematicPlant):
         self.contacts: tuple[Contact, ...] = ()
         self._granted = self._clear = self._same_ground = 0.0
         self._changes = surroundings.changes
-        self._stopped_at: Pose | None = None
+        self._stopped: tuple[Pose, Pose] | None = None
         vehicle.guard = self._watch
         vehicle.reach = self._body.reach + abs(vehicle.coefficients.base_link_offset)
         self._put(0.0)
@@ -102,7 +101,7 @@ class WorldPlant(KinematicPlant):
         """Advance everything to a point in simulated time [ns]."""
         if self._changes != self._surroundings.changes:
             self._changes = self._surroundings.changes
-            self._stopped_at = None
+            self._stopped = None
             self._touch(self.vehicle.time)
             self._grant()
         super().advance(time)
@@ -118,13 +117,15 @@ class WorldPlant(KinematicPlant):
         pose = _in_space(plane, start)
         way = into_world(pose.orientation, (step.x, step.y, 0.0))
         part = 1.0
-        if self._stopped_at == start and self._still_stopped(pose, way, step.heading):
+        if self._stopped == (start, step):
             part = 0.0
         elif self._clear < 0.0:
             part = self._meet(pose, way, step.heading, time)
-            self._stopped_at = start if part == 0.0 and vehicle.drift == 0.0 else None
+            self._stopped = (start, step) if part == 0.0 and vehicle.drift == 0.0 else None
         if part < 1.0 or not plane.level:
             self._move(start, pose, way, step.heading, part)
+        if part < 1.0:
+            self._stop(1.0 - part)
         if self._same_ground < 0.0:
             deep = self._depth
             if self._standing.move(_pose(vehicle.motion()), time):
@@ -132,15 +133,11 @@ class WorldPlant(KinematicPlant):
                 if self._collisions == "stop" and self._depth > deep:  # it would tilt into something
                     self._standing.restore(plane)
                     self._move(start, pose, way, step.heading, 0.0)
+                    self._stop(part)
                     self._clear = 0.0
             self._same_ground = max(GROUND_EVERY, self._standing.room(_pose(vehicle.motion())))
         self._feel_slope()
         self._grant()
-
-    def _still_stopped(self, pose: Transform, way: Vector, turn: float) -> bool:
-        """Whether it presses on against what has stopped it there, and which stands still."""
-        inwards = [(-x, -y, -z) for x, y, z in (contact.normal for contact in self.contacts)]
-        return any(self._body.approach(pose, way, turn, one) > SKIN for one in inwards)
 
     def _meet(self, pose: Transform, way: Vector, turn: float, time: int) -> float:
         """Which part of its way is free; notes what it touches, and how far it may go on unwatched."""
@@ -176,17 +173,20 @@ class WorldPlant(KinematicPlant):
         return passage.part
 
     def _move(self, start: Pose, pose: Transform, way: Vector, turn: float, part: float) -> None:
-        """Put it where a part of a step leads; a vehicle that is stopped stands."""
+        """Put it where a part of a step leads."""
         turned = product(pose.orientation, quaternion(0.0, 0.0, part * turn))
         heading = start.heading + math.remainder(angles(turned)[2] - start.heading, math.tau)
         if self._standing.plane.level:
             heading = start.heading + part * turn
         vehicle = self._guarded
         vehicle.set_pose(start.x + part * way[0], start.y + part * way[1], heading)
-        if part < 1.0:
-            state = vehicle.state
-            state.v_x = state.v_y = state.yaw_rate = 0.0
-            vehicle.state = state
+
+    def _stop(self, part: float) -> None:
+        """Take back the last part of a step; body, wheels and drives stand."""
+        vehicle = self._guarded
+        state = vehicle.state
+        vehicle.model.stop(vehicle.coefficients, state, part / vehicle.step_rate)
+        vehicle.state = state
 
     def _feel_slope(self) -> None:
         """Tell a model that feels slopes, as Autoware's do, what gravity does along the vehicle."""
@@ -218,7 +218,7 @@ class WorldPlant(KinematicPlant):
         return pose
 
     def _put(self, height: float) -> None:
-        self._stopped_at = None
+        self._stopped = None
         pose = _pose(self.vehicle.motion())
         self._standing.put(pose, height)
         self._same_ground = max(GROUND_EVERY, self._standing.room(pose))

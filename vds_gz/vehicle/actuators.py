@@ -56,6 +56,10 @@ class DriveState:
     references: list[float]
     rates: list[float]
 
+    def stop(self) -> None:
+        """Stand, as wheels that something stopped; what was entered acts from there on."""
+        self.velocity = 0.0
+
 
 @dataclass(slots=True)
 class SteeringCoefficients:

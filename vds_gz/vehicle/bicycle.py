@@ -43,6 +43,7 @@ from vds_gz.vehicle.model import (
     VehicleModel,
     Wheel,
     integrate_pose,
+    stop_drives,
 )
 from vds_gz.vehicle.trigonometry import direction, sine_cosine
 
@@ -329,9 +330,21 @@ def move(c: BicycleCoefficients, s: BicycleState, u: Command) -> None:
     integrate_pose(s, c.dt)
 
 
+def stop(c: BicycleCoefficients, s: BicycleState, rest: float) -> None:
+    """Stop drive and wheels ``rest`` seconds before the end of a step; the steering goes on."""
+    roll_by(c, s, -rest)
+    stop_drives(c, s, rest)
+    set_velocities(c, s, Command())
+
+
 def roll_wheels(c: Axles, s: Wheels, u: Command) -> None:
     """Let every wheel roll for one step at its present speed."""
-    roll = c.dt / c.wheel_radius
+    roll_by(c, s, c.dt)
+
+
+def roll_by(c: Axles, s: Wheels, dt: float) -> None:
+    """Let every wheel roll for ``dt`` seconds at its present speed."""
+    roll = dt / c.wheel_radius
     s.roll_fixed_left += s.speed_fixed_left * roll
     s.roll_fixed_right += s.speed_fixed_right * roll
     s.roll_steered_left += s.speed_steered_left * roll
@@ -441,5 +454,6 @@ BICYCLE = VehicleModel(
     limits=limits,
     geometry=geometry,
     set_references=set_references,
+    stop=stop,
     lanes=True,
 )

@@ -62,6 +62,14 @@ def no_references(c: object, s: object, u: Command) -> None:
     """Of models that read their commands in every step."""
 
 
+def stop_drives(c: object, s: Any, rest: float) -> None:
+    """Stop the vehicle and every actuator in its state that has a method ``stop``, as drives have."""
+    s.v_x = s.v_y = s.yaw_rate = 0.0
+    for field in fields(s):
+        if stop := getattr(getattr(s, field.name), "stop", None):
+            stop()
+
+
 JointKind = Literal["steering", "wheel"]
 
 
@@ -192,6 +200,8 @@ class VehicleModel(Generic[P, C, S]):
             one: at most four functions in ``actuating`` and ``moving`` together, without ``while`` loops, and without
             lists but those that ``through_dead_time`` handles. Limits of rates that go through dead times are the
             command's: infinite where the command's are. Other models run vehicle by vehicle.
+        stop: (c, s, rest) stops the vehicle, whose way ended ``rest`` seconds before the end of the last step, as at a
+            wall: its drives follow and stand too, and wheels take back what they rolled since.
         xacro: File that draws it, for models that do not come with this package.
         feels_slopes: Its state has a field ``road_slope``, the acceleration that gravity gives along +x [m/s^2], which
             whoever knows the road sets.
@@ -217,6 +227,7 @@ class VehicleModel(Generic[P, C, S]):
     geometry: Callable[[P], VehicleGeometry]
     set_references: Callable[[C, S, Command], None] = no_references
     lanes: bool = False
+    stop: Callable[[C, S, float], None] = stop_drives
     xacro: Path | None = None
     feels_slopes: bool = False
 

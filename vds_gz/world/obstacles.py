@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from vds_gz.geometry.se3 import Transform
-from vds_gz.geometry.so3 import Vector, axes, into_body, product, quaternion
+from vds_gz.geometry.so3 import Vector, axes
 from vds_gz.world.packing import Thing
 from vds_gz.world.ray_caster import JoinedCaster, RayCaster, compiled_kernel
 from vds_gz.world.shapes import Array, Indices
@@ -40,21 +40,6 @@ class Body:
         """Middle and half sizes."""
         pairs = list(zip(self.lower, self.upper, strict=True))
         return [0.5 * (a + b) for a, b in pairs] + [0.5 * (b - a) for a, b in pairs]
-
-    def approach(self, pose: Transform, way: Vector, turn: float, direction: Vector) -> float:
-        """How much farther it reaches along a direction of length 1 at the end of a way than at its beginning [m].
-
-        Args:
-            pose, way, turn: See :meth:`Obstacles.pass_by`.
-            direction: In the world.
-        """
-        after = Transform(way, product(pose.orientation, quaternion(0.0, 0.0, turn)))
-        return self._extent(after, direction) - self._extent(Transform((0.0, 0.0, 0.0), pose.orientation), direction)
-
-    def _extent(self, pose: Transform, direction: Vector) -> float:
-        local = into_body(pose.orientation, direction)
-        corner = [b if d > 0.0 else a for a, b, d in zip(self.lower, self.upper, local, strict=True)]
-        return sum(a * b for a, b in zip((*corner, *pose.position), (*local, *direction), strict=True))
 
 
 @dataclass(frozen=True, eq=False, slots=True)

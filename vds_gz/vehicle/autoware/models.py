@@ -17,7 +17,7 @@ from vds_gz.vehicle.autoware.mechanism import MechanismCoefficients, mechanism_a
 from vds_gz.vehicle.autoware.state import AutowareCoefficients, AutowareState, at_rest
 from vds_gz.vehicle.autoware.steady import at
 from vds_gz.vehicle.autoware.steering import SteeringCoefficients
-from vds_gz.vehicle.autoware.step import actuate, move
+from vds_gz.vehicle.autoware.step import actuate, move, stop
 from vds_gz.vehicle.bicycle import axle_geometry, axle_joint_states, joints
 from vds_gz.vehicle.command import ACKERMANN, CONTROL, DIRECT, GEAR, PEDALS, SPEED, STEERING, TWIST
 from vds_gz.vehicle.model import (
@@ -257,6 +257,7 @@ def model(
         actuator_states=actuator_states,
         limits=limits,
         geometry=geometry,
+        stop=stop,
         xacro=XACRO,
         feels_slopes=True,
     )
