@@ -166,9 +166,9 @@ def make_vehicle(
     return _made(kind, parameters, start, moves)
 
 
-def make_guarded_vehicle(parameters: NodeParameters) -> AnyGuardedVehicle:
-    """The vehicle of these parameters at rest at the origin, for whoever watches its way."""
-    return _made(GuardedVehicle, parameters)
+def make_guarded_vehicle(parameters: NodeParameters, *, start: int = 0) -> AnyGuardedVehicle:
+    """The vehicle of these parameters at rest at the origin at a time [ns], for a plant that checks its way."""
+    return _made(GuardedVehicle, parameters, start)
 
 
 def _made(kind: type[SomeVehicle], parameters: NodeParameters, start: int = 0, moves: bool = True) -> SomeVehicle:

@@ -14,7 +14,6 @@ from vds_gz.description.urdf_writer import urdf
 from vds_gz.geometry.attitude import Attitude
 from vds_gz.geometry.se2 import Pose
 from vds_gz.geometry.so3 import into_body
-from vds_gz.nodes.surroundings import Surroundings
 from vds_gz.parameters.autoware import slope_acceleration
 from vds_gz.plant.base import Level
 from vds_gz.plant.in_world import WorldPlant
@@ -28,6 +27,7 @@ from vds_gz.world.packing import Thing
 from vds_gz.world.ray_caster import RayCaster
 from vds_gz.world.scene import Scene
 from vds_gz.world.shapes import Box, Capsule, Cylinder, HalfSpace, Mesh, sphere
+from vds_gz.world.surroundings import Surroundings
 from vds_gz.world.sweep import SKIN
 
 SECOND = 1_000_000_000

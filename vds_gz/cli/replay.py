@@ -19,9 +19,10 @@ DESCRIPTION = """
 Send a command log through a vehicle's model, thousands of times faster than real time, and write what the vehicle does.
 
 LOG is a CSV file or a bag, as for `vds-gz drive`, also a recording of `vds-gz run`. The result is what the live node
-does when it gets the same commands at the same times, to the last bit. An .mcap file has all topics of the node and
-opens in ros2 bag, Foxglove and PlotJuggler; a .csv file has one row a sample: time, pose, velocity, and each
-actuator's reference and response. Logs of Autoware's Control and pedals, with their gears, drive Autoware's models.
+does when it gets the same commands at the same times, to the last bit, in the world that its parameters name. An .mcap
+file has all topics of the node and opens in ros2 bag, Foxglove and PlotJuggler; a .csv file has one row a sample: time,
+pose, velocity, and each actuator's reference and response. Logs of Autoware's Control and pedals, with their gears,
+drive Autoware's models.
 """
 
 
@@ -44,7 +45,7 @@ def main(argv: list[str]) -> int:
         replay = Replay(log, parameters, rate=options.rate, tail=options.tail, with_joints=not to_csv)
         if log.note:
             print(f"note: {log.note}")
-        if not replay.compiled:
+        if not replay.compiled and not replay.in_world:
             print("vds-gz replay: numba is not installed, so the model runs interpreted, some hundred times slower")
         compiling = perf_counter()
         replay.warm_up()
@@ -56,6 +57,8 @@ def main(argv: list[str]) -> int:
     finally:
         gc.enable()
         partial.unlink(missing_ok=True)
+    for touch in replay.touches:
+        print(touch)
     took, simulated = perf_counter() - begin, count / (options.rate or parameters.pub_rate)
     print(
         f"{output}: {count} samples, {simulated:.1f} s in {took:.2f} s ({simulated / took:,.0f} x real time; "

@@ -7,17 +7,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vds_gz.configuration import make_guarded_vehicle, make_vehicle
-from vds_gz.description.footprint import footprint_of
+from vds_gz.configuration import make_vehicle
 from vds_gz.interface.topics import CLOCK
-from vds_gz.nodes.surroundings import Surroundings
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.plant.base import Plant
 from vds_gz.plant.gazebo.links.base import GazeboLink, LinkError
-from vds_gz.plant.in_world import WorldPlant
+from vds_gz.plant.in_world import plant_in_world
 from vds_gz.plant.kinematic import KinematicPlant
 from vds_gz.ros.graph import Graph, Severity
 from vds_gz.vehicle.model import AnyModel
+from vds_gz.world.surroundings import Surroundings
 
 if TYPE_CHECKING:
     from vds_gz.plant.gazebo.plant import GazeboPlant
@@ -50,8 +49,7 @@ def make_plant(
         felt = bool(parameters.sensors)
         if surroundings is None:
             return KinematicPlant(make_vehicle(parameters), felt=felt)
-        footprint = footprint_of(urdf, model.geometry(parameters.vehicle))
-        return WorldPlant(make_guarded_vehicle(parameters), footprint, surroundings, parameters.collisions, felt=felt)
+        return plant_in_world(parameters, urdf, surroundings, felt=felt)
     return gazebo_plant(graph, parameters, model, make_link(graph, parameters))
 
 

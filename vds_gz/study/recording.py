@@ -18,9 +18,10 @@ from vds_gz.errors import PATH, TEXT, VdsGzError, takes
 from vds_gz.interface import topics
 from vds_gz.interface.commands import CommandType, whole_types
 from vds_gz.interface.conversions import stamp_ns, yaw_of
-from vds_gz.interface.messages import JointState, Odometry
+from vds_gz.interface.messages import Contacts, JointState, Odometry
 from vds_gz.ros.errors import MalformedMessageError, UnknownTypeError
 from vds_gz.ros.messages.factory import open_types
+from vds_gz.study.touches import Touch, TouchLog
 from vds_gz.vehicle.catalogue import actuator_kind
 from vds_gz.vehicle.model import ActuatorKind
 
@@ -82,6 +83,7 @@ class Recording:
         start: The vehicle's time of its first sample [ns].
         notes: What was noticed on the way, for people.
         command_topics: Where the commands came from.
+        touches: What the vehicle touched, by its topic ``contacts``.
     """
 
     motion: Motion
@@ -91,6 +93,7 @@ class Recording:
     start: int = 0
     notes: tuple[str, ...] = ()
     command_topics: tuple[str, ...] = ()
+    touches: tuple[Touch, ...] = ()
 
 
 #: Odometry from which the motion is taken, the best first: last parts of the topics' names.
@@ -106,6 +109,7 @@ class _Rows:
     state: list[Numbers] = field(default_factory=list)
     command: list[Numbers] = field(default_factory=list)
     clock: list[tuple[int, int]] = field(default_factory=list)
+    contacts: list[tuple[int, Contacts]] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
     command_topics: tuple[str, ...] = ()
 
@@ -175,6 +179,10 @@ def _read(bag: Bag, motion: str, place: str) -> _Rows:
     kinds = {motion: topics.ODOM.type, topics.CLOCK.name: topics.CLOCK.type, f"{place}/clock": topics.CLOCK.type}
     kinds |= {f"{place}/{one.name}": one.type for one in (topics.ACTUATOR_REFERENCES, topics.ACTUATOR_STATES)}
     counts = bag.counts()
+    contacts = f"{place}/{topics.CONTACTS.name}"
+    if counts.get((contacts, topics.CONTACTS.type)):
+        kinds[contacts] = topics.CONTACTS.type
+        take[contacts] = lambda time, message: rows.contacts.append((time, message))
     for where in dict.fromkeys((place, "")):
         found = [(f"{where}/{one.topic.name}", one) for one in whole_types()]
         given = {name: one for name, one in found if counts.get((name, one.topic.type))}
@@ -223,6 +231,7 @@ def _recording(rows: _Rows, counts: Counter[str], notes: tuple[str, ...], where:
         line, column = np.argwhere(~np.isfinite(values))[0]
         name = ("x", "y", "heading", "v_x", "v_y", "yaw_rate")[column]
         raise RecordingError(f"{where}, message {line + 1}: {name} is {values[line, column]}; it must be finite")
+    touches = _touches(rows.contacts, int(log_times[0]), begin)
     columns: list[Array] = list(values.T)
     x, y, heading, *velocity = columns
     turned: Array = np.unwrap(heading)
@@ -234,8 +243,9 @@ def _recording(rows: _Rows, counts: Counter[str], notes: tuple[str, ...], where:
         _commands(rows.command, clock[:, 0], clock[:, 1], begin),
         counts,
         begin,
-        (*notes, *gaps(where, time)),
+        (*notes, *gaps(where, time), *map(str, touches)),
         rows.command_topics,
+        touches,
     )
 
 
@@ -276,6 +286,16 @@ def _commands(rows: list[Numbers], log_times: Times, stamps: Times, begin: int) 
     time += 1e-9 * (arrived - np.clip(arrived, logged[0], logged[-1]))
     values = np.array([row[1:] for row in rows], dtype=float).reshape(-1, 4).T
     return Commands(time, *values)
+
+
+def _touches(contacts: list[tuple[int, Contacts]], first: int, begin: int) -> tuple[Touch, ...]:
+    """What was touched, in messages that came from a time of the recorder on [ns]; times since ``begin`` [ns]."""
+    log = TouchLog()
+    for arrived, message in contacts:
+        if arrived >= first:
+            points = ((one.collision2.name, at.x, at.y) for one in message.contacts for at in one.positions[:1])
+            log.note((stamp_ns(message.header.stamp) - begin) * 1e-9, points)
+    return log.touches
 
 
 def _actuators(names: list[str], references: list[Numbers], states: list[Numbers], begin: int) -> Iterator[Actuator]:

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from vds_gz.geometry.se3 import Transform
-from vds_gz.geometry.so3 import Vector, axes
+from vds_gz.geometry.so3 import Vector, axes, into_body, product, quaternion
 from vds_gz.world.packing import Thing
 from vds_gz.world.ray_caster import JoinedCaster, RayCaster, compiled_kernel
 from vds_gz.world.shapes import Array, Indices
-from vds_gz.world.sweep import CONTACTS, WIDTH, sweep
+from vds_gz.world.sweep import CONTACTS, WIDTH, room, sweep
 
 #: What is farther away is not looked at until the vehicle has come nearer [m].
 HORIZON = 1.0
@@ -41,6 +41,21 @@ class Body:
         pairs = list(zip(self.lower, self.upper, strict=True))
         return [0.5 * (a + b) for a, b in pairs] + [0.5 * (b - a) for a, b in pairs]
 
+    def approach(self, pose: Transform, way: Vector, turn: float, direction: Vector) -> float:
+        """How much farther it reaches along a direction of length 1 at the end of a way than at its beginning [m].
+
+        Args:
+            pose, way, turn: See :meth:`Obstacles.pass_by`.
+            direction: In the world.
+        """
+        after = Transform(way, product(pose.orientation, quaternion(0.0, 0.0, turn)))
+        return self._extent(after, direction) - self._extent(Transform((0.0, 0.0, 0.0), pose.orientation), direction)
+
+    def _extent(self, pose: Transform, direction: Vector) -> float:
+        local = into_body(pose.orientation, direction)
+        corner = [b if d > 0.0 else a for a, b, d in zip(self.lower, self.upper, local, strict=True)]
+        return sum(a * b for a, b in zip((*corner, *pose.position), (*local, *direction), strict=True))
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Contact:
@@ -50,13 +65,23 @@ class Contact:
         thing: What it is.
         point: Where, on the thing, in the world [m].
         normal: Away from the thing, out of its surface, of length 1.
-        depth: How far the vehicle stands in it: so far along the normal it would be clear [m]; 0 where it only touches.
+        gap: Between it and the vehicle [m]; negative where the vehicle stands in it.
     """
 
     thing: Thing
     point: Vector
     normal: Vector
-    depth: float
+    gap: float
+
+    @property
+    def depth(self) -> float:
+        """How far the vehicle stands in it: so far along the normal it would be clear [m]; 0 where it only touches."""
+        return max(0.0, -self.gap)
+
+    def stops(self, body: Body, pose: Transform, way: Vector, turn: float) -> bool:
+        """Whether a way from where it is touched leads into it at once; see :meth:`Obstacles.pass_by`."""
+        x, y, z = self.normal
+        return body.approach(pose, way, turn, (-x, -y, -z)) > room(self.gap)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -132,7 +157,7 @@ class Obstacles:
     def _contact(self, numbers: Sequence[float]) -> Contact:
         shape, gap, nx, ny, nz, px, py, pz = (float(one) for one in numbers)
         thing = self._caster.things[self._caster.packed.owner[int(shape)]]
-        return Contact(thing, (px, py, pz), (-nx, -ny, -nz), max(0.0, -gap))
+        return Contact(thing, (px, py, pz), (-nx, -ny, -nz), gap)
 
 
 def _within(lower: Array, upper: Array, low: Array, high: Array) -> Indices:

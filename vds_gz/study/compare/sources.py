@@ -155,7 +155,8 @@ def simulate(log: CommandLog | str | Path, parameters: NodeParameters | str | Pa
     parameters = parameters if isinstance(parameters, NodeParameters) else load_parameters(parameters)
     replay = Replay(log.stream(), parameters, tail=tail, with_joints=False)
     rows = [row for block in replay.blocks() for row in csv_rows(replay, block.samples)]
-    return _from_columns(csv_columns(replay), np.array(rows), command_table(log.times, log.commands))
+    run = _from_columns(csv_columns(replay), np.array(rows), command_table(log.times, log.commands))
+    return replace(run, notes=tuple(map(str, replay.touches)), touches=replay.touches)
 
 
 def command_table(times: Iterable[float], commands: Iterable[Values]) -> Commands:
