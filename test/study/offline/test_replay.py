@@ -31,6 +31,7 @@ from vds_gz.study import recording
 from vds_gz.study.compare.sources import commands_of
 from vds_gz.study.offline.replay import BEGIN, Replay
 from vds_gz.study.offline.replay_bag import write_mcap
+from vds_gz.study.report.summary import summarize
 from vds_gz.vehicle.autoware.reports import actuation_status, steering_report
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.vehicle import Vehicle
@@ -175,6 +176,7 @@ def test_a_recorded_crash_is_reproduced_and_told(tmp_path, capsys):
     standing = (run.motion.time > touch.begin) & (run.motion.time < touch.end)
     assert not run.motion.v_x[standing].any()
     assert touch.end == pytest.approx(4.2, abs=0.2)
+    assert all(row.reached is None or row.reached < 2.5 for row in summarize(run, load_parameters(file).vehicle))
     assert f"touched wall at {touch.begin:.2f} s" in capsys.readouterr().out
     assert main(["compare", str(first), str(file), "-o", str(tmp_path / "compare")]) == 0
     said = capsys.readouterr().out
