@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vds_gz.teleop.driver_input import STANDSTILL, STOPS, Drive
-from vds_gz.web.deadman import TIMEOUT, WINDOW, DeadMansSwitch, Lateness, NotDrivingError
+from vds_gz.web.deadman import LEAVES_AFTER, TIMEOUT, WINDOW, DeadMansSwitch, Lateness, NotDrivingError
 
 FORWARDS = Drive(v_x=1.0)
 TICK = 0.05
@@ -20,7 +20,7 @@ class Road:
 
     def __init__(self) -> None:
         self.now = 0.0
-        self.made = 0
+        self.made = self.closed = 0
         self.sent: list[Drive] = []
         self.driver = DeadMansSwitch(self._make, lambda: self.now)
 
@@ -30,6 +30,9 @@ class Road:
 
     def send(self, drive: Drive) -> None:
         self.sent.append(drive)
+
+    def close(self) -> None:
+        self.closed += 1
 
     def pass_time(self, seconds: float) -> None:
         for _ in range(round(seconds / TICK)):
@@ -50,6 +53,24 @@ def test_a_command_goes_out_once_and_is_never_repeated():
     road.driver.drive("a", FORWARDS)
     road.pass_time(10.0)
     assert road.sent == [FORWARDS] + [STANDSTILL] * STOPS
+
+
+@pytest.mark.parametrize("last", [FORWARDS, STANDSTILL])
+def test_a_page_that_drives_no_more_is_no_driver(last):
+    """It let go, or fell silent: its topic is withdrawn when the vehicle stands, and announced again when it drives."""
+    road = Road()
+    road.driver.drive("a", FORWARDS)
+    road.driver.drive("a", last)
+    road.pass_time(LEAVES_AFTER - TICK)
+    assert (road.made, road.closed) == (1, 0)
+    assert road.sent[-1] == STANDSTILL
+    road.pass_time(3 * TICK)
+    assert (road.made, road.closed) == (1, 1)
+    road.pass_time(5.0)
+    road.driver.end()
+    road.driver.drive("b", FORWARDS)
+    assert (road.made, road.closed) == (2, 1)
+    assert road.sent[-1] == FORWARDS
 
 
 def test_the_vehicle_stops_when_a_page_falls_silent_and_not_before():

@@ -19,6 +19,9 @@ WINDOW = 30.0
 #: Between two commands to stop [s].
 STOP_PERIOD = 0.05
 
+#: When nobody has driven for so long, the page is no driver any more: its topic is withdrawn [s].
+LEAVES_AFTER = 2.0
+
 
 class NotDrivingError(VdsGzError, RuntimeError):
     """A command was refused because another page drives."""
@@ -50,6 +53,9 @@ class Output(Protocol):
     def send(self, drive: Drive) -> None:
         """Send one."""
 
+    def close(self) -> None:
+        """There is no more."""
+
 
 class DeadMansSwitch:
     """Passes each command on once, as it comes, from one page at a time; stops the vehicle when they cease."""
@@ -58,8 +64,8 @@ class DeadMansSwitch:
         """Nobody drives.
 
         Args:
-            make_output: Makes the output when somebody drives for the first time: where nobody does, the vehicle
-                shall not see another driver.
+            make_output: Makes the output when somebody begins to drive: while nobody does, the vehicle shall not see
+                another driver.
             now: Seconds of a clock that never jumps.
         """
         self._make_output = make_output
@@ -105,6 +111,9 @@ class DeadMansSwitch:
             self._stop()
         elif self._stops and now >= self._next_stop:
             self._send_stop()
+        elif self._output is not None and now - self._received > LEAVES_AFTER and not self._stops:
+            self._output.close()
+            self._output = None
 
     def end(self) -> None:
         """There will be no more commands: what is left of stopping is done at once."""

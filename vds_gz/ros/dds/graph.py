@@ -228,7 +228,14 @@ class DdsGraph:
         writer = Writer(self.context, self._channel(name, type_name, qos, lifespan))
         self._writers.append(writer)
         self._info.add(writer)
-        return TopicPublisher(name, self._types.codec(type_name), writer)
+
+        def close() -> None:
+            if writer in self._writers:
+                self._writers.remove(writer)
+                self._info.remove(writer)
+                writer.close()
+
+        return TopicPublisher(name, self._types.codec(type_name), writer, close)
 
     def _offer(self, name: str, type_name: str, qos: QoS, callback: Callable[[Any, Any], None]) -> None:
         # The participant's identity with a number of its own in place of an endpoint's, as ROS's own nodes make it.

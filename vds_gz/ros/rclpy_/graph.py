@@ -60,8 +60,10 @@ class ClosedError(VdsGzError, RuntimeError):
 class RclpyPublisher:
     """One topic that goes out."""
 
-    def __init__(self, publisher: Publisher) -> None:
+    def __init__(self, publisher: Publisher, close: Callable[[], None]) -> None:
         self._publisher = publisher
+        #: Withdraw the topic; nothing can be sent any more.
+        self.close = close
         self.topic: str = publisher.topic_name
         self.publish: Callable[[Any], None] = publisher.publish
         # What rclpy wraps is called at every publish instant of every topic: without the wrapping it takes half.
@@ -153,14 +155,19 @@ class RclpyGraph:
 
     def publisher(self, topic: str, type_name: str, qos: QoS) -> RclpyPublisher:
         """Announce a topic."""
-        publisher = RclpyPublisher(
-            self._node.create_publisher(
-                interface(type_name),
-                topic,
-                _profile(qos),
-                qos_overriding_options=QoSOverridingOptions.with_default_policies(),
-            )
+        created = self._node.create_publisher(
+            interface(type_name),
+            topic,
+            _profile(qos),
+            qos_overriding_options=QoSOverridingOptions.with_default_policies(),
         )
+
+        def close() -> None:
+            if publisher in self._publishers:
+                self._publishers.remove(publisher)
+                self._node.destroy_publisher(created)
+
+        publisher = RclpyPublisher(created, close)
         self._publishers.append(publisher)
         return publisher
 
