@@ -25,8 +25,8 @@ Flags = NDArray[np.bool_]
 #: How the dead times of actuators end in the parameters of all models.
 DEAD_TIMES = ("dead_time", "time_delay")
 
-#: Additional dead times are multiples of this [s].
-RESOLUTION = 0.001
+#: Additional dead times are whole numbers of milliseconds, so many a second.
+MILLISECONDS = 1000
 
 #: They are scanned in steps of so many.
 STEPS = (64, 16, 4, 1)
@@ -83,9 +83,9 @@ def delay_margins(
     Returns:
         One a vehicle: 0 where it leaves the bound as it is, ``longest`` where it leaves it with none.
     """
-    most = round(task.longest / RESOLUTION)
+    most = round(task.longest * MILLISECONDS)
     last = last_before_leaving(_Candidates(task, model, vehicles, controllers).stay, len(vehicles), most)
-    return np.maximum(last, 0) * RESOLUTION
+    return np.maximum(last, 0) / MILLISECONDS
 
 
 def linear_delay_margin(k1: float, k2: float, speed: float) -> float:
@@ -151,13 +151,13 @@ class _Candidates:
     controllers: Sequence[ControllerParameters]
 
     def stay(self, candidates: Wholes, values: Wholes) -> Flags:
-        """Whether candidates, given by their numbers, stay with so much more dead time [RESOLUTION]."""
+        """Whether candidates, given by their numbers, stay with so much more dead time [ms]."""
         parts = (slice(begin, begin + TOGETHER) for begin in range(0, len(candidates), TOGETHER))
         return np.concatenate([self._run(candidates[part].tolist(), values[part].tolist()) for part in parts])
 
     def _run(self, candidates: list[int], values: list[int]) -> Flags:
         task = self.task
-        delayed = [later(self.vehicles[k], value * RESOLUTION) for k, value in zip(candidates, values, strict=True)]
+        delayed = [later(self.vehicles[k], value / MILLISECONDS) for k, value in zip(candidates, values, strict=True)]
         fleet = Fleet(self.model, delayed, step_rate=task.step_rate)
         gains = [self.controllers[k] for k in candidates]
         loop = ClosedLoop(fleet, task.path, task.controller, gains, rate=task.rate, bound=task.bound, laps=task.laps)
