@@ -71,7 +71,7 @@ def test_intervals_of_the_vehicle_itself_are_known(read):
     [
         ("{from: 0.4, to: 1.6, count: 7}", (0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6)),
         ("{from: -0.3, to: 0.3, count: 7}", (-0.3, -0.2, -0.1, 0.0, 0.1, 0.2, 0.3)),
-        ("{from: 0, to: 1e-3, count: 4}", (0.0, 1e-3 / 3.0, 2e-3 / 3.0, 1e-3)),
+        ("{from: 0, to: 0.001, count: 4}", (0.0, 1e-3 / 3.0, 2e-3 / 3.0, 1e-3)),
     ],
 )
 def test_a_grid_has_the_numbers_that_one_would_write(read, grid, values):

@@ -71,7 +71,7 @@ def draw(
         above, below = right.subfigures(2, 1, height_ratios=(1.0, min(1.2, 0.042 * lines + 0.1)))
         axis = above.subplots()
         if scene is not None:
-            draw_obstacles(axis, scene)
+            draw_obstacles(axis, scene, np.column_stack((recording.motion.x, recording.motion.y)))
         _draw_path(axis, recording, parameters, begin)
         _draw_table(below.subplots(), rows)
         figure.savefig(path)

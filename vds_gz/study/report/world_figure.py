@@ -24,6 +24,9 @@ FLAT = 0.05
 #: What begins higher than this bumps into no vehicle [m].
 ABOVE = 2.5
 
+#: So much of the world is shown around a path, in parts of its extent.
+AROUND = 0.3
+
 #: So many rays look for what a lidar would meet, from each of so many places.
 RAYS, PLACES = 720, 12
 
@@ -56,13 +59,16 @@ def draw(scene: Scene, path: Path, height: float) -> None:
         figure.savefig(path, dpi=130)
 
 
-def draw_obstacles(axes: Axes, scene: Scene) -> None:
-    """Draw what can be bumped into beneath a path; what is shown of it follows from the path."""
+def draw_obstacles(axes: Axes, scene: Scene, path: Array) -> None:
+    """Draw what can be bumped into beneath a path (n, 2) [m], as far as it is near the path."""
     for thing in scene.collisions.things:
-        low, high = heights(thing)
-        if low < ABOVE and high > FLAT:
+        lowest, highest = heights(thing)
+        if lowest < ABOVE and highest > FLAT:
             polygons = PolyCollection(outlines(thing), facecolors=[OBSTACLE], edgecolors="face", lw=0.6, zorder=1)
             axes.add_collection(polygons, autolim=False)
+    low, high = path.min(axis=0), path.max(axis=0)
+    margin = AROUND * max(high - low) + 1.0
+    axes.update_datalim([low - margin, high + margin])
 
 
 def _extent(covered: Mapping[Thing, list[Array]]) -> tuple[Array, Array]:
