@@ -149,7 +149,7 @@ def test_a_run_into_a_wall_says_so(tool, log, tmp_path):
     ground = "<geometry><plane><normal>0 0 1</normal></plane></geometry>"
     wall = "<pose>4 0 1 0 0 0</pose><geometry><box><size>1 20 2</size></box></geometry>"
     models = "".join(
-        f"<model name='{name}'><static>true</static><link name='l'><collision name='c'>{shape}</collision></link></model>"
+        f"<model name='{name}'><static>1</static><link name='l'><collision name='c'>{shape}</collision></link></model>"
         for name, shape in (("ground", ground), ("wall", wall))
     )
     world.write_text(f"<sdf version='1.10'><world name='w'>{models}</world></sdf>")

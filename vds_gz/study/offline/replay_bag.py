@@ -139,10 +139,11 @@ class _Contacts:
     """The topic of what the vehicle touches; nothing where ROS is here without its type."""
 
     def __init__(self, writer: RowWriter, replay: Replay, parameters: NodeParameters) -> None:
-        self._graph: Any = Listener()
+        graph: Any = Listener()
+        self._graph = graph
         self._output: ContactsOutput | None = None
         try:
-            self._output = ContactsOutput(self._graph, Frames.of(parameters).map, replay.model.name)
+            self._output = ContactsOutput(graph, Frames.of(parameters).map, replay.model.name)
         except UnknownTypeError:
             return
         self._channel = _channel(writer, topics.CONTACTS)
