@@ -195,8 +195,8 @@ def test_a_group_is_no_parameter():
 @pytest.mark.parametrize(
     ("name", "value", "words"),
     [
-        ("step_rate", 0.0, "is 0; it must be a finite number, greater than 0, at most 100000 [Hz]"),
-        ("step_rate", 200_000.0, "is 200000; it must be a finite number, greater than 0, at most 100000 [Hz]"),
+        ("step_rate", 0.0, "is 0; it must be a finite number, at least 0.1, at most 100000 [Hz]"),
+        ("step_rate", 200_000.0, "is 200000; it must be a finite number, at least 0.1, at most 100000 [Hz]"),
         ("step_rate", "fast", "is 'fast'; it must be a double"),
         ("step_rate", True, "is True; it must be a double"),
         ("use_sim_time", 1, "is 1; it must be a bool"),
@@ -205,12 +205,16 @@ def test_a_group_is_no_parameter():
         ("localization.seed", True, "is True; it must be an integer"),
         ("localization.seed", -1, "is -1; it must be a whole number, at least 0"),
         ("model", 3, "is 3; it must be a string"),
-        ("model_params.bicycle.wheel_base", 0.0, "is 0; it must be a finite number, greater than 0 [m]"),
-        ("model_params.bicycle.base_link_offset", math.inf, "is inf; it must be a finite number [m]"),
+        ("model_params.bicycle.wheel_base", 0.0, "is 0; it must be a finite number, at least 1e-06, at most 1e+06 [m]"),
+        (
+            "model_params.bicycle.base_link_offset",
+            math.inf,
+            "is inf; it must be a finite number, at least -1e+06, at most 1e+06 [m]",
+        ),
         (
             "model_params.bicycle.drive_actuator.time_constant",
             -0.1,
-            "is -0.1; it must be a finite number, at least 0 [s]",
+            "is -0.1; it must be a finite number, at least 0, at most 1e+06 [s]",
         ),
         (
             "model_params.bicycle.drive_actuator.dead_time",

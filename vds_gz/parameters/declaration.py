@@ -8,7 +8,6 @@ group that is made, the YAML loader, the ROS parameter descriptors and the refer
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -27,6 +26,13 @@ ParameterType = Literal["double", "integer", "bool", "string", "double_array"]
 Value = float | int | bool | str | tuple[float, ...]
 
 _KEY, _KIND = "vds_gz", "vds_gz group"
+
+#: Bounds of a real number whose declaration has no narrower ones: the equations of the models stay finite within them.
+LARGEST = 1e6
+#: The least value of a real number that must be positive.
+SMALLEST = 1e-6
+#: Bounds of whole numbers: those of the messages that carry parameters.
+LEAST_INTEGER, LARGEST_INTEGER = -(2**63), 2**63 - 1
 _PYTHON_TYPE: dict[ParameterType, type] = {"double": float, "integer": int, "bool": bool, "string": str}
 
 
@@ -68,8 +74,7 @@ class Description:
         default: Value where none is given.
         unit: Unit in SI, empty for numbers without one.
         doc: One sentence of what it means.
-        minimum, maximum: Bounds of a number, both inclusive.
-        positive: The number must be greater than zero.
+        minimum, maximum: Bounds of a number, or of each in an array, both inclusive. Every number has finite ones.
         choices: The only values allowed of a string; empty for any.
         read_only: Fixed once the node runs.
         aliases: Last parts of other names that mean the same.
@@ -81,9 +86,8 @@ class Description:
     default: Value
     unit: str = ""
     doc: str = ""
-    minimum: float = -math.inf
-    maximum: float = math.inf
-    positive: bool = False
+    minimum: float = -LARGEST
+    maximum: float = LARGEST
     choices: tuple[str, ...] = ()
     read_only: bool = True
     aliases: tuple[str, ...] = ()
@@ -127,18 +131,11 @@ class Description:
         return cast(Value, value)
 
     def bounds(self) -> str:
-        """The bounds in words, e.g. ``a finite number, at least 0``."""
-        if isinstance(self.default, tuple):
-            return f"a list of {f'at most {self.most}' if self.most else len(self.default)} finite numbers"
+        """The bounds in words, e.g. ``a finite number, at least 0, at most 1000``."""
         kind = "a whole number" if self.type == "integer" else "a finite number"
-        parts = [kind]
-        if self.positive:
-            parts.append("greater than 0")
-        elif self.minimum > -math.inf:
-            parts.append(f"at least {_number(self.minimum)}")
-        if self.maximum < math.inf:
-            parts.append(f"at most {_number(self.maximum)}")
-        return ", ".join(parts)
+        if isinstance(self.default, tuple):
+            kind = f"a list of {f'at most {self.most}' if self.most else len(self.default)} finite numbers"
+        return f"{kind}, at least {_number(self.minimum)}, at most {_number(self.maximum)}"
 
     def _array(self, value: object, place: str) -> tuple[float, ...]:
         """As many numbers as are allowed."""
@@ -146,14 +143,12 @@ class Description:
         numbers = tuple(float(item) for item in items if isinstance(item, Real) and not isinstance(item, bool))
         length = len(self.default) if isinstance(self.default, tuple) else 0
         fits = len(items) <= self.most if self.most else len(items) == length
-        if not fits or len(items) != len(numbers) or not all(map(math.isfinite, numbers)):
+        if not fits or len(items) != len(numbers) or not all(map(self._within, numbers)):
             bounds = self.bounds() + self._unit()
             raise ParameterError(f"parameter '{self.name}' is {value!r}{place}; it must be {bounds}")
         return numbers
 
     def _within(self, value: float) -> bool:
-        if not math.isfinite(value) or (self.positive and value <= 0.0):
-            return False
         return self.minimum <= value <= self.maximum
 
     def _unit(self) -> str:
@@ -165,20 +160,19 @@ def real(
     unit: str,
     doc: str,
     *,
-    minimum: float = -math.inf,
-    maximum: float = math.inf,
+    minimum: float = -LARGEST,
+    maximum: float = LARGEST,
     positive: bool = False,
     live: bool = False,
     aliases: tuple[str, ...] = (),
 ) -> float:
-    """A number. ``live``: it may change while the node runs."""
-    return _field(
-        default, Description("", "double", default, unit, doc, minimum, maximum, positive, (), not live, aliases)
-    )
+    """A number. ``positive``: it is at least :data:`SMALLEST`; ``live``: it may change while the node runs."""
+    least = max(minimum, SMALLEST) if positive else minimum
+    return _field(default, Description("", "double", default, unit, doc, least, maximum, (), not live, aliases))
 
 
 def integer(
-    default: int, doc: str, *, minimum: float = -math.inf, maximum: float = math.inf, live: bool = False
+    default: int, doc: str, *, minimum: int = LEAST_INTEGER, maximum: int = LARGEST_INTEGER, live: bool = False
 ) -> int:
     """A whole number."""
     return _field(default, Description("", "integer", default, "", doc, minimum, maximum, read_only=not live))
@@ -270,4 +264,4 @@ def _plain(value: object) -> object:
 
 
 def _number(value: float) -> str:
-    return f"{value:g}" if math.isfinite(value) else str(value)
+    return str(value) if isinstance(value, int) else f"{value:g}"

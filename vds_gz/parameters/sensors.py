@@ -108,7 +108,7 @@ def bias(unit: str) -> float:
 
 def correlation_time(default: float, doc: str) -> float:
     """The time constant of a Gauss-Markov process."""
-    return real(default, "s", doc, minimum=1e-6)
+    return real(default, "s", doc, minimum=1e-6, maximum=1e9)
 
 
 def layout() -> str:
