@@ -24,6 +24,8 @@ ParameterValue = Scalar | list[Scalar]
 SECTION = "ros__parameters"
 #: Lists and mappings may stand in each other so deep; names of parameters are some steps long.
 DEEPEST = 50
+#: Digits of a whole number, with its sign and prefix; Python itself reads no more than 4300.
+LONGEST_INTEGER = 1000
 _FASTEST: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _TRUE = frozenset(["Y", "y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"])
 _FALSE = frozenset(["N", "n", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"])
@@ -221,8 +223,7 @@ def _bare(text: str) -> Scalar:
         return text in _TRUE
     if _INTEGER.fullmatch(text):
         octal = re.fullmatch(r"[+-]?0[0-7]+", text)
-        number = int(text, 8) if octal else int(text, 0)
-        if -(2**63) <= number < 2**63:
+        if len(text) <= LONGEST_INTEGER and -(2**63) <= (number := int(text, 8 if octal else 0)) < 2**63:
             return number
     if special := _SPECIAL.fullmatch(text):
         return float((special[1] or "") + (special[2] or special[3]))

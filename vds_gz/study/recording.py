@@ -171,8 +171,8 @@ def _read(bag: Bag, motion: str, place: str) -> _Rows:
     types = open_types()
     take: dict[str, Callable[[int, Any], None]] = {
         motion: lambda time, message: rows.motion.append((time, *_motion(message))),
-        f"{place}/{topics.ACTUATOR_REFERENCES.name}": lambda time, message: rows.reference.append(_joints(message)),
-        f"{place}/{topics.ACTUATOR_STATES.name}": lambda time, message: _take_state(rows, message),
+        f"{place}/{topics.ACTUATOR_REFERENCES.name}": lambda time, message: _take_joints(rows, rows.reference, message),
+        f"{place}/{topics.ACTUATOR_STATES.name}": lambda time, message: _take_joints(rows, rows.state, message),
         f"{place}/clock": lambda time, message: rows.clock.append((time, stamp_ns(message.clock))),
         topics.CLOCK.name: lambda time, message: rows.clock.append((time, stamp_ns(message.clock))),
     }
@@ -203,13 +203,12 @@ def _command_taker(rows: _Rows, one: CommandType) -> Callable[[int, Any], None]:
     return lambda time, message: rows.command.append((time, *one.decode(message).reference()))
 
 
-def _take_state(rows: _Rows, message: JointState) -> None:
-    rows.names = list(message.name)
-    rows.state.append(_joints(message))
-
-
-def _joints(message: JointState) -> Numbers:
-    return stamp_ns(message.header.stamp), *message.position, *message.velocity
+def _take_joints(rows: _Rows, taken: list[Numbers], message: JointState) -> None:
+    """Keep the actuators' numbers; a message of other actuators than the first one's, or lengths, is left out."""
+    names = list(message.name)
+    rows.names = rows.names or names
+    if names == rows.names and len(message.position) == len(message.velocity) == len(names):
+        taken.append((stamp_ns(message.header.stamp), *message.position, *message.velocity))
 
 
 def _recording(rows: _Rows, counts: Counter[str], notes: tuple[str, ...], where: str) -> Recording:
