@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from rosbags.rosbag2 import Reader
+from rosbags.rosbag2 import Reader, ReaderError
 
 from vds_gz.bags.connection import BagError, Connection
 
@@ -44,6 +44,8 @@ class RosbagsReader:
         if theirs:  # none would stand for all
             with _damage_reported():
                 for one, time, data in self._reader.messages(theirs):
+                    if not isinstance(time, int) or isinstance(data, str | int | float | None):  # a damaged cell
+                        raise ReaderError(f"a message on '{one.topic}' has no time or no bytes")
                     yield chosen[one.topic, one.msgtype], time, data
 
     def close(self) -> None:
