@@ -128,7 +128,7 @@ def _explain(names: Sequence[str], cells: Sequence[str], where: str) -> NoReturn
     if len(cells) != len(names):
         raise CommandLogError(f"{where}: there are {len(cells)} values for {len(names)} columns ({','.join(names)})")
     name, cell = next(pair for pair in zip(names, cells, strict=True) if not _is_number(pair[1]))
-    raise CommandLogError(f"{where}, column '{name}': '{cell}' must be a number")
+    raise CommandLogError(f"{where}, column '{name}': {cell!r} must be a number")
 
 
 def _is_number(text: str) -> bool:

@@ -65,5 +65,5 @@ def _numbers(cells: Sequence[str], names: Sequence[str], where: str) -> list[flo
         try:
             numbers.append(float(cell))
         except ValueError:
-            raise PathError(f"{where}, column '{name}': '{cell}' must be a number") from None
+            raise PathError(f"{where}, column '{name}': {cell!r} must be a number") from None
     return numbers

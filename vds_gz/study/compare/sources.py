@@ -208,7 +208,7 @@ def _numbers(row: list[str], names: list[str], where: str) -> list[float]:
         except ValueError:
             number = math.nan
         if not math.isfinite(number):
-            raise RecordingError(f"{where}, column '{name}': '{cell}' must be a finite number")
+            raise RecordingError(f"{where}, column '{name}': {cell!r} must be a finite number")
         numbers.append(number)
     return numbers
 

@@ -195,7 +195,7 @@ def _column(path: Path, rows: list[tuple[int, list[str]]], place: int, name: str
         try:
             values[i] = float(text) if text else math.nan
         except ValueError:
-            raise SignalError(f"{path}, line {line}, column '{name}': '{text}' must be a number or empty") from None
+            raise SignalError(f"{path}, line {line}, column '{name}': {text!r} must be a number or empty") from None
     return values
 
 
