@@ -1,7 +1,7 @@
-"""A peer that means harm: ``python -m helpers.hostile_peer SEED COUNT TARGET``. Odd names, and messages without end.
+"""A peer that means harm: ``python -m helpers.hostile_peer SEED COUNT TARGET [S]``. Odd names, and messages without end.
 
 TARGET: ``node`` sends whatever a vehicle's node listens to, ``page`` whatever the live page listens to, ``teleop`` what
-a joystick node does.
+a joystick node does. It stays for S seconds.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def channels(target: str) -> Iterator[tuple[Channel, str, bool]]:
         yield Channel(topic, kind, many, {"clientid": "0"}), kind, True
 
 
-def main(seed: str, count: str, target: str) -> None:
+def main(seed: str, count: str, target: str, stays: str = "0") -> None:
     draw = random.Random(int(seed))
     library = Library()
     participant = join(library, discovery(os.environ, interfaces()))
@@ -133,6 +133,7 @@ def main(seed: str, count: str, target: str) -> None:
             writer.write(data or message_bytes(draw, types, kind, header))
         if number % 20 == 19:
             time.sleep(0.002)
+    time.sleep(float(stays))
 
 
 def known_parameters(types: MessageTypes) -> Names:

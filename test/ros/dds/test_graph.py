@@ -249,6 +249,18 @@ def test_foreign_bytes_are_counted_and_reported_once(
     assert f"are no {TWIST}" in said
 
 
+def test_names_that_ros_does_not_allow_are_not_offered(join: Join, domain: int) -> None:
+    graph, path = join(), os.pathsep.join((str(ROOT), str(ROOT / "test")))
+    words = [sys.executable, "-m", "helpers.hostile_peer", "1", "0", "teleop", "60"]
+    peer = subprocess.Popen(words, env={**os.environ, "PYTHONPATH": path})
+    try:
+        offered = until(lambda: "/scan" in (found := graph.offers()) and "/joy" in found and found, graph)
+        assert not {"/text", "/kind", "/empty", "/1abc/ground_truth", "//ground_truth", "/"} & offered.keys()
+    finally:
+        peer.kill()
+        peer.wait()
+
+
 def test_foreign_requests_are_counted_too(start: Start, join: Join) -> None:
     graph = join()
     graph.service("reset", "std_srvs/srv/SetBool", lambda request, response: None)

@@ -180,7 +180,9 @@ def read_table(path: Path) -> Recording:
     if not names:
         raise RecordingError(f"{path}: the file is empty; {needed}")
     if missing := [name for name in ("time", *MOTION) if name not in names]:
-        raise RecordingError(f"{path}: there is no column '{missing[0]}'; it has {','.join(names)}; {needed}")
+        raise RecordingError(
+            f"{path}: there is no column '{missing[0]}'; it has {' '.join(','.join(names).split())}; {needed}"
+        )
     for name in names:
         if name.endswith("_actual") and f"{name.removesuffix('_actual')}_reference" not in names:
             raise RecordingError(f"{path}: there is '{name}' without its '_reference'; {needed}")
