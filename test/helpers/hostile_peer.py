@@ -1,4 +1,4 @@
-"""A peer that means harm: ``python -m helpers.hostile_peer SEED COUNT TARGET [S]``. Odd names, and messages without end.
+"""A peer that means harm: ``python -m helpers.hostile_peer SEED COUNT TARGET [S]``. Odd names, and many messages.
 
 TARGET: ``node`` sends whatever a vehicle's node listens to, ``page`` whatever the live page listens to, ``teleop`` what
 a joystick node does. It stays for S seconds.

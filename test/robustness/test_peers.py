@@ -102,7 +102,10 @@ def lives(program: Program) -> None:
     assert program.process.poll() is None, program.output[-3000:]
 
 
-@pytest.mark.parametrize("name", NODES)
+@pytest.mark.parametrize(
+    "name",
+    ["in_a_world", *(pytest.param(name, marks=pytest.mark.slow) for name in ("follows_a_clock", "gives_the_time"))],
+)
 def test_the_node_drives_after_hostile_peers(start, run, probe, tmp_path, name):
     node = start(*NODES[name])
     recorder = run("vds_gz.cli.record", "--all", "-o", str(tmp_path / "all.mcap"))

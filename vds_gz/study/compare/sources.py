@@ -180,9 +180,8 @@ def read_table(path: Path) -> Recording:
     if not names:
         raise RecordingError(f"{path}: the file is empty; {needed}")
     if missing := [name for name in ("time", *MOTION) if name not in names]:
-        raise RecordingError(
-            f"{path}: there is no column '{missing[0]}'; it has {' '.join(','.join(names).split())}; {needed}"
-        )
+        there = " ".join(",".join(names).split())  # a quoted cell may hold lines
+        raise RecordingError(f"{path}: there is no column '{missing[0]}'; it has {there}; {needed}")
     for name in names:
         if name.endswith("_actual") and f"{name.removesuffix('_actual')}_reference" not in names:
             raise RecordingError(f"{path}: there is '{name}' without its '_reference'; {needed}")
