@@ -55,20 +55,19 @@ def load(path: str | Path) -> dict[str, dict[str, float]]:
         raise ToleranceError(str(error)) from None
     if not content:
         raise ToleranceError(f"{path}: it must hold quantities with bounds, e.g. 'speed: {{rms: 0.05, delay: 0.01}}'")
+    bounds: dict[str, dict[str, float]] = {}
     for quantity, measures in content.items():
         place = f"{path}: {shown(quantity)}"
         if not isinstance(quantity, str) or not isinstance(measures, dict):
             raise ToleranceError(f"{place} is {shown(measures)}; it must hold bounds, e.g. '{{rms: 0.05}}'")
+        bounds[quantity] = {}
         for measure, limit in measures.items():
-            if (
-                not isinstance(measure, str)
-                or isinstance(limit, bool)
-                or not isinstance(limit, (int, float))
-                or not 0.0 <= limit <= LARGEST
-            ):
-                bounds = f"a number of at least 0, and at most {LARGEST:g}"
-                raise ToleranceError(f"{place} {shown(measure)} is {shown(limit)}; it must be {bounds}")
-    return {name: {str(one): float(limit) for one, limit in found.items()} for name, found in content.items()}
+            is_number = isinstance(limit, (int, float)) and not isinstance(limit, bool)
+            if not isinstance(measure, str) or not is_number or not 0.0 <= limit <= LARGEST:
+                right = f"a number of at least 0, and at most {LARGEST:g}"
+                raise ToleranceError(f"{place} {shown(measure)} is {shown(limit)}; it must be {right}")
+            bounds[quantity][measure] = float(limit)
+    return bounds
 
 
 def check(path: str | Path, numbers: Numbers) -> list[Bound]:
