@@ -77,7 +77,7 @@ def test_times_let_it_wait(tmp_path):
         ("obstacles: [{name: a, box: [1, 1], path: [[0, 0]]}]", "a list of 3 numbers: length and width and height"),
         ("? {a: 1}\n: 1", "is no YAML"),
         ("obstacles: !!binary [1]", "is no YAML"),
-        ("obstacles: [{name: a, 0x" + 5000 * "f" + ": 1}]", "a whole number of 20000 bits is not known"),
+        ("obstacles: [{name: a, 0x" + 900 * "f" + ": 1}]", "a whole number of 3600 bits is not known"),
         ("obstacles: [{name: a, box: [1, 1, -1], path: [[0, 0]]}]", "greater than 0"),
         ("obstacles: [{name: a, box: [1, 1, .nan], path: [[0, 0]]}]", "it must be a number"),
         ("obstacles: [{name: a, box: [1, 1, 1], path: [[0, 0], [1, 0]]}]", "neither 'speed' [m/s] nor 'times' [s]"),
