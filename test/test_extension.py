@@ -66,6 +66,10 @@ def at_rest(c):
     return HydraulicState(0.0, 0.0, 0, [0.0] * (c.delay_steps + 1))
 
 
+def at(c, angle):
+    return HydraulicState(angle, 0.0, 0, [angle] * (c.delay_steps + 1))
+
+
 def acceleration(c, angle, rate, target):
     return c.stiffness * (target - angle) - c.friction * rate
 
@@ -89,8 +93,8 @@ from vds_gz.parameters.actuators import DriveParameters
 from vds_gz.errors import ArgumentError
 from vds_gz.parameters.declaration import ParameterError, ParameterGroup, group, real
 from vds_gz.vehicle.actuators import (
-    DriveCoefficients, DriveState, drive_at_rest, drive_coefficients, drive_report, newest_reference, resized_line,
-    step_drive,
+    DriveCoefficients, DriveState, drive_at, drive_at_rest, drive_coefficients, drive_report, fit_lines,
+    newest_reference, resized_line, step_drive,
 )
 from vds_gz.vehicle.command import ACKERMANN
 from vds_gz.vehicle.model import (
@@ -141,22 +145,29 @@ def at_rest(c):
     return LoaderState(drive_at_rest(c.drive), hydraulics.at_rest(c.cylinder))
 
 
+def at(c, motion):
+    s = LoaderState(drive_at(c.drive, motion.v_x), hydraulics.at(c.cylinder, motion.steering_angle))
+    set_velocity(c, s)
+    return s
+
+
 def actuate(c, s, u):
     step_drive(c.drive, s.drive, u.v_x, u.acceleration)
     step_hydraulic(c.cylinder, s.cylinder, u.steering_angle)
+    set_velocity(c, s)
+
+
+def set_velocity(c, s):
     s.v_x = s.drive.velocity
     s.yaw_rate = s.v_x * math.tan(s.cylinder.angle) / c.length
 
 
-def step(c, s, u):
-    actuate(c, s, u)
+def move(c, s, u):
     integrate_pose(s, c.dt)
 
 
 def resize(c, s):
-    s.drive.references = resized_line(s.drive.references, s.drive.head, c.drive.delay_steps)
-    s.drive.rates = resized_line(s.drive.rates, s.drive.head, c.drive.delay_steps)
-    s.drive.head = 0
+    fit_lines(s.drive, c.drive.delay_steps)
     s.cylinder.references = resized_line(s.cylinder.references, s.cylinder.head, c.cylinder.delay_steps)
     s.cylinder.head = 0
 
@@ -189,8 +200,9 @@ LOADER = VehicleModel(
     accepts=frozenset((ACKERMANN,)),
     coefficients=coefficients,
     at_rest=at_rest,
-    actuate=actuate,
-    step=step,
+    at=at,
+    actuating=(actuate,),
+    moving=(move,),
     resize=resize,
     joints=joints,
     joint_states=joint_states,
@@ -246,12 +258,13 @@ def test_its_parameters_are_loaded_checked_and_described_like_ours(loader):
     p = parameters(loader, length=4.5, cylinder__damping=0.7)
     assert (p.length, p.cylinder.damping, p.cylinder.frequency, p.drive.max_velocity) == (4.5, 0.7, 8.0, 10.0)
     with pytest.raises(
-        ParameterError, match=r"'model_params.loader.cylinder.frequency' is 0; .* greater than 0 \[rad/s\]"
+        ParameterError,
+        match=r"'model_params.loader.cylinder.frequency' is 0; .* at least 1e-06, at most 1e\+06 \[rad/s\]",
     ):
         parameters(loader, cylinder__frequency=0.0)
     with pytest.raises(ParameterError, match=r"nearest valid name is 'model_params.loader.cylinder.damping'"):
         parameters(loader, cylinder__dampin=0.5)
-    with pytest.raises(ParameterError, match=r"'length' is -1; .* greater than 0 \[m\]"):
+    with pytest.raises(ParameterError, match=r"'length' is -1; .* at least 1e-06, at most 1e\+06 \[m\]"):
         loader.parameters(length=-1)
     with pytest.raises(ParameterError, match=r"^model_params.loader: a short loader must be a slow one"):
         parameters(loader, length=0.5)

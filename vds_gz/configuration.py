@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from vds_gz.errors import ArgumentError
+from vds_gz.errors import MAPPING, NUMBER, PATH, ArgumentError, takes
 from vds_gz.parameters import load
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.override import Override
@@ -56,6 +56,7 @@ def in_world(overrides: Sequence[Override], world: str, origin: str) -> list[Ove
     return found
 
 
+@takes(source=PATH, values=MAPPING.or_none)
 def load_parameters(source: str | Path, values: Mapping[str, object] | None = None) -> NodeParameters:
     """The parameters of a vehicle: its model, the model's own, and those of the node that simulates it.
 
@@ -72,16 +73,54 @@ def load_parameters(source: str | Path, values: Mapping[str, object] | None = No
     >>> load_parameters("deepracer", {"model_params.bicycle.wheel_base": 0.2}).vehicle.wheel_base
     0.2
     """
+    given = [Override(name, value, "values") for name, value in (values or {}).items()]
+    return parameters_of([*read_parameter_file(str(parameter_file(source)), f"/{NODE_NAME}"), *given])
+
+
+def parameter_file(source: str | Path) -> Path:
+    """The parameter file of a vehicle.
+
+    Args:
+        source: The name of a preset, or the path of a file.
+
+    Raises:
+        ArgumentError: There is no such preset or file.
+    """
     file = preset_file(str(source)) if str(source) in preset_names() else Path(source)
     if not file.is_file():
         raise ArgumentError(
             f"'{source}' is no parameter file (looked in {Path.cwd()}) and no preset; "
             f"presets are {', '.join(preset_names())}"
         )
-    given = [Override(name, value, "values") for name, value in (values or {}).items()]
-    return parameters_of([*read_parameter_file(str(file), f"/{NODE_NAME}"), *given])
+    return file
 
 
+def read_vehicle_file(path: str | Path, full_name: str) -> list[Override]:
+    """What a parameter file says for a vehicle's node, in any namespace and under any name.
+
+    Elsewhere than as ``/sim_node``, the section ``sim_node:`` of a file would not be the node's any more. Here it is;
+    a section for the node by its full name comes second and wins.
+
+    Args:
+        path: The file.
+        full_name: The node with its namespace, e.g. ``/robot/sim_node``.
+
+    Raises:
+        ArgumentError: The file cannot be read, is not a parameter file or says nothing for this node.
+    """
+    read: list[Override] = []
+    refused: ArgumentError | None = None
+    for name in dict.fromkeys((f"/{NODE_NAME}", full_name)):
+        try:
+            read += read_parameter_file(str(path), name)
+        except ArgumentError as error:
+            refused = error
+    if refused and not read:
+        raise refused
+    return read
+
+
+@takes(source=PATH, values=MAPPING.or_none, start=NUMBER)
 def load_vehicle(
     source: str | Path, values: Mapping[str, object] | None = None, *, compiled: bool = False, start: int = 0
 ) -> AnyVehicle:
@@ -127,9 +166,9 @@ def make_vehicle(
     return _made(kind, parameters, start, moves)
 
 
-def make_guarded_vehicle(parameters: NodeParameters) -> AnyGuardedVehicle:
-    """The vehicle of these parameters at rest at the origin, for whoever watches its way."""
-    return _made(GuardedVehicle, parameters)
+def make_guarded_vehicle(parameters: NodeParameters, *, start: int = 0) -> AnyGuardedVehicle:
+    """The vehicle of these parameters at rest at the origin at a time [ns], for a plant that checks its way."""
+    return _made(GuardedVehicle, parameters, start)
 
 
 def _made(kind: type[SomeVehicle], parameters: NodeParameters, start: int = 0, moves: bool = True) -> SomeVehicle:

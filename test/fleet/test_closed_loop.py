@@ -152,7 +152,7 @@ def test_lanes_and_structs_under_control_are_the_interpreted_vehicles_to_the_bit
     lanes.advance(PERIODS - PERIODS // 3)
     assert results(lanes) == expected
     if model is DIFFERENTIAL:
-        structs = loop_of(dataclasses.replace(model, phases=()), runs[0], name, *runs[1:])
+        structs = loop_of(dataclasses.replace(model, lanes=False), runs[0], name, *runs[1:])
         structs.advance(PERIODS)
         assert results(structs) == expected
 
@@ -294,7 +294,7 @@ def test_a_function_that_fails_is_named_with_the_vehicle_and_the_time(result, ve
     "model",
     [
         pytest.param(DIFFERENTIAL, id="lanes"),
-        pytest.param(dataclasses.replace(DIFFERENTIAL, phases=()), id="structs", marks=pytest.mark.slow),
+        pytest.param(dataclasses.replace(DIFFERENTIAL, lanes=False), id="structs", marks=pytest.mark.slow),
     ],
 )
 def test_a_function_of_a_module_drives_vehicles_without_steering(tmp_path, monkeypatch, model):

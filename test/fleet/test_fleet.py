@@ -38,8 +38,8 @@ MODELS = [BICYCLE, DIFFERENTIAL, OMNI]
 
 
 def without_lanes(model):
-    """The model as one whose step is one piece."""
-    return dataclasses.replace(model, phases=())
+    """The model as one that runs as structs."""
+    return dataclasses.replace(model, lanes=False)
 
 
 #: Where each model is a program of its own to compile, the quickest stands for all.
@@ -104,7 +104,7 @@ def states_of(fleet: Fleet) -> list:
     for state in states:
         for field in dataclasses.fields(state):
             line = getattr(state, field.name)
-            if dataclasses.is_dataclass(line):
+            if hasattr(line, "references"):
                 line.references = [*line.references[line.head :], *line.references[: line.head]]
                 line.rates = [*line.rates[line.head :], *line.rates[: line.head]]
                 line.head = 0
@@ -341,17 +341,11 @@ def watch(c, s, u) -> None:
     s.fast = s.v_x > 0.5
 
 
-def watched_step(c, s, u) -> None:
-    DIFFERENTIAL.step(c, s, u)
-    watch(c, s, u)
-
-
 def test_flags_in_a_state_may_change():
     watched = dataclasses.replace(
         DIFFERENTIAL,
-        step=watched_step,
         at_rest=lambda c: WatchedState(drive_at_rest(c.drive), drive_at_rest(c.drive)),
-        phases=(*DIFFERENTIAL.phases, watch),
+        moving=(*DIFFERENTIAL.moving, watch),
     )
     at_once = DriveParameters(dead_time=0.0, time_constant=0.01, max_acceleration=0.0)
     parameters = [DifferentialParameters(drive_actuators=at_once)] * 2
@@ -363,7 +357,7 @@ def test_flags_in_a_state_may_change():
 
 def test_a_model_of_too_many_phases_is_refused():
     with pytest.raises(ArgumentError, match="'bicycle' has 5 phases; it must be at most 4"):
-        Fleet(dataclasses.replace(BICYCLE, phases=(*BICYCLE.phases, watch)), [BicycleParameters()])
+        Fleet(dataclasses.replace(BICYCLE, moving=(*BICYCLE.moving, watch)), [BicycleParameters()])
 
 
 FORK = """

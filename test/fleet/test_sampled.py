@@ -18,6 +18,7 @@ from vds_gz.parameters.vehicles import BicycleParameters, DifferentialParameters
 from vds_gz.vehicle.bicycle import BICYCLE
 from vds_gz.vehicle.command import CONTROL, DIRECT, DRIVE, PEDALS, REVERSE, Command, ackermann, twist
 from vds_gz.vehicle.differential import DIFFERENTIAL
+from vds_gz.vehicle.model import SteadyMotion
 from vds_gz.vehicle.omni import OMNI
 from vds_gz.vehicle.schedule import COMMAND, command_records, fields_of
 
@@ -30,7 +31,7 @@ DT = 1e-3
 VEHICLES = 70
 END = 240
 
-STRUCTS = dataclasses.replace(BICYCLE, phases=())
+STRUCTS = dataclasses.replace(BICYCLE, lanes=False)
 IN_LANES = [BICYCLE, DIFFERENTIAL, OMNI]
 BOTH = pytest.mark.parametrize("model", [BICYCLE, STRUCTS], ids=["lanes", "structs"])
 
@@ -172,30 +173,27 @@ def test_so_they_are_of_autowares_models(name):
 
 
 @BOTH
-def test_actuators_that_start_somewhere_have_been_there_for_all_of_their_dead_times(model):
+def test_vehicles_start_in_the_states_that_are_given(model):
     random = np.random.default_rng(4)
     parameters = [RANDOM["bicycle"](random) for _ in range(VEHICLES)]
-    starts = {"drive.velocity": random.uniform(-1, 1, VEHICLES), "steering.angle": random.uniform(-0.3, 0.3, VEHICLES)}
-    starts |= {"x": 3.0, "heading": random.uniform(-3, 3, VEHICLES)}
+    starts = []
+    for p in parameters:
+        motion = SteadyMotion(v_x=random.uniform(-1, 1), steering_angle=random.uniform(-0.3, 0.3))
+        starts.append(model.at(model.coefficients(p, DT), motion))
+        starts[-1].x, starts[-1].heading = 3.0, random.uniform(-3, 3)
     begins, commands = np.array([0, 120]), [ackermann(1.0, 0.3, 0.5, 0.5), twist(-0.5, 0.0, 0.1)]
     readings = random_readings(["drive.velocity", "steering.angle", "x", "y", "v_x"], random)
     read = sampled(model, parameters, records_of(commands), begins, readings, starts=starts)
-    for i, p in enumerate(parameters):
-        state = model.at_rest(model.coefficients(p, DT))
-        state.drive.velocity, state.steering.angle = starts["drive.velocity"][i], starts["steering.angle"][i]
-        state.drive.references = [state.drive.velocity] * len(state.drive.references)
-        state.steering.references = [state.steering.angle] * len(state.steering.references)
-        state.x, state.heading = 3.0, starts["heading"][i]
+    for i, (p, state) in enumerate(zip(parameters, starts, strict=True)):
         assert read[:, i].tolist() == interpreted(model, p, commands, begins, readings, state=state)
 
 
-def test_lists_of_a_state_are_filled():
-    """A car of Autoware's that already drives its reference goes on with it."""
+def test_a_car_of_autowares_that_starts_moving_has_been_asked_for_it_through_its_dead_time():
     model = MODELS["delay_steer_vel"]
     readings = readings_of([(0, "v_x", 0, 1.0), (300, "v_x", 1, 1.0), (440, "v_x", 2, 1.0)], ["v_x"], 3)
-    starts = {"v_x": [2.0, 3.0], "drive.line.values": [2.0, 3.0]}
     # As many entries, and so the same program, as of the vehicles above.
     p = dataclasses.replace(model.parameters(), vel_time_delay=0.3, steer_time_delay=0.3)
+    starts = [model.at(model.coefficients(p, DT), SteadyMotion(v_x)) for v_x in (2.0, 3.0)]
     commands = command_records(kind=CONTROL, v_x=0.0)
     read = sampled(model, [p] * 2, commands, np.array([0]), readings, starts=starts)
     assert read[:2].tolist() == [[2.0, 3.0]] * 2
@@ -284,9 +282,7 @@ ONE = readings_of([(1, "v_x", 0, 1.0)], ["v_x"], 1)
             r"'v_x' is of shape \(3,\); it must be 1 .* of 2 vehicles",
         ),
         ({"calibrations": Calibrations(v_y=math.nan)}, "'v_y' .* finite"),
-        ({"starts": {"speed": 1.0}}, "no real number 'speed'; it has drive.velocity, "),
-        ({"starts": {"drive.speed": 1.0}}, "no real number 'drive.speed'"),
-        ({"starts": {"v_x.speed": 1.0}}, "no real number 'v_x.speed'"),
+        ({"starts": []}, "0 starts and 2 vehicles; there must be one for each"),
         ({"readings": dataclasses.replace(ONE, numbers=("drive",))}, "no real number 'drive'; it has drive.velocity"),
     ],
 )

@@ -5,7 +5,8 @@ import math
 
 from hypothesis import strategies as st
 
-from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
+from vds_gz.parameters.actuators import BodyLimits, DriveParameters, SteeringParameters
+from vds_gz.parameters.declaration import describe
 from vds_gz.parameters.vehicles import BicycleParameters, DifferentialParameters, OmniParameters
 from vds_gz.vehicle.bicycle import BICYCLE
 from vds_gz.vehicle.command import Command, ackermann, twist
@@ -21,6 +22,8 @@ IDEAL_DRIVE = DriveParameters(
     dead_time=0.0, time_constant=0.0, max_velocity=0.0, max_acceleration=0.0, max_deceleration=0.0
 )
 IDEAL_STEERING = SteeringParameters(dead_time=0.0, time_constant=0.0, max_velocity=0.0, max_position=0.0)
+#: Bodies without limits of their own.
+FREE_BODY = {limit.name: limit.default for limit in describe(BodyLimits())}
 IDEAL_LIMITED_STEERING = dataclasses.replace(IDEAL_STEERING, max_position=1.5)
 
 
@@ -55,9 +58,15 @@ def _zero_or(low: float, high: float):
     return st.one_of(st.just(0.0), st.floats(low, high))
 
 
+def _one_or(low: float, high: float):
+    return st.one_of(st.just(1.0), st.floats(low, high))
+
+
 drives = st.builds(
     DriveParameters,
     dead_time=st.floats(0.0, 0.1),
+    dead_band=_zero_or(0.01, 0.5),
+    gain=_one_or(0.5, 2.0),
     time_constant=_zero_or(1e-3, 1.0),
     max_velocity=_zero_or(0.1, 5.0),
     max_acceleration=_zero_or(0.1, 20.0),
@@ -66,6 +75,9 @@ drives = st.builds(
 free_steerings = st.builds(
     SteeringParameters,
     dead_time=st.floats(0.0, 0.1),
+    dead_band=_zero_or(0.01, 0.2),
+    gain=_one_or(0.5, 2.0),
+    backlash=_zero_or(0.01, 0.3),
     time_constant=_zero_or(1e-3, 0.5),
     max_velocity=_zero_or(0.1, 10.0),
     max_position=_zero_or(0.1, 3.5),
@@ -73,6 +85,9 @@ free_steerings = st.builds(
 limited_steerings = st.builds(
     SteeringParameters,
     dead_time=st.floats(0.0, 0.1),
+    dead_band=_zero_or(0.01, 0.2),
+    gain=_one_or(0.5, 2.0),
+    backlash=_zero_or(0.01, 0.3),
     time_constant=_zero_or(1e-3, 0.5),
     max_velocity=_zero_or(0.1, 10.0),
     max_position=st.floats(0.1, 1.4),
@@ -96,8 +111,15 @@ fixed_drive_bicycles = st.builds(
 steered_drive_bicycles = st.builds(
     BicycleParameters, **_geometry, drive_on_steered_wheel=st.just(True), steering_actuator=free_steerings
 )
+_body_limits = {
+    "max_linear_velocity": _zero_or(0.1, 5.0),
+    "max_linear_acceleration": _zero_or(0.1, 20.0),
+    "max_angular_velocity": _zero_or(0.1, 3.0),
+    "max_angular_acceleration": _zero_or(0.1, 20.0),
+}
 differentials = st.builds(
     DifferentialParameters,
+    **_body_limits,
     base_link_offset=st.floats(-1.0, 1.0),
     track=st.floats(0.2, 2.0),
     tire_diameter=st.floats(0.1, 1.0),
@@ -105,6 +127,7 @@ differentials = st.builds(
 )
 omnis = st.builds(
     OmniParameters,
+    **_body_limits,
     base_link_offset=st.floats(-1.0, 1.0),
     wheel_base=st.floats(1.1, 2.0),
     track=st.floats(0.3, 1.0),

@@ -1,6 +1,9 @@
 """Random vehicles of the models that run in lanes, and random commands."""
 
-from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
+import numpy as np
+
+from vds_gz.parameters.actuators import MAP_POINTS, BodyLimits, DriveParameters, SteeringParameters
+from vds_gz.parameters.declaration import describe
 from vds_gz.parameters.vehicles import BicycleParameters, DifferentialParameters, OmniParameters
 from vds_gz.vehicle.bicycle import BICYCLE
 from vds_gz.vehicle.command import ackermann, twist
@@ -13,8 +16,26 @@ def some(random, low, high):
     return 0.0 if random.random() < 0.2 else random.uniform(low, high)
 
 
+def random_response(random) -> dict:
+    """What an actuator does in steady state, often as asked."""
+    references = np.sort(random.uniform(-1.0, 4.0, random.integers(2, MAP_POINTS + 1)))
+    is_mapped = random.random() < 0.3
+    return {
+        "dead_band": some(random, 0.05, 0.5),
+        "gain": random.uniform(0.5, 1.5) if random.random() < 0.5 else 1.0,
+        "map_references": tuple(references) if is_mapped else (),
+        "map_responses": tuple(random.uniform(-2.0, 4.0, len(references))) if is_mapped else (),
+        "offset": some(random, -0.2, 0.2),
+    }
+
+
+def random_body_limits(random) -> dict:
+    return {limit.name: some(random, 0.5, 20.0) for limit in describe(BodyLimits())}
+
+
 def random_drive(random) -> DriveParameters:
     return DriveParameters(
+        **random_response(random),
         dead_time=random.integers(0, 100) * 1e-3,
         time_constant=some(random, 1e-3, 0.5),
         max_velocity=some(random, 0.5, 5.0),
@@ -39,6 +60,8 @@ def random_bicycle(random) -> BicycleParameters:
         max_wheel_velocity=some(random, 0.5, 5.0),
         drive_actuator=random_drive(random),
         steering_actuator=SteeringParameters(
+            **random_response(random),
+            backlash=some(random, 0.01, 0.2),
             dead_time=random.integers(0, 100) * 1e-3,
             time_constant=some(random, 1e-3, 0.2),
             max_velocity=some(random, 1.0, 20.0),
@@ -50,7 +73,10 @@ def random_bicycle(random) -> BicycleParameters:
 
 def random_differential(random) -> DifferentialParameters:
     return DifferentialParameters(
-        track=random.uniform(0.2, 2.0), tire_diameter=random.uniform(0.1, 1.0), drive_actuators=random_drive(random)
+        track=random.uniform(0.2, 2.0),
+        tire_diameter=random.uniform(0.1, 1.0),
+        drive_actuators=random_drive(random),
+        **random_body_limits(random),
     )
 
 
@@ -61,6 +87,7 @@ def random_omni(random) -> OmniParameters:
         track=random.uniform(0.3, 1.0),
         roller_pattern="ox"[random.integers(2)],
         drive_actuators=random_drive(random),
+        **random_body_limits(random),
     )
 
 

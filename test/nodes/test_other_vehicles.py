@@ -13,7 +13,6 @@ from vds_gz.geometry.so3 import angles, quaternion
 from vds_gz.interface import topics
 from vds_gz.interface.topics import Topic
 from vds_gz.nodes.other_vehicles import SILENCE, OtherVehicle, OtherVehicles
-from vds_gz.nodes.surroundings import Surroundings
 from vds_gz.plant.in_world import WorldPlant
 from vds_gz.ros.errors import UnknownTypeError
 from vds_gz.ros.factory import open_graph
@@ -22,6 +21,7 @@ from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.command import twist
 from vds_gz.world.errors import WorldError
 from vds_gz.world.load import load_world
+from vds_gz.world.surroundings import Surroundings
 
 PARAMETERS = """
 /**:

@@ -171,7 +171,7 @@ def test_an_unknown_name_is_refused_with_the_nearest_valid_one():
     ],
 )
 def test_the_nearest_name_is_the_one_that_was_meant(wrong, right):
-    assert refusal({wrong: 1.0}).endswith(f"the nearest valid name is '{right}'")
+    assert refusal({wrong: 1.0}).splitlines()[0].endswith(f"the nearest valid name is '{right}'")
 
 
 def test_even_a_name_like_no_other_is_refused_with_one_clear_message():
@@ -184,7 +184,8 @@ def test_an_unknown_name_tells_where_it_stood():
 
 
 def test_an_unknown_model_is_refused_with_those_that_there_are():
-    assert refusal(model="tank") == "parameter 'model' is 'tank'; it must be one of bicycle, differential, omni"
+    said = "parameter 'model' is 'omi'; it must be one of bicycle, differential, omni; the nearest is 'omni'"
+    assert refusal(model="omi") == said
 
 
 def test_a_group_is_no_parameter():
@@ -194,8 +195,8 @@ def test_a_group_is_no_parameter():
 @pytest.mark.parametrize(
     ("name", "value", "words"),
     [
-        ("step_rate", 0.0, "is 0; it must be a finite number, greater than 0, at most 100000 [Hz]"),
-        ("step_rate", 200_000.0, "is 200000; it must be a finite number, greater than 0, at most 100000 [Hz]"),
+        ("step_rate", 0.0, "is 0; it must be a finite number, at least 0.1, at most 100000 [Hz]"),
+        ("step_rate", 200_000.0, "is 200000; it must be a finite number, at least 0.1, at most 100000 [Hz]"),
         ("step_rate", "fast", "is 'fast'; it must be a double"),
         ("step_rate", True, "is True; it must be a double"),
         ("use_sim_time", 1, "is 1; it must be a bool"),
@@ -204,12 +205,16 @@ def test_a_group_is_no_parameter():
         ("localization.seed", True, "is True; it must be an integer"),
         ("localization.seed", -1, "is -1; it must be a whole number, at least 0"),
         ("model", 3, "is 3; it must be a string"),
-        ("model_params.bicycle.wheel_base", 0.0, "is 0; it must be a finite number, greater than 0 [m]"),
-        ("model_params.bicycle.base_link_offset", math.inf, "is inf; it must be a finite number [m]"),
+        ("model_params.bicycle.wheel_base", 0.0, "is 0; it must be a finite number, at least 1e-06, at most 1e+06 [m]"),
+        (
+            "model_params.bicycle.base_link_offset",
+            math.inf,
+            "is inf; it must be a finite number, at least -1e+06, at most 1e+06 [m]",
+        ),
         (
             "model_params.bicycle.drive_actuator.time_constant",
             -0.1,
-            "is -0.1; it must be a finite number, at least 0 [s]",
+            "is -0.1; it must be a finite number, at least 0, at most 1e+06 [s]",
         ),
         (
             "model_params.bicycle.drive_actuator.dead_time",
@@ -288,5 +293,37 @@ def test_rollers_in_an_o_cannot_turn_wheels_that_stand_in_a_square():
 
 
 def test_what_does_not_fit_together_is_said_of_the_chosen_model_only():
-    square = {"model": "bicycle", "model_params.omni.wheel_base": 1.2, "model_params.omni.track": 1.2}
+    square = {
+        "model": "bicycle",
+        "model_params.bicycle.wheel_base": 2.0,
+        "model_params.omni.wheel_base": 1.2,
+        "model_params.omni.track": 1.2,
+    }
     assert loaded(square).model == "bicycle"
+
+
+def test_parameters_of_other_models_alone_are_refused():
+    said = refusal({"model": "omni", "model_params.bicycle.wheel_base": 2.0})
+    assert "'model_params.bicycle.wheel_base' is of the model 'bicycle'" in said
+    assert "'model_params.omni', or 'model: bicycle', would be right" in said
+
+
+def test_everything_that_is_wrong_is_said_at_once():
+    wrong = {
+        "steprate": 5.0,
+        "step_rate": -1.0,
+        "sensors.a.type": "lidr",
+        "sensors.b.rate": 3.0,
+        "model_params.bicycle.wheel_base": "long",
+        "localization.seed": -1,
+    }
+    lines = refusal(wrong).splitlines()
+    named = ("'sensors.a.type'", "sensor 'b'", "'steprate'", "'step_rate' is -1", "'model_params", "'localization.")
+    assert len(lines) == len(named)
+    assert all(any(name in line for line in lines) for name in named)
+
+
+def test_what_does_not_fit_together_is_said_of_every_group():
+    limit = "model_params.bicycle.steering_actuator.max_position"
+    said = refusal({"pub_rate": 2000.0, limit: 0.0, "gazebo.model": ""}).splitlines()
+    assert [line.partition(":")[0] for line in said] == ["gazebo", "model_params.bicycle"]

@@ -14,6 +14,7 @@ from vds_gz.vehicle import actuators
 from vds_gz.vehicle.actuators import resized_line, wrap
 
 DT = 1e-3
+offsets = st.one_of(st.just(0.0), st.floats(-0.5, 0.5))
 #: Dead time [s], step [s], steps until a step input shows.
 DEAD_TIMES = [
     (0.0, DT, 0),
@@ -279,6 +280,53 @@ def test_a_steerings_rate_is_the_change_of_its_angle():
         before = s.angle
 
 
+# Gain, offset, dead band, backlash
+
+
+def test_gain_and_offset_act_before_saturation():
+    p = ideal_drive(gain=0.8, offset=0.1, max_velocity=1.0)
+    assert run_drive(p, [0.0, 1.0, 2.0, -1.0]) == pytest.approx([0.1, 0.9, 1.0, -0.7])
+    p = ideal_steering(gain=0.5, offset=-0.1, max_position=0.3)
+    assert run_steering(p, [0.0, 0.4, -1.0]) == pytest.approx([-0.1, 0.1, -0.3])
+
+
+def test_references_below_the_dead_band_count_as_zero():
+    p = ideal_drive(dead_band=0.2)
+    assert run_drive(p, [0.19, 0.2, -0.19, -0.3]) == [0.0, 0.2, 0.0, -0.3]
+
+
+def test_a_wheel_stays_while_its_actuator_crosses_the_backlash():
+    p = ideal_steering(backlash=0.1)
+    out = run_steering(p, [0.04, 0.2, 0.16, 0.1, 0.02])
+    assert out == pytest.approx([0.0, 0.15, 0.15, 0.15, 0.07])
+
+
+@pytest.mark.parametrize("reference", [-0.0, 0.0, 0.1, 1e-300, -0.7])
+def test_default_gain_offset_and_dead_band_change_no_bit_not_even_of_minus_zero(reference):
+    drive = actuators.drive_coefficients(ideal_drive(), DT)
+    steering = actuators.steering_coefficients(ideal_steering(), DT)
+    for c in (drive, steering):
+        assert actuators.static_response(c, reference).hex() == reference.hex()
+
+
+@given(drives, offsets, st.floats(-2.0, 2.0))
+def test_a_drive_at_a_velocity_keeps_it(p, offset, velocity):
+    c = actuators.drive_coefficients(dataclasses.replace(p, offset=offset, dead_band=0.0, max_velocity=0.0), DT)
+    s = actuators.drive_at(c, velocity)
+    for _ in range(3):
+        actuators.step_drive(c, s, actuators.steady_reference(c, velocity), math.inf)
+    assert s.velocity == pytest.approx(velocity, abs=1e-12)
+
+
+@given(free_steerings, offsets, st.floats(-2.0, 2.0))
+def test_a_steering_at_an_angle_keeps_it(p, offset, angle):
+    c = actuators.steering_coefficients(dataclasses.replace(p, offset=offset, dead_band=0.0, max_position=0.0), DT)
+    s = actuators.steering_at(c, angle)
+    for _ in range(3):
+        actuators.step_steering(c, s, actuators.steady_reference(c, angle), math.inf)
+    assert s.angle == pytest.approx(angle, abs=1e-12)
+
+
 # Over random parameters and references
 
 histories = st.lists(st.tuples(st.floats(-6.0, 6.0), st.integers(1, 60)), min_size=1, max_size=8).map(
@@ -297,15 +345,22 @@ def delayed(values, dead_time, dt, default):
     return out
 
 
-@given(drives, histories, steps_of_time, rate_limits)
-def test_a_drive_does_what_its_specification_says(p, references, dt, own_rate):
+def asked_for(p, reference):
+    """What an actuator is to do after a reference's dead time."""
+    return p.gain * (reference if abs(reference) >= p.dead_band else 0.0) + p.offset
+
+
+@given(drives, offsets, histories, steps_of_time, rate_limits)
+def test_a_drive_does_what_its_specification_says(p, offset, references, dt, own_rate):
+    p = dataclasses.replace(p, offset=offset)
     velocity = 0.0
     references = references[:150]
     acceleration = p.max_acceleration or math.inf
     deceleration = p.max_deceleration or acceleration
     out = run_drive(p, references, dt, [own_rate] * len(references))
     rates = delayed([own_rate] * len(references), p.dead_time, dt, math.inf)
-    for k, asked in enumerate(delayed(references, p.dead_time, dt, 0.0)):
+    for k, reference in enumerate(delayed(references, p.dead_time, dt, 0.0)):
+        asked = asked_for(p, reference)
         if p.max_velocity:
             asked = max(-p.max_velocity, min(asked, p.max_velocity))
         gain = 1.0 - math.exp(-dt / p.time_constant) if p.time_constant else 1.0
@@ -324,22 +379,24 @@ def test_a_drive_does_what_its_specification_says(p, references, dt, own_rate):
         velocity = out[k]
 
 
-@given(free_steerings, histories, steps_of_time, rate_limits)
-def test_a_steering_does_what_its_specification_says(p, references, dt, own_rate):
-    angle = 0.0
+@given(free_steerings, offsets, histories, steps_of_time, rate_limits)
+def test_a_steering_does_what_its_specification_says(p, offset, references, dt, own_rate):
+    p = dataclasses.replace(p, offset=offset)
+    position = angle = 0.0
     references = references[:150]
     out = run_steering(p, references, dt, [own_rate] * len(references))
     rates = delayed([own_rate] * len(references), p.dead_time, dt, math.inf)
-    for k, asked in enumerate(delayed(references, p.dead_time, dt, 0.0)):
+    for k, reference in enumerate(delayed(references, p.dead_time, dt, 0.0)):
+        asked = asked_for(p, reference)
         if p.max_position:
-            gap = max(-p.max_position, min(asked, p.max_position)) - angle
+            gap = max(-p.max_position, min(asked, p.max_position)) - position
         else:
-            gap = math.remainder(asked - angle, 2.0 * math.pi)
+            gap = math.remainder(asked - position, 2.0 * math.pi)
         gain = 1.0 - math.exp(-dt / p.time_constant) if p.time_constant else 1.0
         most = min(p.max_velocity or math.inf, rates[k]) * dt
-        angle += max(-most, min(gain * gap, most))
+        position += max(-most, min(gain * gap, most))
+        angle = max(position - p.backlash / 2.0, min(angle, position + p.backlash / 2.0))
         assert out[k] == pytest.approx(angle, abs=1e-9)
-        angle = out[k]
 
 
 @given(drives, free_steerings, histories, histories, histories)

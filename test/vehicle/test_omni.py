@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from helpers.driving import IDEAL_DRIVE, MILLISECOND, SECOND, driven, joints_of, omnis, twists
+from helpers.driving import FREE_BODY, IDEAL_DRIVE, MILLISECOND, SECOND, driven, joints_of, omnis, twists
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -49,7 +49,7 @@ def test_forward_lateral_in_place_and_mixed_commands_are_tracked_in_steady_state
 
 @given(omnis, twists)
 def test_each_actuator_gets_what_the_body_velocity_means_at_its_wheel(p, command):
-    p = dataclasses.replace(p, base_link_offset=0.0, drive_actuators=IDEAL_DRIVE)
+    p = dataclasses.replace(p, base_link_offset=0.0, drive_actuators=IDEAL_DRIVE, **FREE_BODY)
     vehicle = driven(OMNI, p, command, 0.002)
     expected = system(p) @ (command.v_x, command.v_y, command.yaw_rate)
     assert speeds(vehicle) == pytest.approx(expected, abs=1e-9)
@@ -68,9 +68,8 @@ def test_the_body_velocity_is_the_least_squares_solution_of_the_wheel_speeds(p, 
 
 @given(omnis, twists, st.floats(0.1, 2.0))
 def test_a_command_beyond_the_drives_is_slowed_down_in_the_same_direction(p, command, limit):
-    p = dataclasses.replace(
-        p, base_link_offset=0.0, drive_actuators=dataclasses.replace(IDEAL_DRIVE, max_velocity=limit)
-    )
+    drives = dataclasses.replace(IDEAL_DRIVE, max_velocity=limit)
+    p = dataclasses.replace(p, base_link_offset=0.0, drive_actuators=drives, **FREE_BODY)
     vehicle = driven(OMNI, p, command, 0.002)
     body = np.array([command.v_x, command.v_y, command.yaw_rate])
     fastest = np.abs(system(p) @ body).max()

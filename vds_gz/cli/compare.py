@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from vds_gz.cli.console_script import DONE, FAILED, RAW, command, positive, split_ros_arguments
+from vds_gz.cli.console_script import positive, split_ros_arguments
 from vds_gz.commandlog.files import read as read_log
 from vds_gz.commandlog.log import CommandLog
 from vds_gz.commandlog.profiles import limits_of, make
@@ -15,6 +15,7 @@ from vds_gz.commandlog.table import is_table
 from vds_gz.errors import ArgumentError
 from vds_gz.parameters.gazebo import LINKS
 from vds_gz.ros.arguments import Arguments, parse
+from vds_gz.ros.programs import DONE, FAILED, CommandLine, command
 from vds_gz.study.compare.differences import ComparisonError, compare
 from vds_gz.study.compare.live import NODE_NAME, Gazebo, record_live, run_in_gazebo
 from vds_gz.study.compare.sources import Source, commands_of, find, read_run, simulate
@@ -126,7 +127,7 @@ def main(argv: list[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser("vds-gz compare", description=DESCRIPTION, epilog=EPILOG, formatter_class=RAW)
+    parser = CommandLine("vds-gz compare", description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("a", metavar="A", help="a recording, a model, or a vehicle that runs")
     parser.add_argument("b", metavar="B", help="another one")
     parser.add_argument("--log", metavar="FILE", help="commands for models: a CSV file or a bag")

@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Callable
 
-from vds_gz.cli.console_script import DONE, RAW, command, positive
+from vds_gz.cli.console_script import positive
 from vds_gz.commandlog.csv import columns_of, table_types
 from vds_gz.commandlog.files import read
 from vds_gz.commandlog.log import CommandLog, CommandLogError
@@ -14,6 +14,7 @@ from vds_gz.commandlog.player import Player
 from vds_gz.interface.commands import CommandType, Values, command_type, whole_types
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.factory import open_graph
+from vds_gz.ros.programs import DONE, CommandLine, command
 from vds_gz.ros.stopping import on_signals
 from vds_gz.study.progress import Advance, progress
 
@@ -49,6 +50,7 @@ def main(argv: list[str]) -> int:
     """
     arguments = parse(argv, NODE_NAME)
     options = _parser().parse_args(arguments.rest)
+    arguments.refuse_parameters()
     log = read(options.log, options.topic)
     sent_as = _type(log, options.kind)
     stop = on_signals()
@@ -86,7 +88,7 @@ def _description() -> str:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser("vds-gz drive", description=_description(), epilog=EPILOG, formatter_class=RAW)
+    parser = CommandLine("vds-gz drive", description=_description(), epilog=EPILOG)
     parser.add_argument("log", metavar="LOG", help="CSV file or bag")
     parser.add_argument("--topic", metavar="NAME", help="the topic of a bag, where several have commands")
     parser.add_argument(

@@ -8,10 +8,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from vds_gz.cli.console_script import DONE, FAILED, add_workers_option
+from vds_gz.cli.console_script import add_workers_option
 from vds_gz.cli.identify_actuation import Task
 from vds_gz.errors import ArgumentError
 from vds_gz.parameters.node import NodeParameters
+from vds_gz.ros.programs import DONE, FAILED
 from vds_gz.study.identify.exports import overrides
 from vds_gz.study.identify.many import Source, identify_many
 from vds_gz.study.identify.pooling import pool_fits

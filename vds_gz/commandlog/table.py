@@ -139,7 +139,7 @@ class Table:
     def _no_number(self, line: int, cells: Sequence[str], places: Collection[int]) -> str:
         place = next(place for place in places if cells[place] and not is_number(cells[place]))
         cell = cells[place] if len(cells[place]) <= LONGEST_CELL else f"{cells[place][:LONGEST_CELL]}..."
-        return f"{self.path}, line {line}, column '{self.names[place]}': '{cell}' must be a number or empty"
+        return f"{self.path}, line {line}, column '{self.names[place]}': {cell!r} must be a number or empty"
 
 
 def is_table(path: Path) -> bool:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from vds_gz.errors import ArgumentError
 from vds_gz.fleet.columns import Columns, Numbers, no_such_number
-from vds_gz.fleet.layout import Constant, Entries, Layout, Reals, Row, kinds_of, layout_of, values_of
+from vds_gz.fleet.layout import Constant, Entries, Kind, Layout, Reals, Row, kinds_of, layout_of, values_of
 from vds_gz.fleet.program import PHASES, WIDTH, LineRows, Plan, lanes_run
 from vds_gz.fleet.threads import share
 from vds_gz.vehicle.actuators import DriveState, SteeringState, resized_line
@@ -24,9 +24,6 @@ from vds_gz.vehicle.model import C, P, S, VehicleModel
 
 #: What of a command limits a rate; infinite where nothing does.
 _LIMITS = ("acceleration", "steering_rate")
-
-#: The number of an actuator that follows its reference.
-RESPONSES = ("velocity", "angle")
 
 #: What a copy makes anew.
 _NOT_COPIED = {"states", "commands", "_program"}
@@ -38,7 +35,7 @@ _LINE_FIELDS = [field.name for field in dataclasses.fields(LineRows)]
 
 
 class Lanes(Generic[P, C, S]):
-    """The vehicles of a fleet whose model has phases.
+    """The vehicles of a fleet whose model runs in lanes.
 
     What fills the last block are vehicles at rest, with the coefficients of the last one.
 
@@ -71,6 +68,7 @@ class Lanes(Generic[P, C, S]):
         coefficients = [model.coefficients(one, dt) for one in parameters]
         rest = model.at_rest(coefficients[0])
         self._line_names = list(_line_names(rest))
+        at_rest, lengths = self._at_rest(coefficients)
         self._count = len(parameters)
         self._blocks = -(-self._count // WIDTH)
 
@@ -78,7 +76,7 @@ class Lanes(Generic[P, C, S]):
         numbers: list[Reals] = []
         c = self._coefficients = self.placed(coefficients, index, numbers, fixed=constant_flags)
         first = len(numbers)
-        s = self.placed([rest], index, numbers)
+        s = self.placed([rest], index, numbers, at_rest)
         end = len(numbers)
         u = self.placed([Command()], index, numbers)
         self._numbers = np.array(numbers)
@@ -86,7 +84,7 @@ class Lanes(Generic[P, C, S]):
         self._places = {name: row.index for name, row in rows.items() if row.kind == "real"}
         layouts = [layout_of(entries) for entries in (s, u)]
         self._layouts = layouts
-        self._rest = self._numbers[first:end, 0].copy()
+        self._rest = self._numbers[first:end].copy()
 
         lines = [{name: Row("real", next(index)) for name in _LINE_FIELDS} for _ in self._line_names]
         s |= {
@@ -103,7 +101,6 @@ class Lanes(Generic[P, C, S]):
             rows=next(index),
             limited=False,
         )
-        lengths = np.array([self._line_lengths(one) for one in coefficients]) - 1
         steps = self.padded(lengths.T).reshape(-1, self._blocks, WIDTH)
         self._steps = np.ascontiguousarray(steps.transpose(1, 0, 2))
         self._uniform = _uniform(self._steps)
@@ -193,23 +190,18 @@ class Lanes(Generic[P, C, S]):
             raise ArgumentError(no_such_number(self.model.name, name, self._places))
         return self._places[name]
 
-    def start(self, name: str, values: Reals) -> None:
-        """Let a number of the state start with values, one a vehicle; an actuator's fills its dead time too.
-
-        Raises:
-            ArgumentError: There is none of this name.
-        """
-        self._numbers[self.place(name), : self._count] = values
-        actuator, _, number = name.rpartition(".")
-        if actuator in self._line_names and number in RESPONSES:
-            line = self._line_names.index(actuator)
-            self._references[:, line] = self.padded(values).reshape(self._blocks, 1, WIDTH)
+    def begin(self, states: Sequence[S]) -> None:
+        """Give every vehicle a copy of a state."""
+        for vehicle, state in enumerate(states):
+            self.set_state(vehicle, state)
 
     def configure(self, vehicles: NDArray[np.intp], parameters: Sequence[P]) -> None:
         """Give vehicles that are about to be reset other parameters."""
         every = [self.model.coefficients(one, self._dt) for one in parameters]
         self._set_coefficients(vehicles, every)
-        lengths = np.array([self._line_lengths(one) for one in every]) - 1
+        at_rest, lengths = self._at_rest(every)
+        kinds = [kind for _, kind in kinds_of(self.model.at_rest(every[0]))]
+        self._rest[:, vehicles] = [_bits(kind, values) for kind, values in zip(kinds, at_rest, strict=True)]
         self._make_room(int(lengths.max(initial=0)) + 1)
         blocks, lanes = np.divmod(vehicles, WIDTH)
         self._steps[blocks, :, lanes] = lengths
@@ -219,7 +211,7 @@ class Lanes(Generic[P, C, S]):
 
     def reset(self, vehicles: NDArray[np.intp]) -> None:
         """Put vehicles at rest at the origin, without any reference on its way."""
-        self._numbers[slice(*self.plan.changing), vehicles] = self._rest[:, np.newaxis]
+        self._numbers[slice(*self.plan.changing), vehicles] = self._rest[:, vehicles]
         self._references[vehicles // WIDTH, :, :, vehicles % WIDTH] = 0.0
         if self.plan.limited:
             self._rates[vehicles // WIDTH, :, :, vehicles % WIDTH] = math.inf
@@ -237,7 +229,7 @@ class Lanes(Generic[P, C, S]):
         for entry, values in zip(self._coefficients.values(), placed, strict=True):
             if isinstance(entry, Row):
                 indices.append([entry.index])
-                bits.append(values if entry.kind == "real" else values.astype(np.int64).view(np.float64))
+                bits.append(_bits(entry.kind, values))
         self._numbers[np.array(indices), vehicles] = bits
 
     def _make_room(self, slots: int) -> None:
@@ -252,22 +244,32 @@ class Lanes(Generic[P, C, S]):
             self._slot = 0
 
     def placed(
-        self, samples: Sequence[object], index: Iterator[int], numbers: list[Reals], *, fixed: bool = False
+        self,
+        samples: Sequence[object],
+        index: Iterator[int],
+        numbers: list[Reals],
+        rows: Reals | None = None,
+        *,
+        fixed: bool = False,
     ) -> Entries:
         """Where the numbers of objects stand, one object a vehicle or one for all; their values join the numbers.
 
-        Flags that steps do not change (``fixed``) and all vehicles share are constants.
+        Args:
+            samples: The objects.
+            index: Of the next row.
+            numbers: Where rows are appended.
+            rows: The values of all vehicles, if there is only one sample of them.
+            fixed: Steps do not change them, so that flags that all vehicles share are constants.
         """
         kinds = dict(kinds_of(samples[0]))
+        rows = values_of(samples, list(kinds)) if rows is None else rows
         entries: Entries = {}
-        for (path, kind), values in zip(kinds.items(), values_of(samples, list(kinds)), strict=True):
+        for (path, kind), values in zip(kinds.items(), rows, strict=True):
             if fixed and kind == "flag" and (values == values[0]).all():
                 entries[path] = Constant(bool(values[0]))
             else:
                 entries[path] = Row(kind, next(index))
-                row = np.empty(self._blocks * WIDTH)
-                (row if kind == "real" else row.view(np.int64))[:] = self.padded(values)
-                numbers.append(row)
+                numbers.append(_bits(kind, self.padded(values)))
         return entries
 
     def padded(self, values: NDArray[np.float64] | NDArray[np.int64]) -> Numbers:
@@ -292,10 +294,18 @@ class Lanes(Generic[P, C, S]):
         self._program = None
         self._rates = np.full(self._references.shape, math.inf)
 
-    def _line_lengths(self, coefficients: C) -> list[int]:
-        """Entries of all delay lines of a vehicle."""
-        state = self.model.at_rest(coefficients)
-        return [len(attrgetter(name)(state).references) for name in self._line_names]
+    def _at_rest(self, coefficients: Sequence[C]) -> tuple[Reals, NDArray[np.int64]]:
+        """Numbers of vehicles at rest, of shape (numbers, vehicles), and dead times in steps, (vehicles, lines).
+
+        One state after the other: with its delay lines each is large.
+        """
+        paths = [path for path, _ in kinds_of(self.model.at_rest(coefficients[0]))]
+        numbers, steps = attrgetter(*paths), [attrgetter(f"{name}.references") for name in self._line_names]
+        values, lengths = [], []
+        for state in map(self.model.at_rest, coefficients):
+            values.append(numbers(state))
+            lengths.append([len(line(state)) - 1 for line in steps])
+        return np.ascontiguousarray(np.array(values, np.float64).T), np.array(lengths, np.int64)
 
     def _lines_of(self, state: S, vehicle: int) -> Iterator[tuple[DriveState | SteeringState, _Place]]:
         """The delay lines of a state, and where those of a vehicle are kept, oldest entry first."""
@@ -305,6 +315,12 @@ class Lanes(Generic[P, C, S]):
             entries = len(line.references)
             slots = (self._slot - entries + np.arange(entries)) % self._references.shape[2]
             yield line, (block, k, slots, lane)
+
+
+def _bits(kind: Kind, values: Numbers) -> Reals:
+    """Numbers of a kind as a row of reals holds them."""
+    bits: Reals = np.asarray(values, np.float64 if kind == "real" else np.int64).view(np.float64)
+    return bits
 
 
 def _uniform(steps: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -7,7 +7,7 @@ readings times vehicles, however many steps there are.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -97,7 +97,7 @@ def sampled(
     *,
     step_rate: float = 1000.0,
     calibrations: Calibrations = EXACT,
-    starts: Mapping[str, ArrayLike] | None = None,
+    starts: Sequence[S] | None = None,
 ) -> Reals:
     """Readings of vehicles that all follow the same commands, of shape (readings, vehicles).
 
@@ -110,10 +110,7 @@ def sampled(
         readings: What is read.
         step_rate: Steps per second [Hz].
         calibrations: Of the commands.
-        starts: Numbers of the state at the start by their dotted names, one or one a vehicle; the others are as at
-            rest. An actuator that starts somewhere (``drive.velocity``, ``steering.angle``) has been there for all of
-            its dead time. A list (``steering.line.values``) is filled. What follows from the actuators, as ``v_x`` of a
-            bicycle does, is computed by the first step: read at step 0, it is what is given here.
+        starts: The state of each vehicle at the start, as of ``model.at``; at rest if None.
 
     Raises:
         ArgumentError: These do not go together.
@@ -134,9 +131,7 @@ def sampled(
     dt = 1.0 / step_rate
     # One program of a model serves all of its vehicles, whatever their flags and dead times.
     lanes = (
-        Lanes(model, parameters, dt, constant_flags=False)
-        if model.phases
-        else Structs(model, parameters, dt, room=ROOM)
+        Lanes(model, parameters, dt, constant_flags=False) if model.lanes else Structs(model, parameters, dt, room=ROOM)
     )
     places = np.array([lanes.place(name) for name in readings.numbers], np.int64)
     events = Events(
@@ -148,10 +143,13 @@ def sampled(
         readings=np.asarray(readings.reading, np.int64),
         weights=np.asarray(readings.weights, np.float64),
     )
-    first = {name: _each(name, value, vehicles) for name, value in (starts or {}).items()}
+    if starts is not None:
+        if len(starts) != vehicles:
+            raise ArgumentError(f"there are {len(starts)} starts and {vehicles} vehicles; there must be one for each")
+        lanes.begin(starts)
     if isinstance(lanes, Lanes):
-        return read_lanes(lanes, events, readings.count, first)
-    return read_structs(lanes, events, readings.count, first)
+        return read_lanes(lanes, events, readings.count)
+    return read_structs(lanes, events, readings.count)
 
 
 def _each(name: str, values: ArrayLike, vehicles: int) -> Reals:

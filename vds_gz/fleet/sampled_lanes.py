@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -17,12 +16,10 @@ from vds_gz.fleet.program import NO_EXCEPTIONS, WIDTH, Blocks, blocks_of, inline
 from vds_gz.vehicle.schedule import Records
 
 
-def read_lanes(lanes: AnyLanes, events: Events, count: int, starts: Mapping[str, Reals]) -> Reals:
-    """So many readings of vehicles at rest, of shape (readings, vehicles); see :func:`vds_gz.fleet.sampled.sampled`."""
+def read_lanes(lanes: AnyLanes, events: Events, count: int) -> Reals:
+    """So many readings of vehicles, of shape (readings, vehicles); see :func:`vds_gz.fleet.sampled.sampled`."""
     if any((events.commands[name] < math.inf).any() for name in ("acceleration", "steering_rate")):
         lanes.begin_limits()
-    for name, values in starts.items():
-        lanes.start(name, values)
     events = events._replace(factors=lanes.padded(events.factors).astype(np.float64, copy=False))
     out: Reals = np.zeros((count, events.factors.shape[1]))
     run = sampled_run(blocks_of(*lanes.phases, lanes.plan))

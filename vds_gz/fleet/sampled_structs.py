@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache, partial
 from types import FunctionType
 from typing import Any
@@ -18,10 +17,8 @@ from vds_gz.fleet.threads import share
 from vds_gz.vehicle.schedule import Records
 
 
-def read_structs(structs: AnyStructs, events: Events, count: int, starts: Mapping[str, Reals]) -> Reals:
-    """So many readings of vehicles at rest, of shape (readings, vehicles); see :func:`vds_gz.fleet.sampled.sampled`."""
-    for name, values in starts.items():
-        structs.start(name, values)
+def read_structs(structs: AnyStructs, events: Events, count: int) -> Reals:
+    """So many readings of vehicles, of shape (readings, vehicles); see :func:`vds_gz.fleet.sampled.sampled`."""
     run = sampled_run(structs.model.step, structs.model.set_references)
     arrays = tuple(array.view(np.ndarray) for array in structs.arrays)
     vehicles = len(structs.parameters)

@@ -1,4 +1,4 @@
-"""A fleet as an array of structs, for models whose step is one piece."""
+"""A fleet as an array of structs, for models that do not run in lanes."""
 
 from __future__ import annotations
 
@@ -13,11 +13,9 @@ from numpy.typing import NDArray
 from vds_gz.compiling.linking import outermost, part
 from vds_gz.errors import ArgumentError
 from vds_gz.fleet.columns import Columns, no_such_number
-from vds_gz.fleet.lanes import RESPONSES
-from vds_gz.fleet.layout import Reals
 from vds_gz.fleet.threads import share
 from vds_gz.vehicle.command import Command
-from vds_gz.vehicle.compiled import read_record, records, with_room, write_record
+from vds_gz.vehicle.compiled import read_record, records, with_room, write_columns, write_record
 from vds_gz.vehicle.model import C, P, S, VehicleModel, no_references
 from vds_gz.vehicle.schedule import Records
 
@@ -37,7 +35,7 @@ def structs_run(step: FunctionType, set_references: Callable[..., None] = no_ref
 
 
 class Structs(Generic[P, C, S]):
-    """The vehicles of a fleet whose model has no phases.
+    """The vehicles of a fleet whose model does not run in lanes.
 
     Attributes:
         model, parameters: As they were given.
@@ -99,26 +97,9 @@ class Structs(Generic[P, C, S]):
             raise ArgumentError(no_such_number(self.model.name, name, places))
         return places[name]
 
-    def start(self, name: str, values: Reals) -> None:
-        """Let a number of the state start with values, one a vehicle, or all entries of a list; an actuator's number
-        that follows its reference fills its dead time too.
-
-        Raises:
-            ArgumentError: There is none of this name.
-        """
-        *path, number = name.split(".")
-        holder = self._states.view(np.ndarray)
-        try:
-            for one in path:
-                holder = holder[one]
-            column = holder[number]
-        except (ValueError, IndexError):  # no such field, or a field of a number
-            column = None
-        if column is None or column.dtype != np.float64:
-            raise ArgumentError(no_such_number(self.model.name, name, dict(_places(self._states.dtype))))
-        column[...] = values if column.ndim == 1 else values[:, np.newaxis]
-        if number in RESPONSES and "references" in (holder.dtype.names or ()):
-            holder["references"] = values[:, np.newaxis]
+    def begin(self, states: Sequence[S]) -> None:
+        """Give every vehicle a copy of a state."""
+        write_columns(self._states.view(np.ndarray), states)
 
     def configure(self, vehicles: NDArray[np.intp], parameters: Sequence[P]) -> None:
         """Give vehicles that are about to be reset other parameters; longer lists move all to where there is room."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from vds_gz.interface import topics
 from vds_gz.interface.messages import DiagnosticArray
+from vds_gz.ros.names import is_topic
 
 #: Ends the names of the status, after the node's full name without its first slash.
 SUFFIX = ": vehicle"
@@ -42,9 +44,11 @@ def vehicles(message: DiagnosticArray) -> Iterator[VehicleStatus]:
     """The vehicles that a ``DiagnosticArray`` reports."""
     for one in message.status:
         found = {pair.key: pair.value for pair in one.values}
-        if one.name.endswith(SUFFIX) and CLOCK in found:
-            topics = tuple(filter(None, found.get(COMMAND_TOPICS, "").split(", ")))
-            yield VehicleStatus(f"/{one.name.removesuffix(SUFFIX)}", one.message, topics, found[CLOCK])
+        clock = found.get(CLOCK, "")
+        # A peer may report any text.
+        if one.name.endswith(SUFFIX) and (clock in (SYSTEM_CLOCK, GAZEBO_CLOCK) or is_topic(clock, topics.CLOCK.type)):
+            takes = tuple(filter(None, found.get(COMMAND_TOPICS, "").split(", ")))
+            yield VehicleStatus(f"/{one.name.removesuffix(SUFFIX)}", one.message, takes, clock)
 
 
 def described(known: Iterable[VehicleStatus]) -> str:

@@ -7,18 +7,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vds_gz.configuration import make_guarded_vehicle, make_vehicle
-from vds_gz.description.footprint import footprint_of
-from vds_gz.description.urdf_writer import urdf as write_urdf
+from vds_gz.configuration import make_vehicle
 from vds_gz.interface.topics import CLOCK
-from vds_gz.nodes.surroundings import Surroundings
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.plant.base import Plant
 from vds_gz.plant.gazebo.links.base import GazeboLink, LinkError
-from vds_gz.plant.in_world import WorldPlant
+from vds_gz.plant.in_world import plant_in_world
 from vds_gz.plant.kinematic import KinematicPlant
 from vds_gz.ros.graph import Graph, Severity
 from vds_gz.vehicle.model import AnyModel
+from vds_gz.world.surroundings import Surroundings
 
 if TYPE_CHECKING:
     from vds_gz.plant.gazebo.plant import GazeboPlant
@@ -51,23 +49,8 @@ def make_plant(
         felt = bool(parameters.sensors)
         if surroundings is None:
             return KinematicPlant(make_vehicle(parameters), felt=felt)
-        footprint = footprint_of(urdf, model.geometry(parameters.vehicle))
-        return WorldPlant(make_guarded_vehicle(parameters), footprint, surroundings, parameters.collisions, felt=felt)
+        return plant_in_world(parameters, urdf, surroundings, felt=felt)
     return gazebo_plant(graph, parameters, model, make_link(graph, parameters))
-
-
-def description(parameters: NodeParameters, model: AnyModel) -> str:
-    """The robot's URDF, with its hardware where ros2_control looks for that.
-
-    Raises:
-        DescriptionError: Nothing draws this model, or the drawing is not valid.
-    """
-    text = write_urdf(model.name, parameters.vehicle, model.xacro, parameters.sensors)
-    if parameters.backend != "kinematic" and parameters.gazebo.link == "ros2_control":
-        from vds_gz.description.ros2_control import with_hardware
-
-        return with_hardware(text, model.joints(parameters.vehicle))
-    return text
 
 
 def gazebo_plant(graph: Graph, parameters: NodeParameters, model: AnyModel, link: GazeboLink) -> GazeboPlant:

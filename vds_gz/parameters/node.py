@@ -46,15 +46,15 @@ class LocalizationParameters(ParameterGroup):
 class NodeParameters(ParameterGroup):
     """Parameters of the simulation node."""
 
-    step_rate: float = real(1000.0, "Hz", "steps of the model per second", positive=True, maximum=100_000.0)
+    step_rate: float = real(1000.0, "Hz", "steps of the model per second", minimum=0.1, maximum=100_000.0)
     pub_rate: float = real(
-        50.0, "Hz", "messages per second on every topic but the clock", positive=True, maximum=10_000.0, live=True
+        50.0, "Hz", "messages per second on every topic but the clock", minimum=0.1, maximum=10_000.0, live=True
     )
     twist_reference_max_oldness: float = real(
         1.0, "s", "age at which a command is replaced by zero", positive=True, live=True, aliases=("command_timeout",)
     )
     be_reference_clock: bool = flag(False, "publish /clock; the other nodes set use_sim_time")
-    clock_rate: float = real(100.0, "Hz", "messages per second on /clock", positive=True, maximum=10_000.0)
+    clock_rate: float = real(100.0, "Hz", "messages per second on /clock", minimum=0.1, maximum=10_000.0)
     speed_factor: float = real(
         1.0, "", "simulated seconds per second as reference clock; 0: as fast as possible", minimum=0.0, live=True
     )

@@ -15,7 +15,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 
-from vds_gz.parameters.declaration import ParameterError, ParameterGroup, choice, flag, integer, real, reals, text
+from vds_gz.parameters.declaration import (
+    Faults,
+    ParameterError,
+    ParameterGroup,
+    choice,
+    flag,
+    integer,
+    real,
+    reals,
+    text,
+)
 from vds_gz.parameters.fix_regions import FIX_TYPES, fix_regions
 from vds_gz.parameters.override import Override
 
@@ -98,7 +108,7 @@ def bias(unit: str) -> float:
 
 def correlation_time(default: float, doc: str) -> float:
     """The time constant of a Gauss-Markov process."""
-    return real(default, "s", doc, minimum=1e-6)
+    return real(default, "s", doc, minimum=1e-6, maximum=1e9)
 
 
 def layout() -> str:
@@ -345,12 +355,18 @@ TYPES: dict[str, type[Sensor]] = {
 }
 
 
-def sensors_of(overrides: Iterable[Override]) -> dict[str, Sensor]:
-    """The sensors that parameters speak of, by their names, in the order in which they appear; all values are defaults.
+def sensors_of(overrides: Iterable[Override], faults: Faults) -> tuple[dict[str, Sensor], list[Override]]:
+    """The sensors that parameters speak of.
 
-    Raises:
-        ParameterError: One has no type, an unknown one, or a name that is not good for topics and frames.
+    Args:
+        overrides: Names and values.
+        faults: Where those go that have no type, an unknown one, or a name that is not good for topics and frames.
+
+    Returns:
+        By their names, in the order in which they appear, with defaults for all values; and the overrides without
+        those of faulty sensors.
     """
+    overrides = list(overrides)
     origins: dict[str, str] = {}
     types: dict[str, Override] = {}
     for override in overrides:
@@ -358,7 +374,12 @@ def sensors_of(overrides: Iterable[Override]) -> dict[str, Sensor]:
             origins.setdefault(parts[1], override.origin)
             if parts[2] == "type":
                 types[parts[1]] = override
-    return {name: _group(name, types.get(name), origin)() for name, origin in origins.items()}
+    sensors: dict[str, Sensor] = {}
+    for name, origin in origins.items():
+        with faults.caught():
+            sensors[name] = _group(name, types.get(name), origin)()
+    faulty = tuple(f"{GROUP}.{name}." for name in origins.keys() - sensors.keys())
+    return sensors, [override for override in overrides if not override.name.startswith(faulty)]
 
 
 def _group(name: str, override: Override | None, origin: str) -> type[Sensor]:

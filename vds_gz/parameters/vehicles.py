@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
+from vds_gz.parameters.actuators import BodyLimits, DriveParameters, SteeringParameters
 from vds_gz.parameters.declaration import ParameterError, ParameterGroup, choice, flag, group, real
 
 #: Least difference of wheel base and track with which rollers in an O still turn an omni vehicle [m].
@@ -60,7 +60,7 @@ class BicycleParameters(ParameterGroup):
 
 
 @dataclass(frozen=True, slots=True)
-class DifferentialParameters(ParameterGroup):
+class DifferentialParameters(BodyLimits):
     """A vehicle with a left and a right drive."""
 
     base_link_offset: float = real(0.0, "m", "from the middle of the driven axle to base_link, along +x")
@@ -70,7 +70,7 @@ class DifferentialParameters(ParameterGroup):
 
 
 @dataclass(frozen=True, slots=True)
-class OmniParameters(ParameterGroup):
+class OmniParameters(BodyLimits):
     """A vehicle with four mecanum wheels."""
 
     base_link_offset: float = real(0.0, "m", "from the middle of the wheels to base_link, along +x")

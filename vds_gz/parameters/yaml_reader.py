@@ -14,6 +14,7 @@ from typing import Any
 import yaml
 
 from vds_gz.errors import ArgumentError
+from vds_gz.parameters.declaration import Faults
 from vds_gz.parameters.override import Override
 
 Scalar = bool | int | float | str
@@ -23,6 +24,8 @@ ParameterValue = Scalar | list[Scalar]
 SECTION = "ros__parameters"
 #: Lists and mappings may stand in each other so deep; names of parameters are some steps long.
 DEEPEST = 50
+#: Digits of a whole number, with its sign and prefix; Python itself reads no more than 4300.
+LONGEST_INTEGER = 1000
 _FASTEST: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _TRUE = frozenset(["Y", "y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"])
 _FALSE = frozenset(["N", "n", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"])
@@ -48,7 +51,7 @@ def parse_value(text: str, where: str) -> ParameterValue:
     return _value(_compose(text, where), where)
 
 
-def read_parameter_file(path: str, full_name: str) -> list[Override]:
+def read_parameter_file(path: str, full_name: str, faults: Faults | None = None) -> list[Override]:
     """What a parameter file says for one node.
 
     Sections with wildcards come first, so that what is said of the node by name overrides them. A parameter whose name
@@ -57,11 +60,14 @@ def read_parameter_file(path: str, full_name: str) -> list[Override]:
     Args:
         path: The file.
         full_name: The node with its namespace, e.g. ``/robot/sim_node``.
+        faults: Where wrong values go; they raise an error if there is no such place.
 
     Raises:
-        ArgumentError: The file cannot be read, is not a parameter file or says nothing for this node.
+        ArgumentError: The file cannot be read, is not a parameter file or says nothing for this node, or a value in it
+            is wrong. The message has a line for each.
     """
     where = f"file {path}"
+    values = faults or Faults()
     try:
         text = Path(path).read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -80,7 +86,10 @@ def read_parameter_file(path: str, full_name: str) -> list[Override]:
         )
     mine.sort(key=lambda section: "*" not in section[0])
     folder = Path(path).resolve().parent
-    return [_located(override, folder) for _, node in mine for override in _parameters(node, "", where)]
+    found = [_located(override, folder) for _, node in mine for override in _parameters(node, "", where, values)]
+    if faults is None and values.messages:
+        raise ArgumentError("\n".join(values.messages))
+    return found
 
 
 def _located(override: Override, folder: Path) -> Override:
@@ -136,7 +145,7 @@ def _sections(node: yaml.MappingNode, path: str, where: str) -> Iterator[tuple[s
             )
 
 
-def _parameters(node: yaml.Node, prefix: str, where: str) -> Iterator[Override]:
+def _parameters(node: yaml.Node, prefix: str, where: str, faults: Faults) -> Iterator[Override]:
     if isinstance(node, yaml.ScalarNode) and not node.value and not prefix:
         return
     if not isinstance(node, yaml.MappingNode):
@@ -146,10 +155,11 @@ def _parameters(node: yaml.Node, prefix: str, where: str) -> Iterator[Override]:
         if _is_list_of_mappings(value):
             value = _by_name(value, f"parameter '{name}', {where}")
         if isinstance(value, yaml.MappingNode):
-            yield from _parameters(value, f"{name}.", where)
+            yield from _parameters(value, f"{name}.", where, faults)
         else:
             origin = _line(key, where)
-            yield Override(name, _value(value, f"parameter '{name}', {origin}"), origin)
+            with faults.caught():
+                yield Override(name, _value(value, f"parameter '{name}', {origin}"), origin)
 
 
 def _is_list_of_mappings(node: yaml.Node) -> bool:
@@ -213,8 +223,7 @@ def _bare(text: str) -> Scalar:
         return text in _TRUE
     if _INTEGER.fullmatch(text):
         octal = re.fullmatch(r"[+-]?0[0-7]+", text)
-        number = int(text, 8) if octal else int(text, 0)
-        if -(2**63) <= number < 2**63:
+        if len(text) <= LONGEST_INTEGER and -(2**63) <= (number := int(text, 8 if octal else 0)) < 2**63:
             return number
     if special := _SPECIAL.fullmatch(text):
         return float((special[1] or "") + (special[2] or special[3]))

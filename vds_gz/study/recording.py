@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vds_gz.errors import VdsGzError
+from vds_gz.study.touches import Touch
 from vds_gz.vehicle.model import ActuatorKind
 
 Array = NDArray[np.float64]
@@ -66,6 +67,7 @@ class Recording:
         notes: What was noticed on the way, for people.
         command_topics: Where the commands came from.
         steering: Times and values of a steering angle [s, rad] that was measured where no actuator tells of itself.
+        touches: What the vehicle touched, by its topic ``contacts``.
     """
 
     motion: Motion
@@ -76,3 +78,4 @@ class Recording:
     notes: tuple[str, ...] = ()
     command_topics: tuple[str, ...] = ()
     steering: tuple[Array, Array] | None = None
+    touches: tuple[Touch, ...] = ()

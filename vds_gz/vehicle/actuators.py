@@ -1,4 +1,7 @@
-"""The two actuators, as a stopwatch sees them: dead time, saturation, first-order lag, rate limit, in this order."""
+"""The two actuators: dead time, dead band, gain and offset, saturation, first-order lag, rate limit, in this order.
+
+A steering may have backlash between its actuator and its wheels.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from dataclasses import dataclass
 from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
 from vds_gz.vehicle.exponential import exponential
 from vds_gz.vehicle.model import ActuatorState
+from vds_gz.vehicle.static_map import StaticMap, mapped, static_map, unmapped
 
 
 @dataclass(slots=True)
@@ -16,14 +20,24 @@ class DriveCoefficients:
 
     Attributes:
         delay_steps: Dead time in whole steps.
+        dead_band: References below it count as 0 [m/s].
+        gain: Response to a reference, as a factor.
+        map: Between dead band and gain, where it is used.
+        offset: Added to every response [m/s]; -0.0 where there is none, which changes no bit, not even of -0.0.
         max_velocity: Saturation [m/s].
+        max_reference: The largest reference that is not saturated, without the offset [m/s].
         decay: What is left of a deviation after one step of the lag.
         max_rise, max_fall: Maximum change in one step away from and towards standstill [m/s].
         dt: Length of a step [s].
     """
 
     delay_steps: int
+    dead_band: float
+    gain: float
+    map: StaticMap
+    offset: float
     max_velocity: float
+    max_reference: float
     decay: float
     max_rise: float
     max_fall: float
@@ -42,6 +56,10 @@ class DriveState:
     references: list[float]
     rates: list[float]
 
+    def stop(self) -> None:
+        """Stand, as wheels that something stopped; what was entered acts from there on."""
+        self.velocity = 0.0
+
 
 @dataclass(slots=True)
 class SteeringCoefficients:
@@ -49,6 +67,11 @@ class SteeringCoefficients:
 
     Attributes:
         delay_steps: Dead time in whole steps.
+        dead_band: References below it count as 0 [rad].
+        gain: Response to a reference, as a factor.
+        map: Between dead band and gain, where it is used.
+        offset: Added to every response [rad]; -0.0 where there is none, which changes no bit, not even of -0.0.
+        half_backlash: Half of the play between actuator and wheel [rad].
         max_position: Saturation [rad]; infinite if the unit turns all the way round.
         step_rate: Steps per second [Hz].
         turns_round: It turns all the way round.
@@ -58,6 +81,11 @@ class SteeringCoefficients:
     """
 
     delay_steps: int
+    dead_band: float
+    gain: float
+    map: StaticMap
+    offset: float
+    half_backlash: float
     max_position: float
     decay: float
     max_change: float
@@ -68,13 +96,16 @@ class SteeringCoefficients:
 
 @dataclass(slots=True)
 class SteeringState:
-    """Where a steering actuator stands [rad], how fast it turns [rad/s], and what has not yet acted.
+    """Where a steering stands and what has not yet acted.
 
+    ``angle`` [rad] and ``rate`` [rad/s] are the wheel's. ``slack`` [rad] is how far the wheel is ahead of its actuator,
+    within half of the backlash.
     ``references`` [rad] and ``rates`` [rad/s] are rings of ``delay_steps + 1`` entries; ``head`` is the oldest.
     """
 
     angle: float
     rate: float
+    slack: float
     head: int
     references: list[float]
     rates: list[float]
@@ -88,22 +119,37 @@ def delay_steps(dead_time: float, dt: float) -> int:
 def drive_coefficients(p: DriveParameters, dt: float) -> DriveCoefficients:
     """Coefficients for steps of ``dt`` seconds."""
     rise = or_infinite(p.max_acceleration) * dt
-    fall = p.max_deceleration * dt if p.max_deceleration > 0.0 else rise
+    max_velocity = or_infinite(p.max_velocity)
     return DriveCoefficients(
-        delay_steps(p.dead_time, dt), or_infinite(p.max_velocity), _decay(p.time_constant, dt), rise, fall, dt
+        delay_steps=delay_steps(p.dead_time, dt),
+        dead_band=p.dead_band,
+        gain=p.gain,
+        map=static_map(p),
+        offset=p.offset or -0.0,
+        max_velocity=max_velocity,
+        max_reference=math.inf if p.map_references else max_velocity / p.gain,
+        decay=_decay(p.time_constant, dt),
+        max_rise=rise,
+        max_fall=p.max_deceleration * dt if p.max_deceleration > 0.0 else rise,
+        dt=dt,
     )
 
 
 def steering_coefficients(p: SteeringParameters, dt: float) -> SteeringCoefficients:
     """Coefficients for steps of ``dt`` seconds."""
     return SteeringCoefficients(
-        delay_steps(p.dead_time, dt),
-        or_infinite(p.max_position),
-        _decay(p.time_constant, dt),
-        or_infinite(p.max_velocity) * dt,
-        dt,
-        1.0 / dt,
-        or_infinite(p.max_position) == math.inf,
+        delay_steps=delay_steps(p.dead_time, dt),
+        dead_band=p.dead_band,
+        gain=p.gain,
+        map=static_map(p),
+        offset=p.offset or -0.0,
+        half_backlash=p.backlash / 2.0,
+        max_position=or_infinite(p.max_position),
+        decay=_decay(p.time_constant, dt),
+        max_change=or_infinite(p.max_velocity) * dt,
+        dt=dt,
+        step_rate=1.0 / dt,
+        turns_round=or_infinite(p.max_position) == math.inf,
     )
 
 
@@ -114,7 +160,29 @@ def drive_at_rest(c: DriveCoefficients) -> DriveState:
 
 def steering_at_rest(c: SteeringCoefficients) -> SteeringState:
     """A steering actuator that points ahead and never got a reference."""
-    return SteeringState(0.0, 0.0, 0, [0.0] * (c.delay_steps + 1), [math.inf] * (c.delay_steps + 1))
+    return SteeringState(0.0, 0.0, 0.0, 0, [0.0] * (c.delay_steps + 1), [math.inf] * (c.delay_steps + 1))
+
+
+def drive_at(c: DriveCoefficients, velocity: float) -> DriveState:
+    """A drive in steady state at a velocity [m/s]: it has had the reference for that since before its dead time."""
+    s = drive_at_rest(c)
+    s.velocity = velocity
+    s.references = [steady_reference(c, velocity)] * len(s.references)
+    return s
+
+
+def steering_at(c: SteeringCoefficients, angle: float) -> SteeringState:
+    """A steering in steady state at an angle [rad]: it has had the reference for that since before its dead time."""
+    s = steering_at_rest(c)
+    s.angle = angle
+    s.references = [steady_reference(c, angle)] * len(s.references)
+    return s
+
+
+def steady_reference(c: DriveCoefficients | SteeringCoefficients, response: float) -> float:
+    """The reference of a response in steady state, without regard to dead band and saturation."""
+    reference = (response - c.offset) / c.gain
+    return unmapped(c.map, reference) if c.map.used else reference
 
 
 def through_dead_time(
@@ -129,6 +197,15 @@ def through_dead_time(
     return s.references[head], s.rates[head]
 
 
+def static_response(c: DriveCoefficients | SteeringCoefficients, reference: float) -> float:
+    """The response that a reference asks for, before saturation and lag: dead band, map, gain, offset."""
+    if abs(reference) < c.dead_band:
+        reference = 0.0
+    if c.map.used:
+        reference = mapped(c.map, reference)
+    return c.gain * reference + c.offset
+
+
 def step_drive(c: DriveCoefficients, s: DriveState, reference: float, rate: float) -> None:
     """Advance a drive by one step.
 
@@ -137,7 +214,8 @@ def step_drive(c: DriveCoefficients, s: DriveState, reference: float, rate: floa
         reference: Reference now [m/s].
         rate: Maximum acceleration that this reference allows [m/s^2], infinite for the actuator's own.
     """
-    target, allowed = through_dead_time(c, s, reference, rate)
+    delayed, allowed = through_dead_time(c, s, reference, rate)
+    target = static_response(c, delayed)
     if target > c.max_velocity:
         target = c.max_velocity
     elif target < -c.max_velocity:
@@ -163,32 +241,40 @@ def step_drive(c: DriveCoefficients, s: DriveState, reference: float, rate: floa
 def step_steering(c: SteeringCoefficients, s: SteeringState, reference: float, rate: float) -> None:
     """Advance a steering actuator by one step.
 
-    A unit without stops turns the short way round; one with stops cannot pass through them and never wraps.
+    A unit without stops turns the short way round; one with stops cannot pass through them and never wraps. The wheel
+    stays where it is while the actuator crosses the backlash.
 
     Args:
         c, s: Coefficients and state; the state changes in place.
         reference: Reference now [rad].
         rate: Maximum steering rate that this reference allows [rad/s], infinite for the actuator's own.
     """
-    target, allowed = through_dead_time(c, s, reference, rate)
-    angle = s.angle
+    delayed, allowed = through_dead_time(c, s, reference, rate)
+    target = static_response(c, delayed)
+    before = s.angle
+    position = before - s.slack
     if target > c.max_position:
         target = c.max_position
     elif target < -c.max_position:
         target = -c.max_position
     if c.turns_round:
-        target = angle + wrap(target - angle)
+        target = position + wrap(target - position)
 
-    target -= c.decay * (target - angle)
+    target -= c.decay * (target - position)
 
     limit = allowed * c.dt
     change = limit if limit < c.max_change else c.max_change
-    if target > angle + change:
-        target = angle + change
-    elif target < angle - change:
-        target = angle - change
-    s.angle = target
-    s.rate = (target - angle) * c.step_rate
+    if target > position + change:
+        target = position + change
+    elif target < position - change:
+        target = position - change
+
+    lowest = target - c.half_backlash
+    highest = target + c.half_backlash
+    angle = lowest if before <= lowest else highest if before >= highest else before
+    s.angle = angle
+    s.slack = angle - target
+    s.rate = (angle - before) * c.step_rate
 
 
 def newest_reference(c: DriveCoefficients | SteeringCoefficients, s: DriveState | SteeringState) -> float:

@@ -16,11 +16,14 @@ from vds_gz.vehicle.actuators import (
     DriveState,
     SteeringCoefficients,
     SteeringState,
+    drive_at,
     drive_at_rest,
     drive_coefficients,
     drive_report,
     fit_lines,
+    newest_reference,
     or_infinite,
+    steering_at,
     steering_at_rest,
     steering_coefficients,
     steering_report,
@@ -34,11 +37,13 @@ from vds_gz.vehicle.model import (
     ActuatorState,
     Joint,
     JointStates,
+    SteadyMotion,
     VehicleGeometry,
     VehicleLimits,
     VehicleModel,
     Wheel,
     integrate_pose,
+    stop_drives,
 )
 from vds_gz.vehicle.trigonometry import direction, sine_cosine
 
@@ -52,6 +57,7 @@ SMALLEST_COSINE = 1e-3
 class Axles(Protocol):
     """What any vehicle with a fixed and a steered axle has in its coefficients; see :class:`BicycleCoefficients`."""
 
+    dt: float
     signed_wheelbase: float
     half_track_fixed: float
     half_track_steered: float
@@ -183,6 +189,18 @@ def at_rest(c: BicycleCoefficients) -> BicycleState:
     return BicycleState(drive_at_rest(c.drive), steering_at_rest(c.steering))
 
 
+def at(c: BicycleCoefficients, motion: SteadyMotion) -> BicycleState:
+    """A vehicle in steady state at the origin."""
+    angle = motion.steering_angle
+    cosine = away_from_zero(sine_cosine(angle)[1])
+    speed = motion.v_x / cosine if c.drive_on_steered_wheel else motion.v_x
+    s = BicycleState(drive_at(c.drive, speed), steering_at(c.steering, angle))
+    set_velocities(c, s, Command())
+    s.drive_reference = newest_reference(c.drive, s.drive)
+    s.steering_reference = s.opposite_reference = newest_reference(c.steering, s.steering)
+    return s
+
+
 def set_references(c: BicycleCoefficients, s: BicycleState, u: Command) -> None:
     """Set what the command means for both actuators."""
     speed = u.v_x
@@ -225,18 +243,12 @@ def follow(c: BicycleCoefficients, s: BicycleState, u: Command) -> None:
     drive = s.drive_reference
     angle = s.steering_reference
     opposite = s.opposite_reference
-    now = s.steering.angle
+    now = s.steering.angle - s.steering.slack
     if opposite != angle and travel(c.steering, now, opposite) < travel(c.steering, now, angle):
         angle = opposite
         drive = -drive if c.drive_on_steered_wheel else drive
     step_drive(c.drive, s.drive, drive, u.acceleration)
     step_steering(c.steering, s.steering, angle, u.steering_rate)
-
-
-def actuate(c: BicycleCoefficients, s: BicycleState, u: Command) -> None:
-    """Advance both actuators by one step and set wheel speeds and the velocity of the reference point."""
-    follow(c, s, u)
-    set_velocities(c, s, u)
 
 
 def excess(angle: float, limit: float) -> float:
@@ -313,25 +325,24 @@ def steered_wheel_speed(c: Axles, v_x: float, yaw_rate: float, y: float, cosine:
     return math.copysign(math.sqrt(longitudinal * longitudinal + lateral * lateral), rolling)
 
 
-def step(c: BicycleCoefficients, s: BicycleState, u: Command) -> None:
-    """Advance actuators, wheels and pose by one step."""
-    follow(c, s, u)
-    set_velocities(c, s, u)
-    roll_wheels(c, s, c.dt)
-    integrate_pose(s, c.dt)
-
-
-def roll(c: BicycleCoefficients, s: BicycleState, u: Command) -> None:
-    """Let every wheel roll for one step."""
-    roll_wheels(c, s, c.dt)
-
-
 def move(c: BicycleCoefficients, s: BicycleState, u: Command) -> None:
     """Move the reference point for one step."""
     integrate_pose(s, c.dt)
 
 
-def roll_wheels(c: Axles, s: Wheels, dt: float) -> None:
+def stop(c: BicycleCoefficients, s: BicycleState, rest: float) -> None:
+    """Stop drive and wheels ``rest`` seconds before the end of a step; the steering goes on."""
+    roll_by(c, s, -rest)
+    stop_drives(c, s, rest)
+    set_velocities(c, s, Command())
+
+
+def roll_wheels(c: Axles, s: Wheels, u: Command) -> None:
+    """Let every wheel roll for one step at its present speed."""
+    roll_by(c, s, c.dt)
+
+
+def roll_by(c: Axles, s: Wheels, dt: float) -> None:
     """Let every wheel roll for ``dt`` seconds at its present speed."""
     roll = dt / c.wheel_radius
     s.roll_fixed_left += s.speed_fixed_left * roll
@@ -432,8 +443,9 @@ BICYCLE = VehicleModel(
     accepts=frozenset((TWIST, ACKERMANN, SPEED, STEERING)),
     coefficients=coefficients,
     at_rest=at_rest,
-    actuate=actuate,
-    step=step,
+    at=at,
+    actuating=(follow, set_velocities),
+    moving=(roll_wheels, move),
     resize=resize,
     joints=joints,
     joint_states=joint_states,
@@ -442,5 +454,6 @@ BICYCLE = VehicleModel(
     limits=limits,
     geometry=geometry,
     set_references=set_references,
-    phases=(follow, set_velocities, roll, move),
+    stop=stop,
+    lanes=True,
 )

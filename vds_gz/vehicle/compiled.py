@@ -61,16 +61,16 @@ def number_type(field: dataclasses.Field[object], value: object) -> type:
 def records(samples: Sequence[object], room: int = 1) -> Records:
     """States or coefficients of one class as an array of records, see :func:`record_type`."""
     array = np.zeros(len(samples), record_type(samples, room)).view(np.recarray)
-    _write_columns(array.view(np.ndarray), samples)
+    write_columns(array.view(np.ndarray), samples)
     return array
 
 
-def _write_columns(array: NDArray[np.void], samples: Sequence[object]) -> None:
+def write_columns(array: NDArray[np.void], samples: Sequence[object]) -> None:
     """Copy every field of many objects into records, field by field."""
     for field, values in _field_values(samples):
         column = array[field.name]
         if dataclasses.is_dataclass(values[0]):
-            _write_columns(column, values)
+            write_columns(column, values)
         elif isinstance(values[0], list):
             for row, value in zip(column, values, strict=True):
                 row[: len(value)] = value

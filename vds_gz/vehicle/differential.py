@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from vds_gz.parameters.vehicles import DifferentialParameters
 from vds_gz.vehicle.actuators import (
     DriveCoefficients,
     DriveState,
+    drive_at,
     drive_at_rest,
     drive_coefficients,
     drive_report,
     fit_lines,
+    newest_reference,
     step_drive,
+)
+from vds_gz.vehicle.body_limits import (
+    BodyLimitCoefficients,
+    BodyReferences,
+    body_limit_coefficients,
+    body_references_at,
+    limit_acceleration,
+    limit_velocity,
 )
 from vds_gz.vehicle.command import TWIST, Command
 from vds_gz.vehicle.model import (
@@ -20,22 +30,25 @@ from vds_gz.vehicle.model import (
     ActuatorState,
     Joint,
     JointStates,
+    SteadyMotion,
     VehicleGeometry,
     VehicleLimits,
     VehicleModel,
     Wheel,
     integrate_pose,
+    stop_drives,
 )
 
 
 @dataclass(slots=True)
 class DifferentialCoefficients:
-    """Geometry [m] and drives, ready for steps of ``dt`` seconds."""
+    """Geometry [m], limits of the body and drives, ready for steps of ``dt`` seconds."""
 
     dt: float
     base_link_offset: float
     track: float
     wheel_radius: float
+    body: BodyLimitCoefficients
     drive: DriveCoefficients
 
 
@@ -54,6 +67,7 @@ class DifferentialState:
     yaw_rate: float = 0.0
     roll_left: float = 0.0
     roll_right: float = 0.0
+    body: BodyReferences = field(default_factory=BodyReferences)
     left_reference: float = 0.0
     right_reference: float = 0.0
 
@@ -61,7 +75,12 @@ class DifferentialState:
 def coefficients(p: DifferentialParameters, dt: float) -> DifferentialCoefficients:
     """Coefficients for steps of ``dt`` seconds."""
     return DifferentialCoefficients(
-        dt, p.base_link_offset, p.track, p.tire_diameter / 2.0, drive_coefficients(p.drive_actuators, dt)
+        dt,
+        p.base_link_offset,
+        p.track,
+        p.tire_diameter / 2.0,
+        body_limit_coefficients(p, dt),
+        drive_coefficients(p.drive_actuators, dt),
     )
 
 
@@ -70,17 +89,36 @@ def at_rest(c: DifferentialCoefficients) -> DifferentialState:
     return DifferentialState(drive_at_rest(c.drive), drive_at_rest(c.drive))
 
 
+def at(c: DifferentialCoefficients, motion: SteadyMotion) -> DifferentialState:
+    """A vehicle in steady state at the origin."""
+    half = 0.5 * c.track * motion.yaw_rate
+    s = DifferentialState(drive_at(c.drive, motion.v_x - half), drive_at(c.drive, motion.v_x + half))
+    s.v_x, s.yaw_rate = motion.v_x, motion.yaw_rate
+    s.left_reference = newest_reference(c.drive, s.left)
+    s.right_reference = newest_reference(c.drive, s.right)
+    turn = (s.right_reference - s.left_reference) / c.track
+    s.body = body_references_at(0.5 * (s.left_reference + s.right_reference), 0.0, turn)
+    return s
+
+
 def set_references(c: DifferentialCoefficients, s: DifferentialState, u: Command) -> None:
-    """Set what the command means for both drives.
+    """Set what the command means for the body, and for both drives where no acceleration of the body is limited."""
+    limit_velocity(c.body, s.body, u.v_x, 0.0, u.yaw_rate)
+    if not c.body.ramps:
+        split(c, s)
+
+
+def split(c: DifferentialCoefficients, s: DifferentialState) -> None:
+    """Set the drives' references from the body's.
 
     Where a wheel would exceed the maximum velocity both slow down by one factor, which keeps the curvature.
     """
-    half = 0.5 * c.track * u.yaw_rate
-    left = u.v_x - half
-    right = u.v_x + half
+    half = 0.5 * c.track * s.body.yaw_rate
+    left = s.body.v_x - half
+    right = s.body.v_x + half
     fastest = max(abs(left), abs(right))
-    if fastest > c.drive.max_velocity:
-        scale = c.drive.max_velocity / fastest
+    if fastest > c.drive.max_reference:
+        scale = c.drive.max_reference / fastest
         left *= scale
         right *= scale
     s.left_reference = left
@@ -89,24 +127,32 @@ def set_references(c: DifferentialCoefficients, s: DifferentialState, u: Command
 
 def actuate(c: DifferentialCoefficients, s: DifferentialState, u: Command) -> None:
     """Advance both drives by one step and set the velocity of the reference point."""
+    if c.body.ramps:
+        limit_acceleration(c.body, s.body)
+        split(c, s)
     step_drive(c.drive, s.left, s.left_reference, u.acceleration)
     step_drive(c.drive, s.right, s.right_reference, u.acceleration)
     s.v_x = 0.5 * (s.left.velocity + s.right.velocity)
     s.yaw_rate = (s.right.velocity - s.left.velocity) / c.track
 
 
-def step(c: DifferentialCoefficients, s: DifferentialState, u: Command) -> None:
-    """Advance drives, wheels and pose by one step."""
-    actuate(c, s, u)
-    move(c, s, u)
-
-
 def move(c: DifferentialCoefficients, s: DifferentialState, u: Command) -> None:
     """Let both wheels roll and the reference point move for one step."""
-    roll = c.dt / c.wheel_radius
+    roll_wheels(c, s, c.dt)
+    integrate_pose(s, c.dt)
+
+
+def roll_wheels(c: DifferentialCoefficients, s: DifferentialState, dt: float) -> None:
+    """Let both wheels roll for ``dt`` seconds at their present speed."""
+    roll = dt / c.wheel_radius
     s.roll_left += s.left.velocity * roll
     s.roll_right += s.right.velocity * roll
-    integrate_pose(s, c.dt)
+
+
+def stop(c: DifferentialCoefficients, s: DifferentialState, rest: float) -> None:
+    """Stop both drives and wheels ``rest`` seconds before the end of a step."""
+    roll_wheels(c, s, -rest)
+    stop_drives(c, s, rest)
 
 
 def joints(p: DifferentialParameters) -> tuple[Joint, ...]:
@@ -149,8 +195,9 @@ DIFFERENTIAL = VehicleModel(
     accepts=frozenset((TWIST,)),
     coefficients=coefficients,
     at_rest=at_rest,
-    actuate=actuate,
-    step=step,
+    at=at,
+    actuating=(actuate,),
+    moving=(move,),
     resize=resize,
     joints=joints,
     joint_states=joint_states,
@@ -159,5 +206,6 @@ DIFFERENTIAL = VehicleModel(
     limits=limits,
     geometry=geometry,
     set_references=set_references,
-    phases=(actuate, move),
+    stop=stop,
+    lanes=True,
 )

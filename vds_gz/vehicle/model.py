@@ -1,12 +1,15 @@
-"""What every vehicle model gives: its parameters, its step, its joints."""
+"""What a vehicle model consists of: parameters, the phases of a step, joints, actuators."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import cache
 from pathlib import Path
+from types import FunctionType
 from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
+from vds_gz.errors import ArgumentError
 from vds_gz.vehicle.command import Command, CommandKind
 from vds_gz.vehicle.trigonometry import sine_cosine
 
@@ -42,6 +45,7 @@ class MotionState(Protocol):
 P = TypeVar("P")
 C = TypeVar("C", bound=StepCoefficients)
 S = TypeVar("S", bound=MotionState)
+K = TypeVar("K")
 
 
 def integrate_pose(s: MotionState, dt: float) -> None:
@@ -56,6 +60,14 @@ def integrate_pose(s: MotionState, dt: float) -> None:
 
 def no_references(c: object, s: object, u: Command) -> None:
     """Of models that read their commands in every step."""
+
+
+def stop_drives(c: object, s: Any, rest: float) -> None:
+    """Stop the vehicle and every actuator in its state that has a method ``stop``, as drives have."""
+    s.v_x = s.v_y = s.yaw_rate = 0.0
+    for field in fields(s):
+        if stop := getattr(getattr(s, field.name), "stop", None):
+            stop()
 
 
 JointKind = Literal["steering", "wheel"]
@@ -142,9 +154,27 @@ class VehicleGeometry:
     holonomic: bool = False
 
 
+class SteadyMotion(NamedTuple):
+    """A motion at constant velocity.
+
+    Attributes:
+        v_x, v_y, yaw_rate: Velocity of base_link in its own axes [m/s, m/s, rad/s]. A vehicle that steers takes its
+            yaw rate from the steering angle.
+        steering_angle: [rad].
+    """
+
+    v_x: float = 0.0
+    v_y: float = 0.0
+    yaw_rate: float = 0.0
+    steering_angle: float = 0.0
+
+
 @dataclass(frozen=True)
 class VehicleModel(Generic[P, C, S]):
     """A vehicle model of parameters ``P``, coefficients ``C`` and states ``S``: a description and pure functions.
+
+    A step has three phases: ``set_references``, ``actuating``, ``moving``. Every engine (interpreted, compiled, fleets
+    in lanes or as structs) runs these functions and no others. :func:`vds_gz.modelling.check` tests a model.
 
     Attributes:
         name: What ``model:`` selects.
@@ -152,8 +182,11 @@ class VehicleModel(Generic[P, C, S]):
         accepts: Kinds of commands that it understands.
         coefficients: (parameters, dt [s]) -> the object ``c`` of the other functions.
         at_rest: (c) -> a new state ``s``: standing still at the origin, no reference.
-        actuate: (c, s, u) advances the actuators by one step and sets wheel speeds and body velocity.
-        step: (c, s, u) is ``actuate`` and then the motion over the step, when no Gazebo moves the vehicle.
+        at: (c, motion) -> a new state at the origin in steady state at a :class:`SteadyMotion`: all actuators have had
+            the references of this motion since before their dead times.
+        actuating: Functions (c, s, u), called one after the other. They advance the actuators by one step and set wheel
+            speeds and body velocity. They leave the pose as it is, because Gazebo may move the vehicle.
+        moving: Functions (c, s, u), called after those. They turn the wheels and move the reference point by one step.
         resize: (c, s) fits the delay lines of a state to new coefficients.
         joints: (parameters) -> all joints.
         joint_states: (c, s) -> where the joints stand.
@@ -161,15 +194,20 @@ class VehicleModel(Generic[P, C, S]):
         actuator_states: (c, s) -> the reference and the response of each.
         limits: (parameters) -> maximum speed and steering angle.
         geometry: (parameters) -> the wheels.
-        set_references: (c, s, u) sets in ``s`` what of the actuators' references follows from ``c`` and ``u`` alone;
-            called at least once after a change of either, before the next ``actuate`` or ``step``.
-        phases: ``step`` in parts that are called one after the other, each (c, s, u) too. A model that has them runs in
-            lanes (:mod:`vds_gz.fleet`), where short loops are faster than a long one: without ``while`` loops, and
-            without lists but those that ``through_dead_time`` handles. Limits of rates that go through dead times are
-            the command's: infinite where the command's are.
+        set_references: (c, s, u) sets in ``s`` what of the actuators' references follows from ``c`` and ``u`` alone.
+            It is called at least once after a change of either, before the next step.
+        lanes: The model can run in the lanes of a fleet (:mod:`vds_gz.fleet`), where short loops are faster than a long
+            one: at most four functions in ``actuating`` and ``moving`` together, without ``while`` loops, and without
+            lists but those that ``through_dead_time`` handles. Limits of rates that go through dead times are the
+            command's: infinite where the command's are. Other models run vehicle by vehicle.
+        stop: (c, s, rest) stops the vehicle, whose way ended ``rest`` seconds before the end of the last step, as at a
+            wall: its drives follow and stand too, and wheels take back what they rolled since.
         xacro: File that draws it, for models that do not come with this package.
         feels_slopes: Its state has a field ``road_slope``, the acceleration that gravity gives along +x [m/s^2], which
             whoever knows the road sets.
+
+    Raises:
+        ArgumentError: A phase is not a plain function.
     """
 
     name: str
@@ -177,8 +215,9 @@ class VehicleModel(Generic[P, C, S]):
     accepts: frozenset[CommandKind]
     coefficients: Callable[[P, float], C]
     at_rest: Callable[[C], S]
-    actuate: Callable[[C, S, Command], None]
-    step: Callable[[C, S, Command], None]
+    at: Callable[[C, SteadyMotion], S]
+    actuating: tuple[Callable[[C, S, Command], None], ...]
+    moving: tuple[Callable[[C, S, Command], None], ...]
     resize: Callable[[C, S], None]
     joints: Callable[[P], tuple[Joint, ...]]
     joint_states: Callable[[C, S], JointStates]
@@ -187,9 +226,59 @@ class VehicleModel(Generic[P, C, S]):
     limits: Callable[[P], VehicleLimits]
     geometry: Callable[[P], VehicleGeometry]
     set_references: Callable[[C, S, Command], None] = no_references
-    phases: tuple[Callable[[C, S, Command], None], ...] = ()
+    lanes: bool = False
+    stop: Callable[[C, S, float], None] = stop_drives
     xacro: Path | None = None
     feels_slopes: bool = False
+
+    def __post_init__(self) -> None:
+        for name, phases in (("actuating", self.actuating), ("moving", self.moving)):
+            if not isinstance(phases, tuple) or not phases or not all(isinstance(one, FunctionType) for one in phases):
+                raise ArgumentError(
+                    f"vehicle model '{self.name}': {name} is {phases!r}; it must be a tuple of at least one plain "
+                    "function (c, s, u)"
+                )
+
+    @property
+    def phases(self) -> tuple[Callable[[C, S, Command], None], ...]:
+        """``actuating`` and ``moving``."""
+        return self.actuating + self.moving
+
+    @property
+    def step(self) -> Callable[[C, S, Command], None]:
+        """(c, s, u): all phases, one after the other."""
+        return in_turn(self.phases)
+
+    @property
+    def actuate(self) -> Callable[[C, S, Command], None]:
+        """(c, s, u): the phases that do not move the vehicle, for when Gazebo does."""
+        return in_turn(self.actuating)
+
+
+def extended(parent: Any, kind: Callable[..., K], **more: object) -> K:
+    """An object of a subclass of a dataclass: the fields of an object of the parent, and those that the subclass adds.
+
+    Args:
+        parent: An object of the parent class.
+        kind: The subclass.
+        more: The fields that it adds.
+    """
+    return kind(**{field.name: getattr(parent, field.name) for field in fields(parent)}, **more)
+
+
+@cache
+def in_turn(phases: tuple[Callable[..., None], ...]) -> Callable[..., None]:
+    """One function (c, s, u) that calls several one after the other.
+
+    It names them as its globals, so that it compiles as any function does that stands in a module.
+    """
+    if len(phases) == 1:
+        return phases[0]
+    names = {f"phase_{k}": phase for k, phase in enumerate(phases)}
+    module: dict[str, Any] = {"__name__": __name__, **names}
+    exec("def in_turn(c, s, u):\n" + "".join(f"    {name}(c, s, u)\n" for name in names), module)
+    function: Callable[..., None] = module["in_turn"]
+    return function
 
 
 #: A model that was chosen by its name when the program runs, so that no type checker can know its classes.

@@ -7,17 +7,27 @@ that.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from vds_gz.parameters.vehicles import OmniParameters
 from vds_gz.vehicle.actuators import (
     DriveCoefficients,
     DriveState,
+    drive_at,
     drive_at_rest,
     drive_coefficients,
     drive_report,
     fit_lines,
+    newest_reference,
     step_drive,
+)
+from vds_gz.vehicle.body_limits import (
+    BodyLimitCoefficients,
+    BodyReferences,
+    body_limit_coefficients,
+    body_references_at,
+    limit_acceleration,
+    limit_velocity,
 )
 from vds_gz.vehicle.command import TWIST, Command
 from vds_gz.vehicle.model import (
@@ -25,11 +35,13 @@ from vds_gz.vehicle.model import (
     ActuatorState,
     Joint,
     JointStates,
+    SteadyMotion,
     VehicleGeometry,
     VehicleLimits,
     VehicleModel,
     Wheel,
     integrate_pose,
+    stop_drives,
 )
 
 WHEELS = ("front_left", "rear_left", "rear_right", "front_right")
@@ -49,6 +61,7 @@ class OmniCoefficients:
     sign: float
     yaw_arm: float
     wheel_radius: float
+    body: BodyLimitCoefficients
     drive: DriveCoefficients
 
 
@@ -71,6 +84,7 @@ class OmniState:
     roll_rear_left: float = 0.0
     roll_rear_right: float = 0.0
     roll_front_right: float = 0.0
+    body: BodyReferences = field(default_factory=BodyReferences)
     front_left_reference: float = 0.0
     rear_left_reference: float = 0.0
     rear_right_reference: float = 0.0
@@ -82,7 +96,13 @@ def coefficients(p: OmniParameters, dt: float) -> OmniCoefficients:
     sign = 1.0 if p.roller_pattern == "o" else -1.0
     yaw_arm = 0.5 * (p.wheel_base - sign * p.track)
     return OmniCoefficients(
-        dt, p.base_link_offset, sign, yaw_arm, p.tire_diameter / 2.0, drive_coefficients(p.drive_actuators, dt)
+        dt,
+        p.base_link_offset,
+        sign,
+        yaw_arm,
+        p.tire_diameter / 2.0,
+        body_limit_coefficients(p, dt),
+        drive_coefficients(p.drive_actuators, dt),
     )
 
 
@@ -92,34 +112,74 @@ def at_rest(c: OmniCoefficients) -> OmniState:
     return OmniState(at(c.drive), at(c.drive), at(c.drive), at(c.drive))
 
 
+def at(c: OmniCoefficients, motion: SteadyMotion) -> OmniState:
+    """A vehicle in steady state at the origin."""
+    front_left, rear_left, rear_right, front_right = wheel_speeds(c, motion.v_x, motion.v_y, motion.yaw_rate)
+    s = OmniState(
+        drive_at(c.drive, front_left),
+        drive_at(c.drive, rear_left),
+        drive_at(c.drive, rear_right),
+        drive_at(c.drive, front_right),
+    )
+    set_velocities(c, s, Command())
+    references = tuple(newest_reference(c.drive, drive) for drive in _drives(s))
+    s.front_left_reference, s.rear_left_reference, s.rear_right_reference, s.front_right_reference = references
+    v_x, v_y, yaw_rate = velocity_of(c, *references)
+    s.body = body_references_at(v_x, v_y + c.base_link_offset * yaw_rate, yaw_rate)
+    return s
+
+
 def set_references(c: OmniCoefficients, s: OmniState, u: Command) -> None:
-    """Set what the command means for all drives.
+    """Set what the command means for the body, and for all drives where no acceleration of the body is limited."""
+    limit_velocity(c.body, s.body, u.v_x, u.v_y, u.yaw_rate)
+    if not c.body.ramps:
+        split(c, s)
+
+
+def split(c: OmniCoefficients, s: OmniState) -> None:
+    """Set the drives' references from the body's.
 
     Where a wheel would exceed the maximum velocity all slow down by one factor, which keeps the direction.
     """
-    longitudinal = c.sign * u.v_x
-    lateral = u.v_y - c.base_link_offset * u.yaw_rate
-    turn = c.yaw_arm * u.yaw_rate
-    front_left = lateral + longitudinal + turn
-    rear_left = lateral - longitudinal - turn
-    rear_right = lateral + longitudinal - turn
-    front_right = lateral - longitudinal + turn
+    front_left, rear_left, rear_right, front_right = wheel_speeds(c, s.body.v_x, s.body.v_y, s.body.yaw_rate)
     fastest = max(abs(front_left), abs(rear_left), abs(rear_right), abs(front_right))
-    scale = c.drive.max_velocity / fastest if fastest > c.drive.max_velocity else 1.0
+    scale = c.drive.max_reference / fastest if fastest > c.drive.max_reference else 1.0
     s.front_left_reference = front_left * scale
     s.rear_left_reference = rear_left * scale
     s.rear_right_reference = rear_right * scale
     s.front_right_reference = front_right * scale
 
 
-def actuate(c: OmniCoefficients, s: OmniState, u: Command) -> None:
-    """Advance all drives by one step and set the velocity of the reference point."""
-    follow(c, s, u)
-    set_velocities(c, s, u)
+def wheel_speeds(c: OmniCoefficients, v_x: float, v_y: float, yaw_rate: float) -> tuple[float, float, float, float]:
+    """What the four drives do at a velocity of base_link [m/s, m/s, rad/s], counter-clockwise from front left [m/s]."""
+    longitudinal = c.sign * v_x
+    lateral = v_y - c.base_link_offset * yaw_rate
+    turn = c.yaw_arm * yaw_rate
+    return (
+        lateral + longitudinal + turn,
+        lateral - longitudinal - turn,
+        lateral + longitudinal - turn,
+        lateral - longitudinal + turn,
+    )
+
+
+def velocity_of(
+    c: OmniCoefficients, front_left: float, rear_left: float, rear_right: float, front_right: float
+) -> tuple[float, float, float]:
+    """The velocity of the reference point [m/s, m/s, rad/s] that fits four wheel speeds [m/s] best by least squares.
+
+    The columns of the 4x3 system are orthogonal, so each component is a projection.
+    """
+    v_x = 0.25 * c.sign * (front_left - rear_left + rear_right - front_right)
+    v_y = 0.25 * (front_left + rear_left + rear_right + front_right)
+    return v_x, v_y, 0.25 * (front_left - rear_left - rear_right + front_right) / c.yaw_arm
 
 
 def follow(c: OmniCoefficients, s: OmniState, u: Command) -> None:
     """Advance all drives by one step."""
+    if c.body.ramps:
+        limit_acceleration(c.body, s.body)
+        split(c, s)
     step_drive(c.drive, s.front_left, s.front_left_reference, u.acceleration)
     step_drive(c.drive, s.rear_left, s.rear_left_reference, u.acceleration)
     step_drive(c.drive, s.rear_right, s.rear_right_reference, u.acceleration)
@@ -127,34 +187,31 @@ def follow(c: OmniCoefficients, s: OmniState, u: Command) -> None:
 
 
 def set_velocities(c: OmniCoefficients, s: OmniState, u: Command) -> None:
-    """The body velocity that fits the four wheel speeds best in the sense of least squares.
-
-    The columns of the 4x3 system are orthogonal, so each component is a projection.
-    """
-    front_left = s.front_left.velocity
-    rear_left = s.rear_left.velocity
-    rear_right = s.rear_right.velocity
-    front_right = s.front_right.velocity
-    s.v_x = 0.25 * c.sign * (front_left - rear_left + rear_right - front_right)
-    s.v_y = 0.25 * (front_left + rear_left + rear_right + front_right)
-    s.yaw_rate = 0.25 * (front_left - rear_left - rear_right + front_right) / c.yaw_arm
-
-
-def step(c: OmniCoefficients, s: OmniState, u: Command) -> None:
-    """Advance drives, wheels and pose by one step."""
-    follow(c, s, u)
-    set_velocities(c, s, u)
-    move(c, s, u)
+    """Set the velocity of the reference point."""
+    s.v_x, s.v_y, s.yaw_rate = velocity_of(
+        c, s.front_left.velocity, s.rear_left.velocity, s.rear_right.velocity, s.front_right.velocity
+    )
 
 
 def move(c: OmniCoefficients, s: OmniState, u: Command) -> None:
     """Let all wheels roll and the reference point move for one step."""
-    roll = c.sign * c.dt / c.wheel_radius
+    roll_wheels(c, s, c.dt)
+    integrate_pose(s, c.dt)
+
+
+def roll_wheels(c: OmniCoefficients, s: OmniState, dt: float) -> None:
+    """Let all wheels roll for ``dt`` seconds at their present speed."""
+    roll = c.sign * dt / c.wheel_radius
     s.roll_front_left += s.front_left.velocity * roll
     s.roll_rear_left -= s.rear_left.velocity * roll
     s.roll_rear_right += s.rear_right.velocity * roll
     s.roll_front_right -= s.front_right.velocity * roll
-    integrate_pose(s, c.dt)
+
+
+def stop(c: OmniCoefficients, s: OmniState, rest: float) -> None:
+    """Stop all drives and wheels ``rest`` seconds before the end of a step."""
+    roll_wheels(c, s, -rest)
+    stop_drives(c, s, rest)
 
 
 def joints(p: OmniParameters) -> tuple[Joint, ...]:
@@ -206,8 +263,9 @@ OMNI = VehicleModel(
     accepts=frozenset((TWIST,)),
     coefficients=coefficients,
     at_rest=at_rest,
-    actuate=actuate,
-    step=step,
+    at=at,
+    actuating=(follow, set_velocities),
+    moving=(move,),
     resize=resize,
     joints=joints,
     joint_states=joint_states,
@@ -216,5 +274,6 @@ OMNI = VehicleModel(
     limits=limits,
     geometry=geometry,
     set_references=set_references,
-    phases=(follow, set_velocities, move),
+    stop=stop,
+    lanes=True,
 )

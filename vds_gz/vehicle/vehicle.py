@@ -7,12 +7,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Generic, TypeAlias
 
-from vds_gz.errors import ArgumentError
+from vds_gz.errors import NUMBER, ArgumentError, Kind
 from vds_gz.vehicle.command import NEVER, Command, CommandQueue, TimedCommand, fault
 from vds_gz.vehicle.model import C, MotionState, P, S, StepCoefficients, VehicleModel
 from vds_gz.vehicle.trigonometry import sine_cosine
 
 NANOSECONDS = 1_000_000_000
+
+#: What :class:`Vehicle` takes.
+MODEL = Kind("a vehicle model, such as vds_gz.BICYCLE or one of vds_gz.models()", (VehicleModel,))
+COMMAND = Kind("a command, as vds_gz.twist() or vds_gz.ackermann() make it", (Command,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +77,17 @@ class Vehicle(Generic[P, C, S]):
             start: Time of the beginning [ns].
             moves: The model moves the vehicle; false where Gazebo does and only actuators and wheels are wanted.
         """
+        MODEL.check("model", model)
+        Kind(f"{model.parameters.__name__}, as model '{model.name}' has them", (model.parameters,)).check(
+            "parameters", parameters
+        )
+        NUMBER.check("step_rate", step_rate)
+        if not 0.0 < step_rate < math.inf:
+            raise ArgumentError(
+                f"argument 'step_rate' is {step_rate:g}; it must be a finite number greater than 0 [Hz]"
+            )
+        NUMBER.check("max_command_age", max_command_age)
+        NUMBER.check("start", start)
         self.model = model
         self.parameters = parameters
         self.step_rate = step_rate
@@ -116,6 +131,10 @@ class Vehicle(Generic[P, C, S]):
         Raises:
             ArgumentError: A number of the command is not finite or beyond all measure.
         """
+        if not isinstance(command, Command):
+            COMMAND.check("command", command)
+        if type(time) is not int:
+            NUMBER.check("time", time)
         wrong = fault(command)
         if wrong:
             raise ArgumentError(wrong)
@@ -124,6 +143,8 @@ class Vehicle(Generic[P, C, S]):
 
     def advance(self, time: int) -> int:
         """Advance in whole steps, up to ``time`` [ns] at most, and return how many steps that took."""
+        if type(time) is not int:
+            NUMBER.check("time", time)
         before = self.steps
         for command, steps in self._segments(time):
             self._do(command, steps)

@@ -10,7 +10,10 @@ import pytest
 from helpers import autoware_recorded as recorded
 from helpers.autoware_recorded import MECHANISM, STATES, Run, begin, deviation, observed, read_runs
 
-from vds_gz.vehicle.autoware.step import step
+from vds_gz.vehicle.autoware.models import AUTOWARE_MODELS
+
+#: All models are one step.
+step = AUTOWARE_MODELS[0].step
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from os import PathLike
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +14,8 @@ from vds_gz.bags.connection import SUFFIXES
 from vds_gz.commandlog.files import read
 from vds_gz.commandlog.log import CommandLog
 from vds_gz.commandlog.table import is_table
-from vds_gz.configuration import parameters_of_file, preset_file, preset_names
-from vds_gz.errors import ArgumentError
+from vds_gz.configuration import load_parameters, parameters_of_file, preset_file, preset_names
+from vds_gz.errors import NUMBER, ArgumentError, Kind, takes
 from vds_gz.interface.commands import Gear, Values
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.ros.names import check_namespace
@@ -135,15 +136,30 @@ def commands_of(run: Recording, path: Path, topic: str | None = None) -> Command
     return replace(log, times=tuple(times.tolist()))
 
 
-def simulate(log: CommandLog, parameters: NodeParameters, *, tail: float = 1.0) -> Recording:
+@takes(
+    log=Kind("what read_commands() returns, or a path", (CommandLog, str, PathLike)),
+    parameters=Kind("what load_parameters() returns, a preset or a path", (NodeParameters, str, PathLike)),
+    tail=NUMBER,
+)
+def simulate(log: CommandLog | str | Path, parameters: NodeParameters | str | Path, *, tail: float = 1.0) -> Recording:
     """A recording of what a model does with a log.
 
+    Args:
+        log: What :func:`vds_gz.read_commands` returns, or the path of a log.
+        parameters: What :func:`vds_gz.load_parameters` returns, the name of a preset, or the path of a parameter file.
+        tail: So long after the last command does it go on [s].
+
     Raises:
+        ArgumentError: There is no such log, preset or file.
+        ParameterError: A value in the file is not allowed.
         CommandLogError: The model takes no such commands.
     """
+    log = log if isinstance(log, CommandLog) else read(log)
+    parameters = parameters if isinstance(parameters, NodeParameters) else load_parameters(parameters)
     replay = Replay(log.stream(), parameters, tail=tail, with_joints=False)
     rows = [row for block in replay.blocks() for row in csv_rows(replay, block.samples)]
-    return _from_columns(csv_columns(replay), np.array(rows), command_table(log.times, log.commands))
+    run = _from_columns(csv_columns(replay), np.array(rows), command_table(log.times, log.commands))
+    return replace(run, notes=tuple(map(str, replay.touches)), touches=replay.touches)
 
 
 def command_table(times: Iterable[float], commands: Iterable[Values]) -> Commands:

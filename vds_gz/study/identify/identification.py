@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from vds_gz.errors import ArgumentError
+from vds_gz.errors import MAPPING, NUMBER, ArgumentError, Kind, takes
 from vds_gz.parameters.intervals import Interval
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.study.identify.causes.causes import checked, turning_against_steering
@@ -26,6 +26,16 @@ from vds_gz.study.identify.signals import SignalError, Signals
 from vds_gz.study.reading.wheel_radius import wheels_disagree
 
 
+@takes(
+    signals=Kind("what read_signals() returns, or several of them", (Signals, list, tuple)),
+    vehicle=Kind("what load_parameters() returns", (NodeParameters,)).or_none,
+    wheel_base=NUMBER.or_none,
+    fit=Kind("a list of names", (list, tuple, set, frozenset)),
+    priors=MAPPING.or_none,
+    hold_out=NUMBER,
+    bootstrap=NUMBER,
+    seed=NUMBER,
+)
 def identify(
     signals: Signals | Sequence[Signals],
     *,
@@ -90,6 +100,8 @@ def _checked(signals: Sequence[Signals]) -> list[Signals]:
     Raises:
         SignalError: There are none, or one cannot be worked on.
     """
+    for one in signals:
+        Kind("a list of what read_signals() returns", (Signals,)).check("signals", one)
     if not signals:
         raise SignalError("there are 0 recordings; needed is at least 1")
     found = []

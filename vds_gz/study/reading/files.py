@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from vds_gz.bags.connection import may_be_bag
+from vds_gz.errors import MAPPING, PATH, takes
 from vds_gz.study.reading.bag import read_bag
 from vds_gz.study.reading.table import read_csv
 from vds_gz.study.signals import Signals
 
 
+@takes(path=PATH, columns=MAPPING.or_none)
 def read_signals(path: str | Path, columns: Mapping[str, str] | None = None) -> Signals:
     """What was commanded and what was measured, out of a bag or a CSV file, for ``identify``.
 

@@ -8,18 +8,22 @@ time, moves commands and measurements alike.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from vds_gz.bags.connection import BagError
 from vds_gz.bags.reader import Bag, open_bag
 from vds_gz.commandlog.table import is_table
+from vds_gz.errors import PATH, TEXT, takes
 from vds_gz.interface import topics
 from vds_gz.interface.commands import CommandType, whole_types
-from vds_gz.interface.messages import JointState
+from vds_gz.interface.conversions import stamp_ns
+from vds_gz.interface.messages import Contacts, JointState
 from vds_gz.ros.errors import UnknownTypeError
 from vds_gz.study.reading.clocks import SAME_CLOCK, Times, vehicle_time
 from vds_gz.study.reading.columns import Column, read_columns
@@ -35,6 +39,7 @@ from vds_gz.study.reading.topics import (
 )
 from vds_gz.study.recording import Actuator, Array, Commands, Motion, Recording, RecordingError
 from vds_gz.study.signals import POSES, QUANTITIES, Series, SignalError, Signals
+from vds_gz.study.touches import Touch, TouchLog
 from vds_gz.vehicle.catalogue import actuator_kind
 
 #: Topics from which the motion is taken, the best first: last parts of their names.
@@ -54,6 +59,7 @@ DIFFERENCE = 0.2
 _COMMANDED = ("v_x", "v_y", "yaw_rate", "steering")
 
 
+@takes(path=PATH, namespace=TEXT.or_none, topic=TEXT.or_none)
 def read(path: str | Path, namespace: str | None = None, topic: str | None = None) -> Recording:
     """A run in a bag or a table: of a vehicle of this package, or of any other that ``identify`` takes.
 
@@ -127,13 +133,18 @@ def _read(path: Path, bag: Bag, namespace: str | None, topic: str | None) -> Rec
     known |= dict.fromkeys(ours, (topics.ACTUATOR_STATES.type, _actuators_of))
     known |= dict.fromkeys((f"{place}/clock", topics.CLOCK.name), (topics.CLOCK.type, _nothing_more))
     known |= {name: (counts[name][0], MEASUREMENTS[counts[name][0]]) for name in (main, steering) if name}
+    contacts: list[Contacts] = []
+    known[touched := f"{place}/{topics.CONTACTS.name}"] = topics.CONTACTS.type, _keeper(contacts)
     wanted = [one for one in bag.connections if one.topic in known and known[one.topic][0] == one.msgtype]
     readers = {name: reader for name, (_, reader) in known.items()}
     columns = read_columns(path, bag.messages(wanted), readers)
     notes = (f"'{path}' is cut short; it was read up to its last whole part",) if bag.cut_short else ()
     if len(columns[main].logged if main in columns else ()) < 2:
         raise RecordingError(f"recording '{path}' has {totals[main]} message on '{main}'; it takes at least 2")
-    return _recording(path, columns, main, steering, place, tuple(commands), Counter(totals), notes)
+    run = _recording(path, columns, main, steering, place, tuple(commands), Counter(totals), notes)
+    arrived = columns[touched].logged if touched in columns else ()
+    touches = _touches(zip(arrived, contacts, strict=True), columns[main].logged[0], run.start)
+    return replace(run, notes=(*run.notes, *map(str, touches)), touches=touches)
 
 
 def _inside(counts: Counts, namespace: str) -> Counts:
@@ -199,6 +210,26 @@ def _reader(one: CommandType) -> Reader:
     return lambda message: dict(zip(keys, one.decode(message).reference(), strict=True))
 
 
+def _keeper(messages: list[Contacts]) -> Reader:
+    """A reader that keeps whole messages."""
+
+    def keep(message: Any) -> dict[Key, float]:
+        messages.append(message)
+        return {}
+
+    return keep
+
+
+def _touches(contacts: Iterable[tuple[int, Contacts]], first: int, begin: int) -> tuple[Touch, ...]:
+    """What was touched, in messages that came from a time of the recorder on [ns]; times since ``begin`` [ns]."""
+    log = TouchLog()
+    for arrived, message in contacts:
+        if arrived >= first:
+            points = ((one.collision2.name, at.x, at.y) for one in message.contacts for at in one.positions[:1])
+            log.note((stamp_ns(message.header.stamp) - begin) * 1e-9, points)
+    return log.touches
+
+
 def _nothing_more(message: object) -> dict[Key, float]:
     """A clock has its stamp only."""
     return {}
@@ -206,6 +237,8 @@ def _nothing_more(message: object) -> dict[Key, float]:
 
 def _actuators_of(message: JointState) -> dict[Key, float]:
     """Angles and speeds of actuators, by their names."""
+    if not len(message.position) == len(message.velocity) == len(message.name):
+        return {}
     angles = {Key("position", name): value for name, value in zip(message.name, message.position, strict=False)}
     return angles | {Key("velocity", name): value for name, value in zip(message.name, message.velocity, strict=False)}
 
@@ -321,8 +354,9 @@ def _actuators(references: Column | None, states: Column | None, begin: int) -> 
         kind = actuator_kind(name)
         key = Key("position" if kind == "steering" else "velocity", name)
         if key in references.numbers:
-            reference, response = (np.array(one.numbers[key]) for one in (references, states))
-            yield Actuator(name, kind, time, reference[commanded], response[responded])
+            reference, response = np.array(references.numbers[key])[commanded], np.array(states.numbers[key])[responded]
+            there = np.isfinite(reference) & np.isfinite(response)
+            yield Actuator(name, kind, time[there], reference[there], response[there])
 
 
 # ---------------------------------------------------------------------- both

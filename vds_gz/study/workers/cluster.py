@@ -123,13 +123,16 @@ def _client(workers: int | str) -> Iterator[Client]:
             stack.enter_context(dask.config.set(LOCAL))
             one_thread = {"NUMBA_NUM_THREADS": "1"}
             with _interrupts_held():
-                cluster = LocalCluster(
-                    n_workers=workers,
-                    threads_per_worker=1,
-                    dashboard_address="127.0.0.1:0",  # any port; a taken one would be told of
-                    silence_logs=logging.CRITICAL,
-                    env=one_thread,
-                )
+                try:
+                    cluster = LocalCluster(
+                        n_workers=workers,
+                        threads_per_worker=1,
+                        dashboard_address="127.0.0.1:0",  # any port; a taken one would be told of
+                        silence_logs=logging.CRITICAL,
+                        env=one_thread,
+                    )
+                except RuntimeError as error:  # by which Dask says that a worker died as it started
+                    raise FailureError(f"{workers} workers cannot be started on this machine: {error}") from None
                 stack.enter_context(cluster)
             yield stack.enter_context(Client(cluster))
             return

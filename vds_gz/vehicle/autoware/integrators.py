@@ -28,7 +28,7 @@ def derivative(
 
 
 def runge_kutta(c: AutowareCoefficients, s: AutowareState) -> None:
-    """The classical fourth-order Runge-Kutta method. What the position is does not matter to the derivative."""
+    """The classical fourth-order Runge-Kutta method. The derivative does not depend on the position."""
     heading, v, angle, a = s.heading, s.v_x, s.steering.angle, s.acceleration
     dt = c.dt
     k1 = derivative(c, s, heading, v, angle, a)
@@ -49,12 +49,12 @@ def runge_kutta(c: AutowareCoefficients, s: AutowareState) -> None:
         a + (k2[3] * 0.5) * dt,
     )
     k4 = derivative(c, s, heading + k3[0] * dt, v + k3[1] * dt, angle + k3[2] * dt, a + k3[3] * dt)
-    s.heading = heading + change(c, k1[0], k2[0], k3[0], k4[0])
+    s.turn = change(c, k1[0], k2[0], k3[0], k4[0])
     s.v_x = v + change(c, k1[1], k2[1], k3[1], k4[1])
     s.steering.angle = angle + change(c, k1[2], k2[2], k3[2], k4[2])
     s.acceleration = a + change(c, k1[3], k2[3], k3[3], k4[3])
-    s.x += change(c, k1[4], k2[4], k3[4], k4[4])
-    s.y += change(c, k1[5], k2[5], k3[5], k4[5])
+    s.advance_x = change(c, k1[4], k2[4], k3[4], k4[4])
+    s.advance_y = change(c, k1[5], k2[5], k3[5], k4[5])
 
 
 def change(c: AutowareCoefficients, k1: float, k2: float, k3: float, k4: float) -> float:
@@ -65,16 +65,16 @@ def change(c: AutowareCoefficients, k1: float, k2: float, k3: float, k4: float) 
 def euler(c: AutowareCoefficients, s: AutowareState) -> None:
     """The explicit Euler method."""
     k = derivative(c, s, s.heading, s.v_x, s.steering.angle, s.drive_acceleration)
-    s.heading += k[0] * c.dt
+    s.turn = k[0] * c.dt
     s.v_x += k[1] * c.dt
     s.steering.angle += k[2] * c.dt
     s.drive_acceleration += k[3] * c.dt
-    s.x += k[4] * c.dt
-    s.y += k[5] * c.dt
+    s.advance_x = k[4] * c.dt
+    s.advance_y = k[5] * c.dt
 
 
 def integrate(c: AutowareCoefficients, s: AutowareState) -> None:
-    """Advance the state vector by one step."""
+    """Advance speed, tire angle and acceleration by one step; set how far the vehicle turns and moves in it."""
     if c.drive.kind == ROLLING_ACCELERATION:
         euler(c, s)
     else:

@@ -15,8 +15,9 @@ from vds_gz.vehicle.autoware.gears import NO_FALL, NO_RULE, ROLLING
 from vds_gz.vehicle.autoware.maps import map_of
 from vds_gz.vehicle.autoware.mechanism import MechanismCoefficients, mechanism_at_rest
 from vds_gz.vehicle.autoware.state import AutowareCoefficients, AutowareState, at_rest
+from vds_gz.vehicle.autoware.steady import at
 from vds_gz.vehicle.autoware.steering import SteeringCoefficients
-from vds_gz.vehicle.autoware.step import actuate, step
+from vds_gz.vehicle.autoware.step import actuate, move, stop
 from vds_gz.vehicle.bicycle import axle_geometry, axle_joint_states, joints
 from vds_gz.vehicle.command import ACKERMANN, CONTROL, DIRECT, GEAR, PEDALS, SPEED, STEERING, TWIST
 from vds_gz.vehicle.model import (
@@ -246,8 +247,9 @@ def model(
         accepts=COMMON | {PEDALS if pedals else DIRECT},
         coefficients=coefficients,
         at_rest=at_rest,
-        actuate=actuate,
-        step=step,
+        at=at,
+        actuating=(actuate,),
+        moving=(move,),
         resize=resize,
         joints=joints,
         joint_states=joint_states,
@@ -255,6 +257,7 @@ def model(
         actuator_states=actuator_states,
         limits=limits,
         geometry=geometry,
+        stop=stop,
         xacro=XACRO,
         feels_slopes=True,
     )

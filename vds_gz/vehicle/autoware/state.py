@@ -70,6 +70,7 @@ class AutowareState:
         road_slope: Acceleration along +x that the road's slope gives [m/s^2]; whoever knows the road sets it.
         speed_reference: Commanded speed [m/s].
         angle_reference: Commanded tire angle [rad].
+        turn, advance_x, advance_y: How far the last step turns and moves the rear axle [rad, m, m].
     """
 
     drive: DriveState
@@ -85,6 +86,9 @@ class AutowareState:
     road_slope: float = 0.0
     speed_reference: float = 0.0
     angle_reference: float = 0.0
+    turn: float = 0.0
+    advance_x: float = 0.0
+    advance_y: float = 0.0
     speed_fixed_left: float = 0.0
     speed_fixed_right: float = 0.0
     speed_steered_left: float = 0.0

@@ -18,26 +18,13 @@ from vds_gz.vehicle.autoware.integrators import integrate
 from vds_gz.vehicle.autoware.mechanism import step_mechanism
 from vds_gz.vehicle.autoware.state import AutowareCoefficients, AutowareState
 from vds_gz.vehicle.autoware.steering import MECHANISM, geared_angle, prepare_steering
-from vds_gz.vehicle.bicycle import roll_wheels, steered_wheel_speed
+from vds_gz.vehicle.bicycle import roll_by, roll_wheels, steered_wheel_speed
 from vds_gz.vehicle.command import NEUTRAL, Command
-
-
-def step(c: AutowareCoefficients, s: AutowareState, u: Command) -> None:
-    """Advance everything by one step."""
-    advance(c, s, u)
-    roll_wheels(c, s, c.dt)
 
 
 def actuate(c: AutowareCoefficients, s: AutowareState, u: Command) -> None:
     """Advance drive and steering by one step, and set velocity and wheel speeds; the vehicle stays where it is."""
-    x, y, heading = s.x, s.y, s.heading
-    advance(c, s, u)
-    s.x, s.y, s.heading = x, y, heading
-
-
-def advance(c: AutowareCoefficients, s: AutowareState, u: Command) -> None:
-    """Advance drive, steering and motion by one step, and set the wheels' speeds."""
-    x, y, heading, v, angle = s.x, s.y, s.heading, s.v_x, s.steering.angle
+    v, angle = s.v_x, s.steering.angle
     take_command(c, s, u)
     prepare_drive(c.drive, s.drive, v)
     prepare_steering(c.steering, s.steering)
@@ -50,12 +37,27 @@ def advance(c: AutowareCoefficients, s: AutowareState, u: Command) -> None:
     keep_limits(c, s)
     if c.rule == NO_FALL:
         if stops(c, s, v):
-            s.x, s.y, s.heading, s.v_x = x, y, heading, 0.0
+            s.turn = s.advance_x = s.advance_y = s.v_x = 0.0
             s.acceleration = 0.0 if c.physical else (0.0 - v) / max(c.dt, SHORTEST_STEP)
     elif c.rule == ROLLING and v * s.v_x <= 0.0 and -s.drive_acceleration >= abs(s.drive.slope):
         s.v_x = 0.0
     report_acceleration(c, s, v)
     s.steering.rate = (s.steering.angle - angle) / c.dt
+    set_wheel_speeds(c, s)
+
+
+def move(c: AutowareCoefficients, s: AutowareState, u: Command) -> None:
+    """Turn the wheels and move the vehicle by one step."""
+    s.x += s.advance_x
+    s.y += s.advance_y
+    s.heading += s.turn
+    roll_wheels(c, s, u)
+
+
+def stop(c: AutowareCoefficients, s: AutowareState, rest: float) -> None:
+    """Stop speed, acceleration and wheels ``rest`` seconds before the end of a step; the steering goes on."""
+    roll_by(c, s, -rest)
+    s.v_x = s.acceleration = s.drive_acceleration = 0.0
     set_wheel_speeds(c, s)
 
 

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from vds_gz.parameters.declaration import ParameterGroup
-from vds_gz.parameters.vehicles import DifferentialParameters, OmniParameters
+from vds_gz.parameters.vehicles import OmniParameters
 from vds_gz.study.identify.estimates import Array
-from vds_gz.vehicle.model import AnyModel
+from vds_gz.vehicle.model import AnyModel, SteadyMotion
 
 #: Roller directions of an omni vehicle's wheels in the order of its joints.
 _ROLLERS = {"front_left": 1.0, "rear_left": -1.0, "rear_right": 1.0, "front_right": -1.0}
@@ -176,51 +177,20 @@ def start_names(model: AnyModel) -> tuple[str, ...]:
     return ("v_x", "v_y", "yaw_rate") if model.name == "omni" else ("v_x", "yaw_rate")
 
 
-def start_numbers(
-    model: AnyModel, vehicles: Sequence[ParameterGroup], geometry: Geometry, start: Array
-) -> dict[str, Array]:
-    """Numbers of the state that vehicles have when they begin in steady state.
+def start_states(model: AnyModel, vehicles: Sequence[object], dt: float, start: Array) -> list[Any]:
+    """States of vehicles that begin in steady state.
 
     Args:
         model: The vehicle model.
         vehicles: Their parameters.
-        geometry: Theirs.
+        dt: Length of a step [s].
         start: Of each what :func:`start_names` says; shape (vehicles, names).
     """
-    if model.name == "bicycle":
-        return {"drive.velocity": start[:, 0], "steering.angle": start[:, 1]}
-    rows = []
-    gains = zip(geometry.left_gain, geometry.right_gain, strict=True)
-    for one, (left, right), begin in zip(vehicles, gains, start, strict=True):
-        if isinstance(one, OmniParameters):
-            rows.append(_omni_start(one, *begin))
-        elif isinstance(one, DifferentialParameters):
-            half = 0.5 * one.track * begin[1]
-            rows.append({"left.velocity": (begin[0] - half) / left, "right.velocity": (begin[0] + half) / right})
-        else:
-            rows.append(_autoware_start(one, *begin))
-    return {name: np.array([row[name] for row in rows]) for name in rows[0]}
-
-
-def _omni_start(p: OmniParameters, v_x: float, v_y: float, yaw_rate: float) -> dict[str, float]:
-    longitudinal = v_x if p.roller_pattern == "o" else -v_x
-    lateral = v_y - p.base_link_offset * yaw_rate
-    turn = yaw_arm(p) * yaw_rate
-    return {
-        "front_left.velocity": lateral + longitudinal + turn,
-        "rear_left.velocity": lateral - longitudinal - turn,
-        "rear_right.velocity": lateral + longitudinal - turn,
-        "front_right.velocity": lateral - longitudinal + turn,
-    }
+    fields = ["steering_angle" if name == "steering" else name for name in start_names(model)]
+    motions = (SteadyMotion(**dict(zip(fields, row, strict=True))) for row in start.tolist())
+    return [model.at(model.coefficients(one, dt), motion) for one, motion in zip(vehicles, motions, strict=True)]
 
 
 def yaw_arm(p: OmniParameters) -> float:
     """What a yaw rate contributes to the front left actuator's speed [m]."""
     return 0.5 * (p.wheel_base - p.track if p.roller_pattern == "o" else p.wheel_base + p.track)
-
-
-def _autoware_start(p: ParameterGroup, v_x: float, angle: float) -> dict[str, float]:
-    numbers = {"v_x": v_x, "steering.angle": angle, "steering.line.values": angle}
-    if hasattr(p, "vel_time_delay"):
-        numbers["drive.line.values"] = v_x
-    return numbers

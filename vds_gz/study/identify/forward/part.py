@@ -22,7 +22,7 @@ from vds_gz.study.identify.forward.measurements import (
     geometry_of,
     observed,
     start_names,
-    start_numbers,
+    start_states,
 )
 from vds_gz.study.identify.forward.pieces import Piece
 from vds_gz.study.identify.forward.poses import Windows, pose_groups
@@ -88,16 +88,18 @@ class VehicleFamily:
         vehicles: list[Any] = [self.vehicle(one) for one in points]
         gains = {one.target: points[:, k] for k, one in enumerate(self.unknowns) if one.kind is Kind.WHEEL_GAIN}
         geometry = geometry_of(vehicles, **gains)
-        differ = bool(gains) and self.model is DIFFERENTIAL
+        model = self.model
+        if gains and model is DIFFERENTIAL:
+            model, vehicles = SIDED, list(sided(vehicles, geometry))
         values = sampled(
-            SIDED if differ else self.model,
-            sided(vehicles, geometry) if differ else vehicles,
+            model,
+            vehicles,
             piece.commands,
             piece.begins,
             readings,
             step_rate=1.0 / piece.dt,
             calibrations=self.calibrations(points),
-            starts=start_numbers(self.model, vehicles, geometry, start),
+            starts=start_states(model, vehicles, piece.dt, start),
         )
         return values, geometry
 

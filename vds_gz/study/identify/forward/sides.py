@@ -8,14 +8,14 @@ mobile robots, 1996).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 from vds_gz.parameters.vehicles import DifferentialParameters
 from vds_gz.study.identify.forward.measurements import Geometry
 from vds_gz.vehicle.command import Command
-from vds_gz.vehicle.differential import DIFFERENTIAL, DifferentialCoefficients, DifferentialState, move
+from vds_gz.vehicle.differential import DIFFERENTIAL, DifferentialCoefficients, DifferentialState
 from vds_gz.vehicle.differential import actuate as drive
-from vds_gz.vehicle.model import AnyModel
+from vds_gz.vehicle.model import AnyModel, SteadyMotion, extended
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +44,7 @@ def sided(vehicles: Sequence[DifferentialParameters], geometry: Geometry) -> lis
 def coefficients(p: SidedParameters, dt: float) -> SidedCoefficients:
     """Coefficients for steps of ``dt`` seconds."""
     plain = DIFFERENTIAL.coefficients(p.vehicle, dt)
-    numbers = {one.name: getattr(plain, one.name) for one in fields(plain)}
-    return SidedCoefficients(**numbers, left_gain=p.left_gain, right_gain=p.right_gain)
+    return extended(plain, SidedCoefficients, left_gain=p.left_gain, right_gain=p.right_gain)
 
 
 def actuate(c: SidedCoefficients, s: DifferentialState, u: Command) -> None:
@@ -57,10 +56,13 @@ def actuate(c: SidedCoefficients, s: DifferentialState, u: Command) -> None:
     s.yaw_rate = (right - left) / c.track
 
 
-def step(c: SidedCoefficients, s: DifferentialState, u: Command) -> None:
-    """Advance drives, wheels and pose by one step."""
-    actuate(c, s, u)
-    move(c, s, u)
+def at(c: SidedCoefficients, motion: SteadyMotion) -> DifferentialState:
+    """A vehicle in steady state at the origin."""
+    half = 0.5 * c.track * motion.yaw_rate
+    left, right = (motion.v_x - half) / c.left_gain, (motion.v_x + half) / c.right_gain
+    s = DIFFERENTIAL.at(c, SteadyMotion(v_x=0.5 * (left + right), yaw_rate=(right - left) / c.track))
+    s.v_x, s.yaw_rate = motion.v_x, motion.yaw_rate
+    return s
 
 
 _PLAIN: AnyModel = DIFFERENTIAL
@@ -70,7 +72,6 @@ SIDED: AnyModel = replace(
     _PLAIN,
     parameters=SidedParameters,
     coefficients=coefficients,
-    actuate=actuate,
-    step=step,
-    phases=(actuate, move),
+    at=at,
+    actuating=(actuate,),
 )

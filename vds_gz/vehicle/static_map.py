@@ -1,0 +1,110 @@
+"""A static map from an actuator's reference to its response: straight lines between points, such as throttle to speed.
+
+It has a fixed number of segments in fields of their own, and no list, so that the same source runs in lanes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import astuple, dataclass, fields
+from itertools import pairwise
+
+from vds_gz.parameters.actuators import MAP_POINTS, StaticMapParameters
+
+
+@dataclass(slots=True)
+class StaticMap:
+    """The response is ``start`` plus the sum of all segments: ``slope`` times the part of the segment that was passed.
+
+    Segments begin at ``begin`` and are ``width`` wide, both in the unit of references; those that are not used have a
+    width and a slope of 0.
+
+    Attributes:
+        used: There is a map.
+        odd: A negative reference responds with the negative of its opposite's response.
+    """
+
+    used: bool = False
+    odd: bool = False
+    start: float = 0.0
+    begin1: float = 0.0
+    width1: float = 0.0
+    slope1: float = 0.0
+    begin2: float = 0.0
+    width2: float = 0.0
+    slope2: float = 0.0
+    begin3: float = 0.0
+    width3: float = 0.0
+    slope3: float = 0.0
+    begin4: float = 0.0
+    width4: float = 0.0
+    slope4: float = 0.0
+    begin5: float = 0.0
+    width5: float = 0.0
+    slope5: float = 0.0
+    begin6: float = 0.0
+    width6: float = 0.0
+    slope6: float = 0.0
+    begin7: float = 0.0
+    width7: float = 0.0
+    slope7: float = 0.0
+
+
+assert len(fields(StaticMap)) == 3 + 3 * (MAP_POINTS - 1)
+
+
+def static_map(p: StaticMapParameters) -> StaticMap:
+    """The map of an actuator's parameters, unused where they have no points."""
+    if not p.map_references:
+        return StaticMap()
+    points = list(zip(p.map_references, p.map_responses, strict=True))
+    segments: list[float] = []
+    for (reference, response), (next_reference, next_response) in pairwise(points):
+        width = next_reference - reference
+        segments += [reference, width, (next_response - response) / width]
+    return StaticMap(True, p.map_references[0] >= 0.0, p.map_responses[0], *segments)
+
+
+def mapped(m: StaticMap, reference: float) -> float:
+    """The response to a reference; beyond the first and the last point it is theirs."""
+    entry = abs(reference) if m.odd else reference
+    response = (
+        m.start
+        + m.slope1 * passed(entry - m.begin1, m.width1)
+        + m.slope2 * passed(entry - m.begin2, m.width2)
+        + m.slope3 * passed(entry - m.begin3, m.width3)
+        + m.slope4 * passed(entry - m.begin4, m.width4)
+        + m.slope5 * passed(entry - m.begin5, m.width5)
+        + m.slope6 * passed(entry - m.begin6, m.width6)
+        + m.slope7 * passed(entry - m.begin7, m.width7)
+    )
+    return -response if m.odd and reference < 0.0 else response
+
+
+def passed(distance: float, width: float) -> float:
+    """How much of a segment lies below a reference that is so far beyond its begin."""
+    return 0.0 if distance < 0.0 else width if distance > width else distance
+
+
+def unmapped(m: StaticMap, response: float) -> float:
+    """The reference of least magnitude with a response; the nearest point's where no reference has it."""
+    numbers = astuple(m)[3:]
+    value, points = m.start, [(m.begin1, m.start)]
+    for begin, width, slope in zip(numbers[::3], numbers[1::3], numbers[2::3], strict=True):
+        if width > 0.0:
+            value += slope * width
+            points.append((begin + width, value))
+    if m.odd and response < 0.0:
+        return -_entry(points, -response)
+    return _entry(points, response)
+
+
+def _entry(points: list[tuple[float, float]], response: float) -> float:
+    """The entry of least magnitude at which lines between points (entry, response) have a response."""
+    entries = [
+        low + (high - low) * (response - from_response) / (to_response - from_response)
+        for (low, from_response), (high, to_response) in pairwise(points)
+        if to_response != from_response
+        and min(from_response, to_response) <= response <= max(from_response, to_response)
+    ]
+    entries += [entry for entry, value in points if value == response]
+    return min(entries, key=abs) if entries else min(points, key=lambda point: abs(point[1] - response))[0]
