@@ -20,6 +20,7 @@ import pytest
 import yaml
 from helpers.launch_files import launch_arguments
 from helpers.outputs import check_output, sessions
+from helpers.sensors import GROUPS
 from helpers.tools import tool
 
 import vds_gz
@@ -30,7 +31,6 @@ from vds_gz.errors import VdsGzError
 from vds_gz.interface import topics
 from vds_gz.parameters.controllers import LqrParameters, PurePursuitParameters, StanleyParameters
 from vds_gz.parameters.declaration import describe
-from vds_gz.parameters.sensors import TYPES
 from vds_gz.parameters.teleop import GamepadParameters, JoystickParameters, KeyParameters
 from vds_gz.ros.arguments import parse
 from vds_gz.share import share
@@ -323,7 +323,7 @@ def test_the_readme_shows_how_a_mistake_is_told(folder):
 def parameter_names() -> set[str]:
     """Every name of a parameter, and every end of one that begins after a dot."""
     groups = [default_parameters(), *(group() for one in TELEOP.values() for group in one)]
-    groups += [group() for group in TYPES.values()]
+    groups += [group() for group in GROUPS.values()]
     groups += [PurePursuitParameters(), StanleyParameters(), LqrParameters()]
     whole = {name for group in groups for one in describe(group) for name in (one.name, *one.aliases)}
     return {name[start:] for name in whole for start in (0, *(i + 1 for i, c in enumerate(name) if c == "."))}
@@ -473,7 +473,7 @@ def test_benchmarks_find_what_they_import():
 def test_the_parameter_reference_has_every_sensor_and_all_its_parameters():
     _, _, sensors = reference_page().partition("\n## Sensors\n")
     tables = dict(re.findall(r"### `type: (\w+)`\n\n(.*?)(?=\n### |\Z)", sensors, re.DOTALL))
-    assert tables.keys() == TYPES.keys()
+    assert tables.keys() == GROUPS.keys()
     for kind, table in tables.items():
         names = re.findall(r"^\| `(\w+)`", table, re.MULTILINE)
-        assert sorted(names) == sorted(field.name for field in fields(TYPES[kind]))
+        assert sorted(names) == sorted(field.name for field in fields(GROUPS[kind]))

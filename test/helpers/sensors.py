@@ -7,11 +7,16 @@ from typing import Any
 import numpy as np
 
 from helpers.processes import Probe
-from vds_gz.interface.sensors.factory import sensor_outputs
+from vds_gz.interface.sensors.setup import sensor_outputs
 from vds_gz.interface.topics import Topic
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.ros.graph import QoS
-from vds_gz.sensing.streams import STREAMS
+from vds_gz.sensing.catalogue import SensorTypes
+
+#: All types of sensors, their parameter groups, and those that Gazebo simulates, by their names.
+TYPES = dict(SensorTypes())
+GROUPS = {name: record.parameters for name, record in TYPES.items()}
+IN_GAZEBO = {name: record for name, record in TYPES.items() if record.gazebo}
 
 #: Formats of ``sensor_msgs/PointField``.
 FORMATS = {2: "u1", 4: "<u2", 6: "<u4", 7: "<f4", 8: "<f8"}
@@ -36,7 +41,7 @@ class Heard:
         (self.output,) = sensor_outputs(probe.graph, parameters)
         self.topics = {
             one.ros: Topic(one.topic(name), one.ros_type, QoS(10, reliable=False))
-            for one in STREAMS[sensor.type]
+            for one in TYPES[sensor.type].streams
             if only in (None, one.ros)
         }
         for topic in self.topics.values():

@@ -13,9 +13,9 @@ from vds_gz.nodes.preparation import prepare
 from vds_gz.parameters.declaration import Faults, Value, describe
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.reference_page import markdown, sensor_tables
-from vds_gz.parameters.sensors import TYPES
 from vds_gz.parameters.yaml_reader import read_parameter_file
 from vds_gz.ros.programs import DONE, FAILED, CommandLine, command
+from vds_gz.sensing.catalogue import SensorTypes
 
 
 @command("vds-gz check")
@@ -48,7 +48,7 @@ def reference(argv: list[str]) -> int:
 def reference_page() -> str:
     """The reference of all parameters: of the node, of all models and of all sensors."""
     return markdown(describe(default_parameters())) + sensor_tables(
-        {kind: describe(group()) for kind, group in TYPES.items()}
+        {name: describe(sensor.parameters()) for name, sensor in SensorTypes().items()}
     )
 
 
