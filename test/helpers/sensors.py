@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from vds_gz.interface.topics import Topic
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.ros.graph import QoS
 from vds_gz.sensing.catalogue import SensorTypes
+from vds_gz.vehicle.model import Joint
 
 #: All types of sensors, their parameter groups, and those that Gazebo simulates, by their names.
 TYPES = dict(SensorTypes())
@@ -34,11 +36,12 @@ class Heard:
         only: str | None = None,
         prefix: str = "",
         seed: int = 0,
+        joints: Sequence[Joint] = (),
     ) -> None:
         """Announce the sensor, and listen to all of its topics, or to one."""
         self.probe = probe
         parameters = NodeParameters(frame_prefix=prefix, random_seed=seed, sensors={name: sensor})
-        (self.output,) = sensor_outputs(probe.graph, parameters)
+        (self.output,) = sensor_outputs(probe.graph, parameters, joints)
         self.topics = {
             one.ros: Topic(one.topic(name), one.ros_type, QoS(10, reliable=False))
             for one in TYPES[sensor.type].streams
