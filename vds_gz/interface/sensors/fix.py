@@ -32,6 +32,8 @@ _NUMBERS = (
 class FixOutput(SingleTopicOutput):
     """A satellite receiver and its topic; fields as Gazebo's come through the bridge, or as drivers fill them."""
 
+    stateful = True
+
     def __init__(self, setup: SensorSetup) -> None:
         """Announce the topic."""
         sensor = setup.parameters

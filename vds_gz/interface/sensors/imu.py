@@ -23,6 +23,8 @@ UNKNOWN = -1.0
 class ImuOutput(SingleTopicOutput):
     """An inertial measurement unit and its topic; fields as Gazebo's come through the bridge."""
 
+    stateful = True
+
     def __init__(self, setup: SensorSetup) -> None:
         """Announce the topic."""
         sensor = setup.parameters

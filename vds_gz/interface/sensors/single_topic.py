@@ -15,9 +15,11 @@ class SingleTopicOutput:
 
     Attributes:
         rate, rays, span: See :class:`~vds_gz.sensing.sensor.SensorOutput`.
+        stateful: A measurement depends on those before, as where a bias walks, so that none may be left out.
     """
 
     rays = span = 0
+    stateful = False
 
     def __init__(self, setup: SensorSetup, message: object, numbers: Sequence[str]) -> None:
         """Announce the topic.
@@ -38,10 +40,18 @@ class SingleTopicOutput:
 
     def measure(self, states: Sequence[BodyState], scene: Scene | None) -> None:
         """Measure, and publish if there are subscribers."""
+        subscribed = self.subscribed
+        if not (subscribed or self.stateful):
+            return
         values = self.values(states[-1], scene)
-        if self.subscribed:
+        if subscribed:
             self._topic.publish(states[-1].time, values)
 
     def values(self, state: BodyState, scene: Scene | None) -> Sequence[float]:
-        """The numbers of a measurement, in the order of their paths; called for every measurement, in order."""
+        """The numbers of a measurement, in the order of their paths.
+
+        Args:
+            state: The body's state now.
+            scene: What can be seen; none if there is no world.
+        """
         raise NotImplementedError
