@@ -160,7 +160,20 @@ def check_command(words: list[str]) -> None:
             pytest.fail(f"{shlex.join(words)} is not a program of this package")
 
 
-@pytest.mark.usefixtures("only_parse")
+@pytest.fixture
+def examples_installed(tmp_path, monkeypatch):
+    """The package of the examples, with the entry points that it declares."""
+    declared = text(ROOT / "examples" / "pyproject.toml")
+    groups = re.findall(r'^\[project.entry-points."(.*)"\]\n((?:.+\n)+)', declared, re.MULTILINE)
+    info = tmp_path / "site" / "examples-1.0.dist-info"
+    info.mkdir(parents=True)
+    points = "\n".join(f"[{group}]\n{members.replace(chr(34), '')}" for group, members in groups)
+    (info / "entry_points.txt").write_text(points, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(info.parent))
+    monkeypatch.syspath_prepend(str(ROOT / "examples"))
+
+
+@pytest.mark.usefixtures("only_parse", "examples_installed")
 @pytest.mark.parametrize("words", commands())
 def test_a_command_line_is_one_that_its_program_takes(words):
     check_command(words)
@@ -289,6 +302,7 @@ def test_the_page_of_fleets_shows_what_its_example_prints():
     check_output(example.prints, done.stdout.splitlines())
 
 
+@pytest.mark.usefixtures("examples_installed")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_files_that_a_page_shows_are_accepted(page, tmp_path, capsys):
     """Whole parameter files, lists of sensors, moving obstacles; and the plan of a sweep is that of the package."""
@@ -342,7 +356,7 @@ def test_files_and_modules_are_there(page):
     named = re.findall(rf"(?<![\w/.>)])(?:{OWN_FOLDERS})/[\w./*-]*\w", text(page))
     environments = {"vds_gz/PathTracking-v0", "vds_gz/Parking-v0"}
     assert [name for name in named if name not in environments and not list(ROOT.glob(name))] == []
-    entry_points = {"vds_gz.models", "vds_gz.commands"}
+    entry_points = {"vds_gz.models", "vds_gz.commands", "vds_gz.sensors"}
     modules = set(re.findall(r"\bvds_gz(?:\.\w+)+", text(page))) - entry_points
     for module in sorted(modules):
         try:
@@ -415,6 +429,15 @@ def test_whole_programs_in_python_run(page):
     """Those that begin with an import; the others are excerpts."""
     for program in re.findall(r"^```python\n((?:from|import) .*?)^```", text(page), re.DOTALL | re.MULTILINE):
         exec(program, {})
+
+
+def test_what_the_page_on_extending_shows_is_quoted_from_the_examples():
+    """Tests run those. What quotes the wheel loader of ``test/test_extension.py`` stands before."""
+    files = [text(path) for pattern in ("*.py", "*.toml", "*.yaml") for path in (ROOT / "examples").glob(pattern)]
+    _, heading, page = text(DOCS / "extending.md").partition("## A type of sensor\n")
+    assert heading
+    for block in re.findall(r"^```\w+\n(.*?)^```", page, re.DOTALL | re.MULTILINE):
+        assert any(block in file for file in files), f"not in examples/, so changed in one of both:\n{block}"
 
 
 def test_the_page_of_the_interface_names_all_that_is_public():

@@ -29,19 +29,7 @@ from vds_gz.world.load import load_world
 EXAMPLES = Path(vds_gz.__file__).parents[1] / "examples"
 pytestmark = pytest.mark.skipif(not EXAMPLES.is_dir(), reason="this is an installation, not a checkout")
 
-PARAMETERS = """
-sim_node:
-  ros__parameters:
-    model: skid_steered
-    world: hall
-    random_seed: 4
-    model_params:
-      skid_steered: {grip: 0.5}
-    sensors:
-      back: {type: sonar, rpy: [0.0, 0.0, 3.141592653589793], max_range: 30.0}
-      wheels: {type: wheel_encoder}
-"""
-
+ROBOT = EXAMPLES / "own_robot.yaml"
 RANGE = Topic("back/range", "sensor_msgs/msg/Range")
 WHEELS = Topic("wheels/wheel_angles", "sensor_msgs/msg/JointState")
 
@@ -68,16 +56,15 @@ def own_sensor(site: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 
 def test_a_node_has_the_model_and_the_sensor(
-    own_sensor: ModuleType, start: Callable[..., Program], probe: Probe, tmp_path: Path
+    own_sensor: ModuleType, start: Callable[..., Program], probe: Probe
 ) -> None:
     """The sensor's messages are what it measures there, to the bit; the model turns by half with a grip of 0.5."""
-    file = tmp_path / "robot.yaml"
-    file.write_text(PARAMETERS, encoding="utf-8")
-    node = start("--params-file", str(file))
+    node = start("--params-file", str(ROBOT))
     probe.listen(RANGE, WHEELS, topics.ODOM, topics.JOINT_STATES, topics.ROBOT_DESCRIPTION, topics.TF_STATIC)
     ranges = probe.received[RANGE.name]
-    probe.until(lambda: len(ranges) >= 3 and probe.received[WHEELS.name], "measurements")
-    sonar = own_sensor.SonarModel(load_parameters(file).sensors["back"], "back", 4)
+    probe.until(lambda: len(ranges) >= 3 or node.process.poll() is not None, "measurements")
+    assert node.process.poll() is None, node.output
+    sonar = own_sensor.SonarModel(load_parameters(ROBOT).sensors["back"], "back", 4)
     scene = load_world("hall")
     for message in ranges[:3]:
         state = BodyState(stamp_ns(message.header.stamp), Transform())
