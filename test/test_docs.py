@@ -11,6 +11,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import textwrap
 from collections.abc import Iterator
 from dataclasses import fields
 from importlib import import_module
@@ -431,13 +432,14 @@ def test_whole_programs_in_python_run(page):
         exec(program, {})
 
 
-def test_what_the_page_on_extending_shows_is_quoted_from_the_examples():
-    """Tests run those. What quotes the wheel loader of ``test/test_extension.py`` stands before."""
+def test_what_the_page_on_extending_shows_is_quoted_from_files_that_tests_run():
     files = [text(path) for pattern in ("*.py", "*.toml", "*.yaml") for path in (ROOT / "examples").glob(pattern)]
-    _, heading, page = text(DOCS / "extending.md").partition("## A type of sensor\n")
-    assert heading
-    for block in re.findall(r"^```\w+\n(.*?)^```", page, re.DOTALL | re.MULTILINE):
-        assert any(block in file for file in files), f"not in examples/, so changed in one of both:\n{block}"
+    files.append(text(ROOT / "test" / "test_extension.py"))
+    blocks = re.findall(r"^( *)```\w+\n(.*?)^\1```", text(DOCS / "extending.md"), re.DOTALL | re.MULTILINE)
+    assert blocks
+    for _, block in blocks:
+        excerpt = textwrap.dedent(block)
+        assert any(excerpt in file for file in files), f"neither in examples/ nor in test_extension.py:\n{excerpt}"
 
 
 def test_the_page_of_the_interface_names_all_that_is_public():

@@ -37,7 +37,7 @@ from vds_gz.vehicle.actuators import delay_steps
 class HydraulicParameters(ParameterGroup):
     dead_time: float = real(0.1, "s", "time until the valve opens", minimum=0.0, maximum=2.0, live=True)
     frequency: float = real(8.0, "rad/s", "natural frequency of cylinder and frame", positive=True, live=True)
-    damping: float = real(0.4, "", "share of critical damping", minimum=0.0, live=True)
+    damping: float = real(0.4, "-", "share of critical damping", minimum=0.0, live=True)
 
 
 @dataclass(slots=True)
@@ -200,16 +200,16 @@ LOADER = VehicleModel(
     accepts=frozenset((ACKERMANN,)),
     coefficients=coefficients,
     at_rest=at_rest,
-    at=at,
+    at=at,  # a state in steady state at a constant velocity
     actuating=(actuate,),
     moving=(move,),
-    resize=resize,
+    resize=resize,  # fits delay lines to a dead time that was changed while running
     joints=joints,
     joint_states=joint_states,
     actuators=(Actuator("drive", "drive"), Actuator("cylinder", "steering")),
     actuator_states=actuator_states,
-    limits=limits,
-    geometry=geometry,
+    limits=limits,  # maximum speed and steering angle
+    geometry=geometry,  # where the wheels stand
 )
 '''
 
