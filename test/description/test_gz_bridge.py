@@ -52,7 +52,8 @@ def test_links_get_what_they_need():
 def test_types_are_those_that_the_bridge_knows():
     for text in (vehicle_bridge("robo", SENSORS), clock_bridge()):
         for one in yaml.safe_load(text):
-            assert PAIRS[one["ros_type_name"]] == one["gz_type_name"]
+            ros_type, gz_type = one["ros_type_name"], one["gz_type_name"]
+            assert PAIRS.get(ros_type) == gz_type, f"what ros_gz_bridge makes of {gz_type} must stand in PAIRS"
 
 
 def test_only_the_newest_command_counts():
