@@ -117,9 +117,9 @@ class SimNode:
         casting = Casting(scene, rays, wait=parameters.be_reference_clock) if scene else None
 
         def scene_at(time: int) -> Scene | None:
-            if casting is None or surroundings is None:
-                return casting and casting.scene
-            return surroundings.scene_at(time, casting.scene)
+            if casting is None:
+                return None
+            return surroundings.scene_at(time, casting.scene) if surroundings else casting.scene
 
         self._sensors = Sensors(
             outputs,
