@@ -1,4 +1,4 @@
-"""A command type of one's own: a radio control that sends a speed and a curvature.
+"""A custom command type: a radio control that sends a speed and a curvature.
 
     python examples/own_command.py
 

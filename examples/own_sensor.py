@@ -1,4 +1,4 @@
-"""A type of sensor of one's own: a sonar, which measures the distance to the nearest thing in its cone.
+"""A custom type of sensor: a sonar, which measures the distance to the nearest thing in its cone.
 
     python examples/own_sensor.py
 

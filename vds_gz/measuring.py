@@ -1,4 +1,4 @@
-"""The toolbox for types of sensors of one's own: parameters, the body's state, rays, noise, and a :class:`SensorType`.
+"""The toolbox for custom types of sensors: parameters, the body's state, noise, and a :class:`SensorType`.
 
 ``examples/own_sensor.py`` and the page on extending show how they fit together. What stands in ``__all__`` is part of
 the public interface.

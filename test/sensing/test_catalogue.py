@@ -2,26 +2,62 @@
 
 import subprocess
 import sys
+from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
-from helpers.sensors import IN_GAZEBO, TYPES
+from helpers.sensors import TYPES
 
+from vds_gz.errors import ArgumentError
+from vds_gz.parameters.declaration import ParameterGroup
+from vds_gz.parameters.sensors import Imu, kind
 from vds_gz.sensing.catalogue import is_of_sensor, needs_of
+from vds_gz.sensing.sensor import GazeboSide, SensorType, Stream
 
 
-@pytest.mark.parametrize("kind", TYPES)
-def test_topics_differ_and_begin_with_the_sensor(kind):
-    names = [stream.topic("front") for stream in TYPES[kind].streams]
+@pytest.mark.parametrize("name", TYPES)
+def test_topics_differ_and_begin_with_the_sensor(name):
+    names = [stream.topic("front") for stream in TYPES[name].streams]
     assert len(set(names)) == len(names)
-    assert all(name.startswith("front/") for name in names)
-    assert all(is_of_sensor(name) for name in names)
+    assert all(topic.startswith("front/") for topic in names)
+    assert all(is_of_sensor(topic) for topic in names)
 
 
-@pytest.mark.parametrize("kind", TYPES)
-def test_a_type_that_gazebo_simulates_has_all_its_topics_there_and_another_none(kind):
-    assert [bool(stream.gz and stream.gz_type) for stream in TYPES[kind].streams] == (
-        [kind in IN_GAZEBO] * len(TYPES[kind].streams)
-    )
+@dataclass(frozen=True)
+class Unchecked:
+    """Parameters that nothing checks."""
+
+    type: str = "unchecked"
+    rate: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Rateless(ParameterGroup):
+    """A sensor that never measures."""
+
+    type: str = kind("rateless")
+
+
+SIDE = GazeboSide(Path("probe.xacro"))
+
+
+@pytest.mark.parametrize(
+    ("group", "side", "words"),
+    [
+        (Unchecked, None, "parameters .* are <class '.*Unchecked'>; they must be a dataclass that derives from Param"),
+        (Rateless, None, "parameter group Rateless has no rate; every sensor has a type and a rate"),
+        (Imu, SIDE, "type of sensor 'imu': topic 'data' must have names and types in Gazebo"),
+    ],
+)
+def test_a_type_that_cannot_work_is_refused(group, side, words):
+    with pytest.raises(ArgumentError, match=words):
+        SensorType(group, (Stream("data", "sensor_msgs/msg/Imu"),), lambda setup: None, gazebo=side)
+
+
+def test_a_topic_in_gazebo_needs_a_gazebo_side():
+    stream = Stream("data", "sensor_msgs/msg/Imu", "imu", "gz.msgs.IMU")
+    with pytest.raises(ArgumentError, match="topic 'data' must have none in Gazebo without a Gazebo side"):
+        SensorType(Imu, (stream,), lambda setup: None)
 
 
 def test_images_are_in_optical_frames_and_points_are_not():

@@ -7,9 +7,12 @@ entry points. :mod:`vds_gz.sensing.catalogue` finds both.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
+
+from vds_gz.errors import ArgumentError
+from vds_gz.parameters.declaration import ParameterGroup
 
 if TYPE_CHECKING:
     from vds_gz.interface.sensors.setup import SensorSetup
@@ -113,6 +116,28 @@ class SensorType:
     make: Callable[[SensorSetup], SensorOutput]
     needs: frozenset[Need] = frozenset()
     gazebo: GazeboSide | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a type that the rest of the program could not work with.
+
+        Raises:
+            ArgumentError: The parameters are no parameter group or lack one, or topics and Gazebo side differ.
+        """
+        group = self.parameters
+        if not (isinstance(group, type) and issubclass(group, ParameterGroup)):
+            raise ArgumentError(
+                f"the parameters of a type of sensor are {group!r}; they must be a dataclass that derives from "
+                "ParameterGroup, so that they are checked"
+            )
+        if missing := {"type", "rate"} - {item.name for item in fields(group)}:
+            raise ArgumentError(
+                f"parameter group {group.__name__} has no {' and no '.join(sorted(missing))}; every sensor has a type "
+                "and a rate"
+            )
+        for stream in self.streams:
+            if bool(stream.gz and stream.gz_type) != bool(self.gazebo):
+                there = "have names and types in Gazebo" if self.gazebo else "have none in Gazebo without a Gazebo side"
+                raise ArgumentError(f"type of sensor '{self.name}': topic '{stream.ros}' must {there}")
 
     @property
     def name(self) -> str:
