@@ -28,7 +28,6 @@ from vds_gz.nodes.plants import make_plant
 from vds_gz.nodes.preparation import Preparation, prepare
 from vds_gz.nodes.sensors import Sensors
 from vds_gz.nodes.service_actions import Simulation
-from vds_gz.nodes.surroundings import Surroundings
 from vds_gz.parameters.declaration import Value, describe
 from vds_gz.parameters.load import replaced
 from vds_gz.plant.base import Plant
@@ -43,6 +42,7 @@ from vds_gz.vehicle.command import STOP, TWIST, Command
 from vds_gz.vehicle.model import AnyModel
 from vds_gz.vehicle.vehicle import NANOSECONDS
 from vds_gz.world.scene import Scene
+from vds_gz.world.surroundings import Surroundings
 
 DESCRIPTION = """
 The vehicle alone: commands in, its response out, until Ctrl-C. It takes what every ROS 2 node takes.
