@@ -85,6 +85,7 @@ def description_faults(model: AnyModel, random: np.random.Generator) -> Iterator
         yield f"accepts is {set(model.accepts)}; it must have a kind of whole command, such as TWIST or ACKERMANN"
     if not all(isinstance(one, Actuator) for one in model.actuators) or not model.actuators:
         yield f"actuators is {model.actuators!r}; it must be a tuple of at least one Actuator"
+        return
     p = model.parameters()
     c = model.coefficients(p, DT)
     s = model.at_rest(c)
