@@ -71,24 +71,12 @@ def random_commands(model: AnyModel, parameters: Any, count: int, random: np.ran
     speed = 2.0 * (limits.speed or 2.0)
     yaw_rate = speed / (geometry.yaw_arm or geometry.wheel_base or 1.0)
     angle = 2.0 * (limits.steering or 0.5)
-    return [
-        _command(kinds[int(random.integers(len(kinds)))], *random.uniform(-1.0, 1.0, 5), speed, yaw_rate, angle, random)
-        for _ in range(count)
-    ]
+    return [_command(kinds[int(random.integers(len(kinds)))], speed, yaw_rate, angle, random) for _ in range(count)]
 
 
-def _command(
-    kind: CommandKind,
-    v_x: float,
-    v_y: float,
-    turn: float,
-    steering: float,
-    push: float,
-    speed: float,
-    yaw_rate: float,
-    angle: float,
-    random: np.random.Generator,
-) -> Command:
+def _command(kind: CommandKind, speed: float, yaw_rate: float, angle: float, random: np.random.Generator) -> Command:
+    """A command up to a speed [m/s], a yaw rate [rad/s] and a steering angle [rad]."""
+    v_x, v_y, turn, steering, push = random.uniform(-1.0, 1.0, 5).tolist()
     limits = {"steering_rate": random.uniform(0.1, 5.0), "acceleration": random.uniform(0.1, 5.0)}
     return Command(
         kind,
