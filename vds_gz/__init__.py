@@ -12,8 +12,9 @@ A vehicle responds late, slowly and within limits. Its step response, offline:
 >>> speeds == sorted(speeds)
 True
 
-What stands in ``__all__`` is the public interface, with :mod:`vds_gz.modelling` for models of one's own; everything
-else may change. Names are imported when they are first used, so that ``import vds_gz`` loads nothing else.
+What stands in ``__all__`` is the public interface, with :mod:`vds_gz.modelling` for custom models and
+:mod:`vds_gz.measuring` for sensors; everything else may change. Names are imported when they are first used, so that
+``import vds_gz`` loads nothing else.
 """
 
 from __future__ import annotations

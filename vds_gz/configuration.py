@@ -11,6 +11,7 @@ from vds_gz.parameters import load
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.override import Override
 from vds_gz.parameters.yaml_reader import read_parameter_file
+from vds_gz.sensing.catalogue import SensorTypes
 from vds_gz.share import share
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.guarded import AnyGuardedVehicle, GuardedVehicle
@@ -36,7 +37,7 @@ def parameters_of(overrides: Iterable[Override]) -> NodeParameters:
     Raises:
         ParameterError: A name is unknown, or a value is not allowed.
     """
-    return load.load(overrides, parameter_groups())
+    return load.load(overrides, parameter_groups(), SensorTypes())
 
 
 def in_world(overrides: Sequence[Override], world: str, origin: str) -> list[Override]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from helpers.sensors import GROUPS
 
 from vds_gz.parameters import reference_page as reference
 from vds_gz.parameters.actuators import BodyLimits, DriveParameters, SteeringParameters
@@ -23,7 +24,7 @@ from vds_gz.parameters.declaration import (
 )
 from vds_gz.parameters.gazebo import GazeboParameters
 from vds_gz.parameters.node import LocalizationParameters, NodeParameters
-from vds_gz.parameters.sensors import TYPES, Imu, Lidar2d
+from vds_gz.parameters.sensors import Imu, Lidar2d
 from vds_gz.parameters.teleop import JoystickParameters, KeyParameters
 from vds_gz.parameters.vehicles import BicycleParameters, OmniParameters
 from vds_gz.vehicle.bicycle import BICYCLE
@@ -285,7 +286,7 @@ GROUPS = (
     *(model.parameters for model in OWN),
     *(DriveParameters, SteeringParameters, MechanicalParameters, MeasurementNoiseParameters),
     *(NodeParameters, LocalizationParameters, GazeboParameters, JoystickParameters, KeyParameters),
-    *TYPES.values(),
+    *GROUPS.values(),
 )
 
 

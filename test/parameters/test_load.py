@@ -5,6 +5,7 @@ import math
 
 import pytest
 import yaml
+from helpers.sensors import TYPES
 
 from vds_gz.parameters.declaration import ParameterError
 from vds_gz.parameters.load import load
@@ -63,13 +64,13 @@ def flat(tree: dict, prefix: str = ""):
 
 
 def loaded(values: dict | None = None, **more) -> NodeParameters:
-    return load([Override(name, value) for name, value in ((values or {}) | more).items()], MODELS)
+    return load([Override(name, value) for name, value in ((values or {}) | more).items()], MODELS, TYPES)
 
 
 def refusal(values: dict | None = None, origin: str = "", **more) -> str:
     """The message with which values are refused."""
     with pytest.raises(ParameterError) as caught:
-        load([Override(name, value, origin) for name, value in ((values or {}) | more).items()], MODELS)
+        load([Override(name, value, origin) for name, value in ((values or {}) | more).items()], MODELS, TYPES)
     return str(caught.value)
 
 
@@ -110,7 +111,7 @@ def test_of_a_file_for_all_models_the_chosen_ones_values_are_used(model, field, 
 
 def test_of_several_values_for_one_name_the_last_counts():
     overrides = [Override("step_rate", 200.0), Override("step_rate", 400.0)]
-    assert load(overrides, MODELS).step_rate == 400.0
+    assert load(overrides, MODELS, TYPES).step_rate == 400.0
 
 
 @pytest.mark.parametrize(
@@ -133,7 +134,7 @@ def test_an_older_name_and_the_new_one_are_one_parameter_and_the_last_counts():
     names = ("model_params.bicycle.vis_track_fixed", "model_params.bicycle.track_fixed")
     for order in (names, names[::-1]):
         overrides = [Override(order[0], 0.7), Override(order[1], 0.9)]
-        assert load(overrides, MODELS).vehicle.track_fixed == 0.9
+        assert load(overrides, MODELS, TYPES).vehicle.track_fixed == 0.9
 
 
 def test_an_older_name_holds_in_its_own_group_only():

@@ -3,11 +3,12 @@
 from pathlib import Path
 
 import pytest
+from helpers.sensors import GROUPS, TYPES
 
 from vds_gz.parameters.declaration import Description, ParameterError, describe
 from vds_gz.parameters.load import load
 from vds_gz.parameters.override import Override
-from vds_gz.parameters.sensors import TYPES, Imu, VelodyneVlp16
+from vds_gz.parameters.sensors import Imu, VelodyneVlp16
 from vds_gz.parameters.vehicles import BicycleParameters
 
 MODELS = {"bicycle": BicycleParameters}
@@ -16,11 +17,11 @@ MODELS = {"bicycle": BicycleParameters}
 def loaded(**values):
     """Parameters with these of one sensor, ``lidar1``."""
     overrides = [Override(f"sensors.lidar1.{name}", value, "file a.yaml") for name, value in values.items()]
-    return load(overrides, MODELS).sensors
+    return load(overrides, MODELS, TYPES).sensors
 
 
 def test_none_by_default():
-    assert load([], MODELS).sensors == {}
+    assert load([], MODELS, TYPES).sensors == {}
 
 
 def test_a_sensor_has_the_defaults_of_its_type():
@@ -34,18 +35,18 @@ def test_values_are_taken_wherever_the_type_stands():
 
 def test_several_keep_their_order():
     overrides = [Override(f"sensors.{name}.type", "imu") for name in ("rear", "front")]
-    assert list(load(overrides, MODELS).sensors) == ["rear", "front"]
+    assert list(load(overrides, MODELS, TYPES).sensors) == ["rear", "front"]
 
 
 def test_the_last_type_counts():
     overrides = [Override("sensors.a.type", kind) for kind in ("camera", "imu")]
-    assert load(overrides, MODELS).sensors == {"a": Imu()}
+    assert load(overrides, MODELS, TYPES).sensors == {"a": Imu()}
 
 
-@pytest.mark.parametrize("name", TYPES)
+@pytest.mark.parametrize("name", GROUPS)
 def test_every_type_can_be_distinguished_and_described(name):
     assert loaded(type=name)["lidar1"].type == name
-    for one in describe(TYPES[name]()):
+    for one in describe(GROUPS[name]()):
         assert one.doc
         assert one.read_only
 
@@ -88,7 +89,7 @@ def test_refused(values, words):
 @pytest.mark.parametrize("name", ["1st", "", "front-left", "vörne"])
 def test_a_name_must_be_good_for_topics_and_frames(name):
     with pytest.raises(ParameterError, match="its name must be a letter and then letters, digits or '_'"):
-        load([Override(f"sensors.{name}.type", "imu", "here")], MODELS)
+        load([Override(f"sensors.{name}.type", "imu", "here")], MODELS, TYPES)
 
 
 def test_a_list_parameter_says_its_length():
@@ -103,8 +104,10 @@ DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "gazebo_models.md"
 @pytest.mark.parametrize("name", TYPES)
 def test_the_document_has_every_parameter_with_its_default(name):
     rows = [line for line in DOCUMENT.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
-    (row,) = [line for line in rows if f"`{name}`" in line.split("|")[1]]
-    for one in describe(TYPES[name]()):
+    row = next((line for line in rows if f"`{name}`" in line.split("|")[1]), None)
+    assert row, f"docs/gazebo_models.md needs a row for the sensor '{name}', with its topics and parameters"
+    assert all(f"`{stream.ros}`" in row for stream in TYPES[name].streams)
+    for one in describe(GROUPS[name]()):
         if one.name not in ("type", "xyz", "rpy"):
             default = f"{one.default:g}" if isinstance(one.default, float) else str(one.default).lower()
             assert f"`{one.name}` {default}" in row

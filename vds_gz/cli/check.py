@@ -8,14 +8,15 @@ import sys
 from collections.abc import Iterator
 
 from vds_gz.configuration import NODE_NAME, default_parameters
-from vds_gz.errors import VdsGzError
+from vds_gz.errors import ArgumentError, VdsGzError
 from vds_gz.nodes.preparation import prepare
 from vds_gz.parameters.declaration import Faults, Value, describe
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.reference_page import markdown, sensor_tables
-from vds_gz.parameters.sensors import TYPES
 from vds_gz.parameters.yaml_reader import read_parameter_file
 from vds_gz.ros.programs import DONE, FAILED, CommandLine, command
+from vds_gz.sensing.catalogue import SensorTypes
+from vds_gz.vehicle.catalogue import models
 
 
 @command("vds-gz check")
@@ -31,9 +32,15 @@ def main(argv: list[str]) -> int:
         "errors, or the values that differ from the defaults.",
         epilog="exit code: 0 all are right, 1 one is not, 2 wrong use",
     )
-    parser.add_argument("files", nargs="+", metavar="FILE", help="a ROS 2 parameter file (YAML) for sim_node")
+    parser.add_argument("files", nargs="*", metavar="FILE", help="a ROS 2 parameter file (YAML) for sim_node")
+    parser.add_argument(
+        "--model", metavar="NAME", help="test a vehicle model, such as one of an installed package (needs numba)"
+    )
     options = parser.parse_args(argv)
-    return max([_check(file) for file in options.files])
+    if not options.files and options.model is None:
+        parser.error("give a parameter file or --model NAME")
+    codes = [_check(file) for file in options.files]
+    return max(codes if options.model is None else [*codes, _check_model(options.model)])
 
 
 @command("vds-gz parameters")
@@ -48,7 +55,7 @@ def reference(argv: list[str]) -> int:
 def reference_page() -> str:
     """The reference of all parameters: of the node, of all models and of all sensors."""
     return markdown(describe(default_parameters())) + sensor_tables(
-        {kind: describe(group()) for kind, group in TYPES.items()}
+        {name: describe(sensor.parameters()) for name, sensor in SensorTypes().items()}
     )
 
 
@@ -73,6 +80,22 @@ def _line_number(message: str) -> int:
     """The line of the file that a message is about; 0 where it names none."""
     named = re.search(r"line (\d+)", message)
     return int(named[1]) if named else 0
+
+
+def _check_model(name: str) -> int:
+    """Test a vehicle model, and return the exit code."""
+    from vds_gz.modelling.faults import faults  # with numba, which takes a second to load
+
+    known = models()
+    if name not in known:
+        raise ArgumentError(f"there is no vehicle model '{name}'; there are {', '.join(known)}")
+    print(f"testing vehicle model '{name}'; what is not compiled yet is compiled", file=sys.stderr)
+    found = faults(known[name])
+    for fault in found:
+        print(f"{name}: {fault}", file=sys.stderr)
+    if not found:
+        print(f"{name}: OK")
+    return FAILED if found else DONE
 
 
 def _differences(parameters: NodeParameters) -> Iterator[tuple[str, str, str]]:

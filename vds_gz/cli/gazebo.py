@@ -21,6 +21,7 @@ from vds_gz.plant.gazebo.server import Server, Spawn, populated
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.programs import CommandLine, command
 from vds_gz.ros.stopping import LONGEST_SLEEP, StopRequest, on_signals
+from vds_gz.sensing.catalogue import SensorTypes
 from vds_gz.vehicle.catalogue import models
 from vds_gz.world.load import world_file
 
@@ -115,7 +116,9 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 def renders(parameters: NodeParameters) -> bool:
     """Whether a sensor must draw."""
-    return any(sensor.type not in ("imu", "gnss") for sensor in parameters.sensors.values())
+    types = SensorTypes()
+    sides = [types[sensor.type].gazebo for sensor in parameters.sensors.values()]
+    return any(side.renders for side in sides if side)
 
 
 def _parser() -> argparse.ArgumentParser:

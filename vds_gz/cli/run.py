@@ -28,7 +28,7 @@ from vds_gz.ros.arguments import Arguments, parse
 from vds_gz.ros.errors import GraphError
 from vds_gz.ros.programs import DONE, CommandLine, command
 from vds_gz.ros.stopping import on_signals
-from vds_gz.sensing.streams import STREAMS
+from vds_gz.sensing.catalogue import SensorTypes
 from vds_gz.share import share
 from vds_gz.study.reading.run import read
 from vds_gz.study.recording import Recording, RecordingError
@@ -175,7 +175,8 @@ def _plan(options: argparse.Namespace, for_ros: list[str]) -> Plan:
 
 def _sensor_topics(parameters: NodeParameters, left_out: Sequence[str]) -> tuple[str, ...]:
     """Topics of the vehicle's sensors, but those that are left out."""
-    found = [stream.topic(name) for name, one in parameters.sensors.items() for stream in STREAMS[one.type]]
+    types = SensorTypes()
+    found = [stream.topic(name) for name, one in parameters.sensors.items() for stream in types[one.type].streams]
     for topic in left_out:
         if topic not in found:
             raise ArgumentError(f"--except {topic}: no sensor has this topic; there are {', '.join(found) or 'none'}")

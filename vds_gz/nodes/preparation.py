@@ -117,6 +117,8 @@ def _outside(parameters: NodeParameters, model: AnyModel, urdf: str) -> Iterator
     (back, right), (front, left) = footprint.lower[:2], footprint.upper[:2]
     margin = OVERHANG * max(front - back, left - right)
     for name, sensor in parameters.sensors.items():
+        if not hasattr(sensor, "xyz"):  # it has no place, as a wheel encoder
+            continue
         x, y, _ = sensor.xyz
         if not (back - margin <= x <= front + margin and right - margin <= y <= left + margin):
             yield (

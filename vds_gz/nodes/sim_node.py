@@ -14,6 +14,7 @@ from vds_gz.interface.conversions import stamp_ns
 from vds_gz.interface.inputs import CommandInputs, InitialPose, InitialPoseInput, Refusals
 from vds_gz.interface.messages import Clock as ClockMessage
 from vds_gz.interface.outputs import Frames
+from vds_gz.interface.sensors.setup import sensor_outputs
 from vds_gz.interface.vehicle_status import GAZEBO_CLOCK, SYSTEM_CLOCK
 from vds_gz.interface.world_markers import publish_world
 from vds_gz.nodes import amcl_services, services, standard_services
@@ -25,9 +26,8 @@ from vds_gz.nodes.health import HealthMonitor
 from vds_gz.nodes.observations import Observations
 from vds_gz.nodes.plants import make_plant
 from vds_gz.nodes.preparation import Preparation, prepare
-from vds_gz.nodes.sensors import Sensors, own_sensors
+from vds_gz.nodes.sensors import Sensors
 from vds_gz.nodes.service_actions import Simulation
-from vds_gz.nodes.surroundings import surroundings_of
 from vds_gz.parameters.declaration import Value, describe
 from vds_gz.parameters.load import replaced
 from vds_gz.plant.base import Plant
@@ -37,10 +37,12 @@ from vds_gz.ros.factory import open_graph
 from vds_gz.ros.graph import Graph, Severity
 from vds_gz.ros.programs import DONE, CommandLine, command
 from vds_gz.ros.stopping import LONGEST_SLEEP, StopRequest, on_signals
+from vds_gz.sensing.catalogue import needs_of
 from vds_gz.vehicle.command import STOP, TWIST, Command
 from vds_gz.vehicle.model import AnyModel
 from vds_gz.vehicle.vehicle import NANOSECONDS
 from vds_gz.world.scene import Scene
+from vds_gz.world.surroundings import Surroundings
 
 DESCRIPTION = """
 The vehicle alone: commands in, its response out, until Ctrl-C. It takes what every ROS 2 node takes.
@@ -84,17 +86,11 @@ class SimNode:
             LinkError: What the parameters say cannot be had here.
         """
         self.graph = graph
-        parameters, model, urdf, scene = (
-            preparation.parameters,
-            preparation.model,
-            preparation.urdf,
-            preparation.scene,
-        )
-        own = plant is None and parameters.backend != "gazebo"
-        self._surroundings = (
-            surroundings_of(graph, parameters, scene.vectorised(), preparation.obstacles) if scene and own else None
-        )
-        self.plant = make_plant(graph, parameters, model, urdf, self._surroundings) if plant is None else plant
+        self._surroundings: Surroundings | None = None
+        if plant is None:
+            plant, self._surroundings = make_plant(graph, preparation)
+        self.plant = plant
+        parameters, model, scene = preparation.parameters, preparation.model, preparation.scene
         self._parameters = parameters
         self._preparation = preparation
         self._stop = stop or StopRequest()
@@ -114,16 +110,23 @@ class SimNode:
         self._observations = Observations(graph, parameters, plant)
         if scene is not None:
             publish_world(graph, world, scene.visuals.things)
-        outputs = own_sensors(graph, parameters, plant)
+        outputs = sensor_outputs(graph, parameters, model.joints(parameters.vehicle), beside_gazebo=plant.senses)
         rays = sum(output.rays * output.rate for output in outputs)
         if rays and self._clock.flat_out:
             rays = math.inf  # whatever is saved makes it faster
         casting = Casting(scene, rays, wait=parameters.be_reference_clock) if scene else None
+
+        def scene_at(time: int) -> Scene | None:
+            if casting is None:
+                return None
+            return surroundings.scene_at(time, casting.scene) if surroundings else casting.scene
+
         self._sensors = Sensors(
             outputs,
             plant,
-            lambda time: surroundings.scene_at(time, casting.scene) if casting and surroundings else None,
+            scene_at,
             lambda: casting is None or casting.ready,
+            joints="joints" in needs_of(parameters.sensors.values()),
         )
         self._time = TimeKeeper(
             graph, parameters, self._clock, plant, self._observations, self._sensors, self._forget_commands
@@ -206,6 +209,7 @@ class SimNode:
                 self._end_standstill()
             self._clock.set(time, monotonic_ns())
         self._observations.publish(self._time.paused)
+        self._sensors.measure()
 
     def _end_standstill(self) -> None:
         """Time goes on. Where it stood still for long, as in a pause, the last command is too old, though not by it."""

@@ -12,7 +12,7 @@ from vds_gz.parameters.autoware_files import is_autoware, translated
 from vds_gz.parameters.declaration import Description, Faults, ParameterError, Value, describe
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.override import Override
-from vds_gz.parameters.sensors import sensors_of
+from vds_gz.parameters.sensors import Registered, sensors_of
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -26,13 +26,16 @@ Group = TypeVar("Group", bound="DataclassInstance")
 FOREIGN = ("qos_overrides.", "start_type_description_service", "diagnostic_updater.")
 
 
-def load(overrides: Iterable[Override], models: Mapping[str, type]) -> NodeParameters:
+def load(
+    overrides: Iterable[Override], models: Mapping[str, type], sensors: Mapping[str, Registered]
+) -> NodeParameters:
     """Parameters with these values and defaults for the rest; of several values for one name the last counts.
 
     Args:
         overrides: Names and values.
         models: Parameter group of every vehicle model by the model's name. A file may hold values for all models;
             every one is checked, the selected model's are used.
+        sensors: Every type of sensor, by its name.
 
     Raises:
         ParameterError: A name is unknown, or a value is not allowed. The message has a line for each.
@@ -41,8 +44,8 @@ def load(overrides: Iterable[Override], models: Mapping[str, type]) -> NodeParam
     if is_autoware(overrides):
         translation = translated(overrides, models)
         overrides = [*translation.overrides, *translation.unknown]
-    sensors, overrides = sensors_of(overrides, faults)
-    every = NodeParameters(model_params={name: kind() for name, kind in models.items()}, sensors=sensors)
+    found, overrides = sensors_of(overrides, sensors, faults)
+    every = NodeParameters(model_params={name: kind() for name, kind in models.items()}, sensors=found)
     known = {one.name: one for one in describe(every)}
     values, names = _checked(overrides, known, faults), _spellings(known.values())
     given = {names.get(override.name, override.name): override for override in overrides}

@@ -19,6 +19,7 @@ class KinematicPlant:
     clock_topic = ""
     paused = False
     flat = True
+    senses = False
 
     def __init__(self, vehicle: AnyVehicle, *, felt: bool = True) -> None:
         """Move this vehicle.

@@ -406,8 +406,9 @@ def actuator_states(c: BicycleCoefficients, s: BicycleState) -> tuple[ActuatorSt
 
 
 def limits(p: BicycleParameters) -> VehicleLimits:
-    """Of the drive and of the steering."""
-    return VehicleLimits(p.drive_actuator.max_velocity, p.steering_actuator.max_position)
+    """Of the drive or of its wheels, whichever is less, and of the steering."""
+    speed = min(or_infinite(p.drive_actuator.max_velocity), or_infinite(p.max_wheel_velocity))
+    return VehicleLimits(speed if speed < math.inf else 0.0, p.steering_actuator.max_position)
 
 
 def geometry(p: BicycleParameters) -> VehicleGeometry:

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from vds_gz.geometry.se2 import Pose
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.parameters.vehicles import BicycleParameters
 from vds_gz.study.recording import Recording
 from vds_gz.study.report.style import ACTUAL, BODY, COMMANDED, INK, PALE, STYLE, TOUCHED
 from vds_gz.study.report.summary import Row
@@ -57,7 +56,7 @@ def draw(
         figure.suptitle(title, x=0.01, ha="left", fontsize=14, weight="bold")
         halves: Any = figure.subfigures(1, 2, width_ratios=(1.12, 1.0), wspace=0.03)
         left, right = halves
-        panels = list(_panels(recording, parameters.vehicle))
+        panels = list(_panels(recording, parameters))
         axes = left.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
         begin = _begin(recording)
         for axis, panel in zip(axes, panels, strict=True):
@@ -88,13 +87,13 @@ def _begin(recording: Recording) -> float:
 Panel = Callable[[Axes], None]
 
 
-def _panels(recording: Recording, vehicle: object) -> Iterator[Panel]:
+def _panels(recording: Recording, parameters: NodeParameters) -> Iterator[Panel]:
     """What is drawn over time, from top to bottom."""
     motion, commands = recording.motion, recording.commands
     yield _panel("speed", "m/s", commands.time, commands.speed, motion.time, motion.v_x)
     if np.nanmax(np.abs(commands.v_y), initial=0.0) > 0.0 or np.max(np.abs(motion.v_y)) > 1e-6:
         yield _panel("lateral speed", "m/s", commands.time, commands.v_y, motion.time, motion.v_y)
-    yield _panel("yaw rate", "rad/s", commands.time, _yaw_rate(recording, vehicle), motion.time, motion.yaw_rate)
+    yield _panel("yaw rate", "rad/s", commands.time, _yaw_rate(recording, parameters), motion.time, motion.yaw_rate)
     steerings = [actuator for actuator in recording.actuators if actuator.kind == "steering"]
     for actuator in steerings or recording.actuators[:2]:
         label, unit = actuator.name.replace("_", " "), "rad" if actuator.kind == "steering" else "m/s"
@@ -114,12 +113,14 @@ def _panel(label: str, unit: str, at_commands: Array, commanded: Array, at: Arra
     return draw
 
 
-def _yaw_rate(recording: Recording, vehicle: object) -> Array:
+def _yaw_rate(recording: Recording, parameters: NodeParameters) -> Array:
     """Commanded yaw rate; of speed and steering angle, by the geometry."""
     commands = recording.commands
-    if not isinstance(vehicle, BicycleParameters):
+    wheels = models()[parameters.model].geometry(parameters.vehicle).wheels
+    steered = [wheel.x for wheel in wheels if wheel.steered]
+    if not steered:
         return commands.yaw_rate
-    signed_wheelbase = -vehicle.wheel_base if vehicle.reverse else vehicle.wheel_base
+    signed_wheelbase = steered[0] - next(wheel.x for wheel in wheels if not wheel.steered)
     by_geometry = commands.speed * np.tan(commands.steering_angle) / signed_wheelbase
     return np.where(np.isfinite(commands.steering_angle), by_geometry, commands.yaw_rate)
 

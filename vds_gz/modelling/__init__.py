@@ -1,9 +1,12 @@
-"""The toolbox for vehicle models of one's own: parameters, actuators and the pieces of a :class:`vds_gz.VehicleModel`.
+"""The toolbox for custom vehicle models: parameters, actuators, the parts of a :class:`vds_gz.VehicleModel`, a check.
 
 ``examples/own_model.py`` and the page on extending show how they fit together. What stands in ``__all__`` is part of
 the public interface.
 """
 
+from __future__ import annotations
+
+from vds_gz.errors import ArgumentError
 from vds_gz.parameters.declaration import ParameterGroup, choice, flag, group, integer, real
 from vds_gz.vehicle.actuators import (
     delay_steps,
@@ -24,6 +27,7 @@ from vds_gz.vehicle.differential import DifferentialCoefficients, DifferentialSt
 from vds_gz.vehicle.model import (
     Actuator,
     ActuatorState,
+    AnyModel,
     Joint,
     JointStates,
     SteadyMotion,
@@ -36,6 +40,7 @@ from vds_gz.vehicle.model import (
 from vds_gz.vehicle.omni import OmniCoefficients, OmniState
 
 __all__ = [
+    "check",
     # Parameters: each with default, unit, bounds and meaning
     "ParameterGroup",
     "real",
@@ -75,3 +80,25 @@ __all__ = [
     "OmniState",
     "extended",
 ]
+
+
+def check(model: AnyModel, seed: int = 1) -> None:
+    """Test a vehicle model as :func:`gymnasium.utils.env_checker.check_env` tests an environment. Needs numba.
+
+    Parameters have a unit, a meaning and bounds that hold. Joints are those of the drawing. Joints, actuators, limits
+    and geometry fit each other. Steps repeat, stay finite and leave the pose to ``moving``. A steady start stays
+    steady, and dead times can be resized without a jump. The compiled vehicle and fleets, in lanes and as structs, give
+    the bits of the interpreted vehicle for random parameters and commands.
+
+    Args:
+        model: The vehicle model.
+        seed: Of the random parameters and commands.
+
+    Raises:
+        ArgumentError: The model is wrong; the message names every fault and what to do.
+    """
+    from vds_gz.modelling.faults import faults
+
+    if found := faults(model, seed):
+        list_of_faults = "".join(f"\n- {fault}" for fault in found)
+        raise ArgumentError(f"vehicle model '{model.name}' fails the check:{list_of_faults}")
