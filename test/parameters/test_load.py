@@ -210,7 +210,7 @@ def test_a_group_is_no_parameter():
         (
             "model_params.bicycle.base_link_offset",
             math.inf,
-            "is inf; it must be a finite number, at least -1e+06, at most 1e+06 [m]",
+            "is inf; it must be a finite number, at least -100, at most 100 [m]",
         ),
         (
             "model_params.bicycle.drive_actuator.time_constant",

@@ -34,14 +34,18 @@ def random_parameters(model: AnyModel, random: np.random.Generator, spread: floa
 
 
 def random_value(described: Description, random: np.random.Generator, spread: float) -> Value:
-    """A value within the bounds: the default times a factor of up to ``spread``, small where the default is 0."""
+    """A value within the bounds: the default times a factor of up to ``spread``.
+
+    A default of 0 mostly switches something off. It becomes a small number, and stays 0 where the spread is less than 2.
+    """
     default = described.default
     if described.choices:
         return str(random.choice(described.choices))
     if isinstance(default, bool):
         return bool(random.random() < 0.5)
     assert isinstance(default, (int, float))
-    value = random.uniform(1.0 / spread, spread) * default if default else random.uniform(0.0, 0.2)
+    small = random.uniform(0.0, 0.2) if spread >= 2.0 else 0.0
+    value = random.uniform(1.0 / spread, spread) * default if default else small
     value = min(max(value, described.minimum), described.maximum)
     return round(value) if described.type == "integer" else value
 
