@@ -160,7 +160,8 @@ def test_a_run_into_a_wall_says_so(tool, log, tmp_path):
     (touch,) = [one for one in numbers["touches"] if one["x"] < 3.6]
     assert touch["thing"] == "wall"
     assert touch["x"] == pytest.approx(3.5, abs=1e-3)
-    assert 1.0 < touch["begin"] < touch["end"] <= numbers["duration"]
+    assert 1.0 < touch["begin"] < touch["end"]
+    assert touch["end"] <= numbers["duration"] + 0.1  # contacts may come after the last odometry
     assert f"touched wall at {touch['begin']:.2f} s, at (3.50, " in output
     assert measured(the_run(tmp_path))["drive", "deceleration"]["reached"] < 10.0
 

@@ -24,7 +24,7 @@ from vds_gz.description.shapes import things_of
 from vds_gz.errors import VdsGzError
 from vds_gz.fleet.path_file import read_path
 from vds_gz.interface import topics
-from vds_gz.nodes.plants import description
+from vds_gz.nodes.preparation import description
 from vds_gz.parameters import maps, teleop
 from vds_gz.parameters.intervals import read_intervals
 from vds_gz.parameters.yaml_writer import with_values

@@ -36,7 +36,7 @@ def random_parameters(model: AnyModel, random: np.random.Generator, spread: floa
 def random_value(described: Description, random: np.random.Generator, spread: float) -> Value:
     """A value within the bounds: the default times a factor of up to ``spread``.
 
-    A default of 0 mostly switches something off. It becomes a small number, and stays 0 where the spread is less than 2.
+    A default of 0 mostly switches something off. It becomes a small number, or stays 0 where the spread is below 2.
     """
     default = described.default
     if described.choices:
