@@ -178,6 +178,8 @@ def _made(kind: type[SomeVehicle], parameters: NodeParameters, start: int = 0, m
         parameters.vehicle,
         step_rate=parameters.step_rate,
         max_command_age=parameters.twist_reference_max_oldness,
+        dead_time_jitter=parameters.dead_time_jitter,
+        seed=parameters.random_seed,
         start=start,
         moves=moves,
     )

@@ -255,6 +255,7 @@ class SimNode:
         if parameters.vehicle != before.vehicle:
             vehicle.configure(parameters.vehicle)
         vehicle.max_command_age = parameters.twist_reference_max_oldness
+        vehicle.dead_time_jitter = parameters.dead_time_jitter
         self._commands.max_age = round(parameters.twist_reference_max_oldness * NANOSECONDS)
         self._observations.configure(parameters)
         self._time.configure(before, parameters)

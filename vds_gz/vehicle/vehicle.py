@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from random import Random
 from typing import Any, Generic, TypeAlias
 
 from vds_gz.errors import NUMBER, ArgumentError, Kind
@@ -64,6 +65,8 @@ class Vehicle(Generic[P, C, S]):
         *,
         step_rate: float = 1000.0,
         max_command_age: float = 1.0,
+        dead_time_jitter: float = 0.0,
+        seed: int = 0,
         start: int = 0,
         moves: bool = True,
     ) -> None:
@@ -74,6 +77,9 @@ class Vehicle(Generic[P, C, S]):
             parameters: Its parameter group.
             step_rate: Steps per second of simulated time [Hz].
             max_command_age: Age at which a command is replaced by zero [s].
+            dead_time_jitter: Longest additional delay of a command [s], as on a radio link. Each command draws one,
+                evenly distributed; no command overtakes another.
+            seed: Seed of these delays.
             start: Time of the beginning [ns].
             moves: The model moves the vehicle; false where Gazebo does and only actuators and wheels are wanted.
         """
@@ -92,6 +98,9 @@ class Vehicle(Generic[P, C, S]):
         self.parameters = parameters
         self.step_rate = step_rate
         self.max_command_age = max_command_age
+        self.dead_time_jitter = dead_time_jitter
+        self._seed = seed
+        self._random = Random(seed)
         self._step = model.step if moves else model.actuate
         self.coefficients = model.coefficients(parameters, 1.0 / step_rate)
         self.state = model.at_rest(self.coefficients)
@@ -139,6 +148,8 @@ class Vehicle(Generic[P, C, S]):
         if wrong:
             raise ArgumentError(wrong)
         made = time if stamp is None else min(stamp, time)
+        if self.dead_time_jitter > 0.0:
+            time += round(self._random.random() * self.dead_time_jitter * NANOSECONDS)
         self._queue.enter(TimedCommand(command, time, made + round(min(self.max_command_age * NANOSECONDS, NEVER))))
 
     def advance(self, time: int) -> int:
@@ -200,6 +211,7 @@ class Vehicle(Generic[P, C, S]):
         self.steps = 0
         self.state = self.model.at_rest(self.coefficients)
         self._queue.clear()
+        self._random = Random(self._seed)
 
     def configure(self, parameters: P) -> None:
         """Go on with other parameters from the next step, without a jump of any state."""
