@@ -9,6 +9,7 @@ from vds_gz.configuration import load_parameters, make_guarded_vehicle
 from vds_gz.description.footprint import footprint_of
 from vds_gz.description.urdf_reader import DescriptionError
 from vds_gz.description.urdf_writer import urdf
+from vds_gz.errors import ArgumentError
 from vds_gz.geometry.so3 import angles, quaternion
 from vds_gz.interface import topics
 from vds_gz.interface.topics import Topic
@@ -168,6 +169,12 @@ def test_who_stands_is_touched_by_who_is_put_there_and_no_more_when_it_is_taken_
         moving.changes += 1
         plant.advance((k + 1) * SECOND)
         assert bool(plant.contacts) == touches
+
+
+@pytest.mark.parametrize("name", ["1abc", "red/blue-green", "a//b", "é"])
+def test_a_namespace_that_cannot_be_is_refused(probe, name):
+    with pytest.raises(ArgumentError, match="parameter 'other_vehicles'"):
+        OtherVehicles(probe.graph, f"red {name}")
 
 
 class OneOther:
