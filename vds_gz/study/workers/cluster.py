@@ -142,8 +142,9 @@ def _failed(task: T, error: Exception) -> Failed[T]:
 @contextmanager
 def _client(workers: int | str) -> Iterator[Client]:
     """A client of a cluster of our own, or of somebody's scheduler."""
-    for name in ("distributed.client", "distributed.worker"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)  # what fails is said once, and by us
+    # What fails is said once, and by us; asyncio names errors of Dask's tasks that Dask does not look at.
+    for name in ("asyncio", "distributed.client", "distributed.worker"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     with ExitStack() as stack:
         if isinstance(workers, int):
             stack.enter_context(dask.config.set(LOCAL))
