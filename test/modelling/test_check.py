@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from vds_gz.errors import ArgumentError
-from vds_gz.parameters.declaration import ParameterGroup, real
+from vds_gz.parameters.declaration import ParameterGroup, integer, real
 from vds_gz.parameters.vehicles import DifferentialParameters
 from vds_gz.vehicle.actuators import drive_at_rest, step_drive
 from vds_gz.vehicle.catalogue import OWN
@@ -106,6 +106,19 @@ class Vague(DifferentialParameters):
 
 
 @dataclass(frozen=True, slots=True)
+class OneSided(DifferentialParameters):
+    grip: float = real(0.7, "-", "friction of the tires", maximum=np.inf)
+
+
+@dataclass(frozen=True, slots=True)
+class Wide(DifferentialParameters):
+    """Numbers that one more or less does not change, or that a float cannot hold."""
+
+    teeth: int = integer(12, "teeth of the gear")
+    odometer: float = real(0.0, "m", "distance that was driven before", minimum=-1e17, maximum=1e17)
+
+
+@dataclass(frozen=True, slots=True)
 class Unbound(DifferentialParameters):
     def __post_init__(self) -> None:
         """Forget to check."""
@@ -123,6 +136,7 @@ class NoGroup:
     [
         (Undescribed, ["'grip' of Undescribed has no unit, bounds and meaning; declare it with real()"]),
         (Vague, ["'grip' has no unit; give its SI unit", "'grip' has no bounds", "'grip' has no meaning"]),
+        (OneSided, ["'grip' has no bounds; give a finite minimum and maximum"]),
         (Unbound, ["'track' takes values outside its bounds; leave __post_init__ to ParameterGroup"]),
         (NoGroup, ["NoGroup is not a ParameterGroup", "'track' of NoGroup has no unit"]),
     ],
@@ -130,6 +144,10 @@ class NoGroup:
 def test_parameters_that_nothing_checks(group, messages):
     found = faults_of(changed(parameters=group), "parameters")
     assert all(message in found for message in messages), found
+
+
+def test_wide_bounds_are_bounds():
+    assert faults_of(changed(parameters=Wide), "parameters") == ""
 
 
 def test_a_group_within_is_checked_too():

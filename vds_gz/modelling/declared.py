@@ -36,7 +36,7 @@ def parameter_faults(model: AnyModel, random: np.random.Generator) -> Iterator[s
         if described.type == "double" and not described.unit:
             yield f"{name} has no unit; give its SI unit, or '-' for a ratio"
         if not _bounded(described):
-            yield f"{name} has no bounds; give minimum and maximum, or positive=True"
+            yield f"{name} has no bounds; give a finite minimum and maximum"
         elif not _refuses_wrong_values(default, described):
             yield (
                 f"{name} takes values outside its bounds; leave __post_init__ to ParameterGroup and put conditions on "
@@ -65,14 +65,18 @@ def _group_faults(group: Any, prefix: str = "") -> Iterator[str]:
 
 
 def _bounded(described: Description) -> bool:
-    return math.isfinite(described.minimum) or math.isfinite(described.maximum) or getattr(described, "positive", False)
+    return math.isfinite(described.minimum) and math.isfinite(described.maximum)
 
 
 def _refuses_wrong_values(group: Any, described: Description) -> bool:
-    for wrong in (math.nan, described.minimum - 1.0, described.maximum + 1.0):
-        value = wrong if described.type == "double" or not math.isfinite(wrong) else int(wrong)
+    low, high = described.minimum, described.maximum
+    if described.type == "double":
+        below, above = math.nextafter(low, -math.inf), math.nextafter(high, math.inf)
+    else:
+        below, above = int(low) - 1, int(high) + 1
+    for wrong in (math.nan, below, above):
         try:
-            with_values(group, {described.name: value})
+            with_values(group, {described.name: wrong})
         except ParameterError:
             continue
         return False
