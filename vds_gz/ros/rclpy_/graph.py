@@ -240,7 +240,13 @@ class RclpyGraph:
         """Show parameters on the graph; their values have been checked already."""
         known = spellings(descriptions)
         for one in (one for same in dict.fromkeys(known.values()) for one in same):
-            if not self._node.has_parameter(one.name):
+            if self._node.has_parameter(one.name):
+                continue
+            if one.default == ():  # rclpy takes an empty list for one of bytes, which then is its type for good
+                kind = Parameter.Type.DOUBLE_ARRAY
+                self._node.declare_parameter(one.name, kind, _descriptor(one), ignore_override=True)
+                self._node.set_parameters([Parameter(one.name, kind, [])])
+            else:
                 self._node.declare_parameter(one.name, one.default, _descriptor(one), ignore_override=True)
         following: set[str] = set()
 
