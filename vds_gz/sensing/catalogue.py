@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 
 from vds_gz.errors import ArgumentError
@@ -79,5 +80,10 @@ def needs_of(sensors: Iterable[SensorParameters]) -> frozenset[Need]:
 
 def is_of_sensor(topic: str) -> bool:
     """Whether a topic in a vehicle's namespace is of a sensor: ``lidar1/scan``, or ``scan`` where remapped so."""
-    names = {stream.ros for record in SensorTypes().values() for stream in record.streams}
-    return not names.isdisjoint((topic, topic.partition("/")[2]))
+    return not _topic_names().isdisjoint((topic, topic.partition("/")[2]))
+
+
+@cache
+def _topic_names() -> frozenset[str]:
+    """The topics of all types, after the sensor's name; finding the installed packages takes milliseconds."""
+    return frozenset(stream.ros for record in SensorTypes().values() for stream in record.streams)
