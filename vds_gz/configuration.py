@@ -51,10 +51,10 @@ def in_world(overrides: Sequence[Override], world: str, origin: str) -> list[Ove
     Returns:
         What goes after the vehicle's parameters.
     """
-    found = [Override("world", world, origin)]
-    if not parameters_of([*overrides, *found]).sensors:
-        found += [Override(f"sensors.lidar.{name}", value, origin) for name, value in LIDAR.items()]
-    return found
+    added = [Override("world", world, origin)]
+    if not parameters_of([*overrides, *added]).sensors:
+        added += [Override(f"sensors.lidar.{name}", value, origin) for name, value in LIDAR.items()]
+    return added
 
 
 @takes(source=PATH, values=MAPPING.or_none)
@@ -99,26 +99,18 @@ def parameter_file(source: str | Path) -> Path:
 def read_vehicle_file(path: str | Path, full_name: str) -> list[Override]:
     """What a parameter file says for a vehicle's node, in any namespace and under any name.
 
-    Elsewhere than as ``/sim_node``, the section ``sim_node:`` of a file would not be the node's any more. Here it is;
-    a section for the node by its full name comes second and wins.
+    ROS reads the section ``sim_node:`` for the node ``/sim_node`` only. Here it holds for every node of a vehicle; a
+    section for the node's full name overrides it, and it overrides sections with wildcards.
 
     Args:
         path: The file.
         full_name: The node with its namespace, e.g. ``/robot/sim_node``.
 
     Raises:
-        ArgumentError: The file cannot be read, is not a parameter file or says nothing for this node.
+        ArgumentError: The file cannot be read, is not a parameter file or says nothing for this node, or a value in it
+            is wrong.
     """
-    read: list[Override] = []
-    refused: ArgumentError | None = None
-    for name in dict.fromkeys((f"/{NODE_NAME}", full_name)):
-        try:
-            read += read_parameter_file(str(path), name)
-        except ArgumentError as error:
-            refused = error
-    if refused and not read:
-        raise refused
-    return read
+    return read_parameter_file(str(path), f"/{NODE_NAME}", full_name)
 
 
 @takes(source=PATH, values=MAPPING.or_none, start=NUMBER)

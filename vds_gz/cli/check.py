@@ -63,7 +63,7 @@ def _check(file: str) -> int:
     """Look over one file, and return the exit code."""
     try:
         faults = Faults()
-        prepared = prepare(read_parameter_file(file, f"/{NODE_NAME}", faults), faults)
+        prepared = prepare(read_parameter_file(file, f"/{NODE_NAME}", faults=faults), faults)
     except VdsGzError as error:
         for line in sorted(str(error).splitlines(), key=_line_number):
             print(f"{file}: {line}" if file not in line else line, file=sys.stderr)

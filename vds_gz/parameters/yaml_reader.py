@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +52,7 @@ def parse_value(text: str, where: str) -> ParameterValue:
     return _value(_compose(text, where), where)
 
 
-def read_parameter_file(path: str, full_name: str, faults: Faults | None = None) -> list[Override]:
+def read_parameter_file(path: str, *full_names: str, faults: Faults | None = None) -> list[Override]:
     """What a parameter file says for one node.
 
     Sections with wildcards come first, so that what is said of the node by name overrides them. A parameter whose name
@@ -59,7 +60,8 @@ def read_parameter_file(path: str, full_name: str, faults: Faults | None = None)
 
     Args:
         path: The file.
-        full_name: The node with its namespace, e.g. ``/robot/sim_node``.
+        full_names: The node with its namespace, e.g. ``/robot/sim_node``. Of several names the sections of a later one
+            override those of an earlier one.
         faults: Where wrong values go; they raise an error if there is no such place.
 
     Raises:
@@ -76,20 +78,25 @@ def read_parameter_file(path: str, full_name: str, faults: Faults | None = None)
         raise ArgumentError(f"parameter file '{path}' cannot be read: {error}") from None
     root = _compose(text, where)
     if not isinstance(root, yaml.MappingNode):
-        raise ArgumentError(f"{where}: the file must hold '{full_name}:' and under it '{SECTION}:'")
+        raise ArgumentError(f"{where}: the file must hold '{full_names[-1]}:' and under it '{SECTION}:'")
     sections = list(_sections(root, "", where))
-    mine = [section for section in sections if pattern(section[0]).fullmatch(full_name)]
-    if not mine:
-        names = ", ".join(f"'{name}'" for name, _ in sections) or f"no '{SECTION}' at all"
+    ranked: list[tuple[int, yaml.Node]] = []
+    for section, node in sections:
+        ranks = [rank for rank, name in enumerate(full_names) if pattern(section).fullmatch(name)]
+        if ranks:
+            ranked.append((-1 if "*" in section else ranks[0], node))
+    if not ranked:
+        names = ", ".join(f"'{section}'" for section, _ in sections) or f"no '{SECTION}' at all"
         raise ArgumentError(
-            f"{where}: no section for node '{full_name}'; the file has {names}; '{full_name}:' or '/**:' would be right"
+            f"{where}: no section for node '{full_names[-1]}'; the file has {names}; '{full_names[-1]}:' or '/**:' "
+            "would be right"
         )
-    mine.sort(key=lambda section: "*" not in section[0])
+    ranked.sort(key=itemgetter(0))
     folder = Path(path).resolve().parent
-    found = [_located(override, folder) for _, node in mine for override in _parameters(node, "", where, values)]
+    overrides = [_located(override, folder) for _, node in ranked for override in _parameters(node, "", where, values)]
     if faults is None and values.messages:
         raise ArgumentError("\n".join(values.messages))
-    return found
+    return overrides
 
 
 def _located(override: Override, folder: Path) -> Override:
