@@ -1,4 +1,4 @@
-"""The family of exceptions that users of this package may meet. Whoever faces a user catches the base class alone."""
+"""The exceptions of this package, and the check of the arguments of public functions. Programs catch the base class."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Kind(NamedTuple):
         """Refuse a value of another type.
 
         Raises:
-            ArgumentError: It is.
+            ArgumentError: The value has another type.
         """
         if not isinstance(value, self.types) or (isinstance(value, bool) and bool not in self.types):
             raise ArgumentError(f"argument '{name}' is {_shown(value)}; it must be {self.words}")

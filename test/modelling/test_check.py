@@ -169,8 +169,11 @@ def test_a_group_within_is_checked_too():
         ({"actuators": DIFFERENTIAL.actuators[:1]}, "actuator_states gives 2 states; it must be 1"),
         ({"limits": lambda p: VehicleLimits(-1.0)}, "must be VehicleLimits of a speed of at least 0"),
         ({"geometry": lambda p: VehicleGeometry((), 0.5)}, "must be VehicleGeometry with wheels"),
-        ({"joints": lambda p: DIFFERENTIAL.joints(p)[:1]}, "joint_states gives 2 positions and joints gives 1 joints"),
-        ({"joints": lambda p: DIFFERENTIAL.joints(p)[:1] * 2}, "each must be another one"),
+        (
+            {"joints": lambda p: DIFFERENTIAL.joints(p)[:1]},
+            "joint_states gives 2 positions for 1 joints; give one for each",
+        ),
+        ({"joints": lambda p: DIFFERENTIAL.joints(p)[:1] * 2}, "each name must be unique"),
         (
             {"geometry": lambda p: dataclasses.replace(DIFFERENTIAL.geometry(p), yaw_arm=0.0)},
             "gives a yaw arm of 0 for a vehicle that turns by its wheels' speeds",

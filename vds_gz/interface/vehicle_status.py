@@ -42,13 +42,14 @@ class VehicleStatus:
 
 def vehicles(message: DiagnosticArray) -> Iterator[VehicleStatus]:
     """The vehicles that a ``DiagnosticArray`` reports."""
-    for one in message.status:
-        found = {pair.key: pair.value for pair in one.values}
-        clock = found.get(CLOCK, "")
+    for status in message.status:
+        values = {pair.key: pair.value for pair in status.values}
+        clock = values.get(CLOCK, "")
         # A peer may report any text.
-        if one.name.endswith(SUFFIX) and (clock in (SYSTEM_CLOCK, GAZEBO_CLOCK) or is_topic(clock, topics.CLOCK.type)):
-            takes = tuple(filter(None, found.get(COMMAND_TOPICS, "").split(", ")))
-            yield VehicleStatus(f"/{one.name.removesuffix(SUFFIX)}", one.message, takes, clock)
+        is_clock = clock in (SYSTEM_CLOCK, GAZEBO_CLOCK) or is_topic(clock, topics.CLOCK.type)
+        if status.name.endswith(SUFFIX) and is_clock:
+            takes = tuple(filter(None, values.get(COMMAND_TOPICS, "").split(", ")))
+            yield VehicleStatus(f"/{status.name.removesuffix(SUFFIX)}", status.message, takes, clock)
 
 
 def described(known: Iterable[VehicleStatus]) -> str:

@@ -99,6 +99,6 @@ def check(model: AnyModel, seed: int = 1) -> None:
     """
     from vds_gz.modelling.faults import faults
 
-    if found := faults(model, seed):
-        list_of_faults = "".join(f"\n- {fault}" for fault in found)
-        raise ArgumentError(f"vehicle model '{model.name}' fails the check:{list_of_faults}")
+    if messages := faults(model, seed):
+        listed = "".join(f"\n- {message}" for message in messages)
+        raise ArgumentError(f"vehicle model '{model.name}' fails the check:{listed}")

@@ -45,14 +45,14 @@ def parameter_faults(model: AnyModel, random: np.random.Generator) -> Iterator[s
 
 
 def _group_faults(group: Any, prefix: str = "") -> Iterator[str]:
-    """Groups that are none, and fields without a description, also in the groups within."""
+    """Groups that do not derive from ParameterGroup and fields without a description, nested groups included."""
     kind = type(group).__name__
     if not isinstance(group, ParameterGroup):
         yield (
             f"parameters: {kind} is not a ParameterGroup, so nothing checks its values; derive it from "
             "vds_gz.modelling.ParameterGroup"
         )
-    described = {one.name for one in describe(group)}
+    described = {description.name for description in describe(group)}
     for field in dataclasses.fields(group):
         value = getattr(group, field.name)
         if dataclasses.is_dataclass(value):
@@ -87,7 +87,7 @@ def description_faults(model: AnyModel, random: np.random.Generator) -> Iterator
     """Joints, actuators, limits and geometry that do not fit each other or the state."""
     if not any(kind in model.accepts for kind in WHOLE):
         yield f"accepts is {set(model.accepts)}; it must have a kind of whole command, such as TWIST or ACKERMANN"
-    if not all(isinstance(one, Actuator) for one in model.actuators) or not model.actuators:
+    if not all(isinstance(actuator, Actuator) for actuator in model.actuators) or not model.actuators:
         yield f"actuators is {model.actuators!r}; it must be a tuple of at least one Actuator"
         return
     p = model.parameters()
@@ -112,7 +112,7 @@ def description_faults(model: AnyModel, random: np.random.Generator) -> Iterator
     if not isinstance(geometry, VehicleGeometry) or not geometry.wheels or not geometry.tire_diameter > 0.0:
         yield f"geometry gives {geometry!r}; it must be VehicleGeometry with wheels and a tire diameter above 0"
         return
-    steers = any(one.kind == "steering" for one in model.actuators)
+    steers = any(actuator.kind == "steering" for actuator in model.actuators)
     if steers and not geometry.wheel_base > 0.0:
         yield "geometry gives a wheel base of 0 for a vehicle that steers; it must be the distance between its axles"
     if not steers and not geometry.yaw_arm > 0.0:
@@ -121,15 +121,15 @@ def description_faults(model: AnyModel, random: np.random.Generator) -> Iterator
 
 def _joint_faults(model: AnyModel, p: Any, c: Any, s: Any) -> Iterator[str]:
     joints, states = model.joints(p), model.joint_states(c, s)
-    if not all(isinstance(one, Joint) for one in joints):
+    if not all(isinstance(joint, Joint) for joint in joints):
         yield f"joints gives {joints!r}; it must be a tuple of Joint"
         return
-    names = [one.name for one in joints]
+    names = [joint.name for joint in joints]
     if len(set(names)) < len(names):
-        yield f"joints gives the names {names}; each must be another one"
+        yield f"joints gives the names {names}; each name must be unique"
     for what, numbers in (("positions", states.positions), ("velocities", states.velocities)):
         if len(numbers) != len(joints):
-            yield f"joint_states gives {len(numbers)} {what} and joints gives {len(joints)} joints; make them as many"
+            yield f"joint_states gives {len(numbers)} {what} for {len(joints)} joints; give one for each"
 
 
 def drawing_faults(model: AnyModel, random: np.random.Generator) -> Iterator[str]:
@@ -140,8 +140,8 @@ def drawing_faults(model: AnyModel, random: np.random.Generator) -> Iterator[str
         except DescriptionError as error:
             yield f"drawing: {error}; set the model's xacro to the file that draws it"
             return
-        moving = {one.name for one in robot.joints if one.kind in _MOVING}
-        names = {one.name for one in model.joints(p)}
+        moving = {joint.name for joint in robot.joints if joint.kind in _MOVING}
+        names = {joint.name for joint in model.joints(p)}
         for name in sorted(names - moving):
             yield f"joint '{name}' of joints() is not a moving joint of the drawing; draw it, or name it as there"
         for name in sorted(moving - names):

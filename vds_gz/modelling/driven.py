@@ -41,8 +41,8 @@ Runs = list[tuple[Any, list[Command]]]
 
 def runs_of(model: AnyModel, random: np.random.Generator) -> Runs:
     """Random parameters, each with random commands; the first ones are the defaults."""
-    every = [model.parameters(), *(random_parameters(model, random) for _ in range(VEHICLES - 1))]
-    return [(p, random_commands(model, p, COMMANDS, random)) for p in every]
+    samples = [model.parameters(), *(random_parameters(model, random) for _ in range(VEHICLES - 1))]
+    return [(p, random_commands(model, p, COMMANDS, random)) for p in samples]
 
 
 def numbers_of(state: Any) -> dict[str, object]:
@@ -65,7 +65,7 @@ def interpreted(model: AnyModel, p: Any, commands: Sequence[Command], *, often: 
 
 
 def motion_faults(model: AnyModel, random: np.random.Generator) -> Iterator[str]:
-    """States that are not finite, runs that do not repeat, phases that do what is another one's."""
+    """States that are not finite, runs that do not repeat, phases that do the work of another phase."""
     for p, commands in runs_of(model, random):
         state = numbers_of(interpreted(model, p, commands))
         for name, value in state.items():
@@ -226,7 +226,7 @@ def _motions(model: AnyModel, p: Any) -> list[SteadyMotion]:
     """Slow motions within the vehicle's limits, forwards and backwards."""
     limits, geometry = model.limits(p), model.geometry(p)
     speed, angle = 0.2 * min(limits.speed or 1.0, 5.0), 0.3 * min(limits.steering or 0.5, 0.5)
-    if any(one.kind == "steering" for one in model.actuators):
+    if any(actuator.kind == "steering" for actuator in model.actuators):
         return [SteadyMotion(speed, steering_angle=angle), SteadyMotion(speed, steering_angle=-angle)]
     turn = 0.3 * speed / geometry.yaw_arm
     v_y = 0.3 * speed if geometry.holonomic else 0.0
@@ -235,7 +235,7 @@ def _motions(model: AnyModel, p: Any) -> list[SteadyMotion]:
 
 def _asked(model: AnyModel, motion: SteadyMotion) -> dict[str, float]:
     """The numbers of the state that a motion decides."""
-    if any(one.kind == "steering" for one in model.actuators):
+    if any(actuator.kind == "steering" for actuator in model.actuators):
         return {"v_x": motion.v_x}
     return {"v_x": motion.v_x, "yaw_rate": motion.yaw_rate}
 
@@ -243,9 +243,9 @@ def _asked(model: AnyModel, motion: SteadyMotion) -> dict[str, float]:
 def _holding(model: AnyModel, c: Any, s: Any, motion: SteadyMotion) -> Command | None:
     """The command whose references are those of a steady state, by Newton's method; None if there is none.
 
-    A gain or an offset of an actuator makes it another one than the motion.
+    It differs from the motion where an actuator has a gain or an offset.
     """
-    if ACKERMANN in model.accepts and any(one.kind == "steering" for one in model.actuators):
+    if ACKERMANN in model.accepts and any(actuator.kind == "steering" for actuator in model.actuators):
         u, fields = Command(ACKERMANN, v_x=motion.v_x, steering_angle=motion.steering_angle), ["v_x", "steering_angle"]
     elif TWIST in model.accepts:
         u = Command(TWIST, motion.v_x, motion.v_y, motion.yaw_rate)

@@ -22,11 +22,11 @@ CHECKS = {
 
 def faults(model: AnyModel, seed: int = 1) -> list[str]:
     """What is wrong with a model, each with what to do; see :func:`vds_gz.modelling.check`."""
-    found: dict[str, None] = {}
+    messages: dict[str, None] = {}
     for name, check in CHECKS.items():
         try:
             for fault in check(model, np.random.default_rng(seed)):
-                found[fault] = None
+                messages[fault] = None
         except Exception as error:  # of the model's functions: whatever they raise is a fault of theirs
-            found[f"{name}: {type(error).__name__}: {error}"] = None
-    return list(found)
+            messages[f"{name}: {type(error).__name__}: {error}"] = None
+    return list(messages)

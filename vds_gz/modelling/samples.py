@@ -12,22 +12,23 @@ from vds_gz.parameters.declaration import Description, ParameterError, Value, de
 from vds_gz.vehicle.command import ACKERMANN, CONTROL, DIRECT, DRIVE, PEDALS, REVERSE, TWIST, Command, CommandKind
 from vds_gz.vehicle.model import AnyModel
 
-#: So often parameters that contradict each other are drawn again, each time fewer of them.
+#: Parameters that contradict each other are drawn again up to so many times, fewer of them each time.
 DRAWS = 8
 
-#: Whole commands; the others are halves of one.
+#: Commands for the whole vehicle; the others command one actuator only.
 WHOLE = (TWIST, ACKERMANN, PEDALS, CONTROL, DIRECT)
 
 
 def random_parameters(model: AnyModel, random: np.random.Generator, spread: float = 2.0) -> Any:
     """The defaults with some flags and choices changed, and some numbers by a factor of up to ``spread``."""
     default = model.parameters()
-    described = [one for one in describe(default) if one.type in ("double", "integer", "bool") or one.choices]
+    numbers = "double", "integer", "bool"
+    candidates = [candidate for candidate in describe(default) if candidate.type in numbers or candidate.choices]
     share = 0.7
     for _ in range(DRAWS):
-        drawn = [one for one in described if random.random() < share]
+        drawn = [candidate for candidate in candidates if random.random() < share]
         try:
-            return with_values(default, {one.name: random_value(one, random, spread) for one in drawn})
+            return with_values(default, {item.name: random_value(item, random, spread) for item in drawn})
         except ParameterError:
             share *= 0.5
     return default

@@ -1,6 +1,6 @@
-"""What moves the vehicle: as the parameters say, or whichever is there.
+"""What moves the vehicle: the plant that the parameters name, or the one that is available.
 
-What only Gazebo needs is imported where it is needed: the node shall be quick to listen.
+What only Gazebo needs is imported where it is needed, so that the node is quick to listen.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class PlantSetup:
     Attributes:
         graph: The node's place on the graph.
         preparation: What the node starts with.
-        surroundings: The world around the vehicle where that is ours; None if there is none.
+        surroundings: The world around the vehicle, if the node simulates it; None without a world.
     """
 
     graph: Graph
@@ -51,7 +51,7 @@ class PlantType:
 
     Attributes:
         make: Makes it.
-        in_our_world: The world around the vehicle is the node's, not the plant's.
+        in_our_world: The node simulates the world around the vehicle, not the plant.
     """
 
     make: Callable[[PlantSetup], Plant]
@@ -59,7 +59,7 @@ class PlantType:
 
 
 def make_plant(graph: Graph, preparation: Preparation) -> tuple[Plant, Surroundings | None]:
-    """The plant that the parameters select, and what surrounds it where that is ours.
+    """The plant that the parameters select, and the surroundings that the node simulates.
 
     Args:
         graph: The node's place on the graph.

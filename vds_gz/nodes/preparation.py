@@ -25,7 +25,7 @@ from vds_gz.world.scene import Scene
 
 Read = TypeVar("Read")
 
-#: A sensor farther outside a vehicle than this part of its length is hardly where it was meant to be.
+#: A sensor farther outside a vehicle than this part of its length is probably misplaced.
 OVERHANG = 0.1
 
 
@@ -40,7 +40,7 @@ class Preparation:
         scene: The world; None if there is none.
         obstacles: What moves in it; None if nothing does.
         sources: Where the parameters were given: files, and ``-p``.
-        hints: What is allowed and hardly meant.
+        hints: What is allowed but probably a mistake.
     """
 
     parameters: NodeParameters
@@ -57,7 +57,7 @@ def prepare(overrides: Sequence[Override], faults: Faults | None = None) -> Prep
 
     Args:
         overrides: Names and values, in the order in which they were given.
-        faults: What is wrong with them already.
+        faults: Errors that reading them found.
 
     Raises:
         ParameterError: Something is wrong. The message has a line for each fault, with the line of the file.
@@ -70,7 +70,7 @@ def prepare(overrides: Sequence[Override], faults: Faults | None = None) -> Prep
         model = models()[parameters.model]
         text = description(parameters, model)
     faults.refuse()
-    sources = dict.fromkeys(one.origin.removeprefix("file ").partition(", line ")[0] for one in overrides)
+    sources = dict.fromkeys(override.origin.removeprefix("file ").partition(", line ")[0] for override in overrides)
     hints = (*_unused(overrides, parameters.model), *_outside(parameters, model, text))
     return Preparation(parameters, model, text, scene, obstacles, tuple(filter(None, sources)), hints)
 

@@ -14,10 +14,10 @@ from vds_gz.sensing.body import BodyState
 from vds_gz.sensing.sensor import SensorOutput
 from vds_gz.world.scene import Scene
 
-#: While rays are dear, they are cast for a part of the time, and not for so many times as long.
+#: While ray casting is slow, a pause this many times as long follows each measurement.
 REST = 4.0
 
-#: Moments that may wait for what moves the vehicle; older ones are left out.
+#: Measurements that may wait until the plant has observed their time; older ones are dropped.
 WAITING = 50
 
 
@@ -43,8 +43,8 @@ class Sensors:
             outputs: The sensors.
             plant: What they are mounted on.
             scene_at: What can be seen at a point in simulated time [ns]; none if there is no world.
-            cheap: Whether rays are as cheap as they will be; until then they are cast a part of the time only, so that
-                the vehicle is in time.
+            cheap: Whether ray casting is compiled; until then rays are cast part of the time only, so that the vehicle
+                keeps its pace.
             joints: A sensor needs to know where the joints stand.
         """
         self._plant = plant
@@ -60,11 +60,11 @@ class Sensors:
 
     @property
     def next_subscribed(self) -> float:
-        """When something is to be measured next that somebody listens to [ns]; the rest has time until then."""
+        """When the next measurement with subscribers is due [ns]; the others can wait until then."""
         return min((timer.next for output, timer in self._sensors if output.subscribed), default=math.inf)
 
     def begin(self, start: int) -> None:
-        """Start anew, each sensor with the first whole period of absolute time from ``start`` [ns] on."""
+        """Start again, each sensor with the first whole period of absolute time from ``start`` [ns] on."""
         self._states.clear()
         self._awaiting.clear()
         for output, timer in self._sensors:
@@ -75,7 +75,7 @@ class Sensors:
         self._look_ahead()
 
     def skip(self, now: int) -> None:
-        """Leave out all measurements but the last one of each sensor at or before ``now`` [ns]."""
+        """Skip all measurements up to ``now`` [ns] but the last one of each sensor."""
         for _, timer in self._sensors:
             timer.skip(now)
         self._look_ahead()
@@ -85,7 +85,7 @@ class Sensors:
 
         Args:
             moment: The present [ns].
-            held: The vehicle is paused, and stands, whatever its actuators do.
+            held: The vehicle is paused: it stands, whatever its actuators do.
         """
         if moment < self.next and not self._span:
             return
@@ -97,7 +97,7 @@ class Sensors:
         self._look_ahead()
 
     def measure(self) -> None:
-        """Measure at all moments that the plant has seen meanwhile."""
+        """Do the measurements whose time the plant has observed by now."""
         while self._awaiting and self._plant.seen(self._awaiting[0][0]):
             self._measure(*self._awaiting.popleft())
 

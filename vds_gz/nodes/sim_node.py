@@ -187,10 +187,8 @@ class SimNode:
         yield f"plant {self.plant.name}, {f'world {parameters.world}' if parameters.world else 'no world'}"
         options = f" --namespace {graph.namespace}" if graph.namespace != "/" else ""
         options += f" --node {graph.name}" if graph.name != NODE_NAME else ""
-        yield (
-            f"commands on {', '.join(one.topic for one in self._commands.subscriptions)}; status on /diagnostics, "
-            f"picture by `vds-gz view{options}`"
-        )
+        inputs = ", ".join(subscription.topic for subscription in self._commands.subscriptions)
+        yield f"commands on {inputs}; status on /diagnostics, picture by `vds-gz view{options}`"
 
     def spin_once(self, seconds: float) -> None:
         """Do what is due; if nothing comes, wait so many seconds for it."""

@@ -110,7 +110,9 @@ class DelaySteerVelParameters(LaggingSteeringParameters):
 
     vel_time_delay: float = _dead_time(0.25, "dead time of the speed")
     vel_time_constant: float = _time_constant(0.5, "lag of the speed")
-    steer_dead_band: float = real(0.0, "rad", "deviation that the steering does not heed", minimum=0.0, live=True)
+    steer_dead_band: float = real(
+        0.0, "rad", "deviation from the command up to which the steering does not move", minimum=0.0, live=True
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +121,9 @@ class DelaySteerAccParameters(LaggingSteeringParameters):
 
     acc_time_delay: float = _dead_time(0.1, "dead time of the acceleration")
     acc_time_constant: float = _time_constant(0.1, "lag of the acceleration")
-    steer_dead_band: float = real(0.0, "rad", "deviation that the steering does not heed", minimum=0.0, live=True)
+    steer_dead_band: float = real(
+        0.0, "rad", "deviation from the command up to which the steering does not move", minimum=0.0, live=True
+    )
     debug_acc_scaling_factor: float = _coefficient(1.0, "of the commanded acceleration")
     debug_steer_scaling_factor: float = _coefficient(1.0, "of the commanded tire angle")
 

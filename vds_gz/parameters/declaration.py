@@ -113,7 +113,7 @@ class Description:
         if self.type == "double_array":
             return self._array(value, place)
         value = _plain(value)
-        if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        if isinstance(value, int) and not LEAST_INTEGER <= value <= LARGEST_INTEGER:
             raise ParameterError(f"parameter '{self.name}' is {value}{place}; it must fit into 64 bits")
         if self.type == "double" and isinstance(value, int) and not isinstance(value, bool):
             value = float(value)

@@ -44,13 +44,13 @@ def load(
     if is_autoware(overrides):
         translation = translated(overrides, models)
         overrides = [*translation.overrides, *translation.unknown]
-    found, overrides = sensors_of(overrides, sensors, faults)
-    every = NodeParameters(model_params={name: kind() for name, kind in models.items()}, sensors=found)
-    known = {one.name: one for one in describe(every)}
+    mounted, overrides = sensors_of(overrides, sensors, faults)
+    defaults = NodeParameters(model_params={name: kind() for name, kind in models.items()}, sensors=mounted)
+    known = {description.name: description for description in describe(defaults)}
     values, names = _checked(overrides, known, faults), _spellings(known.values())
     given = {names.get(override.name, override.name): override for override in overrides}
     chosen = _at(given["model"].origin) if "model" in given else ""
-    model = str(values.get("model", every.model))
+    model = str(values.get("model", defaults.model))
     if model not in models:
         near = difflib.get_close_matches(model, models, n=1, cutoff=0.0)[0]
         faults.messages.append(
@@ -62,10 +62,9 @@ def load(
         name, override = next(iter(unused.items()))
         faults.messages.append(
             f"parameter '{override.name}'{_at(override.origin)} is of the model '{name}', and nothing is given for the "
-            f"chosen model, '{model}'{chosen}; '{MODEL_PARAMS}.{model}', or 'model: {name}', would "
-            "be right"
+            f"chosen model, '{model}'{chosen}; '{MODEL_PARAMS}.{model}', or 'model: {name}', would be right"
         )
-    selected = dataclasses.replace(every, model=model, model_params={model: models[model]()})
+    selected = dataclasses.replace(defaults, model=model, model_params={model: models[model]()})
     with faults.caught():
         selected = replaced(selected, values, given=given)
     faults.refuse()
@@ -177,9 +176,9 @@ def _at(origin: str) -> str:
 def _spellings(descriptions: Iterable[Description]) -> dict[str, str]:
     """Every accepted name and the proper one that it means."""
     names = {}
-    for one in descriptions:
-        names[one.name] = one.name
-        names |= dict.fromkeys(one.other_names, one.name)
+    for description in descriptions:
+        names[description.name] = description.name
+        names |= dict.fromkeys(description.other_names, description.name)
     return names
 
 

@@ -22,10 +22,10 @@ from vds_gz.world.obstacles import Body, Contact, Obstacles, Passage, casters_of
 from vds_gz.world.ray_caster import RayCaster
 from vds_gz.world.surroundings import Surroundings
 
-#: The ground is looked for anew when the wheels may have come so far [m].
+#: The ground is looked up again when the wheels may have moved so far [m].
 GROUND_EVERY = 0.02
 
-#: Where others are is taken this often [ns].
+#: Positions of moving things are updated this often [ns].
 OTHERS_EVERY = 10_000_000
 
 
@@ -181,7 +181,7 @@ class WorldPlant(KinematicPlant):
             vehicle.state = state
 
     def _grant(self) -> None:
-        """Let it go as far as nothing can come of it; on a slope every step is corrected."""
+        """Let it move unwatched as far as nothing can happen; on a slope every step is corrected."""
         free = min(self._clear, self._same_ground) if self._standing.plane.level else 0.0
         self._granted = self._guarded.reserve = max(0.0, free)
         self._guarded.drift = 0.0 if self._collisions == "off" else self._surroundings.drift
@@ -195,7 +195,7 @@ class WorldPlant(KinematicPlant):
         self._put(height if attitude is None else attitude.z)
 
     def reset(self) -> Pose:
-        """Start anew at rest at the origin."""
+        """Start again at rest at the origin."""
         pose = super().reset()
         self._put(0.0)
         return pose

@@ -80,7 +80,7 @@ class KinematicPlant:
         self.vehicle.stand_still(time)
 
     def reset(self) -> Pose:
-        """Start anew at rest at the origin."""
+        """Start again at rest at the origin."""
         self._before = None
         self.vehicle.reset()
         return Pose()

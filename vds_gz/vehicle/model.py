@@ -194,7 +194,7 @@ class VehicleModel(Generic[P, C, S]):
         actuator_states: (c, s) -> the reference and the response of each.
         limits: (parameters) -> maximum speed and steering angle.
         geometry: (parameters) -> the wheels.
-        set_references: (c, s, u) sets in ``s`` what of the actuators' references follows from ``c`` and ``u`` alone.
+        set_references: (c, s, u) sets in ``s`` the references, or goals, that follow from ``c`` and ``u`` alone.
             It is called at least once after a change of either, before the next step.
         lanes: The model can run in the lanes of a fleet (:mod:`vds_gz.fleet`), where short loops are faster than a long
             one: at most four functions in ``actuating`` and ``moving`` together, without ``while`` loops, and without
@@ -233,7 +233,8 @@ class VehicleModel(Generic[P, C, S]):
 
     def __post_init__(self) -> None:
         for name, phases in (("actuating", self.actuating), ("moving", self.moving)):
-            if not isinstance(phases, tuple) or not phases or not all(isinstance(one, FunctionType) for one in phases):
+            plain = isinstance(phases, tuple) and all(isinstance(phase, FunctionType) for phase in phases)
+            if not (plain and phases):
                 raise ArgumentError(
                     f"vehicle model '{self.name}': {name} is {phases!r}; it must be a tuple of at least one plain "
                     "function (c, s, u)"

@@ -92,8 +92,13 @@ class Vehicle(Generic[P, C, S]):
             raise ArgumentError(
                 f"argument 'step_rate' is {step_rate:g}; it must be a finite number greater than 0 [Hz]"
             )
-        NUMBER.check("max_command_age", max_command_age)
-        NUMBER.check("start", start)
+        for name, number in (
+            ("max_command_age", max_command_age),
+            ("dead_time_jitter", dead_time_jitter),
+            ("seed", seed),
+            ("start", start),
+        ):
+            NUMBER.check(name, number)
         self.model = model
         self.parameters = parameters
         self.step_rate = step_rate
@@ -206,7 +211,7 @@ class Vehicle(Generic[P, C, S]):
         self.state = state
 
     def reset(self, time: int | None = None) -> None:
-        """Start anew at rest at the origin, every queue empty, at ``time`` [ns] or the present."""
+        """Start again at rest at the origin, every queue empty, at ``time`` [ns] or the present."""
         self.start = self.time if time is None else time
         self.steps = 0
         self.state = self.model.at_rest(self.coefficients)

@@ -21,16 +21,16 @@ class Movers(Protocol):
 
     @property
     def top_speed(self) -> float:
-        """How fast the fastest part of them is [m/s]."""
+        """Speed of their fastest part [m/s]."""
 
     def next_turn(self, time: int) -> float:
         """When one of them next turns or jumps at once, after a simulated time [ns]; infinity if none does."""
 
     def visuals(self, time: int) -> list[Thing]:
-        """What of them is seen at a point in simulated time [ns]."""
+        """Their visible shapes at a point in simulated time [ns]."""
 
     def collisions(self, time: int) -> list[Thing]:
-        """What of them bumps then [ns]."""
+        """Their collision shapes then [ns]."""
 
 
 class Surroundings:
@@ -41,12 +41,12 @@ class Surroundings:
     """
 
     def __init__(self, still: Scene, movers: Sequence[Movers] = (), look: Callable[[], None] = lambda: None) -> None:
-        """Take them.
+        """Put a scene and its movers together.
 
         Args:
             still: What stands still.
             movers: What moves.
-            look: See who has come or gone.
+            look: Looks for vehicles that have come or gone.
         """
         self.still = still
         self.look = look
@@ -56,31 +56,31 @@ class Surroundings:
     @property
     def changes(self) -> int:
         """Counts up when something that moves has changed its way."""
-        return sum(one.changes for one in self._movers)
+        return sum(mover.changes for mover in self._movers)
 
     @property
     def drift(self) -> float:
-        """How fast the fastest of what moves is [m/s]."""
-        return max((one.top_speed for one in self._movers), default=0.0)
+        """Speed of the fastest mover [m/s]."""
+        return max((mover.top_speed for mover in self._movers), default=0.0)
 
     def next_turn(self, time: int) -> float:
         """When something next turns or jumps at once, after a simulated time [ns]; infinity if nothing does."""
-        return min((one.next_turn(time) for one in self._movers), default=math.inf)
+        return min((mover.next_turn(time) for mover in self._movers), default=math.inf)
 
     def scene_at(self, time: int, still: Scene) -> Scene:
-        """What can be seen at a point in simulated time; of what moves it has nothing that bumps.
+        """What can be seen at a point in simulated time; moving things have no collisions in it.
 
         Args:
             time: [ns].
             still: What stands still, as rays are to be cast at it.
         """
-        return still.with_moving([thing for one in self._movers for thing in one.visuals(time)], ())
+        return still.with_moving([thing for mover in self._movers for thing in mover.visuals(time)], ())
 
     def collisions_at(self, time: int) -> RayCaster | JoinedCaster:
-        """What bumps at a point in simulated time [ns]."""
+        """All collision shapes at a point in simulated time [ns]."""
         known = time, self.changes
         if self._last is None or self._last[0] != known:
-            moving = [thing for one in self._movers for thing in one.collisions(time)]
+            moving = [thing for mover in self._movers for thing in mover.collisions(time)]
             self._last = known, self.still.with_moving((), moving).collisions
         return self._last[1]
 

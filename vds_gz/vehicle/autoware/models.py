@@ -149,7 +149,7 @@ def lagging_angle(p: parameters.LaggingSteeringParameters, dt: float) -> Steerin
 
 
 def lagging_angle_with_band(p: parameters.DelaySteerVelParameters, dt: float) -> SteeringCoefficients:
-    """It does, and it does not heed small deviations."""
+    """Steering with a dead zone."""
     c = lagging_angle(p, dt)
     c.dead_band = p.steer_dead_band
     return c
