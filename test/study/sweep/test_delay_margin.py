@@ -66,6 +66,11 @@ def test_a_vehicle_that_leaves_anyhow_has_none_and_one_that_stays_the_longest():
     assert found.tolist() == pytest.approx([0.0, 0.3])
 
 
+def test_a_vehicle_alone_that_leaves_anyhow_has_none():
+    found = delay_margins(task(duration=60.0, longest=0.3), BICYCLE, [later(IDEAL, 0.8)], [pursuit(2.0, 2.0)])
+    assert found.tolist() == [0.0]
+
+
 def test_each_vehicle_has_its_own_start():
     """Who starts on a straight path has nothing to correct."""
     starts = np.array([0.0, 0.01])

@@ -152,8 +152,11 @@ class _Candidates:
 
     def stay(self, candidates: Wholes, values: Wholes) -> Flags:
         """Whether candidates, given by their numbers, stay with so much more dead time [ms]."""
-        parts = (slice(begin, begin + TOGETHER) for begin in range(0, len(candidates), TOGETHER))
-        return np.concatenate([self._run(candidates[part].tolist(), values[part].tolist()) for part in parts])
+        stayed = np.empty(len(candidates), bool)
+        for begin in range(0, len(candidates), TOGETHER):
+            part = slice(begin, begin + TOGETHER)
+            stayed[part] = self._run(candidates[part].tolist(), values[part].tolist())
+        return stayed
 
     def _run(self, candidates: list[int], values: list[int]) -> Flags:
         task = self.task
