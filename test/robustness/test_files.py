@@ -31,7 +31,7 @@ from vds_gz.parameters.yaml_writer import with_values
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.messages.factory import open_types
 from vds_gz.share import share
-from vds_gz.study.compare import sources, tolerance
+from vds_gz.study.compare import tolerance
 from vds_gz.study.reading import run as recording
 from vds_gz.study.reading.files import read_signals
 from vds_gz.study.sweep.plan_file import read_sweep
@@ -173,7 +173,7 @@ KINDS = {
     "urdf": Kind("a.urdf", [urdf()], read_urdf),
     "commands": Kind("a.csv", [COMMANDS, *texts("config/drives")], command_files.read),
     "measured": Kind("a.csv", [MEASURED], read_signals),
-    "compared": Kind("a.csv", [COMPARED], sources.read_table),
+    "compared": Kind("a.csv", [COMPARED], recording.read),
     "path": Kind("a.csv", [PATH], read_path),
     "actuation_map": Kind("a.csv", texts("config/maps"), lambda path: maps.read_map(str(path))),
     "page": Kind("a.json", [json.dumps(one) for one in PAGE], read_page),
