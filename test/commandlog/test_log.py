@@ -80,7 +80,10 @@ def test_optional_columns_may_be_left_out(tmp_path):
         ("time,accel_cmd,brake_cmd,gear\n0,0,0,1.5\n", ["line 2", "1.5 must be a whole number"]),
         ("time,speed,steering_angle\n0,nan,0\n", ["line 2", "'speed' is nan", "finite"]),
         ("time,speed,steering_angle\n0,1,-inf\n", ["line 2", "'steering_angle' is -inf"]),
-        ("time,speed,steering_angle\n0,1,0\n\n2,1,0\n1,1,0\n", ["line 5", "1 s after 2 s", "must not decrease"]),
+        (
+            "time,speed,steering_angle\n0,1,0\n\n2,1,0\n1,1,0\n",
+            ["line 5", "'time' is 1 s, 1 s less", "must not decrease"],
+        ),
         # Speed and time swapped: a speed comes back to zero, a time does not.
         ("speed,time,steering_angle\n0,0,0\n1,2,0\n2,0,0\n", ["line 4", "another column in its place"]),
     ],

@@ -59,15 +59,15 @@ def write_csv(log: CommandLog, path: str | Path) -> None:
     Path(path).write_text("".join(",".join(row) + "\n" for row in rows), encoding="utf-8")
 
 
-def columns_of(one: CommandType) -> str:
+def columns_of(command: CommandType) -> str:
     """The columns of a table with commands of a type, in words: those in brackets may be left out."""
-    optional = [*one.columns[len(one.required) :], *(["gear"] if one.geared else [])]
-    return ",".join(("time", *one.required)) + (f"[,{','.join(optional)}]" if optional else "")
+    optional = [*command.columns[len(command.required) :], *(["gear"] if command.geared else [])]
+    return ",".join(("time", *command.required)) + (f"[,{','.join(optional)}]" if optional else "")
 
 
 def table_types() -> list[CommandType]:
     """The command types that a table can hold: of those with the same numbers the first."""
-    return list({one.values: one for one in reversed(whole_types())}.values())[::-1]
+    return list({command.values: command for command in reversed(whole_types())}.values())[::-1]
 
 
 def _not_empty(path: Path, entries: Iterator[tuple[float, Values]]) -> Iterator[tuple[float, Values]]:
@@ -81,7 +81,7 @@ def _not_empty(path: Path, entries: Iterator[tuple[float, Values]]) -> Iterator[
 def _layout(table: Table) -> _Layout:
     """What the columns hold: a table of one command type, or the commands of a recording."""
     names, types = set(table.names), table_types()
-    older = max(types, key=lambda one: len(names & set(one.columns)))
+    older = max(types, key=lambda command: len(names & set(command.columns)))
     gear = {"gear"} if older.geared else set()
     complete = names.issuperset(older.required) and names <= {"time", *older.columns, *gear}
     columns = {name: find_column(names, name, known) for known in (PEDALS, COMMANDED) for name in known}
@@ -137,7 +137,7 @@ def _gear(number: float, where: str) -> int:
 def _check_older(table: Table, command: CommandType, gear: set[str]) -> None:
     """Refuse a table that is none of a command type."""
     names, where = table.names, table.head
-    known = {"time", "gear"}.union(*(one.columns for one in table_types()))
+    known = {"time", "gear"}.union(*(kind.columns for kind in table_types()))
     if unknown := [name for name in names if name not in known]:
         raise CommandLogError(f"{where}: column {names.index(unknown[0]) + 1} is '{unknown[0]}'; {_needed()}")
     if missing := [name for name in command.required if name not in names]:

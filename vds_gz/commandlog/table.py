@@ -63,7 +63,7 @@ PEDALS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 #: Columns with measurements, by quantity.
 MEASURED: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        "v_x": ("v_x_measured", "speed_measured", "drive_actual", "v_x", "speed"),
+        "v_x": ("v_x_measured", "speed_measured", "v_x", "drive_actual", "speed"),
         "v_y": ("v_y_measured", "v_y"),
         "yaw_rate": ("yaw_rate_measured", "yaw_rate"),
         "steering": ("steering_measured", "steering_actual", "steering", "steering_angle"),
@@ -125,8 +125,8 @@ class Table:
             first = time if first is None else first
             if time < last:
                 raise TableError(
-                    f"{self.path}, line {line}: 'time' is {time:g} s after {last:g} s before it; time must not "
-                    "decrease. Is another column in its place?"
+                    f"{self.path}, line {line}: 'time' is {time:.9g} s, {last - time:g} s less than in the row before; "
+                    "time must not decrease. Is another column in its place?"
                 )
             if time - first > LONGEST_SPAN:
                 raise TableError(

@@ -4,8 +4,10 @@ import gzip
 
 import numpy as np
 import pytest
+from helpers.bag_files import write_bag
 
 from vds_gz.cli import main
+from vds_gz.ros.messages.factory import open_types
 from vds_gz.study.compare.alignment import align
 from vds_gz.study.reading.run import read
 from vds_gz.study.recording import RecordingError
@@ -53,7 +55,7 @@ def test_other_commands_are_no_alignment(tmp_path, seed):
     for name, k in (("a", 0), ("b", 1)):
         speed = np.repeat(np.random.default_rng(2 * seed + k).uniform(0.0, 1.0, 30), 20)
         (tmp_path / f"{name}.csv").write_text("time,v_x_command,v_x\n" + rows(time, speed, speed))
-    assert "different" in align(read(tmp_path / "a.csv"), read(tmp_path / "b.csv")).doubt
+    assert "differ" in align(read(tmp_path / "a.csv"), read(tmp_path / "b.csv")).doubt
 
 
 def test_velocities_come_from_a_pose_where_nothing_else_was_measured(tmp_path):
@@ -72,3 +74,51 @@ def test_what_tells_nothing_of_a_vehicle_is_refused(tmp_path):
     (tmp_path / "a.csv").write_text("time,v_x_command\n0,1\n1,2\n")
     with pytest.raises(RecordingError, match="no column with measurements"):
         read(tmp_path / "a.csv")
+
+
+def test_a_pose_too_sparse_for_velocities_is_refused(tmp_path):
+    time = np.arange(3.0)
+    (tmp_path / "a.csv").write_text("time,v_x_command,x,y,heading\n" + rows(time, time, time, time, time))
+    with pytest.raises(RecordingError, match=r"fewer than 2 samples of each velocity"):
+        read(tmp_path / "a.csv")
+
+
+def test_a_column_without_samples_hides_no_other_source_of_its_quantity(tmp_path):
+    head = "time,v_x,v_y,yaw_rate,imu_yaw_rate,drive_reference,drive_actual\n"
+    cells = "".join(f"{0.1 * k},1,,,{k},1,1\n" for k in range(5))
+    (tmp_path / "a.csv").write_text(head + cells)
+    run = read(tmp_path / "a.csv")
+    assert run.motion.yaw_rate.tolist() == [0.0, 1.0, 2.0, 3.0, 4.0]
+    assert run.commands.time.tolist() == [0.0]
+
+
+def test_the_speed_of_a_table_is_base_link_s_and_not_a_wheel_s(tmp_path):
+    """They differ where the drive is on the steered wheel."""
+    drive = "time,speed,steering_angle\n0,1,0.8\n2,1,0.8\n"
+    (tmp_path / "drive.csv").write_text(drive)
+    table = tmp_path / "forklift.csv"
+    assert main(["replay", str(tmp_path / "drive.csv"), "--preset", "forklift", "-o", str(table)]) == 0
+    columns = np.genfromtxt(table, delimiter=",", names=True)
+    assert np.max(np.abs(columns["v_x"] - columns["drive_actual"])) > 0.2
+    assert read(table).motion.v_x.tolist() == columns["v_x"].tolist()
+
+
+@pytest.mark.parametrize("folder", ["a", "several"])
+def test_commands_outside_a_vehicle_s_namespace_are_found(tmp_path, folder):
+    """Though the vehicle has a topic of a type of commands, which is a measurement."""
+    types, messages = open_types(), []
+    topics = {
+        "/robot1/odom": "nav_msgs/msg/Odometry",
+        "/robot1/twist_actual": "geometry_msgs/msg/TwistStamped",
+        "/mux_cmd": "geometry_msgs/msg/TwistStamped",
+    }
+    for k in range(5):
+        for topic, kind in topics.items():
+            message = types.new(kind)
+            message.header.stamp.sec = k
+            messages.append((topic, k * 10**9, message))
+    write_bag(tmp_path / folder, "mcap", topics, messages)
+    assert read(tmp_path / folder, "/robot1").command_topics == ("/mux_cmd",)
+    del topics["/mux_cmd"]
+    write_bag(tmp_path / f"{folder} without", "mcap", topics, [one for one in messages if one[0] in topics])
+    assert read(tmp_path / f"{folder} without").command_topics == ()

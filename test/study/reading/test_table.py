@@ -106,3 +106,10 @@ def test_recordings_of_one_fit_are_commanded_alike(tmp_path):
     both = [read_csv(table(tmp_path / f"{k}.csv", f"time,v_x_command,v_x,{one}", *rows)) for k, one in enumerate(heads)]
     with pytest.raises(SignalError, match="recording 1 are of the kind 'ackermann', those of recording 2 'twist'"):
         set_up(both, vehicle=None, wheel_base=None, fit=(), priors={})
+
+
+@pytest.mark.parametrize("step", [0.0, 1e-6])
+def test_times_that_stand_still_or_have_another_unit_are_refused(tmp_path, step):
+    rows = [f"{1e5 + step * k!r},{k % 7},{k % 5}" for k in range(40)]
+    with pytest.raises(SignalError, match=r"column 'time' spans .* s in 40 rows; it must be in s and increase"):
+        read_csv(table(tmp_path / "log.csv", "time,v_x_command,v_x", *rows))

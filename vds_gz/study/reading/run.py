@@ -32,6 +32,7 @@ from vds_gz.study.reading.table import read_run_csv
 from vds_gz.study.reading.topics import (
     PREFERRED_SPEEDS,
     PREFERRED_STEERINGS,
+    AmbiguousTopicError,
     Counts,
     choose_command,
     last_part,
@@ -95,17 +96,17 @@ def of_signals(signals: Signals, where: str) -> Recording:
     Raises:
         RecordingError: Nothing was measured twice.
     """
-    series = dict(signals.measured)
+    series = {name: one for name, one in signals.measured.items() if len(one.time)}
     for channel in signals.further:
-        if channel.quantity in (*POSES, *QUANTITIES):
+        if channel.quantity in (*POSES, *QUANTITIES) and len(channel.series.time):
             series.setdefault(channel.quantity, channel.series)
+    motion = _motion(series, where)
     commanded = {name: one for name, one in signals.commanded.items() if len(one.time)}
     if signals.made_by_replay:
         commands = _commands(np.array([min(one.time[0] for one in series.values())]), np.full((1, 4), np.nan))
     else:
         time = np.unique(np.concatenate([np.empty(0), *(one.time for one in commanded.values())]))
         commands = _commands(time, np.column_stack([_held(commanded.get(name), time) for name in _COMMANDED]))
-    motion = _motion(series, where)
     remarks = (note for note in signals.notes if "gap" not in note)  # there is one of the motion
     return Recording(
         motion,
@@ -139,8 +140,8 @@ def _read(path: Path, bag: Bag, namespace: str | None, topic: str | None) -> Rec
     readers = {name: reader for name, (_, reader) in known.items()}
     columns = read_columns(path, bag.messages(wanted), readers)
     notes = (f"'{path}' is cut short; it was read up to its last whole part",) if bag.cut_short else ()
-    if len(columns[main].logged if main in columns else ()) < 2:
-        raise RecordingError(f"recording '{path}' has {totals[main]} message on '{main}'; it takes at least 2")
+    if (count := len(columns[main].logged) if main in columns else 0) < 2:
+        raise RecordingError(f"recording '{path}': number of messages on '{main}' is {count}; it must be at least 2")
     run = _recording(path, columns, main, steering, place, tuple(commands), Counter(totals), notes)
     arrived = columns[touched].logged if touched in columns else ()
     touches = _touches(zip(arrived, contacts, strict=True), columns[main].logged[0], run.start)
@@ -186,14 +187,16 @@ def _command_topics(
             if used := {name: one for name, one in ours.items() if counts.get(name, ("",))[0] == one.topic.type}:
                 return used
     outside = {name: one for name, one in counts.items() if name.count("/") == 1}
-    try:
-        for among in (inside, counts if inside is counts else outside):
-            if topic is not None or any(kind in types for kind, _ in among.values()):
-                name = choose_command(path, counts if topic else among, types, topic, "--topic")
-                return {name: types[counts[name][0]]}
-    except SignalError as error:
-        if topic is not None or "several" in str(error):
+    for searched in (counts,) if topic is not None or inside is counts else (inside, outside):
+        try:
+            name = choose_command(path, searched, types, topic, "--topic")
+        except AmbiguousTopicError:
             raise
+        except SignalError:
+            if topic is not None:
+                raise
+        else:
+            return {name: types[counts[name][0]]}
     return {}
 
 
@@ -256,11 +259,10 @@ def _recording(
     where = f"recording '{path}', topic '{main}'"
     column = columns[main]
     logged, stamps = column.times()
+    kept = slice(None)
     if back := np.flatnonzero(np.diff(stamps) < -CLOCK_BACK * 1e9).tolist():
         kept = slice(back[-1] + 1, None)
-        notes = (*notes, f"{where}: the vehicle's clock went back; what was before is left out")
-    else:
-        kept = slice(None)
+        notes = (*notes, f"{where}: the vehicle's clock went back; samples before that are left out")
     logged, stamps = logged[kept], stamps[kept]
     begin = int(stamps.min())
     if stamps.max() == begin:
@@ -268,30 +270,27 @@ def _recording(
             f"{where}: all {len(stamps)} messages are stamped {begin * 1e-9:.9g} s; stamps must advance with the "
             "vehicle's time"
         )
-    found: list[str] = []
+    remarks: list[str] = []
     time = (stamps - begin).astype(float) * 1e-9
     numbers = {key: values[kept] for key, values in column.known() if not key.joint}
     series = {
-        key.quantity: _samples(time, values, f"{where}, {key.quantity}", found) for key, values in numbers.items()
+        key.quantity: _samples(time, values, f"{where}, {key.quantity}", remarks) for key, values in numbers.items()
     }
     if "heading" in series:
         series["heading"] = Series(series["heading"].time, np.unwrap(series["heading"].value))
     ticks = [one for name, one in columns.items() if last_part(name) == "clock"]
     order = np.argsort(stamps, kind="stable")
     clock = _clock(ticks, logged[order], stamps[order])
-    given = [columns[name] for name in commands if name in columns]
-    arrived = np.concatenate([np.empty(0, np.int64), *(one.times()[0] for one in given)])
-    values = np.concatenate([np.empty((0, 4)), *(one.table(map(Key, _COMMANDED)) for one in given)])
-    order = np.argsort(arrived, kind="stable")
-    commanded = _commands((vehicle_time(arrived[order], *clock) - begin).astype(float) * 1e-9, values[order])
+    commanded = _commanded([columns[name] for name in commands if name in columns], clock, begin)
     actuators = tuple(_actuators(*_actuator_columns(columns, place), begin))
     if steering in columns:
-        heard, own = columns[steering].times()
-        if abs(_late(heard, own) - _late(logged, stamps)) > SAME_CLOCK:
-            own = vehicle_time(heard, *clock)
+        arrived, stamped = columns[steering].times()
+        if abs(_late(arrived, stamped) - _late(logged, stamps)) > SAME_CLOCK:
+            stamped = vehicle_time(arrived, *clock)
         for key, angles in columns[steering].known():
             if key == Key("steering"):
-                series["steering"] = _samples((own - begin).astype(float) * 1e-9, angles, f"{where}, steering", found)
+                seconds = (stamped - begin).astype(float) * 1e-9
+                series["steering"] = _samples(seconds, angles, f"{where}, steering", remarks)
     motion = _motion(series, where)
     return Recording(
         motion,
@@ -299,10 +298,18 @@ def _recording(
         commanded,
         counts,
         begin,
-        (*notes, *found, *_gaps(where, motion.time)),
+        (*notes, *remarks, *_gaps(where, motion.time)),
         commands,
         _steering(series, actuators),
     )
+
+
+def _commanded(received: list[Column], clock: tuple[Times, Times], begin: int) -> Commands:
+    """The commands of all topics in the order in which they arrived, at the vehicle's times since ``begin`` [ns]."""
+    arrived = np.concatenate([np.empty(0, np.int64), *(column.times()[0] for column in received)])
+    values = np.concatenate([np.empty((0, 4)), *(column.table(map(Key, _COMMANDED)) for column in received)])
+    order = np.argsort(arrived, kind="stable")
+    return _commands((vehicle_time(arrived[order], *clock) - begin).astype(float) * 1e-9, values[order])
 
 
 def _late(logged: Times, stamps: Times) -> float:
@@ -325,10 +332,10 @@ def _clock(ticks: list[Column], logged: Times, stamps: Times) -> tuple[Times, Ti
     From ``/clock`` if the vehicle goes by it, which comes with less delay than what the vehicle says of itself.
     """
     for column in ticks:
-        heard, told = column.times()
-        inside = (told >= stamps[0]) & (told <= stamps[-1])
+        arrived, ticked = column.times()
+        inside = (ticked >= stamps[0]) & (ticked <= stamps[-1])
         if inside.sum() > len(stamps) // 2:
-            return heard[inside], told[inside]
+            return arrived[inside], ticked[inside]
     return logged, stamps
 
 
@@ -388,7 +395,10 @@ def _motion(series: Mapping[str, Series], where: str) -> Motion:
     known = _velocities(known) | known
     base = next((known[name] for name in ("v_x", "yaw_rate", "steering") if name in known), None)
     if base is None:
-        raise RecordingError(f"{where}: there are fewer than 2 samples of each measurement; it takes at least 2")
+        raise RecordingError(
+            f"{where}: there are fewer than 2 samples of each velocity and of the steering angle; needed are at least "
+            "2 of one of them, or more samples of a pose"
+        )
     return Motion(base.time, *(_at(known.get(name), base.time) for name in (*POSES, "v_x", "v_y", "yaw_rate")))
 
 
@@ -411,6 +421,8 @@ def _velocities(series: Mapping[str, Series]) -> dict[str, Series]:
     if len(time) < 2 or time[-1] - time[0] <= DIFFERENCE:
         return {}
     middle = time[(time >= time[0] + 0.5 * DIFFERENCE) & (time <= time[-1] - 0.5 * DIFFERENCE)]
+    if len(middle) < 2:
+        return {}
     d_x, d_y, turned = (
         (np.interp(middle + 0.5 * DIFFERENCE, time, one) - np.interp(middle - 0.5 * DIFFERENCE, time, one)) / DIFFERENCE
         for one in (x, y, heading)
@@ -427,6 +439,6 @@ def _gaps(where: str, time: Array) -> Iterator[str]:
     longest = int(np.argmax(steps))
     if steps[longest] > max(LONGEST_GAP, 10.0 * float(np.median(steps))):
         yield (
-            f"{where}: nothing from {time[longest]:.2f} s to {time[longest + 1]:.2f} s; what is said of that time is "
-            "a straight line"
+            f"{where}: there are no samples from {time[longest]:.2f} s to {time[longest + 1]:.2f} s; values in between "
+            "are interpolated"
         )

@@ -36,8 +36,8 @@ LARGEST = 1e9
 #: How columns with an actuator's reference and response end.
 _REFERENCE, _ACTUAL = "_reference", "_actual"
 
-#: Of so many rows, the usual step in time is shorter than this [s]; else the column has another unit.
-FEWEST_ROWS, LONGEST_STEP = 20, 1.0
+#: Of so many rows, the median step in time is shorter than this, and the span longer [s]; else the unit is wrong.
+FEWEST_ROWS, LONGEST_STEP, SHORTEST_SPAN = 20, 1.0, 1e-3
 
 NEEDED = "needed are time and pairs such as v_x_command,v_x_measured or steering_command,steering_measured"
 PEDALS_NEEDED = "needed are time, and accel,brake,v_x or wheel,steering"
@@ -187,18 +187,30 @@ def _read(path: Path, needed: str, custom: Mapping[str, str] | None) -> tuple[li
         for _, time, numbers in table.rows(names):
             columns["time"].append(time)
             for name, number in zip(names, numbers, strict=True):
-                # A number that is no measurement is noted, an empty cell is not.
+                # NaN, infinite and absurd numbers become inf, which is noted; an empty cell is not.
                 wrong = number is not None and not abs(number) <= LARGEST
                 columns[name].append(math.nan if number is None else math.inf if wrong else number)
     except TableError as error:
         raise SignalError(str(error)) from None
     if not columns["time"]:
         raise SignalError(f"{path}: there are only the names of the columns; rows with numbers must follow")
-    found = {name: np.array(column) for name, column in columns.items()}
-    step = float(np.median(np.diff(found["time"]))) if len(found["time"]) >= FEWEST_ROWS else 0.0
+    arrays = {name: np.array(column) for name, column in columns.items()}
+    _check_times(path, arrays["time"])
+    return list(table.names), arrays
+
+
+def _check_times(path: Path, time: Array) -> None:
+    """Refuse times in another unit than seconds, and times that stand still."""
+    if len(time) < FEWEST_ROWS:
+        return
+    step, span = float(np.median(np.diff(time))), float(time[-1] - time[0])
     if step >= LONGEST_STEP:
         raise SignalError(f"{path}: column 'time' has steps of {step:g}; it must be in s. Is it in ms, us or ns?")
-    return list(table.names), found
+    if span < SHORTEST_SPAN:
+        raise SignalError(
+            f"{path}: column 'time' spans {span:g} s in {len(time)} rows; it must be in s and increase by at least "
+            f"{SHORTEST_SPAN:g} s"
+        )
 
 
 def _is_understood(name: str) -> bool:

@@ -25,6 +25,10 @@ _NOT_COMMANDED = re.compile(r"actual|state|status|measured|estimate|filtered|odo
 Counts = Mapping[str, tuple[str, int]]
 
 
+class AmbiguousTopicError(SignalError):
+    """Several topics may have the commands."""
+
+
 @dataclass(frozen=True, slots=True)
 class Chosen:
     """Topics of a bag by what they are for; empty where there is none."""
@@ -89,7 +93,8 @@ def choose_command(
         option: How it is named.
 
     Raises:
-        SignalError: There is none, or several may have them.
+        AmbiguousTopicError: Several may have them, and none was named.
+        SignalError: There is none.
     """
     preferred = (*(one.topic.name for one in whole_types()), "cmd_vel")
     fitting = {
@@ -102,8 +107,9 @@ def choose_command(
     if topic:
         return topic
     if fitting:
-        several = _listed(fitting)
-        raise SignalError(f"'{path}': several topics may have the commands: {several}; name one with {option} TOPIC")
+        raise AmbiguousTopicError(
+            f"'{path}': several topics may have the commands: {_listed(fitting)}; name one with {option} TOPIC"
+        )
     raise SignalError(_nothing(path, "commands", option, counts))
 
 
@@ -111,7 +117,7 @@ def never_measured(counts: Counts) -> Iterator[str]:
     """Topics that command, or tell what should be, though their type is one of measurements."""
     ours = {one.topic.name for one in command_types()}
     for name in counts:
-        last = name.rpartition("/")[2]
+        last = last_part(name)
         if last in ours or _NOT_MEASURED.search(last):
             yield name
 
