@@ -15,7 +15,7 @@ from vds_gz.plant.gazebo.links.bindings import bindings_fault
 from vds_gz.ros.messages.portable import MessageTypes
 from vds_gz.study.compare import tolerance
 from vds_gz.study.compare.delays import delay
-from vds_gz.study.compare.differences import Comparison, Difference, Measured, PathDifference
+from vds_gz.study.compare.differences import Comparison, Difference, Measured, PathDifference, compare
 from vds_gz.study.identify.actuator_response import ActuatorResponse
 from vds_gz.study.reading.run import read
 from vds_gz.study.recording import RecordingError
@@ -129,6 +129,14 @@ def test_a_delay_is_looked_for_up_to_a_quarter_of_the_run(later, found):
     assert delay(time, rough(time), time, rough(time - later)).delay == pytest.approx(found, abs=3e-3)
 
 
+def test_a_delay_is_found_where_stamps_come_in_bursts():
+    """Most intervals are 0.1 ms: shifts by each of them would be 20,000."""
+    time = (0.02 * np.arange(400)[:, np.newaxis] + 1e-4 * np.arange(4)).ravel()
+    later = delay(time, rough(time), time, rough(time - 0.06))
+    assert later.delay == pytest.approx(0.06, abs=1e-3)
+    assert later.standard_error > 2e-5
+
+
 def test_a_gain_and_a_constant_hide_no_delay_and_are_told():
     time = 0.02 * np.arange(1000)
     later = delay(time, rough(time), time, 0.8 * rough(time - 0.12) + 0.3)
@@ -193,6 +201,17 @@ def test_a_tolerance_file_may_have_an_older_name_of_a_quantity(tmp_path):
     assert bound.broken
 
 
+def test_a_tolerance_on_an_unknown_number_is_not_kept(folder):
+    """An actuator of which both runs have one sample has no difference; its dead time is unknown."""
+    cells = "".join(f"{0.1 * k},{k % 7},{k % 5},{'1,1' if k == 3 else ','}\n" for k in range(60))
+    (folder / "a.csv").write_text("time,v_x_command,v_x,left_reference,left_actual\n" + cells)
+    (folder / "bounds.yaml").write_text("left: {dead_time: 0.1}\n")
+    run = read(folder / "a.csv")
+    (bound,) = tolerance.check(folder / "bounds.yaml", compare(run, run).numbers())
+    assert bound.broken
+    assert str(bound) == "left dead_time is unknown; it must be at most 0.1"
+
+
 def test_a_tolerance_file_is_a_gate(folder, capsys):
     a, b = parameter_file(folder, "a"), parameter_file(folder, "b", **SLOW)
     (folder / "bounds.yaml").write_text("drive: {rms: 1.0, delay: 0.01}\npath: {peak: 100}\n")
@@ -247,7 +266,7 @@ ROW = "{},0,0,0,1,0,0,1,1\n"
         ("short.csv", TABLE + ROW.format(0), "fewer than 2 samples"),
         ("word.csv", TABLE + ROW.format(0) + ROW.format("soon"), "line 3, column 'time': 'soon' must be"),
         ("ragged.csv", TABLE + ROW.format(0) + "1,2\n", "line 3: there are 2 values for 9 columns"),
-        ("swapped.csv", TABLE + ROW.format(1) + ROW.format(0), "line 3: 'time' is 0 s after 1 s"),
+        ("swapped.csv", TABLE + ROW.format(1) + ROW.format(0), "line 3: 'time' is 0 s, 1 s less"),
         ("binary.csv", "\xff\xfe\x00", "cannot be read as a table of text"),
         ("begun.mcap", "\x89MCAP0\r\n", "'begun.mcap' cannot be read"),
         ("empty.mcap", "", "'empty.mcap' cannot be read"),
@@ -320,7 +339,7 @@ def test_gaps_are_noted(folder, capsys):
     lines = (folder / "a.csv").read_text().splitlines(keepends=True)
     (folder / "gap.csv").write_text("".join(lines[:100] + lines[200:]))
     assert main(["compare", "a.csv", "gap.csv"]) == 0
-    assert "note: B: gap.csv: nothing from 1.96 s to 3.98 s" in capsys.readouterr().out
+    assert "note: B: gap.csv: there are no samples from 1.96 s to 3.98 s" in capsys.readouterr().out
     assert len(report(folder)["notes"]) == 1
 
 

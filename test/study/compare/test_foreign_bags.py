@@ -21,12 +21,12 @@ def check(tmp_path, seed):
     return sum(delay is not None for delay in delays.values())
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_a_delay_is_right_or_not_given(tmp_path, seed):
-    check(tmp_path, seed)
+def test_a_delay_is_right_or_not_given(tmp_path):
+    given = [check(tmp_path / str(seed), seed) for seed in range(6)]
+    assert any(given), "no delay is given for any pair"
 
 
 @pytest.mark.slow
 def test_hundred_pairs_of_bags(tmp_path):
     given = [check(tmp_path / str(seed), seed) for seed in range(100, 200)]
-    assert sum(map(bool, given)) >= 12, "or nothing would be said of anything"
+    assert sum(map(bool, given)) >= 12, "hardly any delay is given"

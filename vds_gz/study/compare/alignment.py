@@ -52,12 +52,9 @@ class Alignment:
 
 def align(a: Recording, b: Recording) -> Alignment:
     """Align two runs by their commands."""
-    if not len(a.commands.time) or not len(b.commands.time):
-        missing = "neither run has" if not len(a.commands.time) + len(b.commands.time) else (
-            "A has no" if not len(a.commands.time) else "B has no"
-        )  # fmt: skip
-        words = f"{missing} commands, so both are taken from their first sample"
-        return Alignment(float(a.motion.time[0]), float(b.motion.time[0]), words)
+    if silent := [name for name, run in (("A", a), ("B", b)) if not len(run.commands.time)]:
+        doubt = f"there are no commands in {' and '.join(silent)}, so both runs are taken from their first sample"
+        return Alignment(float(a.motion.time[0]), float(b.motion.time[0]), doubt)
     first = float(a.commands.time[0]), float(b.commands.time[0])
     values_a, values_b = _values(a.commands), _values(b.commands)
     known = np.isfinite(values_a).any(axis=0) & np.isfinite(values_b).any(axis=0)
@@ -115,7 +112,7 @@ def _coarse(a: Recording, b: Recording, held_a: Array, held_b: Array) -> tuple[f
     lags = np.arange(len(overlap)) - (len(grids[0]) - 1)
     best = int(np.lexsort((-overlap, np.round(disagreement, 6)))[0])
     if not disagreement[best] <= AGREEING:
-        return 0.0, step, "the commands of both runs are different, so both are taken from their first command"
+        return 0.0, step, "the commands of the runs differ, so both runs are taken from their first command"
     rivals = (np.abs(lags - lags[best]) * step > APART) & (disagreement <= 2.0 * disagreement[best] + RIVAL)
     if rivals.any() and overlap[best] < WHOLE * max(map(len, grids)):
         return 0.0, step, "the commands repeat, so that several alignments fit"

@@ -52,6 +52,9 @@ FAR, RIVAL, SHALLOW = 0.1, 1.15, 0.05
 #: over so many intervals between samples.
 PARTS, POINTS, SMOOTHING = 4, 200_000, 3.0
 
+#: The coarse search takes at most this many shifts in each direction: stamps may come in bursts.
+SHIFTS = 1000
+
 #: Blocks of the jackknife; steps between two samples of the fine search.
 BLOCKS, FINE = 10, 20
 
@@ -88,11 +91,11 @@ def delay(time_a: Array, a: Array, time_b: Array, b: Array, *, certain: bool = T
     intervals = [np.diff(time)[np.diff(time) > 0.0] for time in (time_a, time_b)]
     if np.ptp(a) < STILL or min(len(time_a), len(time_b)) < FEWEST or not all(map(len, intervals)) or end <= begin:
         return Delay(None, None, None)
-    interval = max(float(np.median(steps)) for steps in intervals)
+    longest = min(LONGEST_DELAY, 0.25 * float(end - begin))
+    interval = max(longest / SHIFTS, *(float(np.median(steps)) for steps in intervals))
     step = max(interval / PARTS, (end - begin) / POINTS)
     time = begin + step * np.arange(int((end - begin) / step) + 1)
     x, y = (_smoothed(time, at, one, SMOOTHING * interval / step) for at, one in ((time_a, a), (time_b, b)))
-    longest = min(LONGEST_DELAY, 0.25 * float(end - begin))
     inside = np.flatnonzero((time >= begin + longest) & (time <= end - longest))
     unshifted = _moments(time, x, y, np.arange(len(time)), [0.0])
     gain = float(_gains(unshifted)[0])

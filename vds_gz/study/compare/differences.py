@@ -116,7 +116,7 @@ class Comparison:
         for one in self.measured:
             for name in ("dead_time", "time_constant"):
                 a, b = getattr(one.a, name), getattr(one.b, name)
-                found[one.name][name] = None if a is None or b is None else abs(b - a)
+                found.setdefault(one.name, {})[name] = None if a is None or b is None else abs(b - a)
         return found
 
 
@@ -184,7 +184,7 @@ def _series(run: Recording, begin: float) -> dict[str, tuple[Array, Array]]:
         series["steering"] = run.steering
     known = {name: (time, values, np.isfinite(values)) for name, (time, values) in series.items()}
     return {
-        name: (time[there] - begin, values[there]) for name, (time, values, there) in known.items() if sum(there) > 1
+        name: (time[there] - begin, values[there]) for name, (time, values, there) in known.items() if there.sum() > 1
     }
 
 

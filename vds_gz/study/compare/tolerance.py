@@ -35,11 +35,11 @@ class Bound:
 
     @property
     def broken(self) -> bool:
-        """The value is greater, or nothing is known of it; a value that is no number is not within any bound."""
+        """The value is greater than the bound, unknown or NaN."""
         return self.value is None or not self.value <= self.limit
 
     def __str__(self) -> str:
-        value = "unknown, as nothing moved" if self.value is None else f"{self.value:.6g}"
+        value = "unknown" if self.value is None else f"{self.value:.6g}"
         return f"{self.quantity} {self.measure} is {value}; it must be at most {self.limit:g}"
 
 
