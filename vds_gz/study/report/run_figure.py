@@ -118,9 +118,10 @@ def _yaw_rate(recording: Recording, parameters: NodeParameters) -> Array:
     commands = recording.commands
     wheels = models()[parameters.model].geometry(parameters.vehicle).wheels
     steered = [wheel.x for wheel in wheels if wheel.steered]
-    if not steered:
+    fixed = [wheel.x for wheel in wheels if not wheel.steered]
+    if not steered or not fixed:
         return commands.yaw_rate
-    signed_wheelbase = steered[0] - next(wheel.x for wheel in wheels if not wheel.steered)
+    signed_wheelbase = steered[0] - fixed[0]
     by_geometry = commands.speed * np.tan(commands.steering_angle) / signed_wheelbase
     return np.where(np.isfinite(commands.steering_angle), by_geometry, commands.yaw_rate)
 
