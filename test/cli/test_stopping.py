@@ -130,15 +130,14 @@ sys.exit(getattr(vds_gz.cli, {program!r})())
 """
 
 
-@pytest.mark.parametrize("n", [1, 2, 5, 30])
 @pytest.mark.parametrize(
-    ("program", "arguments"),
+    ("program", "arguments", "n"),
     [
-        ("main", ["node"]),
-        ("main", ["drive", "log.csv"]),
-        ("main", ["check", "robot.yaml"]),
-        ("sim_node", []),
-        ("joystick_teleop", []),
+        *(("main", ["node"], n) for n in (1, 2, 5, 30)),
+        ("main", ["drive", "log.csv"], 5),
+        ("main", ["check", "robot.yaml"], 30),
+        ("sim_node", [], 5),
+        ("joystick_teleop", [], 30),
     ],
 )
 def test_ctrl_c_while_a_program_imports_leaves_no_traceback(program, arguments, n):
