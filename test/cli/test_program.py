@@ -218,6 +218,8 @@ def test_check_needs_the_core_dependencies_only(tmp_path):
         (["run", "--ros-args", "-p", "step_rat:=3.0"], ["'step_rat'", "'step_rate'"]),
         (["run", "--ros-args", "-p"], ["'-p' is the last one"]),
         (["drive", "nowhere.csv"], ["'nowhere.csv' does not exist"]),
+        (["compare", "nowhere.csv", "forklift"], ["'nowhere.csv' does not exist"]),
+        (["compare", "forklift", "nowhere.yaml"], ["'nowhere.yaml' does not exist"]),
         (["drive", CAR], ["line 2", "the columns must be"]),
         (["drive", str(share("config", "drives", "hall.csv")), "--as", "ackermann"], ["velocities", "geometry"]),
         (["drive", str(share("config", "drives", "parking_lot.csv")), "--as", "twist"], ["speeds", "geometry"]),

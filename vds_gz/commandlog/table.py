@@ -195,6 +195,8 @@ def _cells(path: Path) -> Iterator[tuple[int, list[str]]]:
                 if text and text[0] != "#":
                     cells = next(csv.reader([text])) if '"' in text else text.split(",")
                     yield number, [cell.strip() for cell in cells]
+    except FileNotFoundError:
+        raise TableError(f"'{path}' does not exist (looked in {Path.cwd()})") from None
     except (OSError, EOFError, UnicodeDecodeError, csv.Error, zlib.error) as error:
         raise TableError(f"'{path}' cannot be read as a table of text: {error}") from None
 

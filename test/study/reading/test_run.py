@@ -7,6 +7,7 @@ import pytest
 from helpers.bag_files import write_bag
 
 from vds_gz.cli import main
+from vds_gz.errors import VdsGzError
 from vds_gz.ros.messages.factory import open_types
 from vds_gz.study.compare.alignment import align
 from vds_gz.study.reading.run import read
@@ -122,3 +123,9 @@ def test_commands_outside_a_vehicle_s_namespace_are_found(tmp_path, folder):
     del topics["/mux_cmd"]
     write_bag(tmp_path / f"{folder} without", "mcap", topics, [one for one in messages if one[0] in topics])
     assert read(tmp_path / f"{folder} without").command_topics == ()
+
+
+@pytest.mark.parametrize("name", ["nowhere.csv", "nowhere.csv.gz"])
+def test_a_missing_table_is_named_as_missing(tmp_path, name):
+    with pytest.raises(VdsGzError, match=rf"{name}' does not exist \(looked in "):
+        read(tmp_path / name)

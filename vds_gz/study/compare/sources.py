@@ -92,9 +92,11 @@ def _model(text: str, whole: str) -> tuple[Path, NodeParameters]:
         return path, parameters_of_file(path)
     if text in preset_names():
         return preset_file(text), parameters_of_file(preset_file(text))
+    if (path.suffix in (".yaml", ".yml", *SUFFIXES) or is_table(path)) and not path.exists():
+        raise ArgumentError(f"'{whole}' does not exist (looked in {Path.cwd()})")
     raise ArgumentError(
-        f"'{whole}' is no file that ends in .mcap, .db3, .csv or .yaml, no rosbag2 folder, no live:/NAMESPACE and no "
-        f"preset; presets are {', '.join(preset_names())}. Looked in {Path.cwd()}"
+        f"'{whole}' (looked in {Path.cwd()}) is not a file that ends in .mcap, .db3, .csv, .csv.gz or .yaml, a rosbag2 "
+        f"folder, live:/NAMESPACE or a preset; presets are {', '.join(preset_names())}"
     )
 
 
