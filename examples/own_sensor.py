@@ -91,7 +91,7 @@ SONAR = measuring.SensorType(Sonar, (RANGE,), SonarOutput)
 
 
 def main() -> None:
-    """Look at the wall behind the start of the hall."""
+    """Measure the distance to the wall behind the start of the hall."""
     sonar = SonarModel(Sonar(xyz=(0.0, 0.0, 0.5), rpy=(0.0, 0.0, math.pi), std_noise=0.0))
     state = measuring.BodyState(0, measuring.Transform((-3.0, -1.0, 0.0)))
     distance = sonar.measure(state, vds_gz.load_world("hall"))

@@ -24,12 +24,13 @@ DESCRIPTION = """
 Send a command log to a vehicle, at the pace of the clock that it lives by, as its node reports on /diagnostics: the
 system's, or /clock. The parameter use_sim_time, true for /clock and false for the system's clock, counts for more.
 
-LOG is a table (.csv, .csv.gz) as `vds-gz identify` takes, of which the commands are sent: v_x_command,yaw_rate_command,
-steering_command and others; a table with commands only may have these columns (in brackets what may be left out),
+LOG is a table (.csv, .csv.gz) or a bag. A table may have the columns that `vds-gz identify` reads; the commands among
+them are sent: v_x_command, yaw_rate_command, steering_command and others. A table of commands alone may have these
+columns instead (those in brackets are optional):
 {tables}
-or a bag (rosbag2 folder, .mcap, .db3) with a topic of one of these types:
+A bag (rosbag2 folder, .mcap, .db3) has a topic of one of these types:
 {types}
-After its last command the log is over, and a command to stop follows.
+A command to stop follows the last command of the log.
 """
 
 EPILOG = """
