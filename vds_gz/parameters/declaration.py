@@ -139,10 +139,11 @@ class Description:
 
     def _array(self, value: object, place: str) -> tuple[float, ...]:
         """As many numbers as are allowed."""
-        items = tuple(value) if isinstance(value, Iterable) and not isinstance(value, (str, bytes)) else ()
+        is_list = isinstance(value, Iterable) and not isinstance(value, (str, bytes))
+        items = tuple(cast("Iterable[object]", value)) if is_list else ()
         numbers = tuple(float(item) for item in items if isinstance(item, Real) and not isinstance(item, bool))
         length = len(self.default) if isinstance(self.default, tuple) else 0
-        fits = len(items) <= self.most if self.most else len(items) == length
+        fits = is_list and (len(items) <= self.most if self.most else len(items) == length)
         if not fits or len(items) != len(numbers) or not all(map(self._within, numbers)):
             bounds = self.bounds() + self._unit()
             raise ParameterError(f"parameter '{self.name}' is {value!r}{place}; it must be {bounds}")
