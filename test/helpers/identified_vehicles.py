@@ -181,6 +181,12 @@ def peaks(signals: Signals) -> dict[str, float]:
     return {name: float(np.max(np.abs(one.value))) for name, one in signals.measured.items()}
 
 
+def by_default(name: str) -> bool:
+    """A number is fitted without being asked for."""
+    group, _, last = name.rpartition(".")
+    return not group or last not in {"gain", "offset", "dead_band", "backlash"}
+
+
 def judged(fit: Found, case: Case, signals: Signals, geometry: Sequence[str] = ()) -> dict[str, Judged]:
     """Every number that was found, or should have been: a limit that is none need not be."""
     true = truth(case.vehicle, 1.0 / case.parameters.step_rate)
@@ -189,7 +195,7 @@ def judged(fit: Found, case: Case, signals: Signals, geometry: Sequence[str] = (
     rows = {}
     for name in {**true, **found}:
         value = true[name] if name in true else known_calibration(name)
-        if value is not None and (found.get(name) is not None or math.isfinite(value)):
+        if isinstance(value, float) and (found.get(name) is not None or (math.isfinite(value) and by_default(name))):
             allowed = tolerance(name, value, scales, is_geometry=name in geometry)
             rows[name] = Judged(value, allowed, found.get(name))
     return rows

@@ -247,7 +247,7 @@ def test_wrong_runs_are_refused(folder, capsys):
     a = parameter_file(folder, "a")
     for name in ("nothing.mcap", "gazebo:nothing.yaml", "kinematic:no_preset"):
         assert main(["compare", name, a]) == 2
-        assert f"'{name}' is no file" in capsys.readouterr().err
+        assert f"vds-gz compare: '{name}' " in capsys.readouterr().err
     assert main(["compare", a, "live:/no way"]) == 2
     assert "no way" in capsys.readouterr().err
 

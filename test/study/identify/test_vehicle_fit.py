@@ -213,11 +213,16 @@ def test_a_table_with_empty_cells_and_own_columns(folder, steps, capsys):
     ("name", "content", "arguments", "said"),
     [
         ("log.csv", "", [], "the file is empty"),
-        ("log.csv", "time,v_x_command,v_x\n", [], "the file is empty"),
+        ("log.csv", "time,v_x_command,v_x\n", [], "there are only the names of the columns; rows"),
         ("log.csv", "t,v_x_command,v_x\n0,1,1\n", [], "no column 'time'"),
         ("log.csv", "time,v_x\n0,1\n1,2\n", [], "no column with commands"),
         ("log.csv", "time,v_x_command,v_x\n0,1,x\n", [], "'x' must be a number or empty"),
-        ("log.csv", "# mine\n\ntime,v_x_command,v_x\n2,1,1\n1,1,1\n", [], "log.csv, line 5: column 'time' decreases"),
+        (
+            "log.csv",
+            "# mine\n\ntime,v_x_command,v_x\n2,1,1\n1,1,1\n",
+            [],
+            "log.csv, line 5: 'time' is 1 s, 1 s less than in the row before",
+        ),
         ("log.csv", "time,v_x_command,v_x\n1,1,1\n# mine\n2,1,x\n", [], "log.csv, line 4, column 'v_x': 'x' must be"),
         ("log.csv", "time,v_x_command,v_x\n0,1,nan\n1,1,nan\n", [], "0 measurements"),
         ("log.csv", "time,v_x_command,v_x\n0,1,1\n1,1,1\n", [], "needed are 20"),
