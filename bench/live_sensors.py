@@ -28,7 +28,7 @@ from vds_gz.plant.gazebo.server import Server, Spawn, populated
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.graph import Graph, QoS
-from vds_gz.sensing.streams import STREAMS
+from vds_gz.sensing.catalogue import SensorTypes
 from vds_gz.vehicle.catalogue import models
 from vds_gz.world.load import world_file
 
@@ -73,8 +73,9 @@ def command(sensors: Sequence[tuple[str, str, dict[str, object]]], world: str) -
 def listen(graph: Graph, sensors: Sequence[tuple[str, str, dict[str, object]]]) -> dict[str, Heard]:
     """Listen to all topics of the sensors."""
     heard: dict[str, Heard] = {}
+    types = SensorTypes()
     for sensor, kind, _ in sensors:
-        for stream in STREAMS[kind]:
+        for stream in types[kind].streams:
             one = heard[stream.topic(sensor)] = Heard()
             graph.subscribe(stream.topic(sensor), stream.ros_type, QoS(depth=stream.depth), one.take, raw=True)
     return heard

@@ -21,10 +21,10 @@ from vds_gz.parameters.autoware import ActuationCmdMechanicalParameters
 from vds_gz.study.identify.mechanism.fit import FREE, MechanismFit, fit_mechanism
 from vds_gz.study.identify.mechanism.log import MechanismLog
 from vds_gz.study.identify.mechanism.unknowns import DEAD_ZONE, LOGARITHMIC, Unknowns, with_values
-from vds_gz.study.identify.signals import Series
 from vds_gz.study.identify.solver.gauss_newton import solve
 from vds_gz.study.identify.solver.intervals import covariance
 from vds_gz.study.identify.solver.protocol import Noise
+from vds_gz.study.signals import Series
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.compiled import CompiledVehicle
 

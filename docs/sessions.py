@@ -120,7 +120,7 @@ def repeatable(page: str) -> list[Shown]:
 
 def alone(page: str) -> list[Shown]:
     """The commands of a page that need nothing before them, no graph and no terminal, and are done in a moment."""
-    quick = r"(?:vds-gz|\./dev) (?:(?:check|world|model|profile) (?!optimal)|parameters$|keys <|\w+ --help)"
+    quick = r"(?:vds-gz|\./dev) (?:(?:check|world|model|profile) (?!optimal|--model)|parameters$|keys <|\w+ --help)"
     return [one for one in (*shown(page), *inline(page)) if re.match(quick, one.text) and "FILE" not in one.words]
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass
+from pathlib import Path
 
 import vds_gz
 from vds_gz import modelling
@@ -56,6 +57,7 @@ SKID_STEERED = dataclasses.replace(
     coefficients=coefficients,
     at=at,
     actuating=(*vds_gz.DIFFERENTIAL.actuating, slip),
+    xacro=Path("differential.urdf.xacro"),
 )
 
 

@@ -18,7 +18,7 @@ from vds_gz.launching.actions import require
 from vds_gz.launching.arguments import BOOLEANS, LaunchError, boolean, given, number, robot_state_publisher_argument
 from vds_gz.launching.vehicle import Vehicle, on_simulation_time
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.sensing.streams import SCAN, STREAMS
+from vds_gz.sensing.catalogue import SensorTypes
 from vds_gz.share import share
 
 #: The parameter file of the vehicle, for each file of parameters for Nav2.
@@ -195,12 +195,14 @@ def wanted_servers(localization: str, simulated: NodeParameters) -> list[tuple[s
     """
     if localization != "amcl":
         return [one for one in SERVERS if one[1] != "amcl"]
-    if not any(SCAN in STREAMS[one.type] for one in simulated.sensors.values()):
-        planar = " or ".join(name for name, streams in STREAMS.items() if SCAN in streams)
+    types = SensorTypes()
+    scan = "sensor_msgs/msg/LaserScan"
+    planar = [name for name, sensor in types.items() if scan in (stream.ros_type for stream in sensor.streams)]
+    if not any(sensor.type in planar for sensor in simulated.sensors.values()):
         raise LaunchError(
-            f"launch argument 'localization' is 'amcl', which needs a lidar of type {planar}, and the sensors "
-            f"are: {', '.join(simulated.sensors) or 'none'}; list one in its file, or none at all, which gives it one "
-            "in a world"
+            f"launch argument 'localization' is 'amcl', which needs a lidar of type {' or '.join(planar)}, and the "
+            f"sensors are: {', '.join(simulated.sensors) or 'none'}; list one in its file, or none at all, which gives "
+            "it one in a world"
         )
     return [*SERVERS]
 

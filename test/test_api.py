@@ -7,7 +7,7 @@ import sys
 import pytest
 
 import vds_gz
-from vds_gz import configuration, modelling
+from vds_gz import configuration, measuring, modelling
 from vds_gz.world import load
 
 NAMES = [
@@ -34,8 +34,9 @@ def test_every_public_name_is_there_and_documented(name):
     assert getattr(vds_gz, name).__doc__
 
 
-def test_the_toolbox_for_models_of_ones_own_is_there_and_documented():
-    assert all(getattr(modelling, name).__doc__ for name in modelling.__all__)
+@pytest.mark.parametrize("toolbox", [modelling, measuring])
+def test_the_toolboxes_for_models_and_sensors_of_ones_own_are_there_and_documented(toolbox):
+    assert all(getattr(toolbox, name).__doc__ for name in toolbox.__all__)
 
 
 def test_importing_the_package_loads_nothing_else():

@@ -11,6 +11,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import textwrap
 from collections.abc import Iterator
 from dataclasses import fields
 from importlib import import_module
@@ -20,6 +21,7 @@ import pytest
 import yaml
 from helpers.launch_files import launch_arguments
 from helpers.outputs import check_output, sessions
+from helpers.sensors import GROUPS
 from helpers.tools import tool
 
 import vds_gz
@@ -30,7 +32,6 @@ from vds_gz.errors import VdsGzError
 from vds_gz.interface import topics
 from vds_gz.parameters.controllers import LqrParameters, PurePursuitParameters, StanleyParameters
 from vds_gz.parameters.declaration import describe
-from vds_gz.parameters.sensors import TYPES
 from vds_gz.parameters.teleop import GamepadParameters, JoystickParameters, KeyParameters
 from vds_gz.ros.arguments import parse
 from vds_gz.share import share
@@ -81,8 +82,8 @@ def only_parse(monkeypatch):
 def check_program(name: str, words: list[str]) -> None:
     """The command line of a program of ``vds-gz`` is one that its parser takes."""
     ros = words[words.index("--ros-args") :] if "--ros-args" in words else []
-    if name == "node":
-        assert words == ros
+    if name == "node" and "--help" not in words:
+        check_vehicle_of_node(words[: len(words) - len(ros)])
     elif words:  # else it is only named
         module, function, _ = COMMANDS[name]
         with pytest.raises((AcceptedError, SystemExit)) as ended:
@@ -91,6 +92,13 @@ def check_program(name: str, words: list[str]) -> None:
     if "--preset" in words:
         assert words[words.index("--preset") + 1] in preset_names()
     check_ros_arguments(name, ros)
+
+
+def check_vehicle_of_node(words: list[str]) -> None:
+    """A preset, a file of this package, or a file of one's own in the reader's folder."""
+    for word in words:
+        assert word in preset_names() or (ROOT / word).exists() or ("/" not in word and word.endswith(".yaml"))
+    assert len(words) <= 1
 
 
 def check_ros_arguments(name: str, ros: list[str]) -> None:
@@ -153,7 +161,20 @@ def check_command(words: list[str]) -> None:
             pytest.fail(f"{shlex.join(words)} is not a program of this package")
 
 
-@pytest.mark.usefixtures("only_parse")
+@pytest.fixture
+def examples_installed(tmp_path, monkeypatch):
+    """The package of the examples, with the entry points that it declares."""
+    declared = text(ROOT / "examples" / "pyproject.toml")
+    groups = re.findall(r'^\[project.entry-points."(.*)"\]\n((?:.+\n)+)', declared, re.MULTILINE)
+    info = tmp_path / "site" / "examples-1.0.dist-info"
+    info.mkdir(parents=True)
+    points = "\n".join(f"[{group}]\n{members.replace(chr(34), '')}" for group, members in groups)
+    (info / "entry_points.txt").write_text(points, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(info.parent))
+    monkeypatch.syspath_prepend(str(ROOT / "examples"))
+
+
+@pytest.mark.usefixtures("only_parse", "examples_installed")
 @pytest.mark.parametrize("words", commands())
 def test_a_command_line_is_one_that_its_program_takes(words):
     check_command(words)
@@ -282,6 +303,7 @@ def test_the_page_of_fleets_shows_what_its_example_prints():
     check_output(example.prints, done.stdout.splitlines())
 
 
+@pytest.mark.usefixtures("examples_installed")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_files_that_a_page_shows_are_accepted(page, tmp_path, capsys):
     """Whole parameter files, lists of sensors, moving obstacles; and the plan of a sweep is that of the package."""
@@ -316,7 +338,7 @@ def test_the_readme_shows_how_a_mistake_is_told(folder):
 def parameter_names() -> set[str]:
     """Every name of a parameter, and every end of one that begins after a dot."""
     groups = [default_parameters(), *(group() for one in TELEOP.values() for group in one)]
-    groups += [group() for group in TYPES.values()]
+    groups += [group() for group in GROUPS.values()]
     groups += [PurePursuitParameters(), StanleyParameters(), LqrParameters()]
     whole = {name for group in groups for one in describe(group) for name in (one.name, *one.aliases)}
     return {name[start:] for name in whole for start in (0, *(i + 1 for i, c in enumerate(name) if c == "."))}
@@ -335,7 +357,7 @@ def test_files_and_modules_are_there(page):
     named = re.findall(rf"(?<![\w/.>)])(?:{OWN_FOLDERS})/[\w./*-]*\w", text(page))
     environments = {"vds_gz/PathTracking-v0", "vds_gz/Parking-v0"}
     assert [name for name in named if name not in environments and not list(ROOT.glob(name))] == []
-    entry_points = {"vds_gz.models", "vds_gz.commands"}
+    entry_points = {"vds_gz.models", "vds_gz.commands", "vds_gz.sensors"}
     modules = set(re.findall(r"\bvds_gz(?:\.\w+)+", text(page))) - entry_points
     for module in sorted(modules):
         try:
@@ -410,6 +432,16 @@ def test_whole_programs_in_python_run(page):
         exec(program, {})
 
 
+def test_what_the_page_on_extending_shows_is_quoted_from_files_that_tests_run():
+    files = [text(path) for pattern in ("*.py", "*.toml", "*.yaml") for path in (ROOT / "examples").glob(pattern)]
+    files.append(text(ROOT / "test" / "test_extension.py"))
+    blocks = re.findall(r"^( *)```\w+\n(.*?)^\1```", text(DOCS / "extending.md"), re.DOTALL | re.MULTILINE)
+    assert blocks
+    for _, block in blocks:
+        excerpt = textwrap.dedent(block)
+        assert any(excerpt in file for file in files), f"neither in examples/ nor in test_extension.py:\n{excerpt}"
+
+
 def test_the_page_of_the_interface_names_all_that_is_public():
     named = set(re.findall(r"`(\w+)`", text(ROOT / "docs" / "api.md")))
     assert set(vds_gz.__all__) <= named
@@ -466,7 +498,7 @@ def test_benchmarks_find_what_they_import():
 def test_the_parameter_reference_has_every_sensor_and_all_its_parameters():
     _, _, sensors = reference_page().partition("\n## Sensors\n")
     tables = dict(re.findall(r"### `type: (\w+)`\n\n(.*?)(?=\n### |\Z)", sensors, re.DOTALL))
-    assert tables.keys() == TYPES.keys()
+    assert tables.keys() == GROUPS.keys(), "docs/parameters.md does not have these sensors: run ./dev docs"
     for kind, table in tables.items():
         names = re.findall(r"^\| `(\w+)`", table, re.MULTILINE)
-        assert sorted(names) == sorted(field.name for field in fields(TYPES[kind]))
+        assert sorted(names) == sorted(field.name for field in fields(GROUPS[kind]))

@@ -97,6 +97,15 @@ def test_own_model():
     assert turned == pytest.approx(0.7 * wanted, rel=0.01)
 
 
+def test_own_command():
+    assert numbers(printed("own_command.py").splitlines()[-1]) == [2.0]
+
+
+def test_own_sensor():
+    """At x = -3 in the hall the wall behind, whose middle is at -6 and which is 0.2 m thick."""
+    assert numbers(printed("own_sensor.py").splitlines()[-1]) == [pytest.approx(2.9, abs=1e-3)]
+
+
 @pytest.mark.skipif(not (find_spec("cyclonedds") or find_spec("rclpy")), reason="needs a ROS 2 graph")
 def test_drive_live_node(domain):
     distance, speed, took = numbers(printed("drive_live_node.py").splitlines()[-1])

@@ -37,7 +37,7 @@ from vds_gz.vehicle.actuators import delay_steps
 class HydraulicParameters(ParameterGroup):
     dead_time: float = real(0.1, "s", "time until the valve opens", minimum=0.0, maximum=2.0, live=True)
     frequency: float = real(8.0, "rad/s", "natural frequency of cylinder and frame", positive=True, live=True)
-    damping: float = real(0.4, "", "share of critical damping", minimum=0.0, live=True)
+    damping: float = real(0.4, "-", "share of critical damping", minimum=0.0, live=True)
 
 
 @dataclass(slots=True)
@@ -86,6 +86,7 @@ LOADER = '''
 
 import math
 from dataclasses import dataclass
+from pathlib import Path
 
 from heavy_machines import hydraulics
 from heavy_machines.hydraulics import HydraulicParameters, HydraulicState, HydraulicCoefficients, step_hydraulic
@@ -104,7 +105,7 @@ from vds_gz.vehicle.model import (
 
 @dataclass(frozen=True, slots=True)
 class LoaderParameters(ParameterGroup):
-    base_link_offset: float = real(0.0, "m", "from the rear axle to base_link")
+    base_link_offset: float = real(0.0, "m", "from the rear axle to base_link", minimum=-9.0, maximum=9.0)
     length: float = real(3.0, "m", "between the axles", positive=True)
     drive: DriveParameters = group(DriveParameters, max_velocity=10.0)
     cylinder: HydraulicParameters = group(HydraulicParameters)
@@ -200,18 +201,33 @@ LOADER = VehicleModel(
     accepts=frozenset((ACKERMANN,)),
     coefficients=coefficients,
     at_rest=at_rest,
-    at=at,
+    at=at,  # a state in steady state at a constant velocity
     actuating=(actuate,),
     moving=(move,),
-    resize=resize,
+    resize=resize,  # fits delay lines to a dead time that was changed while running
     joints=joints,
     joint_states=joint_states,
     actuators=(Actuator("drive", "drive"), Actuator("cylinder", "steering")),
     actuator_states=actuator_states,
-    limits=limits,
-    geometry=geometry,
+    limits=limits,  # maximum speed and steering angle
+    geometry=geometry,  # where the wheels stand
+    xacro=Path(__file__).with_name("loader.urdf.xacro"),
 )
 '''
+
+DRAWING = """<robot name="loader" xmlns:xacro="http://www.ros.org/wiki/xacro">
+  <xacro:arg name="length" default="3.0"/>
+  <link name="base_link"/>
+  <link name="front"/>
+  <joint name="articulation" type="revolute">
+    <parent link="base_link"/>
+    <child link="front"/>
+    <origin xyz="$(arg length) 0 0"/>
+    <axis xyz="0 0 1"/>
+    <limit lower="-0.6" upper="0.6" effort="1" velocity="1"/>
+  </joint>
+</robot>
+"""
 
 
 def install(folder, entry_points: str) -> None:
@@ -221,6 +237,7 @@ def install(folder, entry_points: str) -> None:
     (package / "__init__.py").write_text("")
     (package / "hydraulics.py").write_text(HYDRAULICS)
     (package / "loader.py").write_text(LOADER)
+    (package / "loader.urdf.xacro").write_text(DRAWING)
     info = folder / "heavy_machines-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: heavy-machines\nVersion: 1.0\n")
@@ -258,12 +275,13 @@ def test_its_parameters_are_loaded_checked_and_described_like_ours(loader):
     p = parameters(loader, length=4.5, cylinder__damping=0.7)
     assert (p.length, p.cylinder.damping, p.cylinder.frequency, p.drive.max_velocity) == (4.5, 0.7, 8.0, 10.0)
     with pytest.raises(
-        ParameterError, match=r"'model_params.loader.cylinder.frequency' is 0; .* greater than 0 \[rad/s\]"
+        ParameterError,
+        match=r"'model_params.loader.cylinder.frequency' is 0; .* at least 1e-06, at most 1e\+06 \[rad/s\]",
     ):
         parameters(loader, cylinder__frequency=0.0)
     with pytest.raises(ParameterError, match=r"nearest valid name is 'model_params.loader.cylinder.damping'"):
         parameters(loader, cylinder__dampin=0.5)
-    with pytest.raises(ParameterError, match=r"'length' is -1; .* greater than 0 \[m\]"):
+    with pytest.raises(ParameterError, match=r"'length' is -1; .* at least 1e-06, at most 1e\+06 \[m\]"):
         loader.parameters(length=-1)
     with pytest.raises(ParameterError, match=r"^model_params.loader: a short loader must be a slow one"):
         parameters(loader, length=0.5)
@@ -292,6 +310,17 @@ def test_its_limits_geometry_and_actuators_are_known_wherever_ours_are(loader):
     assert actuator_kind("cylinder") == "steering"
     found = limits_of(node)
     assert (found.speed, found.steering, found.wheel_base) == (10.0, 0.6, 3.5)
+
+
+def test_it_passes_the_check_of_models(loader, capsys):
+    pytest.importorskip("numba")
+    assert main(["check", "--model", "loader"]) == 0
+    assert capsys.readouterr().out == "loader: OK\n"
+
+
+def test_a_model_that_is_not_there_is_named(capsys):
+    assert main(["check", "--model", "loadr"]) == 2
+    assert "there is no vehicle model 'loadr'; there are bicycle, differential, " in capsys.readouterr().err
 
 
 def drive(vehicle):

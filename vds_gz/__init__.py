@@ -12,8 +12,9 @@ A vehicle responds late, slowly and within limits. Its step response, offline:
 >>> speeds == sorted(speeds)
 True
 
-What stands in ``__all__`` is the public interface, with :mod:`vds_gz.modelling` for models of one's own; everything
-else may change. Names are imported when they are first used, so that ``import vds_gz`` loads nothing else.
+What stands in ``__all__`` is the public interface, with :mod:`vds_gz.modelling` for custom models and
+:mod:`vds_gz.measuring` for sensors; everything else may change. Names are imported when they are first used, so that
+``import vds_gz`` loads nothing else.
 """
 
 from __future__ import annotations
@@ -43,8 +44,8 @@ if TYPE_CHECKING:
     from vds_gz.ros.graph import Graph, QoS
     from vds_gz.study.compare.sources import simulate
     from vds_gz.study.identify.identification import identify
-    from vds_gz.study.identify.reading.files import read_signals
-    from vds_gz.study.recording import read as read_recording
+    from vds_gz.study.reading.files import read_signals
+    from vds_gz.study.reading.run import read as read_recording
     from vds_gz.study.sweep.folder import collect as read_runs
     from vds_gz.vehicle.bicycle import BICYCLE
     from vds_gz.vehicle.catalogue import models
@@ -141,11 +142,11 @@ _HOMES = {
     "vds_gz.vehicle.omni": ("OMNI",),
     "vds_gz.parameters.vehicles": ("BicycleParameters", "DifferentialParameters", "OmniParameters"),
     "vds_gz.parameters.actuators": ("DriveParameters", "SteeringParameters"),
-    "vds_gz.study.identify.reading.files": ("read_signals",),
+    "vds_gz.study.reading.files": ("read_signals",),
     "vds_gz.study.identify.identification": ("identify",),
     "vds_gz.commandlog.files": ("read as read_commands",),
     "vds_gz.study.compare.sources": ("simulate",),
-    "vds_gz.study.recording": ("read as read_recording",),
+    "vds_gz.study.reading.run": ("read as read_recording",),
     "vds_gz.study.sweep.folder": ("collect as read_runs",),
     "vds_gz.world.load": ("load_world",),
     "vds_gz.world.scene": ("Scene",),

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from vds_gz.errors import ArgumentError
+from vds_gz.errors import MAPPING, NUMBER, PATH, ArgumentError, takes
 from vds_gz.parameters import load
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.override import Override
 from vds_gz.parameters.yaml_reader import read_parameter_file
+from vds_gz.sensing.catalogue import SensorTypes
 from vds_gz.share import share
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.guarded import AnyGuardedVehicle, GuardedVehicle
@@ -36,7 +37,7 @@ def parameters_of(overrides: Iterable[Override]) -> NodeParameters:
     Raises:
         ParameterError: A name is unknown, or a value is not allowed.
     """
-    return load.load(overrides, parameter_groups())
+    return load.load(overrides, parameter_groups(), SensorTypes())
 
 
 def in_world(overrides: Sequence[Override], world: str, origin: str) -> list[Override]:
@@ -50,12 +51,13 @@ def in_world(overrides: Sequence[Override], world: str, origin: str) -> list[Ove
     Returns:
         What goes after the vehicle's parameters.
     """
-    found = [Override("world", world, origin)]
-    if not parameters_of([*overrides, *found]).sensors:
-        found += [Override(f"sensors.lidar.{name}", value, origin) for name, value in LIDAR.items()]
-    return found
+    added = [Override("world", world, origin)]
+    if not parameters_of([*overrides, *added]).sensors:
+        added += [Override(f"sensors.lidar.{name}", value, origin) for name, value in LIDAR.items()]
+    return added
 
 
+@takes(source=PATH, values=MAPPING.or_none)
 def load_parameters(source: str | Path, values: Mapping[str, object] | None = None) -> NodeParameters:
     """The parameters of a vehicle: its model, the model's own, and those of the node that simulates it.
 
@@ -72,16 +74,46 @@ def load_parameters(source: str | Path, values: Mapping[str, object] | None = No
     >>> load_parameters("deepracer", {"model_params.bicycle.wheel_base": 0.2}).vehicle.wheel_base
     0.2
     """
+    given = [Override(name, value, "values") for name, value in (values or {}).items()]
+    return parameters_of([*read_parameter_file(str(parameter_file(source)), f"/{NODE_NAME}"), *given])
+
+
+def parameter_file(source: str | Path) -> Path:
+    """The parameter file of a vehicle.
+
+    Args:
+        source: The name of a preset, or the path of a file.
+
+    Raises:
+        ArgumentError: There is no such preset or file.
+    """
     file = preset_file(str(source)) if str(source) in preset_names() else Path(source)
     if not file.is_file():
         raise ArgumentError(
             f"'{source}' is no parameter file (looked in {Path.cwd()}) and no preset; "
             f"presets are {', '.join(preset_names())}"
         )
-    given = [Override(name, value, "values") for name, value in (values or {}).items()]
-    return parameters_of([*read_parameter_file(str(file), f"/{NODE_NAME}"), *given])
+    return file
 
 
+def read_vehicle_file(path: str | Path, full_name: str) -> list[Override]:
+    """What a parameter file says for a vehicle's node, in any namespace and under any name.
+
+    ROS reads the section ``sim_node:`` for the node ``/sim_node`` only. Here it holds for every node of a vehicle; a
+    section for the node's full name overrides it, and it overrides sections with wildcards.
+
+    Args:
+        path: The file.
+        full_name: The node with its namespace, e.g. ``/robot/sim_node``.
+
+    Raises:
+        ArgumentError: The file cannot be read, is not a parameter file or says nothing for this node, or a value in it
+            is wrong.
+    """
+    return read_parameter_file(str(path), f"/{NODE_NAME}", full_name)
+
+
+@takes(source=PATH, values=MAPPING.or_none, start=NUMBER)
 def load_vehicle(
     source: str | Path, values: Mapping[str, object] | None = None, *, compiled: bool = False, start: int = 0
 ) -> AnyVehicle:
@@ -127,9 +159,9 @@ def make_vehicle(
     return _made(kind, parameters, start, moves)
 
 
-def make_guarded_vehicle(parameters: NodeParameters) -> AnyGuardedVehicle:
-    """The vehicle of these parameters at rest at the origin, for whoever watches its way."""
-    return _made(GuardedVehicle, parameters)
+def make_guarded_vehicle(parameters: NodeParameters, *, start: int = 0) -> AnyGuardedVehicle:
+    """The vehicle of these parameters at rest at the origin at a time [ns], for a plant that checks its way."""
+    return _made(GuardedVehicle, parameters, start)
 
 
 def _made(kind: type[SomeVehicle], parameters: NodeParameters, start: int = 0, moves: bool = True) -> SomeVehicle:
@@ -138,6 +170,8 @@ def _made(kind: type[SomeVehicle], parameters: NodeParameters, start: int = 0, m
         parameters.vehicle,
         step_rate=parameters.step_rate,
         max_command_age=parameters.twist_reference_max_oldness,
+        dead_time_jitter=parameters.dead_time_jitter,
+        seed=parameters.random_seed,
         start=start,
         moves=moves,
     )

@@ -1,6 +1,16 @@
-"""The family of exceptions that users of this package may meet. Whoever faces a user catches the base class alone."""
+"""The exceptions of this package, and the check of the arguments of public functions. Programs catch the base class."""
 
 from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable, Mapping
+from functools import wraps
+from numbers import Real
+from typing import NamedTuple, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class VdsGzError(Exception):
@@ -16,3 +26,62 @@ class ArgumentError(VdsGzError, ValueError):
 
 class FailureError(VdsGzError, RuntimeError):
     """What was wanted was right, but it failed."""
+
+
+class Kind(NamedTuple):
+    """What an argument of a public function may be.
+
+    Attributes:
+        words: In words.
+        types: Its types.
+    """
+
+    words: str
+    types: tuple[type, ...]
+
+    @property
+    def or_none(self) -> Kind:
+        """The same, or None."""
+        return Kind(f"{self.words} or None", (*self.types, type(None)))
+
+    def check(self, name: str, value: object) -> None:
+        """Refuse a value of another type.
+
+        Raises:
+            ArgumentError: The value has another type.
+        """
+        if not isinstance(value, self.types) or (isinstance(value, bool) and bool not in self.types):
+            raise ArgumentError(f"argument '{name}' is {_shown(value)}; it must be {self.words}")
+
+
+PATH = Kind("a path, as text or pathlib.Path", (str, os.PathLike))
+TEXT = Kind("a text", (str,))
+NUMBER = Kind("a number", (Real,))
+MAPPING = Kind("a mapping, such as a dict", (Mapping,))
+
+
+def takes(**kinds: Kind) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Let a public function refuse arguments of a wrong type, by name, before it uses them.
+
+    Args:
+        kinds: What the arguments must be, by their names.
+    """
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        bind = inspect.signature(function).bind
+
+        @wraps(function)
+        def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+            for name, value in bind(*args, **kwargs).arguments.items():
+                if name in kinds:
+                    kinds[name].check(name, value)
+            return function(*args, **kwargs)
+
+        return checked
+
+    return decorate
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return f"{text if len(text) <= 60 else text[:57] + '...'} ({type(value).__name__})"

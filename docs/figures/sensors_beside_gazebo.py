@@ -20,7 +20,7 @@ from gazebo_worlds import stop
 from vds_gz.configuration import load_parameters
 from vds_gz.description.sdf import sdf
 from vds_gz.geometry.se3 import Transform
-from vds_gz.parameters.sensors import RgbdCamera, RplidarA2, Sensor
+from vds_gz.parameters.sensors import RgbdCamera, RplidarA2, SensorParameters
 from vds_gz.plant.gazebo.links import bindings
 from vds_gz.plant.gazebo.server import Spawn, populated
 from vds_gz.sensing.body import BodyState
@@ -34,7 +34,7 @@ PICTURE = Path(__file__).resolve().parents[1] / "pictures" / "sensors_beside_gaz
 WORLD = "hall"
 CAMERA = RgbdCamera(xyz=(0.3, 0.0, 1.2), columns=640, rows=400, fx=400.0, fy=400.0, cx=320.0, cy=200.0)
 LIDAR = RplidarA2(xyz=(0.0, 0.0, 0.6), std_noise=0.0)
-SENSORS: dict[str, Sensor] = {"camera": CAMERA, "lidar": LIDAR}
+SENSORS: dict[str, SensorParameters] = {"camera": CAMERA, "lidar": LIDAR}
 TOPICS = {
     "image": ("camera/image", "image", "Image"),
     "depth": ("camera/depth_image", "image", "Image"),

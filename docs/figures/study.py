@@ -9,12 +9,15 @@ import sys
 import tempfile
 from pathlib import Path
 
-from vds_gz.cli import main as vds_gz
+from vds_gz.commandlog.files import stream
 from vds_gz.configuration import load_parameters
 from vds_gz.share import share
-from vds_gz.study.recording import read
+from vds_gz.study.offline.replay import Replay
+from vds_gz.study.offline.replay_bag import write_mcap
+from vds_gz.study.reading.run import read
 from vds_gz.study.report.run_figure import draw
 from vds_gz.study.report.summary import summarize
+from vds_gz.world.load import load_world
 
 DOCS = Path(__file__).resolve().parents[1]
 
@@ -29,18 +32,21 @@ PICTURES = {
 }
 
 #: What the README's vehicle is and drives.
-PRESET, DRIVE = "ackermann_car", "parking_lot.csv"
+PRESET, DRIVE, WORLD = "ackermann_car", "parking_lot.csv", "parking_lot"
 
 
 def draw_response() -> None:
     """The picture that `./dev run` makes."""
     with tempfile.TemporaryDirectory() as folder:
         run = str(Path(folder) / "run.mcap")
-        vds_gz(["replay", str(share("config", "drives", DRIVE)), "--preset", PRESET, "-o", run])
-        parameters, recording = load_parameters(PRESET), read(run)
+        parameters = load_parameters(PRESET, {"world": WORLD})
+        write_mcap(
+            Replay(stream(share("config", "drives", DRIVE)), parameters), Path(run), parameters, lambda count: None
+        )
+        recording = read(run)
     rows = summarize(recording, parameters.vehicle)
     title = f"{PRESET} ({parameters.model}) driven by {DRIVE}"
-    draw(recording, rows, parameters, title, DOCS / "pictures" / "response.png")
+    draw(recording, rows, parameters, title, DOCS / "pictures" / "response.png", load_world(WORLD))
 
 
 if __name__ == "__main__":

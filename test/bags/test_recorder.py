@@ -20,7 +20,8 @@ from vds_gz.interface import topics
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.messages.factory import open_types
-from vds_gz.study.recording import RecordingError, read
+from vds_gz.study.reading.run import read
+from vds_gz.study.recording import RecordingError
 
 #: Records to the file given until it is killed.
 RECORD = """

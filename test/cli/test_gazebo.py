@@ -70,7 +70,7 @@ def test_without_gazebo_there_is_one_clear_message(monkeypatch, capsys, tmp_path
     assert len(said.splitlines()) == 1
 
 
-@pytest.mark.parametrize("arguments", [["--world", "moon"], ["-p", "a:=b"], ["--ros-args", "-p", "step_rat:=1.0"]])
+@pytest.mark.parametrize("arguments", [["--world", "moon"], ["--ros-args", "-p", "step_rat:=1.0"]])
 def test_wrong_use_of_the_command_is_refused(arguments, capsys):
     assert main(["--headless", *arguments]) == 2
     assert capsys.readouterr().err.startswith("vds-gz gazebo: ")

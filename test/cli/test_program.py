@@ -1,6 +1,7 @@
 """The command line: every subcommand helps, refuses wrong use with one message, and says so by its exit code."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -40,17 +41,12 @@ def test_help_lists_the_commands(capsys):
     assert all(f"  {name} " in said and what in said for name, (_, _, what) in COMMANDS.items())
 
 
-@pytest.mark.parametrize("command", [name for name in COMMANDS if name != "node"])
+@pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_helps(command, capsys):
     with pytest.raises(SystemExit) as end:
         main([command, "--help"])
     assert end.value.code == 0
     assert f"usage: vds-gz {command}" in capsys.readouterr().out
-
-
-def test_the_node_helps_and_does_not_start(capsys):
-    assert main(["node", "--help"]) == 0
-    assert capsys.readouterr().out.startswith("usage: vds-gz node")
 
 
 def test_version(capsys):
@@ -65,11 +61,12 @@ def test_no_command(capsys):
     assert "commands:" in capsys.readouterr().err
 
 
-def test_unknown_command(capsys):
-    with pytest.raises(SystemExit) as end:
-        main(["fly"])
-    assert end.value.code == 2
-    assert "'fly'" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("word", "proposal"), [("identfy", "; did you mean 'identify'?"), ("chek", "; did you mean 'check'?"), ("xyz", "")]
+)
+def test_unknown_command(capsys, word, proposal):
+    assert main([word]) == 2
+    assert capsys.readouterr().err == f"vds-gz: there is no command '{word}'{proposal} (see vds-gz --help)\n"
 
 
 # ---------------------------------------------------------------------- check, parameters
@@ -93,7 +90,7 @@ def test_check_of_all_presets(capsys):
     ("text", "said"),
     [
         ("sim_node:\n  ros__parameters:\n    steprate: 5.0\n", ["'steprate'", "line 3", "'step_rate'"]),
-        ("sim_node:\n  ros__parameters:\n    step_rate: -5.0\n", ["'step_rate' is -5", "greater than 0"]),
+        ("sim_node:\n  ros__parameters:\n    step_rate: -5.0\n", ["'step_rate' is -5", "at least 0.1"]),
         ("sim_node:\n  ros__parameters:\n    model: [\n", ["not valid YAML"]),
         ("", ["nothing in it"]),
         ("other:\n  ros__parameters:\n    model: omni\n", ["no section for node '/sim_node'"]),
@@ -107,6 +104,81 @@ def test_check_of_a_wrong_file(tmp_path, capsys, text, said):
     assert len(output.err.splitlines()) == 1
     for part in [file, *said]:
         assert part in output.err
+
+
+ALL_WRONG = """sim_node:
+  ros__parameters:
+    model: differential
+    worl: hall
+    world: hal
+    pub_rate: 2000.0
+    moving_obstacles: nowhere.yaml
+    random_seed: [1, 2.0]
+    model_params:
+      differential: {track: -1.0}
+"""
+
+
+def test_check_finds_all_errors_of_a_file_with_their_lines(tmp_path, capsys):
+    file = parameter_file(tmp_path, ALL_WRONG)
+    assert main(["check", file]) == 1
+    lines = capsys.readouterr().err.splitlines()
+    assert [re.findall(rf"{file}, line (\d+)", line) for line in lines] == [[str(n)] for n in (4, 5, 6, 7, 8, 10)]
+    names = (
+        "'worl'",
+        "'world'",
+        "'pub_rate'",
+        "'moving_obstacles'",
+        "'random_seed'",
+        "'model_params.differential.track'",
+    )
+    assert all(name in line for name, line in zip(names, lines, strict=True))
+    assert "there is no world 'hal'" in lines[1]
+
+
+def test_check_finds_what_does_not_fit_together_with_its_line(tmp_path, capsys):
+    file = parameter_file(tmp_path, "sim_node:\n  ros__parameters:\n    pub_rate: 2000.0\n")
+    assert main(["check", file]) == 1
+    assert f"at most step_rate, 1000 [Hz] (file {file}, line 3)" in capsys.readouterr().err
+
+
+MAP = "actuation_cmd: {accel_map_path: nowhere.csv}"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("model: actuation_cmd\n    model_params: {" + MAP + "}", "map 'nowhere.csv' does not exist"),
+        ("model: omni\n    model_params: {bicycle: {wheel_base: 2.0}}", "is of the model 'bicycle'"),
+        ("gazebo: {joint_names: left}", "it must be pairs ours=theirs"),
+        ("sensors: {gps: {type: gnss, regions: none}}", "regions"),
+    ],
+)
+def test_what_check_refuses_the_node_refuses(tmp_path, capsys, text, said):
+    file = parameter_file(tmp_path, f"sim_node:\n  ros__parameters:\n    {text}\n")
+    assert main(["check", file]) == 1
+    found = capsys.readouterr().err
+    assert said in found
+    assert f"{file}, line" in found
+    assert main(["node", file]) == 2
+    assert capsys.readouterr().err == f"sim_node: {found}"
+
+
+def test_check_hints_at_what_has_no_effect_and_at_sensors_beside_the_vehicle(tmp_path, capsys):
+    text = """sim_node:
+  ros__parameters:
+    model: differential
+    model_params:
+      omni: {track: 1.0}
+      differential: {track: 0.3, tire_diameter: 0.1}
+    sensors: {lidar: {type: rplidar_a2}, imu: {type: imu}, front: {type: lidar2d, xyz: [0.05, 0.0, 0.1]}}
+"""
+    file = parameter_file(tmp_path, text)
+    assert main(["check", file]) == 0
+    hints = [line for line in capsys.readouterr().out.splitlines() if "hint: " in line]
+    assert len(hints) == 2
+    assert f"'model_params.omni' (file {file}, line 5) has no effect" in hints[0]
+    assert "sensor 'lidar' is mounted at x 1.8, y 0 m, outside the vehicle" in hints[1]
 
 
 def test_check_of_a_file_that_is_not_there(capsys):
@@ -146,6 +218,8 @@ def test_check_needs_the_core_dependencies_only(tmp_path):
         (["run", "--ros-args", "-p", "step_rat:=3.0"], ["'step_rat'", "'step_rate'"]),
         (["run", "--ros-args", "-p"], ["'-p' is the last one"]),
         (["drive", "nowhere.csv"], ["'nowhere.csv' does not exist"]),
+        (["compare", "nowhere.csv", "forklift"], ["'nowhere.csv' does not exist"]),
+        (["compare", "forklift", "nowhere.yaml"], ["'nowhere.yaml' does not exist"]),
         (["drive", CAR], ["line 2", "the columns must be"]),
         (["drive", str(share("config", "drives", "hall.csv")), "--as", "ackermann"], ["velocities", "geometry"]),
         (["drive", str(share("config", "drives", "parking_lot.csv")), "--as", "twist"], ["speeds", "geometry"]),
@@ -176,7 +250,73 @@ def test_wrong_options(arguments, capsys):
     with pytest.raises(SystemExit) as end:
         main(arguments)
     assert end.value.code == 2
-    assert "error" in capsys.readouterr().err
+    assert_one_line(capsys.readouterr(), arguments[0])
+
+
+def assert_one_line(output, command):
+    """One line of error, which names the program, and nothing else."""
+    assert output.out == ""
+    assert len(output.err.splitlines()) == 1
+    assert output.err.startswith((f"vds-gz {command}: ", f"{command}: "))
+
+
+#: All subcommands, and the program that is none.
+PROGRAMS = [*COMMANDS, "joystick_teleop"]
+
+
+@pytest.mark.parametrize("command", PROGRAMS)
+def test_every_program_refuses_an_unknown_option(command, capsys):
+    with pytest.raises(SystemExit) as end:
+        main([command, "--hlp"])
+    assert end.value.code == 2
+    output = capsys.readouterr()
+    assert_one_line(output, command)
+    assert "option '--hlp' is unknown; did you mean '--help'?" in output.err
+
+
+#: Those that take any number of words of their own.
+WORDS = {"check": ["a.yaml"], "compare": ["a", "b"], "identify": ["a"], "record": ["a"]}
+
+
+@pytest.mark.parametrize("command", [name for name in PROGRAMS if name not in WORDS])
+def test_every_program_refuses_a_word_that_is_left_over(command, capsys):
+    with pytest.raises(SystemExit) as end:
+        main([command, "first", "second", "third"])
+    assert end.value.code == 2
+    assert_one_line(capsys.readouterr(), command)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--params-file", "nowhere.yaml"],
+        ["--ros-args", "--params-file", "nowhere.yaml"],
+        ["--ros-args", "--frobnicate"],
+    ],
+)
+@pytest.mark.parametrize(
+    "command", ["node", "joystick_teleop", "view", "drive", "record", "joy", "keys", "run", "gazebo"]
+)
+def test_every_node_refuses_a_file_that_is_not_there_and_options_of_ros_in_the_wrong_place(command, arguments, capsys):
+    words = [command, *(["a.csv"] if command == "drive" else []), *arguments]
+    try:
+        code = main(words)
+    except SystemExit as end:
+        code = end.code
+    assert code == 2
+    said = capsys.readouterr().err
+    assert len(said.splitlines()) == 1
+    assert arguments[-1] in said or "belongs to ROS and stands after --ros-args" in said
+
+
+@pytest.mark.parametrize("command", ["view", "drive", "record"])
+def test_a_program_without_parameters_refuses_them(command, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    log = [str(share("config", "drives", "hall.csv"))] if command == "drive" else []
+    assert main([command, *log, "--ros-args", "-p", "rate:=2.0"]) == 2
+    output = capsys.readouterr()
+    assert_one_line(output, command)
+    assert "unknown parameter 'rate' (-p)" in output.err
 
 
 @pytest.mark.parametrize("command", ["run", "compare", "identify"])

@@ -143,6 +143,29 @@ def test_a_run_from_begin_to_end(tool, log, tmp_path):
     assert running_vehicles(run) == []
 
 
+def test_a_run_into_a_wall_says_so(tool, log, tmp_path):
+    """When and where, on the terminal and in its numbers; the drive is measured up to there."""
+    world = tmp_path / "wall.sdf"
+    ground = "<geometry><plane><normal>0 0 1</normal></plane></geometry>"
+    wall = "<pose>4 0 1 0 0 0</pose><geometry><box><size>1 20 2</size></box></geometry>"
+    models = "".join(
+        f"<model name='{name}'><static>1</static><link name='l'><collision name='c'>{shape}</collision></link></model>"
+        for name, shape in (("ground", ground), ("wall", wall))
+    )
+    world.write_text(f"<sdf version='1.10'><world name='w'>{models}</world></sdf>")
+    session = tool("run", "--log", log, "--no-view", "--preset", "forklift", "--world", str(world))
+    output, errors = session.communicate(timeout=PATIENCE)
+    assert (session.returncode, errors) == (0, "")
+    numbers = json.loads((the_run(tmp_path) / "response.json").read_text())
+    (touch,) = [one for one in numbers["touches"] if one["x"] < 3.6]
+    assert touch["thing"] == "wall"
+    assert touch["x"] == pytest.approx(3.5, abs=1e-3)
+    assert 1.0 < touch["begin"] < touch["end"]
+    assert touch["end"] <= numbers["duration"] + 0.1  # contacts may come after the last odometry
+    assert f"touched wall at {touch['begin']:.2f} s, at (3.50, " in output
+    assert measured(the_run(tmp_path))["drive", "deceleration"]["reached"] < 10.0
+
+
 @pytest.mark.slow
 def test_a_vehicle_of_ones_own_and_a_driver_that_is_stopped(tool, log, probe, tmp_path):
     namespace = ["--ros-args", "-r", "__ns:=/robot1"]

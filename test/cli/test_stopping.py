@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -111,3 +112,41 @@ def test_every_program_ends_at_every_signal(start, tmp_path, monkeypatch, module
         check=False,
     )
     assert done.returncode == 0, done.stdout
+
+
+#: A console script, which sends itself Ctrl-C when it imports a module of this package or numpy for the n-th time.
+IMPORTING = """
+import os, signal, sys
+class Interrupt:
+    left = {n}
+    def find_spec(self, name, path=None, target=None):
+        if name.startswith(("vds_gz", "numpy")):
+            self.left -= 1
+            if self.left == 0:
+                os.kill(os.getpid(), signal.SIGINT)
+import vds_gz.cli
+sys.meta_path.insert(0, Interrupt())
+sys.exit(getattr(vds_gz.cli, {program!r})())
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "arguments", "n"),
+    [
+        *(("main", ["node"], n) for n in (1, 2, 5, 30)),
+        ("main", ["drive", "log.csv"], 5),
+        ("main", ["check", "robot.yaml"], 30),
+        ("sim_node", [], 5),
+        ("joystick_teleop", [], 30),
+    ],
+)
+def test_ctrl_c_while_a_program_imports_leaves_no_traceback(program, arguments, n):
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORTING.format(n=n, program=program), *arguments],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=60.0,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "", "")

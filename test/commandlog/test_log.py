@@ -1,5 +1,6 @@
 """Command logs: what is read is what was written, and every defect has one clear message."""
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ TWIST = "geometry_msgs/msg/Twist"
 TWIST_STAMPED = "geometry_msgs/msg/TwistStamped"
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
-times = st.lists(st.floats(0.0, 1e6), min_size=1, max_size=20).map(sorted)
+times = st.lists(st.floats(0.0, 1e5), min_size=1, max_size=20).map(sorted)
 
 
 @st.composite
@@ -72,10 +73,17 @@ def test_optional_columns_may_be_left_out(tmp_path):
         ("time,speed,steering_angle,time\n0,1,2,3\n", ["'time' is there twice"]),
         ("time,speed,steering_angle\n0,1,0\n1,2\n", ["line 3", "2 values for 3 columns"]),
         ("time,speed,steering_angle\n0,1,left\n", ["line 2", "'steering_angle'", "'left' must be a number"]),
-        ("time,speed,steering_angle\n0,1,\n", ["line 2", "'steering_angle'", "must be a number"]),
+        ("time,x,drive_reference,v_x\n0,0,,0\n", ["rows with commands must follow"]),
+        ("time,v_x_command\n0,1\n2e6,1\n", ["line 3", "2e+06 s after the first row", "100000 s. Is it in ms"]),
+        ("time,v_x_command\n1e300,1\n", ["line 2", "'time' is 1e+300", "at most 1e+11"]),
+        ("time,v_x_command\n,1\n", ["line 2", "'time' is empty"]),
+        ("time,accel_cmd,brake_cmd,gear\n0,0,0,1.5\n", ["line 2", "1.5 must be a whole number"]),
         ("time,speed,steering_angle\n0,nan,0\n", ["line 2", "'speed' is nan", "finite"]),
         ("time,speed,steering_angle\n0,1,-inf\n", ["line 2", "'steering_angle' is -inf"]),
-        ("time,speed,steering_angle\n0,1,0\n\n2,1,0\n1,1,0\n", ["line 5", "1 s after 2 s", "must not decrease"]),
+        (
+            "time,speed,steering_angle\n0,1,0\n\n2,1,0\n1,1,0\n",
+            ["line 5", "'time' is 1 s, 1 s less", "must not decrease"],
+        ),
         # Speed and time swapped: a speed comes back to zero, a time does not.
         ("speed,time,steering_angle\n0,0,0\n1,2,0\n2,0,0\n", ["line 4", "another column in its place"]),
     ],
@@ -88,10 +96,51 @@ def test_defects_of_a_csv_file(tmp_path, text, said):
         assert part in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("text", "kind", "times", "commands"),
+    [
+        (
+            "time,v_x_command,yaw_rate_command,x\n3,,,1\n4,1,0.5,\n4.5,,,2\n5,2,,\n",
+            "twist",
+            (0.0, 1.0),
+            ((1.0, 0.0, 0.5), (2.0, 0.0, 0.5)),
+        ),
+        (
+            "time,v_x,steering_command,speed_command,acceleration_limit\n0,9,0.1,,\n1,9,,2,3\n",
+            "ackermann",
+            (0.0, 1.0),
+            ((0.0, 0.1, 0.0, 0.0), (2.0, 0.1, 0.0, 3.0)),
+        ),
+        (
+            "time,steering_command,v_x_command,acceleration_command,gear,v_x\n0,0.1,1,2,2,9\n1,,,,20,9\n2,,3,,20,9\n",
+            "control",
+            (0.0, 0.0, 1.0, 2.0),
+            ((2,), (1.0, 2.0, 0.1), (20,), (3.0, 2.0, 0.1)),
+        ),
+        ("time,throttle,brake_cmd,wheel,v_x\n0,0.5,0,0.1,7\n", "pedals", (0.0,), ((0.5, 0.0, 0.1),)),
+        ("time,accel,brake,steering_command,v_x\n0,0.5,0,0.1,7\n", "pedals", (0.0,), ((0.5, 0.0, 0.1),)),
+        ("time,speed,steering_angle\n0,1,\n1,,0.2\n", "ackermann", (0.0, 1.0), ((1, 0, 0, 0), (1, 0.2, 0, 0))),
+    ],
+)
+def test_the_commands_of_a_recording_hold_until_they_change(tmp_path, text, kind, times, commands):
+    log = read(csv(tmp_path, text))
+    assert (log.kind, log.times) == (kind, times)
+    assert tuple(map(tuple, log.commands)) == commands
+
+
+def test_a_compressed_table_is_read(tmp_path):
+    path = tmp_path / "log.csv.gz"
+    path.write_bytes(gzip.compress(b"time,v_x_command\n0,1\n1,2\n"))
+    assert read(path).commands == (Velocity(1.0, 0.0, 0.0), Velocity(2.0, 0.0, 0.0))
+    path.write_bytes(path.read_bytes()[:-12])
+    with pytest.raises(CommandLogError, match="cannot be read as a table of text"):
+        read(path)
+
+
 def test_a_file_that_is_no_text(tmp_path):
     path = tmp_path / "log.csv"
     path.write_bytes(b"\xff\xfe\x00\x80")
-    with pytest.raises(CommandLogError, match="cannot be read as text"):
+    with pytest.raises(CommandLogError, match="cannot be read as a table of text"):
         read(path)
 
 

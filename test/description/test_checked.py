@@ -1,12 +1,12 @@
 """Gazebo itself finds nothing wrong with models, sensors and worlds."""
 
 import pytest
+from helpers.sensors import GROUPS
 from helpers.simulation import NEEDS_GAZEBO, run
 
 from vds_gz.cli.model import written
 from vds_gz.configuration import load_parameters, preset_names
 from vds_gz.description.sdf import sdf
-from vds_gz.parameters.sensors import TYPES
 from vds_gz.parameters.vehicles import BicycleParameters, OmniParameters
 from vds_gz.share import share
 from vds_gz.vehicle.catalogue import models
@@ -41,9 +41,9 @@ def test_omni(check, pattern):
     check(sdf(models()["omni"], OmniParameters(roller_pattern=pattern)))
 
 
-@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("kind", GROUPS)
 def test_sensors(check, kind):
-    check(sdf(models()["bicycle"], BicycleParameters(), sensors={"probe": TYPES[kind]()}))
+    check(sdf(models()["bicycle"], BicycleParameters(), sensors={"probe": GROUPS[kind]()}))
 
 
 @pytest.mark.parametrize("world", ["empty", "track", "hall", "outdoor"])

@@ -1,10 +1,9 @@
 """The configuration of ros_gz_bridge."""
 
 import yaml
+from helpers.sensors import GROUPS, IN_GAZEBO
 
 from vds_gz.description.gz_bridge import clock_bridge, vehicle_bridge
-from vds_gz.parameters.sensors import TYPES
-from vds_gz.sensing.streams import STREAMS
 
 #: What ros_gz_bridge can translate.
 PAIRS = {
@@ -21,7 +20,16 @@ PAIRS = {
     "rosgraph_msgs/msg/Clock": "gz.msgs.Clock",
 }
 
-SENSORS = {f"a_{kind}": group() for kind, group in TYPES.items()}
+SENSORS = {f"a_{kind}": group() for kind, group in GROUPS.items()}
+
+
+#: What comes out of Gazebo besides sensors.
+OUT = ("/model/robo/joint_state", "/model/robo/odometry", "contacts")
+
+
+def of_sensors():
+    """The topics of all sensors that Gazebo simulates."""
+    return {stream.topic(f"a_{kind}") for kind, record in IN_GAZEBO.items() for stream in record.streams}
 
 
 def entries(text):
@@ -31,22 +39,21 @@ def entries(text):
 def test_joints_go_in_and_everything_else_comes_out():
     found = entries(vehicle_bridge("robo", SENSORS))
     assert {name for name, one in found.items() if one["direction"] == "ROS_TO_GZ"} == {"/model/robo/actuators"}
-    assert {"/model/robo/joint_state", "/model/robo/odometry"} < set(found)
-    assert len(found) == 4 + sum(map(len, STREAMS.values()))
+    assert set(found) - of_sensors() == {"/model/robo/actuators", *OUT}
 
 
 def test_links_get_what_they_need():
-    streams = 1 + sum(map(len, STREAMS.values()))  # and contacts
-    assert len(entries(vehicle_bridge("robo", SENSORS, link="transport"))) == streams
+    assert entries(vehicle_bridge("robo", SENSORS, link="transport")).keys() == {"contacts"} | of_sensors()
     control = entries(vehicle_bridge("robo", SENSORS, link="ros2_control"))
-    assert len(control) == 1 + streams
+    assert control.keys() == {"contacts", "/model/robo/odometry"} | of_sensors()
     assert control["/model/robo/odometry"]["direction"] == "GZ_TO_ROS"
 
 
 def test_types_are_those_that_the_bridge_knows():
     for text in (vehicle_bridge("robo", SENSORS), clock_bridge()):
         for one in yaml.safe_load(text):
-            assert PAIRS[one["ros_type_name"]] == one["gz_type_name"]
+            ros_type, gz_type = one["ros_type_name"], one["gz_type_name"]
+            assert PAIRS.get(ros_type) == gz_type, f"what ros_gz_bridge makes of {gz_type} must stand in PAIRS"
 
 
 def test_only_the_newest_command_counts():
@@ -55,7 +62,7 @@ def test_only_the_newest_command_counts():
 
 
 def test_sensors_lie_in_the_namespace_and_have_frames():
-    found = entries(vehicle_bridge("robo", {"cam": TYPES["rgbd_camera"](), "gps": TYPES["gnss"]()}, "robo/"))
+    found = entries(vehicle_bridge("robo", {"cam": GROUPS["rgbd_camera"](), "gps": GROUPS["gnss"]()}, "robo/"))
     assert found["cam/image_raw"]["gz_topic_name"] == "/model/robo/cam/image"
     assert found["cam/image_raw"]["frame_id"] == "robo/cam_optical_frame"
     assert found["cam/points"]["frame_id"] == "robo/cam"

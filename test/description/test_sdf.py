@@ -6,14 +6,13 @@ import math
 import xml.etree.ElementTree as ElementTree
 
 import pytest
+from helpers.sensors import GROUPS, IN_GAZEBO
 
 from vds_gz.configuration import load_parameters, preset_names
 from vds_gz.description import gz_topics as topics
 from vds_gz.description.sdf import sdf
 from vds_gz.description.urdf_writer import urdf
-from vds_gz.parameters.sensors import TYPES
 from vds_gz.parameters.vehicles import BicycleParameters, DifferentialParameters, OmniParameters
-from vds_gz.sensing.streams import STREAMS
 from vds_gz.share import share
 from vds_gz.vehicle.catalogue import models
 
@@ -110,7 +109,7 @@ HELIOS_ROWS = {
 
 def carried(kind: str, **values: object) -> list[ElementTree.Element]:
     """The sensors of SDF that one of ours becomes."""
-    vehicle = simulated("bicycle", BicycleParameters(), sensors={"probe": TYPES[kind](**values)})
+    vehicle = simulated("bicycle", BicycleParameters(), sensors={"probe": GROUPS[kind](**values)})
     return mounted(vehicle)
 
 
@@ -233,7 +232,7 @@ def test_gnss_noise_is_in_metres():
     assert float(sensing.findtext("horizontal/noise/stddev")) * degree == pytest.approx(1.5, rel=0.005)
 
 
-@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("kind", IN_GAZEBO)
 def test_macros_have_the_same_defaults_as_the_parameters(kind, tmp_path):
     """So that the macros can be used in other robots too."""
     file = tmp_path / "robot.xacro"
@@ -243,7 +242,7 @@ def test_macros_have_the_same_defaults_as_the_parameters(kind, tmp_path):
     bare = tmp_path / "bare.xacro"
     bare.write_text('<robot name="robot"><link name="base_link"/></robot>')
     alone = urdf("robot", BicycleParameters(), file)
-    called = urdf("robot", BicycleParameters(), bare, {"probe": TYPES[kind]()})
+    called = urdf("robot", BicycleParameters(), bare, {"probe": GROUPS[kind]()})
     assert canonical(alone) == canonical(called)
 
 
@@ -262,9 +261,9 @@ def canonical(text: str) -> list[tuple[str, dict[str, object], object]]:
     ]
 
 
-@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("kind", IN_GAZEBO)
 def test_a_sensor_is_where_it_was_put_and_weighs_nothing(kind):
-    sensors = {"probe": TYPES[kind](xyz=(0.1, -0.2, 0.3), rpy=(0.0, 0.1, 0.2))}
+    sensors = {"probe": GROUPS[kind](xyz=(0.1, -0.2, 0.3), rpy=(0.0, 0.1, 0.2))}
     bare = simulated("bicycle", BicycleParameters())
     vehicle = simulated("bicycle", BicycleParameters(), sensors=sensors)
     frame = vehicle.find("frame[@name='probe']")
@@ -287,16 +286,16 @@ APPENDED = {
 }
 
 
-@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("kind", IN_GAZEBO)
 def test_topics_are_those_of_the_catalogue(kind):
-    vehicle = simulated("bicycle", BicycleParameters(), name="robo", sensors={"probe": TYPES[kind]()})
+    vehicle = simulated("bicycle", BicycleParameters(), name="robo", sensors={"probe": GROUPS[kind]()})
     for sensor in mounted(vehicle):
         own = sensor.findtext("topic")
         there = {own + end for end in APPENDED[sensor.get("type")] if ".." not in end}
         there |= {own.rpartition("/")[0] + "/camera_info" for end in APPENDED[sensor.get("type")] if ".." in end}
-        assert {topics.of_sensor("robo", f"probe/{stream.gz}") for stream in STREAMS[kind]} <= there
+        assert {topics.of_sensor("robo", f"probe/{stream.gz}") for stream in IN_GAZEBO[kind].streams} <= there
 
 
 def test_a_sensor_must_not_have_the_name_of_a_part():
     with pytest.raises(ValueError, match="sensor 'chassis' has the name of a part of"):
-        sdf(models()["bicycle"], BicycleParameters(), sensors={"chassis": TYPES["imu"]()})
+        sdf(models()["bicycle"], BicycleParameters(), sensors={"chassis": GROUPS["imu"]()})

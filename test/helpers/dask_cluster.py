@@ -96,13 +96,17 @@ def square(number: int) -> int:
 
 def leave_a_mark(folder: str, number: int) -> int:
     """A square; whoever finds a file with the number's name takes it away and dies, and all leave a mark."""
-    order = Path(folder) / f"die-{number}"
-    if order.exists():
-        order.unlink()
+    with contextlib.suppress(FileNotFoundError):
+        (Path(folder) / f"die-{number}").unlink()
         os.kill(os.getpid(), signal.SIGKILL)
     with (Path(folder) / "marks").open("a") as marks:
         marks.write(f"{number}\n")
     return number * number
+
+
+def leave_two_marks(folder: str) -> None:
+    for number in (0, 1):
+        leave_a_mark(folder, number)
 
 
 def never_three(number: int) -> int:

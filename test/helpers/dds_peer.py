@@ -6,7 +6,7 @@ import os
 import sys
 import time
 
-from vds_gz.parameters.declaration import Description, ParameterError
+from vds_gz.parameters.declaration import LARGEST_INTEGER, Description, ParameterError
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.dds import DdsGraph
 from vds_gz.ros.dds.context import Context
@@ -20,10 +20,10 @@ from vds_gz.ros.messages.portable import MessageTypes
 DESCRIPTIONS = (
     Description("use_sim_time", "bool", False, doc="Follow /clock.", read_only=False),
     Description("rate", "double", 50.0, "Hz", "Publications a second.", minimum=1.0, maximum=100.0, read_only=False),
-    Description("gain", "double", 1.0, "", "Any gain.", positive=True, read_only=False),
-    Description("steps", "integer", 20, "", "Steps between.", minimum=1, read_only=False),
+    Description("gain", "double", 1.0, "", "Any gain.", minimum=1e-6, read_only=False),
+    Description("steps", "integer", 20, "", "Steps between.", minimum=1, maximum=LARGEST_INTEGER, read_only=False),
     Description("plant.kind", "string", "kinematic", choices=("kinematic", "gazebo"), read_only=False),
-    Description("plant.mass", "double", 900.0, "kg", "Fixed while the node runs.", positive=True),
+    Description("plant.mass", "double", 900.0, "kg", "Fixed while the node runs.", minimum=1e-6),
 )
 
 

@@ -32,7 +32,7 @@ class Fork:
     def __init__(self, module: str, *arguments: str) -> None:
         output, program_output = os.pipe()
         self._keeper, keeper = socket.socketpair()
-        request = pickle.dumps((module, arguments, dict(os.environ), os.getcwd()))
+        request = pickle.dumps((module, arguments, dict(os.environ), os.getcwd(), sys.path))
         socket.send_fds(_server(), [request], [program_output, keeper.fileno()])
         os.close(program_output)
         keeper.close()
@@ -115,7 +115,9 @@ def _tell(keeper: int, number: int) -> None:
     os.write(keeper, number.to_bytes(4, "little", signed=True))
 
 
-def run(output: int, module: str, arguments: list[str], environment: dict[str, str], folder: str) -> int:
+def run(
+    output: int, module: str, arguments: list[str], environment: dict[str, str], folder: str, paths: list[str]
+) -> int:
     """The program itself, as its console script calls it."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for standard in (1, 2):
@@ -123,8 +125,9 @@ def run(output: int, module: str, arguments: list[str], environment: dict[str, s
     os.close(output)
     os.environ.clear()
     os.environ.update(environment)
+    # As the one who asks has them now; at the server's start they may have been those of another test.
     more = environment.get("PYTHONPATH", "").split(os.pathsep)
-    sys.path[:0] = [one for one in more if one and one not in sys.path]
+    sys.path[:] = [*(one for one in more if one and one not in paths), *paths]
     os.chdir(folder)
     sys.argv = [module, *arguments]
     return int(import_module(module).main())

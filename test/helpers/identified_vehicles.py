@@ -20,8 +20,8 @@ from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.study.compare.sources import simulate
 from vds_gz.study.identify.estimates import Estimate
-from vds_gz.study.identify.signals import Series, Signals
 from vds_gz.study.recording import Recording
+from vds_gz.study.signals import Series, Signals
 from vds_gz.vehicle.actuators import delay_steps
 from vds_gz.vehicle.autoware.delay import steps_of
 from vds_gz.vehicle.autoware.models import time_constant
@@ -192,6 +192,12 @@ def peaks(signals: Signals) -> dict[str, float]:
     return {name: float(np.max(np.abs(one.value))) for name, one in signals.measured.items()}
 
 
+def by_default(name: str) -> bool:
+    """A number is fitted without being asked for."""
+    group, _, last = name.rpartition(".")
+    return not group or last not in {"gain", "offset", "dead_band", "backlash"}
+
+
 def judged(fit: Found, case: Case, signals: Signals, geometry: Sequence[str] = ()) -> dict[str, Judged]:
     """Every number that was found, or should have been: a limit that is none need not be."""
     true = truth(case.vehicle, 1.0 / case.parameters.step_rate)
@@ -200,7 +206,7 @@ def judged(fit: Found, case: Case, signals: Signals, geometry: Sequence[str] = (
     rows = {}
     for name in {**true, **found}:
         value = true[name] if name in true else known_calibration(name)
-        if value is not None and (found.get(name) is not None or (name in true and math.isfinite(value))):
+        if isinstance(value, float) and (found.get(name) is not None or (math.isfinite(value) and by_default(name))):
             allowed = tolerance(name, value, scales, is_geometry=name in geometry)
             rows[name] = Judged(value, allowed, found.get(name))
     return rows

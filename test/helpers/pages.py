@@ -69,8 +69,11 @@ class Looker:
     async def say(self, kind: str, **content: Any) -> None:
         await self.socket.send_str(json.dumps({"kind": kind, **content}))
 
-    async def drive(self, v_x: float = 0.0, yaw_rate: float = 0.0, steering_angle: float = 0.0) -> None:
-        await self.say("drive", v_x=v_x, v_y=0.0, yaw_rate=yaw_rate, steering_angle=steering_angle)
+    async def drive(
+        self, v_x: float = 0.0, yaw_rate: float = 0.0, steering_angle: float = 0.0, age: float = 0.0
+    ) -> None:
+        sent = time.monotonic() - age
+        await self.say("drive", v_x=v_x, v_y=0.0, yaw_rate=yaw_rate, steering_angle=steering_angle, time=sent)
 
     async def ask(self, kind: str, **content: Any) -> str:
         """Ask for something; why it failed, empty if it did not."""

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from helpers.processes import Probe
-from vds_gz.interface.sensors.factory import sensor_outputs
+from vds_gz.interface.sensors.setup import sensor_outputs
 from vds_gz.interface.topics import Topic
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.ros.graph import QoS
-from vds_gz.sensing.streams import STREAMS
+from vds_gz.sensing.catalogue import SensorTypes
+from vds_gz.vehicle.model import Joint
+
+#: All types of sensors, their parameter groups, and those that Gazebo simulates, by their names.
+TYPES = dict(SensorTypes())
+GROUPS = {name: record.parameters for name, record in TYPES.items()}
+IN_GAZEBO = {name: record for name, record in TYPES.items() if record.gazebo}
 
 #: Formats of ``sensor_msgs/PointField``.
 FORMATS = {2: "u1", 4: "<u2", 6: "<u4", 7: "<f4", 8: "<f8"}
@@ -29,14 +36,15 @@ class Heard:
         only: str | None = None,
         prefix: str = "",
         seed: int = 0,
+        joints: Sequence[Joint] = (),
     ) -> None:
         """Announce the sensor, and listen to all of its topics, or to one."""
         self.probe = probe
         parameters = NodeParameters(frame_prefix=prefix, random_seed=seed, sensors={name: sensor})
-        (self.output,) = sensor_outputs(probe.graph, parameters)
+        (self.output,) = sensor_outputs(probe.graph, parameters, joints)
         self.topics = {
             one.ros: Topic(one.topic(name), one.ros_type, QoS(10, reliable=False))
-            for one in STREAMS[sensor.type]
+            for one in TYPES[sensor.type].streams
             if only in (None, one.ros)
         }
         for topic in self.topics.values():

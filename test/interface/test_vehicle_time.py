@@ -10,6 +10,7 @@ from helpers.processes import PATIENCE
 
 from vds_gz.interface import topics
 from vds_gz.interface.conversions import stamp_ns
+from vds_gz.interface.vehicle_status import CLOCK, COMMAND_TOPICS, SUFFIX, SYSTEM_CLOCK
 from vds_gz.interface.vehicle_time import VehicleTime
 from vds_gz.parameters.teleop import JoystickParameters
 from vds_gz.teleop.teleop import Teleop
@@ -68,6 +69,27 @@ def test_who_reports_nothing_lives_by_the_systems_time(probe):
     clock = known(probe, None)
     assert_of_the_system(clock)
     assert "no vehicle reports itself" in clock.vehicles()
+
+
+@pytest.mark.parametrize("clock", ["", "clock", "/1abc", "//clock", "/cl ock", "a\nb"])
+def test_a_vehicle_that_reports_a_clock_that_cannot_be_is_passed_over(probe, clock):
+    """Any text may come; whoever subscribed to it would be ended by an error."""
+    driver = VehicleTime(probe.graph, None)
+    driver.follow(["/twist_reference"], lambda: True)
+
+    def fill(message: Any) -> None:
+        for name, topic in (("car/sim_node", clock), ("van/sim_node", SYSTEM_CLOCK)):
+            status = probe.graph.message("diagnostic_msgs/msg/DiagnosticStatus")
+            status.name = f"{name}{SUFFIX}"
+            for key, value in ((COMMAND_TOPICS, "/twist_reference"), (CLOCK, topic)):
+                pair = probe.graph.message("diagnostic_msgs/msg/KeyValue")
+                pair.key, pair.value = key, value
+                status.values.append(pair)
+            message.status.append(status)
+
+    probe.hold(topics.DIAGNOSTICS, fill, lambda: "van" in driver.vehicles())
+    assert "car" not in driver.vehicles()
+    assert_of_the_system(driver)
 
 
 def test_a_log_is_sent_by_the_vehicles_clock(start, run, probe, tmp_path):

@@ -8,10 +8,10 @@ from xml.etree import ElementTree
 
 import pytest
 import yaml
+from helpers.sensors import TYPES
 
 from vds_gz.interface import topics
 from vds_gz.interface.topics import Topic
-from vds_gz.sensing.streams import STREAMS
 from vds_gz.share import share
 from vds_gz.vehicle.catalogue import models
 
@@ -29,7 +29,7 @@ NAV2 = {
 }
 
 #: Topics of a sensor with the name that `vds-gz run` gives its own.
-SENSORS = {stream.topic("lidar") for kind in ("rplidar_a2", "velodyne_vlp16") for stream in STREAMS[kind]}
+SENSORS = {stream.topic("lidar") for kind in ("rplidar_a2", "velodyne_vlp16") for stream in TYPES[kind].streams}
 
 RVIZ = ("vehicle", "side_by_side")
 

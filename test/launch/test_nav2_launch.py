@@ -21,6 +21,7 @@ from vds_gz.launching.arguments import LaunchError
 from vds_gz.parameters.load import load
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.yaml_reader import read_parameter_file
+from vds_gz.sensing.catalogue import SensorTypes
 from vds_gz.share import share
 from vds_gz.vehicle.catalogue import models
 
@@ -41,7 +42,7 @@ def controller(name: str, which: str) -> dict:
 
 def vehicle(name: str) -> NodeParameters:
     values = read_parameter_file(str(share("config", f"{VEHICLES[name]}.yaml")), "/sim_node")
-    return load(values, {model: one.parameters for model, one in models().items()})
+    return load(values, {model: one.parameters for model, one in models().items()}, SensorTypes())
 
 
 def hall() -> np.ndarray:

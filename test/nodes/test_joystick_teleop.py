@@ -180,7 +180,6 @@ def test_stamps_are_those_of_the_clock_that_is_followed(teleop, probe):
         (["-p", "dead_zone:=1.5"], "parameter 'dead_zone' is 1.5 (-p); it must be a finite number, at least 0"),
         (["-p", "enable_button:=-1"], "parameter 'enable_button' is -1; it must be a button, 0 or more"),
         (["--params-file", "nowhere.yaml"], "parameter file 'nowhere.yaml' does not exist"),
-        (["--", "--fast"], "argument '--fast' is unknown; parameters stand after --ros-args"),
     ],
 )
 def test_wrong_use_is_named_in_one_line(capsys, arguments, message):
@@ -188,6 +187,14 @@ def test_wrong_use_is_named_in_one_line(capsys, arguments, message):
     said = capsys.readouterr().err
     assert said.startswith(f"joystick_teleop: {message}")
     assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize("word", ["--fast", "xbox.yaml"])
+def test_what_is_left_over_is_refused(capsys, word):
+    with pytest.raises(SystemExit) as end:
+        main([word])
+    assert end.value.code == 2
+    assert f"'{word}'" in capsys.readouterr().err
 
 
 def test_it_helps_and_does_not_start(capsys):

@@ -9,11 +9,11 @@ from vds_gz.configuration import load_parameters, make_guarded_vehicle
 from vds_gz.description.footprint import footprint_of
 from vds_gz.description.urdf_reader import DescriptionError
 from vds_gz.description.urdf_writer import urdf
+from vds_gz.errors import ArgumentError
 from vds_gz.geometry.so3 import angles, quaternion
 from vds_gz.interface import topics
 from vds_gz.interface.topics import Topic
 from vds_gz.nodes.other_vehicles import SILENCE, OtherVehicle, OtherVehicles
-from vds_gz.nodes.surroundings import Surroundings
 from vds_gz.plant.in_world import WorldPlant
 from vds_gz.ros.errors import UnknownTypeError
 from vds_gz.ros.factory import open_graph
@@ -22,6 +22,7 @@ from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.command import twist
 from vds_gz.world.errors import WorldError
 from vds_gz.world.load import load_world
+from vds_gz.world.surroundings import Surroundings
 
 PARAMETERS = """
 /**:
@@ -168,6 +169,12 @@ def test_who_stands_is_touched_by_who_is_put_there_and_no_more_when_it_is_taken_
         moving.changes += 1
         plant.advance((k + 1) * SECOND)
         assert bool(plant.contacts) == touches
+
+
+@pytest.mark.parametrize("name", ["1abc", "red/blue-green", "a//b", "é"])
+def test_a_namespace_that_cannot_be_is_refused(probe, name):
+    with pytest.raises(ArgumentError, match="parameter 'other_vehicles'"):
+        OtherVehicles(probe.graph, f"red {name}")
 
 
 class OneOther:

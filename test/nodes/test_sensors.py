@@ -70,6 +70,52 @@ def test_a_held_body_rests():
     assert diary.entries[-1][1].pose.position == plant.body(0).pose.position
 
 
+def test_a_sensor_that_needs_joints_knows_them_of_a_held_body_too():
+    diary, plant = Diary(10.0), moving_plant()
+    sensors = Sensors([diary], plant, lambda time: None, joints=True)
+    sensors.begin(0)
+    run(sensors, plant, 1)
+    joints = plant.joint_states(0)
+    assert diary.entries[-1][1].joints == joints
+    assert max(joints.positions) > 0.1
+    run(sensors, plant, 1, begin=11 * SECOND // 10, held=True)
+    held = diary.entries[-1][1].joints
+    assert held.positions == plant.joint_states(0).positions
+    assert max(map(abs, held.velocities)) == 0.0
+
+
+def test_a_sensor_that_needs_no_joints_gets_none():
+    diary = Diary(10.0)
+    sensors = Sensors([diary], moving_plant(), lambda time: None)
+    sensors.begin(0)
+    run(sensors, sensors._plant, 1)
+    assert diary.entries[-1][1].joints is None
+
+
+def test_what_the_plant_has_not_seen_yet_is_measured_later():
+    class Late(KinematicPlant):
+        """A plant that sees 0.25 s late, as one in another process does."""
+
+        newest = 0
+
+        def seen(self, time):
+            return time <= self.newest
+
+    diary, plant = Diary(10.0), Late(load_vehicle("forklift"))
+    sensors = Sensors([diary], plant, lambda time: None)
+    sensors.begin(0)
+    for moment in range(0, SECOND, SECOND // 10):
+        plant.newest = moment - SECOND // 4
+        sensors.serve(moment, held=False)
+        assert [entry[0][-1] for entry in diary.entries] == [*range(0, max(0, moment - SECOND // 4 + 1), SECOND // 10)]
+    plant.newest = SECOND
+    sensors.measure()
+    assert [entry[0][-1] for entry in diary.entries] == [*range(0, SECOND, SECOND // 10)]
+    sensors.serve(SECOND, held=False)
+    sensors.begin(0)
+    assert sensors.next == 0
+
+
 def test_what_nobody_hears_has_time_and_asks_for_no_scene():
     silent = Diary(10.0, subscribed=False)
     scenes = []

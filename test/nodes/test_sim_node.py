@@ -307,6 +307,19 @@ def test_wrong_use_is_said_in_one_line_with_exit_code_2(start, arguments, said):
     assert len(node.output.splitlines()) == 1
 
 
+def test_the_node_takes_a_file_and_says_what_it_runs(run, probe, tmp_path):
+    """In any namespace; what stands on the command line counts for more."""
+    file = tmp_path / "robot.yaml"
+    file.write_text("sim_node:\n  ros__parameters:\n    model: omni\n    world: hall\n    pub_rate: 20.0\n")
+    node = run("vds_gz.cli", "node", str(file), "--ros-args", "-r", "__ns:=/car", "-r", "twist_reference:=cmd_vel")
+    probe.until(lambda: "vds-gz view" in node.output, "the start")
+    lines = [line.partition("[car.sim_node]: ")[2] for line in node.output.splitlines()[-3:]]
+    assert lines[0] == f"model omni, from {file}"
+    assert lines[1] == "plant kinematic, world hall"
+    assert lines[2].startswith("commands on /car/cmd_vel, /car/twist_stamped_reference")
+    assert lines[2].endswith("; status on /diagnostics, picture by `vds-gz view --namespace /car`")
+
+
 @pytest.mark.parametrize("name", ["command_timeout", "twist_reference_max_oldness"])
 def test_the_age_limit_of_commands_has_two_names(start, probe, name):
     start("-p", "command_timeout:=0.25", "-p", "model:=omni")

@@ -82,7 +82,7 @@ def names(values) -> set[str]:
 def test_simulator_and_vehicle_files(tmp_path):
     result = translation(tmp_path, SIMULATOR, VEHICLE)
     parameters = load(
-        [one for one in result.overrides if not one.name.startswith("measurement_noise.")], parameter_groups()
+        [one for one in result.overrides if not one.name.startswith("measurement_noise.")], parameter_groups(), {}
     )
     assert parameters.model == "delay_steer_acc_geared"
     assert parameters.pub_rate == 40.0

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from helpers.sensors import GROUPS
 
 from vds_gz.parameters import reference_page as reference
 from vds_gz.parameters.actuators import BodyLimits, DriveParameters, SteeringParameters
@@ -23,7 +24,7 @@ from vds_gz.parameters.declaration import (
 )
 from vds_gz.parameters.gazebo import GazeboParameters
 from vds_gz.parameters.node import LocalizationParameters, NodeParameters
-from vds_gz.parameters.sensors import TYPES, Imu, Lidar2d
+from vds_gz.parameters.sensors import Imu, Lidar2d
 from vds_gz.parameters.teleop import JoystickParameters, KeyParameters
 from vds_gz.parameters.vehicles import BicycleParameters, OmniParameters
 from vds_gz.vehicle.bicycle import BICYCLE
@@ -80,7 +81,7 @@ def test_every_parameter_of_all_groups_is_described_once_by_its_dotted_name():
 
 def test_a_description_tells_type_unit_bounds_and_meaning():
     assert KNOWN["front.radius"] == Description(
-        "front.radius", "double", 0.25, "m", "half the diameter", maximum=2.0, positive=True, aliases=("vis_radius",)
+        "front.radius", "double", 0.25, "m", "half the diameter", 1e-6, 2.0, aliases=("vis_radius",)
     )
     assert [KNOWN[name].type for name in ("length", "lit", "colour", "name", "front.spokes")] == [
         "double",
@@ -164,7 +165,10 @@ def test_a_text_must_be_a_text(value):
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
 def test_a_number_must_be_finite(value):
-    assert refusal("length", value) == f"parameter 'length' is {value}; it must be a finite number, at least 0.5 [m]"
+    assert (
+        refusal("length", value)
+        == f"parameter 'length' is {value}; it must be a finite number, at least 0.5, at most 1e+06 [m]"
+    )
 
 
 @pytest.mark.parametrize("name", ["length", "front.spokes"])
@@ -174,14 +178,20 @@ def test_a_whole_number_that_ros_cannot_hold_is_refused(name, value):
 
 
 def test_a_number_below_its_bound_is_refused_with_the_bound_and_the_unit():
-    assert refusal("length", 0.4) == "parameter 'length' is 0.4; it must be a finite number, at least 0.5 [m]"
-    assert refusal("front.spokes", 2) == "parameter 'front.spokes' is 2; it must be a whole number, at least 3"
+    assert (
+        refusal("length", 0.4)
+        == "parameter 'length' is 0.4; it must be a finite number, at least 0.5, at most 1e+06 [m]"
+    )
+    assert (
+        refusal("front.spokes", 2)
+        == "parameter 'front.spokes' is 2; it must be a whole number, at least 3, at most 9223372036854775807"
+    )
 
 
 @pytest.mark.parametrize("value", [0, 0.0, -1.0, 2.1])
 def test_a_positive_number_with_a_maximum_tells_both_bounds(value):
     message = refusal("front.radius", value)
-    assert message.endswith("it must be a finite number, greater than 0, at most 2 [m]")
+    assert message.endswith("it must be a finite number, at least 1e-06, at most 2 [m]")
 
 
 def test_a_word_must_be_one_of_the_choices():
@@ -262,11 +272,11 @@ def test_every_table_of_the_reference_page_is_a_table():
 
 def test_the_reference_page_writes_defaults_and_bounds_as_one_would_in_a_file():
     page = reference.markdown(describe(Cart()))
-    assert "| `length` | double | 1.5 | m | >= 0.5 | yes | from front to rear |" in page
+    assert "| `length` | double | 1.5 | m | 0.5 to 1e+06 | yes | from front to rear |" in page
     assert "| `lit` | bool | true |  |  |  | the lamp is on |" in page
     assert "| `colour` | string | `red` |  | `red`, `green` |  | colour of the paint |" in page
     assert "| `name` | string | (empty) |  |  | yes | what it is called |" in page
-    assert "| `radius` | double | 0.25 | m | 0 < x <= 2 |  | half the diameter (also `vis_radius`) |" in page
+    assert "| `radius` | double | 0.25 | m | 1e-06 to 2 |  | half the diameter (also `vis_radius`) |" in page
     assert "| `spokes` | integer | `5` |  | >= 3 |  | how many spokes |" in page
 
 
@@ -276,8 +286,21 @@ GROUPS = (
     *(model.parameters for model in OWN),
     *(DriveParameters, SteeringParameters, MechanicalParameters, MeasurementNoiseParameters),
     *(NodeParameters, LocalizationParameters, GazeboParameters, JoystickParameters, KeyParameters),
-    *TYPES.values(),
+    *GROUPS.values(),
 )
+
+
+@pytest.mark.parametrize("kind", GROUPS, ids=lambda kind: kind.__name__)
+def test_every_number_has_finite_bounds(kind):
+    for one in describe(kind()):
+        assert math.isfinite(one.minimum), one.name
+        assert math.isfinite(one.maximum), one.name
+        if one.type == "double":
+            for value in (one.minimum, one.maximum):
+                assert one.check(value) == value
+            for value in (math.nextafter(one.minimum, -math.inf), math.nextafter(one.maximum, math.inf)):
+                with pytest.raises(ParameterError, match="at least"):
+                    one.check(value)
 
 
 @pytest.mark.parametrize("kind", GROUPS, ids=lambda kind: kind.__name__)
@@ -291,12 +314,15 @@ def test_every_group_refuses_every_number_that_is_none_by_name(kind):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: BicycleParameters(wheel_base=-1.0), "'wheel_base' is -1; it must be a finite number, greater than 0"),
+        (lambda: BicycleParameters(wheel_base=-1.0), "'wheel_base' is -1; it must be a finite number, at least 1e-06"),
         (lambda: BicycleParameters(reverse="yes"), "'reverse' is 'yes'; it must be a bool"),
         (lambda: OmniParameters(roller_pattern="y"), "'roller_pattern' is 'y'; it must be one of o, x"),
         (lambda: DriveParameters(dead_time=61.0), "'dead_time' is 61; it must be .*, at least 0, at most 60 .s."),
         (lambda: dataclasses.replace(DriveParameters(), dead_time=-0.1), "'dead_time' is -0.1; .*, at least 0"),
-        (lambda: Imu(xyz=(0.0, 1.0)), "'xyz' is .0.0, 1.0.; it must be a list of 3 finite numbers .m."),
+        (
+            lambda: Imu(xyz=(0.0, 1.0)),
+            "'xyz' is .0.0, 1.0.; it must be a list of 3 finite numbers, .* at most 1e.06 .m.",
+        ),
     ],
 )
 def test_a_group_made_in_python_names_the_parameter_its_value_and_what_would_be_right(make, message):

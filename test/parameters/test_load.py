@@ -5,6 +5,7 @@ import math
 
 import pytest
 import yaml
+from helpers.sensors import TYPES
 
 from vds_gz.parameters.declaration import ParameterError
 from vds_gz.parameters.load import load
@@ -63,13 +64,13 @@ def flat(tree: dict, prefix: str = ""):
 
 
 def loaded(values: dict | None = None, **more) -> NodeParameters:
-    return load([Override(name, value) for name, value in ((values or {}) | more).items()], MODELS)
+    return load([Override(name, value) for name, value in ((values or {}) | more).items()], MODELS, TYPES)
 
 
 def refusal(values: dict | None = None, origin: str = "", **more) -> str:
     """The message with which values are refused."""
     with pytest.raises(ParameterError) as caught:
-        load([Override(name, value, origin) for name, value in ((values or {}) | more).items()], MODELS)
+        load([Override(name, value, origin) for name, value in ((values or {}) | more).items()], MODELS, TYPES)
     return str(caught.value)
 
 
@@ -110,7 +111,7 @@ def test_of_a_file_for_all_models_the_chosen_ones_values_are_used(model, field, 
 
 def test_of_several_values_for_one_name_the_last_counts():
     overrides = [Override("step_rate", 200.0), Override("step_rate", 400.0)]
-    assert load(overrides, MODELS).step_rate == 400.0
+    assert load(overrides, MODELS, TYPES).step_rate == 400.0
 
 
 @pytest.mark.parametrize(
@@ -133,7 +134,7 @@ def test_an_older_name_and_the_new_one_are_one_parameter_and_the_last_counts():
     names = ("model_params.bicycle.vis_track_fixed", "model_params.bicycle.track_fixed")
     for order in (names, names[::-1]):
         overrides = [Override(order[0], 0.7), Override(order[1], 0.9)]
-        assert load(overrides, MODELS).vehicle.track_fixed == 0.9
+        assert load(overrides, MODELS, TYPES).vehicle.track_fixed == 0.9
 
 
 def test_an_older_name_holds_in_its_own_group_only():
@@ -171,7 +172,7 @@ def test_an_unknown_name_is_refused_with_the_nearest_valid_one():
     ],
 )
 def test_the_nearest_name_is_the_one_that_was_meant(wrong, right):
-    assert refusal({wrong: 1.0}).endswith(f"the nearest valid name is '{right}'")
+    assert refusal({wrong: 1.0}).splitlines()[0].endswith(f"the nearest valid name is '{right}'")
 
 
 def test_even_a_name_like_no_other_is_refused_with_one_clear_message():
@@ -184,7 +185,8 @@ def test_an_unknown_name_tells_where_it_stood():
 
 
 def test_an_unknown_model_is_refused_with_those_that_there_are():
-    assert refusal(model="tank") == "parameter 'model' is 'tank'; it must be one of bicycle, differential, omni"
+    said = "parameter 'model' is 'omi'; it must be one of bicycle, differential, omni; the nearest is 'omni'"
+    assert refusal(model="omi") == said
 
 
 def test_a_group_is_no_parameter():
@@ -194,8 +196,8 @@ def test_a_group_is_no_parameter():
 @pytest.mark.parametrize(
     ("name", "value", "words"),
     [
-        ("step_rate", 0.0, "is 0; it must be a finite number, greater than 0, at most 100000 [Hz]"),
-        ("step_rate", 200_000.0, "is 200000; it must be a finite number, greater than 0, at most 100000 [Hz]"),
+        ("step_rate", 0.0, "is 0; it must be a finite number, at least 0.1, at most 100000 [Hz]"),
+        ("step_rate", 200_000.0, "is 200000; it must be a finite number, at least 0.1, at most 100000 [Hz]"),
         ("step_rate", "fast", "is 'fast'; it must be a double"),
         ("step_rate", True, "is True; it must be a double"),
         ("use_sim_time", 1, "is 1; it must be a bool"),
@@ -204,12 +206,16 @@ def test_a_group_is_no_parameter():
         ("localization.seed", True, "is True; it must be an integer"),
         ("localization.seed", -1, "is -1; it must be a whole number, at least 0"),
         ("model", 3, "is 3; it must be a string"),
-        ("model_params.bicycle.wheel_base", 0.0, "is 0; it must be a finite number, greater than 0 [m]"),
-        ("model_params.bicycle.base_link_offset", math.inf, "is inf; it must be a finite number [m]"),
+        ("model_params.bicycle.wheel_base", 0.0, "is 0; it must be a finite number, at least 1e-06, at most 1e+06 [m]"),
+        (
+            "model_params.bicycle.base_link_offset",
+            math.inf,
+            "is inf; it must be a finite number, at least -100, at most 100 [m]",
+        ),
         (
             "model_params.bicycle.drive_actuator.time_constant",
             -0.1,
-            "is -0.1; it must be a finite number, at least 0 [s]",
+            "is -0.1; it must be a finite number, at least 0, at most 1e+06 [s]",
         ),
         (
             "model_params.bicycle.drive_actuator.dead_time",
@@ -288,5 +294,37 @@ def test_rollers_in_an_o_cannot_turn_wheels_that_stand_in_a_square():
 
 
 def test_what_does_not_fit_together_is_said_of_the_chosen_model_only():
-    square = {"model": "bicycle", "model_params.omni.wheel_base": 1.2, "model_params.omni.track": 1.2}
+    square = {
+        "model": "bicycle",
+        "model_params.bicycle.wheel_base": 2.0,
+        "model_params.omni.wheel_base": 1.2,
+        "model_params.omni.track": 1.2,
+    }
     assert loaded(square).model == "bicycle"
+
+
+def test_parameters_of_other_models_alone_are_refused():
+    said = refusal({"model": "omni", "model_params.bicycle.wheel_base": 2.0})
+    assert "'model_params.bicycle.wheel_base' is of the model 'bicycle'" in said
+    assert "'model_params.omni', or 'model: bicycle', would be right" in said
+
+
+def test_everything_that_is_wrong_is_said_at_once():
+    wrong = {
+        "steprate": 5.0,
+        "step_rate": -1.0,
+        "sensors.a.type": "lidr",
+        "sensors.b.rate": 3.0,
+        "model_params.bicycle.wheel_base": "long",
+        "localization.seed": -1,
+    }
+    lines = refusal(wrong).splitlines()
+    named = ("'sensors.a.type'", "sensor 'b'", "'steprate'", "'step_rate' is -1", "'model_params", "'localization.")
+    assert len(lines) == len(named)
+    assert all(any(name in line for line in lines) for name in named)
+
+
+def test_what_does_not_fit_together_is_said_of_every_group():
+    limit = "model_params.bicycle.steering_actuator.max_position"
+    said = refusal({"pub_rate": 2000.0, limit: 0.0, "gazebo.model": ""}).splitlines()
+    assert [line.partition(":")[0] for line in said] == ["gazebo", "model_params.bicycle"]

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from vds_gz.configuration import in_world, load_parameters, parameters_of, preset_file, preset_names
+from vds_gz.configuration import (
+    in_world,
+    load_parameters,
+    parameters_of,
+    preset_file,
+    preset_names,
+    read_vehicle_file,
+)
 from vds_gz.description.urdf_writer import urdf
+from vds_gz.errors import ArgumentError
 from vds_gz.parameters.override import Override
 from vds_gz.parameters.yaml_reader import read_parameter_file
 from vds_gz.vehicle.catalogue import models
@@ -59,3 +67,25 @@ def test_a_vehicle_without_sensors_sees_a_world_with_a_lidar(own, lidars):
     parameters = parameters_of([*before, *in_world(before, "hall", "test")])
     assert parameters.world == "hall"
     assert list(parameters.sensors) == (["lidar"] if lidars else ["imu"])
+
+
+SECTIONS = """
+/**: {ros__parameters: {pub_rate: 10.0, clock_rate: 10.0, step_rate: 100.0}}
+sim_node: {ros__parameters: {pub_rate: 20.0, clock_rate: 20.0}}
+/car/sim_node: {ros__parameters: {pub_rate: 30.0}}
+"""
+
+
+def test_in_a_namespace_a_section_by_name_overrides_those_with_wildcards(tmp_path):
+    file = tmp_path / "robot.yaml"
+    file.write_text(SECTIONS, encoding="utf-8")
+    parameters = parameters_of(read_vehicle_file(file, "/car/sim_node"))
+    assert (parameters.pub_rate, parameters.clock_rate, parameters.step_rate) == (30.0, 20.0, 100.0)
+
+
+@pytest.mark.parametrize("wrong", ["pub_rate: 20.0", "pub_rate: 30.0"])
+def test_a_wrong_value_is_refused_in_every_section(tmp_path, wrong):
+    file = tmp_path / "robot.yaml"
+    file.write_text(SECTIONS.replace(wrong, "pub_rate: [1, a]"), encoding="utf-8")
+    with pytest.raises(ArgumentError, match=r"'pub_rate', .* mixes types"):
+        read_vehicle_file(file, "/car/sim_node")

@@ -3,11 +3,12 @@
 from pathlib import Path
 
 import pytest
+from helpers.sensors import GROUPS, TYPES
 
 from vds_gz.parameters.declaration import Description, ParameterError, describe
 from vds_gz.parameters.load import load
 from vds_gz.parameters.override import Override
-from vds_gz.parameters.sensors import TYPES, Imu, VelodyneVlp16
+from vds_gz.parameters.sensors import Imu, VelodyneVlp16
 from vds_gz.parameters.vehicles import BicycleParameters
 
 MODELS = {"bicycle": BicycleParameters}
@@ -16,11 +17,11 @@ MODELS = {"bicycle": BicycleParameters}
 def loaded(**values):
     """Parameters with these of one sensor, ``lidar1``."""
     overrides = [Override(f"sensors.lidar1.{name}", value, "file a.yaml") for name, value in values.items()]
-    return load(overrides, MODELS).sensors
+    return load(overrides, MODELS, TYPES).sensors
 
 
 def test_none_by_default():
-    assert load([], MODELS).sensors == {}
+    assert load([], MODELS, TYPES).sensors == {}
 
 
 def test_a_sensor_has_the_defaults_of_its_type():
@@ -34,18 +35,18 @@ def test_values_are_taken_wherever_the_type_stands():
 
 def test_several_keep_their_order():
     overrides = [Override(f"sensors.{name}.type", "imu") for name in ("rear", "front")]
-    assert list(load(overrides, MODELS).sensors) == ["rear", "front"]
+    assert list(load(overrides, MODELS, TYPES).sensors) == ["rear", "front"]
 
 
 def test_the_last_type_counts():
     overrides = [Override("sensors.a.type", kind) for kind in ("camera", "imu")]
-    assert load(overrides, MODELS).sensors == {"a": Imu()}
+    assert load(overrides, MODELS, TYPES).sensors == {"a": Imu()}
 
 
-@pytest.mark.parametrize("name", TYPES)
+@pytest.mark.parametrize("name", GROUPS)
 def test_every_type_can_be_distinguished_and_described(name):
     assert loaded(type=name)["lidar1"].type == name
-    for one in describe(TYPES[name]()):
+    for one in describe(GROUPS[name]()):
         assert one.doc
         assert one.read_only
 
@@ -59,14 +60,17 @@ def test_every_type_can_be_distinguished_and_described(name):
             {"type": "imu", "rat": 1.0},
             "unknown parameter 'sensors.lidar1.rat' .* nearest valid name is 'sensors.lidar1.r",
         ),
-        ({"type": "imu", "xyz": [1.0, 2.0]}, r"'sensors.lidar1.xyz' is \[1.0, 2.0\] .* list of 3 finite numbers \[m\]"),
+        (
+            {"type": "imu", "xyz": [1.0, 2.0]},
+            r"'sensors.lidar1.xyz' is \[1.0, 2.0\] .* list of 3 finite numbers, .* at most 1e\+06 \[m\]",
+        ),
         ({"type": "imu", "xyz": 1.0}, "must be a list of 3 finite numbers"),
         ({"type": "imu", "xyz": "abc"}, "must be a list of 3 finite numbers"),
         ({"type": "imu", "xyz": [True, 1.0, 2.0]}, "must be a list of 3 finite numbers"),
         ({"type": "imu", "xyz": [float("nan"), 1.0, 2.0]}, "must be a list of 3 finite numbers"),
-        ({"type": "imu", "rate": 0.0}, "greater than 0, at most 1000"),
+        ({"type": "imu", "rate": 0.0}, "at least 1e-06, at most 1000"),
         ({"type": "velodyne_vlp16", "rate": 0.0}, r"'sensors.lidar1.rate' is 0 .* at least 0.25, at most 1000 \[Hz\]"),
-        ({"type": "lidar2d", "rays": 10**9}, "'sensors.lidar1.rays' is 1e.09 .* at least 2, at most 65536"),
+        ({"type": "lidar2d", "rays": 10**9}, "'sensors.lidar1.rays' is 1000000000 .* at least 2, at most 65536"),
         ({"type": "ouster_os1", "rows": 10**6}, "at least 1, at most 512"),
         ({"type": "camera", "columns": 10**6}, "at least 1, at most 8192"),
         ({"type": "lidar2d", "min_range": 30.0}, "'min_range' is 30; it must be less than max_range, 30"),
@@ -85,12 +89,12 @@ def test_refused(values, words):
 @pytest.mark.parametrize("name", ["1st", "", "front-left", "vörne"])
 def test_a_name_must_be_good_for_topics_and_frames(name):
     with pytest.raises(ParameterError, match="its name must be a letter and then letters, digits or '_'"):
-        load([Override(f"sensors.{name}.type", "imu", "here")], MODELS)
+        load([Override(f"sensors.{name}.type", "imu", "here")], MODELS, TYPES)
 
 
 def test_a_list_parameter_says_its_length():
     one = Description("corner", "double_array", (0.0, 0.0), "m")
-    assert one.bounds() == "a list of 2 finite numbers"
+    assert one.bounds() == "a list of 2 finite numbers, at least -1e+06, at most 1e+06"
     assert one.check([1, 2.5]) == (1.0, 2.5)
 
 
@@ -100,8 +104,10 @@ DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "gazebo_models.md"
 @pytest.mark.parametrize("name", TYPES)
 def test_the_document_has_every_parameter_with_its_default(name):
     rows = [line for line in DOCUMENT.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
-    (row,) = [line for line in rows if f"`{name}`" in line.split("|")[1]]
-    for one in describe(TYPES[name]()):
+    row = next((line for line in rows if f"`{name}`" in line.split("|")[1]), None)
+    assert row, f"docs/gazebo_models.md needs a row for the sensor '{name}', with its topics and parameters"
+    assert all(f"`{stream.ros}`" in row for stream in TYPES[name].streams)
+    for one in describe(GROUPS[name]()):
         if one.name not in ("type", "xyz", "rpy"):
             default = f"{one.default:g}" if isinstance(one.default, float) else str(one.default).lower()
             assert f"`{one.name}` {default}" in row

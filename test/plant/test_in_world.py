@@ -14,7 +14,6 @@ from vds_gz.description.urdf_writer import urdf
 from vds_gz.geometry.attitude import Attitude
 from vds_gz.geometry.se2 import Pose
 from vds_gz.geometry.so3 import into_body
-from vds_gz.nodes.surroundings import Surroundings
 from vds_gz.parameters.autoware import slope_acceleration
 from vds_gz.plant.base import Level
 from vds_gz.plant.in_world import WorldPlant
@@ -28,6 +27,7 @@ from vds_gz.world.packing import Thing
 from vds_gz.world.ray_caster import RayCaster
 from vds_gz.world.scene import Scene
 from vds_gz.world.shapes import Box, Capsule, Cylinder, HalfSpace, Mesh, sphere
+from vds_gz.world.surroundings import Surroundings
 from vds_gz.world.sweep import SKIN
 
 SECOND = 1_000_000_000
@@ -232,11 +232,66 @@ def test_a_wall_stops_the_car_where_it_stands(speed):
     assert contact.normal == pytest.approx((-1.0, 0.0, 0.0), abs=1e-6)
     assert contact.point[0] == pytest.approx(3.3, abs=1e-6)
     assert contact.depth == 0.0
-    assert max(plant.joint_states(0).velocities) > 0.0  # its wheels slip
+    assert not any(plant.joint_states(0).velocities)
+    assert plant.joint_states(0).positions[-1] == pytest.approx(motion.x / 0.25, rel=1e-6)  # no wheel slipped
     assert "touches wall" in plant.status().text
     drive(plant, twist(-speed, 0.0, 0.0), 0.5)
     assert plant.motion(0).x < 3.3 - FRONT - 0.4 * speed
     assert plant.contacts == ()
+
+
+#: No model gains more speed in a second than this [m/s^2].
+GAIN = 1.5
+
+
+def limited(model):
+    """The defaults of a model, whose drives gain no more than :data:`GAIN`."""
+    limits = {"bicycle": "drive_actuator.max_acceleration", "differential": "drive_actuators.max_acceleration"}
+    limits["omni"] = limits["differential"]
+    groups = {"delay": "vel_rate_lim", "actuation": "vel_rate_lim"}
+    name = limits.get(model) or groups[model.partition("_")[0]]
+    return load_parameters("vds_defaults", {"model": model, f"model_params.{model}.{name}": GAIN})
+
+
+@pytest.mark.parametrize("model", [name for name in models() if not name.startswith("ideal")])
+def test_a_vehicle_that_is_released_accelerates_within_its_limits(model):
+    """It presses against a wall and is lifted away: its drives begin at rest, and an IMU feels no blow."""
+    plant = plant_in([Thing("wall", Box((1.0, 20.0, 2.0)), at(4.0, 0.0, 1.0))], limited(model))
+    drive(plant, twist(0.8, 0.0, 0.0), 7.0)
+    assert plant.contacts
+    assert plant.motion(0).v_x == 0.0
+    plant.set_pose(Pose(-50.0))
+    joints = plant.joint_states(0).positions
+    assert _felt(plant, 1.0) <= 1.001 * GAIN
+    way = plant.motion(0).x + 50.0
+    assert way > 0.2
+    # Wheels that stood with the vehicle have rolled as far as it went.
+    radius = 0.5 * plant.vehicle.parameters.tire_diameter
+    assert plant.joint_states(0).positions[-1] - joints[-1] == pytest.approx(way / radius, abs=1e-3 / radius)
+
+
+def test_a_vehicle_whose_obstacle_goes_accelerates_within_its_limits(tmp_path):
+    cart = "{name: cart, box: [2, 1, 1], path: [[4, 0], [4, 0], [4, 20]], times: [0, 2.5, 2.6]}"
+    (tmp_path / "cart.yaml").write_text(f"obstacles: [{cart}]", encoding="utf-8")
+    ground = RayCaster([GROUND], compiled=False)
+    vehicle, footprint = vehicle_of(limited("bicycle"))
+    surroundings = Surroundings(Scene("test", ground, ground), [read_obstacles(tmp_path / "cart.yaml")])
+    plant = WorldPlant(vehicle, footprint, surroundings, "stop")
+    plant.set_pose(Pose(3.4 - footprint.upper[0]))
+    drive(plant, twist(0.8, 0.0, 0.0), 2.4)
+    assert [contact.thing.name for contact in plant.contacts] == ["cart"]
+    assert _felt(plant, 1.0) <= 1.001 * GAIN
+    assert plant.motion(0).v_x > 0.5
+
+
+def _felt(plant, seconds):
+    """The most acceleration along x, by an IMU and by the speed's changes, while time goes on [m/s^2]."""
+    speeds, felt = [plant.motion(0).v_x], []
+    for _ in range(round(seconds * 1000)):
+        plant.advance(plant.vehicle.time + 1_000_000)
+        speeds.append(plant.motion(0).v_x)
+        felt.append(abs(plant.body(plant.vehicle.time).acceleration[0]))
+    return max(*felt, *np.abs(np.diff(speeds)) * 1000.0)
 
 
 @pytest.mark.parametrize("period", [20_000_000, 333_000_000])

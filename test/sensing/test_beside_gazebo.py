@@ -14,7 +14,7 @@ from helpers.simulation import NEEDS_GAZEBO, records
 from vds_gz.description.sdf import sdf
 from vds_gz.geometry.se3 import Transform
 from vds_gz.geometry.so3 import quaternion
-from vds_gz.parameters.sensors import Gnss, Imu, Sensor
+from vds_gz.parameters.sensors import Gnss, Imu, SensorParameters
 from vds_gz.parameters.vehicles import BicycleParameters
 from vds_gz.sensing.body import BodyState
 from vds_gz.sensing.gnss import GnssModel
@@ -43,7 +43,7 @@ WORLD = """<sdf version='1.9'><world name='w'>
 RATE = 500.0
 
 
-def in_sdf(sensor: Sensor) -> str:
+def in_sdf(sensor: SensorParameters) -> str:
     """The ``<sensor>`` as a vehicle in Gazebo has it, where its link would be."""
     vehicle = ElementTree.fromstring(sdf(models()["bicycle"], BicycleParameters(), sensors={"probe": sensor}))
     (one,) = vehicle.iterfind(".//sensor[@name='probe']")
@@ -53,7 +53,9 @@ def in_sdf(sensor: Sensor) -> str:
     return ElementTree.tostring(one, encoding="unicode")
 
 
-def gazebos(folder: Path, sensor: Sensor, steps: int, pose: str = "0 0 0 0 0 0", speed: float = 0.0) -> np.ndarray:
+def gazebos(
+    folder: Path, sensor: SensorParameters, steps: int, pose: str = "0 0 0 0 0 0", speed: float = 0.0
+) -> np.ndarray:
     """What Gazebo's sensor measures on an arm that turns with a speed [rad/s] at a pose."""
     file = folder / "world.sdf"
     file.write_text(WORLD.format(pose=pose, sensor=in_sdf(sensor), speed=speed))

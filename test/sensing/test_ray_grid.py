@@ -7,10 +7,10 @@ import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
+from helpers.sensors import GROUPS
 
 from vds_gz.description.urdf_writer import urdf
 from vds_gz.parameters.sensors import (
-    TYPES,
     Helios26,
     Helios31,
     Helios70,
@@ -23,7 +23,7 @@ from vds_gz.parameters.sensors import (
 from vds_gz.parameters.vehicles import BicycleParameters
 from vds_gz.sensing.ray_grid import column_count, driver_grid, gazebo_bands, gazebo_grid
 
-LIDARS = [group for group in TYPES.values() if issubclass(group, Lidar)]
+LIDARS = [group for group in GROUPS.values() if issubclass(group, Lidar)]
 
 
 def lidars_of_the_model(sensor: Lidar) -> list[ET.Element]:

@@ -226,3 +226,15 @@ def test_a_gear_and_a_command_that_waits_act_on_commands_as_arrays_too():
             vehicle.advance(700 * MILLISECOND)
         assert all_at_once.command == one.command
         assert snapshot(all_at_once) == snapshot(one)
+
+
+def test_jitter_is_the_same_where_commands_are_entered_at_once():
+    commands, times = [twist(0.1 * k, 0.0, 0.2) for k in range(30)], [k * 20 * MILLISECOND for k in range(30)]
+    single = Vehicle(DIFFERENTIAL, DifferentialParameters(), dead_time_jitter=0.1, seed=5)
+    for command, time in zip(commands, times, strict=True):
+        single.enter(command, time)
+    single.advance(SECOND)
+    together = CompiledVehicle(DIFFERENTIAL, DifferentialParameters(), dead_time_jitter=0.1, seed=5)
+    columns = {"kind": TWIST, "v_x": [command.v_x for command in commands], "yaw_rate": 0.2}
+    together.follow(command_records(**columns), np.array(times), SECOND)
+    assert together.motion() == single.motion()

@@ -33,9 +33,17 @@ def test_the_steady_reference_of_a_response_has_that_response(points, chosen):
     p = DriveParameters(map_references=tuple(references), map_responses=tuple(responses), gain=2.0, offset=0.5)
     c = drive_coefficients(p, 1e-3)
     response = 2.0 * responses[chosen % len(responses)] + 0.5
-    if references[0] >= 0.0 and response < 0.5:
-        return  # such a map is mirrored, so a reference of the other sign may be the nearer one
     assert static_response(c, steady_reference(c, response)) == pytest.approx(response, abs=1e-9)
+
+
+def test_the_steady_reference_of_a_map_that_turns_round_is_of_the_other_sign():
+    c = drive_coefficients(DriveParameters(map_references=(0.0, 1.0), map_responses=(0.0, -2.0)), 1e-3)
+    assert [steady_reference(c, response) for response in (-1.0, 0.0, 1.0)] == [0.5, 0.0, -0.5]
+
+
+def test_a_response_that_begins_only_at_the_first_point_needs_no_reference_at_standstill():
+    c = drive_coefficients(DriveParameters(map_references=(0.2, 1.0), map_responses=(0.0, 2.0)), 1e-3)
+    assert steady_reference(c, 0.0) == 0.0
 
 
 def test_a_map_acts_between_dead_band_and_gain():

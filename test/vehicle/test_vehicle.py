@@ -496,3 +496,40 @@ def test_the_maximum_commands_that_are_accepted_keep_everything_finite(model, pa
         assert all(map(math.isfinite, dataclasses.astuple(vehicle.motion())))
         for state in joints_of(vehicle).values():
             assert all(map(math.isfinite, state))
+
+
+# Jitter of the dead time
+
+
+def commanded_speeds(seed: int, jitter=0.05) -> list[float]:
+    """The command that holds in every millisecond, of commands that come every 10 ms and count up."""
+    ideal = dataclasses.replace(DifferentialParameters(), drive_actuators=IDEAL_DRIVE)
+    vehicle = Vehicle(DIFFERENTIAL, ideal, dead_time_jitter=jitter, seed=seed)
+    for k in range(20):
+        vehicle.enter(twist(float(k), 0.0, 0.0), k * 10 * MILLISECOND)
+    speeds = []
+    for k in range(300):
+        vehicle.advance(k * MILLISECOND)
+        speeds.append(vehicle.motion().v_x)
+    return speeds
+
+
+def test_jitter_delays_every_command_and_keeps_their_order():
+    speeds = commanded_speeds(1)
+    assert speeds == sorted(speeds)
+    assert speeds[-1] == 19.0
+    late = [k - 10 * round(speed) for k, speed in enumerate(speeds[:190]) if speed]
+    assert 0 <= min(late) <= max(late) <= 50 + 10
+    assert speeds != commanded_speeds(1, jitter=0.0)
+
+
+def test_equal_seeds_give_equal_jitter_again_after_a_reset():
+    assert commanded_speeds(3) == commanded_speeds(3) != commanded_speeds(4)
+    vehicle = Vehicle(DIFFERENTIAL, DifferentialParameters(), dead_time_jitter=0.05, seed=3)
+    poses = []
+    for _ in range(2):
+        vehicle.reset(0)
+        vehicle.enter(twist(1.0, 0.0, 0.0), 0)
+        vehicle.advance(600 * MILLISECOND)
+        poses.append(vehicle.motion())
+    assert poses[0] == poses[1]

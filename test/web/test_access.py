@@ -78,6 +78,21 @@ def test_a_foreign_host_is_refused(alone, host):
     assert refusal(alone, Host=host, Origin=f"http://{host}")[0] == 403
 
 
+@pytest.mark.parametrize("host", [b"\xff\xfe", "\u00e4.example".encode(), b"\xe4:80", b"a\x80b", b"[\xff]"])
+@pytest.mark.parametrize("path", [b"/", b"/socket?vehicle=/\xff"])
+def test_a_host_that_is_not_ascii_is_refused(alone, host, path):
+    """Over a bare socket: no client library sends such a thing. Aiohttp itself may refuse the path."""
+    answer = converse(alone, b"GET " + path + b" HTTP/1.1\r\nHost: " + host + b"\r\nOrigin: \xff\r\n\r\n")
+    assert answer.split()[1] in (b"403", b"400")
+
+
+def converse(served: Served, request: bytes) -> bytes:
+    """What a request over a bare socket is answered."""
+    with socket.create_connection(("127.0.0.1", served.port), PATIENCE) as connection:
+        connection.sendall(request)
+        return connection.recv(65536)
+
+
 @pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://localhost", "http://127.0.0.1:1", "file://"])
 def test_a_foreign_origin_may_not_open_the_socket(alone, origin):
     status, text = refusal(alone, Origin=origin)
@@ -111,6 +126,32 @@ def test_a_message_too_big_ends_the_socket(alone):
             return await looker.closed()
 
     assert asyncio.run(shout()) == aiohttp.WSCloseCode.MESSAGE_TOO_BIG
+
+
+def test_a_flood_of_pings_ends_the_socket(alone):
+    async def flood() -> int:
+        async with Look(alone) as looker:
+            for _ in range(1000):
+                await looker.socket.ping()
+            return await looker.closed()
+
+    assert asyncio.run(flood()) == aiohttp.WSCloseCode.POLICY_VIOLATION
+
+
+def test_a_ping_is_answered(alone):
+    async def ping() -> None:
+        session = aiohttp.ClientSession()
+        async with (
+            session,
+            session.ws_connect(f"{alone.origin}/socket", headers={"Origin": alone.origin}, autoping=False) as page,
+        ):
+            await page.ping(b"here?")
+            async for message in page:
+                if message.type == aiohttp.WSMsgType.PONG:
+                    assert message.data == b"here?"
+                    return
+
+    asyncio.run(asyncio.wait_for(ping(), PATIENCE))
 
 
 def test_a_flood_of_messages_ends_the_socket(alone):

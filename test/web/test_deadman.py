@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vds_gz.teleop.driver_input import STANDSTILL, STOPS, Drive
-from vds_gz.web.deadman import TIMEOUT, DeadMansSwitch, NotDrivingError
+from vds_gz.web.deadman import LEAVES_AFTER, TIMEOUT, WINDOW, DeadMansSwitch, Lateness, NotDrivingError
 
 FORWARDS = Drive(v_x=1.0)
 TICK = 0.05
@@ -20,7 +20,7 @@ class Road:
 
     def __init__(self) -> None:
         self.now = 0.0
-        self.made = 0
+        self.made = self.closed = 0
         self.sent: list[Drive] = []
         self.driver = DeadMansSwitch(self._make, lambda: self.now)
 
@@ -30,6 +30,9 @@ class Road:
 
     def send(self, drive: Drive) -> None:
         self.sent.append(drive)
+
+    def close(self) -> None:
+        self.closed += 1
 
     def pass_time(self, seconds: float) -> None:
         for _ in range(round(seconds / TICK)):
@@ -52,6 +55,24 @@ def test_a_command_goes_out_once_and_is_never_repeated():
     assert road.sent == [FORWARDS] + [STANDSTILL] * STOPS
 
 
+@pytest.mark.parametrize("last", [FORWARDS, STANDSTILL])
+def test_a_page_that_drives_no_more_is_no_driver(last):
+    """It let go, or fell silent: its topic is withdrawn when the vehicle stands, and announced again when it drives."""
+    road = Road()
+    road.driver.drive("a", FORWARDS)
+    road.driver.drive("a", last)
+    road.pass_time(LEAVES_AFTER - TICK)
+    assert (road.made, road.closed) == (1, 0)
+    assert road.sent[-1] == STANDSTILL
+    road.pass_time(3 * TICK)
+    assert (road.made, road.closed) == (1, 1)
+    road.pass_time(5.0)
+    road.driver.end()
+    road.driver.drive("b", FORWARDS)
+    assert (road.made, road.closed) == (2, 1)
+    assert road.sent[-1] == FORWARDS
+
+
 def test_the_vehicle_stops_when_a_page_falls_silent_and_not_before():
     road = Road()
     road.driver.drive("a", FORWARDS)
@@ -59,6 +80,49 @@ def test_the_vehicle_stops_when_a_page_falls_silent_and_not_before():
     assert road.sent == [FORWARDS]
     road.pass_time(3 * TICK)
     assert road.sent[1] == STANDSTILL
+
+
+@given(st.floats(0.0, TIMEOUT))
+def test_a_command_that_was_kept_back_counts_from_when_it_was_sent(late):
+    road = Road()
+    road.driver.drive("a", FORWARDS, late)
+    road.pass_time(TIMEOUT - late + 2 * TICK)
+    assert road.sent[:2] == [FORWARDS, STANDSTILL]
+
+
+def test_a_command_that_comes_too_late_is_refused_and_the_vehicle_stops():
+    road = Road()
+    road.driver.drive("a", FORWARDS)
+    road.pass_time(TIMEOUT - TICK)
+    with pytest.raises(NotDrivingError, match=r"0.5 s late; it must come within 0.4 s"):
+        road.driver.drive("a", FORWARDS, 0.5)
+    road.pass_time(2 * TICK)
+    assert road.sent[:2] == [FORWARDS, STANDSTILL]
+    road.driver.drive("a", STANDSTILL, 9.0)  # to stop is never too late
+
+
+@given(
+    st.floats(-1e6, 1e6),
+    st.floats(0.0, 1.0),
+    st.lists(st.tuples(st.floats(0.0, 5.0), st.floats(0.0, 3.0)), min_size=1, max_size=30),
+)
+def test_lateness_is_the_delay_beyond_the_least_one(offset, least, steps):
+    """Whatever the page's clock shows: the first message came without delay, and no later one comes sooner."""
+    lateness, sent = Lateness(), 0.0
+    assert lateness.of(offset, least) == 0.0
+    for step, late in steps:
+        sent = min(sent + step, 2 * WINDOW - 4.0)
+        assert lateness.of(offset + sent, sent + least + late) <= late + 1e-6
+        if sent + late < WINDOW - 1.0:
+            assert lateness.of(offset + sent, sent + least + late) == pytest.approx(late, abs=1e-6)
+
+
+def test_a_clock_that_loses_time_or_stood_still_is_believed_again():
+    lateness = Lateness()
+    lateness.of(0.0, 0.0)
+    for second in range(1, 70):
+        late = lateness.of(second, second + 5.0)
+    assert late == 0.0
 
 
 def test_the_vehicle_stops_at_once_when_the_page_that_drives_goes():

@@ -11,14 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vds_gz.teleop.driver_input import Drive
-from vds_gz.web.messages import MessageError, Pause, Reset, Seen, SetParameter, read
+from vds_gz.web.messages import DriveMessage, MessageError, Pause, Reset, Seen, SetParameter, read
 
 DRIVE = {"kind": "drive", "v_x": 1.0, "v_y": 0.0, "yaw_rate": 0.5, "steering_angle": -0.25}
 
 
 def test_every_kind_is_read():
     assert read('{"kind": "seen"}') == Seen()
-    assert read(json.dumps(DRIVE)) == Drive(1.0, 0.0, 0.5, -0.25)
+    assert read(json.dumps(DRIVE)) == DriveMessage(Drive(1.0, 0.0, 0.5, -0.25))
+    assert read(json.dumps({**DRIVE, "time": 2.5})) == DriveMessage(Drive(1.0, 0.0, 0.5, -0.25), 2.5)
     assert read('{"kind": "pause", "number": 1, "paused": true}') == Pause(1, True)
     assert read('{"kind": "reset", "number": 2}') == Reset(2)
     for text, value in (("2.5", 2.5), ("true", True), ('"x"', "x"), ("3", 3), ("[1, 2.5]", (1.0, 2.5))):
@@ -86,8 +87,10 @@ def test_what_gets_through_is_finite(kind, fields):
         message = read(json.dumps({**fields, "kind": kind}))
     except MessageError:
         return
-    if isinstance(message, Drive):
-        assert max(abs(message.v_x), abs(message.v_y), abs(message.yaw_rate)) <= 1e3
-        assert abs(message.steering_angle) <= math.pi
+    if isinstance(message, DriveMessage):
+        drive = message.drive
+        assert max(abs(drive.v_x), abs(drive.v_y), abs(drive.yaw_rate)) <= 1e3
+        assert abs(drive.steering_angle) <= math.pi
+        assert message.time is None or math.isfinite(message.time)
     if isinstance(message, SetParameter) and isinstance(message.value, float):
         assert math.isfinite(message.value)

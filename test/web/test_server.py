@@ -227,6 +227,22 @@ def test_when_commands_cease_the_vehicle_is_stopped_and_none_was_repeated(start,
     assert {(message.linear.x, message.angular.z) for message in moving} == {(0.5, 0.25)}
 
 
+def test_a_command_that_was_kept_back_on_the_way_does_not_drive(start, view):
+    start()
+
+    async def look() -> None:
+        async with Look(view()) as looker:
+            await first_frame(looker)
+            await looker.drive()  # this one tells the page's clock
+            await looker.drive(v_x=1.0, age=2.0)
+            await looker.until(lambda: looker.refused, "a refusal")
+            assert looker.refused[0].endswith("s late; it must come within 0.4 s")
+            await looker.drive(v_x=0.5)
+            await looker.until(lambda: looker.frames[-1][REFERENCE_SPEED] == 0.5, "the command")
+
+    asyncio.run(look())
+
+
 def test_one_page_drives_at_a_time(start, view):
     start()
     served = view()

@@ -44,8 +44,8 @@ def test_what_is_met_is_drawn_where_its_frame_is_and_not_while_that_is_unknown(p
     graph.close()
 
 
-@pytest.mark.parametrize("point_step", [0, 8])
-def test_a_cloud_whose_points_are_shorter_than_their_fields_is_passed_over(probe, point_step):
+@pytest.mark.parametrize("point_step", [0, 8, 25, 2**32 - 1])
+def test_a_cloud_whose_points_are_shorter_than_their_fields_or_longer_than_the_cloud_is_passed_over(probe, point_step):
     graph = open_graph(parse([], "page"), "page")
     around = Surroundings(graph, "/red", lambda: None)
     publisher = probe.graph.publisher("/red/points", CLOUD, NEWEST)

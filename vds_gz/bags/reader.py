@@ -82,4 +82,5 @@ def _named(path: Path) -> Iterator[None]:
         yield
     except (BagError, OSError) as error:
         needed = "it must be a complete rosbag2 folder, .mcap or .db3"
-        raise BagError(f"bag '{path}' cannot be read ({str(error).rstrip('.')}); {needed}") from None
+        reason = " ".join(str(error).split()).rstrip(".")
+        raise BagError(f"bag '{path}' cannot be read ({reason}); {needed}") from None

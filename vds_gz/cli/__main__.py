@@ -2,6 +2,6 @@
 
 import sys
 
-from vds_gz.cli.program import main
+from vds_gz.cli import main
 
 sys.exit(main())

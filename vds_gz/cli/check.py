@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
+import re
 import sys
 from collections.abc import Iterator
 
-from vds_gz.cli.console_script import DONE, FAILED, command
-from vds_gz.configuration import NODE_NAME, default_parameters, parameters_of
-from vds_gz.errors import VdsGzError
-from vds_gz.parameters.declaration import Value, describe
+from vds_gz.configuration import NODE_NAME, default_parameters
+from vds_gz.errors import ArgumentError, VdsGzError
+from vds_gz.nodes.preparation import prepare
+from vds_gz.parameters.declaration import Faults, Value, describe
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.reference_page import markdown, sensor_tables
-from vds_gz.parameters.sensors import TYPES
-from vds_gz.ros.arguments import parse
+from vds_gz.parameters.yaml_reader import read_parameter_file
+from vds_gz.ros.programs import DONE, FAILED, CommandLine, command
+from vds_gz.sensing.catalogue import SensorTypes
+from vds_gz.vehicle.catalogue import models
 
 
 @command("vds-gz check")
@@ -24,21 +26,27 @@ def main(argv: list[str]) -> int:
     Returns:
         0 if all are right, 1 if one is not.
     """
-    parser = argparse.ArgumentParser(
+    parser = CommandLine(
         "vds-gz check",
-        description="Load parameter files as the node would, and tell what is wrong or which values differ from the "
-        "defaults.",
+        description="Check parameter files as the node does when it starts, with the files that they name; print all "
+        "errors, or the values that differ from the defaults.",
         epilog="exit code: 0 all are right, 1 one is not, 2 wrong use",
     )
-    parser.add_argument("files", nargs="+", metavar="FILE", help="a ROS 2 parameter file (YAML) for sim_node")
+    parser.add_argument("files", nargs="*", metavar="FILE", help="a ROS 2 parameter file (YAML) for sim_node")
+    parser.add_argument(
+        "--model", metavar="NAME", help="test a vehicle model, such as one of an installed package (needs numba)"
+    )
     options = parser.parse_args(argv)
-    return max([_check(file) for file in options.files])
+    if not options.files and options.model is None:
+        parser.error("give a parameter file or --model NAME")
+    codes = [_check(file) for file in options.files]
+    return max(codes if options.model is None else [*codes, _check_model(options.model)])
 
 
 @command("vds-gz parameters")
 def reference(argv: list[str]) -> int:
     """Print the reference of all parameters in Markdown."""
-    parser = argparse.ArgumentParser("vds-gz parameters", description="Print all parameters of sim_node as Markdown.")
+    parser = CommandLine("vds-gz parameters", description="Print all parameters of sim_node as Markdown.")
     parser.parse_args(argv)
     print(reference_page(), end="")
     return DONE
@@ -47,22 +55,47 @@ def reference(argv: list[str]) -> int:
 def reference_page() -> str:
     """The reference of all parameters: of the node, of all models and of all sensors."""
     return markdown(describe(default_parameters())) + sensor_tables(
-        {kind: describe(group()) for kind, group in TYPES.items()}
+        {name: describe(sensor.parameters()) for name, sensor in SensorTypes().items()}
     )
 
 
 def _check(file: str) -> int:
     """Look over one file, and return the exit code."""
     try:
-        overrides = parse(["--ros-args", "--params-file", file], NODE_NAME).overrides
-        parameters = parameters_of(overrides)
+        faults = Faults()
+        prepared = prepare(read_parameter_file(file, f"/{NODE_NAME}", faults=faults), faults)
     except VdsGzError as error:
-        print(f"{file}: {error}" if file not in str(error) else error, file=sys.stderr)
+        for line in sorted(str(error).splitlines(), key=_line_number):
+            print(f"{file}: {line}" if file not in line else line, file=sys.stderr)
         return FAILED
-    print(f"{file}: OK, model {parameters.model}")
-    for name, value, default in _differences(parameters):
+    print(f"{file}: OK, model {prepared.parameters.model}")
+    for hint in prepared.hints:
+        print(f"  hint: {hint}")
+    for name, value, default in _differences(prepared.parameters):
         print(f"  {name}: {value}  (default {default})")
     return DONE
+
+
+def _line_number(message: str) -> int:
+    """The line of the file that a message is about; 0 where it names none."""
+    named = re.search(r"line (\d+)", message)
+    return int(named[1]) if named else 0
+
+
+def _check_model(name: str) -> int:
+    """Test a vehicle model, and return the exit code."""
+    from vds_gz.modelling.faults import faults  # with numba, which takes a second to load
+
+    known = models()
+    if name not in known:
+        raise ArgumentError(f"there is no vehicle model '{name}'; there are {', '.join(known)}")
+    print(f"testing vehicle model '{name}'; what is not compiled yet is compiled", file=sys.stderr)
+    found = faults(known[name])
+    for fault in found:
+        print(f"{name}: {fault}", file=sys.stderr)
+    if not found:
+        print(f"{name}: OK")
+    return FAILED if found else DONE
 
 
 def _differences(parameters: NodeParameters) -> Iterator[tuple[str, str, str]]:

@@ -1,56 +1,16 @@
-"""What all commands have in common: errors become a message and an exit code, and options that several of them have."""
+"""Options that several commands have."""
 
 from __future__ import annotations
 
 import argparse
 import math
 import os
-import sys
 from collections.abc import Callable, Sequence
-from functools import wraps
-from typing import Protocol
 
 from vds_gz.configuration import parameters_of_file, preset_file, preset_names
-from vds_gz.errors import ArgumentError, FailureError, VdsGzError
+from vds_gz.errors import ArgumentError
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.study.workers.tasks import Workers, workers_of
-
-DONE, FAILED, WRONG_USE = 0, 1, 2
-
-#: For descriptions that are laid out by hand.
-RAW = argparse.RawDescriptionHelpFormatter
-
-Main = Callable[[list[str]], int]
-
-
-class Command(Protocol):
-    """What a console script calls."""
-
-    def __call__(self, argv: Sequence[str] | None = None) -> int:
-        """Run, with ``sys.argv`` where no command line is given; the exit code."""
-
-
-def command(name: str) -> Callable[[Main], Command]:
-    """Make a function that takes a command line without the program's name a command.
-
-    An error of ours, or of a file, becomes a message that begins with the command's name; the exit code is 1 if what
-    was wanted was right but failed, else 2.
-    """
-
-    def decorate(main: Main) -> Command:
-        @wraps(main)
-        def guarded(argv: Sequence[str] | None = None) -> int:
-            try:
-                return main(list(sys.argv[1:] if argv is None else argv))
-            except BrokenPipeError:  # whoever read what we print has gone; no file is at fault
-                raise
-            except (VdsGzError, OSError) as error:
-                print(f"{name}: {error}", file=sys.stderr)
-                return FAILED if isinstance(error, FailureError) else WRONG_USE
-
-        return guarded
-
-    return decorate
 
 
 def split_ros_arguments(arguments: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Callable
 
-from vds_gz.cli.console_script import DONE, RAW, command, positive
+from vds_gz.cli.console_script import positive
 from vds_gz.commandlog.csv import columns_of, table_types
 from vds_gz.commandlog.files import read
 from vds_gz.commandlog.log import CommandLog, CommandLogError
@@ -14,6 +14,7 @@ from vds_gz.commandlog.player import Player
 from vds_gz.interface.commands import CommandType, Values, command_type, whole_types
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.factory import open_graph
+from vds_gz.ros.programs import DONE, CommandLine, command
 from vds_gz.ros.stopping import on_signals
 from vds_gz.study.progress import Advance, progress
 
@@ -23,11 +24,13 @@ DESCRIPTION = """
 Send a command log to a vehicle, at the pace of the clock that it lives by, as its node reports on /diagnostics: the
 system's, or /clock. The parameter use_sim_time, true for /clock and false for the system's clock, counts for more.
 
-LOG is a CSV file whose first row names the columns (in brackets what may be left out; times [s], SI units),
+LOG is a table (.csv, .csv.gz) or a bag. A table may have the columns that `vds-gz identify` reads; the commands among
+them are sent: v_x_command, yaw_rate_command, steering_command and others. A table of commands alone may have these
+columns instead (those in brackets are optional):
 {tables}
-or a bag (rosbag2 folder, .mcap, .db3) with a topic of one of these types:
+A bag (rosbag2 folder, .mcap, .db3) has a topic of one of these types:
 {types}
-After its last command the log is over, and a command to stop follows.
+A command to stop follows the last command of the log.
 """
 
 EPILOG = """
@@ -48,6 +51,7 @@ def main(argv: list[str]) -> int:
     """
     arguments = parse(argv, NODE_NAME)
     options = _parser().parse_args(arguments.rest)
+    arguments.refuse_parameters()
     log = read(options.log, options.topic)
     sent_as = _type(log, options.kind)
     stop = on_signals()
@@ -85,7 +89,7 @@ def _description() -> str:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser("vds-gz drive", description=_description(), epilog=EPILOG, formatter_class=RAW)
+    parser = CommandLine("vds-gz drive", description=_description(), epilog=EPILOG)
     parser.add_argument("log", metavar="LOG", help="CSV file or bag")
     parser.add_argument("--topic", metavar="NAME", help="the topic of a bag, where several have commands")
     parser.add_argument(

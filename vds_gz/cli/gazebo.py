@@ -12,15 +12,16 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from vds_gz.cli.console_script import add_vehicle_options, command, parameter_file_of
+from vds_gz.cli.console_script import add_vehicle_options, parameter_file_of, split_ros_arguments
 from vds_gz.configuration import NODE_NAME, parameters_of
 from vds_gz.description.sdf import moved_by, plugin, sdf
-from vds_gz.errors import ArgumentError
 from vds_gz.parameters.gazebo import LINKS
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.plant.gazebo.server import Server, Spawn, populated
 from vds_gz.ros.arguments import parse
+from vds_gz.ros.programs import CommandLine, command
 from vds_gz.ros.stopping import LONGEST_SLEEP, StopRequest, on_signals
+from vds_gz.sensing.catalogue import SensorTypes
 from vds_gz.vehicle.catalogue import models
 from vds_gz.world.load import world_file
 
@@ -35,7 +36,8 @@ def main(argv: list[str]) -> int:
     Returns:
         0 when they were stopped, 1 if one of them failed, 2 for wrong use or where there is no Gazebo.
     """
-    options, ros = _parser().parse_known_args(argv)
+    own, ros = split_ros_arguments(argv)
+    options = _parser().parse_args(own)
     arguments = node_arguments(parameter_file_of(options), ros, link=options.link, model=options.name)
     parameters = parameters_of(parse(arguments, NODE_NAME).overrides)
     world = world_file(options.world)
@@ -62,16 +64,13 @@ def node_arguments(file: str, ros: Sequence[str], *, link: str, model: str) -> l
 
     Args:
         file: The vehicle's parameters.
-        ros: What follows our own arguments.
+        ros: What follows ``--ros-args``.
         link: The way to the joints.
         model: The vehicle's name in Gazebo.
     """
-    if ros and ros[0] != "--ros-args":
-        raise ArgumentError(f"unknown argument '{ros[0]}'; the node's own come after --ros-args")
-    extra = [one for one in ros if one != "--ros-args"]
     own = {"backend": "gazebo", "gazebo.link": link, "gazebo.model": model}
     given = [part for key, value in own.items() for part in ("-p", f"{key}:={value}")]
-    return ["--ros-args", "--params-file", str(Path(file).resolve()), *given, *extra]
+    return ["--ros-args", "--params-file", str(Path(file).resolve()), *given, *ros]
 
 
 def in_step(text: str, arguments: Sequence[str], **settings: str) -> str:
@@ -97,7 +96,7 @@ def together(server: Server, arguments: Sequence[str] | None, stop: StopRequest)
     """Run the server, and the node if it is not inside, until one ends or a signal comes; then end both, node first."""
     node = None
     if arguments is not None:
-        node = subprocess.Popen([sys.executable, "-m", "vds_gz.nodes.sim_node", *arguments], start_new_session=True)
+        node = subprocess.Popen([sys.executable, "-m", "vds_gz.cli", "node", *arguments], start_new_session=True)
     while not stop.requested and server.running() and (node is None or node.poll() is None):
         time.sleep(LONGEST_SLEEP)
     codes = [process.returncode for process in (node, server.process) if process is not None and process.returncode]
@@ -117,11 +116,13 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 def renders(parameters: NodeParameters) -> bool:
     """Whether a sensor must draw."""
-    return any(sensor.type not in ("imu", "gnss") for sensor in parameters.sensors.values())
+    types = SensorTypes()
+    sides = [types[sensor.type].gazebo for sensor in parameters.sensors.values()]
+    return any(side.renders for side in sides if side)
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = CommandLine(
         "vds-gz gazebo", description="Start Gazebo with a vehicle in a world, and the node that drives its joints."
     )
     add_vehicle_options(parser, required=False, default="ackermann_car")

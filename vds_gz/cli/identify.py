@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from vds_gz.bags.connection import may_be_bag
-from vds_gz.cli.console_script import DONE, FAILED, RAW, add_vehicle_options, command, parameter_file_of, vehicle_of
+from vds_gz.cli.console_script import add_vehicle_options, parameter_file_of, vehicle_of
 from vds_gz.cli.identify_actuation import Task, identify_pedals, identify_steering
 from vds_gz.cli.identify_many import add_many_options, identify_recordings
 from vds_gz.configuration import NODE_NAME, load_parameters
@@ -15,17 +15,18 @@ from vds_gz.errors import ArgumentError
 from vds_gz.parameters.intervals import Interval, read_intervals
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.override import Override
+from vds_gz.ros.programs import DONE, FAILED, CommandLine, command
 from vds_gz.study.identify.exports import autoware, nav2, overrides
 from vds_gz.study.identify.identification import identify
 from vds_gz.study.identify.many import Source
 from vds_gz.study.identify.problem.parameters import actuations
-from vds_gz.study.identify.reading.bag import read_bag
-from vds_gz.study.identify.reading.table import read_actuation_csv, read_csv
-from vds_gz.study.identify.signals import ACTUATIONS, QUANTITIES, Signals
 from vds_gz.study.identify.words import advice, named, prediction_words
 from vds_gz.study.progress import progress
+from vds_gz.study.reading.bag import read_bag
+from vds_gz.study.reading.table import read_actuation_csv, read_csv
 from vds_gz.study.report.identification import HEAD, fit_rows, write_report
 from vds_gz.study.report.text import text_table
+from vds_gz.study.signals import ACTUATIONS, QUANTITIES, Signals
 from vds_gz.vehicle.catalogue import models
 
 DESCRIPTION = """
@@ -174,7 +175,7 @@ def _identify_many(options: argparse.Namespace, given: tuple[NodeParameters, Pat
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser("vds-gz identify", description=DESCRIPTION, epilog=EPILOG, formatter_class=RAW)
+    parser = CommandLine("vds-gz identify", description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("log", metavar="LOG", nargs="*", help="a bag or a CSV file; several are fitted together")
     add_many_options(parser)
     add_vehicle_options(parser, required=False)

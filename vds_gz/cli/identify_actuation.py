@@ -24,7 +24,6 @@ from vds_gz.parameters.yaml_writer import with_values
 from vds_gz.study.identify.exports import BEST, NOT_MET, STANDSTILL
 from vds_gz.study.identify.mechanism.fit import FREE, fit_mechanism
 from vds_gz.study.identify.pedals.fit import csv_text, fit_pedals
-from vds_gz.study.identify.signals import Series, SignalError, Signals
 from vds_gz.study.progress import progress
 from vds_gz.study.report.actuation import (
     HEAD,
@@ -35,6 +34,7 @@ from vds_gz.study.report.actuation import (
     write_steering_report,
 )
 from vds_gz.study.report.text import text_table
+from vds_gz.study.signals import Series, SignalError, Signals
 
 HEADER = "# Identified by vds-gz identify from {}.\n# Numbers without an interval were not found.\n"
 

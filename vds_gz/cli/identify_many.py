@@ -8,17 +8,18 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from vds_gz.cli.console_script import DONE, FAILED, add_workers_option
+from vds_gz.cli.console_script import add_workers_option
 from vds_gz.cli.identify_actuation import Task
 from vds_gz.errors import ArgumentError
 from vds_gz.parameters.node import NodeParameters
+from vds_gz.ros.programs import DONE, FAILED
 from vds_gz.study.identify.exports import overrides
 from vds_gz.study.identify.many import Source, identify_many
 from vds_gz.study.identify.pooling import pool_fits
-from vds_gz.study.identify.signals import Signals
 from vds_gz.study.progress import progress
 from vds_gz.study.report.recordings import HEAD, pooled_notes, pooled_rows, write_report
 from vds_gz.study.report.text import text_table
+from vds_gz.study.signals import Signals
 from vds_gz.vehicle.catalogue import models
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 
-from vds_gz.cli.console_script import DONE, RAW, command
 from vds_gz.errors import ArgumentError, FailureError
 from vds_gz.parameters.declaration import describe
 from vds_gz.parameters.override import Override
@@ -13,6 +12,7 @@ from vds_gz.parameters.teleop import GamepadParameters, JoystickParameters, load
 from vds_gz.parameters.yaml_reader import read_parameter_file
 from vds_gz.ros.arguments import Arguments, parse
 from vds_gz.ros.factory import open_graph
+from vds_gz.ros.programs import DONE, CommandLine, command
 from vds_gz.ros.stopping import on_signals
 from vds_gz.share import share
 from vds_gz.teleop.gamepad import Gamepads
@@ -64,9 +64,7 @@ def main(argv: list[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        "vds-gz joy", description=DESCRIPTION, epilog=EPILOG, formatter_class=RAW, allow_abbrev=False
-    )
+    parser = CommandLine("vds-gz joy", description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("--list", action="store_true", help="list what is connected, and end")
     parser.add_argument("--watch", action="store_true", help="show which axis or button moves, and publish nothing")
     parser.add_argument("--drive", nargs="?", const=STANDARD, metavar="LAYOUT", help="make commands for a vehicle too")

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from vds_gz.cli.console_script import DONE, RAW, command
 from vds_gz.errors import ArgumentError
 from vds_gz.parameters.declaration import Description, describe
 from vds_gz.parameters.override import Override
@@ -14,6 +12,7 @@ from vds_gz.parameters.teleop import KeyParameters, load
 from vds_gz.parameters.yaml_reader import parse_value
 from vds_gz.ros.arguments import Arguments, parse
 from vds_gz.ros.factory import open_graph
+from vds_gz.ros.programs import DONE, CommandLine, command
 from vds_gz.ros.stopping import on_signals
 from vds_gz.teleop.keys import KeyDriver
 
@@ -72,9 +71,7 @@ def _terminal() -> Terminal:
 
 def _parameters(arguments: Arguments) -> KeyParameters:
     """Every parameter is an option too: ``--max-speed 2`` means ``-p max_speed:=2``."""
-    parser = argparse.ArgumentParser(
-        "vds-gz keys", description=DESCRIPTION, epilog=EPILOG, formatter_class=RAW, allow_abbrev=False
-    )
+    parser = CommandLine("vds-gz keys", description=DESCRIPTION, epilog=EPILOG)
     flags = {_flag(one): one for one in describe(KeyParameters())}
     for option, one in flags.items():
         unit = f" [{one.unit}]" if one.unit else ""

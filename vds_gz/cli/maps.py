@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 
-from vds_gz.cli.console_script import DONE, command
 from vds_gz.parameters.maps import read_map
+from vds_gz.ros.programs import DONE, CommandLine, command
 from vds_gz.study.report.map_figure import draw
 
 
@@ -17,7 +16,7 @@ def main(argv: list[str]) -> int:
     Returns:
         0 when it is drawn, 2 when the file is no map or the picture cannot be made.
     """
-    parser = argparse.ArgumentParser(prog="vds-gz maps", description="Check a map of actuation, and draw it.")
+    parser = CommandLine("vds-gz maps", description="Check a map of actuation, and draw it.")
     parser.add_argument("file", help="CSV file as Autoware has them, e.g. accel_map.csv")
     parser.add_argument("-o", "--output", type=Path, help="the PNG file; else named as the map, in this folder")
     options = parser.parse_args(argv)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from vds_gz.cli.console_script import DONE, command
 from vds_gz.configuration import load_parameters, preset_names
 from vds_gz.description.gz_bridge import vehicle_bridge
 from vds_gz.description.sdf import sdf
 from vds_gz.description.urdf_writer import urdf
 from vds_gz.parameters.node import NodeParameters
+from vds_gz.ros.programs import DONE, CommandLine, command
 from vds_gz.vehicle.catalogue import models
 
 FORMATS = ("urdf", "sdf", "bridge")
@@ -43,7 +43,7 @@ def written(parameters: NodeParameters, form: str, name: str) -> str:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = CommandLine(
         "vds-gz model",
         description="Write a vehicle and its sensors: as URDF; as SDF, complete for Gazebo; or its topics as "
         "configuration of ros_gz_bridge.",

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TypeVar
 
-from vds_gz.cli.console_script import DONE, RAW, add_vehicle_options, command, positive, vehicle_of
+from vds_gz.cli.console_script import add_vehicle_options, positive, vehicle_of
 from vds_gz.commandlog.csv import write_csv
 from vds_gz.commandlog.log import CommandLog
 from vds_gz.commandlog.pedal_profile import pedal_limits, pedals
@@ -15,6 +15,7 @@ from vds_gz.commandlog.turn_profile import TURNING_ANGLE, TURNING_SPEED, turns
 from vds_gz.errors import ArgumentError
 from vds_gz.parameters.autoware import ActuationCmdParameters, ActuationCmdVgrParameters
 from vds_gz.parameters.node import NodeParameters
+from vds_gz.ros.programs import DONE, CommandLine, command
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.command import ACKERMANN
 from vds_gz.vehicle.model import AnyModel
@@ -178,7 +179,7 @@ _LIMITS = {
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser("vds-gz profile", description=DESCRIPTION, epilog=EPILOG, formatter_class=RAW)
+    parser = CommandLine("vds-gz profile", description=DESCRIPTION, epilog=EPILOG)
     kinds = [*PROFILES, OPTIMAL, *ACTUATION_KINDS]
     parser.add_argument("kind", metavar="KIND", choices=kinds, help=", ".join(kinds))
     add_vehicle_options(parser, required=False)

@@ -6,13 +6,15 @@ A subcommand is a line in :data:`COMMANDS`: its module is imported when it is ca
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
+from argparse import SUPPRESS
 from collections.abc import Sequence
 from importlib import import_module
 
 import vds_gz
+from vds_gz.ros.programs import WRONG_USE, CommandLine, complain, nearest
+from vds_gz.ros.stopping import ends_at_once
 
 #: Module, function and what it does, by the name of the subcommand.
 COMMANDS = {
@@ -36,6 +38,9 @@ COMMANDS = {
     "parameters": ("vds_gz.cli.check", "reference", "print the reference of all parameters"),
 }
 
+#: Module and function of programs that have a console script and are no subcommand to list.
+PROGRAMS = {"joystick_teleop": ("vds_gz.nodes.joystick_teleop", "main")}
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Call a subcommand.
@@ -46,11 +51,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     if not arguments:
         _parser().print_help(sys.stderr)
-        return 2
+        return WRONG_USE
     name = _parser().parse_args(arguments[:1]).command
-    module, function, _ = COMMANDS[name]
+    if name not in {*COMMANDS, *PROGRAMS}:
+        complain("vds-gz", f"there is no command '{name}'{nearest(name, COMMANDS)} (see vds-gz --help)")
+        return WRONG_USE
+    module, function = PROGRAMS.get(name) or COMMANDS[name][:2]
     try:
-        return int(getattr(import_module(module), function)(arguments[1:]))
+        with ends_at_once():
+            program = getattr(import_module(module), function)
+        return int(program(arguments[1:]))
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] == "vds_gz":
             raise
@@ -63,16 +73,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser() -> CommandLine:
     width = max(map(len, COMMANDS))
     commands = "\n".join(f"  {name:{width}}  {what}" for name, (_, _, what) in COMMANDS.items())
-    parser = argparse.ArgumentParser(
+    parser = CommandLine(
         "vds-gz",
         usage="vds-gz COMMAND ...",
         description="Realistic actuation for wheeled robots in ROS 2.",
         epilog=f"commands:\n{commands}\n\n`vds-gz COMMAND --help` tells more of each.",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"vds_gz {vds_gz.__version__}")
-    parser.add_argument("command", choices=COMMANDS, metavar="COMMAND", help=argparse.SUPPRESS)
+    parser.add_argument("command", metavar="COMMAND", help=SUPPRESS)
     return parser

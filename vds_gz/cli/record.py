@@ -11,24 +11,16 @@ from datetime import datetime
 from pathlib import Path
 
 from vds_gz.bags.recorder import Recorder
-from vds_gz.cli.console_script import (
-    DONE,
-    FAILED,
-    RAW,
-    add_domain_option,
-    command,
-    enter_domain,
-    positive,
-    split_ros_arguments,
-)
+from vds_gz.cli.console_script import add_domain_option, enter_domain, positive, split_ros_arguments
 from vds_gz.errors import ArgumentError
 from vds_gz.interface import topics
 from vds_gz.interface.commands import autoware_topics, vehicle_topics
 from vds_gz.ros.arguments import Arguments, parse
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.graph import Graph
+from vds_gz.ros.programs import DONE, FAILED, CommandLine, command
 from vds_gz.ros.stopping import LONGEST_SLEEP, StopRequest, on_signals
-from vds_gz.sensing.streams import is_of_sensor
+from vds_gz.sensing.catalogue import is_of_sensor
 from vds_gz.study.progress import progress
 from vds_gz.study.report.text import text_table
 
@@ -74,6 +66,7 @@ def main(argv: list[str]) -> int:
     if path.suffix != ".mcap":
         raise ArgumentError(f"output '{path}' must end in .mcap")
     arguments = parse(_ros_arguments(options.namespace, ros), NODE_NAME)
+    arguments.refuse_parameters()
     wanted, at_once = _wanted(options, arguments)
     stop = on_signals()
     graph = open_graph(arguments, NODE_NAME)
@@ -94,7 +87,7 @@ def main(argv: list[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser("vds-gz record", description=DESCRIPTION, epilog=EPILOG, formatter_class=RAW)
+    parser = CommandLine("vds-gz record", description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("topics", metavar="TOPIC", nargs="*", help="what to record (all topics of a vehicle)")
     parser.add_argument("--all", action="store_true", help="every topic on the graph")
     parser.add_argument("--sensors", action="store_true", help="what the vehicle's sensors publish, too")

@@ -7,9 +7,10 @@ import gc
 from pathlib import Path
 from time import perf_counter
 
-from vds_gz.cli.console_script import DONE, RAW, add_vehicle_options, command, positive, vehicle_of
+from vds_gz.cli.console_script import add_vehicle_options, positive, vehicle_of
 from vds_gz.commandlog.files import stream
 from vds_gz.errors import ArgumentError
+from vds_gz.ros.programs import DONE, CommandLine, command
 from vds_gz.study.offline.replay import Replay, write_csv
 from vds_gz.study.offline.replay_bag import write_mcap
 from vds_gz.study.progress import progress
@@ -17,10 +18,11 @@ from vds_gz.study.progress import progress
 DESCRIPTION = """
 Send a command log through a vehicle's model, thousands of times faster than real time, and write what the vehicle does.
 
-LOG is a CSV file or a bag, as for `vds-gz drive`, also a recording of `vds-gz run`. The result is what the live node
-does when it gets the same commands at the same times, to the last bit. An .mcap file has all topics of the node and
-opens in ros2 bag, Foxglove and PlotJuggler; a .csv file has one row a sample: time, pose, velocity, and each
-actuator's reference and response. Logs of Autoware's Control and pedals, with their gears, drive Autoware's models.
+LOG is a table or a bag, as for `vds-gz drive`, also a recording of `vds-gz run`. The result is what the live node
+does when it gets the same commands at the same times, to the last bit, in the world that its parameters name. An .mcap
+file has all topics of the node and opens in ros2 bag, Foxglove and PlotJuggler; a .csv file has one row a sample: time,
+pose, velocity, and each actuator's reference and response. Logs of Autoware's Control and pedals, with their gears,
+drive Autoware's models.
 """
 
 
@@ -43,7 +45,7 @@ def main(argv: list[str]) -> int:
         replay = Replay(log, parameters, rate=options.rate, tail=options.tail, with_joints=not to_csv)
         if log.note:
             print(f"note: {log.note}")
-        if not replay.compiled:
+        if not replay.compiled and not replay.in_world:
             print("vds-gz replay: numba is not installed, so the model runs interpreted, some hundred times slower")
         compiling = perf_counter()
         replay.warm_up()
@@ -55,6 +57,8 @@ def main(argv: list[str]) -> int:
     finally:
         gc.enable()
         partial.unlink(missing_ok=True)
+    for touch in replay.touches:
+        print(touch)
     took, simulated = perf_counter() - begin, count / (options.rate or parameters.pub_rate)
     print(
         f"{output}: {count} samples, {simulated:.1f} s in {took:.2f} s ({simulated / took:,.0f} x real time; "
@@ -64,11 +68,10 @@ def main(argv: list[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = CommandLine(
         "vds-gz replay",
         description=DESCRIPTION,
         epilog="exit code: 0 written, 2 wrong use or input",
-        formatter_class=RAW,
     )
     parser.add_argument("log", metavar="LOG", help="commands: a CSV file or a bag")
     add_vehicle_options(parser)

@@ -12,11 +12,8 @@ from itertools import pairwise
 from pathlib import Path
 
 from vds_gz.cli.console_script import (
-    DONE,
-    RAW,
     add_domain_option,
     add_vehicle_options,
-    command,
     enter_domain,
     parameter_file_of,
     split_ros_arguments,
@@ -29,14 +26,17 @@ from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.override import Override
 from vds_gz.ros.arguments import Arguments, parse
 from vds_gz.ros.errors import GraphError
+from vds_gz.ros.programs import DONE, CommandLine, command
 from vds_gz.ros.stopping import on_signals
-from vds_gz.sensing.streams import STREAMS
+from vds_gz.sensing.catalogue import SensorTypes
 from vds_gz.share import share
-from vds_gz.study.recording import Recording, RecordingError, read
+from vds_gz.study.reading.run import read
+from vds_gz.study.recording import Recording, RecordingError
 from vds_gz.study.report.run_figure import draw
 from vds_gz.study.report.summary import Row, summarize
 from vds_gz.study.report.text import text_table
 from vds_gz.study.session.run import NODE_NAME, RunError, Session, write_parameters
+from vds_gz.world.load import load_world
 
 #: Logs that come with the package, by model; the others drive the one of the hall.
 DRIVES = {"bicycle": "parking_lot.csv", "omni": "omni.csv"}
@@ -56,7 +56,8 @@ same ROS_DOMAIN_ID sees it, and may send commands too.
 
 A folder for the run is made with
   recording.mcap   every topic, for ros2 bag, Foxglove, PlotJuggler, rosbags
-  response.png     commanded and actual motion, and what was measured of each actuator beside its parameters
+  response.png     commanded and actual motion, the path in its world, what was touched, and what was measured of each
+                   actuator beside its parameters
   response.json    the same numbers for programs
   parameters.yaml  the vehicle's parameters
   vehicle.log, driver.log   the output of the two processes
@@ -125,7 +126,7 @@ def main(argv: list[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser("vds-gz run", description=DESCRIPTION, epilog=EPILOG, formatter_class=RAW)
+    parser = CommandLine("vds-gz run", description=DESCRIPTION, epilog=EPILOG)
     add_vehicle_options(parser, required=False, default=DEFAULT_PRESET)
     driver = parser.add_mutually_exclusive_group()
     driver.add_argument("--log", metavar="FILE", help="commands, a CSV file or a bag (one that fits the model)")
@@ -174,7 +175,8 @@ def _plan(options: argparse.Namespace, for_ros: list[str]) -> Plan:
 
 def _sensor_topics(parameters: NodeParameters, left_out: Sequence[str]) -> tuple[str, ...]:
     """Topics of the vehicle's sensors, but those that are left out."""
-    found = [stream.topic(name) for name, one in parameters.sensors.items() for stream in STREAMS[one.type]]
+    types = SensorTypes()
+    found = [stream.topic(name) for name, one in parameters.sensors.items() for stream in types[one.type].streams]
     for topic in left_out:
         if topic not in found:
             raise ArgumentError(f"--except {topic}: no sensor has this topic; there are {', '.join(found) or 'none'}")
@@ -232,8 +234,13 @@ def _evaluate(plan: Plan, folder: Path) -> None:
     rows = summarize(recording, plan.parameters.vehicle)
     (folder / "response.json").write_text(_json(plan, recording, rows), encoding="utf-8")
     driven = f" driven by {Path(plan.driver[0]).name}" if plan.driver else ""
-    draw(recording, rows, plan.parameters, f"{plan.title}{driven}", folder / "response.png")
+    scene = load_world(plan.parameters.world) if plan.parameters.world else None
+    draw(recording, rows, plan.parameters, f"{plan.title}{driven}", folder / "response.png", scene)
     _tell(rows)
+    if recording.touches:
+        print()
+    for touch in recording.touches:
+        print(touch)
     print(f"\nrecording  {folder / 'recording.mcap'}  ({recording.counts.total()} messages)")
     print(f"picture    {folder / 'response.png'}")
     print(f"numbers    {folder / 'response.json'}")
@@ -247,6 +254,7 @@ def _json(plan: Plan, recording: Recording, rows: Sequence[Row]) -> str:
         "duration": float(recording.motion.time[-1]),
         "messages": dict(sorted(recording.counts.items())),
         "actuators": [dataclasses.asdict(row) for row in rows],
+        "touches": [dataclasses.asdict(touch) for touch in recording.touches],
     }
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
-from vds_gz.cli.console_script import DONE, FAILED, RAW, add_workers_option, command, whole
+from vds_gz.cli.console_script import add_workers_option, whole
 from vds_gz.errors import ArgumentError
 from vds_gz.fleet.tracking import DIVERGED, STATUSES
+from vds_gz.ros.programs import DONE, FAILED, CommandLine, command
 from vds_gz.study.progress import progress
 from vds_gz.study.report.sweep import HEAD, distribution_rows, sentences, write_report
 from vds_gz.study.report.text import text_table
@@ -168,7 +169,7 @@ def _keep(path: Path, sweep: Sweep, table: Table, kept: Keep) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser("vds-gz sweep", description=DESCRIPTION, epilog=EPILOG, formatter_class=RAW)
+    parser = CommandLine("vds-gz sweep", description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("file", metavar="FILE", help="the plan (YAML); docs/sweep.md has all of its keys")
     parser.add_argument("-o", "--output", metavar="DIR", default="sweep", help="folder for results (sweep)")
     add_workers_option(parser)

@@ -9,12 +9,13 @@ import socket
 
 from aiohttp import web
 
-from vds_gz.cli.console_script import RAW, command, whole
+from vds_gz.cli.console_script import whole
 from vds_gz.errors import FailureError
 from vds_gz.parameters.teleop import OUTPUTS
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.names import check_namespace, check_node_name
+from vds_gz.ros.programs import CommandLine, command
 from vds_gz.ros.stopping import StopRequest, on_signals
 from vds_gz.web.access import Access
 from vds_gz.web.graph_thread import GraphThread
@@ -46,6 +47,7 @@ def main(argv: list[str]) -> int:
     """
     arguments = parse(argv, NODE_NAME)
     options = _parser().parse_args(arguments.rest)
+    arguments.refuse_parameters()
     namespaces = [check_namespace(name, "--namespace") for name in options.namespace or [arguments.namespace]]
     check_node_name(options.node, "--node")
     listening = _listen(options.host, options.port)
@@ -65,22 +67,25 @@ def main(argv: list[str]) -> int:
     thread = GraphThread(graph, due, end, stop)
     print(f"the page is at {_address(options.host, listening, access.token)}", flush=True)
     try:
-        asyncio.run(_serve(Server(thread, vehicles, access).application, listening, stop))
+        asyncio.run(_serve(Server(thread, vehicles, access), listening, stop))
     finally:
         thread.close()
     return int(thread.failed)
 
 
-async def _serve(application: web.Application, listening: socket.socket, stop: StopRequest) -> None:
+async def _serve(server: Server, listening: socket.socket, stop: StopRequest) -> None:
     """Serve until told to stop."""
-    runner, stopped = web.AppRunner(application, access_log=None), asyncio.Event()
+    runner, stopped = web.AppRunner(server.application, access_log=None), asyncio.Event()
     loop = asyncio.get_running_loop()
     await runner.setup()
-    await web.SockSite(runner, listening).start()
+    listener = await server.connections.listen(runner, sock=listening)
+    watching = asyncio.create_task(server.connections.watch())
     stop.wakes(lambda: loop.call_soon_threadsafe(stopped.set))
     if not stop.requested:
         await stopped.wait()
     stop.wakes(lambda: None)  # the loop will soon be closed
+    listener.close()
+    watching.cancel()
     await runner.cleanup()
 
 
@@ -102,9 +107,7 @@ def _address(host: str, listening: socket.socket, token: str) -> str:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        "vds-gz view", description=DESCRIPTION, epilog=EPILOG, formatter_class=RAW, allow_abbrev=False
-    )
+    parser = CommandLine("vds-gz view", description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("--host", default="127.0.0.1", help="address to listen at (127.0.0.1: this machine only)")
     parser.add_argument(
         "--port", type=whole(0, 65535), default=8088, help="port to listen at; 0: any that is free (8088)"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from vds_gz.cli.console_script import DONE, FAILED, command, positive
+from vds_gz.cli.console_script import positive
+from vds_gz.ros.programs import DONE, FAILED, CommandLine, command
 from vds_gz.world.errors import WorldError
 from vds_gz.world.geodesy import NULL_ISLAND
 from vds_gz.world.load import load_world, world_file
@@ -30,7 +30,7 @@ def main(argv: list[str]) -> int:
     Returns:
         0 if it can be read, 1 if it is refused, 2 if there is no such file.
     """
-    parser = argparse.ArgumentParser(
+    parser = CommandLine(
         prog="vds-gz world",
         description="Check a world as the node would read it, and say what is in it.",
         epilog="exit code: 0 it can be read, 1 it is refused, 2 wrong use",

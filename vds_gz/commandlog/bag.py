@@ -109,3 +109,5 @@ def _decoded(where: str, command: CommandType, raw: Iterable[_Raw]) -> Iterator[
             raise CommandLogError(f"{where}, message {number}: {error}") from None
         begin = time if begin is None else begin
         yield number, (time - begin) * 1e-9, types[type_name].decode(message)
+    if begin is None:
+        raise CommandLogError(f"{where}: there are no messages, although the bag's list of topics counts some")

@@ -1,39 +1,49 @@
-"""Command logs as tables: a row with the names of the columns, then numbers.
+"""Command logs as tables: the commands of any table, see :mod:`vds_gz.commandlog.table`, and the older names.
 
-The columns are ``time`` [s] and those of a command type, in any order; those with a default may be left out, and a
-geared type may have ``gear``. Lines that begin with # are comments.
+A table with commands only may name its columns after the numbers of a command type, as in
+``time,speed,steering_angle``; those with a default may be left out, and a geared type may have ``gear``.
 """
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
+from collections.abc import Iterator
 from pathlib import Path
-from typing import NoReturn
+from typing import NamedTuple
 
 from vds_gz.commandlog.log import CommandLog, CommandLogError, CommandStream, checked
-from vds_gz.interface.commands import CommandType, Gear, Values, whole_types
+from vds_gz.commandlog.table import COMMANDED, PEDALS, Table, TableError, find_column, open_table
+from vds_gz.interface.commands import CommandType, Gear, Values, command_type, whole_types
 from vds_gz.vehicle.command import DRIVE, MAXIMUM_GEAR
+
+#: Which quantities of a table are the numbers of a command, by its type.
+QUANTITIES = {
+    "twist": ("v_x", "v_y", "yaw_rate"),
+    "ackermann": ("v_x", "steering", "steering_rate_limit", "acceleration_limit"),
+    "control": ("v_x", "acceleration", "steering"),
+    "pedals": ("accel", "brake", "wheel"),
+}
+
+
+class _Layout(NamedTuple):
+    """What a table's commands are, and the column of each of their numbers; None where there is no such column."""
+
+    type: CommandType
+    columns: tuple[str | None, ...]
 
 
 def stream_csv(path: Path) -> CommandStream:
-    """The log in a CSV file, row by row.
+    """The commands in a table, row by row.
 
     Raises:
-        CommandLogError: The file holds no usable log.
+        CommandLogError: The file holds no usable commands.
     """
-    rows = _rows(path)
-    first = next(rows, None)
-    if first is None:
-        raise CommandLogError(f"{path}: the file is empty; {_needed()}")
-    line, names = first
-    command = _command_type(names, f"{path}, line {line}")
-    second = next(rows, None)
-    if second is None:
-        raise CommandLogError(f"{path}: there are only the names of the columns; rows with numbers must follow")
-    placed = _entries(path, names, command.values, chain([second], rows))
-    return CommandStream(command, checked(placed, lambda line: f"{path}, line {line}"))
+    try:
+        table = open_table(path, _needed())
+    except TableError as error:
+        raise CommandLogError(str(error)) from None
+    layout = _layout(table)
+    entries = checked(_entries(table, layout), lambda line: f"{path}, line {line}")
+    return CommandStream(layout.type, _not_empty(path, entries))
 
 
 def write_csv(log: CommandLog, path: str | Path) -> None:
@@ -49,40 +59,73 @@ def write_csv(log: CommandLog, path: str | Path) -> None:
     Path(path).write_text("".join(",".join(row) + "\n" for row in rows), encoding="utf-8")
 
 
-def columns_of(one: CommandType) -> str:
+def columns_of(command: CommandType) -> str:
     """The columns of a table with commands of a type, in words: those in brackets may be left out."""
-    optional = [*one.columns[len(one.required) :], *(["gear"] if one.geared else [])]
-    return ",".join(("time", *one.required)) + (f"[,{','.join(optional)}]" if optional else "")
+    optional = [*command.columns[len(command.required) :], *(["gear"] if command.geared else [])]
+    return ",".join(("time", *command.required)) + (f"[,{','.join(optional)}]" if optional else "")
 
 
 def table_types() -> list[CommandType]:
     """The command types that a table can hold: of those with the same numbers the first."""
-    return list({one.values: one for one in reversed(whole_types())}.values())[::-1]
+    return list({command.values: command for command in reversed(whole_types())}.values())[::-1]
 
 
-def _entries(
-    path: Path, names: Sequence[str], values: type[Values], rows: Iterable[tuple[int, list[str]]]
-) -> Iterator[tuple[int, float, Values]]:
-    """Line, time [s] and command of each row, and gears where they change."""
-    time = names.index("time")
-    gear, last = (names.index("gear") if "gear" in names else None), None
-    places = [(field, names.index(field)) for field in values._fields if field in names]
-    in_order = [field for field, _ in places] == list(values._fields[: len(places)])
-    columns = [column for _, column in places]
-    for line, cells in rows:
-        try:
-            numbers = list(map(float, cells))
-        except ValueError:
-            numbers = []
-        if len(numbers) != len(names):
-            _explain(names, cells, f"{path}, line {line}")
-        if gear is not None and numbers[gear] != last:
-            last = numbers[gear]
-            yield line, numbers[time], Gear(_gear(last, f"{path}, line {line}"))
-        if in_order:
-            yield line, numbers[time], values(*[numbers[column] for column in columns])
-        else:
-            yield line, numbers[time], values(**{field: numbers[column] for field, column in places})
+def _not_empty(path: Path, entries: Iterator[tuple[float, Values]]) -> Iterator[tuple[float, Values]]:
+    first = next(entries, None)
+    if first is None:
+        raise CommandLogError(f"{path}: there are only the names of the columns; rows with commands must follow")
+    yield first
+    yield from entries
+
+
+def _layout(table: Table) -> _Layout:
+    """What the columns hold: a table of one command type, or the commands of a recording."""
+    names, types = set(table.names), table_types()
+    older = max(types, key=lambda command: len(names & set(command.columns)))
+    gear = {"gear"} if older.geared else set()
+    complete = names.issuperset(older.required) and names <= {"time", *older.columns, *gear}
+    columns = {name: find_column(names, name, known) for known in (PEDALS, COMMANDED) for name in known}
+    if complete or not any(columns[name] for name in ("v_x", "v_y", "yaw_rate", "steering", "accel", "brake")):
+        _check_older(table, older, gear)
+        return _Layout(older, tuple(name if name in names else None for name in older.columns))
+    kind = _kind({name for name, column in columns.items() if column})
+    if kind == "pedals" and columns["wheel"] is None and "steering_command" in names:
+        columns["wheel"] = "steering_command"
+    return _Layout(command_type(kind), tuple(columns[name] for name in QUANTITIES[kind]))
+
+
+def _kind(quantities: set[str]) -> str:
+    """The command type that has these quantities."""
+    if quantities & {"accel", "brake"}:
+        return "pedals"
+    if "yaw_rate" in quantities and "steering" not in quantities:
+        return "twist"
+    if quantities & {"acceleration", "gear"}:
+        return "control"
+    return "ackermann" if "steering" in quantities else "twist"
+
+
+def _entries(table: Table, layout: _Layout) -> Iterator[tuple[int, float, Values]]:
+    """Line, time [s] and command of each row with one, and gears where they change; empty cells hold what was."""
+    names = [name for name in layout.columns if name is not None]
+    gear = find_column(table.names, "gear", COMMANDED) if layout.type.geared else None
+    defaults = layout.type.values._field_defaults
+    held = [defaults.get(field, 0.0) for field in layout.type.columns]
+    places = [place for place, name in enumerate(layout.columns) if name is not None]
+    last: float | None = None
+    try:
+        for line, time, numbers in table.rows([*names, *([gear] if gear else [])]):
+            if gear and (shifted := numbers.pop()) is not None and shifted != last:
+                last = shifted
+                yield line, time, Gear(_gear(shifted, f"{table.path}, line {line}"))
+            if not names or numbers.count(None) == len(names):
+                continue
+            for place, number in zip(places, numbers, strict=True):
+                if number is not None:
+                    held[place] = number
+            yield line, time, layout.type.values(*held)
+    except TableError as error:
+        raise CommandLogError(str(error)) from None
 
 
 def _gear(number: float, where: str) -> int:
@@ -91,53 +134,20 @@ def _gear(number: float, where: str) -> int:
     return int(number)
 
 
-def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Line numbers and cells, without comments and empty lines."""
-    try:
-        with path.open(encoding="utf-8-sig") as file:
-            for number, line in enumerate(file, start=1):
-                text = line.strip()
-                if text and text[0] != "#":
-                    cells = next(csv.reader([text])) if '"' in text else text.split(",")
-                    yield number, [cell.strip() for cell in cells]
-    except (OSError, UnicodeDecodeError) as error:
-        raise CommandLogError(f"command log '{path}' cannot be read as text: {error}") from None
-
-
-def _command_type(names: Sequence[str], where: str) -> CommandType:
-    """What the columns hold."""
-    if all(_is_number(name) for name in names):
-        raise CommandLogError(f"{where}: the first row has numbers and must have the names of the columns; {_needed()}")
-    if repeated := sorted({name for name in names if names.count(name) > 1}):
-        raise CommandLogError(f"{where}: column '{repeated[0]}' is there twice")
-    tables = table_types()
-    known = {"time", "gear"}.union(*(one.columns for one in tables))
+def _check_older(table: Table, command: CommandType, gear: set[str]) -> None:
+    """Refuse a table that is none of a command type."""
+    names, where = table.names, table.head
+    known = {"time", "gear"}.union(*(kind.columns for kind in table_types()))
     if unknown := [name for name in names if name not in known]:
         raise CommandLogError(f"{where}: column {names.index(unknown[0]) + 1} is '{unknown[0]}'; {_needed()}")
-    command = max(tables, key=lambda one: len(set(names) & set(one.columns)))
-    if missing := [name for name in ("time", *command.required) if name not in names]:
+    if missing := [name for name in command.required if name not in names]:
         raise CommandLogError(f"{where}: there is no column '{missing[0]}'; {_needed()}")
-    geared = ["gear"] if command.geared else []
-    if foreign := [name for name in names if name not in ("time", *command.columns, *geared)]:
+    if foreign := [name for name in names if name not in ("time", *command.columns, *gear)]:
         raise CommandLogError(f"{where}: column '{foreign[0]}' does not go with '{command.required[0]}'; {_needed()}")
-    return command
-
-
-def _explain(names: Sequence[str], cells: Sequence[str], where: str) -> NoReturn:
-    """Say what is wrong with a row."""
-    if len(cells) != len(names):
-        raise CommandLogError(f"{where}: there are {len(cells)} values for {len(names)} columns ({','.join(names)})")
-    name, cell = next(pair for pair in zip(names, cells, strict=True) if not _is_number(pair[1]))
-    raise CommandLogError(f"{where}, column '{name}': '{cell}' must be a number")
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _needed() -> str:
-    return f"the columns must be {' or '.join(map(columns_of, table_types()))}"
+    older = " or ".join(map(columns_of, table_types()))
+    return (
+        f"the columns must be time with commands such as v_x_command,yaw_rate_command or steering_command; or {older}"
+    )

@@ -8,8 +8,10 @@ from vds_gz.bags.connection import may_be_bag
 from vds_gz.commandlog.bag import stream_bag
 from vds_gz.commandlog.csv import stream_csv
 from vds_gz.commandlog.log import CommandLog, CommandLogError, CommandStream
+from vds_gz.errors import PATH, TEXT, takes
 
 
+@takes(path=PATH, topic=TEXT.or_none)
 def read(path: str | Path, topic: str | None = None) -> CommandLog:
     """The log in a CSV file, a rosbag2 folder, an MCAP file or a .db3 file.
 

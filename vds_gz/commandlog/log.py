@@ -85,7 +85,7 @@ def checked(
             begin = last = time
         if time < last:
             raise CommandLogError(
-                f"{where(place)}: time is {time:g} s after {last:g} s before it; time must not decrease. "
+                f"{where(place)}: 'time' is {time:.9g} s, {last - time:g} s less than before; time must not decrease. "
                 "Is another column in its place?"
             )
         last = time

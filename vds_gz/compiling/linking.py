@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dis
+import warnings
 from collections.abc import Callable
 from functools import cache
 from itertools import chain
@@ -12,6 +13,10 @@ from typing import Any, TypeAlias
 import numba
 
 from vds_gz.compiling.disk_cache import DiskCache, codes, fingerprint
+
+#: Coefficients of a derived model are records that begin with the fields of the base model's. numba may call functions
+#: with them that it has compiled for the base model; the layout is the same.
+warnings.filterwarnings("ignore", ".* has been considered a subtype of ", numba.errors.NumbaExperimentalFeatureWarning)
 
 
 @cache

@@ -14,15 +14,19 @@ from typing import Literal
 import yaml
 
 from vds_gz.description import gz_topics as topics
-from vds_gz.description.urdf_writer import Sensor
-from vds_gz.sensing.streams import STREAMS, Stream
+from vds_gz.parameters.sensors import SensorParameters
+from vds_gz.sensing.catalogue import SensorTypes
+from vds_gz.sensing.sensor import Stream
 
 Direction = Literal["ROS_TO_GZ", "GZ_TO_ROS"]
 Entry = dict[str, str | int]
 
 
 def vehicle_bridge(
-    name: str = "vehicle", sensors: Mapping[str, Sensor] | None = None, frame_prefix: str = "", link: str = "bridge"
+    name: str = "vehicle",
+    sensors: Mapping[str, SensorParameters] | None = None,
+    frame_prefix: str = "",
+    link: str = "bridge",
 ) -> str:
     """The bridge of a vehicle: joint commands into Gazebo; joint states, true pose, contacts and sensors out of it.
 
@@ -46,10 +50,12 @@ def vehicle_bridge(
         entries.append(entry(topics.odometry(name), "nav_msgs/msg/Odometry", "gz.msgs.Odometry"))
     contacts = entry("contacts", "ros_gz_interfaces/msg/Contacts", "gz.msgs.Contacts", gz_topic=topics.contacts(name))
     entries.append(contacts | {"frame_id": f"{frame_prefix}map", "lazy": True})
+    types = SensorTypes()
     entries += [
         sensor_entry(name, sensor, stream, frame_prefix)
         for sensor, parameters in (sensors or {}).items()
-        for stream in STREAMS[parameters.type]
+        for stream in types[parameters.type].streams
+        if types[parameters.type].gazebo
     ]
     return _text(entries)
 

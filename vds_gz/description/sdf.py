@@ -12,7 +12,8 @@ from xml.etree.ElementTree import Element, SubElement, fromstring, indent, regis
 
 from vds_gz.description import gz_topics as topics
 from vds_gz.description.urdf_to_sdf import model as sdf_model
-from vds_gz.description.urdf_writer import Sensor, urdf
+from vds_gz.description.urdf_writer import urdf
+from vds_gz.parameters.sensors import SensorParameters
 from vds_gz.vehicle.model import AnyModel, Joint
 
 #: Version of the format. Every release since Fortress reads it.
@@ -28,7 +29,7 @@ def sdf(
     model: AnyModel,
     parameters: Any,
     name: str = "vehicle",
-    sensors: Mapping[str, Sensor] | None = None,
+    sensors: Mapping[str, SensorParameters] | None = None,
     rate: float = 200.0,
 ) -> str:
     """The SDF of a vehicle, complete in itself. Its frame is base_link, on the ground between or at the wheels.

@@ -6,16 +6,15 @@ the same name, those of a nested group with an underscore: ``steering_actuator.m
 
 ``base_footprint`` is ``base_link`` by another name, for those who look for it.
 
-A sensor of type ``bar`` is drawn by the macro ``bar`` in ``models/sensors/bar.xacro``, which takes the sensor's
-parameters, its name and the link it is fixed to.
+A sensor with a Gazebo side is drawn by its type's macro, another one that has ``xyz`` and ``rpy`` as a bare link. The
+macro takes the sensor's parameters, its name and the link it is fixed to.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import Field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING
 from xml.dom.minidom import Document, Element
 from xml.parsers.expat import ExpatError
 
@@ -23,6 +22,9 @@ import xacro
 
 from vds_gz.description.urdf_reader import DescriptionError
 from vds_gz.parameters.declaration import Value, describe
+from vds_gz.parameters.sensors import SensorParameters
+from vds_gz.sensing.catalogue import SensorTypes
+from vds_gz.sensing.sensor import GazeboSide
 from vds_gz.share import share
 
 if TYPE_CHECKING:
@@ -35,21 +37,11 @@ _SUFFIX = ".urdf.xacro"
 _NAMESPACE = "http://www.ros.org/wiki/xacro"
 
 
-class Sensor(Protocol):
-    """The parameter group of a sensor."""
-
-    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
-
-    @property
-    def type(self) -> str:
-        """Which one it is: the name of its file and of its macro."""
-
-
 def urdf(
     model: str,
     parameters: DataclassInstance,
     xacro_file: str | Path | None = None,
-    sensors: Mapping[str, Sensor] | None = None,
+    sensors: Mapping[str, SensorParameters] | None = None,
 ) -> str:
     """The URDF of a vehicle.
 
@@ -67,11 +59,18 @@ def urdf(
     path = share("models") / xacro_file if xacro_file else _model_file(model)
     if not path.is_file():
         raise DescriptionError(f"there is no xacro file '{path}'")
-    document = _assembly(model, path, sensors or {})
+    types = SensorTypes()
+    sides = {name: side for name, sensor in (sensors or {}).items() if (side := types[sensor.type].gazebo)}
+    document = _assembly(model, path, sensors or {}, sides)
     try:
         xacro.process_doc(document, mappings=arguments(parameters))
     except (xacro.XacroException, ExpatError) as error:
         raise DescriptionError(f"cannot make a robot description of '{path}': {error}") from error
+    root = document.documentElement
+    assert root is not None
+    for name, sensor in (sensors or {}).items():
+        if name not in sides and (places := arguments(sensor)).keys() >= {"xyz", "rpy"}:
+            _add_link(root, name, xyz=places["xyz"], rpy=places["rpy"])
     links = [link.getAttribute("name") for link in document.getElementsByTagName("link")]
     if twice := {link for link in links if links.count(link) > 1} & set(sensors or ()):
         raise DescriptionError(f"sensor '{min(twice)}' has the name of a part of '{path}'; another name would be right")
@@ -79,9 +78,8 @@ def urdf(
         raise DescriptionError(
             f"link '{BASE_LINK}' of '{path}' is the child of a joint; it must be the root, the vehicle's frame"
         )
-    root = document.documentElement
-    assert root is not None
-    _add_alias(root, links)
+    if BASE_LINK in links and BASE_FOOTPRINT not in links:
+        _add_link(root, BASE_FOOTPRINT)
     return '<?xml version="1.0"?>\n' + root.toprettyxml(indent="  ")
 
 
@@ -90,8 +88,10 @@ def arguments(parameters: DataclassInstance) -> dict[str, str]:
     return {item.name.replace(".", "_"): _text(item.default) for item in describe(parameters)}
 
 
-def _assembly(model: str, path: Path, sensors: Mapping[str, Sensor]) -> Document:
-    """A xacro document that includes the vehicle and calls one macro for each sensor."""
+def _assembly(
+    model: str, path: Path, sensors: Mapping[str, SensorParameters], sides: Mapping[str, GazeboSide]
+) -> Document:
+    """A xacro document that includes the vehicle and calls one macro for each sensor that has one."""
     document = Document()
     root = document.createElement("robot")
     document.appendChild(root)
@@ -102,21 +102,22 @@ def _assembly(model: str, path: Path, sensors: Mapping[str, Sensor]) -> Document
         _append(root, f"xacro:{what}", _NAMESPACE, **attributes)
 
     call("include", filename=str(path))
-    for kind in dict.fromkeys(sensor.type for sensor in sensors.values()):
-        call("include", filename=str(share("models", "sensors", f"{kind}.xacro")))
-    for name, sensor in sensors.items():
-        given = arguments(sensor)
+    for file in dict.fromkeys(side.xacro for side in sides.values()):
+        call("include", filename=str(share("models") / file))
+    for name in sides:
+        given = arguments(sensors[name])
         call(given.pop("type"), name=name, parent=BASE_LINK, **given)
     return document
 
 
-def _add_alias(root: Element, links: list[str]) -> None:
-    """Give ``base_link`` its other name, unless the drawing uses that itself."""
-    if BASE_LINK in links and BASE_FOOTPRINT not in links:
-        _append(root, "link", name=BASE_FOOTPRINT)
-        joint = _append(root, "joint", name=f"{BASE_FOOTPRINT}_mount", type="fixed")
-        _append(joint, "parent", link=BASE_LINK)
-        _append(joint, "child", link=BASE_FOOTPRINT)
+def _add_link(root: Element, name: str, **origin: str) -> None:
+    """Fix a link without a shape or a mass to ``base_link``: at its place, or somewhere else."""
+    _append(root, "link", name=name)
+    joint = _append(root, "joint", name=f"{name}_mount", type="fixed")
+    if origin:
+        _append(joint, "origin", **origin)
+    _append(joint, "parent", link=BASE_LINK)
+    _append(joint, "child", link=name)
 
 
 def _append(above: Element, tag: str, namespace: str | None = None, **attributes: str) -> Element:

@@ -155,7 +155,10 @@ def _identified(prefix: str, known: Mapping[str, Description], file: str | Path)
     for whole, interval in read_intervals(file, f"/{NODE_NAME}").items():
         name = whole.removeprefix(prefix)
         if name in known:
-            intervals[name] = max(interval.low, known[name].minimum), min(interval.high, known[name].maximum)
+            low, high = max(interval.low, known[name].minimum), min(interval.high, known[name].maximum)
+            if interval.low <= 0.0 < known[name].minimum:  # refused, not moved: the number must be positive
+                low = interval.low
+            intervals[name] = low, high
             checked((Override(name, end, f"an end of its interval in '{file}'") for end in intervals[name]), known)
     if not intervals:
         raise ArgumentError(

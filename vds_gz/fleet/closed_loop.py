@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from vds_gz.compiling.linking import compiled
-from vds_gz.errors import ArgumentError
+from vds_gz.errors import NUMBER, ArgumentError, Kind
 from vds_gz.fleet.callback import CallbackController
 from vds_gz.fleet.columns import Columns
 from vds_gz.fleet.controllers.controller import AnyController, Controller, Gains, Plant, plant_of
@@ -79,8 +79,12 @@ class ClosedLoop:
         Raises:
             ArgumentError: These do not go together.
         """
+        Kind("a vds_gz.Fleet", (Fleet,)).check("fleet", fleet)
+        Kind("a vds_gz.Path, as read_path() returns it", (Path,)).check("path", path)
+        for name, number in (("rate", rate), ("bound", bound), ("laps", laps), ("actions", actions)):
+            NUMBER.check(name, number)
         self.fleet, self.path = fleet, path
-        self._steps, self.period = steps_of_period(1.0 / fleet.dt, rate), 1.0 / rate
+        self._steps, self.period, self._rate = steps_of_period(1.0 / fleet.dt, rate), 1.0 / rate, rate
         if not bound > 0.0:
             raise ArgumentError(f"bound is {bound:g}; it must be greater than 0 [m]")
         if not 1 <= laps < math.inf:
@@ -190,6 +194,7 @@ class ClosedLoop:
         """
         f = self.tracking
         samples = np.maximum(f.samples, 1)
+        ended = np.rint(f.ended * self._rate) / self._rate  # 4.6, where so many periods are 4.6000000000000005
         return {
             "path.rms": np.sqrt(f.lateral_square / samples),
             "path.peak": f.lateral_peak.copy(),
@@ -198,8 +203,8 @@ class ClosedLoop:
             "speed.rms": np.sqrt(f.speed_square / samples),
             "speed.peak": f.speed_peak.copy(),
             "distance": f.position * self.path.spacing,
-            "finished": np.where(f.status == FINISHED, f.ended, math.nan),
-            "left": np.where(f.status == LEFT, f.ended, math.nan),
+            "finished": np.where(f.status == FINISHED, ended, math.nan),
+            "left": np.where(f.status == LEFT, ended, math.nan),
         }
 
     def statuses(self) -> list[str]:

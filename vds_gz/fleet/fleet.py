@@ -9,11 +9,12 @@ from typing import Generic
 
 import numpy as np
 
-from vds_gz.errors import ArgumentError
+from vds_gz.errors import NUMBER, ArgumentError, Kind
 from vds_gz.fleet.columns import Columns, Some
 from vds_gz.fleet.lanes import Lanes
 from vds_gz.fleet.structs import Structs
 from vds_gz.vehicle.model import C, P, S, VehicleModel
+from vds_gz.vehicle.vehicle import MODEL
 
 
 class Fleet(Generic[P, C, S]):
@@ -35,6 +36,9 @@ class Fleet(Generic[P, C, S]):
         Raises:
             ArgumentError: There is no vehicle, or these do not go together.
         """
+        MODEL.check("model", model)
+        Kind("a list of parameter groups", (list, tuple)).check("parameters", parameters)
+        NUMBER.check("step_rate", step_rate)
         if not parameters:
             raise ArgumentError("the fleet has 0 vehicles; give the parameters of at least 1")
         if not 0.0 < step_rate < math.inf:

@@ -8,9 +8,11 @@ from pathlib import Path as File
 
 import numpy as np
 
+from vds_gz.errors import NUMBER, PATH, takes
 from vds_gz.fleet.path import SPACING, Path, PathError, path_through
 
 
+@takes(file=PATH, spacing=NUMBER)
 def read_path(file: str | File, *, spacing: float = SPACING, closed: bool | None = None) -> Path:
     """The path in a CSV file with the columns x, y [m] and, if wanted, speed [m/s]. Lines that begin with # are
     comments.
@@ -63,5 +65,5 @@ def _numbers(cells: Sequence[str], names: Sequence[str], where: str) -> list[flo
         try:
             numbers.append(float(cell))
         except ValueError:
-            raise PathError(f"{where}, column '{name}': '{cell}' must be a number") from None
+            raise PathError(f"{where}, column '{name}': {cell!r} must be a number") from None
     return numbers

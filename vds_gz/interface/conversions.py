@@ -6,6 +6,7 @@ import math
 from collections.abc import MutableSequence
 
 from vds_gz.interface.messages import Quaternion, Stamp
+from vds_gz.ros.messages.stamps import seconds_and_nanoseconds, within_stamps
 from vds_gz.vehicle.vehicle import NANOSECONDS
 
 #: Diagonal of a covariance for what is known exactly; filters take a 0 for a singular matrix.
@@ -13,13 +14,13 @@ EXACT = 1e-9
 
 
 def stamp_ns(stamp: Stamp) -> int:
-    """Nanoseconds of a ``builtin_interfaces/Time``."""
-    return int(stamp.sec) * NANOSECONDS + int(stamp.nanosec)
+    """Nanoseconds of a ``builtin_interfaces/Time``, whose nanoseconds may be more than a second."""
+    return within_stamps(int(stamp.sec) * NANOSECONDS + int(stamp.nanosec))
 
 
 def set_stamp(stamp: Stamp, time: int) -> None:
     """Write nanoseconds into a ``builtin_interfaces/Time``."""
-    stamp.sec, stamp.nanosec = divmod(time, NANOSECONDS)
+    stamp.sec, stamp.nanosec = seconds_and_nanoseconds(time)
 
 
 def yaw_of(orientation: Quaternion) -> float:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from vds_gz.interface import topics
 from vds_gz.interface.messages import DiagnosticArray
+from vds_gz.ros.names import is_topic
 
 #: Ends the names of the status, after the node's full name without its first slash.
 SUFFIX = ": vehicle"
@@ -40,11 +42,14 @@ class VehicleStatus:
 
 def vehicles(message: DiagnosticArray) -> Iterator[VehicleStatus]:
     """The vehicles that a ``DiagnosticArray`` reports."""
-    for one in message.status:
-        found = {pair.key: pair.value for pair in one.values}
-        if one.name.endswith(SUFFIX) and CLOCK in found:
-            topics = tuple(filter(None, found.get(COMMAND_TOPICS, "").split(", ")))
-            yield VehicleStatus(f"/{one.name.removesuffix(SUFFIX)}", one.message, topics, found[CLOCK])
+    for status in message.status:
+        values = {pair.key: pair.value for pair in status.values}
+        clock = values.get(CLOCK, "")
+        # A peer may report any text.
+        is_clock = clock in (SYSTEM_CLOCK, GAZEBO_CLOCK) or is_topic(clock, topics.CLOCK.type)
+        if status.name.endswith(SUFFIX) and is_clock:
+            takes = tuple(filter(None, values.get(COMMAND_TOPICS, "").split(", ")))
+            yield VehicleStatus(f"/{status.name.removesuffix(SUFFIX)}", status.message, takes, clock)
 
 
 def described(known: Iterable[VehicleStatus]) -> str:

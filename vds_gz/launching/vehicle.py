@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from vds_gz.configuration import NODE_NAME, parameters_of
+from vds_gz.configuration import NODE_NAME, parameters_of, read_vehicle_file
 from vds_gz.description.urdf_writer import BASE_LINK, urdf
 from vds_gz.errors import ArgumentError
 from vds_gz.interface import topics
@@ -20,7 +20,6 @@ from vds_gz.launching.arguments import LaunchError
 from vds_gz.parameters.declaration import ParameterError, Value
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.override import Override
-from vds_gz.parameters.yaml_reader import read_parameter_file
 from vds_gz.ros.names import check_namespace
 from vds_gz.share import PACKAGE
 from vds_gz.vehicle.catalogue import models
@@ -55,22 +54,9 @@ class Vehicle:
     def values(self) -> list[Override]:
         """The parameters that the node is given, in the order of reading.
 
-        In a namespace the section ``sim_node:`` of a file would not be the node's any more. Here it is, so that every
-        parameter file goes with every namespace; a section for the node with its namespace comes second and wins.
+        The section ``sim_node:`` counts in every namespace, see :func:`vds_gz.configuration.read_vehicle_file`.
         """
-        plain = f"/{NODE_NAME}"
-        full = self._absolute_namespace.rstrip("/") + plain
-        read: list[Override] = []
-        refused: ArgumentError | None = None
-        for name in dict.fromkeys((plain, full)):
-            try:
-                found = read_parameter_file(self.params_file, name)
-            except ArgumentError as error:
-                refused = error
-            else:
-                read += found
-        if refused and not read:
-            raise refused
+        read = read_vehicle_file(self.params_file, f"{self._absolute_namespace.rstrip('/')}/{NODE_NAME}")
         return read + [Override(name, value, "launch argument") for name, value in self.overrides.items()]
 
     def parameters(self) -> NodeParameters:

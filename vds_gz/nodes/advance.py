@@ -196,7 +196,7 @@ class TimeKeeper:
             return now
         if now < self.now:
             self._jump_back(now, (self.now - now) * 1e-9)
-        elif now - self.now > LONGEST_CATCH_UP:
+        elif now - self.now > LONGEST_CATCH_UP and not self.clock.owns_time:
             ahead = (now - self.now) * 1e-9
             self._warn(f"time jumped ahead by {ahead:.1f} s; the vehicle stood still meanwhile")
             self._begin(now)

@@ -26,16 +26,15 @@ from typing import Any, TextIO
 from xml.etree import ElementTree
 
 from vds_gz.commandlog.files import read
-from vds_gz.configuration import NODE_NAME, parameters_of
-from vds_gz.description.urdf_writer import urdf
+from vds_gz.configuration import NODE_NAME
 from vds_gz.nodes.plants import gazebo_plant
+from vds_gz.nodes.preparation import prepare
 from vds_gz.nodes.sim_node import SimNode
 from vds_gz.parameters.gazebo import joint_map
 from vds_gz.plant.gazebo.links.system import SystemLink
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.graph import Severity
-from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.vehicle import NANOSECONDS
 
 #: The same failure is logged again after this time [s].
@@ -70,19 +69,17 @@ class VehicleSystem:
         """Start the node for a model."""
         settings = ElementTree.fromstring(sdf.to_string(""))
         arguments = parse(shlex.split(settings.findtext("arguments", "")), NODE_NAME)
-        catalogue = models()
-        parameters = parameters_of(arguments.overrides)
+        preparation = prepare(arguments.overrides)
+        parameters, model = preparation.parameters, preparation.model
         # Every step gets its own command, and nothing takes time on the way.
         parameters = replace(parameters, gazebo=replace(parameters.gazebo, lead=0.0, command_rate=10_000.0))
-        model = catalogue[parameters.model]
         joints = model.joints(parameters.vehicle)
         renamed = joint_map(parameters.gazebo.joint_names)
         self._link = SystemLink(joints, [renamed.get(joint.name, joint.name) for joint in joints])
         self._link.attach(entity, ecm)
         graph = open_graph(arguments, NODE_NAME)
         plant = gazebo_plant(graph, parameters, model, self._link)
-        description = urdf(model.name, parameters.vehicle, model.xacro, parameters.sensors)
-        self._node = SimNode(graph, parameters, model, description, plant)
+        self._node = SimNode(graph, replace(preparation, parameters=parameters), plant)
         self._node.begin()
         self._log = settings.findtext("commands", "")
         if path := settings.findtext("record", ""):

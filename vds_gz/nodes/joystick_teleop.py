@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
-from collections.abc import Sequence
 from typing import Any
 
-from vds_gz.errors import ArgumentError
 from vds_gz.parameters.declaration import describe
 from vds_gz.parameters.teleop import JoystickParameters, load
-from vds_gz.ros.arguments import Arguments, parse
-from vds_gz.ros.errors import GraphError
+from vds_gz.ros.arguments import parse
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.graph import Graph
+from vds_gz.ros.programs import DONE, CommandLine, command
 from vds_gz.ros.stopping import LONGEST_SLEEP, StopRequest, on_signals
 from vds_gz.teleop.outputs import JOY
 from vds_gz.teleop.teleop import Teleop
@@ -53,41 +50,29 @@ class JoystickTeleop:
         self._teleop.joy(message.axes, message.buttons, arrival)
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+@command(NODE_NAME)
+def main(argv: list[str]) -> int:
     """Run the node until it is stopped.
-
-    Args:
-        argv: The command line without the program's name; ``sys.argv`` where none is given.
 
     Returns:
         0 when it was stopped, 2 when something that it was given is wrong.
     """
-    try:
-        arguments = _arguments(sys.argv[1:] if argv is None else argv)
-        parameters = load(arguments.overrides, JoystickParameters())
-        stop = on_signals()
-        graph = open_graph(arguments, NODE_NAME)
-    except (ValueError, GraphError) as error:
-        print(f"{NODE_NAME}: {error}", file=sys.stderr)
-        return 2
-    JoystickTeleop(graph, parameters, arguments.use_sim_time, stop).run()
-    return 0
-
-
-def _arguments(argv: Sequence[str]) -> Arguments:
     arguments = parse(argv, NODE_NAME)
-    parser = argparse.ArgumentParser(
+    _parser().parse_args(arguments.rest)
+    parameters = load(arguments.overrides, JoystickParameters())
+    stop = on_signals()
+    graph = open_graph(arguments, NODE_NAME)
+    JoystickTeleop(graph, parameters, arguments.use_sim_time, stop).run()
+    return DONE
+
+
+def _parser() -> CommandLine:
+    return CommandLine(
         NODE_NAME,
         usage=f"ros2 run vds_gz {NODE_NAME} [--ros-args ...]",
         description=DESCRIPTION,
         epilog=f"example:\n  ros2 run vds_gz {EXAMPLE}\n\nexit code: 0 it was stopped, 2 wrong use",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
-    _, unknown = parser.parse_known_args(arguments.rest)
-    if unknown:
-        raise ArgumentError(f"argument '{unknown[0]}' is unknown; parameters stand after --ros-args, as in: {EXAMPLE}")
-    return arguments
 
 
 if __name__ == "__main__":

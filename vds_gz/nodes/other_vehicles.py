@@ -18,7 +18,7 @@ from vds_gz.interface import topics
 from vds_gz.interface.conversions import stamp_ns
 from vds_gz.interface.inputs import FARTHEST
 from vds_gz.ros.graph import Graph, QoS, Severity
-from vds_gz.ros.names import expand
+from vds_gz.ros.names import check_namespace, expand
 from vds_gz.vehicle.vehicle import NANOSECONDS
 from vds_gz.world.packing import Thing, packed
 
@@ -122,6 +122,9 @@ class OtherVehicles:
         Args:
             graph: The node's place on the graph.
             namespaces: Where they are, with spaces between; ``auto`` for wherever there is one, empty for none.
+
+        Raises:
+            ArgumentError: A namespace is not valid.
         """
         self.changes = 0
         self._graph = graph
@@ -131,7 +134,8 @@ class OtherVehicles:
         self._known: list[OtherVehicle] = []
         self._next_look = 0
         for namespace in () if self._looks else namespaces.split():
-            self._follow(f"/{namespace.strip('/')}/{topics.GROUND_TRUTH.name}".replace("//", "/"))
+            absolute = check_namespace(f"/{namespace.strip('/')}", "parameter 'other_vehicles'")
+            self._follow(f"{absolute.rstrip('/')}/{topics.GROUND_TRUTH.name}")
 
     def look(self) -> None:
         """See who has come, once in a while, and who is gone."""

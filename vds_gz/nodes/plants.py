@@ -1,24 +1,27 @@
-"""What moves the vehicle: as the parameters say, or whichever is there.
+"""What moves the vehicle: the plant that the parameters name, or the one that is available.
 
-What only Gazebo needs is imported where it is needed: the node shall be quick to listen.
+What only Gazebo needs is imported where it is needed, so that the node is quick to listen.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from vds_gz.configuration import make_guarded_vehicle, make_vehicle
-from vds_gz.description.footprint import footprint_of
-from vds_gz.description.urdf_writer import urdf as write_urdf
+from vds_gz.configuration import make_vehicle
 from vds_gz.interface.topics import CLOCK
-from vds_gz.nodes.surroundings import Surroundings
+from vds_gz.nodes.preparation import Preparation
+from vds_gz.nodes.surroundings import surroundings_of
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.plant.base import Plant
 from vds_gz.plant.gazebo.links.base import GazeboLink, LinkError
-from vds_gz.plant.in_world import WorldPlant
+from vds_gz.plant.in_world import plant_in_world
 from vds_gz.plant.kinematic import KinematicPlant
 from vds_gz.ros.graph import Graph, Severity
+from vds_gz.sensing.catalogue import needs_of
 from vds_gz.vehicle.model import AnyModel
+from vds_gz.world.surroundings import Surroundings
 
 if TYPE_CHECKING:
     from vds_gz.plant.gazebo.plant import GazeboPlant
@@ -27,47 +30,76 @@ if TYPE_CHECKING:
 SERVER_TIMEOUT = 1.0
 
 
-def make_plant(
-    graph: Graph, parameters: NodeParameters, model: AnyModel, urdf: str, surroundings: Surroundings | None
-) -> Plant:
-    """The plant that the parameters select.
+@dataclass(frozen=True, slots=True)
+class PlantSetup:
+    """What a plant is made from.
+
+    Attributes:
+        graph: The node's place on the graph.
+        preparation: What the node starts with.
+        surroundings: The world around the vehicle, if the node simulates it; None without a world.
+    """
+
+    graph: Graph
+    preparation: Preparation
+    surroundings: Surroundings | None
+
+
+@dataclass(frozen=True, slots=True)
+class PlantType:
+    """A plant that the parameter ``backend`` may name.
+
+    Attributes:
+        make: Makes it.
+        in_our_world: The node simulates the world around the vehicle, not the plant.
+    """
+
+    make: Callable[[PlantSetup], Plant]
+    in_our_world: bool
+
+
+def make_plant(graph: Graph, preparation: Preparation) -> tuple[Plant, Surroundings | None]:
+    """The plant that the parameters select, and the surroundings that the node simulates.
 
     Args:
         graph: The node's place on the graph.
-        parameters: Of the node.
-        model: The vehicle model.
-        urdf: The robot's description.
-        surroundings: The world; none if there is none.
+        preparation: What the node starts with.
 
     Raises:
         DescriptionError: The description cannot be read.
         LinkError: The link that they select cannot be had here.
     """
+    parameters = preparation.parameters
     backend = parameters.backend
     if backend == "auto":
         backend, why = choose(parameters)
         graph.log(Severity.INFO, f"backend: {backend}, because {why}")
-    if backend == "kinematic":
-        felt = bool(parameters.sensors)
-        if surroundings is None:
-            return KinematicPlant(make_vehicle(parameters), felt=felt)
-        footprint = footprint_of(urdf, model.geometry(parameters.vehicle))
-        return WorldPlant(make_guarded_vehicle(parameters), footprint, surroundings, parameters.collisions, felt=felt)
-    return gazebo_plant(graph, parameters, model, make_link(graph, parameters))
+    plant = PLANTS[backend]
+    scene = preparation.scene if plant.in_our_world else None
+    surroundings = surroundings_of(graph, parameters, scene.vectorised(), preparation.obstacles) if scene else None
+    return plant.make(PlantSetup(graph, preparation, surroundings)), surroundings
 
 
-def description(parameters: NodeParameters, model: AnyModel) -> str:
-    """The robot's URDF, with its hardware where ros2_control looks for that.
+def _kinematic(setup: PlantSetup) -> Plant:
+    """The vehicle moved by its own kinematics."""
+    parameters = setup.preparation.parameters
+    felt = "motion" in needs_of(parameters.sensors.values())
+    if setup.surroundings is None:
+        return KinematicPlant(make_vehicle(parameters), felt=felt)
+    return plant_in_world(parameters, setup.preparation.urdf, setup.surroundings, felt=felt)
 
-    Raises:
-        DescriptionError: Nothing draws this model, or the drawing is not valid.
-    """
-    text = write_urdf(model.name, parameters.vehicle, model.xacro, parameters.sensors)
-    if parameters.backend != "kinematic" and parameters.gazebo.link == "ros2_control":
-        from vds_gz.description.ros2_control import with_hardware
 
-        return with_hardware(text, model.joints(parameters.vehicle))
-    return text
+def _gazebo(setup: PlantSetup) -> Plant:
+    """The vehicle in Gazebo, over the link that the parameters name."""
+    parameters, model = setup.preparation.parameters, setup.preparation.model
+    return gazebo_plant(setup.graph, parameters, model, make_link(setup.graph, parameters))
+
+
+#: Every plant, by the parameter ``backend``.
+PLANTS: Mapping[str, PlantType] = {
+    "kinematic": PlantType(_kinematic, in_our_world=True),
+    "gazebo": PlantType(_gazebo, in_our_world=False),
+}
 
 
 def gazebo_plant(graph: Graph, parameters: NodeParameters, model: AnyModel, link: GazeboLink) -> GazeboPlant:

@@ -5,20 +5,20 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from time import monotonic
 
-from vds_gz.interface.sensors.base import SensorOutput
-from vds_gz.interface.sensors.factory import sensor_outputs
 from vds_gz.nodes.periodic import PeriodicTimer
-from vds_gz.parameters.node import NodeParameters
 from vds_gz.plant.base import Plant
-from vds_gz.plant.kinematic import KinematicPlant
-from vds_gz.ros.graph import Graph
 from vds_gz.sensing.body import BodyState
+from vds_gz.sensing.sensor import SensorOutput
 from vds_gz.world.scene import Scene
 
-#: While rays are dear, they are cast for a part of the time, and not for so many times as long.
+#: While ray casting is slow, a pause this many times as long follows each measurement.
 REST = 4.0
+
+#: Measurements that may wait until the plant has observed their time; older ones are dropped.
+WAITING = 50
 
 
 class Sensors:
@@ -34,6 +34,8 @@ class Sensors:
         plant: Plant,
         scene_at: Callable[[int], Scene | None],
         cheap: Callable[[], bool] = lambda: True,
+        *,
+        joints: bool = False,
     ) -> None:
         """Nothing has been measured yet.
 
@@ -41,26 +43,30 @@ class Sensors:
             outputs: The sensors.
             plant: What they are mounted on.
             scene_at: What can be seen at a point in simulated time [ns]; none if there is no world.
-            cheap: Whether rays are as cheap as they will be; until then they are cast a part of the time only, so that
-                the vehicle is in time.
+            cheap: Whether ray casting is compiled; until then rays are cast part of the time only, so that the vehicle
+                keeps its pace.
+            joints: A sensor needs to know where the joints stand.
         """
         self._plant = plant
+        self._joints = joints
         self._scene_at = scene_at
         self._cheap = cheap
         self._rest_until = 0.0
         self._sensors = [(output, PeriodicTimer(0, output.rate)) for output in outputs]
         self._span = max((output.span for output in outputs), default=0)
         self._states: deque[BodyState] = deque()
+        self._awaiting: deque[tuple[int, bool, list[SensorOutput]]] = deque(maxlen=WAITING)
         self._look_ahead()
 
     @property
     def next_subscribed(self) -> float:
-        """When something is to be measured next that somebody listens to [ns]; the rest has time until then."""
+        """When the next measurement with subscribers is due [ns]; the others can wait until then."""
         return min((timer.next for output, timer in self._sensors if output.subscribed), default=math.inf)
 
     def begin(self, start: int) -> None:
-        """Start anew, each sensor with the first whole period of absolute time from ``start`` [ns] on."""
+        """Start again, each sensor with the first whole period of absolute time from ``start`` [ns] on."""
         self._states.clear()
+        self._awaiting.clear()
         for output, timer in self._sensors:
             timer.begin(0, output.rate)
             timer.skip(start)
@@ -69,40 +75,47 @@ class Sensors:
         self._look_ahead()
 
     def skip(self, now: int) -> None:
-        """Leave out all measurements but the last one of each sensor at or before ``now`` [ns]."""
+        """Skip all measurements up to ``now`` [ns] but the last one of each sensor."""
         for _, timer in self._sensors:
             timer.skip(now)
         self._look_ahead()
 
     def serve(self, moment: int, *, held: bool) -> None:
-        """Take the body's state at a moment [ns], to which the vehicle has advanced, and measure what is due.
+        """Measure what is due at a moment [ns] to which the vehicle has advanced, as soon as the plant has seen it.
 
         Args:
             moment: The present [ns].
-            held: The vehicle is paused, and stands, whatever its actuators do.
+            held: The vehicle is paused: it stands, whatever its actuators do.
         """
         if moment < self.next and not self._span:
             return
         due = [(output, timer) for output, timer in self._sensors if timer.next == moment]
+        for _, timer in due:
+            timer.done()
+        self._awaiting.append((moment, held, [output for output, _ in due]))
+        self.measure()
+        self._look_ahead()
+
+    def measure(self) -> None:
+        """Do the measurements whose time the plant has observed by now."""
+        while self._awaiting and self._plant.seen(self._awaiting[0][0]):
+            self._measure(*self._awaiting.popleft())
+
+    def _measure(self, moment: int, held: bool, due: Sequence[SensorOutput]) -> None:
         states = self._states
         body = self._plant.body(moment)
-        states.append(BodyState(moment, body.pose) if held else body)
+        if self._joints:
+            body = replace(body, joints=self._plant.joint_states(moment))
+        states.append(body.at_rest() if held else body)
         while len(states) > 2 and states[1].time <= moment - self._span:
             states.popleft()
-        scene = self._scene_at(moment) if any(output.subscribed for output, _ in due) else None
-        for output, timer in due:
-            timer.done()
+        scene = self._scene_at(moment) if any(output.subscribed for output in due) else None
+        for output in due:
             if not output.rays or self._cheap():
                 output.measure(states, scene)
             elif (begin := monotonic()) >= self._rest_until:
                 output.measure(states, scene)
                 self._rest_until = monotonic() + (monotonic() - begin) * REST
-        self._look_ahead()
 
     def _look_ahead(self) -> None:
         self.next = min((timer.next for _, timer in self._sensors), default=math.inf)
-
-
-def own_sensors(graph: Graph, parameters: NodeParameters, plant: Plant) -> list[SensorOutput]:
-    """The sensors that the node must simulate itself; those of a vehicle in Gazebo are Gazebo's."""
-    return sensor_outputs(graph, parameters) if plant.name == KinematicPlant.name else []

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from time import monotonic_ns
 
-from vds_gz.configuration import NODE_NAME, parameters_of
+from vds_gz.configuration import NODE_NAME, parameter_file, read_vehicle_file
 from vds_gz.errors import VdsGzError
 from vds_gz.interface import topics
 from vds_gz.interface.conversions import stamp_ns
 from vds_gz.interface.inputs import CommandInputs, InitialPose, InitialPoseInput, Refusals
 from vds_gz.interface.messages import Clock as ClockMessage
 from vds_gz.interface.outputs import Frames
+from vds_gz.interface.sensors.setup import sensor_outputs
 from vds_gz.interface.vehicle_status import GAZEBO_CLOCK, SYSTEM_CLOCK
 from vds_gz.interface.world_markers import publish_world
 from vds_gz.nodes import amcl_services, services, standard_services
@@ -23,40 +24,40 @@ from vds_gz.nodes.clock import make_clock
 from vds_gz.nodes.diagnostics import Diagnostics
 from vds_gz.nodes.health import HealthMonitor
 from vds_gz.nodes.observations import Observations
-from vds_gz.nodes.plants import description, make_plant
-from vds_gz.nodes.sensors import Sensors, own_sensors
+from vds_gz.nodes.plants import make_plant
+from vds_gz.nodes.preparation import Preparation, prepare
+from vds_gz.nodes.sensors import Sensors
 from vds_gz.nodes.service_actions import Simulation
-from vds_gz.nodes.surroundings import surroundings_of
 from vds_gz.parameters.declaration import Value, describe
 from vds_gz.parameters.load import replaced
-from vds_gz.parameters.node import NodeParameters
 from vds_gz.plant.base import Plant
 from vds_gz.plant.gazebo.links.base import LinkError
 from vds_gz.ros.arguments import parse
-from vds_gz.ros.errors import GraphError
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.graph import Graph, Severity
+from vds_gz.ros.programs import DONE, CommandLine, command
 from vds_gz.ros.stopping import LONGEST_SLEEP, StopRequest, on_signals
-from vds_gz.vehicle.catalogue import models
+from vds_gz.sensing.catalogue import needs_of
 from vds_gz.vehicle.command import STOP, TWIST, Command
 from vds_gz.vehicle.model import AnyModel
 from vds_gz.vehicle.vehicle import NANOSECONDS
-from vds_gz.world.load import load_world
 from vds_gz.world.scene import Scene
+from vds_gz.world.surroundings import Surroundings
 
-USAGE = """\
-usage: vds-gz node [--ros-args [-p NAME:=VALUE] [--params-file FILE] [-r FROM:=TO] [-r __ns:=/NAMESPACE] ...]
-       ros2 run vds_gz sim_node [the same]
-
+DESCRIPTION = """
 The vehicle alone: commands in, its response out, until Ctrl-C. It takes what every ROS 2 node takes.
+"""
 
+EPILOG = """
 examples:
-  vds-gz node --ros-args -p model:=differential
-  vds-gz node --ros-args --params-file my_robot.yaml -r twist_reference:=cmd_vel
+  vds-gz node my_robot.yaml
+  vds-gz node forklift --ros-args -p pub_rate:=100.0 -r twist_reference:=cmd_vel
+  ros2 run vds_gz sim_node --ros-args --params-file my_robot.yaml -r __ns:=/robot1
 
-`vds-gz parameters` prints all parameters, `vds-gz check FILE` looks a file over.
+`vds-gz parameters` prints all parameters, `vds-gz check FILE` checks a file.
 
-exit code: 0 it was stopped, 2 wrong use"""
+exit code: 0 it was stopped, 2 wrong use
+"""
 
 
 class SimNode:
@@ -69,9 +70,7 @@ class SimNode:
     def __init__(
         self,
         graph: Graph,
-        parameters: NodeParameters,
-        model: AnyModel,
-        description: str,
+        preparation: Preparation,
         plant: Plant | None = None,
         stop: StopRequest | None = None,
     ) -> None:
@@ -79,23 +78,21 @@ class SimNode:
 
         Args:
             graph: The node's place on the graph.
-            parameters: Their values.
-            model: The vehicle model that they select.
-            description: The robot's URDF.
+            preparation: What it starts with.
             plant: What moves the vehicle; what the parameters say where none is given.
             stop: What ends the node, besides its own services.
 
         Raises:
             LinkError: What the parameters say cannot be had here.
-            WorldError: The world cannot be read.
         """
         self.graph = graph
-        scene = load_world(parameters.world) if parameters.world else None
-        own = plant is None and parameters.backend != "gazebo"
-        self._surroundings = surroundings_of(graph, parameters, scene.vectorised()) if scene and own else None
-        self.plant = make_plant(graph, parameters, model, description, self._surroundings) if plant is None else plant
+        self._surroundings: Surroundings | None = None
+        if plant is None:
+            plant, self._surroundings = make_plant(graph, preparation)
+        self.plant = plant
+        parameters, model, scene = preparation.parameters, preparation.model, preparation.scene
         self._parameters = parameters
-        self._description = description
+        self._preparation = preparation
         self._stop = stop or StopRequest()
         self._stop.wakes(graph.wake)
         self._time_moved = self._commanded = monotonic_ns()
@@ -113,16 +110,23 @@ class SimNode:
         self._observations = Observations(graph, parameters, plant)
         if scene is not None:
             publish_world(graph, world, scene.visuals.things)
-        outputs = own_sensors(graph, parameters, plant)
+        outputs = sensor_outputs(graph, parameters, model.joints(parameters.vehicle), beside_gazebo=plant.senses)
         rays = sum(output.rays * output.rate for output in outputs)
         if rays and self._clock.flat_out:
             rays = math.inf  # whatever is saved makes it faster
         casting = Casting(scene, rays, wait=parameters.be_reference_clock) if scene else None
+
+        def scene_at(time: int) -> Scene | None:
+            if casting is None:
+                return None
+            return surroundings.scene_at(time, casting.scene) if surroundings else casting.scene
+
         self._sensors = Sensors(
             outputs,
             plant,
-            lambda time: surroundings.scene_at(time, casting.scene) if casting and surroundings else None,
+            scene_at,
             lambda: casting is None or casting.ready,
+            joints="joints" in needs_of(parameters.sensors.values()),
         )
         self._time = TimeKeeper(
             graph, parameters, self._clock, plant, self._observations, self._sensors, self._forget_commands
@@ -169,8 +173,22 @@ class SimNode:
             self.graph.close()
 
     def begin(self) -> None:
-        """Send what is said once."""
-        self._observations.publish_latched(self._clock.now(monotonic_ns()) or 0, self._description)
+        """Send what is sent once, and log what runs here and how to reach it."""
+        self._observations.publish_latched(self._clock.now(monotonic_ns()) or 0, self._preparation.urdf)
+        for hint in self._preparation.hints:
+            self.graph.log(Severity.INFO, f"hint: {hint}")
+        for line in self._introduction():
+            self.graph.log(Severity.INFO, line)
+
+    def _introduction(self) -> Iterator[str]:
+        """Model and file; plant and world; topics in and where to look."""
+        parameters, graph = self._parameters, self.graph
+        yield f"model {parameters.model}, from {', '.join(self._preparation.sources) or 'its defaults'}"
+        yield f"plant {self.plant.name}, {f'world {parameters.world}' if parameters.world else 'no world'}"
+        options = f" --namespace {graph.namespace}" if graph.namespace != "/" else ""
+        options += f" --node {graph.name}" if graph.name != NODE_NAME else ""
+        inputs = ", ".join(subscription.topic for subscription in self._commands.subscriptions)
+        yield f"commands on {inputs}; status on /diagnostics, picture by `vds-gz view{options}`"
 
     def spin_once(self, seconds: float) -> None:
         """Do what is due; if nothing comes, wait so many seconds for it."""
@@ -189,6 +207,7 @@ class SimNode:
                 self._end_standstill()
             self._clock.set(time, monotonic_ns())
         self._observations.publish(self._time.paused)
+        self._sensors.measure()
 
     def _end_standstill(self) -> None:
         """Time goes on. Where it stood still for long, as in a pause, the last command is too old, though not by it."""
@@ -234,43 +253,40 @@ class SimNode:
         if parameters.vehicle != before.vehicle:
             vehicle.configure(parameters.vehicle)
         vehicle.max_command_age = parameters.twist_reference_max_oldness
+        vehicle.dead_time_jitter = parameters.dead_time_jitter
         self._commands.max_age = round(parameters.twist_reference_max_oldness * NANOSECONDS)
         self._observations.configure(parameters)
         self._time.configure(before, parameters)
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+@command(NODE_NAME)
+def main(argv: list[str]) -> int:
     """Run the node until it is stopped.
 
-    Args:
-        argv: The command line without the program's name; ``sys.argv`` where none is given.
-
     Returns:
-        0 when it was stopped or only asked for help, 2 when something that it was given is wrong.
+        0 when it was stopped, 2 when something that it was given is wrong.
     """
-    words = sys.argv[1:] if argv is None else argv
-    if not {"-h", "--help"}.isdisjoint(words):
-        print(USAGE)
-        return 0
+    arguments = parse(argv, NODE_NAME)
+    file = _parser().parse_args(arguments.rest).vehicle
+    own = read_vehicle_file(parameter_file(file), arguments.full_name) if file else []
+    preparation = prepare([*own, *arguments.overrides])
+    stop = on_signals()
+    graph = open_graph(arguments, NODE_NAME)
     try:
-        arguments = parse(words, NODE_NAME)
-        catalogue = models()
-        parameters = parameters_of(arguments.overrides)
-        model = catalogue[parameters.model]
-        urdf = description(parameters, model)
-        stop = on_signals()
-        graph = open_graph(arguments, NODE_NAME)
-    except (ValueError, GraphError, FileNotFoundError) as error:
-        print(f"{NODE_NAME}: {error}", file=sys.stderr)
-        return 2
-    try:
-        node = SimNode(graph, parameters, model, urdf, stop=stop)
-    except VdsGzError as error:
+        node = SimNode(graph, preparation, stop=stop)
+    except VdsGzError:
         graph.close()
-        print(f"{NODE_NAME}: {error}", file=sys.stderr)
-        return 2
+        raise
     node.run()
-    return 0
+    return DONE
+
+
+def _parser() -> CommandLine:
+    usage = """vds-gz node [PRESET|FILE] [--ros-args [-p NAME:=VALUE] [-r FROM:=TO] [-r __ns:=/NAMESPACE] ...]
+       ros2 run vds_gz sim_node [the same]"""
+    parser = CommandLine("vds-gz node", usage=usage, description=DESCRIPTION, epilog=EPILOG)
+    parser.add_argument("vehicle", metavar="PRESET|FILE", nargs="?", help="a preset, or a ROS 2 parameter file")
+    return parser
 
 
 if __name__ == "__main__":

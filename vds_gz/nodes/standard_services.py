@@ -131,7 +131,7 @@ class SimulationServices:
     def _get_entities(self, request: Any, response: Any) -> None:
         try:
             matches = re.search(request.filters.filter, ENTITY) is not None
-        except re.error as error:
+        except (re.error, OverflowError, RecursionError) as error:
             reason = f"filter '{request.filters.filter}' is no regular expression: {error}"
             raise SimulationError(reason) from None
         response.entities = [ENTITY] if matches else []

@@ -12,9 +12,13 @@ from dataclasses import dataclass
 from vds_gz.parameters.actuators import MAX_DEAD_TIME
 from vds_gz.parameters.declaration import ParameterGroup, choice, flag, group, integer, real, text
 from vds_gz.parameters.maps import ActuationMap, own_map, read_map
+from vds_gz.parameters.vehicles import MAX_OFFSET
 
 #: Acceleration of gravity, as Autoware has it [m/s^2].
 GRAVITY = 9.81
+
+#: Largest coefficient of an empirical formula, of either sign.
+MAX_COEFFICIENT = 1e6
 
 #: A tire angle of nearly 90 degrees [rad].
 MAX_STEER_LIM = 1.5
@@ -33,6 +37,10 @@ def _time_constant(default: float, doc: str) -> float:
     return real(default, "s", f"{doc}; at least 0.03 acts", minimum=0.0, live=True)
 
 
+def _coefficient(default: float, doc: str, unit: str = "-") -> float:
+    return real(default, unit, doc, minimum=-MAX_COEFFICIENT, maximum=MAX_COEFFICIENT, live=True)
+
+
 def _map(doc: str) -> str:
     return text("", f"CSV file of {doc}, beside the parameter file or anywhere; empty: the one in config/maps")
 
@@ -41,7 +49,9 @@ def _map(doc: str) -> str:
 class CarParameters(ParameterGroup):
     """A car as all of these models have it: driven behind, steered in front."""
 
-    base_link_offset: float = real(0.0, "m", "from the middle of the rear axle to base_link, along +x")
+    base_link_offset: float = real(
+        0.0, "m", "from the middle of the rear axle to base_link, along +x", minimum=-MAX_OFFSET, maximum=MAX_OFFSET
+    )
     wheel_base: float = real(2.74, "m", "distance between the axles", positive=True)
     track_fixed: float = real(1.63, "m", "between the rear wheels; 0: one wheel", minimum=0.0)
     track_steered: float = real(1.63, "m", "between the front wheels; 0: one wheel", minimum=0.0)
@@ -89,7 +99,9 @@ class LaggingSteeringParameters(CarParameters):
     steer_rate_lim: float = real(5.0, "rad/s", "maximum steering rate", positive=True, live=True)
     steer_time_delay: float = _dead_time(0.24, "dead time of the steering")
     steer_time_constant: float = _time_constant(0.27, "lag of the steering")
-    steer_bias: float = real(0.0, "rad", "what the steering's sensor reads too much", live=True)
+    steer_bias: float = real(
+        0.0, "rad", "what the steering's sensor reads too much", minimum=-math.pi, maximum=math.pi, live=True
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +110,9 @@ class DelaySteerVelParameters(LaggingSteeringParameters):
 
     vel_time_delay: float = _dead_time(0.25, "dead time of the speed")
     vel_time_constant: float = _time_constant(0.5, "lag of the speed")
-    steer_dead_band: float = real(0.0, "rad", "deviation that the steering does not heed", minimum=0.0, live=True)
+    steer_dead_band: float = real(
+        0.0, "rad", "deviation from the command up to which the steering does not move", minimum=0.0, live=True
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +121,11 @@ class DelaySteerAccParameters(LaggingSteeringParameters):
 
     acc_time_delay: float = _dead_time(0.1, "dead time of the acceleration")
     acc_time_constant: float = _time_constant(0.1, "lag of the acceleration")
-    steer_dead_band: float = real(0.0, "rad", "deviation that the steering does not heed", minimum=0.0, live=True)
-    debug_acc_scaling_factor: float = real(1.0, "", "of the commanded acceleration", live=True)
-    debug_steer_scaling_factor: float = real(1.0, "", "of the commanded tire angle", live=True)
+    steer_dead_band: float = real(
+        0.0, "rad", "deviation from the command up to which the steering does not move", minimum=0.0, live=True
+    )
+    debug_acc_scaling_factor: float = _coefficient(1.0, "of the commanded acceleration")
+    debug_steer_scaling_factor: float = _coefficient(1.0, "of the commanded tire angle")
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +215,7 @@ class ActuationCmdSteerMapParameters(ActuationCmdParameters):
 class ActuationCmdVgrParameters(ActuationCmdParameters):
     """Pedals with maps; the steering command is the steering wheel's angle, geared by a ratio that varies."""
 
-    vgr_coef_a: float = real(15.713, "", "gear ratio of the steering, standing, straight", positive=True, live=True)
+    vgr_coef_a: float = real(15.713, "-", "gear ratio of the steering, standing, straight", positive=True, live=True)
     vgr_coef_b: float = real(0.053, "s^2/m^2", "its gain with the square of the speed", minimum=0.0, live=True)
     vgr_coef_c: float = real(0.042, "1/rad", "its loss with the steering wheel's angle", minimum=0.0, live=True)
 
@@ -208,23 +224,23 @@ class ActuationCmdVgrParameters(ActuationCmdParameters):
 class MechanicalParameters(ParameterGroup):
     """A steering's controller, power steering and mechanics; defaults are Autoware's, identified from a vehicle."""
 
-    kp: float = real(386.9151820510161, "1/rad", "proportional gain of the controller", live=True)
-    ki: float = real(5.460970982628869, "1/(rad s)", "integral gain", live=True)
-    kd: float = real(0.03550834077602694, "s/rad", "derivative gain", live=True)
-    ff_gain: float = real(0.03051963576179274, "1/rad", "gain of the command itself", live=True)
+    kp: float = _coefficient(386.9151820510161, "proportional gain of the controller", "1/rad")
+    ki: float = _coefficient(5.460970982628869, "integral gain", "1/(rad s)")
+    kd: float = _coefficient(0.03550834077602694, "derivative gain", "s/rad")
+    ff_gain: float = _coefficient(0.03051963576179274, "gain of the command itself", "1/rad")
     angle_limit: float = real(10.0, "rad", "maximum tire angle", positive=True, live=True)
     rate_limit: float = real(3.0, "rad/s", "maximum rate of the command and of the tires", positive=True, live=True)
     dead_zone_threshold: float = real(
         0.00708241866710033, "N m", "torque that has no effect; taken from a larger one", minimum=0.0, live=True
     )
-    poly_a: float = real(0.15251276182076065, "", "power steering: of the torque's cube", live=True)
-    poly_b: float = real(-0.17301900674117585, "", "of the torque's square", live=True)
-    poly_c: float = real(1.5896528355739639, "", "of the torque", live=True)
-    poly_d: float = real(0.002300899817071436, "", "of the speed's cube", live=True)
-    poly_e: float = real(-0.0418928856764797, "", "of the speed's square", live=True)
-    poly_f: float = real(0.18449047960081838, "", "of the speed", live=True)
-    poly_g: float = real(-0.06320887302605509, "", "of torque times speed", live=True)
-    poly_h: float = real(0.18696796150634806, "", "constant part", live=True)
+    poly_a: float = _coefficient(0.15251276182076065, "power steering: of the torque's cube")
+    poly_b: float = _coefficient(-0.17301900674117585, "of the torque's square")
+    poly_c: float = _coefficient(1.5896528355739639, "of the torque")
+    poly_d: float = _coefficient(0.002300899817071436, "of the speed's cube")
+    poly_e: float = _coefficient(-0.0418928856764797, "of the speed's square")
+    poly_f: float = _coefficient(0.18449047960081838, "of the speed")
+    poly_g: float = _coefficient(-0.06320887302605509, "of torque times speed")
+    poly_h: float = _coefficient(0.18696796150634806, "constant part")
     inertia: float = real(25.17844747941984, "kg m^2", "of what turns, seen from the tires", positive=True, live=True)
     damping: float = real(117.00653795106054, "N m s/rad", "of what turns", minimum=0.0, live=True)
     stiffness: float = real(0.17526182368541224, "N m/rad", "that centres the tires", minimum=0.0, live=True)

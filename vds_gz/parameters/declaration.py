@@ -8,8 +8,8 @@ group that is made, the YAML loader, the ROS parameter descriptors and the refer
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Literal, TypeVar, cast
@@ -25,12 +25,43 @@ Member = TypeVar("Member")
 ParameterType = Literal["double", "integer", "bool", "string", "double_array"]
 Value = float | int | bool | str | tuple[float, ...]
 
-_KEY = "vds_gz"
+_KEY, _KIND = "vds_gz", "vds_gz group"
+
+#: Bounds of a real number whose declaration has no narrower ones: the equations of the models stay finite within them.
+LARGEST = 1e6
+#: The least value of a real number that must be positive.
+SMALLEST = 1e-6
+#: Bounds of whole numbers: those of the messages that carry parameters.
+LEAST_INTEGER, LARGEST_INTEGER = -(2**63), 2**63 - 1
 _PYTHON_TYPE: dict[ParameterType, type] = {"double": float, "integer": int, "bool": bool, "string": str}
 
 
 class ParameterError(VdsGzError, ValueError):
     """A parameter was refused. The message says which one, its value, and what would be right."""
+
+
+class Faults:
+    """Collects the errors of several checks, so that all of them are reported at once."""
+
+    def __init__(self) -> None:
+        self.messages: list[str] = []
+
+    @contextmanager
+    def caught(self) -> Iterator[None]:
+        """Note an error of this package, and go on."""
+        try:
+            yield
+        except VdsGzError as error:
+            self.messages += str(error).splitlines()
+
+    def refuse(self) -> None:
+        """End the checks.
+
+        Raises:
+            ParameterError: There was an error; the message has a line for each.
+        """
+        if self.messages:
+            raise ParameterError("\n".join(self.messages))
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +74,7 @@ class Description:
         default: Value where none is given.
         unit: Unit in SI, empty for numbers without one.
         doc: One sentence of what it means.
-        minimum, maximum: Bounds of a number, both inclusive.
-        positive: The number must be greater than zero.
+        minimum, maximum: Bounds of a number, or of each in an array, both inclusive. Every number has finite ones.
         choices: The only values allowed of a string; empty for any.
         read_only: Fixed once the node runs.
         aliases: Last parts of other names that mean the same.
@@ -56,9 +86,8 @@ class Description:
     default: Value
     unit: str = ""
     doc: str = ""
-    minimum: float = -math.inf
-    maximum: float = math.inf
-    positive: bool = False
+    minimum: float = -LARGEST
+    maximum: float = LARGEST
     choices: tuple[str, ...] = ()
     read_only: bool = True
     aliases: tuple[str, ...] = ()
@@ -84,7 +113,7 @@ class Description:
         if self.type == "double_array":
             return self._array(value, place)
         value = _plain(value)
-        if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        if isinstance(value, int) and not LEAST_INTEGER <= value <= LARGEST_INTEGER:
             raise ParameterError(f"parameter '{self.name}' is {value}{place}; it must fit into 64 bits")
         if self.type == "double" and isinstance(value, int) and not isinstance(value, bool):
             value = float(value)
@@ -102,33 +131,25 @@ class Description:
         return cast(Value, value)
 
     def bounds(self) -> str:
-        """The bounds in words, e.g. ``a finite number, at least 0``."""
-        if isinstance(self.default, tuple):
-            return f"a list of {f'at most {self.most}' if self.most else len(self.default)} finite numbers"
+        """The bounds in words, e.g. ``a finite number, at least 0, at most 1000``."""
         kind = "a whole number" if self.type == "integer" else "a finite number"
-        parts = [kind]
-        if self.positive:
-            parts.append("greater than 0")
-        elif self.minimum > -math.inf:
-            parts.append(f"at least {_number(self.minimum)}")
-        if self.maximum < math.inf:
-            parts.append(f"at most {_number(self.maximum)}")
-        return ", ".join(parts)
+        if isinstance(self.default, tuple):
+            kind = f"a list of {f'at most {self.most}' if self.most else len(self.default)} finite numbers"
+        return f"{kind}, at least {_number(self.minimum)}, at most {_number(self.maximum)}"
 
     def _array(self, value: object, place: str) -> tuple[float, ...]:
         """As many numbers as are allowed."""
-        items = tuple(value) if isinstance(value, Iterable) and not isinstance(value, (str, bytes)) else ()
+        is_list = isinstance(value, Iterable) and not isinstance(value, (str, bytes))
+        items = tuple(cast("Iterable[object]", value)) if is_list else ()
         numbers = tuple(float(item) for item in items if isinstance(item, Real) and not isinstance(item, bool))
         length = len(self.default) if isinstance(self.default, tuple) else 0
-        fits = len(items) <= self.most if self.most else len(items) == length
-        if not fits or len(items) != len(numbers) or not all(map(math.isfinite, numbers)):
+        fits = is_list and (len(items) <= self.most if self.most else len(items) == length)
+        if not fits or len(items) != len(numbers) or not all(map(self._within, numbers)):
             bounds = self.bounds() + self._unit()
             raise ParameterError(f"parameter '{self.name}' is {value!r}{place}; it must be {bounds}")
         return numbers
 
     def _within(self, value: float) -> bool:
-        if not math.isfinite(value) or (self.positive and value <= 0.0):
-            return False
         return self.minimum <= value <= self.maximum
 
     def _unit(self) -> str:
@@ -140,20 +161,19 @@ def real(
     unit: str,
     doc: str,
     *,
-    minimum: float = -math.inf,
-    maximum: float = math.inf,
+    minimum: float = -LARGEST,
+    maximum: float = LARGEST,
     positive: bool = False,
     live: bool = False,
     aliases: tuple[str, ...] = (),
 ) -> float:
-    """A number. ``live``: it may change while the node runs."""
-    return _field(
-        default, Description("", "double", default, unit, doc, minimum, maximum, positive, (), not live, aliases)
-    )
+    """A number. ``positive``: it is at least :data:`SMALLEST`; ``live``: it may change while the node runs."""
+    least = max(minimum, SMALLEST) if positive else minimum
+    return _field(default, Description("", "double", default, unit, doc, least, maximum, (), not live, aliases))
 
 
 def integer(
-    default: int, doc: str, *, minimum: float = -math.inf, maximum: float = math.inf, live: bool = False
+    default: int, doc: str, *, minimum: int = LEAST_INTEGER, maximum: int = LARGEST_INTEGER, live: bool = False
 ) -> int:
     """A whole number."""
     return _field(default, Description("", "integer", default, "", doc, minimum, maximum, read_only=not live))
@@ -181,7 +201,7 @@ def reals(default: Numbers, unit: str, doc: str, *, most: int = 0, live: bool = 
 
 def group(kind: type[Member], **defaults: Value) -> Member:
     """A nested group of parameters, with other defaults than its own where given."""
-    return field(default_factory=lambda: kind(**defaults))
+    return field(default_factory=lambda: kind(**defaults), metadata={_KIND: kind})
 
 
 def _field(default: Member, description: Description) -> Member:
@@ -210,6 +230,8 @@ class ParameterGroup:
                     raise
                 if checked is not value:
                     object.__setattr__(self, item.name, checked)
+            elif (kind := item.metadata.get(_KIND)) and not isinstance(value := getattr(self, item.name), kind):
+                raise ParameterError(f"parameters '{item.name}' are {value!r}; they must be {kind.__name__}")
         self.check_together()
 
     def check_together(self) -> None:
@@ -243,4 +265,4 @@ def _plain(value: object) -> object:
 
 
 def _number(value: float) -> str:
-    return f"{value:g}" if math.isfinite(value) else str(value)
+    return str(value) if isinstance(value, int) else f"{value:g}"

@@ -124,7 +124,7 @@ def _number(cell: str, where: str, row: int, column: int) -> float:
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        raise ParameterError(f"map {where}, row {row}, column {column}: '{cell}' is not a finite number")
+        raise ParameterError(f"map {where}, row {row}, column {column}: {cell!r} is not a finite number")
     return number
 
 

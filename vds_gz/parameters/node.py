@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from vds_gz.parameters.actuators import MAX_DEAD_TIME
 from vds_gz.parameters.amcl import AmclParameters
 from vds_gz.parameters.autoware import MeasurementNoiseParameters
 from vds_gz.parameters.declaration import ParameterError, ParameterGroup, choice, flag, group, integer, real, text
@@ -46,15 +47,23 @@ class LocalizationParameters(ParameterGroup):
 class NodeParameters(ParameterGroup):
     """Parameters of the simulation node."""
 
-    step_rate: float = real(1000.0, "Hz", "steps of the model per second", positive=True, maximum=100_000.0)
+    step_rate: float = real(1000.0, "Hz", "steps of the model per second", minimum=0.1, maximum=100_000.0)
     pub_rate: float = real(
-        50.0, "Hz", "messages per second on every topic but the clock", positive=True, maximum=10_000.0, live=True
+        50.0, "Hz", "messages per second on every topic but the clock", minimum=0.1, maximum=10_000.0, live=True
     )
     twist_reference_max_oldness: float = real(
         1.0, "s", "age at which a command is replaced by zero", positive=True, live=True, aliases=("command_timeout",)
     )
+    dead_time_jitter: float = real(
+        0.0,
+        "s",
+        "longest additional delay of a command, drawn for each, as on a radio link; order is kept",
+        minimum=0.0,
+        maximum=MAX_DEAD_TIME,
+        live=True,
+    )
     be_reference_clock: bool = flag(False, "publish /clock; the other nodes set use_sim_time")
-    clock_rate: float = real(100.0, "Hz", "messages per second on /clock", positive=True, maximum=10_000.0)
+    clock_rate: float = real(100.0, "Hz", "messages per second on /clock", minimum=0.1, maximum=10_000.0)
     speed_factor: float = real(
         1.0, "", "simulated seconds per second as reference clock; 0: as fast as possible", minimum=0.0, live=True
     )
@@ -85,7 +94,9 @@ class NodeParameters(ParameterGroup):
     other_vehicles: str = text(
         "auto", "namespaces of vehicles to see and meet, with spaces between; auto: all that are found; empty: none"
     )
-    random_seed: int = integer(0, "seed of the sensors' noise; equal seeds give equal runs", minimum=0)
+    random_seed: int = integer(
+        0, "seed of the sensors' noise and of dead_time_jitter; equal seeds give equal runs", minimum=0
+    )
     actuation_messages: str = choice(
         "tier4",
         ("tier4", "autoware"),

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping
 
-from vds_gz.parameters.declaration import Description
+from vds_gz.parameters.declaration import LARGEST_INTEGER, LEAST_INTEGER, Description
 
 HEAD = """# Parameters
 
@@ -64,8 +63,8 @@ def _default(one: Description) -> str:
 def _allowed(one: Description) -> str:
     if one.choices:
         return ", ".join(f"`{word}`" for word in one.choices)
-    if one.positive:
-        return f"0 < x <= {one.maximum:g}" if one.maximum < math.inf else "> 0"
-    if one.minimum > -math.inf:
-        return f"{one.minimum:g} to {one.maximum:g}" if one.maximum < math.inf else f">= {one.minimum:g}"
-    return ""
+    if one.type in ("bool", "string"):
+        return ""
+    if one.type == "integer" and one.maximum == LARGEST_INTEGER:
+        return f">= {one.minimum}" if one.minimum > LEAST_INTEGER else ""
+    return f"{one.minimum:g} to {one.maximum:g}"

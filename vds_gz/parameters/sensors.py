@@ -11,11 +11,22 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Mapping
+from dataclasses import Field, dataclass, fields
 from difflib import get_close_matches
+from typing import Any, ClassVar, Protocol
 
-from vds_gz.parameters.declaration import ParameterError, ParameterGroup, choice, flag, integer, real, reals, text
+from vds_gz.parameters.declaration import (
+    Faults,
+    ParameterError,
+    ParameterGroup,
+    choice,
+    flag,
+    integer,
+    real,
+    reals,
+    text,
+)
 from vds_gz.parameters.fix_regions import FIX_TYPES, fix_regions
 from vds_gz.parameters.override import Override
 
@@ -27,6 +38,20 @@ LARGEST = 1e6
 
 #: Most rows, most rays and most pixels one way that a sensor may have, for the sake of memory.
 MOST_ROWS, MOST_RAYS, MOST_PIXELS = 512, 65_536, 8192
+
+
+class SensorParameters(Protocol):
+    """What the parameter group of every sensor has."""
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+    @property
+    def type(self) -> str:
+        """Which type of sensor it is."""
+
+    @property
+    def rate(self) -> float:
+        """Measurements per second [Hz]."""
 
 
 def kind(name: str) -> str:
@@ -98,7 +123,7 @@ def bias(unit: str) -> float:
 
 def correlation_time(default: float, doc: str) -> float:
     """The time constant of a Gauss-Markov process."""
-    return real(default, "s", doc, minimum=1e-6)
+    return real(default, "s", doc, minimum=1e-6, maximum=1e9)
 
 
 def layout() -> str:
@@ -332,48 +357,60 @@ class Gnss(ParameterGroup):
 PlanarLidar = Lidar2d | RplidarA2
 SpinningLidar = Helios26 | Helios31 | Helios70 | OusterOs1 | VelodyneVlp16
 
-#: A sensor of any type.
-Sensor = Lidar | Imu | Camera | Gnss
 
-#: All types of sensors, by what ``type`` says.
-TYPES: dict[str, type[Sensor]] = {
-    group().type: group
-    for group in (
-        *(Helios26, Helios31, Helios70, OusterOs1, VelodyneVlp16, Lidar2d, RplidarA2),
-        *(Imu, Camera, RgbdCamera, Gnss),
-    )
-}
+class Registered(Protocol):
+    """A type of sensor, as far as parameters know it."""
+
+    @property
+    def parameters(self) -> type[SensorParameters]:
+        """Its parameter group."""
 
 
-def sensors_of(overrides: Iterable[Override]) -> dict[str, Sensor]:
-    """The sensors that parameters speak of, by their names, in the order in which they appear; all values are defaults.
+def sensors_of(
+    overrides: Iterable[Override], types: Mapping[str, Registered], faults: Faults
+) -> tuple[dict[str, SensorParameters], list[Override]]:
+    """The sensors that parameters speak of.
 
-    Raises:
-        ParameterError: One has no type, an unknown one, or a name that is not good for topics and frames.
+    Args:
+        overrides: Names and values.
+        types: All types of sensors, by what the parameter ``type`` says.
+        faults: Where those go that have no type, an unknown one, or a name that is not good for topics and frames.
+
+    Returns:
+        By their names, in the order in which they appear, with defaults for all values; and the overrides without
+        those of faulty sensors.
     """
+    overrides = list(overrides)
     origins: dict[str, str] = {}
-    types: dict[str, Override] = {}
+    chosen: dict[str, Override] = {}
     for override in overrides:
         if (parts := override.name.split("."))[0] == GROUP and len(parts) == 3:
             origins.setdefault(parts[1], override.origin)
             if parts[2] == "type":
-                types[parts[1]] = override
-    return {name: _group(name, types.get(name), origin)() for name, origin in origins.items()}
+                chosen[parts[1]] = override
+    sensors: dict[str, SensorParameters] = {}
+    for name, origin in origins.items():
+        with faults.caught():
+            sensors[name] = _group(name, chosen.get(name), origin, types)()
+    faulty = tuple(f"{GROUP}.{name}." for name in origins.keys() - sensors.keys())
+    return sensors, [override for override in overrides if not override.name.startswith(faulty)]
 
 
-def _group(name: str, override: Override | None, origin: str) -> type[Sensor]:
+def _group(
+    name: str, override: Override | None, origin: str, types: Mapping[str, Registered]
+) -> type[SensorParameters]:
     """The group of a sensor's type."""
-    known = ", ".join(TYPES)
+    known = ", ".join(types)
     if not re.fullmatch(r"[A-Za-z]\w*", name, re.ASCII):
         raise ParameterError(
             f"sensor '{name}' ({origin}): its name must be a letter and then letters, digits or '_', as in 'lidar_1'"
         )
     if override is None:
         raise ParameterError(f"sensor '{name}' ({origin}) has no type; '{GROUP}.{name}.type' must be one of {known}")
-    if str(override.value) not in TYPES:
-        nearest = get_close_matches(str(override.value), TYPES, n=1, cutoff=0.0)[0]
+    if str(override.value) not in types:
+        nearest = get_close_matches(str(override.value), types, n=1, cutoff=0.0)[0]
         raise ParameterError(
             f"parameter '{override.name}' is '{override.value}' ({override.origin}); it must be one of {known}; "
             f"the nearest is '{nearest}'"
         )
-    return TYPES[str(override.value)]
+    return types[str(override.value)].parameters

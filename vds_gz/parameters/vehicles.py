@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from vds_gz.parameters.actuators import BodyLimits, DriveParameters, SteeringParameters
 from vds_gz.parameters.declaration import ParameterError, ParameterGroup, choice, flag, group, real
 
+#: Largest distance from the reference point to base_link [m].
+MAX_OFFSET = 100.0
+
 #: Least difference of wheel base and track with which rollers in an O still turn an omni vehicle [m].
 MIN_ROTATION_LEVER = 1e-3
 
@@ -20,7 +23,9 @@ MIN_ROTATION_LEVER = 1e-3
 class BicycleParameters(ParameterGroup):
     """A vehicle with a fixed and a steered axle: cars, forklifts, tricycles."""
 
-    base_link_offset: float = real(0.0, "m", "from the middle of the fixed axle to base_link, along +x")
+    base_link_offset: float = real(
+        0.0, "m", "from the middle of the fixed axle to base_link, along +x", minimum=-MAX_OFFSET, maximum=MAX_OFFSET
+    )
     wheel_base: float = real(1.6, "m", "distance between the axles", positive=True)
     drive_on_steered_wheel: bool = flag(False, "the steered axle is driven, else the fixed one")
     four_wheel_drive: bool = flag(False, "all wheels are driven, each by its own path; the fixed axle sets the speed")
@@ -63,7 +68,9 @@ class BicycleParameters(ParameterGroup):
 class DifferentialParameters(BodyLimits):
     """A vehicle with a left and a right drive."""
 
-    base_link_offset: float = real(0.0, "m", "from the middle of the driven axle to base_link, along +x")
+    base_link_offset: float = real(
+        0.0, "m", "from the middle of the driven axle to base_link, along +x", minimum=-MAX_OFFSET, maximum=MAX_OFFSET
+    )
     track: float = real(1.2, "m", "distance between the left and the right wheel", positive=True)
     effective_track: float = real(
         0.0, "m", "track with which the wheels turn the vehicle, larger where they slip; 0: track", minimum=0.0
@@ -76,7 +83,9 @@ class DifferentialParameters(BodyLimits):
 class OmniParameters(BodyLimits):
     """A vehicle with four mecanum wheels."""
 
-    base_link_offset: float = real(0.0, "m", "from the middle of the wheels to base_link, along +x")
+    base_link_offset: float = real(
+        0.0, "m", "from the middle of the wheels to base_link, along +x", minimum=-MAX_OFFSET, maximum=MAX_OFFSET
+    )
     wheel_base: float = real(1.4, "m", "distance between the front and the rear wheels", positive=True)
     track: float = real(1.2, "m", "distance between the left and the right wheels", positive=True)
     tire_diameter: float = real(0.3, "m", "diameter of the wheels", positive=True, aliases=("vis_wheel_diameter",))

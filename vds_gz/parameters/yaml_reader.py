@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from vds_gz.errors import ArgumentError
+from vds_gz.parameters.declaration import Faults
 from vds_gz.parameters.override import Override
 
 Scalar = bool | int | float | str
@@ -23,6 +25,8 @@ ParameterValue = Scalar | list[Scalar]
 SECTION = "ros__parameters"
 #: Lists and mappings may stand in each other so deep; names of parameters are some steps long.
 DEEPEST = 50
+#: Digits of a whole number, with its sign and prefix; Python itself reads no more than 4300.
+LONGEST_INTEGER = 1000
 _FASTEST: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _TRUE = frozenset(["Y", "y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"])
 _FALSE = frozenset(["N", "n", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"])
@@ -48,7 +52,7 @@ def parse_value(text: str, where: str) -> ParameterValue:
     return _value(_compose(text, where), where)
 
 
-def read_parameter_file(path: str, full_name: str) -> list[Override]:
+def read_parameter_file(path: str, *full_names: str, faults: Faults | None = None) -> list[Override]:
     """What a parameter file says for one node.
 
     Sections with wildcards come first, so that what is said of the node by name overrides them. A parameter whose name
@@ -56,12 +60,16 @@ def read_parameter_file(path: str, full_name: str) -> list[Override]:
 
     Args:
         path: The file.
-        full_name: The node with its namespace, e.g. ``/robot/sim_node``.
+        full_names: The node with its namespace, e.g. ``/robot/sim_node``. Of several names the sections of a later one
+            override those of an earlier one.
+        faults: Where wrong values go; they raise an error if there is no such place.
 
     Raises:
-        ArgumentError: The file cannot be read, is not a parameter file or says nothing for this node.
+        ArgumentError: The file cannot be read, is not a parameter file or says nothing for this node, or a value in it
+            is wrong. The message has a line for each.
     """
     where = f"file {path}"
+    values = faults or Faults()
     try:
         text = Path(path).read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -70,17 +78,25 @@ def read_parameter_file(path: str, full_name: str) -> list[Override]:
         raise ArgumentError(f"parameter file '{path}' cannot be read: {error}") from None
     root = _compose(text, where)
     if not isinstance(root, yaml.MappingNode):
-        raise ArgumentError(f"{where}: the file must hold '{full_name}:' and under it '{SECTION}:'")
+        raise ArgumentError(f"{where}: the file must hold '{full_names[-1]}:' and under it '{SECTION}:'")
     sections = list(_sections(root, "", where))
-    mine = [section for section in sections if pattern(section[0]).fullmatch(full_name)]
-    if not mine:
-        names = ", ".join(f"'{name}'" for name, _ in sections) or f"no '{SECTION}' at all"
+    ranked: list[tuple[int, yaml.Node]] = []
+    for section, node in sections:
+        ranks = [rank for rank, name in enumerate(full_names) if pattern(section).fullmatch(name)]
+        if ranks:
+            ranked.append((-1 if "*" in section else ranks[0], node))
+    if not ranked:
+        names = ", ".join(f"'{section}'" for section, _ in sections) or f"no '{SECTION}' at all"
         raise ArgumentError(
-            f"{where}: no section for node '{full_name}'; the file has {names}; '{full_name}:' or '/**:' would be right"
+            f"{where}: no section for node '{full_names[-1]}'; the file has {names}; '{full_names[-1]}:' or '/**:' "
+            "would be right"
         )
-    mine.sort(key=lambda section: "*" not in section[0])
+    ranked.sort(key=itemgetter(0))
     folder = Path(path).resolve().parent
-    return [_located(override, folder) for _, node in mine for override in _parameters(node, "", where)]
+    overrides = [_located(override, folder) for _, node in ranked for override in _parameters(node, "", where, values)]
+    if faults is None and values.messages:
+        raise ArgumentError("\n".join(values.messages))
+    return overrides
 
 
 def _located(override: Override, folder: Path) -> Override:
@@ -136,7 +152,7 @@ def _sections(node: yaml.MappingNode, path: str, where: str) -> Iterator[tuple[s
             )
 
 
-def _parameters(node: yaml.Node, prefix: str, where: str) -> Iterator[Override]:
+def _parameters(node: yaml.Node, prefix: str, where: str, faults: Faults) -> Iterator[Override]:
     if isinstance(node, yaml.ScalarNode) and not node.value and not prefix:
         return
     if not isinstance(node, yaml.MappingNode):
@@ -146,10 +162,11 @@ def _parameters(node: yaml.Node, prefix: str, where: str) -> Iterator[Override]:
         if _is_list_of_mappings(value):
             value = _by_name(value, f"parameter '{name}', {where}")
         if isinstance(value, yaml.MappingNode):
-            yield from _parameters(value, f"{name}.", where)
+            yield from _parameters(value, f"{name}.", where, faults)
         else:
             origin = _line(key, where)
-            yield Override(name, _value(value, f"parameter '{name}', {origin}"), origin)
+            with faults.caught():
+                yield Override(name, _value(value, f"parameter '{name}', {origin}"), origin)
 
 
 def _is_list_of_mappings(node: yaml.Node) -> bool:
@@ -213,8 +230,7 @@ def _bare(text: str) -> Scalar:
         return text in _TRUE
     if _INTEGER.fullmatch(text):
         octal = re.fullmatch(r"[+-]?0[0-7]+", text)
-        number = int(text, 8) if octal else int(text, 0)
-        if -(2**63) <= number < 2**63:
+        if len(text) <= LONGEST_INTEGER and -(2**63) <= (number := int(text, 8 if octal else 0)) < 2**63:
             return number
     if special := _SPECIAL.fullmatch(text):
         return float((special[1] or "") + (special[2] or special[3]))

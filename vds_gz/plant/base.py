@@ -44,12 +44,14 @@ class Plant(Protocol):
         gives_time: Simulated time is the plant's; :meth:`observe` returns it.
         clock_topic: Full name of the topic on which others get that time; empty if there is none.
         flat: base_link stays level on the map's plane.
+        senses: It simulates sensors itself, those that have a Gazebo side.
         vehicle: The vehicle with its actuators.
     """
 
     name: str
     gives_time: bool
     flat: bool
+    senses: bool
     vehicle: AnyVehicle
 
     @property

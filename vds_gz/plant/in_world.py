@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Protocol
 
-from vds_gz.description.footprint import Footprint
+from vds_gz.configuration import make_guarded_vehicle
+from vds_gz.description.footprint import Footprint, footprint_of
 from vds_gz.geometry.attitude import Attitude
 from vds_gz.geometry.se2 import Pose
 from vds_gz.geometry.se3 import Transform
 from vds_gz.geometry.so3 import Vector, angles, into_body, into_world, product, quaternion
 from vds_gz.parameters.autoware import GRAVITY
+from vds_gz.parameters.node import NodeParameters
 from vds_gz.plant.base import Level, Status
 from vds_gz.plant.kinematic import KinematicPlant
 from vds_gz.plant.standing import Standing
@@ -18,37 +19,14 @@ from vds_gz.vehicle.guarded import AnyGuardedVehicle
 from vds_gz.vehicle.vehicle import Motion
 from vds_gz.world.ground import Plane
 from vds_gz.world.obstacles import Body, Contact, Obstacles, Passage, casters_of
-from vds_gz.world.ray_caster import JoinedCaster, RayCaster
-from vds_gz.world.scene import Scene
-from vds_gz.world.sweep import SKIN
+from vds_gz.world.ray_caster import RayCaster
+from vds_gz.world.surroundings import Surroundings
 
-#: The ground is looked for anew when the wheels may have come so far [m].
+#: The ground is looked up again when the wheels may have moved so far [m].
 GROUND_EVERY = 0.02
 
-#: Where others are is taken this often [ns].
+#: Positions of moving things are updated this often [ns].
 OTHERS_EVERY = 10_000_000
-
-
-class Surroundings(Protocol):
-    """What stands and moves around a vehicle."""
-
-    @property
-    def changes(self) -> int:
-        """Counts up when something that moves has changed its way."""
-
-    @property
-    def drift(self) -> float:
-        """How fast the fastest of what moves is [m/s]."""
-
-    def next_turn(self, time: int) -> float:
-        """When something next turns or jumps at once, after a simulated time [ns]; infinity if nothing does."""
-
-    @property
-    def still(self) -> Scene:
-        """What stands still."""
-
-    def collisions_at(self, time: int) -> RayCaster | JoinedCaster:
-        """What bumps at a point in simulated time [ns]."""
 
 
 class WorldPlant(KinematicPlant):
@@ -118,13 +96,19 @@ class WorldPlant(KinematicPlant):
         pose = _in_space(plane, start)
         way = into_world(pose.orientation, (step.x, step.y, 0.0))
         part = 1.0
-        if self._stopped_at == start and self._still_stopped(pose, way, step.heading):
+        if self._stopped_at == start and any(
+            contact.stops(self._body, pose, way, step.heading) for contact in self.contacts
+        ):
             part = 0.0
         elif self._clear < 0.0:
             part = self._meet(pose, way, step.heading, time)
             self._stopped_at = start if part == 0.0 and vehicle.drift == 0.0 else None
+            if self._stopped_at:
+                self._meet(pose, (0.0, 0.0, 0.0), 0.0, time)  # what was met farther on is not touched
         if part < 1.0 or not plane.level:
             self._move(start, pose, way, step.heading, part)
+        if part < 1.0:
+            self._stop(1.0 - part)
         if self._same_ground < 0.0:
             deep = self._depth
             if self._standing.move(_pose(vehicle.motion()), time):
@@ -132,15 +116,11 @@ class WorldPlant(KinematicPlant):
                 if self._collisions == "stop" and self._depth > deep:  # it would tilt into something
                     self._standing.restore(plane)
                     self._move(start, pose, way, step.heading, 0.0)
+                    self._stop(part)
                     self._clear = 0.0
             self._same_ground = max(GROUND_EVERY, self._standing.room(_pose(vehicle.motion())))
         self._feel_slope()
         self._grant()
-
-    def _still_stopped(self, pose: Transform, way: Vector, turn: float) -> bool:
-        """Whether it presses on against what has stopped it there, and which stands still."""
-        inwards = [(-x, -y, -z) for x, y, z in (contact.normal for contact in self.contacts)]
-        return any(self._body.approach(pose, way, turn, one) > SKIN for one in inwards)
 
     def _meet(self, pose: Transform, way: Vector, turn: float, time: int) -> float:
         """Which part of its way is free; notes what it touches, and how far it may go on unwatched."""
@@ -176,17 +156,20 @@ class WorldPlant(KinematicPlant):
         return passage.part
 
     def _move(self, start: Pose, pose: Transform, way: Vector, turn: float, part: float) -> None:
-        """Put it where a part of a step leads; a vehicle that is stopped stands."""
+        """Put it where a part of a step leads."""
         turned = product(pose.orientation, quaternion(0.0, 0.0, part * turn))
         heading = start.heading + math.remainder(angles(turned)[2] - start.heading, math.tau)
         if self._standing.plane.level:
             heading = start.heading + part * turn
         vehicle = self._guarded
         vehicle.set_pose(start.x + part * way[0], start.y + part * way[1], heading)
-        if part < 1.0:
-            state = vehicle.state
-            state.v_x = state.v_y = state.yaw_rate = 0.0
-            vehicle.state = state
+
+    def _stop(self, part: float) -> None:
+        """Take back the last part of a step; body, wheels and drives stand."""
+        vehicle = self._guarded
+        state = vehicle.state
+        vehicle.model.stop(vehicle.coefficients, state, part / vehicle.step_rate)
+        vehicle.state = state
 
     def _feel_slope(self) -> None:
         """Tell a model that feels slopes, as Autoware's do, what gravity does along the vehicle."""
@@ -198,7 +181,7 @@ class WorldPlant(KinematicPlant):
             vehicle.state = state
 
     def _grant(self) -> None:
-        """Let it go as far as nothing can come of it; on a slope every step is corrected."""
+        """Let it move unwatched as far as nothing can happen; on a slope every step is corrected."""
         free = min(self._clear, self._same_ground) if self._standing.plane.level else 0.0
         self._granted = self._guarded.reserve = max(0.0, free)
         self._guarded.drift = 0.0 if self._collisions == "off" else self._surroundings.drift
@@ -212,7 +195,7 @@ class WorldPlant(KinematicPlant):
         self._put(height if attitude is None else attitude.z)
 
     def reset(self) -> Pose:
-        """Start anew at rest at the origin."""
+        """Start again at rest at the origin."""
         pose = super().reset()
         self._put(0.0)
         return pose
@@ -248,6 +231,26 @@ class WorldPlant(KinematicPlant):
             text = f"no ground below the wheels at ({x:.1f}, {y:.1f}) m; the vehicle goes on as on its last plane"
             return Status(Level.WARN, text, values)
         return Status(values=values)
+
+
+def plant_in_world(
+    parameters: NodeParameters, urdf: str, surroundings: Surroundings, *, start: int = 0, felt: bool = False
+) -> WorldPlant:
+    """The vehicle of these parameters on the ground at the origin of a world.
+
+    Args:
+        parameters: Of the vehicle and its node.
+        urdf: The robot's description.
+        surroundings: The world.
+        start: Time of the beginning [ns].
+        felt: Sensors feel its accelerations.
+
+    Raises:
+        DescriptionError: The description cannot be read.
+    """
+    vehicle = make_guarded_vehicle(parameters, start=start)
+    footprint = footprint_of(urdf, vehicle.model.geometry(parameters.vehicle))
+    return WorldPlant(vehicle, footprint, surroundings, parameters.collisions, felt=felt)
 
 
 def _ground(surroundings: Surroundings) -> RayCaster:

@@ -19,6 +19,7 @@ class KinematicPlant:
     clock_topic = ""
     paused = False
     flat = True
+    senses = False
 
     def __init__(self, vehicle: AnyVehicle, *, felt: bool = True) -> None:
         """Move this vehicle.
@@ -79,7 +80,7 @@ class KinematicPlant:
         self.vehicle.stand_still(time)
 
     def reset(self) -> Pose:
-        """Start anew at rest at the origin."""
+        """Start again at rest at the origin."""
         self._before = None
         self.vehicle.reset()
         return Pose()

@@ -73,6 +73,18 @@ class Arguments:
                 return one.value
         return None
 
+    def refuse_parameters(self) -> None:
+        """For a program without parameters of its own.
+
+        Raises:
+            ArgumentError: One is given that is not ``use_sim_time``, which every node has.
+        """
+        for override in self.overrides:
+            if override.name != "use_sim_time":
+                raise ArgumentError(
+                    f"unknown parameter '{override.name}' ({override.origin}); '{self.name}' has only 'use_sim_time'"
+                )
+
     def topic(self, name: str) -> str:
         """The absolute, remapped name of a topic."""
         return remap(name, self.name, self.namespace, self.remaps, "topic")

@@ -6,12 +6,17 @@ import importlib.util
 import os
 from collections.abc import Mapping, Sequence
 
-from vds_gz.errors import ArgumentError
+from vds_gz.errors import MAPPING, TEXT, ArgumentError, Kind, takes
 from vds_gz.ros.arguments import Arguments, parse
 from vds_gz.ros.errors import GraphError
 from vds_gz.ros.graph import Graph
 
 
+@takes(
+    arguments=Kind("a list of words, as sys.argv[1:]", (Arguments, list, tuple)),
+    default_name=TEXT,
+    environment=MAPPING,
+)
 def open_graph(
     arguments: Arguments | Sequence[str], default_name: str, environment: Mapping[str, str] = os.environ
 ) -> Graph:

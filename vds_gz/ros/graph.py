@@ -79,6 +79,9 @@ class Publisher(Protocol):
     def subscription_count(self) -> int:
         """How many subscriptions there are in the graph now."""
 
+    def close(self) -> None:
+        """Withdraw the topic; nothing can be sent any more."""
+
 
 class Subscription(Protocol):
     """One topic that comes in."""

@@ -14,6 +14,7 @@ RuleKind = Literal["name", "topic", "service", "node", "namespace"]
 TOKEN = r"[A-Za-z_][A-Za-z0-9_]*"
 _NODE_NAME = re.compile(TOKEN)
 _ABSOLUTE = re.compile(rf"(/{TOKEN})+")
+_TYPE = re.compile(rf"{TOKEN}/{TOKEN}/{TOKEN}")
 _GIVEN = re.compile(rf"~|(~/|/)?{TOKEN}(/{TOKEN})*")
 
 
@@ -58,6 +59,14 @@ def check_namespace(name: str, where: str) -> str:
         right = f"; '/{stripped}' would be right" if _ABSOLUTE.fullmatch(f"/{stripped}") else ""
         raise ArgumentError(f"namespace '{name}' ({where}) must start with '/' and be names joined by '/'{right}")
     return stripped
+
+
+def is_topic(name: str, type_name: str) -> bool:
+    """Whether these are an absolute topic name and a type name such as ``nav_msgs/msg/Odometry``.
+
+    A peer may announce any text as either.
+    """
+    return bool(_ABSOLUTE.fullmatch(name) and _TYPE.fullmatch(type_name))
 
 
 def check_name(name: str, where: str) -> str:

@@ -8,7 +8,8 @@ comes just before a wait begins is only handled when that wait ends.
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 
 #: Longest wait in one piece, so that a signal is never kept waiting [s].
 LONGEST_SLEEP = 0.1
@@ -50,3 +51,21 @@ def on_signals() -> StopRequest:
         if not outlives:
             signal.signal(number, lambda number, frame: stop.request())
     return stop
+
+
+@contextmanager
+def ends_at_once() -> Iterator[None]:
+    """Let Ctrl-C end the program as the system does it, without a traceback: while it imports, nothing needs an end.
+
+    Where Ctrl-C means something else than Python's :exc:`KeyboardInterrupt`, that stays.
+    """
+    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+    with suppress(ValueError):  # in another thread than the main one
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        with suppress(ValueError):
+            signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -70,6 +70,11 @@ class CommandOutput:
             one.encode(message, VALUES[one.values](drive), now)
             publisher.publish(message)
 
+    def close(self) -> None:
+        """Withdraw the topics; nothing can be sent any more."""
+        for publisher in self._publishers:
+            publisher.close()
+
 
 class JoyOutput:
     """Publishes a joystick as the nodes of package ``joy`` do."""

@@ -25,7 +25,7 @@ class DriveCoefficients:
         map: Between dead band and gain, where it is used.
         offset: Added to every response [m/s]; -0.0 where there is none, which changes no bit, not even of -0.0.
         max_velocity: Saturation [m/s].
-        max_reference: The largest reference that is not saturated, without the offset [m/s].
+        max_reference: The largest reference that is not saturated, without the offset [m/s]; infinite with a map.
         decay: What is left of a deviation after one step of the lag.
         max_rise, max_fall: Maximum change in one step away from and towards standstill [m/s].
         dt: Length of a step [s].
@@ -55,6 +55,10 @@ class DriveState:
     head: int
     references: list[float]
     rates: list[float]
+
+    def stop(self) -> None:
+        """Stand, as wheels that something stopped; what was entered acts from there on."""
+        self.velocity = 0.0
 
 
 @dataclass(slots=True)
@@ -194,7 +198,7 @@ def through_dead_time(
 
 
 def static_response(c: DriveCoefficients | SteeringCoefficients, reference: float) -> float:
-    """The response that a reference asks for, before saturation and lag: dead band, map, gain, offset."""
+    """Steady-state response to a reference, before saturation and lag: dead band, map, gain, offset."""
     if abs(reference) < c.dead_band:
         reference = 0.0
     if c.map.used:

@@ -43,6 +43,7 @@ from vds_gz.vehicle.model import (
     VehicleModel,
     Wheel,
     integrate_pose,
+    stop_drives,
 )
 from vds_gz.vehicle.trigonometry import direction, sine_cosine
 
@@ -329,9 +330,21 @@ def move(c: BicycleCoefficients, s: BicycleState, u: Command) -> None:
     integrate_pose(s, c.dt)
 
 
+def stop(c: BicycleCoefficients, s: BicycleState, rest: float) -> None:
+    """Stop drive and wheels ``rest`` seconds before the end of a step; the steering goes on."""
+    roll_by(c, s, -rest)
+    stop_drives(c, s, rest)
+    set_velocities(c, s, Command())
+
+
 def roll_wheels(c: Axles, s: Wheels, u: Command) -> None:
     """Let every wheel roll for one step at its present speed."""
-    roll = c.dt / c.wheel_radius
+    roll_by(c, s, c.dt)
+
+
+def roll_by(c: Axles, s: Wheels, dt: float) -> None:
+    """Let every wheel roll for ``dt`` seconds at its present speed."""
+    roll = dt / c.wheel_radius
     s.roll_fixed_left += s.speed_fixed_left * roll
     s.roll_fixed_right += s.speed_fixed_right * roll
     s.roll_steered_left += s.speed_steered_left * roll
@@ -393,8 +406,9 @@ def actuator_states(c: BicycleCoefficients, s: BicycleState) -> tuple[ActuatorSt
 
 
 def limits(p: BicycleParameters) -> VehicleLimits:
-    """Of the drive and of the steering."""
-    return VehicleLimits(p.drive_actuator.max_velocity, p.steering_actuator.max_position)
+    """Of the drive or of its wheels, whichever is less, and of the steering."""
+    speed = min(or_infinite(p.drive_actuator.max_velocity), or_infinite(p.max_wheel_velocity))
+    return VehicleLimits(speed if speed < math.inf else 0.0, p.steering_actuator.max_position)
 
 
 def geometry(p: BicycleParameters) -> VehicleGeometry:
@@ -441,5 +455,6 @@ BICYCLE = VehicleModel(
     limits=limits,
     geometry=geometry,
     set_references=set_references,
+    stop=stop,
     lanes=True,
 )

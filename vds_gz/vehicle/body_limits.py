@@ -42,6 +42,10 @@ class BodyReferences:
     v_y: float = 0.0
     yaw_rate: float = 0.0
 
+    def stop(self) -> None:
+        """Begin at rest again, as with wheels that something stopped; where changes are limited, that counts."""
+        self.v_x = self.v_y = self.yaw_rate = 0.0
+
 
 def body_limit_coefficients(p: BodyLimits, dt: float) -> BodyLimitCoefficients:
     """Coefficients for steps of ``dt`` seconds."""

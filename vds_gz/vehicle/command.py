@@ -9,6 +9,8 @@ from enum import IntEnum
 from operator import attrgetter
 from typing import NamedTuple
 
+from vds_gz.errors import NUMBER
+
 
 class CommandKind(IntEnum):
     """What a command gives, and which of its numbers count."""
@@ -114,16 +116,19 @@ class Command:
 
 def twist(v_x: float, v_y: float, yaw_rate: float) -> Command:
     """A velocity of base_link [m/s, m/s, rad/s]."""
+    _check_numbers(v_x=v_x, v_y=v_y, yaw_rate=yaw_rate)
     return Command(TWIST, v_x, v_y, yaw_rate)
 
 
 def ackermann(speed: float, steering_angle: float, steering_rate: float = 0.0, acceleration: float = 0.0) -> Command:
     """A speed [m/s] and a steering angle [rad]; a rate or an acceleration of 0 means as fast as possible."""
+    _check_numbers(speed=speed, steering_angle=steering_angle, steering_rate=steering_rate, acceleration=acceleration)
     return Command(ACKERMANN, speed, 0.0, 0.0, steering_angle, _limit(steering_rate), _limit(acceleration))
 
 
 def pedals(accel: float, brake: float, steering: float, gear: int = KEEP_GEAR, slope: float = 0.0) -> Command:
     """Accelerator, brake and steering command, in the model's own units."""
+    _check_numbers(accel=accel, brake=brake, steering=steering, gear=gear, slope=slope)
     return Command(PEDALS, accel_pedal=accel, brake_pedal=brake, steering_command=steering, gear=gear, slope=slope)
 
 
@@ -131,6 +136,7 @@ def control(
     velocity: float, acceleration: float, steering_angle: float, gear: int = KEEP_GEAR, slope: float = 0.0
 ) -> Command:
     """Autoware's Control: a velocity [m/s], an acceleration [m/s^2], a tire angle [rad]; a model takes what it can."""
+    _check_numbers(velocity=velocity, acceleration=acceleration, steering_angle=steering_angle, gear=gear, slope=slope)
     return Command(
         CONTROL, velocity, steering_angle=steering_angle, target_acceleration=acceleration, gear=gear, slope=slope
     )
@@ -138,7 +144,15 @@ def control(
 
 def gear(code: int) -> Command:
     """A gear, for all commands with ``KEEP_GEAR`` from now on."""
+    _check_numbers(code=code)
     return Command(GEAR, gear=code)
+
+
+def _check_numbers(**numbers: float) -> None:
+    """Refuse what is no number by its name, before a vehicle meets it."""
+    for name, value in numbers.items():
+        if type(value) is not float:  # nearly always it is
+            NUMBER.check(name, value)
 
 
 def fault(command: Command) -> str:

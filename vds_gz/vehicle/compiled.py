@@ -237,8 +237,8 @@ class CompiledVehicle(Vehicle[P, C, S]):
             raise ArgumentError(f"end is {end} ns, before the last command at {times[-1]} ns; it must not be")
         begins = np.maximum(self._steps_from(times), self.steps)
         last = max(int(np.searchsorted(begins, self.steps_until(end), side="right")) - 1, 0)
-        if self._queue.waits or driven_before(commands[last], commands[:last]):
-            last = 0  # what waits comes first, and a gear outlives its command: the queue knows how
+        if self._queue.waits or self.dead_time_jitter > 0.0 or driven_before(commands[last], commands[:last]):
+            last = 0  # commands wait or are delayed one by one, and a gear outlives its command: the queue knows how
         if last > 0:
             self.advance(self.time_of(int(begins[0])))
             self._catch_up()

@@ -36,6 +36,7 @@ from vds_gz.vehicle.model import (
     VehicleModel,
     Wheel,
     integrate_pose,
+    stop_drives,
 )
 
 
@@ -139,10 +140,21 @@ def actuate(c: DifferentialCoefficients, s: DifferentialState, u: Command) -> No
 
 def move(c: DifferentialCoefficients, s: DifferentialState, u: Command) -> None:
     """Let both wheels roll and the reference point move for one step."""
-    roll = c.dt / c.wheel_radius
+    roll_wheels(c, s, c.dt)
+    integrate_pose(s, c.dt)
+
+
+def roll_wheels(c: DifferentialCoefficients, s: DifferentialState, dt: float) -> None:
+    """Let both wheels roll for ``dt`` seconds at their present speed."""
+    roll = dt / c.wheel_radius
     s.roll_left += s.left.velocity * roll
     s.roll_right += s.right.velocity * roll
-    integrate_pose(s, c.dt)
+
+
+def stop(c: DifferentialCoefficients, s: DifferentialState, rest: float) -> None:
+    """Stop both drives and wheels ``rest`` seconds before the end of a step."""
+    roll_wheels(c, s, -rest)
+    stop_drives(c, s, rest)
 
 
 def joints(p: DifferentialParameters) -> tuple[Joint, ...]:
@@ -196,5 +208,6 @@ DIFFERENTIAL = VehicleModel(
     limits=limits,
     geometry=geometry,
     set_references=set_references,
+    stop=stop,
     lanes=True,
 )

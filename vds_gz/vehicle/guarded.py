@@ -1,4 +1,4 @@
-"""A vehicle whose way somebody watches who knows the world."""
+"""A vehicle whose steps a guard checks, which knows the world around it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from vds_gz.vehicle.vehicle import Vehicle
 
 
 class GuardedVehicle(Vehicle[P, C, S]):
-    """A vehicle that asks, before it has come farther than it surely may, whether it stands where its step led.
+    """A vehicle that calls a guard before it has moved farther than it certainly may; the guard corrects its last step.
 
     Steps are those of :class:`Vehicle` to the bit; a step that is free costs one comparison more.
 
@@ -22,7 +22,7 @@ class GuardedVehicle(Vehicle[P, C, S]):
             set the pose and the velocity.
         reach: The farthest part of the vehicle, from the reference point [m].
         reserve: How far any part may still move until the guard is called [m].
-        drift: How fast others may come nearer by themselves [m/s].
+        drift: Maximum speed at which obstacles come nearer [m/s].
     """
 
     guard: Callable[[Pose, int], None] | None = None

@@ -62,6 +62,14 @@ def no_references(c: object, s: object, u: Command) -> None:
     """Of models that read their commands in every step."""
 
 
+def stop_drives(c: object, s: Any, rest: float) -> None:
+    """Stop the vehicle and every actuator in its state that has a method ``stop``, as drives have."""
+    s.v_x = s.v_y = s.yaw_rate = 0.0
+    for field in fields(s):
+        if stop := getattr(getattr(s, field.name), "stop", None):
+            stop()
+
+
 JointKind = Literal["steering", "wheel"]
 
 
@@ -186,12 +194,14 @@ class VehicleModel(Generic[P, C, S]):
         actuator_states: (c, s) -> the reference and the response of each.
         limits: (parameters) -> maximum speed and steering angle.
         geometry: (parameters) -> the wheels.
-        set_references: (c, s, u) sets in ``s`` what of the actuators' references follows from ``c`` and ``u`` alone.
+        set_references: (c, s, u) sets in ``s`` the references, or goals, that follow from ``c`` and ``u`` alone.
             It is called at least once after a change of either, before the next step.
         lanes: The model can run in the lanes of a fleet (:mod:`vds_gz.fleet`), where short loops are faster than a long
             one: at most four functions in ``actuating`` and ``moving`` together, without ``while`` loops, and without
             lists but those that ``through_dead_time`` handles. Limits of rates that go through dead times are the
             command's: infinite where the command's are. Other models run vehicle by vehicle.
+        stop: (c, s, rest) stops the vehicle, whose way ended ``rest`` seconds before the end of the last step, as at a
+            wall: its drives follow and stand too, and wheels take back what they rolled since.
         xacro: File that draws it, for models that do not come with this package.
         feels_slopes: Its state has a field ``road_slope``, the acceleration that gravity gives along +x [m/s^2], which
             whoever knows the road sets.
@@ -217,12 +227,14 @@ class VehicleModel(Generic[P, C, S]):
     geometry: Callable[[P], VehicleGeometry]
     set_references: Callable[[C, S, Command], None] = no_references
     lanes: bool = False
+    stop: Callable[[C, S, float], None] = stop_drives
     xacro: Path | None = None
     feels_slopes: bool = False
 
     def __post_init__(self) -> None:
         for name, phases in (("actuating", self.actuating), ("moving", self.moving)):
-            if not isinstance(phases, tuple) or not phases or not all(isinstance(one, FunctionType) for one in phases):
+            plain = isinstance(phases, tuple) and all(isinstance(phase, FunctionType) for phase in phases)
+            if not (plain and phases):
                 raise ArgumentError(
                     f"vehicle model '{self.name}': {name} is {phases!r}; it must be a tuple of at least one plain "
                     "function (c, s, u)"

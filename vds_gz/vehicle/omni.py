@@ -41,6 +41,7 @@ from vds_gz.vehicle.model import (
     VehicleModel,
     Wheel,
     integrate_pose,
+    stop_drives,
 )
 
 WHEELS = ("front_left", "rear_left", "rear_right", "front_right")
@@ -194,12 +195,23 @@ def set_velocities(c: OmniCoefficients, s: OmniState, u: Command) -> None:
 
 def move(c: OmniCoefficients, s: OmniState, u: Command) -> None:
     """Let all wheels roll and the reference point move for one step."""
-    roll = c.sign * c.dt / c.wheel_radius
+    roll_wheels(c, s, c.dt)
+    integrate_pose(s, c.dt)
+
+
+def roll_wheels(c: OmniCoefficients, s: OmniState, dt: float) -> None:
+    """Let all wheels roll for ``dt`` seconds at their present speed."""
+    roll = c.sign * dt / c.wheel_radius
     s.roll_front_left += s.front_left.velocity * roll
     s.roll_rear_left -= s.rear_left.velocity * roll
     s.roll_rear_right += s.rear_right.velocity * roll
     s.roll_front_right -= s.front_right.velocity * roll
-    integrate_pose(s, c.dt)
+
+
+def stop(c: OmniCoefficients, s: OmniState, rest: float) -> None:
+    """Stop all drives and wheels ``rest`` seconds before the end of a step."""
+    roll_wheels(c, s, -rest)
+    stop_drives(c, s, rest)
 
 
 def joints(p: OmniParameters) -> tuple[Joint, ...]:
@@ -262,5 +274,6 @@ OMNI = VehicleModel(
     limits=limits,
     geometry=geometry,
     set_references=set_references,
+    stop=stop,
     lanes=True,
 )

@@ -31,7 +31,8 @@ fields_of = attrgetter(*(field.name for field in dataclasses.fields(Command)))
 
 #: A command as a record: whole numbers and reals by the fields of :class:`~vds_gz.vehicle.command.Command`.
 COMMAND = np.dtype(
-    [(field.name, np.float64 if field.type == "float" else np.int64) for field in dataclasses.fields(Command)]
+    [(field.name, np.float64 if field.type == "float" else np.int64) for field in dataclasses.fields(Command)],
+    align=True,
 )
 
 

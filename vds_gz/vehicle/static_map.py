@@ -93,9 +93,10 @@ def unmapped(m: StaticMap, response: float) -> float:
         if width > 0.0:
             value += slope * width
             points.append((begin + width, value))
-    if m.odd and response < 0.0:
-        return -_entry(points, -response)
-    return _entry(points, response)
+    references = [0.0, _entry(points, response)]
+    if m.odd:
+        references.append(-_entry(points, -response))
+    return min(references, key=lambda reference: (abs(mapped(m, reference) - response), abs(reference)))
 
 
 def _entry(points: list[tuple[float, float]], response: float) -> float:

@@ -5,14 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from random import Random
 from typing import Any, Generic, TypeAlias
 
-from vds_gz.errors import ArgumentError
+from vds_gz.errors import NUMBER, ArgumentError, Kind
 from vds_gz.vehicle.command import NEVER, Command, CommandQueue, TimedCommand, fault
 from vds_gz.vehicle.model import C, MotionState, P, S, StepCoefficients, VehicleModel
 from vds_gz.vehicle.trigonometry import sine_cosine
 
 NANOSECONDS = 1_000_000_000
+
+#: What :class:`Vehicle` takes.
+MODEL = Kind("a vehicle model, such as vds_gz.BICYCLE or one of vds_gz.models()", (VehicleModel,))
+COMMAND = Kind("a command, as vds_gz.twist() or vds_gz.ackermann() make it", (Command,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +65,8 @@ class Vehicle(Generic[P, C, S]):
         *,
         step_rate: float = 1000.0,
         max_command_age: float = 1.0,
+        dead_time_jitter: float = 0.0,
+        seed: int = 0,
         start: int = 0,
         moves: bool = True,
     ) -> None:
@@ -70,13 +77,35 @@ class Vehicle(Generic[P, C, S]):
             parameters: Its parameter group.
             step_rate: Steps per second of simulated time [Hz].
             max_command_age: Age at which a command is replaced by zero [s].
+            dead_time_jitter: Longest additional delay of a command [s], as on a radio link. Each command draws one,
+                evenly distributed; no command overtakes another.
+            seed: Seed of these delays.
             start: Time of the beginning [ns].
             moves: The model moves the vehicle; false where Gazebo does and only actuators and wheels are wanted.
         """
+        MODEL.check("model", model)
+        Kind(f"{model.parameters.__name__}, as model '{model.name}' has them", (model.parameters,)).check(
+            "parameters", parameters
+        )
+        NUMBER.check("step_rate", step_rate)
+        if not 0.0 < step_rate < math.inf:
+            raise ArgumentError(
+                f"argument 'step_rate' is {step_rate:g}; it must be a finite number greater than 0 [Hz]"
+            )
+        for name, number in (
+            ("max_command_age", max_command_age),
+            ("dead_time_jitter", dead_time_jitter),
+            ("seed", seed),
+            ("start", start),
+        ):
+            NUMBER.check(name, number)
         self.model = model
         self.parameters = parameters
         self.step_rate = step_rate
         self.max_command_age = max_command_age
+        self.dead_time_jitter = dead_time_jitter
+        self._seed = seed
+        self._random = Random(seed)
         self._step = model.step if moves else model.actuate
         self.coefficients = model.coefficients(parameters, 1.0 / step_rate)
         self.state = model.at_rest(self.coefficients)
@@ -116,14 +145,22 @@ class Vehicle(Generic[P, C, S]):
         Raises:
             ArgumentError: A number of the command is not finite or beyond all measure.
         """
+        if not isinstance(command, Command):
+            COMMAND.check("command", command)
+        if type(time) is not int:
+            NUMBER.check("time", time)
         wrong = fault(command)
         if wrong:
             raise ArgumentError(wrong)
         made = time if stamp is None else min(stamp, time)
+        if self.dead_time_jitter > 0.0:
+            time += round(self._random.random() * self.dead_time_jitter * NANOSECONDS)
         self._queue.enter(TimedCommand(command, time, made + round(min(self.max_command_age * NANOSECONDS, NEVER))))
 
     def advance(self, time: int) -> int:
         """Advance in whole steps, up to ``time`` [ns] at most, and return how many steps that took."""
+        if type(time) is not int:
+            NUMBER.check("time", time)
         before = self.steps
         for command, steps in self._segments(time):
             self._do(command, steps)
@@ -174,11 +211,12 @@ class Vehicle(Generic[P, C, S]):
         self.state = state
 
     def reset(self, time: int | None = None) -> None:
-        """Start anew at rest at the origin, every queue empty, at ``time`` [ns] or the present."""
+        """Start again at rest at the origin, every queue empty, at ``time`` [ns] or the present."""
         self.start = self.time if time is None else time
         self.steps = 0
         self.state = self.model.at_rest(self.coefficients)
         self._queue.clear()
+        self._random = Random(self._seed)
 
     def configure(self, parameters: P) -> None:
         """Go on with other parameters from the next step, without a jump of any state."""

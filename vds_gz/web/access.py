@@ -58,7 +58,7 @@ class Access:
         name = _hostname(f"//{host}")
         if name not in self._names and not (_is_address(name) and (is_loopback(name) or not self._local)):
             right = "localhost or 127.0.0.1" if self._local else "an address or the name of this machine"
-            raise web.HTTPForbidden(text=f"host '{host}' is refused; it must be {right}")
+            raise web.HTTPForbidden(text=f"host '{printable(host)}' is refused; it must be {right}")
 
     def knows_token(self, cookies: Mapping[str, str]) -> bool:
         """Whether a browser has shown the token before."""
@@ -83,7 +83,9 @@ class Access:
             wrong = "the token is wrong" if given else "a token is needed"
             raise web.HTTPUnauthorized(text=f"{wrong}; the address that 'vds-gz view' has printed holds the right one")
         kept = [(key, value) for key, value in request.query.items() if key != "token"]
-        response = web.Response(status=303, headers={"Location": f"/?{urlencode(kept, safe='/')}" if kept else "/"})
+        response = web.Response(
+            status=303, headers={"Location": f"/?{urlencode(kept, safe='/', errors='replace')}" if kept else "/"}
+        )
         response.set_cookie(self._cookie, self.token, httponly=True, samesite="Strict", path="/")
         return response
 
@@ -101,7 +103,12 @@ def _check_origin(headers: Mapping[str, str], host: str) -> None:
     if origin is None:
         raise web.HTTPForbidden(text=f"the header Origin is missing; it must be 'http://{host}'")
     if origin.lower() not in (f"http://{host.lower()}", f"https://{host.lower()}"):
-        raise web.HTTPForbidden(text=f"origin '{origin}' is refused; it must be 'http://{host}'")
+        raise web.HTTPForbidden(text=f"origin '{printable(origin)}' is refused; it must be 'http://{host}'")
+
+
+def printable(text: str) -> str:
+    """A text from a request for a response: bytes that are no UTF-8 are question marks."""
+    return text.encode(errors="replace").decode()
 
 
 def is_loopback(host: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from typing import Protocol
@@ -12,12 +13,38 @@ from vds_gz.teleop.driver_input import STANDSTILL, STOPS, Drive
 #: A page that drives and sends nothing for so long has let go [s].
 TIMEOUT = 0.4
 
+#: The least delay of a page's messages is looked for in so long a time, and in as much before it [s]: clocks drift.
+WINDOW = 30.0
+
 #: Between two commands to stop [s].
 STOP_PERIOD = 0.05
+
+#: When nobody has driven for so long, the page is no driver any more: its topic is withdrawn [s].
+LEAVES_AFTER = 2.0
 
 
 class NotDrivingError(VdsGzError, RuntimeError):
     """A command was refused because another page drives."""
+
+
+class Lateness:
+    """How late a page's messages are, by the page's own clock: beyond the least delay that one of them had."""
+
+    def __init__(self) -> None:
+        self._begin = -math.inf
+        self._least = self._before = math.inf
+
+    def of(self, sent: float, now: float) -> float:
+        """The lateness of a message [s].
+
+        Args:
+            sent: When it was sent by the page's clock [s].
+            now: The time by ours [s].
+        """
+        if now - self._begin > WINDOW:
+            self._begin, self._before, self._least = now, self._least, math.inf
+        self._least = min(self._least, now - sent)
+        return now - sent - min(self._least, self._before)
 
 
 class Output(Protocol):
@@ -25,6 +52,9 @@ class Output(Protocol):
 
     def send(self, drive: Drive) -> None:
         """Send one."""
+
+    def close(self) -> None:
+        """There is no more."""
 
 
 class DeadMansSwitch:
@@ -34,8 +64,8 @@ class DeadMansSwitch:
         """Nobody drives.
 
         Args:
-            make_output: Makes the output when somebody drives for the first time: where nobody does, the vehicle
-                shall not see another driver.
+            make_output: Makes the output when somebody begins to drive: while nobody does, the vehicle shall not see
+                another driver.
             now: Seconds of a clock that never jumps.
         """
         self._make_output = make_output
@@ -46,19 +76,26 @@ class DeadMansSwitch:
         self._stops = 0
         self._next_stop = 0.0
 
-    def drive(self, page: object, wanted: Drive) -> None:
+    def drive(self, page: object, wanted: Drive, late: float = 0.0) -> None:
         """Pass a page's command on.
 
+        Args:
+            page: The page.
+            wanted: The command.
+            late: How long it waited on the way [s]: so long has the page been silent.
+
         Raises:
-            NotDrivingError: Another page drives.
+            NotDrivingError: Another page drives, or the command is too late.
         """
         self.tick()
         if self._page is not None and page is not self._page:
             raise NotDrivingError("another page drives this vehicle; it must let go first")
+        if late > TIMEOUT and wanted != STANDSTILL:
+            raise NotDrivingError(f"the command came {late:.1f} s late; it must come within {TIMEOUT:g} s")
         if self._output is None:
             self._output = self._make_output()
         self._page = None if wanted == STANDSTILL else page
-        self._received = self._now()
+        self._received = self._now() - late
         self._stops = 0
         self._output.send(wanted)
 
@@ -74,6 +111,9 @@ class DeadMansSwitch:
             self._stop()
         elif self._stops and now >= self._next_stop:
             self._send_stop()
+        elif self._output is not None and now - self._received > LEAVES_AFTER and not self._stops:
+            self._output.close()
+            self._output = None
 
     def end(self) -> None:
         """There will be no more commands: what is left of stopping is done at once."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import threading
 import traceback
+from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import suppress
-from queue import Empty, SimpleQueue
 from typing import TypeVar
 
 from vds_gz.errors import VdsGzError
@@ -44,7 +44,7 @@ class GraphThread:
         self._due = due
         self._end = end
         self._stop = stop
-        self._jobs: SimpleQueue[tuple[Callable[[], object], Future[object]]] = SimpleQueue()
+        self._jobs: deque[tuple[Callable[[], object], Future[object]]] = deque()
         self._closing = False
         self._open = True
         self._opening = threading.Lock()  # nobody may wake a graph that is being closed
@@ -61,7 +61,7 @@ class GraphThread:
         future: Future[Result] = Future()
         with self._opening:
             if self._open:
-                self._jobs.put((job, future))  # type: ignore[arg-type]  # a future of anything is none of ``object``
+                self._jobs.append((job, future))  # type: ignore[arg-type]  # a future of anything is none of ``object``
                 self._graph.wake()
             else:
                 future.set_exception(GraphEndedError("the graph's thread has ended"))
@@ -106,8 +106,6 @@ class GraphThread:
                     future.set_exception(error)
 
     def _waiting(self) -> Iterator[tuple[Callable[[], object], Future[object]]]:
-        try:
-            while True:
-                yield self._jobs.get_nowait()
-        except Empty:
-            return
+        """The jobs that have come by now: those that come meanwhile do not keep back what is due."""
+        for _ in range(len(self._jobs)):
+            yield self._jobs.popleft()

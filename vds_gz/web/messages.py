@@ -17,6 +17,12 @@ MAX_LENGTH = 16 * 1024
 #: Limit of speeds [m/s] and yaw rates [rad/s].
 MAX_SPEED = 1e3
 
+#: Limit of a page's clock [s].
+MAX_TIME = 1e12
+
+#: What a message of a kind may have besides what it must have.
+_OPTIONAL = {"drive": {"time"}}
+
 _DRIVE_LIMITS = {"v_x": MAX_SPEED, "v_y": MAX_SPEED, "yaw_rate": MAX_SPEED, "steering_angle": math.pi}
 
 
@@ -27,6 +33,14 @@ class MessageError(VdsGzError, ValueError):
 @dataclass(frozen=True, slots=True)
 class Seen:
     """The page has drawn a frame and is ready for another."""
+
+
+@dataclass(frozen=True, slots=True)
+class DriveMessage:
+    """A command, and when it was sent by the page's own clock [s]; None if the page does not say."""
+
+    drive: Drive
+    time: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +67,7 @@ class Reset:
     number: int
 
 
-Message = Seen | Drive | SetParameter | Pause | Reset
+Message = Seen | DriveMessage | SetParameter | Pause | Reset
 
 
 def read(text: str) -> Message:
@@ -75,14 +89,15 @@ def read(text: str) -> Message:
     if reader is None:
         raise MessageError(f"kind is {_shown(kind)}; it must be one of {', '.join(_READERS)}")
     expected, make = reader
-    if fields.keys() != set(expected):
+    if fields.keys() - _OPTIONAL.get(kind, set()) != set(expected):
         wanted = ", ".join(sorted(expected)) or "nothing"
         raise MessageError(f"'{kind}' has {', '.join(sorted(fields)) or 'nothing'} beside it; it must have {wanted}")
     return make(fields)
 
 
-def _drive(fields: Mapping[str, object]) -> Drive:
-    return Drive(**{name: _within(name, fields[name], limit) for name, limit in _DRIVE_LIMITS.items()})
+def _drive(fields: Mapping[str, object]) -> DriveMessage:
+    drive = Drive(**{name: _within(name, fields[name], limit) for name, limit in _DRIVE_LIMITS.items()})
+    return DriveMessage(drive, _within("time", fields["time"], MAX_TIME) if "time" in fields else None)
 
 
 def _set(fields: Mapping[str, object]) -> SetParameter:

@@ -106,6 +106,9 @@ class RemoteNode:
         request.parameters = [parameter]
 
         def on_response(response: SetResponse) -> None:
+            if len(response.results) != 1:
+                done(f"the node responded with {len(response.results)} results; it must be 1")
+                return
             result = response.results[0]
             done("" if result.successful else result.reason or "the node gives no reason")
 

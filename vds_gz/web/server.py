@@ -14,10 +14,11 @@ from typing import TypeVar
 from aiohttp import WSCloseCode, WSMsgType, web
 
 from vds_gz.errors import VdsGzError
-from vds_gz.teleop.driver_input import Drive
-from vds_gz.web.access import HEADERS, SOCKET, Access, only_asks
+from vds_gz.web.access import HEADERS, SOCKET, Access, only_asks, printable
+from vds_gz.web.connections import Connections
+from vds_gz.web.deadman import Lateness
 from vds_gz.web.graph_thread import GraphThread
-from vds_gz.web.messages import MAX_LENGTH, MessageError, Pause, Reset, Seen, SetParameter, read
+from vds_gz.web.messages import MAX_LENGTH, DriveMessage, MessageError, Pause, Reset, Seen, SetParameter, read
 from vds_gz.web.remote_node import Done
 from vds_gz.web.watched_vehicle import Vehicle
 
@@ -58,7 +59,8 @@ class Server:
         self._graph = graph
         self._vehicles = vehicles
         self._pages: set[Page] = set()
-        self.application = web.Application(middlewares=[access.middleware])
+        self.connections = Connections()
+        self.application = web.Application(middlewares=[self.connections.middleware, access.middleware])
         self.application.add_routes([web.get(SOCKET, self._serve_socket)])
         for name, content, kind in _files():
             path = "/" if name == "index.html" else f"/{name}"
@@ -69,12 +71,14 @@ class Server:
     async def _serve_socket(self, request: web.Request) -> web.StreamResponse:
         namespace = request.query.get("vehicle", next(iter(self._vehicles)))
         if namespace not in self._vehicles:
-            raise web.HTTPNotFound(text=f"no vehicle '{namespace}'; there are {', '.join(self._vehicles)}")
+            raise web.HTTPNotFound(text=f"no vehicle '{printable(namespace)}'; there are {', '.join(self._vehicles)}")
         if len(self._pages) >= MAX_PAGES:
             raise web.HTTPServiceUnavailable(text=f"{MAX_PAGES} pages are shown already; close one of them")
         if only_asks(request.headers):  # and may have one now
             return web.Response()
-        socket = web.WebSocketResponse(max_msg_size=MAX_LENGTH, heartbeat=10.0, timeout=CLOSE_TIMEOUT, compress=False)
+        socket = web.WebSocketResponse(
+            max_msg_size=MAX_LENGTH, heartbeat=10.0, timeout=CLOSE_TIMEOUT, compress=False, autoping=False
+        )
         await socket.prepare(request)
         page = Page(socket, self._graph, self._vehicles[namespace], list(self._vehicles))
         self._pages.add(page)
@@ -85,8 +89,7 @@ class Server:
         return socket
 
     async def _close_pages(self, application: web.Application) -> None:
-        for page in list(self._pages):
-            await page.socket.close(code=WSCloseCode.GOING_AWAY, message=b"the server ends")
+        await asyncio.gather(*(page.close(WSCloseCode.GOING_AWAY, "the server ends") for page in self._pages))
 
 
 class Page:
@@ -106,6 +109,7 @@ class Page:
             ("layout", "parameters", "values", "world", "points", "contacts"), 0
         )
         self._messages = (0.0, 0)
+        self._lateness = Lateness()
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def run(self) -> None:
@@ -119,6 +123,11 @@ class Page:
             self._graph.submit(lambda: self._vehicle.driver.leave(self))
             for task in (sending, *self._tasks):
                 task.cancel()
+
+    async def close(self, code: WSCloseCode, reason: str) -> None:
+        """Close the socket."""
+        with suppress(ConnectionError):  # a page that has gone
+            await self.socket.close(code=code, message=reason.encode())
 
     # ------------------------------------------------------------------ to the page
 
@@ -184,13 +193,15 @@ class Page:
     # ------------------------------------------------------------------ from the page
 
     async def _texts(self) -> AsyncIterator[str]:
-        """The messages of the page, as long as they do not come too fast."""
+        """The messages of the page, as long as they do not come too fast; pings count too."""
         async for message in self.socket:
             if not self._slow_enough():
-                text = f"more than {MAX_MESSAGES} messages in a second"
-                await self.socket.close(code=WSCloseCode.POLICY_VIOLATION, message=text.encode())
+                await self.close(WSCloseCode.POLICY_VIOLATION, f"more than {MAX_MESSAGES} messages in a second")
                 return
-            if message.type == WSMsgType.TEXT:
+            if message.type == WSMsgType.PING:
+                with suppress(ConnectionError):
+                    await self.socket.pong(message.data)
+            elif message.type == WSMsgType.TEXT:
                 yield message.data
             elif message.type == WSMsgType.BINARY:
                 await self._tell("refused", reason="the message is bytes; it must be JSON text")
@@ -209,7 +220,7 @@ class Page:
             return
         if isinstance(message, Seen):
             self._in_flight = max(0, self._in_flight - 1)
-        elif isinstance(message, Drive):
+        elif isinstance(message, DriveMessage):
             self._start(self._drive(message))
         elif len(self._tasks) < MAX_REQUESTS:
             self._start(self._request(message))
@@ -221,9 +232,13 @@ class Page:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _drive(self, drive: Drive) -> None:
+    async def _drive(self, message: DriveMessage) -> None:
+        def drive() -> None:
+            late = 0.0 if message.time is None else self._lateness.of(message.time, time.monotonic())
+            self._vehicle.driver.drive(self, message.drive, late)
+
         try:
-            await self._in_graph(lambda: self._vehicle.driver.drive(self, drive))
+            await self._in_graph(drive)
         except VdsGzError as error:
             await self._tell("refused", reason=str(error))
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from vds_gz.geometry.se3 import Transform
 from vds_gz.geometry.so3 import Quaternion, Vector, axes
 from vds_gz.interface import messages, topics
+from vds_gz.interface.inputs import FARTHEST
 from vds_gz.interface.world_markers import CUBE, CYLINDER, SPHERE, TRIANGLE_LIST
 from vds_gz.ros.errors import UnknownTypeError
 from vds_gz.ros.graph import Graph, QoS, Subscription
@@ -118,7 +119,7 @@ class Surroundings:
 
     def _on_contacts(self, message: messages.Contacts, arrival: int) -> None:
         touched = [(one.collision2.name, place) for one in message.contacts for place in one.positions]
-        touched = [(name, place) for name, place in touched if math.isfinite(place.x) and math.isfinite(place.y)]
+        touched = [(name, place) for name, place in touched if abs(place.x) <= FARTHEST and abs(place.y) <= FARTHEST]
         self.contacts = {
             "x": [place.x for _, place in touched],
             "y": [place.y for _, place in touched],
@@ -135,15 +136,16 @@ class Surroundings:
     def _on_scan(self, message: messages.LaserScan) -> None:
         ranges = np.asarray(message.ranges, float)
         angles = message.angle_min + message.angle_increment * np.arange(len(ranges))
-        met = np.isfinite(ranges)
-        points = np.column_stack([np.cos(angles), np.sin(angles), np.zeros(len(ranges))])[met] * ranges[met, None]
+        with np.errstate(invalid="ignore"):  # what was not met is infinite
+            points = np.column_stack([np.cos(angles), np.sin(angles), np.zeros(len(ranges))]) * ranges[:, None]
         self._take(message.header.frame_id, points, lowest=-math.inf)
 
     def _on_cloud(self, message: messages.PointCloud2) -> None:
         offsets = {one.name: one.offset for one in message.fields if one.datatype == FLOAT32}
         if not {"x", "y", "z"} <= offsets.keys():
             return
-        if max(offsets[axis] for axis in "xyz") + 4 > message.point_step:  # what is no cloud is not drawn
+        # Whatever is no cloud is not drawn.
+        if not max(offsets[axis] for axis in "xyz") + 4 <= message.point_step <= len(message.data):
             return
         kind = np.dtype(
             {
@@ -155,18 +157,19 @@ class Surroundings:
         )
         data = np.frombuffer(bytes(message.data), kind, count=len(message.data) // message.point_step)
         points = np.column_stack([data[axis] for axis in "xyz"]).astype(float)
-        self._take(message.header.frame_id, points[np.isfinite(points).all(axis=1)], lowest=GROUND)
+        self._take(message.header.frame_id, points, lowest=GROUND)
 
     def _take(self, frame: str, points: Array, lowest: float) -> None:
-        """Keep points of a lidar's frame, as they lie in the world now."""
+        """Keep points of a lidar's frame, as they lie in the world now; those that are not finite are left out."""
         truth = self._truth()
         mount = self._mount(frame, truth.child_frame_id) if truth is not None else None
         if truth is None or mount is None:
             return
         where, turn = truth.pose.pose.position, truth.pose.pose.orientation
         place = Transform((where.x, where.y, where.z), (turn.x, turn.y, turn.z, turn.w)).then(mount)
+        points = points[np.isfinite(points).all(axis=1)]
         world = points @ np.array(axes(place.orientation)) + place.position
-        world = world[world[:, 2] > where.z + lowest]
+        world = world[(np.abs(world) <= FARTHEST).all(axis=1) & (world[:, 2] > where.z + lowest)]
         self._show(*np.round(world[:: max(1, -(-len(world) // MOST_POINTS)), :2], 2).T.tolist())
 
     def _show(self, x: list[float], y: list[float]) -> None:
@@ -194,7 +197,7 @@ def _things(markers: Iterable[messages.Marker]) -> Iterator[Thing]:
         place: Vector = (position.x, position.y, position.z)
         colour = (marker.color.r, marker.color.g, marker.color.b)
         shape = _shape(marker)
-        if shape is None or not np.isfinite([*place, *turn, *colour]).all():
+        if shape is None or not np.isfinite([*turn, *colour]).all() or not all(abs(x) <= FARTHEST for x in place):
             continue
         pose = np.eye(4)
         pose[:3, :3], pose[:3, 3] = np.array(axes(turn)).T, place
@@ -203,7 +206,7 @@ def _things(markers: Iterable[messages.Marker]) -> Iterator[Thing]:
 
 def _shape(marker: messages.Marker) -> Shape | None:
     x, y, z = marker.scale.x, marker.scale.y, marker.scale.z
-    if not all(0.0 < size < math.inf for size in (x, y, z)):
+    if not all(0.0 < size <= FARTHEST for size in (x, y, z)):
         return None
     if marker.type == CUBE:
         return Box((x, y, z))
@@ -212,6 +215,6 @@ def _shape(marker: messages.Marker) -> Shape | None:
     if marker.type == CYLINDER:
         return Cylinder(0.5 * x, z)
     corners: NDArray[np.float64] = np.array([(one.x, one.y, one.z) for one in marker.points]).reshape(-1, 3)
-    if marker.type != TRIANGLE_LIST or len(corners) % 3 or not len(corners) or not np.isfinite(corners).all():
+    if marker.type != TRIANGLE_LIST or len(corners) % 3 or not len(corners) or not (np.abs(corners) <= FARTHEST).all():
         return None
     return Mesh(corners, np.arange(len(corners)).reshape(-1, 3))

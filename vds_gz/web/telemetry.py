@@ -18,7 +18,7 @@ from vds_gz.interface.messages import DiagnosticArray, JointState, Odometry, Tex
 from vds_gz.ros.errors import UnknownTypeError
 from vds_gz.ros.graph import Graph, QoS
 from vds_gz.vehicle.catalogue import actuator_kind
-from vds_gz.vehicle.command import PEDALS
+from vds_gz.vehicle.command import PEDALS, fault
 
 #: A reader that lags loses messages, and never keeps the vehicle waiting.
 NEWEST = QoS(depth=1, reliable=False)
@@ -209,7 +209,9 @@ class Telemetry:
 
     def _command_reader(self, one: CommandType) -> Callable[[object, int], None]:
         def take(message: object, arrival: int) -> None:
-            self._reference = time.monotonic(), self._velocity(one.decode(message).reference())
+            values = one.decode(message)
+            if not fault(values.command()):  # else the vehicle refuses it too
+                self._reference = time.monotonic(), self._velocity(values.reference())
 
         return take
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from vds_gz.errors import MAPPING, PATH, takes
 from vds_gz.share import share
 from vds_gz.world.errors import WorldError
 from vds_gz.world.occupancy import read_map
@@ -22,6 +23,7 @@ SDF_SUFFIXES = (".sdf", ".world", ".xml")
 MAP_SUFFIXES = (".yaml", ".yml")
 
 
+@takes(world=PATH, environment=MAPPING)
 def load_world(world: str | Path, environment: Mapping[str, str] = os.environ) -> Scene:
     """The scene in an SDF world, or in the YAML file of a map.
 

@@ -173,7 +173,7 @@ class _Reader:
         self._name = name
         self._place = f"{path}: obstacle '{name}'"
         if unknown := value.keys() - KEYS:
-            self._fail(f"'{min(map(str, unknown))}' is not known; there are {', '.join(sorted(KEYS))}")
+            self._fail(f"{min(map(shown, unknown))} is not known; there are {', '.join(sorted(KEYS))}")
 
     def obstacle(self) -> MovingObstacle:
         """It, checked."""

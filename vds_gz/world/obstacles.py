@@ -14,7 +14,7 @@ from vds_gz.geometry.so3 import Vector, axes, into_body, product, quaternion
 from vds_gz.world.packing import Thing
 from vds_gz.world.ray_caster import JoinedCaster, RayCaster, compiled_kernel
 from vds_gz.world.shapes import Array, Indices
-from vds_gz.world.sweep import CONTACTS, WIDTH, sweep
+from vds_gz.world.sweep import CONTACTS, WIDTH, room, sweep
 
 #: What is farther away is not looked at until the vehicle has come nearer [m].
 HORIZON = 1.0
@@ -65,13 +65,23 @@ class Contact:
         thing: What it is.
         point: Where, on the thing, in the world [m].
         normal: Away from the thing, out of its surface, of length 1.
-        depth: How far the vehicle stands in it: so far along the normal it would be clear [m]; 0 where it only touches.
+        gap: Between it and the vehicle [m]; negative where the vehicle stands in it.
     """
 
     thing: Thing
     point: Vector
     normal: Vector
-    depth: float
+    gap: float
+
+    @property
+    def depth(self) -> float:
+        """How far the vehicle stands in it: so far along the normal it would be clear [m]; 0 where it only touches."""
+        return max(0.0, -self.gap)
+
+    def stops(self, body: Body, pose: Transform, way: Vector, turn: float) -> bool:
+        """Whether a way from where it is touched leads into it at once; see :meth:`Obstacles.pass_by`."""
+        x, y, z = self.normal
+        return body.approach(pose, way, turn, (-x, -y, -z)) > room(self.gap)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -147,7 +157,7 @@ class Obstacles:
     def _contact(self, numbers: Sequence[float]) -> Contact:
         shape, gap, nx, ny, nz, px, py, pz = (float(one) for one in numbers)
         thing = self._caster.things[self._caster.packed.owner[int(shape)]]
-        return Contact(thing, (px, py, pz), (-nx, -ny, -nz), max(0.0, -gap))
+        return Contact(thing, (px, py, pz), (-nx, -ny, -nz), gap)
 
 
 def _within(lower: Array, upper: Array, low: Array, high: Array) -> Indices:

@@ -73,6 +73,11 @@ def note(contacts: Array, number: int, shape: int, gap: float, n: tuple[float, .
     return max(number, place_of + 1)
 
 
+def room(gap: float) -> float:
+    """How far the box may come nearer to a shape that is so far away [m]."""
+    return max(gap - 0.5 * SKIN, 1e-6 * gap) if gap > 0.0 else DEEPER
+
+
 def sweep(
     kinds: Indices,
     rows: Array,
@@ -116,7 +121,7 @@ def sweep(
             if gap <= SKIN:
                 touching = note(contacts, touching, shape, gap, (nx, ny, nz), (px, py, pz))
             left = end - part
-            allowed = max(gap - 0.5 * SKIN, 1e-6 * gap) if gap > 0.0 else DEEPER
+            allowed = room(gap)
             if left * moved * planar <= allowed:
                 free = min(free, allowed / planar - left * moved)
                 break

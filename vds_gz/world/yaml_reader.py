@@ -28,11 +28,14 @@ def read_mapping(path: Path, what: str) -> dict[object, object]:
     try:
         size = path.stat().st_size
         text = path.read_text(encoding="utf-8") if size <= LARGEST else ""
-        values = yaml.safe_load(text)
     except OSError as error:
         raise WorldError(f"{what} '{path}' cannot be read: {error.strerror or error}") from None
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
+    except UnicodeDecodeError as error:
         raise WorldError(f"{what} '{path}' is no YAML: {error}") from None
+    try:
+        values = yaml.safe_load(text)
+    except Exception as error:  # PyYAML's constructors raise whatever their arguments provoke
+        raise WorldError(f"{what} '{path}' is no YAML: {' '.join(str(error).split())}") from None
     if size > LARGEST:
         raise WorldError(f"{what} '{path}' has {size} bytes; at most {LARGEST} are read")
     if not isinstance(values, dict):
@@ -58,5 +61,7 @@ def number(place: str, key: str, value: object) -> float:
 
 def shown(value: object) -> str:
     """A value for a message; a list may hold itself a thousand times."""
+    if isinstance(value, int) and not abs(value) < MOST:
+        return f"a whole number of {value.bit_length()} bits"
     plain = value is None or isinstance(value, str | int | float)
     return repr(value)[:100] if plain else f"a {type(value).__name__}"

@@ -13,12 +13,12 @@ from vds_gz.geometry.se3 import Transform
 from vds_gz.geometry.so3 import quaternion
 from vds_gz.interface import topics
 from vds_gz.interface.conversions import stamp_ns
-from vds_gz.interface.sensors.base import SensorOutput
-from vds_gz.interface.sensors.factory import sensor_outputs
+from vds_gz.interface.sensors.setup import sensor_outputs
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.parameters.sensors import Gnss, Imu, Sensor
+from vds_gz.parameters.sensors import Gnss, Imu, SensorParameters
 from vds_gz.sensing.body import BodyState
 from vds_gz.sensing.imu import ImuModel
+from vds_gz.sensing.sensor import SensorOutput
 from vds_gz.world.earth import GRAVITY
 from vds_gz.world.geodesy import Origin
 from vds_gz.world.ray_caster import RayCaster
@@ -35,7 +35,7 @@ def state(second: int, x: float = 0.0) -> BodyState:
     return BodyState(second * SECOND, Transform((x, 0.0, 0.0), quaternion(0.0, 0.0, 0.1 * second)))
 
 
-def output(probe: Probe, **sensors: Sensor) -> SensorOutput:
+def output(probe: Probe, **sensors: SensorParameters) -> SensorOutput:
     (one,) = sensor_outputs(probe.graph, NodeParameters(sensors=sensors, frame_prefix="car/", random_seed=3))
     return one
 

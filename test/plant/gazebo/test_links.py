@@ -15,6 +15,7 @@ from helpers.processes import Program
 
 from vds_gz.description.gz_topics import actuators, joint_state
 from vds_gz.interface import topics
+from vds_gz.interface.sensors.wheel_encoder import STREAM, WheelEncoder
 from vds_gz.plant.gazebo.links.bindings import bindings_fault
 from vds_gz.plant.gazebo.links.ros2_control import JOINT_STATES
 
@@ -198,3 +199,29 @@ def test_what_cannot_be_is_refused_at_once(start: Callable[..., Program], argume
     assert node.process.wait(20.0) == 2
     node.stop()
     assert words in node.output
+
+
+def test_a_sensor_without_a_gazebo_side_is_the_nodes_own(
+    start: Callable[..., Program], imitate: Callable[..., World], driver: Driver
+):
+    """Encoders of the wheels in Gazebo; an IMU, which Gazebo has, is left to it."""
+    imitate()
+    start(
+        *(*CAR, "-p", "gazebo.link:=bridge"),
+        *("-p", "sensors.wheels.type:=wheel_encoder", "-p", "sensors.unit.type:=imu"),
+    )
+    probe, encoder = driver.probe, topics.Topic(STREAM.topic("wheels"), STREAM.ros_type)
+    driver.until_says("no command yet")
+    probe.listen(encoder)
+    driver.drive(1.0, 2.0)
+    counted = probe.received[encoder.name]
+    angles = [message.position[0] for message in counted]
+    assert angles == sorted(angles)
+    resolution = WheelEncoder().resolution
+    assert all(angle == pytest.approx(round(angle / resolution) * resolution) for angle in angles)
+    joints = probe.next(topics.JOINT_STATES)
+    assert list(counted[-1].name) == [name for name in joints.name if "wheel" in name]
+    wheel = joints.position[list(joints.name).index(counted[-1].name[0])]
+    assert 1.0 < wheel - 0.5 < probe.next(encoder).position[0] < wheel + 2.0
+    assert any(name.endswith("/wheels/wheel_angles") for name in probe.graph.offers())
+    assert not any(name.endswith("/unit/data") for name in probe.graph.offers())

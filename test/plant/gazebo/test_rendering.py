@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.gazebo import PATIENCE
+from helpers.sensors import TYPES
 
 from vds_gz.description import gz_topics as topics
 from vds_gz.description.sdf import sdf
@@ -17,7 +18,7 @@ from vds_gz.parameters.sensors import Camera, Lidar2d, RgbdCamera, VelodyneVlp16
 from vds_gz.parameters.vehicles import BicycleParameters
 from vds_gz.plant.gazebo.links import bindings
 from vds_gz.plant.gazebo.server import Server, Spawn, populated
-from vds_gz.sensing.streams import STREAMS, Stream
+from vds_gz.sensing.sensor import Stream
 from vds_gz.share import share
 from vds_gz.vehicle.catalogue import models
 
@@ -79,7 +80,7 @@ def received(partition: str, capfd: pytest.CaptureFixture[str]) -> dict[str, lis
 
 
 def streams() -> list[tuple[str, Any, Stream]]:
-    return [(name, sensor, stream) for name, sensor in SENSORS.items() for stream in STREAMS[sensor.type]]
+    return [(name, sensor, stream) for name, sensor in SENSORS.items() for stream in TYPES[sensor.type].streams]
 
 
 def test_lidars_and_cameras_tell_what_they_should(received: dict[str, list[Any]]):

@@ -17,7 +17,7 @@ import pytest
 from helpers.processes import Probe
 from helpers.ros_gz import need, program
 from helpers.scenes import standing
-from helpers.sensors import Heard, points
+from helpers.sensors import TYPES, Heard, points
 
 from vds_gz.description.gz_bridge import vehicle_bridge
 from vds_gz.description.sdf import sdf
@@ -31,7 +31,6 @@ from vds_gz.sensing.body_motion import mounted
 from vds_gz.sensing.range_finder import RangeFinder
 from vds_gz.sensing.ray_grid import RayGrid, gazebo_grid
 from vds_gz.sensing.sample_noise import SampleNoise
-from vds_gz.sensing.streams import STREAMS
 from vds_gz.share import share
 from vds_gz.vehicle.catalogue import models
 from vds_gz.world.load import load_world
@@ -69,10 +68,10 @@ def gazebos(partition: str, probe: Probe, tmp_path: Path) -> dict[str, list[Any]
     command = [program("ros_gz_bridge", "parameter_bridge"), "--ros-args", "-p", f"config_file:={file}"]
     bridge = subprocess.Popen(command)
     found: dict[str, list[Any]] = defaultdict(list)
-    topics = [stream.topic(name) for name, sensor in SENSORS.items() for stream in STREAMS[sensor.type]]
+    topics = [stream.topic(name) for name, sensor in SENSORS.items() for stream in TYPES[sensor.type].streams]
     try:
         for name, sensor in SENSORS.items():
-            for stream in STREAMS[sensor.type]:
+            for stream in TYPES[sensor.type].streams:
                 probe.listen(Topic(stream.topic(name), stream.ros_type, QoS(stream.depth)))
         probe.until(
             lambda: all(len(probe.received[topic]) >= COUNT for topic in topics), "messages of all sensors", 120.0
@@ -103,7 +102,7 @@ def test_messages_are_the_same(gazebos: dict[str, list[Any]], probe: Probe) -> N
     for name, sensor in SENSORS.items():
         count = 4 if isinstance(sensor, Helios26) else 1
         ours = Heard(probe, sensor, name=f"our_{name}").measured(standing(), scene, count)
-        for stream in STREAMS[sensor.type]:
+        for stream in TYPES[sensor.type].streams:
             there, here = gazebos[stream.topic(name)], ours[stream.ros]
             for one, other in zip(there[-2 * count : -count], here, strict=True):
                 compare(name, stream.ros, one, other)
@@ -143,7 +142,7 @@ def envelope(name: str, sensor: Lidar) -> tuple[np.ndarray, np.ndarray]:
 def test_ranges_are_the_same_within_a_texel(gazebos: dict[str, list[Any]]) -> None:
     for name in TEXELS:
         sensor = SENSORS[name]
-        message = gazebos[f"{name}/{STREAMS[sensor.type][0].ros}"][-1]
+        message = gazebos[f"{name}/{TYPES[sensor.type].streams[0].ros}"][-1]
         if hasattr(message, "ranges"):
             there = np.array(message.ranges)[:, None]
         else:

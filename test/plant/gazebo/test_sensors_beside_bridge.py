@@ -15,7 +15,7 @@ from vds_gz.description.gz_bridge import vehicle_bridge
 from vds_gz.description.sdf import sdf
 from vds_gz.geometry.se3 import Transform
 from vds_gz.interface import topics
-from vds_gz.interface.sensors.factory import sensor_outputs
+from vds_gz.interface.sensors.setup import sensor_outputs
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.sensors import Gnss, Imu
 from vds_gz.plant.gazebo.server import Spawn

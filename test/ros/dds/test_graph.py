@@ -89,6 +89,23 @@ def test_a_late_joiner_gets_what_is_kept(start: Start, join: Join) -> None:
     assert kept[0].data == "the map"
 
 
+def test_a_publisher_that_is_closed_is_gone_for_all(join: Join) -> None:
+    """For its subscribers; another one of the topic stays, and a new one comes."""
+    graph, got = join(), []
+    stays, goes = (graph.publisher("command", TWIST, QoS()) for _ in range(2))
+    here = join(name="here")
+    subscription = here.subscribe("command", TWIST, QoS(), take_all(got))
+    until(lambda: subscription.publisher_count() == 2, here)
+    goes.close()
+    goes.close()
+    until(lambda: subscription.publisher_count() == 1, here)
+    again = graph.publisher("command", TWIST, QoS())
+    until(lambda: subscription.publisher_count() == 2 and again.subscription_count(), here)
+    for publisher in (stays, again):
+        publisher.publish(graph.message(TWIST))
+    until(lambda: len(got) == 2, here)
+
+
 def test_readers_are_counted_as_they_come_and_go(start: Start, join: Join) -> None:
     """In other processes and in this one; a publisher that nobody keeps does no harm when they come."""
     graph = join()
@@ -230,6 +247,18 @@ def test_foreign_bytes_are_counted_and_reported_once(
     said = capfd.readouterr().err
     assert said.count("topic '/command'") == 1
     assert f"are no {TWIST}" in said
+
+
+def test_names_that_ros_does_not_allow_are_not_offered(join: Join, domain: int) -> None:
+    graph, path = join(), os.pathsep.join((str(ROOT), str(ROOT / "test")))
+    words = [sys.executable, "-m", "helpers.hostile_peer", "1", "0", "teleop", "60"]
+    peer = subprocess.Popen(words, env={**os.environ, "PYTHONPATH": path})
+    try:
+        offered = until(lambda: "/scan" in (found := graph.offers()) and "/joy" in found and found, graph)
+        assert not {"/text", "/kind", "/empty", "/1abc/ground_truth", "//ground_truth", "/"} & offered.keys()
+    finally:
+        peer.kill()
+        peer.wait()
 
 
 def test_foreign_requests_are_counted_too(start: Start, join: Join) -> None:

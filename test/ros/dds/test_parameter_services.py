@@ -72,7 +72,7 @@ def test_parameters_describe_themselves(tool: Tool) -> None:
     rate, gain, steps, kind = found["rate"], found["gain"], found["steps"], found["plant.kind"]
     assert (rate.type, rate.description, rate.read_only) == (3, "Publications a second. [Hz]", False)
     assert (rate.floating_point_range[0].from_value, rate.floating_point_range[0].to_value) == (1.0, 100.0)
-    assert (gain.floating_point_range[0].from_value, gain.additional_constraints) == (0.0, "greater than 0")
+    assert (gain.floating_point_range[0].from_value, gain.additional_constraints) == (1e-6, "")
     assert (steps.integer_range[0].from_value, steps.integer_range[0].to_value) == (1, 2**63 - 1)
     assert kind.additional_constraints == "one of kinematic, gazebo"
     assert found["plant.mass"].read_only

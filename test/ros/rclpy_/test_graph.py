@@ -83,6 +83,49 @@ print("left")
 """
 
 
+#: A list that is empty at the start, set by a node beside it to two numbers and then to none.
+LIST = """
+import threading
+import rclpy
+from rcl_interfaces.srv import GetParameters, SetParameters
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.parameter import Parameter
+from vds_gz.parameters.declaration import Description
+from vds_gz.ros.factory import open_graph
+
+graph = open_graph([], "listing")
+changes = []
+points = Description("points", "double_array", (), most=8, read_only=False)
+graph.declare_parameters([points], lambda values: changes.append(values["points"]))
+context = rclpy.Context()
+rclpy.init(context=context)
+node = rclpy.create_node("asking", context=context)
+executor = SingleThreadedExecutor(context=context)
+executor.add_node(node)
+
+def ask(kind, service, **fields):
+    client = node.create_client(kind, f"/listing/{service}")
+    assert client.wait_for_service(20.0)
+    response = client.call_async(kind.Request(**fields))
+    executor.spin_until_future_complete(response, timeout_sec=20.0)
+    return response.result()
+
+def work():
+    for values in ([0.5, 1.0], []):
+        wanted = Parameter("points", Parameter.Type.DOUBLE_ARRAY, values).to_parameter_msg()
+        (result,) = ask(SetParameters, "set_parameters", parameters=[wanted]).results
+        (value,) = ask(GetParameters, "get_parameters", names=["points"]).values
+        print(result.successful, result.reason, value.type, list(value.double_array_value))
+
+thread = threading.Thread(target=work, daemon=True)
+thread.start()
+while thread.is_alive():
+    graph.wait(0.02)
+print(changes)
+graph.close()
+"""
+
+
 def output(code):
     done = subprocess.run(
         [sys.executable, "-c", code],
@@ -101,3 +144,7 @@ def test_it_leaves_while_an_action_runs(domain):
 
 def test_what_a_callback_raises_is_raised_where_the_node_waits(domain):
     assert output(SERVICE) == "raised 'a bug'\nleft\n"
+
+
+def test_a_list_that_is_empty_takes_numbers_and_none_again():
+    assert output(LIST).splitlines() == ["True  8 [0.5, 1.0]", "True  8 []", "[(0.5, 1.0), ()]"]

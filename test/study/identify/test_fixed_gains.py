@@ -3,7 +3,7 @@
 import numpy as np
 
 from vds_gz.study.identify.identification import identify
-from vds_gz.study.identify.signals import Series, Signals
+from vds_gz.study.signals import Series, Signals
 
 
 def limited(commanded, time, limit, rate):

@@ -179,7 +179,7 @@ def test_one_recording_has_no_scatter_and_its_report_is_json(folder):
         (["--many", "run*.csv", "--model", "pedals"], "--model pedals does not go with --many"),
         (["run0.csv", "--many", "run*.csv"], "LOG 'run0.csv' does not go with --many"),
         (["--many", "run*.csv", "--fit", "wheelbase"], "'wheelbase' cannot be fitted; it must be one of"),
-        (["--many", "run*.csv", "--fit", "wheel_base", "--preset", "indoor_robot"], "of base_link_offset, track, tire"),
+        (["--many", "run*.csv", "--fit", "wheel_base", "--preset", "indoor_robot"], "base_link_offset, track, tire"),
         ([], "LOG is missing"),
     ],
 )

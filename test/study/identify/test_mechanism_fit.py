@@ -16,7 +16,7 @@ from vds_gz.parameters.autoware import ActuationCmdMechanicalParameters
 from vds_gz.study.identify.mechanism.fit import fit_mechanism
 from vds_gz.study.identify.mechanism.log import MechanismLog
 from vds_gz.study.identify.mechanism.unknowns import Unknowns
-from vds_gz.study.identify.signals import Series, SignalError
+from vds_gz.study.signals import Series, SignalError
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.compiled import CompiledVehicle
 

@@ -20,8 +20,8 @@ from vds_gz.share import share
 from vds_gz.study.identify.pedals.cells import Cells
 from vds_gz.study.identify.pedals.fit import csv_text, fit_pedals
 from vds_gz.study.identify.pedals.intervals import Slopes, estimates, half_widths
-from vds_gz.study.identify.reading.bag import read_bag
-from vds_gz.study.identify.signals import Series, SignalError
+from vds_gz.study.reading.bag import read_bag
+from vds_gz.study.signals import Series, SignalError
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.compiled import CompiledVehicle
 

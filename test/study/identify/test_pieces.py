@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from vds_gz.study.identify.problem.segments import LONGEST, segments_of
-from vds_gz.study.identify.signals import Series, Signals
+from vds_gz.study.signals import Series, Signals
 
 DT = 1e-3
 

@@ -9,7 +9,7 @@ from vds_gz.study.identify.identification import identify
 from vds_gz.study.identify.problem.build import problem_of
 from vds_gz.study.identify.problem.segments import segments_of
 from vds_gz.study.identify.problem.setup import counting, set_up
-from vds_gz.study.identify.signals import MeasuredChannel, Series, SignalError, Signals
+from vds_gz.study.signals import MeasuredChannel, Series, SignalError, Signals
 from vds_gz.vehicle.bicycle import BICYCLE
 
 TIME = 0.02 * np.arange(200)

@@ -3,6 +3,7 @@
 import csv
 import dataclasses
 import math
+from collections import deque
 
 import numpy as np
 import pytest
@@ -12,7 +13,8 @@ from vds_gz.cli import main
 from vds_gz.commandlog import files as command_log
 from vds_gz.commandlog.csv import write_csv
 from vds_gz.commandlog.log import CommandLog, CommandLogError
-from vds_gz.configuration import make_vehicle, parameters_of
+from vds_gz.configuration import load_parameters, make_vehicle, parameters_of
+from vds_gz.description.urdf_writer import urdf
 from vds_gz.interface import topics
 from vds_gz.interface.commands import Ackermann, Gear, Velocity
 from vds_gz.interface.conversions import stamp_ns
@@ -20,17 +22,21 @@ from vds_gz.parameters.node import LocalizationParameters, NodeParameters
 from vds_gz.parameters.override import Override
 from vds_gz.parameters.vehicles import BicycleParameters, OmniParameters
 from vds_gz.parameters.yaml_reader import read_parameter_file
+from vds_gz.plant.in_world import plant_in_world
 from vds_gz.ros.errors import UnknownTypeError
 from vds_gz.ros.messages.factory import open_types
 from vds_gz.sensing.noise import Measurement, MeasurementNoise
 from vds_gz.share import share
-from vds_gz.study import recording
 from vds_gz.study.compare.sources import commands_of
 from vds_gz.study.offline.replay import BEGIN, Replay
 from vds_gz.study.offline.replay_bag import write_mcap
+from vds_gz.study.reading import run as recording
+from vds_gz.study.report.summary import summarize
 from vds_gz.vehicle.autoware.reports import actuation_status, steering_report
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.vehicle import Vehicle
+from vds_gz.world.load import load_world
+from vds_gz.world.surroundings import Surroundings
 
 BICYCLE = NodeParameters(model="bicycle", model_params={"bicycle": BicycleParameters()})
 OMNI = NodeParameters(model="omni", model_params={"omni": OmniParameters()}, simulate_localization=True)
@@ -109,6 +115,87 @@ def test_the_table_has_the_numbers_of_the_samples(tmp_path):
     rows = list(csv.DictReader(output.open()))
     assert float(rows[1]["time"]) == pytest.approx(0.1)
     assert {"x", "v_x", "drive_reference", "steering_actual"} <= rows[0].keys()
+
+
+# ---------------------------------------------------------------------- in a world
+
+
+def crash(folder):
+    """Straight ahead into a wall, pressing on, and back; a parameter file and a log."""
+    wall = "<box><size>1 20 2</size></box>"
+    link = f"<link name='link'><collision name='c'><geometry>{wall}</geometry></collision></link>"
+    model = f"<model name='wall'><static>true</static><pose>6 0 1 0 0 0.1</pose>{link}</model>"
+    ground = "<collision name='c'><geometry><plane><normal>0 0 1</normal></plane></geometry></collision>"
+    plane = f"<model name='ground'><static>true</static><link name='link'>{ground}</link></model>"
+    (folder / "wall.sdf").write_text(f"<sdf version='1.10'><world name='w'>{plane}{model}</world></sdf>")
+    (folder / "car.yaml").write_text(
+        f"/**: {{ros__parameters: {{model: bicycle, world: {folder / 'wall.sdf'}, step_rate: 500.0}}}}"
+    )
+    times = [0.05 * k for k in range(140)]
+    commands = [Ackermann(2.0 if t < 4.0 else -2.0, 0.3 * math.sin(t), 0.0, 0.0) for t in times]
+    write_csv(CommandLog("ackermann", tuple(times), tuple(commands)), folder / "log.csv")
+    return folder / "car.yaml", folder / "log.csv"
+
+
+@pytest.mark.parametrize("period", [7_000_000, 20_000_000])
+def test_a_crash_is_that_of_the_node_to_the_last_bit(tmp_path, period):
+    """The plant of the node, advanced to whatever instants, with the same commands at the same times."""
+    file, path = crash(tmp_path)
+    parameters, log = load_parameters(file), command_log.read(path)
+    description = urdf("bicycle", parameters.vehicle)
+    surroundings = Surroundings(load_world(parameters.world).vectorised())
+    plant = plant_in_world(parameters, description, surroundings, start=BEGIN, felt=True)
+    commands = deque(zip(log.times, log.commands, strict=True))
+    replayed = {one.time: one.motion for one in samples(path, parameters)}
+    now, compared = BEGIN, 0
+    while now < BEGIN + 7_000_000_000:
+        while commands and BEGIN + round(commands[0][0] * 1e9) <= now + period:
+            moment, command = commands.popleft()
+            plant.vehicle.enter(log.type.as_sent(command).command(), BEGIN + round(moment * 1e9))
+        now += period
+        plant.advance(now)
+        if now in replayed:
+            assert plant.motion(now) == replayed[now]
+            compared += 1
+    assert compared >= 50
+
+
+def test_a_recorded_crash_is_reproduced_and_told(tmp_path, capsys):
+    """From table to recording, and from the recording again; comparing it with its model finds no difference."""
+    file, path = crash(tmp_path)
+    first, second = tmp_path / "first.mcap", tmp_path / "second.mcap"
+    for log, output in ((path, first), (first, second)):
+        assert main(["replay", str(log), "--params", str(file), "-o", str(output)]) == 0
+    run, again = recording.read(first), recording.read(second)
+    for name in ("x", "y", "heading", "v_x", "yaw_rate"):
+        assert np.array_equal(getattr(run.motion, name), getattr(again.motion, name))
+    (touch,) = run.touches
+    assert touch.thing == "wall"
+    assert touch.begin == pytest.approx(2.2, abs=0.5)
+    assert 5.3 < touch.x < 5.7
+    standing = (run.motion.time > touch.begin) & (run.motion.time < touch.end)
+    assert not run.motion.v_x[standing].any()
+    assert touch.end == pytest.approx(4.2, abs=0.2)
+    assert all(row.reached is None or row.reached < 2.5 for row in summarize(run, load_parameters(file).vehicle))
+    assert f"touched wall at {touch.begin:.2f} s" in capsys.readouterr().out
+    assert main(["compare", str(first), str(file), "-o", str(tmp_path / "compare")]) == 0
+    said = capsys.readouterr().out
+    assert "The runs are identical." in said
+    assert f"note: B: {touch}" in said
+
+
+def test_a_replay_climbs_the_hill_of_its_world(tmp_path):
+    (tmp_path / "log.csv").write_text("time,speed,steering_angle\n" + "".join(f"{0.5 * k},3,0\n" for k in range(20)))
+    (tmp_path / "car.yaml").write_text("/**: {ros__parameters: {model: bicycle, world: outdoor}}")
+    output = tmp_path / "out.mcap"
+    arguments = ["replay", str(tmp_path / "log.csv"), "--params", str(tmp_path / "car.yaml"), "-o", str(output)]
+    assert main(arguments) == 0
+    codec = open_types().codec(topics.ODOM.type)
+    poses = [codec.decode(bytearray(data)).pose.pose for data in messages(output)["/ground_truth"]]
+    last = poses[-1]
+    assert last.position.x > 15.0
+    assert last.position.z == pytest.approx(math.tan(math.radians(6.0)) * (last.position.x - 10.0), abs=0.01)
+    assert last.orientation.y == pytest.approx(-math.sin(math.radians(3.0)), abs=1e-3)
 
 
 # ---------------------------------------------------------------------- Autoware's commands and reports

@@ -4,7 +4,10 @@ import dataclasses
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from vds_gz.configuration import load_parameters
 from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
 from vds_gz.parameters.controllers import PurePursuitParameters
 from vds_gz.parameters.vehicles import BicycleParameters, DifferentialParameters
@@ -12,8 +15,10 @@ from vds_gz.vehicle.bicycle import BICYCLE
 
 pytest.importorskip("numba")
 from vds_gz.fleet.path import Path
-from vds_gz.study.sweep.delay_margin import Task, bisect, delay_margins, later, linear_delay_margin
+from vds_gz.study.sweep.case import Case, ClosedLoop, Driving
+from vds_gz.study.sweep.delay_margin import Task, delay_margins, last_before_leaving, later, linear_delay_margin
 from vds_gz.study.sweep.plan_file import read_sweep
+from vds_gz.study.sweep.simulation import simulate
 
 RATE = 50.0
 
@@ -61,6 +66,11 @@ def test_a_vehicle_that_leaves_anyhow_has_none_and_one_that_stays_the_longest():
     assert found.tolist() == pytest.approx([0.0, 0.3])
 
 
+def test_a_vehicle_alone_that_leaves_anyhow_has_none():
+    found = delay_margins(task(duration=60.0, longest=0.3), BICYCLE, [later(IDEAL, 0.8)], [pursuit(2.0, 2.0)])
+    assert found.tolist() == [0.0]
+
+
 def test_each_vehicle_has_its_own_start():
     """Who starts on a straight path has nothing to correct."""
     starts = np.array([0.0, 0.01])
@@ -102,19 +112,77 @@ def test_the_closed_form_is_where_a_delayed_loop_neither_grows_nor_shrinks():
     assert growth(0.98 * limit) < 1.0 < growth(1.02 * limit)
 
 
-@pytest.mark.parametrize("count", [1, 3, 40, 200])
-def test_bisection_finds_the_last_value_that_stays(count):
-    random = np.random.default_rng(count)
-    last = random.integers(-1, 501, count)
+@given(st.lists(st.integers(-1, 501), min_size=1, max_size=20), st.data())
+def test_a_scan_finds_the_last_value_before_the_first_that_leaves(last, data):
+    """Be there values beyond that stay again: some right behind it, and all from some value on."""
+    last = np.minimum(last, 500)
+    again = last + 1 + np.array(data.draw(st.lists(st.integers(1, 64), min_size=len(last), max_size=len(last))))
+    notch = data.draw(st.booleans())
     asked = []
 
     def stays(candidates, values):
         asked.append(len(candidates))
         assert ((values >= 0) & (values <= 500)).all()
-        return values <= last[candidates]
+        before, behind = values <= last[candidates], values >= again[candidates]
+        return before | (behind & (values < again[candidates] + 30)) if notch else before
 
-    assert bisect(stays, count, 500).tolist() == last.tolist()
-    assert len(asked) <= 10
+    found = last_before_leaving(stays, len(last), 500)
+    assert len(asked) == 4
+    if not notch:
+        assert found.tolist() == last.tolist()
+    left = found < 500
+    assert stays(np.flatnonzero(found >= 0), found[found >= 0]).all()
+    assert not stays(np.flatnonzero(left), found[left] + 1).any()
+
+
+def test_a_scan_probes_0():
+    """Whatever it is further on, what leaves at 0 has no margin."""
+    found = last_before_leaving(lambda candidates, values: values > 0, 3, 1000)
+    assert found.tolist() == [-1] * 3
+
+
+#: A chicane of some 15 m.
+CHICANE = Path.from_points([(0.0, 0.0), (3.0, 0.0), (5.0, 1.0), (8.0, 1.0), (10.0, -0.5), (15.0, -0.5)], spacing=0.1)
+
+#: What random cells have, and within which limits.
+RANGES = {
+    "steering_actuator.dead_time": (0.0, 0.3),
+    "steering_actuator.time_constant": (0.02, 0.3),
+    "steering_actuator.max_velocity": (0.5, 3.0),
+    "drive_actuator.time_constant": (0.02, 0.4),
+    "controller.look_ahead": (0.4, 2.0),
+    "controller.speed": (0.4, 1.6),
+}
+
+
+def disagreements(cells, seed, grid):
+    """Of random cells those whose margin is not what runs with so much ``additional_dead_time`` [s] say."""
+    random = np.random.default_rng(seed)
+    values = {name: random.uniform(*limits, cells) for name, limits in RANGES.items()}
+    robot = load_parameters("deepracer", {"model_params.bicycle.wheel_base": 0.5})
+    case = Case({}, robot, ClosedLoop("pure_pursuit", {"look_ahead_time": 0.0}, CHICANE))
+    driving = Driving(bound=0.2, duration=40.0)
+
+    def leave(rows, extra):
+        varied = {name: column[rows] for name, column in values.items()} | {"additional_dead_time": extra}
+        return np.isin(simulate(case, driving, varied, [], len(rows))["status"], ("left", "diverged"))
+
+    margins = simulate(case, driving, values, ["delay_margin"], cells)["delay_margin"]
+    leaves = leave(np.arange(cells).repeat(len(grid)), np.tile(grid, cells)).reshape(cells, -1)
+    too_long = (leaves & (grid <= margins[:, np.newaxis] + 1e-9)).any(axis=1) & (margins > 0.0)
+    too_short = ~leave(np.arange(cells), margins + 1e-3) & (margins < 1.0) & ~leaves[:, 0]
+    none = leaves[:, 0] & (margins > 0.0)
+    assert 0.1 < np.median(margins) < 0.9
+    return [(k, float(margins[k])) for k in np.flatnonzero(too_long | too_short | none)]
+
+
+def test_margins_are_those_of_a_grid_of_additional_dead_times():
+    assert disagreements(12, seed=5, grid=np.arange(0.0, 1.0, 0.02)) == []
+
+
+@pytest.mark.slow
+def test_margins_of_200_random_cells_are_those_of_a_fine_grid():
+    assert disagreements(200, seed=1, grid=np.arange(0.0, 1.0, 0.005)) == []
 
 
 def test_all_dead_times_of_a_vehicle_grow():

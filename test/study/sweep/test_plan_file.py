@@ -66,6 +66,19 @@ def test_intervals_of_the_vehicle_itself_are_known(read):
     assert read(plan.replace("identified.yaml", "deepracer")).identified == {}
 
 
+@pytest.mark.parametrize(
+    ("grid", "values"),
+    [
+        ("{from: 0.4, to: 1.6, count: 7}", (0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6)),
+        ("{from: -0.3, to: 0.3, count: 7}", (-0.3, -0.2, -0.1, 0.0, 0.1, 0.2, 0.3)),
+        ("{from: 0, to: 0.001, count: 4}", (0.0, 1e-3 / 3.0, 2e-3 / 3.0, 1e-3)),
+    ],
+)
+def test_a_grid_has_the_numbers_that_one_would_write(read, grid, values):
+    sweep = read(PLAN.replace("[-0.1, 0.1]", grid))
+    assert sweep.space.variations["start.lateral"] == Grid(values)
+
+
 def test_everything_with_everything_is_run(read):
     sweep = read(PLAN)
     assert len(sweep) == 2 * 2 * 3 * 2 * 8

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 from functools import partial
 
 import pytest
-from helpers.dask_cluster import OTHER_VERSION, cluster, leave_a_mark, never_three, square
+from helpers.dask_cluster import OTHER_VERSION, cluster, leave_a_mark, leave_two_marks, never_three, square
 
 from vds_gz.errors import ArgumentError, FailureError
 from vds_gz.study.workers.outcome import Done, Failed
@@ -13,6 +14,8 @@ from vds_gz.study.workers.tasks import do_tasks, workers_of
 from vds_gz.study.workers.versions import differences, versions
 
 pytest.importorskip("distributed")
+config = pytest.importorskip("dask.config")
+LOCAL = pytest.importorskip("vds_gz.study.workers.cluster").LOCAL
 
 
 def refuse_odd_ones(number: int) -> int:
@@ -42,6 +45,43 @@ def test_three_workers_that_are_killed_lose_nothing_and_no_task_is_done_twice(tm
     outcomes = list(do_tasks(partial(leave_a_mark, str(tmp_path)), range(12), 2))
     assert sorted(one.result for one in outcomes) == [number**2 for number in range(12)]
     assert not list(tmp_path.glob("die-*"))
+
+
+def test_workers_that_die_before_their_first_task_are_replaced_without_a_word(tmp_path, caplog):
+    for number in (0, 1):
+        (tmp_path / f"die-{number}").touch()
+    warm_up = partial(leave_two_marks, str(tmp_path))
+    outcomes = list(do_tasks(square, range(4), 2, warm_up=warm_up))
+    assert sorted(one.result for one in outcomes) == [0, 1, 4, 9]
+    assert not list(tmp_path.glob("die-*"))
+    gc.collect()  # asyncio names an error that nobody looked at when it forgets it
+    assert not [record for record in caplog.records if record.name == "asyncio"]
+
+
+def test_a_worker_that_starts_again_slowly_is_waited_for(tmp_path):
+    """Dask by itself gives it up after 15 s, which a busy machine may need."""
+    (tmp_path / "die-1").touch()
+    with config.set({"distributed.deploy.lost-worker-timeout": "1 ms"}):
+        outcomes = list(do_tasks(partial(leave_a_mark, str(tmp_path)), range(3), 1))
+    assert sorted(one.result for one in outcomes) == [0, 1, 4]
+
+
+def test_tasks_without_workers_do_not_wait_forever(tmp_path, monkeypatch):
+    monkeypatch.setitem(LOCAL, "distributed.deploy.lost-worker-timeout", "1 ms")
+    monkeypatch.setitem(LOCAL, "distributed.scheduler.no-workers-timeout", "2 s")
+    (tmp_path / "die-1").touch()
+    with pytest.raises(FailureError, match="all workers died, and none started again within 2 s"):
+        list(do_tasks(partial(leave_a_mark, str(tmp_path)), range(3), 1))
+
+
+def test_workers_that_die_as_they_start_are_one_message(tmp_path):
+    preload = tmp_path / "dies.py"
+    preload.write_text("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n")
+    with (
+        config.set({"distributed.worker.preload": [str(preload)]}),
+        pytest.raises(FailureError, match="2 workers cannot be started on this machine"),
+    ):
+        list(do_tasks(square, range(3), 2))
 
 
 def test_a_task_that_kills_all_who_do_it_is_named_and_the_others_are_done(tmp_path):

@@ -17,11 +17,9 @@ Sharp and V. Valtetsiotis, Optimal Preview Car Steering Control, Vehicle System 
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from vds_gz.compiling.linking import compiled
-from vds_gz.errors import ArgumentError
 from vds_gz.fleet.controllers.controller import Controller, Plant, command_curvature
 from vds_gz.fleet.projection import CURVATURE, value_at
 from vds_gz.fleet.tracking import Course, Following, Tracking
@@ -71,11 +69,7 @@ class LqrGains:
 
 
 def coefficients(p: LqrParameters, plant: Plant) -> LqrGains:
-    """Coefficients for a vehicle, at the speed of the parameters.
-
-    Raises:
-        ArgumentError: The regulator's numbers overflow.
-    """
+    """Coefficients for a vehicle, at the speed of the parameters. Within their bounds all gains are finite."""
     lag, period, v = p.steering_time_constant, plant.period, p.speed
     decay = exponential(-period / lag) if lag > 0.0 else 0.0
     behind = lag * (1.0 - decay)
@@ -86,12 +80,6 @@ def coefficients(p: LqrParameters, plant: Plant) -> LqrGains:
     numbers: tuple[float, float, float, float, float, float, float] = compiled(regulator)(
         *model, lateral * lateral, heading * heading
     )
-    if not all(map(math.isfinite, numbers)):
-        raise ArgumentError(
-            f"controller 'lqr' has no finite gains for speed {v:g} m/s, lateral_error {p.lateral_error:g} m, "
-            f"heading_error {p.heading_error:g} rad and curvature {p.curvature:g} 1/m; the last three must be "
-            "deviations that may occur"
-        )
     return LqrGains(plant.following(p), *model, *numbers, round(p.preview / period), period)
 
 

@@ -9,6 +9,10 @@ import numpy as np
 from vds_gz.interface.messages import PointCloud2
 from vds_gz.ros.graph import Graph
 from vds_gz.ros.messages.packed import PackedMessage
+from vds_gz.sensing.sensor import Stream
+
+#: The clouds of lidars and of cameras that see depth, in the frame that looks along x.
+POINTS = Stream("points", "sensor_msgs/msg/PointCloud2", "points", "gz.msgs.PointCloudPacked")
 
 #: Numbers of formats in ``sensor_msgs/PointField``.
 DATATYPES = {"u1": 2, "u2": 4, "u4": 6, "f4": 7, "f8": 8}
@@ -23,8 +27,7 @@ def cloud_message(graph: Graph, frame: str, dtype: np.dtype[Any], shape: tuple[i
         dtype: Fields of a point.
         shape: Height and width.
     """
-    kind = "sensor_msgs/msg/PointCloud2"
-    message: PointCloud2 = graph.message(kind)
+    message: PointCloud2 = graph.message(POINTS.ros_type)
     message.header.frame_id = frame
     message.height, message.width = shape
     message.point_step, message.row_step = dtype.itemsize, dtype.itemsize * shape[1]
@@ -34,4 +37,4 @@ def cloud_message(graph: Graph, frame: str, dtype: np.dtype[Any], shape: tuple[i
         field.name, field.offset, field.count = name, offset, 1
         field.datatype = DATATYPES[format_.str[1:]]
     message.data = graph.numbers(message.row_step * message.height, "uint8")
-    return PackedMessage(graph, kind, message, ["header.stamp"], ["is_dense"])
+    return PackedMessage(graph, POINTS.ros_type, message, ["header.stamp"], ["is_dense"])

@@ -6,20 +6,26 @@ Fields, encodings and frames are those of Gazebo's cameras through ``ros_gz_brid
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import numpy as np
 
 from vds_gz.interface.messages import CameraInfo, Image
-from vds_gz.interface.sensors.announcing import announced, streams_of
-from vds_gz.interface.sensors.clouds import cloud_message
-from vds_gz.parameters.sensors import Camera, RgbdCamera, Sensor
+from vds_gz.interface.sensors.clouds import POINTS, cloud_message
+from vds_gz.interface.sensors.setup import SensorSetup
+from vds_gz.parameters.sensors import Camera, RgbdCamera
 from vds_gz.ros.graph import Graph
 from vds_gz.ros.messages.packed import PackedMessage
 from vds_gz.sensing.body import BodyState
 from vds_gz.sensing.body_motion import mounted, placement
 from vds_gz.sensing.coloured_points import ColouredLayout
 from vds_gz.sensing.pinhole import Pinhole, View, clipped
+from vds_gz.sensing.sensor import GazeboSide, SensorType, Stream
 from vds_gz.world.scene import Scene
+
+IMAGE = Stream("image_raw", "sensor_msgs/msg/Image", "image", "gz.msgs.Image", optical=True)
+CAMERA_INFO = Stream("camera_info", "sensor_msgs/msg/CameraInfo", "camera_info", "gz.msgs.CameraInfo", optical=True)
+DEPTH = Stream("depth/image_raw", "sensor_msgs/msg/Image", "depth_image", "gz.msgs.Image", optical=True)
 
 #: Bytes of a pixel.
 PIXEL = {"rgb8": 3, "32FC1": 4}
@@ -39,23 +45,18 @@ class CameraOutput:
 
     span = 0
 
-    def __init__(self, graph: Graph, name: str, sensor: Sensor, prefix: str, seed: int) -> None:
+    def __init__(self, setup: SensorSetup) -> None:
         """Announce the topics. There is no noise."""
+        sensor = setup.parameters
         assert isinstance(sensor, Camera)
         self.rate, self.rays = sensor.rate, sensor.columns * sensor.rows
         self._sensor = sensor
         self._mount = mounted(sensor.xyz, sensor.rpy)
         self._pinhole = Pinhole(sensor)
-        streams = streams_of(sensor.type)
-        self._publishers = {topic: announced(graph, name, stream) for topic, stream in streams.items()}
-        frames = {topic: prefix + stream.frame(name) for topic, stream in streams.items()}
-        makers = {
-            "image_raw": self._image,
-            "camera_info": self._information,
-            "depth/image_raw": self._depth,
-            "points": self._points,
-        }
-        self._messages = {topic: makers[topic](graph, frame) for topic, frame in frames.items()}
+        makers = {IMAGE: self._image, CAMERA_INFO: self._information, DEPTH: self._depth, POINTS: self._points}
+        streams = setup.type.streams
+        self._publishers = {stream.ros: setup.publisher(stream) for stream in streams}
+        self._messages = {stream.ros: makers[stream](setup.graph, setup.frame(stream)) for stream in streams}
 
     @property
     def subscribed(self) -> bool:
@@ -119,19 +120,17 @@ class CameraOutput:
 
 
 def _image_message(graph: Graph, frame: str, encoding: str, camera: Camera) -> PackedMessage:
-    kind = "sensor_msgs/msg/Image"
-    message: Image = graph.message(kind)
+    message: Image = graph.message(IMAGE.ros_type)
     message.header.frame_id = frame
     message.height, message.width, message.encoding = camera.rows, camera.columns, encoding
     message.step = camera.columns * PIXEL[encoding]
     message.data = graph.numbers(message.step * message.height, "uint8")
-    return PackedMessage(graph, kind, message, ["header.stamp"], [])
+    return PackedMessage(graph, IMAGE.ros_type, message, ["header.stamp"], [])
 
 
 def _information_message(graph: Graph, frame: str, camera: Camera) -> PackedMessage:
     """The intrinsic parameters of a camera without distortion, in pixels."""
-    kind = "sensor_msgs/msg/CameraInfo"
-    message: CameraInfo = graph.message(kind)
+    message: CameraInfo = graph.message(CAMERA_INFO.ros_type)
     message.header.frame_id = frame
     message.height, message.width = camera.rows, camera.columns
     message.distortion_model, message.d = "plumb_bob", graph.numbers(5)
@@ -140,4 +139,19 @@ def _information_message(graph: Graph, frame: str, camera: Camera) -> PackedMess
         matrix[columns + 1], matrix[columns + 2] = camera.fy, camera.cy
         matrix[2 * columns + 2] = 1.0
     message.r[0] = message.r[4] = message.r[8] = 1.0
-    return PackedMessage(graph, kind, message, ["header.stamp"], [])
+    return PackedMessage(graph, CAMERA_INFO.ros_type, message, ["header.stamp"], [])
+
+
+CAMERA = SensorType(
+    Camera,
+    (IMAGE, CAMERA_INFO),
+    CameraOutput,
+    gazebo=GazeboSide(Path("sensors/camera.xacro"), renders=True),
+)
+# Its points are in the frame that looks along x, whatever Gazebo writes into them.
+RGBD_CAMERA = SensorType(
+    RgbdCamera,
+    (IMAGE, CAMERA_INFO, DEPTH, POINTS),
+    CameraOutput,
+    gazebo=GazeboSide(Path("sensors/rgbd_camera.xacro"), renders=True),
+)

@@ -3,36 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
-from vds_gz.interface.packed_topic import PackedTopic
-from vds_gz.interface.sensors.single_stream import single_stream
-from vds_gz.parameters.sensors import Imu, Sensor
-from vds_gz.ros.graph import Graph
+from vds_gz.interface.sensors.setup import SensorSetup
+from vds_gz.interface.sensors.single_topic import SingleTopicOutput
+from vds_gz.parameters.sensors import Imu
 from vds_gz.sensing.body import BodyState
 from vds_gz.sensing.imu import ImuModel, noise_models
+from vds_gz.sensing.sensor import GazeboSide, SensorType, Stream
 from vds_gz.world.earth import GRAVITY
 from vds_gz.world.scene import Scene
+
+DATA = Stream("data", "sensor_msgs/msg/Imu", "imu", "gz.msgs.IMU")
 
 #: In the first element of a covariance: there is no such measurement.
 UNKNOWN = -1.0
 
 
-class ImuOutput:
-    """An inertial measurement unit and its topic; fields as Gazebo's come through the bridge.
+class ImuOutput(SingleTopicOutput):
+    """An inertial measurement unit and its topic; fields as Gazebo's come through the bridge."""
 
-    Attributes:
-        rate, rays, span, subscribed: See :class:`~vds_gz.interface.sensors.base.SensorOutput`.
-    """
+    stateful = True
 
-    rays = span = 0
-
-    def __init__(self, graph: Graph, name: str, sensor: Sensor, frame_prefix: str, seed: int) -> None:
+    def __init__(self, setup: SensorSetup) -> None:
         """Announce the topic."""
+        sensor = setup.parameters
         assert isinstance(sensor, Imu)
-        self.rate = sensor.rate
-        self._model = ImuModel(sensor, name, seed)
+        self._model = ImuModel(sensor, setup.name, setup.seed)
         self._orientation = sensor.measure_orientation
-        topic, message = single_stream(graph, name, sensor.type, frame_prefix)
+        message = setup.message(DATA)
         for covariance, noise in zip(
             (message.angular_velocity_covariance, message.linear_acceleration_covariance),
             noise_models(sensor),
@@ -44,17 +43,13 @@ class ImuOutput:
             numbers += [f"orientation.{part}" for part in "xyzw"]
         else:
             message.orientation_covariance[0] = UNKNOWN
-        self._topic = PackedTopic(graph, topic, message, numbers)
+        super().__init__(setup, message, numbers)
 
-    @property
-    def subscribed(self) -> bool:
-        """Whether anybody listens."""
-        return self._topic.subscribed
-
-    def measure(self, states: Sequence[BodyState], scene: Scene | None) -> None:
-        """Measure, and publish if anybody listens."""
-        state = states[-1]
+    def values(self, state: BodyState, scene: Scene | None) -> Sequence[float]:
+        """Angular velocity, specific force, and the orientation where it is measured."""
         reading = self._model.measure(state, scene.gravity if scene else GRAVITY)
-        if self.subscribed:
-            orientation = reading.orientation if self._orientation else ()
-            self._topic.publish(state.time, (*reading.angular_velocity, *reading.linear_acceleration, *orientation))
+        orientation = reading.orientation if self._orientation else ()
+        return (*reading.angular_velocity, *reading.linear_acceleration, *orientation)
+
+
+IMU = SensorType(Imu, (DATA,), ImuOutput, frozenset(("motion",)), GazeboSide(Path("sensors/imu.xacro")))

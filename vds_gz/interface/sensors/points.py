@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
-from vds_gz.interface.sensors.announcing import announced, streams_of
-from vds_gz.interface.sensors.clouds import cloud_message
-from vds_gz.parameters.sensors import OusterOs1, Sensor, SpinningLidar
+from vds_gz.interface.sensors.clouds import POINTS, cloud_message
+from vds_gz.interface.sensors.setup import SensorSetup
+from vds_gz.parameters.sensors import Helios26, Helios31, Helios70, OusterOs1, SpinningLidar, VelodyneVlp16
 from vds_gz.ros.graph import Graph, QoS
 from vds_gz.sensing.body import BodyState
 from vds_gz.sensing.driver_points import driver_layout
@@ -15,6 +16,7 @@ from vds_gz.sensing.lidar import LidarModel
 from vds_gz.sensing.point_layout import PointLayout
 from vds_gz.sensing.range_finder import Echoes
 from vds_gz.sensing.ray_grid import gazebo_bands
+from vds_gz.sensing.sensor import GazeboSide, SensorType
 from vds_gz.world.scene import Scene
 
 #: The quality of service of ``ouster-ros``: rclcpp's for the data of sensors.
@@ -30,17 +32,17 @@ class PointsOutput:
         span: Time from the first column to the last one [ns].
     """
 
-    def __init__(self, graph: Graph, name: str, sensor: Sensor, prefix: str, seed: int) -> None:
+    def __init__(self, setup: SensorSetup) -> None:
         """Announce the topic."""
+        sensor = setup.parameters
         assert isinstance(sensor, SpinningLidar)
-        self._lidar = LidarModel(name, sensor, seed)
+        self._lidar = LidarModel(setup.name, sensor, setup.seed)
         self.rate, self.rays, self.span = sensor.rate, self._lidar.rays, self._lidar.span
-        stream = streams_of(sensor.type)["points"]
         by_driver = sensor.layout == "driver"
         best_effort = by_driver and isinstance(sensor, OusterOs1)
-        self._publisher = announced(graph, name, stream, SENSOR_DATA if best_effort else None)
+        self._publisher = setup.publisher(POINTS, SENSOR_DATA if best_effort else None)
         layouts = _driver_layouts(sensor, self._lidar) if by_driver else _gazebo_layouts(sensor, self._lidar)
-        self._clouds = [Cloud(graph, prefix + stream.frame(name), layout) for layout in layouts]
+        self._clouds = [Cloud(setup.graph, setup.frame(POINTS), layout) for layout in layouts]
 
     @property
     def subscribed(self) -> bool:
@@ -83,3 +85,12 @@ class Cloud:
         """Write a turn whose columns were measured between two times [ns]."""
         dense = self._layout.write(self._points, echoes, first * 1e-9)
         self.message.write(last if self._layout.stamped_last else first, (dense,))
+
+
+def _lidar(group: type[SpinningLidar]) -> SensorType:
+    side = GazeboSide(Path("sensors", f"{group().type}.xacro"), renders=True)
+    return SensorType(group, (POINTS,), PointsOutput, gazebo=side)
+
+
+HELIOS_26, HELIOS_31, HELIOS_70 = _lidar(Helios26), _lidar(Helios31), _lidar(Helios70)
+OUSTER_OS1, VELODYNE_VLP16 = _lidar(OusterOs1), _lidar(VelodyneVlp16)

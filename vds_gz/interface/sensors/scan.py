@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 
 from vds_gz.interface.messages import LaserScan
-from vds_gz.interface.sensors.announcing import announced, streams_of
-from vds_gz.parameters.sensors import PlanarLidar, Sensor
-from vds_gz.ros.graph import Graph
+from vds_gz.interface.sensors.setup import SensorSetup
+from vds_gz.parameters.sensors import Lidar2d, PlanarLidar, RplidarA2
 from vds_gz.ros.messages.packed import PackedMessage
 from vds_gz.sensing.body import BodyState
 from vds_gz.sensing.lidar import LidarModel
+from vds_gz.sensing.sensor import GazeboSide, SensorType, Stream
 from vds_gz.world.scene import Scene
+
+SCAN = Stream("scan", "sensor_msgs/msg/LaserScan", "scan", "gz.msgs.LaserScan")
 
 #: The quality of every echo in the express modes of an RPLIDAR, by its SDK; what has no range has 0.
 EXPRESS_QUALITY = 47.0
@@ -31,19 +34,18 @@ class ScanOutput:
         span: Time from the first ray to the last one [ns].
     """
 
-    def __init__(self, graph: Graph, name: str, sensor: Sensor, prefix: str, seed: int) -> None:
+    def __init__(self, setup: SensorSetup) -> None:
         """Announce the topic."""
+        sensor, graph = setup.parameters, setup.graph
         assert isinstance(sensor, PlanarLidar)
-        self._lidar = LidarModel(name, sensor, seed)
+        self._lidar = LidarModel(setup.name, sensor, setup.seed)
         self.rate, self.rays, self.span = sensor.rate, self._lidar.rays, self._lidar.span
         self._by_driver = sensor.layout == "driver"
-        stream = streams_of(sensor.type)["scan"]
-        self._publisher = announced(graph, name, stream)
-        message: LaserScan = graph.message(stream.ros_type)
-        message.header.frame_id = prefix + stream.frame(name)
+        self._publisher = setup.publisher(SCAN)
+        message: LaserScan = setup.message(SCAN)
         self._describe(message, sensor)
         message.ranges, message.intensities = (graph.numbers(len(self._lidar.grid.azimuths), "float32") for _ in "ri")
-        self._message = PackedMessage(graph, stream.ros_type, message, ["header.stamp"], [])
+        self._message = PackedMessage(graph, SCAN.ros_type, message, ["header.stamp"], [])
         self._ranges, self._intensities = self._message.array("ranges"), self._message.array("intensities")
 
     @property
@@ -71,3 +73,11 @@ class ScanOutput:
         if self._by_driver:
             message.time_increment = self.span * 1e-9 / (len(azimuths) - 1)
             message.scan_time = 1.0 / sensor.rate
+
+
+def _lidar(group: type[PlanarLidar]) -> SensorType:
+    side = GazeboSide(Path("sensors", f"{group().type}.xacro"), renders=True)
+    return SensorType(group, (SCAN,), ScanOutput, gazebo=side)
+
+
+LIDAR_2D, RPLIDAR_A2 = _lidar(Lidar2d), _lidar(RplidarA2)

@@ -42,6 +42,7 @@ class GazeboPlant:
     name = "gazebo"
     gives_time = True
     flat = False
+    senses = True
 
     def __init__(
         self,

@@ -46,6 +46,13 @@ class DiscoveryInfo:
             gids.append(self._gid(endpoint.gid))
         self._publish()
 
+    def remove(self, writer: Writer) -> None:
+        """Say that the node has this writer no more."""
+        gone = self._gid(writer.gid).data
+        gids = self._node.writer_gid_seq
+        gids[:] = [gid for gid in gids if not np.array_equal(gid.data, gone)]
+        self._publish()
+
     def remove_node(self, seconds: float) -> None:
         """Say that the node has left, and wait so many seconds for all to know."""
         self._message.node_entities_info_seq = []

@@ -98,6 +98,11 @@ class Writer:
         """Wait until all reliable readers have acknowledged everything, so many seconds at most."""
         self._library.c.dds_wait_for_acks(self._entity, int(seconds * 1e9))
 
+    def close(self) -> None:
+        """Withdraw the topic."""
+        self._library.c.dds_delete(self._entity)
+        _readers.pop(self._entity, None)
+
 
 class Reader:
     """Receives bytes on one topic."""

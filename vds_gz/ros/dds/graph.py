@@ -27,6 +27,7 @@ from vds_gz.ros.dds.services import Service
 from vds_gz.ros.errors import UnknownTypeError
 from vds_gz.ros.graph import Offer, QoS, Severity
 from vds_gz.ros.messages.portable import MessageTypes
+from vds_gz.ros.messages.stamps import seconds_and_nanoseconds
 
 _ROSOUT = QoS(1000, transient_local=True)
 _ROSOUT_LIFESPAN = 10.0
@@ -151,7 +152,7 @@ class DdsGraph:
 
         def tell(event: Any) -> None:
             event.node = self.arguments.full_name
-            event.stamp.sec, event.stamp.nanosec = divmod(self._now(), 1_000_000_000)
+            event.stamp.sec, event.stamp.nanosec = seconds_and_nanoseconds(self._now())
             events.publish(event)
 
         parameters = Parameters(self._types, descriptions, change, tell)
@@ -228,7 +229,14 @@ class DdsGraph:
         writer = Writer(self.context, self._channel(name, type_name, qos, lifespan))
         self._writers.append(writer)
         self._info.add(writer)
-        return TopicPublisher(name, self._types.codec(type_name), writer)
+
+        def close() -> None:
+            if writer in self._writers:
+                self._writers.remove(writer)
+                self._info.remove(writer)
+                writer.close()
+
+        return TopicPublisher(name, self._types.codec(type_name), writer, close)
 
     def _offer(self, name: str, type_name: str, qos: QoS, callback: Callable[[Any, Any], None]) -> None:
         # The participant's identity with a number of its own in place of an endpoint's, as ROS's own nodes make it.

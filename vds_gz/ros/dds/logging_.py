@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import Any, TextIO
 
 from vds_gz.ros.graph import Severity
+from vds_gz.ros.messages.stamps import seconds_and_nanoseconds
 
 _COLOURS = {
     Severity.DEBUG: "\033[32m",
@@ -47,7 +48,7 @@ class Log:
         if severity < self._least:
             return
         text = text.encode("utf-8", "backslashreplace").decode()
-        seconds, nanoseconds = divmod(self._now(), 1_000_000_000)
+        seconds, nanoseconds = seconds_and_nanoseconds(self._now())
         line = f"[{severity.name}] [{seconds}.{nanoseconds:09d}] [{self._name}]: {text}"
         if self._coloured and severity in _COLOURS:
             line = f"{_COLOURS[severity]}{line}{_PLAIN}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -20,7 +19,6 @@ _KINDS = {
     "string": STRING,
     "double_array": DOUBLE_ARRAY,
 }
-_SMALLEST, _LARGEST = -(2**63), 2**63 - 1
 
 
 class Parameters:
@@ -145,29 +143,17 @@ class Parameters:
         descriptor.type = _KINDS[description.type]
         descriptor.description = f"{description.doc}{unit}"
         descriptor.read_only = description.read_only
-        descriptor.additional_constraints = _constraints(description)
-        if math.isfinite(description.minimum) or math.isfinite(description.maximum) or description.positive:
-            self._add_range(descriptor, description)
-        return descriptor
-
-    def _add_range(self, descriptor: Any, description: Description) -> None:
-        low = max(description.minimum, 0.0) if description.positive else description.minimum
+        if description.choices:  # which a range cannot say
+            descriptor.additional_constraints = f"one of {', '.join(description.choices)}"
         if description.type == "integer":
             bounds = self._types.new("rcl_interfaces/msg/IntegerRange")
-            bounds.from_value = int(low) if math.isfinite(low) else _SMALLEST
-            bounds.to_value = int(description.maximum) if math.isfinite(description.maximum) else _LARGEST
+            bounds.from_value, bounds.to_value = int(description.minimum), int(description.maximum)
             descriptor.integer_range = [bounds]
-        else:
+        elif description.type == "double":
             bounds = self._types.new("rcl_interfaces/msg/FloatingPointRange")
-            bounds.from_value, bounds.to_value = float(low), float(description.maximum)
+            bounds.from_value, bounds.to_value = description.minimum, description.maximum
             descriptor.floating_point_range = [bounds]
-
-
-def _constraints(description: Description) -> str:
-    """What a range cannot say."""
-    if description.choices:
-        return f"one of {', '.join(description.choices)}"
-    return "greater than 0" if description.positive else ""
+        return descriptor
 
 
 def _listed(name: str, prefixes: list[str], depth: int) -> bool:

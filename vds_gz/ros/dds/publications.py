@@ -13,9 +13,9 @@ from vds_gz.ros.messages.portable import Codec
 class TopicPublisher:
     """One topic that goes out."""
 
-    __slots__ = ("_encode", "_write", "publish_raw", "subscription_count", "topic")
+    __slots__ = ("_encode", "_write", "close", "publish_raw", "subscription_count", "topic")
 
-    def __init__(self, topic: str, codec: Codec, writer: Writer) -> None:
+    def __init__(self, topic: str, codec: Codec, writer: Writer, close: Callable[[], None]) -> None:
         """Made by :meth:`DdsGraph.publisher`."""
         self.topic = topic
         self._encode = codec.encode
@@ -24,6 +24,8 @@ class TopicPublisher:
         self.publish_raw = writer.write
         #: How many subscriptions there are in the graph now.
         self.subscription_count = writer.matched
+        #: Withdraw the topic.
+        self.close = close
 
     def publish(self, message: Any) -> None:
         """Send a message; the object may be filled anew and sent again.

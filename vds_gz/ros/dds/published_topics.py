@@ -7,6 +7,7 @@ import ctypes as c
 from vds_gz.ros.dds.context import Context
 from vds_gz.ros.dds.library import Endpoint, SampleInfo
 from vds_gz.ros.graph import Offer, QoS
+from vds_gz.ros.names import is_topic
 
 # Cyclone DDS gives the topic on which it reports all writers this number instead of a name.
 _WRITERS = 0x7FFF0000 + 3
@@ -29,7 +30,10 @@ class PublishedTopics:
         self._reader = library.check(reader, "discovery cannot be read")
 
     def now(self) -> dict[str, Offer]:
-        """What is published now, by the topic's absolute name. Of several publishers the type is the first one's."""
+        """What is published now, by the topic's absolute name. Of several publishers the type is the first one's.
+
+        Writers whose topic or type has no valid ROS name are left out.
+        """
         library = self._library
         samples, infos = (c.c_void_p * _MAX_WRITERS)(), (SampleInfo * _MAX_WRITERS)()
         read = library.c.dds_read(self._reader, samples, infos, _MAX_WRITERS, _MAX_WRITERS)
@@ -38,9 +42,11 @@ class PublishedTopics:
         for sample, info in zip(samples[:count], infos, strict=False):
             if sample and info.valid_data and info.instance_state == _ALIVE:
                 endpoint = Endpoint.from_address(sample)
-                topic, type_name = endpoint.topic_name.decode(), ros_type_name(endpoint.type_name.decode())
-                if topic.startswith("rt/") and type_name:
-                    offer, name = Offer(type_name, self._qos(endpoint.qos)), topic[2:]
+                topic = endpoint.topic_name.decode("ascii", "replace")
+                name = topic.removeprefix("rt")
+                type_name = ros_type_name(endpoint.type_name.decode("ascii", "replace"))
+                if name != topic and is_topic(name, type_name):
+                    offer = Offer(type_name, self._qos(endpoint.qos))
                     found[name] = offer.together_with(found[name]) if name in found else offer
         if count:
             library.c.dds_return_loan(self._reader, samples, count)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from vds_gz.ros.graph import Graph
 from vds_gz.ros.messages.layout import MessageLayout, Place
-from vds_gz.vehicle.vehicle import NANOSECONDS
+from vds_gz.ros.messages.stamps import seconds_and_nanoseconds
 
 _STAMP = struct.Struct("<iI")
 
@@ -67,7 +67,7 @@ class PackedMessage:
 
     def write(self, time: int, values: Sequence[float]) -> None:
         """Write the time [ns] and all numbers, in the order of their paths."""
-        second, nanosecond = divmod(time, NANOSECONDS)
+        second, nanosecond = seconds_and_nanoseconds(time)
         data = self.data
         for offset in self.stamps:
             _STAMP.pack_into(data, offset, second, nanosecond)

@@ -7,7 +7,6 @@ beside another.
 
 from __future__ import annotations
 
-import math
 import sys
 import threading
 import time
@@ -38,6 +37,7 @@ from vds_gz.parameters.declaration import Description, ParameterError, Value
 from vds_gz.ros.arguments import Arguments
 from vds_gz.ros.graph import Offer, QoS, Severity, spellings
 from vds_gz.ros.messages.installed import InstalledTypes, interface
+from vds_gz.ros.names import is_topic
 from vds_gz.ros.rclpy_.receiver import Receiver
 from vds_gz.ros.rclpy_.work_queue import WorkQueue
 
@@ -60,8 +60,10 @@ class ClosedError(VdsGzError, RuntimeError):
 class RclpyPublisher:
     """One topic that goes out."""
 
-    def __init__(self, publisher: Publisher) -> None:
+    def __init__(self, publisher: Publisher, close: Callable[[], None]) -> None:
         self._publisher = publisher
+        #: Withdraw the topic; nothing can be sent any more.
+        self.close = close
         self.topic: str = publisher.topic_name
         self.publish: Callable[[Any], None] = publisher.publish
         # What rclpy wraps is called at every publish instant of every topic: without the wrapping it takes half.
@@ -153,14 +155,19 @@ class RclpyGraph:
 
     def publisher(self, topic: str, type_name: str, qos: QoS) -> RclpyPublisher:
         """Announce a topic."""
-        publisher = RclpyPublisher(
-            self._node.create_publisher(
-                interface(type_name),
-                topic,
-                _profile(qos),
-                qos_overriding_options=QoSOverridingOptions.with_default_policies(),
-            )
+        created = self._node.create_publisher(
+            interface(type_name),
+            topic,
+            _profile(qos),
+            qos_overriding_options=QoSOverridingOptions.with_default_policies(),
         )
+
+        def close() -> None:
+            if publisher in self._publishers:
+                self._publishers.remove(publisher)
+                self._node.destroy_publisher(created)
+
+        publisher = RclpyPublisher(created, close)
         self._publishers.append(publisher)
         return publisher
 
@@ -189,6 +196,8 @@ class RclpyGraph:
         found: dict[str, Offer] = {}
         for name, _ in self._node.get_topic_names_and_types():
             for info in self._node.get_publishers_info_by_topic(name):
+                if not is_topic(name, info.topic_type):  # a peer may announce any text
+                    continue
                 offer = Offer(info.topic_type, _qos(info.qos_profile))
                 found[name] = offer.together_with(found[name]) if name in found else offer
         return found
@@ -231,7 +240,13 @@ class RclpyGraph:
         """Show parameters on the graph; their values have been checked already."""
         known = spellings(descriptions)
         for one in (one for same in dict.fromkeys(known.values()) for one in same):
-            if not self._node.has_parameter(one.name):
+            if self._node.has_parameter(one.name):
+                continue
+            if one.default == ():  # rclpy takes an empty list for one of bytes, which then is its type for good
+                kind = Parameter.Type.DOUBLE_ARRAY
+                self._node.declare_parameter(one.name, kind, _descriptor(one), ignore_override=True)
+                self._node.set_parameters([Parameter(one.name, kind, [])])
+            else:
                 self._node.declare_parameter(one.name, one.default, _descriptor(one), ignore_override=True)
         following: set[str] = set()
 
@@ -347,24 +362,12 @@ def _qos(profile: QoSProfile) -> QoS:
 
 def _descriptor(one: Description) -> ParameterDescriptor:
     descriptor = ParameterDescriptor(name=one.name, description=_doc(one), read_only=one.read_only)
-    minimum = 0.0 if one.positive else one.minimum
-    bounded = minimum > -math.inf or one.maximum < math.inf
-    if one.type == "double" and bounded:
-        largest = sys.float_info.max
-        descriptor.floating_point_range = [
-            FloatingPointRange(from_value=max(minimum, -largest), to_value=min(one.maximum, largest))
-        ]
-    elif one.type == "integer" and bounded:
-        largest_integer = 2**63 - 1
-        descriptor.integer_range = [
-            IntegerRange(
-                from_value=int(max(minimum, -largest_integer)), to_value=int(min(one.maximum, largest_integer))
-            )
-        ]
+    if one.type == "double":
+        descriptor.floating_point_range = [FloatingPointRange(from_value=one.minimum, to_value=one.maximum)]
+    elif one.type == "integer":
+        descriptor.integer_range = [IntegerRange(from_value=int(one.minimum), to_value=int(one.maximum))]
     if one.choices:
         descriptor.additional_constraints = "one of " + ", ".join(one.choices)
-    elif one.positive:
-        descriptor.additional_constraints = "greater than 0"
     return descriptor
 
 

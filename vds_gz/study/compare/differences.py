@@ -7,21 +7,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from vds_gz.errors import VdsGzError
 from vds_gz.geometry.se2 import Pose
+from vds_gz.study.compare.alignment import Alignment, align
+from vds_gz.study.compare.delays import Delay, delay
 from vds_gz.study.identify.actuator_response import ActuatorResponse, measure
 from vds_gz.study.recording import Actuator, Array, Motion, Recording
+from vds_gz.vehicle.catalogue import actuator_kind
 
-#: Longest delay between two runs that is looked for [s].
-LONGEST_DELAY = 1.0
-
-#: A delay this near to the longest one is the end of the search, and no minimum [s].
-AT_THE_END = 1e-5
-
-#: A signal that moves less than this has no delay, in its own unit.
-STILL = 1e-6
+#: A delay is given if without it the rms is at most this part.
+LOWERED = 0.95
 
 #: Distances to a path are taken from this many of its points at most.
 PATH_POINTS = 2000
@@ -49,8 +45,12 @@ class Difference:
     Attributes:
         rms, peak: Of B minus A, in the quantity's unit.
         peak_time: When the peak was [s].
-        delay: How much later B is than A [s]; None where nothing tells, see :func:`delay`.
-        rms_aligned: What is left when the delay is taken out; None without one.
+        delay: How much later B is than A [s]; None where that is not certain, see :mod:`vds_gz.study.compare.delays`.
+        delay_error: Standard error of the delay [s]; None without one.
+        rms_aligned: Rms when the delay is taken out; None without one.
+        gain: B for each unit of A; None where A stands still.
+        residual: Rms of what gain, a constant and, if there is one, the delay leave of B.
+        lowered: By which part the delay lowers the residual.
     """
 
     name: str
@@ -60,6 +60,10 @@ class Difference:
     peak_time: float
     delay: float | None
     rms_aligned: float | None
+    delay_error: float | None = None
+    gain: float | None = None
+    residual: float = 0.0
+    lowered: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +88,23 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """All that there is to say about two runs. ``path_a`` and ``path_b`` are points [m] from the same pose on."""
+    """All that there is to say about two runs.
+
+    Attributes:
+        signals, differences: What both have, and how it differs.
+        path: How the paths differ; None where a pose is missing.
+        path_a, path_b: Their points [m] from the same pose on.
+        measured: What was measured of actuators that both have.
+        doubt: Why no delay can be given; empty where the runs are aligned.
+    """
 
     signals: tuple[Signal, ...]
     differences: tuple[Difference, ...]
-    path: PathDifference
+    path: PathDifference | None
     path_a: Array
     path_b: Array
     measured: tuple[Measured, ...]
+    doubt: str = ""
 
     def numbers(self) -> dict[str, dict[str, float | None]]:
         """Every number that a tolerance may bound, by quantity and measure."""
@@ -99,17 +112,16 @@ class Comparison:
             one.name: {"rms": one.rms, "peak": one.peak, "delay": None if one.delay is None else abs(one.delay)}
             for one in self.differences
         }
-        path = self.path
-        found["path"] = {"rms": path.rms, "peak": path.peak, "end": path.end, "beside": path.beside}
+        found["path"] = {name: getattr(self.path, name, None) for name in ("rms", "peak", "end", "beside")}
         for one in self.measured:
             for name in ("dead_time", "time_constant"):
                 a, b = getattr(one.a, name), getattr(one.b, name)
-                found[one.name][name] = None if a is None or b is None else abs(b - a)
+                found.setdefault(one.name, {})[name] = None if a is None or b is None else abs(b - a)
         return found
 
 
 def compare(a: Recording, b: Recording, *, together: bool = False) -> Comparison:
-    """Compare two runs, from the first command on where both have commands, else from the first sample.
+    """Compare two runs, aligned by their commands where both have some; see :mod:`vds_gz.study.compare.alignment`.
 
     Args:
         a, b: The runs.
@@ -118,49 +130,22 @@ def compare(a: Recording, b: Recording, *, together: bool = False) -> Comparison
     Raises:
         ComparisonError: They have less than two samples in common.
     """
-    begins = _same_time(a, b) if together else _begins(a, b)
-    signals = tuple(_signals(a, b, *begins))
-    path_a, path_b = _path(a.motion, begins[0], signals[0].time), _path(b.motion, begins[1], signals[0].time)
+    aligned = Alignment(*_same_time(a, b)) if together else align(a, b)
+    compared = tuple(_signals(a, b, aligned))
+    if not compared:
+        raise ComparisonError("the runs have no measurement in common")
+    signals, differences = zip(*compared, strict=True)
+    time = signals[0].time
+    path_a, path_b = _path(a.motion, aligned.a, time), _path(b.motion, aligned.b, time)
     return Comparison(
         signals,
-        tuple(map(_difference, signals)),
-        _path_difference(path_a, path_b),
+        differences,
+        _path_difference(path_a, path_b) if len(path_a) and len(path_b) else None,
         path_a,
         path_b,
         tuple(_measured(a, b)),
+        aligned.doubt,
     )
-
-
-def delay(time: Array, a: Array, b: Array) -> tuple[float | None, float | None]:
-    """How much later ``b`` is than ``a`` [s], and the rms of what then still differs; None where nothing tells.
-
-    It is looked for up to ``LONGEST_DELAY``, and a quarter of the run. Nothing tells where one that long would fit
-    best, where a signal stands still, or where there are fewer than ten samples.
-
-    Args:
-        time: Of the samples, which may have equal stamps [s].
-        a, b: One signal of both runs, in one unit.
-    """
-    longest = min(LONGEST_DELAY, 0.25 * float(time[-1] - time[0]))
-    inside = (time >= time[0] + longest) & (time <= time[-1] - longest)
-    if np.ptp(a) < STILL or np.ptp(b) < STILL or len(time) < 10 or longest <= 0.0 or not inside.any():
-        return None, None
-    steps = np.diff(time)
-    interval = float(np.median(steps[steps > 0.0]))
-
-    def error(shift: float) -> float:
-        shifted = np.interp(time[inside] - shift, time, a)
-        return float(np.mean((b[inside] - shifted) ** 2))
-
-    count = int(longest / interval) + 1  # both ends take part, whatever a step is
-    shifts = np.clip(interval * np.arange(-count, count + 1), -longest, longest)
-    coarse = min(shifts.tolist(), key=lambda shift: (error(shift), abs(shift)))
-    bounds = max(coarse - interval, -longest), min(coarse + interval, longest)
-    fine = minimize_scalar(error, (), bounds, method="bounded", options={"xatol": 1e-7})
-    best = float(fine.x) if fine.fun < error(coarse) else coarse
-    if longest - abs(best) < AT_THE_END:
-        return None, None  # the minimum lies beyond, if there is one: the runs went different ways
-    return best, math.sqrt(error(best))
 
 
 def _same_time(a: Recording, b: Recording) -> tuple[float, float]:
@@ -173,27 +158,37 @@ def _same_time(a: Recording, b: Recording) -> tuple[float, float]:
     )
 
 
-def _begins(a: Recording, b: Recording) -> tuple[float, float]:
-    """Where both runs begin, each in its own time [s]."""
-    if len(a.commands.time) and len(b.commands.time):
-        return float(a.commands.time[0]), float(b.commands.time[0])
-    return float(a.motion.time[0]), float(b.motion.time[0])
-
-
-def _signals(a: Recording, b: Recording, begin_a: float, begin_b: float) -> Iterator[Signal]:
-    of_a, of_b = a.motion, b.motion
-    for name, unit, field in (("speed", "m/s", "v_x"), ("lateral", "m/s", "v_y"), ("yaw_rate", "rad/s", "yaw_rate")):
-        signal = _signal(
-            name, unit, of_a.time - begin_a, getattr(of_a, field), of_b.time - begin_b, getattr(of_b, field)
-        )
+def _signals(a: Recording, b: Recording, aligned: Alignment) -> Iterator[tuple[Signal, Difference]]:
+    """What both measured, at the times of A, and how it differs."""
+    of_a, of_b = _series(a, aligned.a), _series(b, aligned.b)
+    for name in (name for name in of_a if name in of_b):
+        signal = _signal(name, *of_a[name], *of_b[name])
         if name != "lateral" or np.any(signal.a) or np.any(signal.b):
-            yield signal
-    for one, other in _pairs(a, b):
-        unit = "rad" if one.kind == "steering" else "m/s"
-        yield _signal(one.name, unit, one.time - begin_a, one.response, other.time - begin_b, other.response)
+            later = delay(*_common(*of_a[name], signal), *_common(*of_b[name], signal), certain=not aligned.doubt)
+            yield signal, _difference(signal, later)
 
 
-def _signal(name: str, unit: str, time_a: Array, a: Array, time_b: Array, b: Array) -> Signal:
+def _common(time: Array, values: Array, signal: Signal) -> tuple[Array, Array]:
+    """The samples in the time of which both tell."""
+    inside = (time >= signal.time[0]) & (time <= signal.time[-1])
+    return time[inside], values[inside]
+
+
+def _series(run: Recording, begin: float) -> dict[str, tuple[Array, Array]]:
+    """Times since the beginning [s] and values of what was measured, by quantity."""
+    motion = run.motion
+    fields = (("speed", motion.v_x), ("lateral", motion.v_y), ("yaw_rate", motion.yaw_rate))
+    series = {name: (motion.time, values) for name, values in fields}
+    series |= {one.name: (one.time, one.response) for one in run.actuators}
+    if run.steering is not None:
+        series["steering"] = run.steering
+    known = {name: (time, values, np.isfinite(values)) for name, (time, values) in series.items()}
+    return {
+        name: (time[there] - begin, values[there]) for name, (time, values, there) in known.items() if there.sum() > 1
+    }
+
+
+def _signal(name: str, time_a: Array, a: Array, time_b: Array, b: Array) -> Signal:
     """Both at the times of the first, where both are known."""
     common = (time_a >= max(time_b[0], 0.0)) & (time_a <= time_b[-1])
     time = time_a[common]
@@ -201,6 +196,7 @@ def _signal(name: str, unit: str, time_a: Array, a: Array, time_b: Array, b: Arr
         raise ComparisonError(
             f"the runs have no time in common; A lasts {time_a[-1] - time_a[0]:.1f} s, B {time_b[-1] - time_b[0]:.1f} s"
         )
+    unit = {"yaw_rate": "rad/s"}.get(name, "rad" if actuator_kind(name) == "steering" else "m/s")
     return Signal(name, unit, time, a[common], np.interp(time, time_b, b))
 
 
@@ -210,27 +206,49 @@ def _pairs(a: Recording, b: Recording) -> Iterator[tuple[Actuator, Actuator]]:
     return ((one, others[one.name]) for one in a.actuators if one.name in others)
 
 
-def _speed(run: Recording) -> Actuator:
-    """The whole vehicle as a drive: the speed commanded and the speed driven, where nothing is known of actuators."""
-    commands, time = run.commands, run.motion.time
-    latest = np.searchsorted(commands.time, time, side="right") - 1
-    commanded = np.where(latest >= 0, commands.speed[latest], 0.0)
-    return Actuator("speed", "drive", time, np.nan_to_num(commanded), run.motion.v_x)
-
-
-def _difference(signal: Signal) -> Difference:
+def _difference(signal: Signal, later: Delay) -> Difference:
     difference = signal.b - signal.a
     worst = int(np.argmax(np.abs(difference)))
-    later, left = delay(signal.time, signal.a, signal.b)
-    rms = math.sqrt(float(np.mean(difference**2)))
+    rms, shift = _rms(difference), later.delay
+    rms_aligned = None if shift is None else _rms(_left(signal, shift, 1.0))
+    if rms_aligned is not None and shift and rms_aligned > LOWERED * rms:
+        shift = rms_aligned = None
+    left = _left(signal, shift or 0.0, 0.0 if later.gain is None else later.gain)
     return Difference(
-        signal.name, signal.unit, rms, abs(float(difference[worst])), float(signal.time[worst]), later, left
+        signal.name,
+        signal.unit,
+        rms,
+        abs(float(difference[worst])),
+        float(signal.time[worst]),
+        shift,
+        rms_aligned,
+        None if shift is None else later.standard_error,
+        later.gain,
+        float(np.std(left)),
+        0.0 if shift is None else later.lowered,
     )
 
 
+def _left(signal: Signal, later: float, gain: float) -> Array:
+    """What a delay [s] and a gain of A leave of B."""
+    time = signal.time
+    inside = (time >= time[0] + later) & (time <= time[-1] + later)
+    left: Array = signal.b[inside] - gain * np.interp(time[inside] - later, time, signal.a)
+    return left
+
+
+def _rms(values: Array) -> float:
+    return math.sqrt(float(np.mean(values**2)))
+
+
 def _path(motion: Motion, begin: float, time: Array) -> Array:
-    """Points of a path [m] at these times, from where and how the vehicle stood at the first of them."""
-    x, y, heading = (np.interp(time, motion.time - begin, values) for values in (motion.x, motion.y, motion.heading))
+    """Points of a path [m] at these times, from the pose at the first of them; none without a pose."""
+    known = np.isfinite(motion.x) & np.isfinite(motion.y) & np.isfinite(motion.heading)
+    if known.sum() < 2:
+        return np.empty((0, 2))
+    x, y, heading = (
+        np.interp(time, motion.time[known] - begin, values[known]) for values in (motion.x, motion.y, motion.heading)
+    )
     return np.column_stack(Pose(float(x[0]), float(y[0]), float(heading[0])).inverse().apply(x, y))
 
 
@@ -251,9 +269,6 @@ def _distance(point: Array, path: Array) -> float:
 
 
 def _measured(a: Recording, b: Recording) -> Iterator[Measured]:
-    pairs = list(_pairs(a, b))
-    if not pairs and len(a.commands.time) and len(b.commands.time):
-        pairs = [(_speed(a), _speed(b))]
-    for one, other in pairs:
+    for one, other in _pairs(a, b):
         responses = (measure(actuator, run.commands.time) for run, actuator in ((a, one), (b, other)))
         yield Measured(one.name, one.kind, *responses)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import math
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from os import PathLike
 from pathlib import Path
 
 import numpy as np
@@ -14,14 +13,15 @@ import numpy as np
 from vds_gz.bags.connection import SUFFIXES
 from vds_gz.commandlog.files import read
 from vds_gz.commandlog.log import CommandLog
-from vds_gz.configuration import parameters_of_file, preset_file, preset_names
-from vds_gz.errors import ArgumentError
+from vds_gz.commandlog.table import is_table
+from vds_gz.configuration import load_parameters, parameters_of_file, preset_file, preset_names
+from vds_gz.errors import NUMBER, ArgumentError, Kind, takes
 from vds_gz.interface.commands import Gear, Values
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.ros.names import check_namespace
-from vds_gz.study import recording
 from vds_gz.study.offline.replay import Replay, csv_columns, csv_rows
-from vds_gz.study.recording import Actuator, Array, Commands, Motion, Recording, RecordingError
+from vds_gz.study.reading.run import read as read_recording
+from vds_gz.study.recording import Actuator, Array, Commands, Motion, Recording
 from vds_gz.vehicle.catalogue import actuator_kind
 
 MOTION = ("x", "y", "heading", "v_x", "v_y", "yaw_rate")
@@ -82,7 +82,7 @@ def find(text: str) -> Source:
 
 
 def _is_recording(path: Path) -> bool:
-    return path.is_dir() or (path.suffix in (*SUFFIXES, ".csv") and path.is_file())
+    return path.is_dir() or ((path.suffix in SUFFIXES or is_table(path)) and path.is_file())
 
 
 def _model(text: str, whole: str) -> tuple[Path, NodeParameters]:
@@ -92,22 +92,26 @@ def _model(text: str, whole: str) -> tuple[Path, NodeParameters]:
         return path, parameters_of_file(path)
     if text in preset_names():
         return preset_file(text), parameters_of_file(preset_file(text))
+    if (path.suffix in (".yaml", ".yml", *SUFFIXES) or is_table(path)) and not path.exists():
+        raise ArgumentError(f"'{whole}' does not exist (looked in {Path.cwd()})")
     raise ArgumentError(
-        f"'{whole}' is no file that ends in .mcap, .db3, .csv or .yaml, no rosbag2 folder, no live:/NAMESPACE and no "
-        f"preset; presets are {', '.join(preset_names())}. Looked in {Path.cwd()}"
+        f"'{whole}' (looked in {Path.cwd()}) is not a file that ends in .mcap, .db3, .csv, .csv.gz or .yaml, a rosbag2 "
+        f"folder, live:/NAMESPACE or a preset; presets are {', '.join(preset_names())}"
     )
 
 
-def read_run(source: Source) -> Recording:
+def read_run(source: Source, topic: str | None = None) -> Recording:
     """What happened in a run that was recorded.
+
+    Args:
+        source: A recording or a table.
+        topic: The topic of a bag with the commands, where several may have them.
 
     Raises:
         RecordingError: The file is no recording.
     """
     assert source.path is not None
-    if source.path.suffix == ".csv":
-        return read_table(source.path)
-    return recording.read(source.path, source.namespace)
+    return read_recording(source.path, source.namespace, topic)
 
 
 def commands_of(run: Recording, path: Path, topic: str | None = None) -> CommandLog:
@@ -121,6 +125,8 @@ def commands_of(run: Recording, path: Path, topic: str | None = None) -> Command
     Raises:
         CommandLogError: There are none, or too many.
     """
+    if is_table(path):
+        return read(path)
     only = run.command_topics[0] if len(run.command_topics) == 1 else None
     log = read(path, topic or only)
     if topic is not None or only is None:
@@ -132,69 +138,36 @@ def commands_of(run: Recording, path: Path, topic: str | None = None) -> Command
     return replace(log, times=tuple(times.tolist()))
 
 
-def simulate(log: CommandLog, parameters: NodeParameters, *, tail: float = 1.0) -> Recording:
+@takes(
+    log=Kind("what read_commands() returns, or a path", (CommandLog, str, PathLike)),
+    parameters=Kind("what load_parameters() returns, a preset or a path", (NodeParameters, str, PathLike)),
+    tail=NUMBER,
+)
+def simulate(log: CommandLog | str | Path, parameters: NodeParameters | str | Path, *, tail: float = 1.0) -> Recording:
     """A recording of what a model does with a log.
 
+    Args:
+        log: What :func:`vds_gz.read_commands` returns, or the path of a log.
+        parameters: What :func:`vds_gz.load_parameters` returns, the name of a preset, or the path of a parameter file.
+        tail: So long after the last command does it go on [s].
+
     Raises:
+        ArgumentError: There is no such log, preset or file.
+        ParameterError: A value in the file is not allowed.
         CommandLogError: The model takes no such commands.
     """
+    log = log if isinstance(log, CommandLog) else read(log)
+    parameters = parameters if isinstance(parameters, NodeParameters) else load_parameters(parameters)
     replay = Replay(log.stream(), parameters, tail=tail, with_joints=False)
     rows = [row for block in replay.blocks() for row in csv_rows(replay, block.samples)]
-    return _from_columns(csv_columns(replay), np.array(rows), command_table(log.times, log.commands))
+    run = _from_columns(csv_columns(replay), np.array(rows), command_table(log.times, log.commands))
+    return replace(run, notes=tuple(map(str, replay.touches)), touches=replay.touches)
 
 
 def command_table(times: Iterable[float], commands: Iterable[Values]) -> Commands:
     """Commands as arrays; gears are left out."""
     rows = [(time, *one.reference()) for time, one in zip(times, commands, strict=True) if not isinstance(one, Gear)]
     return Commands(*np.array(rows, float).reshape(-1, 5).T)
-
-
-def read_table(path: Path) -> Recording:
-    """A table as `vds-gz replay -o FILE.csv` writes it; it has no commands.
-
-    Raises:
-        RecordingError: It is none.
-    """
-    needed = f"the columns must be {','.join(('time', *MOTION))}, and name_reference,name_actual for each actuator"
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            names, *rows = [row for row in csv.reader(file) if row] or [[]]
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise RecordingError(f"table '{path}' cannot be read as text: {error}") from None
-    if not names:
-        raise RecordingError(f"{path}: the file is empty; {needed}")
-    if missing := [name for name in ("time", *MOTION) if name not in names]:
-        raise RecordingError(f"{path}: there is no column '{missing[0]}'; it has {','.join(names)}; {needed}")
-    for name in names:
-        if name.endswith("_actual") and f"{name.removesuffix('_actual')}_reference" not in names:
-            raise RecordingError(f"{path}: there is '{name}' without its '_reference'; {needed}")
-    if len(rows) < 2:
-        raise RecordingError(f"{path}: there are {len(rows)} rows of numbers; it takes at least 2")
-    values = np.array([_numbers(row, names, f"{path}, line {line}") for line, row in enumerate(rows, start=2)])
-    time = values[:, names.index("time")]
-    back = np.flatnonzero(np.diff(time) <= 0.0)
-    if len(back):
-        raise RecordingError(
-            f"{path}, line {back[0] + 3}: 'time' is {time[back[0] + 1]:g} after {time[back[0]]:g}; it must "
-            "increase. Is another column in its place?"
-        )
-    return replace(_from_columns(names, values, command_table([], [])), notes=tuple(recording.gaps(str(path), time)))
-
-
-def _numbers(row: list[str], names: list[str], where: str) -> list[float]:
-    """The numbers of a row."""
-    if len(row) != len(names):
-        raise RecordingError(f"{where}: there are {len(row)} values for {len(names)} columns")
-    numbers = []
-    for name, cell in zip(names, row, strict=True):
-        try:
-            number = float(cell)
-        except ValueError:
-            number = math.nan
-        if not math.isfinite(number):
-            raise RecordingError(f"{where}, column '{name}': '{cell}' must be a finite number")
-        numbers.append(number)
-    return numbers
 
 
 def _from_columns(names: list[str], values: Array, commands: Commands) -> Recording:

@@ -7,11 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import yaml
-
 from vds_gz.errors import VdsGzError
+from vds_gz.world.errors import WorldError
+from vds_gz.world.yaml_reader import read_mapping, shown
 
 Numbers = Mapping[str, Mapping[str, float | None]]
+
+#: No bound is greater.
+LARGEST = 1e9
 
 #: Older names of quantities.
 ALIASES = {"sideways": "lateral"}
@@ -32,11 +35,11 @@ class Bound:
 
     @property
     def broken(self) -> bool:
-        """The value is greater, or nothing is known of it; a value that is no number is not within any bound."""
+        """The value is greater than the bound, unknown or NaN."""
         return self.value is None or not self.value <= self.limit
 
     def __str__(self) -> str:
-        value = "unknown, as nothing moved" if self.value is None else f"{self.value:.6g}"
+        value = "unknown" if self.value is None else f"{self.value:.6g}"
         return f"{self.quantity} {self.measure} is {value}; it must be at most {self.limit:g}"
 
 
@@ -47,18 +50,24 @@ def load(path: str | Path) -> dict[str, dict[str, float]]:
         ToleranceError: It is no tolerance file.
     """
     try:
-        content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
-        raise ToleranceError(f"tolerance file '{path}' cannot be read: {error}") from None
-    if not isinstance(content, dict) or not content:
+        content = read_mapping(Path(path), "tolerance file")
+    except WorldError as error:
+        raise ToleranceError(str(error)) from None
+    if not content:
         raise ToleranceError(f"{path}: it must hold quantities with bounds, e.g. 'speed: {{rms: 0.05, delay: 0.01}}'")
+    bounds: dict[str, dict[str, float]] = {}
     for quantity, measures in content.items():
-        if not isinstance(measures, dict):
-            raise ToleranceError(f"{path}: '{quantity}' is {measures!r}; it must hold bounds, e.g. '{{rms: 0.05}}'")
+        place = f"{path}: {shown(quantity)}"
+        if not isinstance(quantity, str) or not isinstance(measures, dict):
+            raise ToleranceError(f"{place} is {shown(measures)}; it must hold bounds, e.g. '{{rms: 0.05}}'")
+        bounds[quantity] = {}
         for measure, limit in measures.items():
-            if isinstance(limit, bool) or not isinstance(limit, (int, float)) or not limit >= 0.0:
-                raise ToleranceError(f"{path}: {quantity} {measure} is {limit!r}; it must be a number of at least 0")
-    return {str(name): {str(one): float(limit) for one, limit in found.items()} for name, found in content.items()}
+            is_number = isinstance(limit, (int, float)) and not isinstance(limit, bool)
+            if not isinstance(measure, str) or not is_number or not 0.0 <= limit <= LARGEST:
+                right = f"a number of at least 0, and at most {LARGEST:g}"
+                raise ToleranceError(f"{place} {shown(measure)} is {shown(limit)}; it must be {right}")
+            bounds[quantity][measure] = float(limit)
+    return bounds
 
 
 def check(path: str | Path, numbers: Numbers) -> list[Bound]:

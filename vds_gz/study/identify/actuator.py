@@ -13,7 +13,7 @@ from vds_gz.study.identify.outcome import estimates
 from vds_gz.study.identify.problem.parameters import actuations, coordinates
 from vds_gz.study.identify.problem.setup import STEP_RATE, Setup
 from vds_gz.study.identify.problem.simulation import VehicleFamily
-from vds_gz.study.identify.signals import MeasuredChannel, Series, Signals
+from vds_gz.study.signals import MeasuredChannel, Series, Signals
 from vds_gz.vehicle.bicycle import BICYCLE
 
 

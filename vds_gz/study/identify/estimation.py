@@ -20,7 +20,6 @@ from vds_gz.study.identify.problem.simulation import Mask
 from vds_gz.study.identify.reach import Reach, reach_of
 from vds_gz.study.identify.results import Prediction
 from vds_gz.study.identify.selection import select
-from vds_gz.study.identify.signals import QUANTITIES, Series, Signals
 from vds_gz.study.identify.variants import (
     BETTER,
     CENTRED,
@@ -32,6 +31,7 @@ from vds_gz.study.identify.variants import (
     places,
     with_flags,
 )
+from vds_gz.study.signals import QUANTITIES, Series, Signals
 
 #: The noise is estimated anew so often.
 ROUNDS = 3

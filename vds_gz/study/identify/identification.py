@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from vds_gz.errors import ArgumentError
+from vds_gz.errors import MAPPING, NUMBER, ArgumentError, Kind, takes
 from vds_gz.parameters.intervals import Interval
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.study.identify.causes.causes import checked, turning_against_steering
@@ -18,12 +18,21 @@ from vds_gz.study.identify.estimation import fit_all, predictions
 from vds_gz.study.identify.outcome import nothing_found, vehicle_fit
 from vds_gz.study.identify.problem.setup import check_numbers, nothing_moves, set_up
 from vds_gz.study.identify.results import VehicleFit
-from vds_gz.study.identify.signals import SignalError, Signals
+from vds_gz.study.reading.wheel_radius import wheels_disagree
+from vds_gz.study.signals import SignalError, Signals
 
 #: Findings that are given, the worst first.
 MOST_FINDINGS = 6
 
 
+@takes(
+    signals=Kind("what read_signals() returns, or several of them", (Signals, list, tuple)),
+    vehicle=Kind("what load_parameters() returns", (NodeParameters,)).or_none,
+    wheel_base=NUMBER.or_none,
+    fit=Kind("a list of names", (list, tuple, set, frozenset)),
+    priors=MAPPING.or_none,
+    hold_out=NUMBER,
+)
 def identify(
     signals: Signals | Sequence[Signals],
     *,
@@ -66,7 +75,10 @@ def identify(
     scores = predictions(fit_of_all.setup, hold_out, advance) if hold_out > 0.0 else ()
     result = vehicle_fit(fit_of_all, scores)
     turning = _turning(result, recordings, given=vehicle is not None)
-    return replace(result, notes=notes, findings=(*result.findings, *turning)[:MOST_FINDINGS])
+    fitted = {"tire_diameter", "wheel_gains", "all"} & set(fit)
+    diameter = 0.0 if vehicle is None or fitted else getattr(vehicle.vehicle, "tire_diameter", 0.0)
+    wheels = [text for one in recordings if diameter for text in wheels_disagree(one, 0.5 * diameter)]
+    return replace(result, notes=notes, findings=(*wheels, *result.findings, *turning)[:MOST_FINDINGS])
 
 
 def _checked(signals: Sequence[Signals]) -> list[Signals]:
@@ -75,6 +87,8 @@ def _checked(signals: Sequence[Signals]) -> list[Signals]:
     Raises:
         SignalError: There are none, or one cannot be worked on.
     """
+    for one in signals:
+        Kind("a list of what read_signals() returns", (Signals,)).check("signals", one)
     if not signals:
         raise SignalError("there are 0 recordings; needed is at least 1")
     found = []

@@ -79,10 +79,13 @@ def read_journal(journal: Path) -> Iterator[tuple[str, Identified]]:
     for line in journal.read_text(encoding="utf-8").splitlines():
         try:
             entry = json.loads(line)
-        except ValueError:
+            if "fit" not in entry:
+                continue
+            found = Identified(entry["log"], entry["fit"] and _fit(entry["fit"]), entry["failure"])
+            key = str(entry["key"])
+        except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
             return
-        if "fit" in entry:
-            yield entry["key"], Identified(entry["log"], entry["fit"] and _fit(entry["fit"]), entry["failure"])
+        yield key, found
 
 
 def with_values(model: str, values: Mapping[str, object]) -> ParameterGroup:

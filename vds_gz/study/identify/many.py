@@ -17,10 +17,10 @@ from vds_gz.parameters.node import NodeParameters
 from vds_gz.study.identify.identification import identify
 from vds_gz.study.identify.journal import Identified, begin_journal, journal_line, read_journal, without_samples
 from vds_gz.study.identify.problem.setup import check_names
-from vds_gz.study.identify.reading.bag import read_bag
-from vds_gz.study.identify.reading.table import read_csv
-from vds_gz.study.identify.signals import SignalError, Signals
 from vds_gz.study.progress import Advance, ignore
+from vds_gz.study.reading.bag import read_bag
+from vds_gz.study.reading.table import read_csv
+from vds_gz.study.signals import SignalError, Signals
 from vds_gz.study.workers.outcome import Done, Failed
 from vds_gz.study.workers.tasks import Workers, do_tasks
 

@@ -28,8 +28,8 @@ from vds_gz.study.identify.problem.setup import COMMANDED_BY, FIELDS, WHEELS, Se
 from vds_gz.study.identify.reach import reached
 from vds_gz.study.identify.results import Channel, Prediction, VehicleFit
 from vds_gz.study.identify.selection import costs_of
-from vds_gz.study.identify.signals import QUANTITIES, Series
 from vds_gz.study.identify.standstill import commanded_steering
+from vds_gz.study.signals import QUANTITIES, Series
 from vds_gz.vehicle.command import TWIST
 
 #: Offsets are given if their intervals are not wider to either side than this part of the range of the measurement.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from vds_gz.study.identify.signals import Series
+from vds_gz.study.signals import Series
 
 #: Below this speed a yaw rate says nothing of the steering [m/s].
 SLOW = 0.05

@@ -1,8 +1,9 @@
 """A command log through a model, offline: what the live node would have done, as fast as it can be computed.
 
-The vehicle is the live node's, and so is the meaning of time: a command acts from the first step that begins after it
-came, and one that grows too old is replaced by zero. So the same commands at the same times give the same motion to the
-last bit. Commands are taken and samples given block by block, so that the length of a log does not matter.
+The vehicle is the live node's, in the same world, and so is the meaning of time: a command acts from the first step
+that begins after it came, and one that grows too old is replaced by zero. So the same commands at the same times give
+the same motion to the last bit. Commands are taken and samples given block by block, so that the length of a log does
+not matter.
 """
 
 from __future__ import annotations
@@ -17,18 +18,24 @@ from typing import Any
 
 from vds_gz.commandlog.log import CommandLogError, CommandStream
 from vds_gz.configuration import make_vehicle
+from vds_gz.description.urdf_writer import urdf
 from vds_gz.geometry.se2 import Pose
 from vds_gz.interface.commands import CommandType, Values
 from vds_gz.interface.reports import report_of
 from vds_gz.interface.snapshot import Snapshot
 from vds_gz.parameters.node import NodeParameters
+from vds_gz.plant.in_world import WorldPlant, plant_in_world
 from vds_gz.sensing.estimate import StateEstimator
 from vds_gz.study.progress import Advance
+from vds_gz.study.touches import Touch, TouchLog
 from vds_gz.vehicle.autoware.reports import steering_report
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.command import CONTROL
-from vds_gz.vehicle.model import JointStates
-from vds_gz.vehicle.vehicle import NANOSECONDS, Motion, motion_of
+from vds_gz.vehicle.model import AnyModel, JointStates
+from vds_gz.vehicle.vehicle import NANOSECONDS, AnyVehicle, Motion, motion_of
+from vds_gz.world.load import load_world
+from vds_gz.world.obstacles import Contact
+from vds_gz.world.surroundings import Surroundings, obstacles_of
 
 #: Time of the first command [ns]: a reference clock begins there.
 BEGIN = NANOSECONDS
@@ -43,9 +50,13 @@ NO_JOINTS = JointStates((), ())
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Some seconds of a replay: samples, and the commands up to the last of them with their times [ns]."""
+    """Some seconds of a replay: samples, and the commands up to the last of them with their times [ns].
+
+    In a world there is also what was touched at each sample.
+    """
 
     samples: Sequence[Snapshot]
+    contacts: Sequence[tuple[Contact, ...]]
     command_times: Sequence[int]
     commands: Sequence[Values]
 
@@ -57,6 +68,7 @@ class Replay:
         model: What moves.
         vehicle: It.
         compiled: Its steps are.
+        in_world: The parameters name a world, and it stands there. Its steps are not compiled then.
         reports: Samples have the reports of one of Autoware's vehicles.
     """
 
@@ -77,17 +89,24 @@ class Replay:
             parameters: Of the vehicle and its node.
             rate: Samples per second; the parameters' ``pub_rate`` where none is given.
             tail: Go on so long after the last command [s].
-            compiled: Compile the model, if numba is there.
+            compiled: Compile the model, if numba is there and there is no world.
             with_joints: Samples have the joints, which take as long as all the rest of them.
 
         Raises:
             CommandLogError: The model takes no such commands.
+            WorldError: The parameters' world, or their file of moving obstacles, cannot be read.
         """
         self.model = models()[parameters.model]
         if log.type.kind not in self.model.accepts:
             raise CommandLogError(f"the model '{self.model.name}' does not take commands of the kind '{log.type.name}'")
-        self.compiled = compiled and find_spec("numba") is not None
-        self.vehicle = make_vehicle(parameters, compiled=self.compiled, start=BEGIN)
+        self._plant = _plant_of(parameters, self.model) if parameters.world else None
+        self.in_world = self._plant is not None
+        self.compiled = compiled and not self.in_world and find_spec("numba") is not None
+        if self._plant is None:
+            self.vehicle: AnyVehicle = make_vehicle(parameters, compiled=self.compiled, start=BEGIN)
+        else:
+            self.vehicle = self._plant.vehicle
+        self._touched = TouchLog()
         self._log = log
         self._rate = rate or parameters.pub_rate
         self._tail = round(tail * NANOSECONDS)
@@ -100,6 +119,11 @@ class Replay:
     def command_type(self) -> CommandType:
         """Which messages the commands came in."""
         return self._log.type
+
+    @property
+    def touches(self) -> tuple[Touch, ...]:
+        """What was touched so far; times are those since the first command [s]."""
+        return self._touched.touches
 
     def warm_up(self) -> None:
         """Compile now what else would be compiled on the way."""
@@ -127,8 +151,26 @@ class Replay:
                 end = last + self._tail
                 times = [time for time in times if time <= end]
             count += len(times)
-            samples = [self._sample(time, state) for time, state in zip(times, self.vehicle.sample(times), strict=True)]
-            yield Block(samples, [time for time, _ in taken], [command for _, command in taken])
+            samples, contacts = [], []
+            for time, state in zip(times, self._states(times), strict=True):
+                samples.append(self._sample(time, state))
+                contacts.append(self._contacts(time))
+            yield Block(samples, contacts, [time for time, _ in taken], [command for _, command in taken])
+
+    def _states(self, times: Sequence[int]) -> Iterator[Any]:
+        """Advance to each of these times [ns]; the state there."""
+        if self._plant is None:
+            yield from self.vehicle.sample(times)
+            return
+        for time in times:
+            self._plant.advance(time)
+            yield self.vehicle.state
+
+    def _contacts(self, time: int) -> tuple[Contact, ...]:
+        """What is touched now, at a time [ns]."""
+        contacts = self._plant.contacts if self._plant else ()
+        self._touched.note((time - BEGIN) * 1e-9, ((one.thing.name, *one.point[:2]) for one in contacts))
+        return contacts
 
     def _entries(self) -> Iterator[tuple[int, Values]]:
         for time, command in self._log.entries:
@@ -157,7 +199,15 @@ class Replay:
             report = report_of(c, state, speed, angle) if self.reports else None
         joints = model.joint_states(c, state) if self._with_joints else NO_JOINTS
         actuators = model.actuator_states(c, state)
-        return Snapshot(time, motion, odom, variance, speed, map_to_odom, joints, actuators, report)
+        attitude = self._plant.attitude(time) if self._plant else None
+        return Snapshot(time, motion, odom, variance, speed, map_to_odom, joints, actuators, report, attitude)
+
+
+def _plant_of(parameters: NodeParameters, model: AnyModel) -> WorldPlant:
+    """The vehicle in its world; of what moves there, the obstacles on paths."""
+    surroundings = Surroundings(load_world(parameters.world).vectorised(), obstacles_of(parameters.moving_obstacles))
+    description = urdf(model.name, parameters.vehicle, model.xacro, parameters.sensors)
+    return plant_in_world(parameters, description, surroundings, start=BEGIN)
 
 
 # ---------------------------------------------------------------------- to CSV

@@ -19,9 +19,11 @@ from vds_gz.bags.recorder import about
 from vds_gz.description.urdf_writer import urdf
 from vds_gz.interface import topics
 from vds_gz.interface.commands import GEAR_COMMAND, CommandType, Gear, command_types
+from vds_gz.interface.contacts import ContactsOutput
 from vds_gz.interface.outputs import Frames, Output, Outputs
 from vds_gz.interface.reports import report_outputs
 from vds_gz.parameters.node import NodeParameters
+from vds_gz.ros.errors import UnknownTypeError
 from vds_gz.ros.graph import QoS, Severity
 from vds_gz.ros.messages.factory import open_types
 from vds_gz.ros.messages.layout import MessageLayout
@@ -44,6 +46,7 @@ def write_mcap(replay: Replay, path: Path, parameters: NodeParameters, advance: 
         once = Rows([(_channel(writer, topic), Template(data)) for topic, data in latched])
         every = Rows(list(_templates(writer, outputs)))
         inputs = _inputs(writer, _listened(replay.command_type, parameters))
+        touched = _Contacts(writer, replay, parameters) if replay.in_world else None
         writer.write([(once, np.array([BEGIN]), np.empty((1, 0)))])
         for block in replay.blocks():
             parts = _given(block, inputs)
@@ -52,6 +55,8 @@ def write_mcap(replay: Replay, path: Path, parameters: NodeParameters, advance: 
                 values = (output.values(sample) for sample in block.samples for output in outputs)
                 numbers = np.fromiter(chain.from_iterable(values), float)
                 parts.append((every, times, numbers.reshape(len(times), -1)))
+            if touched is not None:
+                parts += touched.parts(block)
             writer.write(parts)
             samples += len(block.samples)
             advance(len(block.samples))
@@ -112,7 +117,8 @@ def _outputs(replay: Replay, parameters: NodeParameters) -> tuple[list[tuple[top
     joints = [joint.name for joint in model.joints(parameters.vehicle)]
     frames = Frames.of(parameters)
     elsewhere = parameters.localization.external
-    node = Outputs(graph, frames, joints, model.actuators, parameters.fixed_odom, localized_elsewhere=elsewhere)
+    flat = not replay.in_world
+    node = Outputs(graph, frames, joints, model.actuators, parameters.fixed_odom, flat, localized_elsewhere=elsewhere)
     node.publish_latched(BEGIN, urdf(model.name, parameters.vehicle, model.xacro, parameters.sensors))
     outputs = list(node.outputs)
     if replay.reports:
@@ -127,6 +133,28 @@ def _templates(writer: RowWriter, outputs: Iterable[Output]) -> Iterator[tuple[i
         message = output.message
         numbers = [(place.offset, place.format, next(columns)) for place in message.numbers]
         yield _channel(writer, output.topic), Template(bytes(message.data), message.stamps, numbers)
+
+
+class _Contacts:
+    """The topic of what the vehicle touches; nothing where ROS is here without its type."""
+
+    def __init__(self, writer: RowWriter, replay: Replay, parameters: NodeParameters) -> None:
+        graph: Any = Listener()
+        self._graph = graph
+        self._output: ContactsOutput | None = None
+        try:
+            self._output = ContactsOutput(graph, Frames.of(parameters).map, replay.model.name)
+        except UnknownTypeError:
+            return
+        self._channel = _channel(writer, topics.CONTACTS)
+
+    def parts(self, block: Block) -> Iterator[Part]:
+        """Those of a block."""
+        for sample, contacts in zip(block.samples, block.contacts, strict=True):
+            if self._output is not None:
+                self._output.publish(sample.time, contacts)
+            for _, data in self._graph.taken():
+                yield Rows([(self._channel, Template(data))]), np.array([sample.time]), np.empty((1, 0))
 
 
 def _channel(writer: RowWriter, topic: topics.Topic) -> int:

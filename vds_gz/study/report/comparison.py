@@ -18,17 +18,17 @@ from vds_gz.study.identify.actuator_response import unknown
 from vds_gz.study.report.html import Page
 from vds_gz.study.report.style import ACTUAL, COMMANDED, PALE, STYLE, png
 
-HEAD = ("quantity", "rms", "peak", "at", "B later by", "rms without it")
+HEAD = ("quantity", "rms", "peak", "at", "B later by", "rms without it", "gain B/A", "residual")
 
 
 def verdict(found: Comparison) -> str:
     """The comparison in a sentence."""
-    if all(one.peak == 0.0 for one in found.differences) and found.path.peak == 0.0:
+    if all(one.peak == 0.0 for one in found.differences) and (found.path is None or found.path.peak == 0.0):
         return "The runs are identical."
     delays = [f"{one.name} {_milliseconds(one)}" for one in found.differences if one.delay and abs(one.delay) > 5e-4]
     delays += [f"dead time of {one.name} {change * 1e3:+.1f} ms" for one, change in _changes(found)]
     if not delays and all(one.delay is None for one in found.differences):
-        return "Nothing tells which run is later, and by how much."
+        return f"No delay is given: {found.doubt or 'none lowers the difference clearly'}."
     if not delays:
         return "Neither run is later than the other by half a millisecond."
     return f"B against A: {', '.join(delays)}."
@@ -49,16 +49,22 @@ def _milliseconds(one: Difference) -> str:
 
 
 def difference_rows(found: Comparison) -> list[tuple[str, ...]]:
-    """Rows under :data:`HEAD`."""
+    """Rows under :data:`HEAD`; behind the residual stands by which part the delay lowers it."""
     rows: list[tuple[str, ...]] = []
     for one in found.differences:
-        later = "-" if one.delay is None else f"{one.delay * 1e3 + 0.0:.1f} ms"
-        left = "-" if one.rms_aligned is None else f"{one.rms_aligned:.4g} {one.unit}"
+        later = left = "-"
+        if one.delay is not None and one.rms_aligned is not None:
+            later = f"{one.delay * 1e3 + 0.0:.1f} ms"
+            if one.delay and one.delay_error:
+                later += f" +-{2e3 * one.delay_error:.1f}"
+            left = f"{one.rms_aligned:.4g} {one.unit}"
+        gain = "-" if one.gain is None else f"{one.gain:.4g}"
+        residual = f"{one.residual:.4g} {one.unit}" + (f" (-{one.lowered:.0%})" if one.lowered else "")
         values = f"{one.rms:.4g} {one.unit}", f"{one.peak:.4g} {one.unit}", f"{one.peak_time:.2f} s"
-        rows.append((one.name, *values, later, left))
-    path = found.path
-    beside = f"at most {path.beside:.4g} m beside A's path"
-    rows.append(("path", f"{path.rms:.4g} m", f"{path.peak:.4g} m", f"end {path.end:.4g} m", "", beside))
+        rows.append((one.name, *values, later, left, gain, residual))
+    if (path := found.path) is not None:
+        beside = f"at most {path.beside:.4g} m beside A's path"
+        rows.append(("path", f"{path.rms:.4g} m", f"{path.peak:.4g} m", f"end {path.end:.4g} m", "", beside, "", ""))
     return rows
 
 
@@ -97,7 +103,8 @@ def write_report(
         "verdict": verdict(found),
         "notes": list(notes),
         "differences": [dataclasses.asdict(one) for one in found.differences],
-        "path": dataclasses.asdict(found.path),
+        "path": None if found.path is None else dataclasses.asdict(found.path),
+        "doubt": found.doubt,
         "measured": [dataclasses.asdict(one) for one in found.measured],
         "bounds": [{**dataclasses.asdict(bound), "broken": bound.broken} for bound in bounds],
     }

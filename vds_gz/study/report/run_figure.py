@@ -19,11 +19,12 @@ from numpy.typing import NDArray
 
 from vds_gz.geometry.se2 import Pose
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.parameters.vehicles import BicycleParameters
 from vds_gz.study.recording import Recording
-from vds_gz.study.report.style import ACTUAL, BODY, COMMANDED, INK, PALE, STYLE
+from vds_gz.study.report.style import ACTUAL, BODY, COMMANDED, INK, PALE, STYLE, TOUCHED
 from vds_gz.study.report.summary import Row
+from vds_gz.study.report.world_figure import draw_obstacles
 from vds_gz.vehicle.catalogue import models
+from vds_gz.world.scene import Scene
 
 Array = NDArray[np.float64]
 
@@ -31,7 +32,14 @@ Array = NDArray[np.float64]
 LEAD, OUTLINES = 0.5, 2.0
 
 
-def draw(recording: Recording, rows: Sequence[Row], parameters: NodeParameters, title: str, path: Path) -> None:
+def draw(
+    recording: Recording,
+    rows: Sequence[Row],
+    parameters: NodeParameters,
+    title: str,
+    path: Path,
+    scene: Scene | None = None,
+) -> None:
     """Draw a run.
 
     Args:
@@ -40,6 +48,7 @@ def draw(recording: Recording, rows: Sequence[Row], parameters: NodeParameters, 
         parameters: Those of the vehicle and its node.
         title: What ran.
         path: The PNG file.
+        scene: The world around it.
     """
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(15.0, 9.2), dpi=110, layout="constrained")
@@ -47,17 +56,22 @@ def draw(recording: Recording, rows: Sequence[Row], parameters: NodeParameters, 
         figure.suptitle(title, x=0.01, ha="left", fontsize=14, weight="bold")
         halves: Any = figure.subfigures(1, 2, width_ratios=(1.12, 1.0), wspace=0.03)
         left, right = halves
-        panels = list(_panels(recording, parameters.vehicle))
+        panels = list(_panels(recording, parameters))
         axes = left.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
         begin = _begin(recording)
         for axis, panel in zip(axes, panels, strict=True):
-            panel(axis, begin)
+            panel(axis)
+            for touch in recording.touches:
+                axis.axvspan(touch.begin, touch.end, color=TOUCHED, alpha=0.15, linewidth=1.0, zorder=0)
         axes[0].legend(loc="lower left", bbox_to_anchor=(0.45, 1.0), ncols=2, borderaxespad=0.2)
         axes[-1].set_xlabel("time [s]")
-        axes[-1].set_xlim(0.0, recording.motion.time[-1] - begin)
+        axes[-1].set_xlim(begin, recording.motion.time[-1])
         lines = len(rows) + 1
         above, below = right.subfigures(2, 1, height_ratios=(1.0, min(1.2, 0.042 * lines + 0.1)))
-        _draw_path(above.subplots(), recording, parameters, begin)
+        axis = above.subplots()
+        if scene is not None:
+            draw_obstacles(axis, scene, np.column_stack((recording.motion.x, recording.motion.y)))
+        _draw_path(axis, recording, parameters, begin)
         _draw_table(below.subplots(), rows)
         figure.savefig(path)
 
@@ -70,16 +84,16 @@ def _begin(recording: Recording) -> float:
 
 # ---------------------------------------------------------------------- over time
 
-Panel = Callable[[Axes, float], None]
+Panel = Callable[[Axes], None]
 
 
-def _panels(recording: Recording, vehicle: object) -> Iterator[Panel]:
+def _panels(recording: Recording, parameters: NodeParameters) -> Iterator[Panel]:
     """What is drawn over time, from top to bottom."""
     motion, commands = recording.motion, recording.commands
     yield _panel("speed", "m/s", commands.time, commands.speed, motion.time, motion.v_x)
     if np.nanmax(np.abs(commands.v_y), initial=0.0) > 0.0 or np.max(np.abs(motion.v_y)) > 1e-6:
         yield _panel("lateral speed", "m/s", commands.time, commands.v_y, motion.time, motion.v_y)
-    yield _panel("yaw rate", "rad/s", commands.time, _yaw_rate(recording, vehicle), motion.time, motion.yaw_rate)
+    yield _panel("yaw rate", "rad/s", commands.time, _yaw_rate(recording, parameters), motion.time, motion.yaw_rate)
     steerings = [actuator for actuator in recording.actuators if actuator.kind == "steering"]
     for actuator in steerings or recording.actuators[:2]:
         label, unit = actuator.name.replace("_", " "), "rad" if actuator.kind == "steering" else "m/s"
@@ -87,12 +101,11 @@ def _panels(recording: Recording, vehicle: object) -> Iterator[Panel]:
 
 
 def _panel(label: str, unit: str, at_commands: Array, commanded: Array, at: Array, actual: Array) -> Panel:
-    def draw(axis: Axes, begin: float) -> None:
+    def draw(axis: Axes) -> None:
         axis.axhline(0.0, color=PALE, linewidth=1.0, zorder=1)
         known = np.isfinite(commanded)
-        at_known = at_commands[known] - begin
-        axis.step(at_known, commanded[known], where="post", color=COMMANDED, linewidth=1.3, label="commanded")
-        axis.plot(at - begin, actual, color=ACTUAL, linewidth=1.8, label="actual")
+        axis.step(at_commands[known], commanded[known], where="post", color=COMMANDED, linewidth=1.3, label="commanded")
+        axis.plot(at, actual, color=ACTUAL, linewidth=1.8, label="actual")
         axis.set_title(label)
         axis.set_ylabel(unit)
         axis.margins(y=0.08)
@@ -100,12 +113,15 @@ def _panel(label: str, unit: str, at_commands: Array, commanded: Array, at: Arra
     return draw
 
 
-def _yaw_rate(recording: Recording, vehicle: object) -> Array:
+def _yaw_rate(recording: Recording, parameters: NodeParameters) -> Array:
     """Commanded yaw rate; of speed and steering angle, by the geometry."""
     commands = recording.commands
-    if not isinstance(vehicle, BicycleParameters):
+    wheels = models()[parameters.model].geometry(parameters.vehicle).wheels
+    steered = [wheel.x for wheel in wheels if wheel.steered]
+    fixed = [wheel.x for wheel in wheels if not wheel.steered]
+    if not steered or not fixed:
         return commands.yaw_rate
-    signed_wheelbase = -vehicle.wheel_base if vehicle.reverse else vehicle.wheel_base
+    signed_wheelbase = steered[0] - fixed[0]
     by_geometry = commands.speed * np.tan(commands.steering_angle) / signed_wheelbase
     return np.where(np.isfinite(commands.steering_angle), by_geometry, commands.yaw_rate)
 
@@ -128,11 +144,27 @@ def _draw_path(axis: Axes, recording: Recording, parameters: NodeParameters, beg
         for wheel in wheels:
             axis.add_patch(Polygon(_placed(wheel, pose), facecolor=INK, alpha=0.85, zorder=2))
         label = axis.annotate(
-            f"{moment - begin:.0f} s", pose[:2], xytext=(0, 8), textcoords="offset points", ha="center", fontsize=8.5
+            f"{moment:.0f} s", pose[:2], xytext=(0, 8), textcoords="offset points", ha="center", fontsize=8.5
         )
         label.set_path_effects([withStroke(linewidth=2.5, foreground="white")])
         label.set_zorder(5)
         axis.plot(*pose[:2], "o", color=ACTUAL, markersize=3.5, zorder=4)
+    middle = 0.5 * (motion.x.min() + motion.x.max())
+    for touch in recording.touches:
+        axis.plot(touch.x, touch.y, "X", color=TOUCHED, markersize=9.0, markeredgecolor="white", zorder=6)
+        inwards = -1.0 if touch.x > middle else 1.0
+        axis.annotate(
+            f"{touch.thing}, {touch.begin:.1f} s",
+            (touch.x, touch.y),
+            xytext=(8.0 * inwards, 0.0),
+            textcoords="offset points",
+            ha="right" if inwards < 0.0 else "left",
+            va="center",
+            color=TOUCHED,
+            fontsize=8.5,
+            path_effects=[withStroke(linewidth=2.5, foreground="white")],
+            zorder=6,
+        )
     axis.autoscale_view()
 
 
@@ -141,7 +173,7 @@ def _moments(recording: Recording, parameters: NodeParameters, begin: float) -> 
     motion = recording.motion
     length = float(np.ptp(next(_outline(parameters, 0.0))[:, 0]))
     drawn: tuple[float, float] | None = None
-    for moment in np.arange(begin, motion.time[-1], OUTLINES):
+    for moment in np.arange(math.floor(begin), motion.time[-1], OUTLINES):
         here = float(np.interp(moment, motion.time, motion.x)), float(np.interp(moment, motion.time, motion.y))
         if drawn is None or math.dist(here, drawn) > 0.5 * length:
             drawn = here

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
 from vds_gz.study.identify.actuator_response import CAN_FIT, ActuatorResponse, measure, unknown
-from vds_gz.study.recording import Recording
+from vds_gz.study.recording import Actuator, Recording
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -46,17 +47,28 @@ class Row:
 
 
 def summarize(recording: Recording, vehicle: DataclassInstance) -> list[Row]:
-    """Measure all actuators of a recording.
+    """Measure all actuators of a recording; drives up to where something first stopped their wheels.
 
     Args:
         recording: The run.
         vehicle: Parameter group of the vehicle model that ran.
     """
     rows: list[Row] = []
+    free = min((touch.begin for touch in recording.touches), default=math.inf)
     for actuator in recording.actuators:
+        if actuator.kind == "drive":
+            actuator = _before(actuator, free)
         response = measure(actuator, recording.commands.time)
         rows += _rows(actuator.name, actuator.kind, response, vehicle)
     return rows
+
+
+def _before(actuator: Actuator, end: float) -> Actuator:
+    """Its samples before a time [s]."""
+    known = actuator.time < end
+    return dataclasses.replace(
+        actuator, time=actuator.time[known], reference=actuator.reference[known], response=actuator.response[known]
+    )
 
 
 def _rows(name: str, kind: str, response: ActuatorResponse, vehicle: DataclassInstance) -> Iterator[Row]:

@@ -12,7 +12,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 
-from vds_gz.study.report.style import INK, STYLE
+from vds_gz.study.report.style import INK, OBSTACLE, STYLE, TOUCHED
 from vds_gz.world.outline import heights, outlines
 from vds_gz.world.packing import Thing
 from vds_gz.world.scene import Scene
@@ -20,6 +20,12 @@ from vds_gz.world.shapes import Array
 
 #: What is no higher than this is ground, and has no name in the picture [m].
 FLAT = 0.05
+
+#: What begins higher than this bumps into no vehicle [m].
+ABOVE = 2.5
+
+#: So much of the world is shown around a path, in parts of its extent.
+AROUND = 0.3
 
 #: So many rays look for what a lidar would meet, from each of so many places.
 RAYS, PLACES = 720, 12
@@ -45,12 +51,24 @@ def draw(scene: Scene, path: Path, height: float) -> None:
             edge = "face" if heights(thing)[1] <= FLAT else (*mpl.colors.to_rgb(INK), 0.35)
             axes.add_collection(PolyCollection(covered[thing], facecolors=[thing.colour], edgecolors=edge, lw=0.6))
         met = _met(scene, low, high, height)
-        axes.plot(*met.T, ".", color="#c1121f", markersize=1.6, label=f"what level rays {height:g} m above z = 0 meet")
+        axes.plot(*met.T, ".", color=TOUCHED, markersize=1.6, label=f"what level rays {height:g} m above z = 0 meet")
         _name(axes, covered)
         axes.set(title=scene.name, xlabel="x [m]", ylabel="y [m]", aspect="equal")
         axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
         axes.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), borderpad=0.0, markerscale=5.0)
         figure.savefig(path, dpi=130)
+
+
+def draw_obstacles(axes: Axes, scene: Scene, path: Array) -> None:
+    """Draw what can be bumped into beneath a path (n, 2) [m], as far as it is near the path."""
+    for thing in scene.collisions.things:
+        lowest, highest = heights(thing)
+        if lowest < ABOVE and highest > FLAT:
+            polygons = PolyCollection(outlines(thing), facecolors=[OBSTACLE], edgecolors="face", lw=0.6, zorder=1)
+            axes.add_collection(polygons, autolim=False)
+    low, high = path.min(axis=0), path.max(axis=0)
+    margin = AROUND * max(high - low) + 1.0
+    axes.update_datalim([low - margin, high + margin])
 
 
 def _extent(covered: Mapping[Thing, list[Array]]) -> tuple[Array, Array]:

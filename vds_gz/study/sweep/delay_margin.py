@@ -1,4 +1,4 @@
-"""How much more dead time a controlled vehicle bears before its error leaves a bound."""
+"""How much more dead time a controlled vehicle tolerates before its error leaves a bound."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from vds_gz.fleet.closed_loop import ClosedLoop
 from vds_gz.fleet.fleet import Fleet
 from vds_gz.fleet.path import Path
-from vds_gz.fleet.program import WIDTH
 from vds_gz.fleet.tracking import DIVERGED, LEFT, RUNNING
 from vds_gz.parameters.controllers import ControllerParameters
 from vds_gz.vehicle.model import AnyModel
@@ -26,8 +25,11 @@ Flags = NDArray[np.bool_]
 #: How the dead times of actuators end in the parameters of all models.
 DEAD_TIMES = ("dead_time", "time_delay")
 
-#: The bisection ends at this [s].
-RESOLUTION = 0.001
+#: Additional dead times are whole numbers of milliseconds, so many a second.
+MILLISECONDS = 1000
+
+#: They are scanned in steps of so many.
+STEPS = (64, 16, 4, 1)
 
 #: Vehicles that are run together.
 TOGETHER = 2048
@@ -68,9 +70,9 @@ class Task:
 def delay_margins(
     task: Task, model: AnyModel, vehicles: Sequence[Any], controllers: Sequence[ControllerParameters]
 ) -> Reals:
-    """The most additional dead time with which each vehicle stays within the bound [s], in all of its actuators.
+    """The additional dead time in all actuators up to which each vehicle stays within the bound [s].
 
-    All vehicles are bisected at once, each run beside the others; where there are few, several dead times of each.
+    Vehicles and dead times are run beside each other.
 
     Args:
         task: What to do.
@@ -79,11 +81,11 @@ def delay_margins(
         controllers: Of each its controller's parameters.
 
     Returns:
-        One a vehicle: 0 where it leaves the bound as it is, ``longest`` where it does not leave it with that either.
+        One a vehicle: 0 where it leaves the bound as it is, ``longest`` where it leaves it with none.
     """
-    most = round(task.longest / RESOLUTION)
-    last = bisect(_Candidates(task, model, vehicles, controllers).stay, len(vehicles), most)
-    return np.maximum(last, 0) * RESOLUTION
+    most = round(task.longest * MILLISECONDS)
+    last = last_before_leaving(_Candidates(task, model, vehicles, controllers).stay, len(vehicles), most)
+    return np.maximum(last, 0) / MILLISECONDS
 
 
 def linear_delay_margin(k1: float, k2: float, speed: float) -> float:
@@ -104,27 +106,27 @@ def linear_delay_margin(k1: float, k2: float, speed: float) -> float:
     return math.atan(k2 * w / (k1 * speed)) / w
 
 
-def bisect(stays: Callable[[Wholes, Wholes], Flags], count: int, most: int) -> Wholes:
-    """The last of 0 ... ``most`` at which each of some candidates stays, -1 where it does not at 0.
+def last_before_leaving(stays: Callable[[Wholes, Wholes], Flags], count: int, most: int) -> Wholes:
+    """The last of 0 ... ``most`` before the first at which each of some candidates leaves; -1 where that is 0.
+
+    Bisection would not do: a candidate that leaves at a value may stay at some larger ones. All values are scanned in
+    long steps, and then in shorter ones from one long step before the last that stays.
 
     Args:
         stays: (candidates, values), both of shape (n,) -> whether each candidate stays at the value.
         count: So many candidates.
-        most: The last value; candidates that stay there are not tried further.
+        most: The last value.
     """
-    low, high = np.full(count, -1), np.full(count, most + 1)
-    while len(open_ := np.flatnonzero(high - low > 1)):
-        probes = max(1, WIDTH // len(open_))
-        parts = np.arange(1, probes + 1)
-        gap = (high - low)[open_, np.newaxis]
-        values = low[open_, np.newaxis] + np.clip(gap * parts // (probes + 1), 1, gap - 1)
-        stayed = stays(np.repeat(open_, probes), values.ravel()).reshape(values.shape)
-        # The first that leaves counts, be there others beyond it that stay.
-        first = np.where(stayed.all(axis=1), probes, stayed.argmin(axis=1))
-        left, rows = first < probes, np.arange(len(open_))
-        low[open_] = np.where(first > 0, values[rows, np.maximum(first - 1, 0)], low[open_])
-        high[open_] = np.where(left, values[rows, np.minimum(first, probes - 1)], high[open_])
-    return low
+    begin, leaves = np.zeros(count, np.int64), np.full(count, most + 1)
+    last = begin
+    for step in STEPS:
+        probes = -((begin - leaves) // step)
+        rows = np.repeat(np.arange(count), probes)
+        values = begin[rows] + step * (np.arange(len(rows)) - np.repeat(np.cumsum(probes) - probes, probes))
+        np.minimum.at(leaves, rows, np.where(stays(rows, values), most + 1, values))
+        last = begin + (leaves - 1 - begin) // step * step
+        begin = np.maximum(last - step, 0)
+    return np.where(leaves > 0, last, -1)
 
 
 def later(parameters: Any, extra: float) -> Any:
@@ -149,13 +151,16 @@ class _Candidates:
     controllers: Sequence[ControllerParameters]
 
     def stay(self, candidates: Wholes, values: Wholes) -> Flags:
-        """Whether candidates, given by their numbers, stay with so much more dead time [RESOLUTION]."""
-        parts = (slice(begin, begin + TOGETHER) for begin in range(0, len(candidates), TOGETHER))
-        return np.concatenate([self._run(candidates[part].tolist(), values[part].tolist()) for part in parts])
+        """Whether candidates, given by their numbers, stay with so much more dead time [ms]."""
+        stayed = np.empty(len(candidates), bool)
+        for begin in range(0, len(candidates), TOGETHER):
+            part = slice(begin, begin + TOGETHER)
+            stayed[part] = self._run(candidates[part].tolist(), values[part].tolist())
+        return stayed
 
     def _run(self, candidates: list[int], values: list[int]) -> Flags:
         task = self.task
-        delayed = [later(self.vehicles[k], value * RESOLUTION) for k, value in zip(candidates, values, strict=True)]
+        delayed = [later(self.vehicles[k], value / MILLISECONDS) for k, value in zip(candidates, values, strict=True)]
         fleet = Fleet(self.model, delayed, step_rate=task.step_rate)
         gains = [self.controllers[k] for k in candidates]
         loop = ClosedLoop(fleet, task.path, task.controller, gains, rate=task.rate, bound=task.bound, laps=task.laps)

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 import vds_gz
-from vds_gz.errors import ArgumentError, FailureError
+from vds_gz.errors import PATH, ArgumentError, FailureError, takes
 from vds_gz.study.sweep.sweep import Shard, Sweep
 from vds_gz.study.sweep.table import Column, Table, whole, write_csv
 from vds_gz.study.workers.outcome import Failed
@@ -158,6 +158,7 @@ def _resumable() -> Iterator[None]:
         raise FailureError(f"{error}; what was done is kept, and --resume goes on from there") from None
 
 
+@takes(folder=PATH)
 def collect(folder: str | Path, *names: str) -> Table:
     """The runs of a sweep that are done, in their order.
 

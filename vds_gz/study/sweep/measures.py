@@ -62,7 +62,7 @@ CLOSED_LOOP = (
     Measure("distance", "m", "how far along the path the vehicle came"),
     Measure("finished", "s", "when it reached the end; infinite where it did not"),
     Measure("left", "s", "when its lateral error exceeded the bound; infinite where it did not"),
-    Measure("delay_margin", "s", "the most additional dead time with which it stays within the bound"),
+    Measure("delay_margin", "s", "the additional dead time up to which it stays within the bound"),
 )
 
 

@@ -106,6 +106,8 @@ class _Driven(Vehicle[Any, Any, Any]):
             nominal.vehicle,
             step_rate=nominal.step_rate,
             max_command_age=nominal.twist_reference_max_oldness,
+            dead_time_jitter=nominal.dead_time_jitter,
+            seed=nominal.random_seed,
         )
         self._fleet = Fleet(self.model, parameters, step_rate=nominal.step_rate)
         self._offsets = np.array(

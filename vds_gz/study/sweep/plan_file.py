@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import TypeAlias, TypeVar
@@ -203,7 +204,7 @@ class _Reader:
             return Grid(tuple(one.number() for one in found["grid"].items("numbers")))
         if set(found) == {"from", "to", "count"}:
             low, high, count = found["from"].number(), found["to"].number(), found["count"].whole(2, MOST_RUNS)
-            return Grid(tuple(low + (high - low) * k / (count - 1) for k in range(count)))
+            return Grid(_evenly(low, high, count))
         if set(found) == {"uniform"}:
             ends = [one.number() for one in found["uniform"].items("two numbers")]
             if len(ends) != 2 or not ends[0] < ends[1]:
@@ -302,3 +303,9 @@ def descriptions(sweep: Sweep, case: Case) -> Iterator[tuple[str, Description]]:
     """What is varied, with its unit and the value that it has in a case where it is not varied."""
     for name in sweep.space.variations:
         yield name, _known(case, name)
+
+
+def _evenly(low: float, high: float, count: int) -> tuple[float, ...]:
+    """Numbers from one to another, calculated as they are written: from 0.4 to 1.6 is 0.6, not 0.6000000000000001."""
+    begin, end = Fraction(repr(low)), Fraction(repr(high))
+    return tuple(float(begin + (end - begin) * k / (count - 1)) for k in range(count))

@@ -6,7 +6,7 @@ import logging
 import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from importlib.util import find_spec
 from multiprocessing import resource_tracker
 from typing import Generic, TypeVar
@@ -23,6 +23,7 @@ from distributed import (
     as_completed,
     get_worker,
 )
+from distributed.scheduler import NoWorkerError
 
 from vds_gz.errors import ArgumentError, FailureError
 from vds_gz.study.workers.outcome import Done, Failed, attempt
@@ -31,8 +32,14 @@ from vds_gz.study.workers.versions import differences, versions
 T = TypeVar("T")
 R = TypeVar("R")
 
-#: Of a cluster of our own. A worker gets its tasks one by one, so that only the task that it dies over is blamed.
-LOCAL = {"distributed.scheduler.allowed-failures": 20, "distributed.scheduler.worker-saturation": 1.0}
+#: Settings of a cluster of our own. A worker gets its tasks one by one, so that only the task that it dies over is
+#: blamed. A worker that died has any time to start again, as on a busy machine, but tasks without workers fail.
+LOCAL = {
+    "distributed.scheduler.allowed-failures": 20,
+    "distributed.scheduler.worker-saturation": 1.0,
+    "distributed.scheduler.no-workers-timeout": "5 minutes",
+    "distributed.deploy.lost-worker-timeout": "1000 days",
+}
 
 #: A scheduler must respond within this [s].
 PATIENCE = 5.0
@@ -85,8 +92,9 @@ def distribute(
 ) -> Iterator[Done[T, R] | Failed[T]]:
     """Do tasks on so many workers of this machine, or on those of a scheduler; as :func:`~.tasks.do_tasks`."""
     with _client(workers) as client:
-        _check_workers(client, notify)
-        client.register_plugin(work, name=work.name)
+        if not isinstance(workers, int):
+            _check_workers(client, notify)
+        _register(client, work)
         futures = client.map(_do, tasks, plugin=work.name, pure=False)
         pending = dict(zip((future.key for future in futures), tasks, strict=True))
         completed = as_completed(futures, with_results=True, raise_errors=False)
@@ -95,9 +103,25 @@ def distribute(
             task = pending.pop(future.key)
             future.release()  # else it would be done again if its worker died now
             if isinstance(result, CancelledError):
-                raise FailureError(f"the Dask scheduler at {client.scheduler.address} went away")
+                raise _went_away(client)
             yield result if isinstance(result, Done | Failed) else _failed(task, result[1])
-        client.unregister_worker_plugin(work.name)
+        with suppress(OSError):  # a worker died
+            client.unregister_worker_plugin(work.name)
+
+
+def _register(client: Client, work: Work[T, R]) -> None:
+    """Give each worker what it needs. One that dies meanwhile gets it when it starts again."""
+    while True:
+        try:
+            client.register_plugin(work, name=work.name)
+            return
+        except OSError:  # the others may not have it yet
+            if client.status != "running":
+                raise _went_away(client) from None
+
+
+def _went_away(client: Client) -> FailureError:
+    return FailureError(f"the Dask scheduler at {client.scheduler.address} went away")
 
 
 def _do(task: T, plugin: str) -> Done[T, object] | Failed[T]:
@@ -110,26 +134,32 @@ def _do(task: T, plugin: str) -> Done[T, object] | Failed[T]:
 def _failed(task: T, error: Exception) -> Failed[T]:
     if isinstance(error, KilledWorker):
         return Failed(task, f"{error.allowed_failures + 1} workers died while they did it")
+    if isinstance(error, NoWorkerError):
+        raise FailureError(f"all workers died, and none started again within {error.timeout:g} s")
     raise error
 
 
 @contextmanager
 def _client(workers: int | str) -> Iterator[Client]:
     """A client of a cluster of our own, or of somebody's scheduler."""
-    for name in ("distributed.client", "distributed.worker"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)  # what fails is said once, and by us
+    # What fails is said once, and by us; asyncio names errors of Dask's tasks that Dask does not look at.
+    for name in ("asyncio", "distributed.client", "distributed.worker"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     with ExitStack() as stack:
         if isinstance(workers, int):
             stack.enter_context(dask.config.set(LOCAL))
             one_thread = {"NUMBA_NUM_THREADS": "1"}
             with _interrupts_held():
-                cluster = LocalCluster(
-                    n_workers=workers,
-                    threads_per_worker=1,
-                    dashboard_address="127.0.0.1:0",  # any port; a taken one would be told of
-                    silence_logs=logging.CRITICAL,
-                    env=one_thread,
-                )
+                try:
+                    cluster = LocalCluster(
+                        n_workers=workers,
+                        threads_per_worker=1,
+                        dashboard_address="127.0.0.1:0",  # any port; a taken one would be told of
+                        silence_logs=logging.CRITICAL,
+                        env=one_thread,
+                    )
+                except RuntimeError as error:  # by which Dask says that a worker died as it started
+                    raise FailureError(f"{workers} workers cannot be started on this machine: {error}") from None
                 stack.enter_context(cluster)
             yield stack.enter_context(Client(cluster))
             return
@@ -166,7 +196,7 @@ def _check_workers(client: Client, notify: Callable[[str], object]) -> None:
     wanted = versions()
     for address, found in client.run(versions, on_error="return").items():
         wrong = differences(found, wanted) if isinstance(found, dict) else f"has no vds_gz ({found})"
-        if wrong:
+        if wrong and not isinstance(found, OSError):  # by which Dask says that it died
             name = workers.get(address, {}).get("name", address)
             raise ArgumentError(f"worker '{name}' ({address}) {wrong}")
 

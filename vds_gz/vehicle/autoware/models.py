@@ -17,7 +17,7 @@ from vds_gz.vehicle.autoware.mechanism import MechanismCoefficients, mechanism_a
 from vds_gz.vehicle.autoware.state import AutowareCoefficients, AutowareState, at_rest
 from vds_gz.vehicle.autoware.steady import at
 from vds_gz.vehicle.autoware.steering import SteeringCoefficients
-from vds_gz.vehicle.autoware.step import actuate, move
+from vds_gz.vehicle.autoware.step import actuate, move, stop
 from vds_gz.vehicle.bicycle import axle_geometry, axle_joint_states, joints
 from vds_gz.vehicle.command import ACKERMANN, CONTROL, DIRECT, GEAR, PEDALS, SPEED, STEERING, TWIST
 from vds_gz.vehicle.model import (
@@ -149,7 +149,7 @@ def lagging_angle(p: parameters.LaggingSteeringParameters, dt: float) -> Steerin
 
 
 def lagging_angle_with_band(p: parameters.DelaySteerVelParameters, dt: float) -> SteeringCoefficients:
-    """It does, and it does not heed small deviations."""
+    """Steering with a dead zone."""
     c = lagging_angle(p, dt)
     c.dead_band = p.steer_dead_band
     return c
@@ -257,6 +257,7 @@ def model(
         actuator_states=actuator_states,
         limits=limits,
         geometry=geometry,
+        stop=stop,
         xacro=XACRO,
         feels_slopes=True,
     )

@@ -18,7 +18,7 @@ from vds_gz.vehicle.autoware.integrators import integrate
 from vds_gz.vehicle.autoware.mechanism import step_mechanism
 from vds_gz.vehicle.autoware.state import AutowareCoefficients, AutowareState
 from vds_gz.vehicle.autoware.steering import MECHANISM, geared_angle, prepare_steering
-from vds_gz.vehicle.bicycle import roll_wheels, steered_wheel_speed
+from vds_gz.vehicle.bicycle import roll_by, roll_wheels, steered_wheel_speed
 from vds_gz.vehicle.command import NEUTRAL, Command
 
 
@@ -52,6 +52,13 @@ def move(c: AutowareCoefficients, s: AutowareState, u: Command) -> None:
     s.y += s.advance_y
     s.heading += s.turn
     roll_wheels(c, s, u)
+
+
+def stop(c: AutowareCoefficients, s: AutowareState, rest: float) -> None:
+    """Stop speed, acceleration and wheels ``rest`` seconds before the end of a step; the steering goes on."""
+    roll_by(c, s, -rest)
+    s.v_x = s.acceleration = s.drive_acceleration = 0.0
+    set_wheel_speeds(c, s)
 
 
 def stops(c: AutowareCoefficients, s: AutowareState, v_before: float) -> bool:

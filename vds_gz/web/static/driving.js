@@ -114,6 +114,7 @@ export class Driving {
       v_y: lateral,
       yaw_rate: this.steers ? 0 : turn,
       steering_angle: this.steers ? turn : 0,
+      time: performance.now() / 1000, // so that the server knows which ones were kept back on the way
     });
   }
 

@@ -22,12 +22,12 @@ from vds_gz.parameters.autoware import ActuationCmdMechanicalParameters
 from vds_gz.study.identify.estimates import Estimate
 from vds_gz.study.identify.mechanism.log import MechanismLog
 from vds_gz.study.identify.mechanism.unknowns import DEAD_ZONE, FRICTION, Unknowns, with_values
-from vds_gz.study.identify.signals import Series
 from vds_gz.study.identify.solver.explanation import explain, with_correlation
 from vds_gz.study.identify.solver.gauss_newton import solve
 from vds_gz.study.identify.solver.profile import profile_intervals
 from vds_gz.study.identify.solver.protocol import Array
 from vds_gz.study.progress import Advance, ignore
+from vds_gz.study.signals import Series
 
 #: What is looked for unless others are named.
 FREE = ("kp", "ki", "kd", "inertia", "damping", "stiffness", FRICTION, DEAD_ZONE)

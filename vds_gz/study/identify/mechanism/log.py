@@ -18,8 +18,8 @@ from scipy.ndimage import uniform_filter1d
 
 from vds_gz.study.identify.estimates import noise
 from vds_gz.study.identify.mechanism.unknowns import Unknowns
-from vds_gz.study.identify.signals import Series, SignalError
 from vds_gz.study.identify.solver.protocol import Array, Evaluation, Indices, Mask, Problem, Space
+from vds_gz.study.signals import Series, SignalError
 from vds_gz.vehicle.autoware.arithmetic import limited
 from vds_gz.vehicle.autoware.mechanism import limit_command, restart, step_mechanism
 from vds_gz.vehicle.autoware.models import mechanism

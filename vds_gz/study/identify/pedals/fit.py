@@ -31,9 +31,9 @@ from vds_gz.study.identify.pedals.pieces import INTERVAL, STANDING
 from vds_gz.study.identify.pedals.record import SMOOTHING, record_of
 from vds_gz.study.identify.pedals.search import search
 from vds_gz.study.identify.pedals.speeds import median_speed
-from vds_gz.study.identify.signals import Series, SignalError
 from vds_gz.study.identify.solver.protocol import Mask
 from vds_gz.study.progress import Advance, ignore
+from vds_gz.study.signals import Series, SignalError
 
 #: A cell that fewer seconds of data tell of is filled from its neighbours [s].
 LEAST_SECONDS = 0.2

@@ -6,7 +6,7 @@ import numpy as np
 
 from vds_gz.study.identify.estimates import Array
 from vds_gz.study.identify.pedals.grid import shares_of
-from vds_gz.study.identify.signals import Series
+from vds_gz.study.signals import Series
 
 
 class HeldPedal:

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from vds_gz.study.identify.estimates import Array
-from vds_gz.study.identify.signals import SignalError
 from vds_gz.study.identify.solver.protocol import Indices, Mask
+from vds_gz.study.signals import SignalError
 
 #: The motion is integrated in steps of this length; what the pedals do within one is taken as its mean [s].
 INTERVAL = 0.04

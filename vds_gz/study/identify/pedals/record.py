@@ -16,7 +16,7 @@ from vds_gz.study.identify.pedals.grid import Grid, shares_of
 from vds_gz.study.identify.pedals.held import HeldPedal
 from vds_gz.study.identify.pedals.pieces import INTERVAL, STANDING, Pieces, pieces_of
 from vds_gz.study.identify.pedals.speeds import Bins, SpeedNoise, binned, median_speed, noise_of
-from vds_gz.study.identify.signals import Series, SignalError
+from vds_gz.study.signals import Series, SignalError
 
 #: Pedals and speeds must overlap by this [s].
 LEAST_TIME = 2.0

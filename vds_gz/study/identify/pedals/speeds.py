@@ -8,8 +8,8 @@ import numpy as np
 from scipy.ndimage import median_filter
 
 from vds_gz.study.identify.estimates import Array
-from vds_gz.study.identify.signals import Series
 from vds_gz.study.identify.solver.noise import APPROACH, Sizes, weights
+from vds_gz.study.signals import Series
 
 #: Speeds within this time are averaged to one [s].
 BIN = 0.1

@@ -15,7 +15,7 @@ from vds_gz.study.identify.problem.segments import Segment, segments_of
 from vds_gz.study.identify.problem.setup import Setup
 from vds_gz.study.identify.problem.simulation import Experiment
 from vds_gz.study.identify.reach import Reach
-from vds_gz.study.identify.signals import MeasuredChannel
+from vds_gz.study.signals import MeasuredChannel
 
 #: Noise of what never changed, in its unit.
 STILL = 1e-6

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vds_gz.parameters.autoware import MAX_STEER_LIM
-from vds_gz.parameters.declaration import Description, ParameterGroup, describe
+from vds_gz.parameters.declaration import LARGEST, Description, ParameterGroup, describe
 from vds_gz.study.identify.estimates import Array
 from vds_gz.vehicle.autoware.models import SHORTEST_TIME_CONSTANT
 
@@ -276,10 +276,9 @@ def other_parameters(parameters: ParameterGroup, taken: Sequence[str]) -> dict[s
 
 def _bounds(one: Description) -> tuple[float, float]:
     """Of a parameter; one that is greater than 0 stays clear of it."""
-    low = one.minimum
-    if one.positive:
-        low = 1e-3
-    return low, one.maximum
+    low = max(one.minimum, 1e-3) if one.minimum > 0.0 else one.minimum
+    # Bounds that every number has are no knowledge of this one.
+    return (-math.inf if low <= -LARGEST else low), (math.inf if one.maximum >= LARGEST else one.maximum)
 
 
 def with_numbers(parameters: ParameterGroup, numbers: Mapping[str, float]) -> ParameterGroup:

@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 
 from vds_gz.study.identify.estimates import Array
-from vds_gz.study.identify.signals import Commands, MeasuredChannel, SignalError, Signals
+from vds_gz.study.signals import Commands, MeasuredChannel, SignalError, Signals
 from vds_gz.vehicle.schedule import Records
 
 #: Pieces are at most so long [s], and what was commanded this long before a cut is simulated [s].

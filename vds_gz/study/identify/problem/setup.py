@@ -31,7 +31,7 @@ from vds_gz.study.identify.problem.parameters import (
 )
 from vds_gz.study.identify.problem.segments import FEWEST
 from vds_gz.study.identify.problem.simulation import VehicleFamily
-from vds_gz.study.identify.signals import QUANTITIES, MeasuredChannel, SignalError, Signals
+from vds_gz.study.signals import QUANTITIES, MeasuredChannel, SignalError, Signals
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.command import ACKERMANN, CONTROL, TWIST, CommandKind
 from vds_gz.vehicle.model import AnyModel

@@ -1,0 +1,55 @@
+"""A custom command type: a radio control that sends a speed and a curvature.
+
+    python examples/own_command.py
+
+In a package of yours, an entry point of the group ``vds_gz.commands`` makes the command type known to every vehicle
+that takes velocities, and to every tool, as ``examples/pyproject.toml`` does.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from vds_gz import Command, load_vehicle, twist
+from vds_gz.interface.commands import CommandType, Reference
+from vds_gz.interface.topics import Topic
+from vds_gz.vehicle.command import TWIST
+
+
+class Curvature(NamedTuple):
+    """A speed [m/s] and a curvature [1/m]."""
+
+    speed: float
+    curvature: float
+
+    def command(self) -> Command:
+        """What the vehicle gets."""
+        return twist(self.speed, 0.0, self.speed * self.curvature)
+
+    def reference(self) -> Reference:
+        """The velocities that are asked for: along x and y [m/s], and the yaw rate [rad/s]."""
+        return Reference(self.speed, 0.0, self.speed * self.curvature)
+
+
+CURVATURE = CommandType(
+    "curvature",
+    TWIST,
+    Topic("curvature_cmd", "geometry_msgs/msg/PointStamped"),
+    Curvature,
+    ("point.x", "point.y"),
+    "speeds and curvatures",
+    "header.stamp",
+)
+
+
+def main() -> None:
+    """Drive a circle of 2 m."""
+    vehicle = load_vehicle("indoor_robot", {"twist_reference_max_oldness": 10.0})
+    vehicle.enter(Curvature(0.4, 0.5).command(), time=0)
+    vehicle.advance(8_000_000_000)
+    motion = vehicle.motion()
+    print(f"the robot drives on a circle of {motion.v_x / motion.yaw_rate:.2f} m")
+
+
+if __name__ == "__main__":
+    main()

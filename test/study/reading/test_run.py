@@ -1,0 +1,131 @@
+"""A run is read from any bag or table that identify takes, with the times of the vehicle."""
+
+import gzip
+
+import numpy as np
+import pytest
+from helpers.bag_files import write_bag
+
+from vds_gz.cli import main
+from vds_gz.errors import VdsGzError
+from vds_gz.ros.messages.factory import open_types
+from vds_gz.study.compare.alignment import align
+from vds_gz.study.reading.run import read
+from vds_gz.study.recording import RecordingError
+
+
+def rows(time, *columns):
+    return "".join(",".join(map(repr, map(float, row))) + "\n" for row in zip(time, *columns, strict=True))
+
+
+def test_the_table_of_identify_goes_through_compare_and_replay(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    time = 0.02 * np.arange(1500)
+    speed = np.interp(time, np.arange(31.0), np.random.default_rng(0).uniform(0.0, 1.0, 31)).round(3)
+    late = np.interp(time - 0.2, time, speed)
+    head = "time,v_x_command,yaw_rate_command,v_x_measured\n"
+    (tmp_path / "a.csv").write_text(head + rows(time, speed, 0.0 * time, speed))
+    cells = "".join(f"{t + 5.0},{v},0,\n{t + 5.001},,,{m}\n" for t, v, m in zip(time, speed, late, strict=True))
+    (tmp_path / "b.csv.gz").write_bytes(gzip.compress((head + cells).encode()))
+    assert main(["compare", "a.csv", "b.csv.gz"]) == 0
+    said = capsys.readouterr().out
+    assert "B against A: speed 20" in said
+    assert "NaN" not in said, "an empty cell is no remark"
+    assert main(["replay", "b.csv.gz", "--preset", "indoor_robot", "-o", "model.csv"]) == 0
+    assert main(["compare", "b.csv.gz", "indoor_robot"]) == 0
+
+
+@pytest.mark.parametrize(("begin", "end"), [(0.0, 30.0), (7.0, 30.0), (0.0, 21.0), (4.0, 26.0)])
+def test_runs_are_aligned_by_what_was_commanded_wherever_they_begin(tmp_path, begin, end):
+    time = 0.05 * np.arange(600)
+    speed = np.repeat(np.random.default_rng(1).uniform(0.0, 1.0, 30), 20)
+    part = (time >= begin) & (time < end)
+    head = "time,v_x_command,v_x_measured\n"
+    for name, at, chosen in (("a", time, time >= 0.0), ("b", time + 100.0, part)):
+        (tmp_path / f"{name}.csv").write_text(head + rows(at[chosen], speed[chosen], speed[chosen]))
+    found = align(read(tmp_path / "a.csv"), read(tmp_path / "b.csv"))
+    assert not found.doubt
+    a, b = (read(tmp_path / f"{name}.csv").motion.time[0] for name in "ab")
+    assert (found.b - found.a) == pytest.approx(100.0, abs=1e-6)
+    assert (a, b) == (0.0, 100.0 + begin)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_other_commands_are_no_alignment(tmp_path, seed):
+    time = 0.05 * np.arange(600)
+    for name, k in (("a", 0), ("b", 1)):
+        speed = np.repeat(np.random.default_rng(2 * seed + k).uniform(0.0, 1.0, 30), 20)
+        (tmp_path / f"{name}.csv").write_text("time,v_x_command,v_x\n" + rows(time, speed, speed))
+    assert "differ" in align(read(tmp_path / "a.csv"), read(tmp_path / "b.csv")).doubt
+
+
+def test_velocities_come_from_a_pose_where_nothing_else_was_measured(tmp_path):
+    time = 0.02 * np.arange(500)
+    heading = 0.5 * time
+    head = "time,v_x_command,x,y,heading\n"
+    (tmp_path / "a.csv").write_text(
+        head + rows(time, 0.0 * time, 2.0 * np.sin(heading), -2.0 * np.cos(heading), heading)
+    )
+    motion = read(tmp_path / "a.csv").motion
+    assert motion.v_x == pytest.approx(np.ones(len(motion.time)), abs=1e-3)
+    assert motion.yaw_rate == pytest.approx(0.5 * np.ones(len(motion.time)), abs=1e-9)
+
+
+def test_what_tells_nothing_of_a_vehicle_is_refused(tmp_path):
+    (tmp_path / "a.csv").write_text("time,v_x_command\n0,1\n1,2\n")
+    with pytest.raises(RecordingError, match="no column with measurements"):
+        read(tmp_path / "a.csv")
+
+
+def test_a_pose_too_sparse_for_velocities_is_refused(tmp_path):
+    time = np.arange(3.0)
+    (tmp_path / "a.csv").write_text("time,v_x_command,x,y,heading\n" + rows(time, time, time, time, time))
+    with pytest.raises(RecordingError, match=r"fewer than 2 samples of each velocity"):
+        read(tmp_path / "a.csv")
+
+
+def test_a_column_without_samples_hides_no_other_source_of_its_quantity(tmp_path):
+    head = "time,v_x,v_y,yaw_rate,imu_yaw_rate,drive_reference,drive_actual\n"
+    cells = "".join(f"{0.1 * k},1,,,{k},1,1\n" for k in range(5))
+    (tmp_path / "a.csv").write_text(head + cells)
+    run = read(tmp_path / "a.csv")
+    assert run.motion.yaw_rate.tolist() == [0.0, 1.0, 2.0, 3.0, 4.0]
+    assert run.commands.time.tolist() == [0.0]
+
+
+def test_the_speed_of_a_table_is_base_link_s_and_not_a_wheel_s(tmp_path):
+    """They differ where the drive is on the steered wheel."""
+    drive = "time,speed,steering_angle\n0,1,0.8\n2,1,0.8\n"
+    (tmp_path / "drive.csv").write_text(drive)
+    table = tmp_path / "forklift.csv"
+    assert main(["replay", str(tmp_path / "drive.csv"), "--preset", "forklift", "-o", str(table)]) == 0
+    columns = np.genfromtxt(table, delimiter=",", names=True)
+    assert np.max(np.abs(columns["v_x"] - columns["drive_actual"])) > 0.2
+    assert read(table).motion.v_x.tolist() == columns["v_x"].tolist()
+
+
+@pytest.mark.parametrize("folder", ["a", "several"])
+def test_commands_outside_a_vehicle_s_namespace_are_found(tmp_path, folder):
+    """Though the vehicle has a topic of a type of commands, which is a measurement."""
+    types, messages = open_types(), []
+    topics = {
+        "/robot1/odom": "nav_msgs/msg/Odometry",
+        "/robot1/twist_actual": "geometry_msgs/msg/TwistStamped",
+        "/mux_cmd": "geometry_msgs/msg/TwistStamped",
+    }
+    for k in range(5):
+        for topic, kind in topics.items():
+            message = types.new(kind)
+            message.header.stamp.sec = k
+            messages.append((topic, k * 10**9, message))
+    write_bag(tmp_path / folder, "mcap", topics, messages)
+    assert read(tmp_path / folder, "/robot1").command_topics == ("/mux_cmd",)
+    del topics["/mux_cmd"]
+    write_bag(tmp_path / f"{folder} without", "mcap", topics, [one for one in messages if one[0] in topics])
+    assert read(tmp_path / f"{folder} without").command_topics == ()
+
+
+@pytest.mark.parametrize("name", ["nowhere.csv", "nowhere.csv.gz"])
+def test_a_missing_table_is_named_as_missing(tmp_path, name):
+    with pytest.raises(VdsGzError, match=rf"{name}' does not exist \(looked in "):
+        read(tmp_path / name)

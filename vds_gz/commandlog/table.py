@@ -1,0 +1,207 @@
+"""Tables of commands and recordings: the one reader of CSV files, and the names of their columns.
+
+A table is a text file, which may be compressed (``.csv.gz``). Its first row names the columns; lines that begin with #
+are comments. The column ``time`` [s] is required and must not decrease. All numbers are in SI units. An empty cell is
+no sample: a command holds until the next one, and a measurement has no value there. So commands and measurements may
+have rows of their own.
+
+Commands stand in the columns of :data:`COMMANDED`, measurements in those of :data:`MEASURED` and :data:`POSE` and in
+columns such as ``imu_yaw_rate`` and ``<joint>_velocity``. ``drive``, ``replay``, ``identify`` and ``compare`` read the
+same file: the first two take its commands. A table with commands only may have the older names of
+:mod:`vds_gz.commandlog.csv`.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import math
+import zlib
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+from vds_gz.errors import VdsGzError
+
+#: How the names of tables end.
+SUFFIXES = (".csv", ".csv.gz")
+
+#: Longest time from the first row to the last [s]: more than a day. Longer ones cannot be simulated in reasonable time.
+LONGEST_SPAN = 1e5
+
+#: Later times have no room for milliseconds in double precision [s].
+LATEST = 1e11
+
+#: Messages show no more characters of a cell.
+LONGEST_CELL = 40
+
+#: Columns with commands, by quantity; the first that is there counts.
+COMMANDED: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "v_x": ("v_x_command", "speed_command", "cmd_v_x", "drive_reference"),
+        "v_y": ("v_y_command", "cmd_v_y"),
+        "yaw_rate": ("yaw_rate_command", "cmd_yaw_rate"),
+        "steering": ("steering_command", "steering_angle_command", "cmd_steering", "steering_reference"),
+        "acceleration": ("acceleration_command",),
+        "gear": ("gear_command", "gear"),
+        "steering_rate_limit": ("steering_rate_limit",),
+        "acceleration_limit": ("acceleration_limit",),
+    }
+)
+
+#: Columns with commands of a car with pedals. Without one for ``wheel``, ``steering_command`` is the wheel's.
+PEDALS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "accel": ("accel", "accel_cmd", "accel_pedal", "throttle"),
+        "brake": ("brake", "brake_cmd", "brake_pedal"),
+        "wheel": ("wheel", "steer_cmd", "steering_wheel"),
+    }
+)
+
+#: Columns with measurements, by quantity.
+MEASURED: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "v_x": ("v_x_measured", "speed_measured", "v_x", "drive_actual", "speed"),
+        "v_y": ("v_y_measured", "v_y"),
+        "yaw_rate": ("yaw_rate_measured", "yaw_rate"),
+        "steering": ("steering_measured", "steering_actual", "steering", "steering_angle"),
+    }
+)
+
+#: Columns with the pose of base_link.
+POSE: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {"x": ("x_measured", "x"), "y": ("y_measured", "y"), "heading": ("heading_measured", "heading", "yaw")}
+)
+
+
+class TableError(VdsGzError, ValueError):
+    """A table cannot be used. The message says where, what was found and what is needed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table that is read row by row.
+
+    Attributes:
+        path: The file.
+        names: Names of the columns.
+        head: Where they stand, in words.
+        cells: Line and cells of each row.
+    """
+
+    path: Path
+    names: Sequence[str]
+    head: str
+    cells: Iterator[tuple[int, list[str]]]
+
+    def rows(self, columns: Sequence[str]) -> Iterator[tuple[int, float, list[float | None]]]:
+        """Line, time [s] and the numbers in these columns of each row; None where a cell is empty.
+
+        Numbers may be NaN or infinite; times are finite and do not decrease.
+
+        Raises:
+            TableError: A cell is no number, a row has too few or too many cells, or the times cannot be used.
+        """
+        places = [self.names.index(name) for name in ("time", *columns)]
+        first: float | None = None
+        last = -math.inf
+        for line, cells in self.cells:
+            if len(cells) != len(self.names):
+                raise TableError(
+                    f"{self.path}, line {line}: there are {len(cells)} values for {len(self.names)} columns "
+                    f"({','.join(self.names)})"
+                )
+            try:
+                time, *numbers = [float(cell) if (cell := cells[place]) else None for place in places]
+            except ValueError:
+                raise TableError(self._no_number(line, cells, places)) from None
+            if time is None or not math.isfinite(time) or abs(time) > LATEST:
+                raise TableError(
+                    f"{self.path}, line {line}: 'time' is {'empty' if time is None else f'{time:g}'}; it must be a "
+                    f"finite number of seconds of at most {LATEST:g}"
+                )
+            first = time if first is None else first
+            if time < last:
+                raise TableError(
+                    f"{self.path}, line {line}: 'time' is {time:.9g} s, {last - time:g} s less than in the row before; "
+                    "time must not decrease. Is another column in its place?"
+                )
+            if time - first > LONGEST_SPAN:
+                raise TableError(
+                    f"{self.path}, line {line}: 'time' is {time - first:g} s after the first row; a table may last "
+                    f"{LONGEST_SPAN:g} s. Is it in ms, us or ns?"
+                )
+            last = time
+            yield line, time, numbers
+
+    def _no_number(self, line: int, cells: Sequence[str], places: Collection[int]) -> str:
+        place = next(place for place in places if cells[place] and not is_number(cells[place]))
+        cell = cells[place] if len(cells[place]) <= LONGEST_CELL else f"{cells[place][:LONGEST_CELL]}..."
+        return f"{self.path}, line {line}, column '{self.names[place]}': {cell!r} must be a number or empty"
+
+
+def is_table(path: Path) -> bool:
+    """Whether a path is that of a table, by its name."""
+    return path.name.endswith(SUFFIXES)
+
+
+def open_table(path: Path, needed: str) -> Table:
+    """A table, by its file.
+
+    Args:
+        path: The file.
+        needed: Which columns it takes, for messages.
+
+    Raises:
+        TableError: The file cannot be read, is empty, or its first row does not name the columns.
+    """
+    cells = _cells(path)
+    first = next(cells, None)
+    if first is None:
+        raise TableError(f"{path}: the file is empty; {needed}")
+    line, names = first
+    head = f"{path}, line {line}"
+    if all(map(is_number, names)):
+        raise TableError(f"{head}: the first row has numbers and must have the names of the columns; {needed}")
+    if repeated := sorted({name for name in names if name and names.count(name) > 1}):
+        raise TableError(f"{head}: column '{repeated[0]}' is there twice")
+    if "time" not in names:
+        raise TableError(f"{head}: there is no column 'time'; it has {','.join(names)}; {needed}")
+    return Table(path, names, head, cells)
+
+
+def find_column(names: Collection[str], quantity: str, columns: Mapping[str, tuple[str, ...]]) -> str | None:
+    """The column of a table with a quantity, by the names that it may have."""
+    return next((name for name in columns[quantity] if name in names), None)
+
+
+def is_number(text: str) -> bool:
+    """Whether a cell holds a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _cells(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Line numbers and cells, without comments and empty lines."""
+    try:
+        with _open(path) as file:
+            for number, line in enumerate(file, start=1):
+                text = line.strip()
+                if text and text[0] != "#":
+                    cells = next(csv.reader([text])) if '"' in text else text.split(",")
+                    yield number, [cell.strip() for cell in cells]
+    except FileNotFoundError:
+        raise TableError(f"'{path}' does not exist (looked in {Path.cwd()})") from None
+    except (OSError, EOFError, UnicodeDecodeError, csv.Error, zlib.error) as error:
+        raise TableError(f"'{path}' cannot be read as a table of text: {error}") from None
+
+
+def _open(path: Path) -> io.TextIOBase:
+    if path.suffix == ".gz":
+        return gzip.open(path, "rt", encoding="utf-8-sig")
+    return path.open(encoding="utf-8-sig")

@@ -1,0 +1,75 @@
+"""What a sensor that the node simulates is made from, and the sensors of a vehicle."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from vds_gz.interface.topics import Topic
+from vds_gz.parameters.node import NodeParameters
+from vds_gz.parameters.sensors import SensorParameters
+from vds_gz.ros.graph import Graph, Publisher, QoS
+from vds_gz.sensing.catalogue import SensorTypes
+from vds_gz.sensing.sensor import SensorOutput, SensorType, Stream
+from vds_gz.vehicle.model import Joint
+
+
+@dataclass(frozen=True, slots=True)
+class SensorSetup:
+    """A sensor on a vehicle.
+
+    Attributes:
+        graph: Where it publishes.
+        name: Its name.
+        type: Its type.
+        parameters: Its parameters, of the type's group.
+        joints: The vehicle's joints, in the order of ``BodyState.joints``.
+        frame_prefix: Put before the names of frames.
+        seed: Seed of its noise, together with its name.
+    """
+
+    graph: Graph
+    name: str
+    type: SensorType
+    parameters: SensorParameters
+    joints: Sequence[Joint] = ()
+    frame_prefix: str = ""
+    seed: int = 0
+
+    def frame(self, stream: Stream) -> str:
+        """The frame of a topic's messages."""
+        return self.frame_prefix + stream.frame(self.name)
+
+    def message(self, stream: Stream) -> Any:
+        """An empty message of a topic in its frame."""
+        message = self.graph.message(stream.ros_type)
+        message.header.frame_id = self.frame(stream)
+        return message
+
+    def topic(self, stream: Stream) -> Topic:
+        """One of the sensor's topics."""
+        return Topic(stream.topic(self.name), stream.ros_type, QoS(stream.depth))
+
+    def publisher(self, stream: Stream, qos: QoS | None = None) -> Publisher:
+        """Announce a topic, with the quality of service of the bridge if none is given."""
+        return self.graph.publisher(stream.topic(self.name), stream.ros_type, qos or QoS(stream.depth))
+
+
+def sensor_outputs(
+    graph: Graph, parameters: NodeParameters, joints: Sequence[Joint] = (), *, beside_gazebo: bool = False
+) -> list[SensorOutput]:
+    """Announce the topics of all sensors that the node simulates.
+
+    Args:
+        graph: Where they publish.
+        parameters: Of the node.
+        joints: Of the vehicle.
+        beside_gazebo: Gazebo simulates those that have a Gazebo side.
+    """
+    types = SensorTypes()
+    setups = [
+        SensorSetup(graph, name, types[sensor.type], sensor, joints, parameters.frame_prefix, parameters.random_seed)
+        for name, sensor in parameters.sensors.items()
+    ]
+    return [setup.type.make(setup) for setup in setups if not (beside_gazebo and setup.type.gazebo)]

@@ -1,0 +1,49 @@
+"""The toolbox for custom types of sensors: parameters, the body's state, noise, and a :class:`SensorType`.
+
+``examples/own_sensor.py`` and the page on extending show how they fit together. What stands in ``__all__`` is part of
+the public interface.
+"""
+
+from vds_gz.geometry.se3 import Transform
+from vds_gz.interface.sensors.setup import SensorSetup
+from vds_gz.interface.sensors.single_topic import SingleTopicOutput
+from vds_gz.parameters.declaration import ParameterGroup, choice, flag, integer, real
+from vds_gz.parameters.sensors import kind, noise, place, rate, straight
+from vds_gz.sensing.body import BodyState
+from vds_gz.sensing.body_motion import mounted, placement
+from vds_gz.sensing.sample_noise import SampleNoise, sample_number
+from vds_gz.sensing.sensor import GazeboSide, SensorOutput, SensorType, Stream
+from vds_gz.vehicle.model import Joint, JointStates
+
+__all__ = [
+    # Parameters: each with default, unit, bounds and meaning
+    "ParameterGroup",
+    "real",
+    "integer",
+    "flag",
+    "choice",
+    # Parameters that most sensors have
+    "kind",
+    "place",
+    "straight",
+    "rate",
+    "noise",
+    # The record
+    "SensorType",
+    "Stream",
+    "GazeboSide",
+    # A sensor that measures and publishes
+    "SensorSetup",
+    "SensorOutput",
+    "SingleTopicOutput",
+    # What it measures: the body's state, its place, its joints
+    "BodyState",
+    "Transform",
+    "Joint",
+    "JointStates",
+    "mounted",
+    "placement",
+    # Noise that is the same in every run of one seed
+    "SampleNoise",
+    "sample_number",
+]

@@ -1,0 +1,148 @@
+"""What is wrong with what a vehicle model declares: parameters, joints, actuators, limits, geometry, drawing."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from vds_gz.description.urdf_reader import DescriptionError, Robot
+from vds_gz.description.urdf_writer import urdf
+from vds_gz.modelling.samples import WHOLE, random_parameters, with_values
+from vds_gz.parameters.declaration import Description, ParameterError, ParameterGroup, describe
+from vds_gz.vehicle.model import Actuator, AnyModel, Joint, VehicleGeometry, VehicleLimits
+
+DT = 1e-3
+
+#: Types of joints that move without end, and that of a hinge.
+_MOVING = ("continuous", "revolute")
+
+_MOTION = ("x", "y", "heading", "v_x", "v_y", "yaw_rate")
+
+
+def parameter_faults(model: AnyModel, random: np.random.Generator) -> Iterator[str]:
+    """Parameters without a description, unit, meaning or bounds, and bounds that do not hold."""
+    yield from _group_faults(model.parameters())
+    default = model.parameters()
+    for described in describe(default):
+        name = f"parameter '{described.name}'"
+        if not described.doc:
+            yield f"{name} has no meaning; describe it in one sentence"
+        if described.type not in ("double", "integer"):
+            continue
+        if described.type == "double" and not described.unit:
+            yield f"{name} has no unit; give its SI unit, or '-' for a ratio"
+        if not _bounded(described):
+            yield f"{name} has no bounds; give a finite minimum and maximum"
+        elif not _refuses_wrong_values(default, described):
+            yield (
+                f"{name} takes values outside its bounds; leave __post_init__ to ParameterGroup and put conditions on "
+                "several parameters into check_together"
+            )
+
+
+def _group_faults(group: Any, prefix: str = "") -> Iterator[str]:
+    """Groups that do not derive from ParameterGroup and fields without a description, nested groups included."""
+    kind = type(group).__name__
+    if not isinstance(group, ParameterGroup):
+        yield (
+            f"parameters: {kind} is not a ParameterGroup, so nothing checks its values; derive it from "
+            "vds_gz.modelling.ParameterGroup"
+        )
+    described = {description.name for description in describe(group)}
+    for field in dataclasses.fields(group):
+        value = getattr(group, field.name)
+        if dataclasses.is_dataclass(value):
+            yield from _group_faults(value, f"{prefix}{field.name}.")
+        elif field.name not in described:
+            yield (
+                f"parameter '{prefix}{field.name}' of {kind} has no unit, bounds and meaning; declare it with real(), "
+                "integer(), flag() or choice()"
+            )
+
+
+def _bounded(described: Description) -> bool:
+    return math.isfinite(described.minimum) and math.isfinite(described.maximum)
+
+
+def _refuses_wrong_values(group: Any, described: Description) -> bool:
+    low, high = described.minimum, described.maximum
+    if described.type == "double":
+        below, above = math.nextafter(low, -math.inf), math.nextafter(high, math.inf)
+    else:
+        below, above = int(low) - 1, int(high) + 1
+    for wrong in (math.nan, below, above):
+        try:
+            with_values(group, {described.name: wrong})
+        except ParameterError:
+            continue
+        return False
+    return True
+
+
+def description_faults(model: AnyModel, random: np.random.Generator) -> Iterator[str]:
+    """Joints, actuators, limits and geometry that do not fit each other or the state."""
+    if not any(kind in model.accepts for kind in WHOLE):
+        yield f"accepts is {set(model.accepts)}; it must have a kind of whole command, such as TWIST or ACKERMANN"
+    if not all(isinstance(actuator, Actuator) for actuator in model.actuators) or not model.actuators:
+        yield f"actuators is {model.actuators!r}; it must be a tuple of at least one Actuator"
+        return
+    p = model.parameters()
+    c = model.coefficients(p, DT)
+    s = model.at_rest(c)
+    for name in ("dt", "base_link_offset"):
+        if not hasattr(c, name):
+            yield f"coefficients have no '{name}'; every model's have it"
+    for name in _MOTION:
+        if not hasattr(s, name):
+            yield f"the state has no '{name}'; every model's has it"
+    if getattr(c, "dt", DT) != DT:
+        yield f"coefficients.dt is {c.dt}; it must be the length of a step, here {DT} s"
+    yield from _joint_faults(model, p, c, s)
+    reports, wanted = model.actuator_states(c, s), len(model.actuators)
+    if len(reports) != wanted:
+        yield f"actuator_states gives {len(reports)} states; it must be {wanted}, as many as there are actuators"
+    limits = model.limits(p)
+    if not isinstance(limits, VehicleLimits) or not 0.0 <= limits.speed < math.inf:
+        yield f"limits gives {limits!r}; it must be VehicleLimits of a speed of at least 0 (0: unlimited)"
+    geometry = model.geometry(p)
+    if not isinstance(geometry, VehicleGeometry) or not geometry.wheels or not geometry.tire_diameter > 0.0:
+        yield f"geometry gives {geometry!r}; it must be VehicleGeometry with wheels and a tire diameter above 0"
+        return
+    steers = any(actuator.kind == "steering" for actuator in model.actuators)
+    if steers and not geometry.wheel_base > 0.0:
+        yield "geometry gives a wheel base of 0 for a vehicle that steers; it must be the distance between its axles"
+    if not steers and not geometry.yaw_arm > 0.0:
+        yield "geometry gives a yaw arm of 0 for a vehicle that turns by its wheels' speeds; see VehicleGeometry"
+
+
+def _joint_faults(model: AnyModel, p: Any, c: Any, s: Any) -> Iterator[str]:
+    joints, states = model.joints(p), model.joint_states(c, s)
+    if not all(isinstance(joint, Joint) for joint in joints):
+        yield f"joints gives {joints!r}; it must be a tuple of Joint"
+        return
+    names = [joint.name for joint in joints]
+    if len(set(names)) < len(names):
+        yield f"joints gives the names {names}; each name must be unique"
+    for what, numbers in (("positions", states.positions), ("velocities", states.velocities)):
+        if len(numbers) != len(joints):
+            yield f"joint_states gives {len(numbers)} {what} for {len(joints)} joints; give one for each"
+
+
+def drawing_faults(model: AnyModel, random: np.random.Generator) -> Iterator[str]:
+    """Joints that the drawing lacks, and moving joints of the drawing that the model does not know."""
+    for p in (model.parameters(), random_parameters(model, random), random_parameters(model, random)):
+        try:
+            robot = Robot(urdf(model.name, p, model.xacro))
+        except DescriptionError as error:
+            yield f"drawing: {error}; set the model's xacro to the file that draws it"
+            return
+        moving = {joint.name for joint in robot.joints if joint.kind in _MOVING}
+        names = {joint.name for joint in model.joints(p)}
+        for name in sorted(names - moving):
+            yield f"joint '{name}' of joints() is not a moving joint of the drawing; draw it, or name it as there"
+        for name in sorted(moving - names):
+            yield f"joint '{name}' moves in the drawing and is not in joints(); add it, or draw it fixed"

@@ -1,0 +1,127 @@
+"""Random parameters and commands, for any vehicle model."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from vds_gz.parameters.declaration import Description, ParameterError, Value, describe
+from vds_gz.vehicle.command import ACKERMANN, CONTROL, DIRECT, DRIVE, PEDALS, REVERSE, TWIST, Command, CommandKind
+from vds_gz.vehicle.model import AnyModel
+
+#: Parameters that contradict each other are drawn again up to so many times, fewer of them each time.
+DRAWS = 8
+
+#: Commands for the whole vehicle; the others command one actuator only.
+WHOLE = (TWIST, ACKERMANN, PEDALS, CONTROL, DIRECT)
+
+
+def random_parameters(model: AnyModel, random: np.random.Generator, spread: float = 2.0) -> Any:
+    """The defaults with some flags and choices changed, and some numbers by a factor of up to ``spread``."""
+    default = model.parameters()
+    numbers = "double", "integer", "bool"
+    candidates = [candidate for candidate in describe(default) if candidate.type in numbers or candidate.choices]
+    share = 0.7
+    for _ in range(DRAWS):
+        drawn = [candidate for candidate in candidates if random.random() < share]
+        try:
+            return with_values(default, {item.name: random_value(item, random, spread) for item in drawn})
+        except ParameterError:
+            share *= 0.5
+    return default
+
+
+def random_value(described: Description, random: np.random.Generator, spread: float) -> Value:
+    """A value within the bounds: the default times a factor of up to ``spread``.
+
+    A default of 0 mostly switches something off. It becomes a small number, or stays 0 where the spread is below 2.
+    """
+    default = described.default
+    if described.choices:
+        return str(random.choice(described.choices))
+    if isinstance(default, bool):
+        return bool(random.random() < 0.5)
+    assert isinstance(default, (int, float))
+    small = random.uniform(0.0, 0.2) if spread >= 2.0 else 0.0
+    value = random.uniform(1.0 / spread, spread) * default if default else small
+    value = min(max(value, described.minimum), described.maximum)
+    return round(value) if described.type == "integer" else value
+
+
+def with_values(parameters: Any, values: Mapping[str, object]) -> Any:
+    """A copy of a parameter group with other values, by their dotted names.
+
+    Raises:
+        ParameterError: The group refuses them.
+    """
+    own: dict[str, object] = {}
+    nested: dict[str, dict[str, object]] = {}
+    for name, value in values.items():
+        first, _, rest = name.partition(".")
+        if rest:
+            nested.setdefault(first, {})[rest] = value
+        else:
+            own[first] = value
+    groups = {name: with_values(getattr(parameters, name), inner) for name, inner in nested.items()}
+    return dataclasses.replace(parameters, **own, **groups)
+
+
+def random_commands(model: AnyModel, parameters: Any, count: int, random: np.random.Generator) -> list[Command]:
+    """Commands of all kinds that the model accepts, up to twice its limits."""
+    kinds = [kind for kind in WHOLE if kind in model.accepts]
+    limits, geometry = model.limits(parameters), model.geometry(parameters)
+    speed = 2.0 * (limits.speed or 2.0)
+    yaw_rate = speed / (geometry.yaw_arm or geometry.wheel_base or 1.0)
+    angle = 2.0 * (limits.steering or 0.5)
+    return [_command(kinds[int(random.integers(len(kinds)))], speed, yaw_rate, angle, random) for _ in range(count)]
+
+
+def _command(kind: CommandKind, speed: float, yaw_rate: float, angle: float, random: np.random.Generator) -> Command:
+    """A command up to a speed [m/s], a yaw rate [rad/s] and a steering angle [rad]."""
+    v_x, v_y, turn, steering, push = random.uniform(-1.0, 1.0, 5).tolist()
+    limits = {"steering_rate": random.uniform(0.1, 5.0), "acceleration": random.uniform(0.1, 5.0)}
+    return Command(
+        kind,
+        v_x=speed * v_x,
+        v_y=speed * v_y,
+        yaw_rate=yaw_rate * turn,
+        steering_angle=angle * steering,
+        accel_pedal=max(push, 0.0),
+        brake_pedal=max(-push, 0.0),
+        steering_command=angle * steering,
+        target_acceleration=2.0 * push,
+        gear=DRIVE if v_x > 0.0 else REVERSE,
+        **(limits if kind == ACKERMANN and random.random() < 0.5 else {}),
+    )
+
+
+def dead_times(model: AnyModel, parameters: Any, dt: float) -> Iterator[Description]:
+    """The parameters that lengthen lists of the state: dead times."""
+    usual = list_lengths(model.at_rest(model.coefficients(parameters, dt)))
+    for described in describe(parameters):
+        if described.unit == "s" and described.type == "double":
+            longer = with_values(parameters, {described.name: longer_dead_time(described)})
+            if list_lengths(model.at_rest(model.coefficients(longer, dt))) != usual:
+                yield described
+
+
+def longer_dead_time(described: Description) -> float:
+    """A dead time [s] that is longer than the present one."""
+    assert isinstance(described.default, float)
+    return min(2.0 * described.default or 0.05, described.maximum)
+
+
+def list_lengths(state: object, prefix: str = "") -> dict[str, int]:
+    """How long the lists of a state are, by dotted names."""
+    assert dataclasses.is_dataclass(state)
+    lengths: dict[str, int] = {}
+    for field in dataclasses.fields(state):
+        value = getattr(state, field.name)
+        if isinstance(value, list):
+            lengths[prefix + field.name] = len(value)
+        elif dataclasses.is_dataclass(value):
+            lengths |= list_lengths(value, f"{prefix}{field.name}.")
+    return lengths

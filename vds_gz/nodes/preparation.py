@@ -1,0 +1,127 @@
+"""What a node needs before it joins the graph: everything that its parameters name, read and checked.
+
+``vds-gz check`` does the same, so that it finds what the node would refuse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from vds_gz.configuration import parameters_of
+from vds_gz.description.footprint import footprint_of
+from vds_gz.description.urdf_writer import urdf as write_urdf
+from vds_gz.parameters.declaration import Faults
+from vds_gz.parameters.load import MODEL_PARAMS, of_other_models
+from vds_gz.parameters.node import NodeParameters
+from vds_gz.parameters.override import Override
+from vds_gz.vehicle.catalogue import models
+from vds_gz.vehicle.model import AnyModel
+from vds_gz.world.errors import WorldError
+from vds_gz.world.load import load_world
+from vds_gz.world.moving import MovingObstacles, read_obstacles
+from vds_gz.world.scene import Scene
+
+Read = TypeVar("Read")
+
+#: A sensor farther outside a vehicle than this part of its length is probably misplaced.
+OVERHANG = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Preparation:
+    """What a node starts with.
+
+    Attributes:
+        parameters: Of the node.
+        model: The vehicle model that they select.
+        urdf: The robot's description.
+        scene: The world; None if there is none.
+        obstacles: What moves in it; None if nothing does.
+        sources: Where the parameters were given: files, and ``-p``.
+        hints: What is allowed but probably a mistake.
+    """
+
+    parameters: NodeParameters
+    model: AnyModel
+    urdf: str
+    scene: Scene | None = None
+    obstacles: MovingObstacles | None = None
+    sources: tuple[str, ...] = ()
+    hints: tuple[str, ...] = ()
+
+
+def prepare(overrides: Sequence[Override], faults: Faults | None = None) -> Preparation:
+    """Read and check everything that parameters name.
+
+    Args:
+        overrides: Names and values, in the order in which they were given.
+        faults: Errors that reading them found.
+
+    Raises:
+        ParameterError: Something is wrong. The message has a line for each fault, with the line of the file.
+    """
+    faults = faults or Faults()
+    scene = _read("world", load_world, overrides, faults)
+    obstacles = _read("moving_obstacles", read_obstacles, overrides, faults)
+    with faults.caught():
+        parameters = parameters_of(overrides)
+        model = models()[parameters.model]
+        text = description(parameters, model)
+    faults.refuse()
+    sources = dict.fromkeys(override.origin.removeprefix("file ").partition(", line ")[0] for override in overrides)
+    hints = (*_unused(overrides, parameters.model), *_outside(parameters, model, text))
+    return Preparation(parameters, model, text, scene, obstacles, tuple(filter(None, sources)), hints)
+
+
+def description(parameters: NodeParameters, model: AnyModel) -> str:
+    """The robot's URDF, with its hardware where ros2_control looks for that.
+
+    Raises:
+        DescriptionError: Nothing draws this model, or the drawing is not valid.
+    """
+    text = write_urdf(model.name, parameters.vehicle, model.xacro, parameters.sensors)
+    if parameters.backend != "kinematic" and parameters.gazebo.link == "ros2_control":
+        from vds_gz.description.ros2_control import with_hardware
+
+        return with_hardware(text, model.joints(parameters.vehicle))
+    return text
+
+
+def _read(name: str, read: Callable[[str], Read], overrides: Sequence[Override], faults: Faults) -> Read | None:
+    """What is in the file that a parameter names; None where it names none, or the file is at fault."""
+    last = next((override for override in reversed(overrides) if override.name == name), None)
+    if last is None or not isinstance(last.value, str) or not last.value:  # another type is refused by its parameter
+        return None
+    try:
+        return read(last.value)
+    except WorldError as error:
+        place = f" ({last.origin})" if last.origin else ""
+        faults.messages.append(f"parameter '{name}'{place}: {error}")
+        return None
+
+
+def _unused(overrides: Sequence[Override], model: str) -> Iterator[str]:
+    """Parameters of other models than the chosen one."""
+    for name, override in of_other_models(overrides, model).items():
+        place = f" ({override.origin})" if override.origin else ""
+        yield f"'{MODEL_PARAMS}.{name}'{place} has no effect: the model is '{model}'"
+
+
+def _outside(parameters: NodeParameters, model: AnyModel, urdf: str) -> Iterator[str]:
+    """Sensors that are mounted outside the vehicle."""
+    if not parameters.sensors:
+        return
+    footprint = footprint_of(urdf, model.geometry(parameters.vehicle))
+    (back, right), (front, left) = footprint.lower[:2], footprint.upper[:2]
+    margin = OVERHANG * max(front - back, left - right)
+    for name, sensor in parameters.sensors.items():
+        if not hasattr(sensor, "xyz"):  # it has no place, as a wheel encoder
+            continue
+        x, y, _ = sensor.xyz
+        if not (back - margin <= x <= front + margin and right - margin <= y <= left + margin):
+            yield (
+                f"sensor '{name}' is mounted at x {x:g}, y {y:g} m, outside the vehicle, which reaches from "
+                f"x {back:.2g} to {front:.2g} and from y {right:.2g} to {left:.2g} m; set 'sensors.{name}.xyz'"
+            )

@@ -1,0 +1,105 @@
+"""What all programs share: a command line that refuses what it does not know, and errors as lines with an exit code."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import sys
+from collections.abc import Callable, Collection, Sequence
+from functools import wraps
+from typing import NoReturn, Protocol
+
+from vds_gz.errors import FailureError, VdsGzError
+
+DONE, FAILED, WRONG_USE = 0, 1, 2
+
+#: For descriptions that are laid out by hand.
+RAW = argparse.RawDescriptionHelpFormatter
+
+Main = Callable[[list[str]], int]
+
+#: Options of ROS that users write without ``--ros-args``.
+_OF_ROS = frozenset(["-p", "--param", "-r", "--remap", "--params-file", "--log-level"])
+
+
+class Command(Protocol):
+    """What a console script calls."""
+
+    def __call__(self, argv: Sequence[str] | None = None) -> int:
+        """Run, with ``sys.argv`` where no command line is given; the exit code."""
+
+
+def command(name: str) -> Callable[[Main], Command]:
+    """Make a function that takes a command line without the program's name a command.
+
+    An error of this package, or of a file, becomes one line per fault, which begins with the command's name. The exit
+    code is 1 if the request was right but failed, else 2.
+    """
+
+    def decorate(main: Main) -> Command:
+        @wraps(main)
+        def guarded(argv: Sequence[str] | None = None) -> int:
+            try:
+                return main(list(sys.argv[1:] if argv is None else argv))
+            except BrokenPipeError:  # the reader of our output has gone; no file is at fault
+                raise
+            except (VdsGzError, OSError) as error:
+                complain(name, str(error))
+                return FAILED if isinstance(error, FailureError) else WRONG_USE
+
+        return guarded
+
+    return decorate
+
+
+def complain(name: str, text: str) -> None:
+    """Print errors, one a line, each with the program's name."""
+    for line in text.splitlines():
+        print(line if line.startswith(" ") else f"{name}: {line}", file=sys.stderr)
+
+
+def nearest(word: str, known: Collection[str]) -> str:
+    """A proposal for a word that is not known, as the end of a message; empty if nothing is near."""
+    near = difflib.get_close_matches(word, known, n=1)
+    return f"; did you mean '{near[0]}'?" if near else ""
+
+
+class CommandLine(argparse.ArgumentParser):
+    """A parser whose errors are one line with exit code 2. It proposes the nearest option for one it does not know."""
+
+    def __init__(self, prog: str, *, description: str = "", epilog: str = "", usage: str | None = None) -> None:
+        """Make a parser.
+
+        Args:
+            prog: The program's name.
+            description: What it does, laid out by hand where it has several lines.
+            epilog: What follows the options, laid out alike.
+            usage: In place of the usage that follows from the options.
+        """
+        by_hand = "\n" in description or "\n" in epilog
+        super().__init__(
+            prog,
+            usage=usage,
+            description=description,
+            epilog=epilog,
+            formatter_class=RAW if by_hand else argparse.HelpFormatter,
+            allow_abbrev=False,
+        )
+
+    def parse_args(self, args: Sequence[str], namespace: None = None) -> argparse.Namespace:  # type: ignore[override]
+        """Parse a command line; end the program if anything is left over."""
+        words = list(args)
+        for word in words[: words.index("--") if "--" in words else None]:
+            option = word.partition("=")[0]
+            if option in _OF_ROS - self._option_string_actions.keys():
+                self.error(f"option '{option}' belongs to ROS and stands after --ros-args")
+            if option.startswith("--") and option not in self._option_string_actions:
+                self.error(f"option '{option}' is unknown{nearest(option, self._option_string_actions)}")
+        options, rest = self.parse_known_args(words)
+        if rest:
+            self.error(f"argument '{rest[0]}' is not expected")
+        return options
+
+    def error(self, message: str) -> NoReturn:
+        """End the program."""
+        self.exit(WRONG_USE, f"{self.prog}: {message} (see {self.prog} --help)\n")

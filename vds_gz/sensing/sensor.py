@@ -1,0 +1,145 @@
+"""A type of sensor as one record: its parameters, topics, needs, maker and Gazebo side.
+
+The records of this package stand beside what they make, in :mod:`vds_gz.interface.sensors`; those of other packages are
+entry points. :mod:`vds_gz.sensing.catalogue` finds both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from vds_gz.errors import ArgumentError
+from vds_gz.parameters.declaration import ParameterGroup
+
+if TYPE_CHECKING:
+    from vds_gz.interface.sensors.setup import SensorSetup
+    from vds_gz.parameters.sensors import SensorParameters
+    from vds_gz.sensing.body import BodyState
+    from vds_gz.world.scene import Scene
+
+#: What a sensor may need of the body besides its pose and velocity: its accelerations, or where its joints stand.
+Need = Literal["motion", "joints"]
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """One topic of a sensor.
+
+    Attributes:
+        ros: Topic in ROS, after the sensor's name; ``lidar1`` has ``lidar1/points``.
+        ros_type: Its type.
+        gz: Topic in Gazebo, after ``/model/<vehicle>/`` and the sensor's name; empty without a Gazebo side.
+        gz_type: Its type.
+        optical: The frame is ``<sensor>_optical_frame``, which looks along z, not ``<sensor>``, which looks along x.
+        depth: Queue. All are reliable and volatile, which suits readers of any kind: RViz wants reliable ones, and
+            those who read with the sensor profile take them too.
+    """
+
+    ros: str
+    ros_type: str
+    gz: str = ""
+    gz_type: str = ""
+    optical: bool = False
+    depth: int = 10
+
+    def frame(self, sensor: str) -> str:
+        """The frame that the messages of a sensor are in."""
+        return f"{sensor}_optical_frame" if self.optical else sensor
+
+    def topic(self, sensor: str) -> str:
+        """The topic of a sensor in ROS."""
+        return f"{sensor}/{self.ros}"
+
+
+class SensorOutput(Protocol):
+    """A sensor that the node simulates, and its topics.
+
+    Attributes:
+        rate: Measurements per second [Hz].
+        rays: How many rays a measurement casts.
+        span: How far back :meth:`measure` needs to know the body's states [ns].
+    """
+
+    rate: float
+    rays: int
+    span: int
+
+    @property
+    def subscribed(self) -> bool:
+        """Whether a topic has subscribers."""
+
+    def measure(self, states: Sequence[BodyState], scene: Scene | None) -> None:
+        """Measure, and publish where there are subscribers.
+
+        The node calls it for every measurement that is due, in order, also without subscribers. Then it may do nothing,
+        as long as the next measurement does not depend on it.
+
+        Args:
+            states: The body's states of the last ``span`` and the one before; the last one is the present.
+            scene: What can be seen; none if there is no world.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class GazeboSide:
+    """How Gazebo simulates a type of sensor. Its topics stand in the streams.
+
+    Attributes:
+        xacro: File with a macro of the type's name, which takes the sensor's parameters, its ``name`` and its
+            ``parent``, and draws the link ``<name>`` with a ``<sensor>``. A relative path begins in the folder of
+            models.
+        renders: Gazebo must render for it.
+    """
+
+    xacro: Path
+    renders: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SensorType:
+    """A type of sensor.
+
+    Attributes:
+        parameters: Its parameter group. The default of its parameter ``type`` is the name of the type.
+        streams: Its topics.
+        make: Makes a sensor that the node simulates.
+        needs: What it needs of the body besides its pose and velocity; the rest may be zero, or missing.
+        gazebo: How Gazebo simulates it. Without it the node simulates it beside Gazebo too, and it is drawn as a frame
+            without a shape if it has the parameters ``xyz`` and ``rpy``.
+    """
+
+    parameters: type[SensorParameters]
+    streams: tuple[Stream, ...]
+    make: Callable[[SensorSetup], SensorOutput]
+    needs: frozenset[Need] = frozenset()
+    gazebo: GazeboSide | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a type that the rest of the program could not work with.
+
+        Raises:
+            ArgumentError: The parameters are no parameter group or lack one, or topics and Gazebo side differ.
+        """
+        group = self.parameters
+        if not (isinstance(group, type) and issubclass(group, ParameterGroup)):
+            raise ArgumentError(
+                f"the parameters of a type of sensor are {group!r}; they must be a dataclass that derives from "
+                "ParameterGroup, so that they are checked"
+            )
+        if missing := {"type", "rate"} - {item.name for item in fields(group)}:
+            raise ArgumentError(
+                f"parameter group {group.__name__} has no {' and no '.join(sorted(missing))}; every sensor has a type "
+                "and a rate"
+            )
+        for stream in self.streams:
+            if bool(stream.gz and stream.gz_type) != bool(self.gazebo):
+                there = "have names and types in Gazebo" if self.gazebo else "have none in Gazebo without a Gazebo side"
+                raise ArgumentError(f"type of sensor '{self.name}': topic '{stream.ros}' must {there}")
+
+    @property
+    def name(self) -> str:
+        """The name of the type."""
+        return self.parameters().type

@@ -1,0 +1,138 @@
+"""Where two runs begin, by the commands that drove them.
+
+Both were sent the same commands, at other times and maybe from another point on. The shift at which the commands agree
+best is found on a grid, and the times at which they change give it precisely. Where commands tell no shift, the runs
+begin at their first commands, and delays between them are not known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.signal import correlate
+
+from vds_gz.study.recording import Array, Commands, Recording
+
+#: Commands are compared on a grid of this step [s], or wider so that there are no more points.
+STEP, POINTS = 0.02, 200_000
+
+#: Commands agree if what differs is at most this part of their variance. Shifts so far apart [s] that agree as well,
+#: but for this part, make the alignment ambiguous, unless both runs overlap for this part of the longer one.
+AGREEING, APART, RIVAL, WHOLE = 0.05, 0.3, 0.01, 0.98
+
+#: The runs overlap for at least this part of the shorter one.
+OVERLAP = 0.3
+
+#: Changes of commands belong together if they are so near after the alignment on the grid [s], and lead to values that
+#: differ by at most this part of their range: messages have single precision.
+NEAR, ALIKE = 0.1, 1e-4
+
+#: Shifts that differ by less are the same [s].
+SAME = 1e-6
+
+#: A vehicle stands at its first command if its speed is at most this part of the maximum.
+STANDING = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """Where both runs begin, each in its own time [s].
+
+    Attributes:
+        a, b: The moments that belong together.
+        doubt: Why delays between the runs are not known; empty where they are.
+    """
+
+    a: float
+    b: float
+    doubt: str = ""
+
+
+def align(a: Recording, b: Recording) -> Alignment:
+    """Align two runs by their commands."""
+    if silent := [name for name, run in (("A", a), ("B", b)) if not len(run.commands.time)]:
+        doubt = f"there are no commands in {' and '.join(silent)}, so both runs are taken from their first sample"
+        return Alignment(float(a.motion.time[0]), float(b.motion.time[0]), doubt)
+    first = float(a.commands.time[0]), float(b.commands.time[0])
+    values_a, values_b = _values(a.commands), _values(b.commands)
+    known = np.isfinite(values_a).any(axis=0) & np.isfinite(values_b).any(axis=0)
+    held_a, held_b = np.nan_to_num(values_a[:, known]), np.nan_to_num(values_b[:, known])
+    scale = np.ptp(np.vstack((held_a, held_b)), axis=0)
+    moving = scale > 0.0
+    held_a, held_b = held_a[:, moving] / scale[moving], held_b[:, moving] / scale[moving]
+    changes = [_changes(held) for held in (held_a, held_b)]
+    if min(map(len, changes)) == 0:
+        return Alignment(*first, "" if _begins(a) and _begins(b) else "the commands do not change")
+    shift, step, doubt = _coarse(a, b, held_a, held_b)
+    if doubt:
+        return Alignment(*first, doubt)
+    times_a, times_b = a.commands.time[changes[0]], b.commands.time[changes[1]]
+    shift += _fine(times_a, held_a[changes[0]], times_b - shift, held_b[changes[1]], max(NEAR, 2.0 * step))
+    if abs(shift - (first[1] - first[0])) < SAME:
+        return Alignment(*first)
+    begin = max(first[0], first[1] - shift)
+    return Alignment(begin, begin + shift)
+
+
+def _values(commands: Commands) -> Array:
+    return np.column_stack((commands.speed, commands.v_y, commands.yaw_rate, commands.steering_angle))
+
+
+def _changes(held: Array) -> NDArray[np.intp]:
+    """Which commands differ from the one before."""
+    return np.flatnonzero((np.abs(np.diff(held, axis=0)) > ALIKE).any(axis=1)) + 1
+
+
+def _begins(run: Recording) -> bool:
+    """Whether the first command is the beginning of the drive: nothing moved before."""
+    speed = np.abs(np.nan_to_num(run.motion.v_x))
+    return bool(np.interp(run.commands.time[0], run.motion.time, speed) <= STANDING * np.max(speed))
+
+
+def _coarse(a: Recording, b: Recording, held_a: Array, held_b: Array) -> tuple[float, float, str]:
+    """How much later B's clock is when the same is commanded [s], to a step of the grid [s]; and why it is in doubt."""
+    spans = [one.commands.time[-1] - one.commands.time[0] for one in (a, b)]
+    step = max(STEP, max(spans) / POINTS)
+    grids = [_on_grid(one.commands.time, held, step) for one, held in ((a, held_a), (b, held_b))]
+    ones = [np.ones(len(grid)) for grid in grids]
+    overlap = np.round(correlate(ones[1], ones[0], method="fft"))
+    wrong = np.zeros(len(overlap))
+    spread = np.zeros(len(overlap))
+    for x, y in zip(grids[0].T, grids[1].T, strict=True):
+        squares = correlate(y**2, ones[0], method="fft") + correlate(ones[1], x**2, method="fft")
+        sums = correlate(y, ones[0], method="fft"), correlate(ones[1], x, method="fft")
+        wrong += squares - 2.0 * correlate(y, x, method="fft")
+        spread += 0.5 * squares - 0.5 * (sums[0] ** 2 + sums[1] ** 2) / np.maximum(overlap, 1.0)
+    enough = overlap >= max(2.0, OVERLAP * min(map(len, grids)))
+    varied = spread > 0.25 * OVERLAP * max(float(np.max(spread[enough])), 1e-12)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        disagreement = np.where(enough & varied, np.maximum(wrong, 0.0) / spread, np.inf)
+    lags = np.arange(len(overlap)) - (len(grids[0]) - 1)
+    best = int(np.lexsort((-overlap, np.round(disagreement, 6)))[0])
+    if not disagreement[best] <= AGREEING:
+        return 0.0, step, "the commands of the runs differ, so both runs are taken from their first command"
+    rivals = (np.abs(lags - lags[best]) * step > APART) & (disagreement <= 2.0 * disagreement[best] + RIVAL)
+    if rivals.any() and overlap[best] < WHOLE * max(map(len, grids)):
+        return 0.0, step, "the commands repeat, so that several alignments fit"
+    return float(b.commands.time[0] - a.commands.time[0] + lags[best] * step), step, ""
+
+
+def _on_grid(time: Array, held: Array, step: float) -> Array:
+    """What is commanded at times of a grid, from the first command to the last."""
+    grid = np.arange(time[0], time[-1] + step, step)
+    on_grid: Array = held[np.searchsorted(time, grid, side="right") - 1]
+    return on_grid
+
+
+def _fine(times_a: Array, a: Array, times_b: Array, b: Array, reach: float) -> float:
+    """How much later B's changes are than A's [s]: the median of those that belong together, within a reach [s]."""
+    later = []
+    for time, value in zip(times_a, a, strict=True):
+        begin, end = np.searchsorted(times_b, (time - reach, time + reach))
+        alike = (np.abs(b[begin:end] - value) <= ALIKE).all(axis=1)
+        if alike.any():
+            apart = times_b[begin:end][alike] - time
+            later.append(float(apart[np.argmin(np.abs(apart))]))
+    return float(np.median(later)) if later else 0.0

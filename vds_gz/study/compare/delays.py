@@ -1,0 +1,186 @@
+"""How much later one signal is than another, where that is certain; and what they differ by besides.
+
+B is taken for gain * A(t - delay) + constant. The delay is the shift with the least residual. It is given only where it
+lowers the residual clearly, where no other shift does so too, and where its standard error is small. The standard error
+comes from leaving out one block of the run after the other (jackknife), so that residuals may be autocorrelated.
+
+Source of the jackknife of blocks: H. R. Kuensch, The jackknife and the bootstrap for general stationary observations,
+Annals of Statistics 17 (1989).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import uniform_filter1d
+from scipy.optimize import minimize_scalar
+
+from vds_gz.study.recording import Array
+
+#: Numbers of samples.
+Samples = NDArray[np.intp]
+
+#: Longest delay between two runs that is looked for [s].
+LONGEST_DELAY = 1.0
+
+#: A delay this near to the longest one is the end of the search, and no minimum [s].
+AT_THE_END = 1e-5
+
+#: A signal that moves less than this has no delay, in its own unit.
+STILL = 1e-6
+
+#: Fewer samples tell nothing.
+FEWEST = 10
+
+#: A delay is given if it lowers the rms of the residual to this part at most.
+CLEARLY = 0.9
+
+#: Residuals of this part of the signal are none: without any delay the signals are the same.
+EQUAL = 1e-4
+
+#: Largest standard error of a delay that is given [s]. Straight lines between samples add this part of their interval.
+STANDARD_ERROR, OF_INTERVAL = 0.0015, 0.025
+
+#: Another minimum, so far from the best one [s], makes a delay uncertain if its mean square is at most so many times
+#: the least and this part of B's variance.
+FAR, RIVAL, SHALLOW = 0.1, 1.15, 0.05
+
+#: Signals are compared at so many points between two samples, and at no more than this number, after they were averaged
+#: over so many intervals between samples.
+PARTS, POINTS, SMOOTHING = 4, 200_000, 3.0
+
+#: The coarse search takes at most this many shifts in each direction: stamps may come in bursts.
+SHIFTS = 1000
+
+#: Blocks of the jackknife; steps between two samples of the fine search.
+BLOCKS, FINE = 10, 20
+
+
+@dataclass(frozen=True, slots=True)
+class Delay:
+    """How B follows A.
+
+    Attributes:
+        delay: How much later B is than A [s]; None where that is not certain.
+        standard_error: Of the delay [s]; None without one.
+        gain: B for each unit of A, at the delay; None where A stands still.
+        lowered: By which part the delay lowers the rms of the residual, 0 to 1.
+    """
+
+    delay: float | None
+    standard_error: float | None
+    gain: float | None
+    lowered: float = 0.0
+
+
+def delay(time_a: Array, a: Array, time_b: Array, b: Array, *, certain: bool = True) -> Delay:
+    """How much later ``b`` is than ``a``.
+
+    It is looked for up to ``LONGEST_DELAY``, and a quarter of the run. Both signals are smoothed alike: interpolation
+    smooths noise most halfway between two samples, and would draw the delay there.
+
+    Args:
+        time_a, time_b: Of the samples, which may have equal stamps [s].
+        a, b: One signal of both runs, in one unit.
+        certain: The runs are aligned, so that there can be a delay.
+    """
+    begin, end = max(time_a[0], time_b[0]), min(time_a[-1], time_b[-1])
+    intervals = [np.diff(time)[np.diff(time) > 0.0] for time in (time_a, time_b)]
+    if np.ptp(a) < STILL or min(len(time_a), len(time_b)) < FEWEST or not all(map(len, intervals)) or end <= begin:
+        return Delay(None, None, None)
+    longest = min(LONGEST_DELAY, 0.25 * float(end - begin))
+    interval = max(longest / SHIFTS, *(float(np.median(steps)) for steps in intervals))
+    step = max(interval / PARTS, (end - begin) / POINTS)
+    time = begin + step * np.arange(int((end - begin) / step) + 1)
+    x, y = (_smoothed(time, at, one, SMOOTHING * interval / step) for at, one in ((time_a, a), (time_b, b)))
+    inside = np.flatnonzero((time >= begin + longest) & (time <= end - longest))
+    unshifted = _moments(time, x, y, np.arange(len(time)), [0.0])
+    gain = float(_gains(unshifted)[0])
+    if not certain or np.ptp(b) < STILL or len(inside) < PARTS * FEWEST:
+        return Delay(None, None, gain)
+    if math.sqrt(float(_residuals(unshifted)[0])) <= EQUAL * float(np.ptp(b)):
+        return Delay(0.0, 0.0, gain)
+    count = int(longest / interval) + 1  # both ends take part, whatever a step is
+    shifts = np.clip(interval * np.arange(-count, count + 1), -longest, longest)
+    errors = _residuals(_moments(time, x, y, inside[::PARTS], shifts))
+    coarse = float(shifts[np.lexsort((np.abs(shifts), errors))[0]])
+    fine = np.clip(coarse + interval * np.linspace(-1.0, 1.0, 2 * FINE + 1), -longest, longest)
+    parts = np.stack([_moments(time, x, y, block, fine) for block in np.array_split(inside, BLOCKS)])
+    whole = parts.sum(axis=0)
+    best = _refined(time, x, y, inside, _minimum(fine, _residuals(whole)), interval / FINE, longest)
+    if longest - abs(best) < AT_THE_END:
+        return Delay(None, None, gain)  # the minimum lies beyond, if there is one: the runs went different ways
+    left_out = np.array([_minimum(fine, _residuals(whole - part)) for part in parts])
+    scatter = math.sqrt((BLOCKS - 1) / BLOCKS * float(np.sum((left_out - left_out.mean()) ** 2)))
+    standard_error = math.hypot(scatter, OF_INTERVAL * interval)
+    at_best = _moments(time, x, y, inside, [best])
+    least, before = (float(_residuals(one)[0]) for one in (at_best, _moments(time, x, y, inside, [0.0])))
+    lowered = 1.0 - math.sqrt(least / before) if before > 0.0 else 0.0
+    lowest = np.r_[False, (errors[1:-1] <= errors[:-2]) & (errors[1:-1] <= errors[2:]), False]
+    rivals = errors[lowest & (np.abs(shifts - best) > FAR)] <= RIVAL * least + SHALLOW * float(np.var(y[inside]))
+    if 1.0 - lowered > CLEARLY or standard_error > STANDARD_ERROR or rivals.any():
+        return Delay(None, None, gain)
+    return Delay(best, standard_error, float(_gains(at_best)[0]), lowered)
+
+
+def _smoothed(time: Array, at: Array, values: Array, width: float) -> Array:
+    """A signal at times of a grid, averaged twice over so many of its steps."""
+    on_grid = np.interp(time, at, values)
+    size = 2 * round(0.5 * width) + 1
+    smoothed: Array = uniform_filter1d(uniform_filter1d(on_grid, size, mode="nearest"), size, mode="nearest")
+    return smoothed
+
+
+def _moments(time: Array, a: Array, b: Array, samples: Samples, shifts: Array | list[float]) -> Array:
+    """Number, sums, squares and products of A shifted and B, a row for each shift [s]."""
+    y = b[samples]
+    rows = []
+    for shift in shifts:
+        x = np.interp(time[samples] - shift, time, a)
+        rows.append((len(y), x.sum(), y.sum(), x @ x, x @ y, y @ y))
+    return np.array(rows, float)
+
+
+def _central(moments: Array) -> tuple[Array, Array, Array]:
+    """Variance of A, covariance, and variance of B."""
+    n, x, y, xx, xy, yy = moments.T
+    return xx / n - (x / n) ** 2, xy / n - x * y / n**2, yy / n - (y / n) ** 2
+
+
+def _gains(moments: Array) -> Array:
+    a, both, _ = _central(moments)
+    return np.divide(both, a, out=np.ones(len(a)), where=a > 0.0)
+
+
+def _residuals(moments: Array) -> Array:
+    """Mean square of what gain and constant leave of B."""
+    a, both, b = _central(moments)
+    explained = np.divide(both**2, a, out=np.zeros(len(a)), where=a > 0.0)
+    left: Array = np.maximum(b - explained, 0.0)
+    return left
+
+
+def _refined(time: Array, a: Array, b: Array, inside: Samples, near: float, reach: float, longest: float) -> float:
+    """Where the residual is least within a reach of a shift [s]."""
+
+    def error(shift: float) -> float:
+        return float(_residuals(_moments(time, a, b, inside, [shift]))[0])
+
+    bounds = max(near - reach, -longest), min(near + reach, longest)
+    solution = minimize_scalar(error, (), bounds, method="bounded", options={"xatol": 1e-7})
+    return float(solution.x) if solution.fun < error(near) else near
+
+
+def _minimum(shifts: Array, errors: Array) -> float:
+    """Where a parabola through the least error and its neighbours has its minimum."""
+    k = int(np.lexsort((np.abs(shifts), errors))[0])
+    if 0 < k < len(shifts) - 1:
+        low, middle, high = errors[k - 1 : k + 2]
+        step = shifts[k + 1] - shifts[k]
+        bend = low - 2.0 * middle + high
+        if bend > 0.0 and math.isclose(shifts[k] - shifts[k - 1], step, rel_tol=1e-6):
+            return float(shifts[k] + 0.5 * step * (low - high) / bend)
+    return float(shifts[k])

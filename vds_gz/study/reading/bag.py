@@ -1,0 +1,137 @@
+"""What was commanded and what was measured, out of bags of any vehicle.
+
+One topic gives the main velocities and one the main steering angle, by name or by what it looks like; whatever else
+measures the motion gives further channels. A channel whose values are those of another one at the same times is a copy
+and left out: nodes publish one measurement on several topics, and to count it twice would make it look too certain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from vds_gz.bags.connection import BagError
+from vds_gz.bags.reader import open_bag
+from vds_gz.interface.commands import GEAR_COMMAND
+from vds_gz.ros.errors import UnknownTypeError
+from vds_gz.study.reading.clean import clean, note_pieces, unwrapped
+from vds_gz.study.reading.clocks import measured_time
+from vds_gz.study.reading.columns import Column, read_columns
+from vds_gz.study.reading.messages import MEASUREMENTS, Key, command_readers
+from vds_gz.study.reading.topics import Chosen, choose_topics, last_part
+from vds_gz.study.signals import MeasuredChannel, SignalError, Signals, is_hinge
+
+#: States of actuators, which are no joints: of them only the steering angle counts.
+_ACTUATORS = "actuator_states"
+
+#: Values that differ by less than this part of their range are the same.
+_SAME = 1e-6
+
+
+def read_bag(
+    path: Path,
+    *,
+    command: str | None = None,
+    velocity: str | None = None,
+    steering: str | None = None,
+    pedals: bool = False,
+) -> Signals:
+    """The signals in a bag, of the topics named or of those that look right.
+
+    Args:
+        path: The bag.
+        command, velocity, steering: Topics of the commands and of the main measurements.
+        pedals: The commands are those of a car with pedals.
+
+    Raises:
+        SignalError: The bag cannot be read, or topics are missing.
+    """
+    readers = command_readers(pedals=pedals)
+    try:
+        with open_bag(path) as bag:
+            counts = {name: (kind, count) for (name, kind), count in bag.counts().items() if count}
+            chosen = choose_topics(path, counts, readers, command, velocity, steering)
+            wanted = [one for one in bag.connections if one.topic in chosen.all()]
+            by_topic = {topic: MEASUREMENTS[counts[topic][0]] for topic in chosen.all() - {chosen.command, chosen.gear}}
+            by_topic |= {chosen.command: readers[counts[chosen.command][0]], chosen.gear: _gear}
+            topics = read_columns(path, bag.messages(wanted), by_topic)
+            cut_short = bag.cut_short
+    except BagError as error:
+        raise SignalError(str(error)) from None
+    except UnknownTypeError as error:
+        raise SignalError(f"'{path}': {error}") from None
+    signals = _signals(chosen, topics)
+    main = f"velocities '{chosen.velocity or 'none'}', steering '{chosen.steering or 'none'}'"
+    further = sorted({one.source for one in signals.further} - {chosen.velocity, chosen.steering})
+    also = f", also measured {', '.join(map(repr, further))}" if further else ""
+    signals.notes.insert(0, f"commands '{chosen.command}', {main}{also}")
+    if cut_short:
+        signals.notes.append(f"'{path}' is cut short; it was read up to its last whole part")
+    return signals
+
+
+def _gear(message: object) -> dict[Key, float]:
+    return {Key("gear"): float(GEAR_COMMAND.decode(message).command().gear)}
+
+
+def _signals(chosen: Chosen, topics: Mapping[str, Column]) -> Signals:
+    signals = Signals()
+    begin = min((column.logged[0] for column in topics.values()), default=0)
+    for topic in (chosen.command, chosen.gear):
+        if (column := topics.get(topic)) is not None:
+            logged, _ = column.seconds(begin)
+            for key, numbers in column.known():
+                what = f"command {key.quantity}"
+                signals.commanded[key.quantity] = clean(logged, numbers, what, signals.notes)
+    signals.steers = "steering" in signals.commanded
+    for topic, role in _in_order(chosen):
+        if (column := topics.get(topic)) is not None:
+            _measure(signals, topic, role, column, begin)
+    note_pieces(signals)
+    return signals
+
+
+def _in_order(chosen: Chosen) -> Iterator[tuple[str, str]]:
+    """Topics of measurements and what they are for; a copy is one of what comes before."""
+    yield chosen.velocity, "velocity"
+    yield chosen.steering, "steering"
+    for topic in chosen.others:
+        yield topic, ""
+
+
+def _measure(signals: Signals, topic: str, role: str, column: Column, begin: int) -> None:
+    """Take a topic's numbers as main measurements or further channels."""
+    time = measured_time(*column.seconds(begin), role or f"'{topic}'", signals.notes)
+    there = list(column.known())
+    hinges = sum(is_hinge(key.joint) for key, _ in there)
+    for key, numbers in there:
+        quantity, joint = key
+        main = quantity in {"velocity": ("v_x", "v_y", "yaw_rate"), "steering": ("steering",)}.get(role, ())
+        if joint and (last_part(topic) == _ACTUATORS or (role == "steering" and hinges == 1 and is_hinge(joint))):
+            continue  # the one hinge is the steering
+        if quantity == "steering" and hinges and not main:
+            continue  # the mean of hinges which stand there by themselves
+        what = f"{role or topic} {joint or quantity}"
+        series = clean(time, numbers, what, signals.notes)
+        if main:
+            signals.measured[quantity] = series
+            signals.sources[quantity] = topic
+        else:
+            name = f"{topic.lstrip('/')} {joint or quantity}"
+            channel = unwrapped(MeasuredChannel(name, quantity, topic, series, joint))
+            if not any(_copies(channel, other) for other in signals.channels):
+                signals.further.append(channel)
+
+
+def _copies(one: MeasuredChannel, other: MeasuredChannel) -> bool:
+    """Whether a channel says at the times of another one just what that says."""
+    if (one.quantity, one.joint) != (other.quantity, other.joint):
+        return False
+    _, mine, others = np.intersect1d(one.series.time, other.series.time, assume_unique=True, return_indices=True)
+    fewest = min(len(one.series.time), len(other.series.time))
+    if len(mine) < max(0.9 * fewest, 1):
+        return False
+    a, b = one.series.value[mine], other.series.value[others]
+    return float(np.max(np.abs(a - b))) <= _SAME * max(float(np.ptp(b)), _SAME)

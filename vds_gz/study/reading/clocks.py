@@ -1,0 +1,114 @@
+"""When samples were taken, by the recorder's clock.
+
+A bag gives two clocks: when a message was recorded, and its stamp. Commands count when they were recorded. Measurements
+count at their stamps, which do not jitter; where the stamps come from a clock that is off or drifts, they are moved to
+the line below the differences to the recorder's, so that only the quickest message's transport stays in them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from vds_gz.study.recording import Array
+
+Times = NDArray[np.int64]
+
+#: Clocks that differ by less are the same one, and the difference is transport [s].
+SAME_CLOCK = 0.3
+
+#: The quickest messages of so many parts of a recording tell how its clocks drift, of at least so many each.
+PARTS, PART_SAMPLES, FEWEST_PARTS = 40, 10, 8
+
+#: A drift is one if it amounts to this over the recording [s], and to so many times the scatter around its line.
+DRIFT, DRIFT_SCATTER = 0.01, 5.0
+
+#: Transport that jitters by more is none: one of the clocks stood still, or its time passes at another pace [s].
+JITTER = 0.05
+
+#: Clocks that are off by more than this part of the time are none that drift: a unit is wrong, or a simulation slow.
+MAXIMUM_DRIFT = 0.02
+
+
+def measured_time(logged: Array, stamps: ArrayLike, what: str, notes: list[str]) -> Array:
+    """Times of measurement [s], by the recorder's clock.
+
+    Args:
+        logged: When the messages were recorded [s].
+        stamps: Their stamps [s], from the same origin; NaN where a message has none.
+        what: What they are, for the notes.
+        notes: Takes what was noticed.
+    """
+    stamped = np.asarray(stamps, float)
+    if not np.isfinite(stamped).all() or not len(stamped):
+        return logged
+    difference = logged - stamped
+    slope = _drift(stamped, difference)
+    span = float(stamped[-1] - stamped[0])
+    if abs(slope) > MAXIMUM_DRIFT:
+        notes.append(
+            f"the stamps of {what} run {1.0 / (1.0 + slope):.4g} times as fast as the recorder's clock; the times of "
+            "recording are used instead. Are the stamps in another unit, or of a simulation that was not in real time?"
+        )
+        return logged
+    if not slope and abs(float(np.median(difference))) < SAME_CLOCK:
+        return stamped
+    drift = slope * (stamped - stamped[0])
+    offset = float(np.percentile(difference - drift, 1.0))
+    off = f"the stamps of {what} are off by {offset:+.3f} s against the recorder's clock"
+    if slope:
+        drifting = f"drift by {slope * 1e6:+.0f} ppm ({slope * span:+.3f} s in {span:.0f} s)"
+        notes.append(f"{off} and {drifting}; both were taken out")
+    else:
+        notes.append(f"{off}; this was taken out")
+    moved: Array = stamped + offset + drift
+    return moved
+
+
+def vehicle_time(time: Times, logged: Times, stamps: Times) -> Times:
+    """What times of the recorder's clock [ns] are by the vehicle's, where some messages have both times.
+
+    Where both clocks run alike, the quickest messages tell their difference, so that the transport of the others does
+    not jitter in it; else times between two messages are between their stamps.
+
+    Args:
+        time: Times by the recorder's clock [ns].
+        logged, stamps: When messages were recorded and their stamps [ns], in the order of the stamps.
+    """
+    begin, origin = int(logged[0]), int(stamps[0])
+    at, recorded, stamped = (
+        (a - o).astype(float) * 1e-9 for a, o in ((time, begin), (logged, begin), (stamps, origin))
+    )
+    slope = _drift(stamped, recorded - stamped)
+    late = recorded - stamped * (1.0 + slope)
+    quickest = float(np.percentile(late, 1.0))
+    if abs(slope) < MAXIMUM_DRIFT and float(np.percentile(late, 90.0)) - quickest < JITTER:
+        passed: Array = (at - quickest) / (1.0 + slope)
+    else:
+        passed = np.interp(at, np.maximum.accumulate(recorded), stamped)
+        passed += at - np.clip(at, recorded[0], recorded[-1])  # before and after, both times pass alike
+    moved: Times = origin + np.round(passed * 1e9).astype(np.int64)
+    return moved
+
+
+def _drift(stamped: Array, difference: Array) -> float:
+    """Slope of the line below the differences, by the quickest message of each part; 0 where none is certain.
+
+    Source: P. K. Sen, Estimates of the regression coefficient based on Kendall's tau, J. Am. Stat. Assoc. 63 (1968).
+    """
+    count = min(PARTS, len(stamped) // PART_SAMPLES)
+    if count < FEWEST_PARTS:
+        return 0.0
+    parts = np.array_split(np.arange(len(stamped)), count)
+    quickest = np.array([part[np.argmin(difference[part])] for part in parts])
+    time, low = stamped[quickest], difference[quickest]
+    first, second = np.triu_indices(count, 1)
+    apart = time[second] - time[first]
+    slopes = ((low[second] - low[first])[apart > 0.0]) / apart[apart > 0.0]
+    if not len(slopes):
+        return 0.0
+    slope = float(np.median(slopes))
+    left = low - slope * time
+    scatter = 1.4826 * float(np.median(np.abs(left - np.median(left))))
+    certain = abs(slope) * float(np.ptp(stamped)) > max(DRIFT, DRIFT_SCATTER * scatter)
+    return slope if certain else 0.0

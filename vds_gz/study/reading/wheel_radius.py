@@ -1,0 +1,65 @@
+"""Whether wheels report the speed that was measured: a wrong tire diameter shows as a constant ratio."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from vds_gz.study.recording import Array
+from vds_gz.study.signals import Series, Signals
+
+#: The ratio is taken block by block [s], from samples in which the vehicle drives faster than this part of its maximum.
+BLOCK, DRIVING = 2.0, 0.2
+
+#: So many blocks tell a ratio; it is reported if it is off by so much, and by so many standard errors.
+FEWEST, RATIO, CERTAIN = 5, 0.01, 5.0
+
+
+def wheels_disagree(signals: Signals, wheel_radius: float) -> Iterator[str]:
+    """What to say where the speeds of wheels contradict v_x.
+
+    The mean over all wheels is compared, as the outer wheel rolls further in a curve.
+
+    Args:
+        signals: What was measured.
+        wheel_radius: Of all wheels [m].
+    """
+    wheels = [one.series for one in signals.further if one.quantity == "joint_velocity" and "steer" not in one.joint]
+    v_x = signals.measured.get("v_x")
+    if v_x is None or not wheels or not all(len(one.time) > 1 for one in (*wheels, v_x)):
+        return
+    ratio = _ratio(v_x, wheels, wheel_radius)
+    if ratio is None:
+        return
+    mean, error = ratio
+    if abs(mean - 1.0) > max(RATIO, CERTAIN * error):
+        yield (
+            f"wheels report {abs(mean - 1.0):.1%} {'more' if mean > 1.0 else 'less'} than v_x (+-{2.0 * error:.1%}): "
+            f"the wheel radius {wheel_radius:.4g} m is wrong, or v_x is not calibrated; add --fit tire_diameter"
+        )
+
+
+def _ratio(v_x: Series, wheels: list[Series], wheel_radius: float) -> tuple[float, float] | None:
+    """Speed by the wheels for each unit of v_x, and its standard error by the scatter of blocks."""
+    begin, end = (f([one.time[k] for one in (*wheels, v_x)]) for f, k in ((max, 0), (min, -1)))
+    inside = (v_x.time >= begin) & (v_x.time <= end)
+    time, speed = v_x.time[inside], v_x.value[inside]
+    if not len(time):
+        return None
+    rolled: Array = wheel_radius * np.mean([np.interp(time, one.time, one.value) for one in wheels], axis=0)
+    both = speed + rolled  # to choose by one of them would choose its noise
+    driving = np.abs(both) > DRIVING * float(np.percentile(np.abs(both), 95.0))
+    block = ((time - time[0]) // BLOCK).astype(int)
+    ratios = []
+    for number in np.unique(block[driving]):
+        chosen = driving & (block == number)
+        sign = np.sign(both[chosen])
+        if (driven := float(np.sum(sign * speed[chosen]))) > 0.0 and chosen.sum() > 1:
+            ratios.append(float(np.sum(sign * rolled[chosen])) / driven)
+    if len(ratios) < FEWEST:
+        return None
+    middle = float(np.median(ratios))
+    scatter = 1.4826 * float(np.median(np.abs(np.array(ratios) - middle)))
+    return middle, 1.25 * scatter / math.sqrt(len(ratios))
