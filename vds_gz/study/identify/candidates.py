@@ -22,7 +22,7 @@ DEAD_TIMES = np.r_[np.arange(0.0, 0.4, 0.04), 0.4, 0.5, 0.7, 1.0, 1.5]
 LAGS, SHORTER = (0.03, 0.08, 0.2, 0.5, 1.2), (0.0, 0.5, 1.0)
 
 #: Limits that are tried, as parts of what was measured.
-LIMITS = 0.8, 0.92, 1.01, 1.1, 1.3, 1.7, 2.5
+LIMITS = 0.8, 0.92, 1.01, 1.1, 1.3, 1.7, 2.5, 3.5, 5.0
 
 #: Gains, and dead bands as parts of what was commanded.
 TRIED_GAINS = 0.5, 0.7, 0.85, 0.95, 1.05, 1.2, 1.5

@@ -51,6 +51,9 @@ HOPEFUL, MOST_REFITTED, REFITTING = 0.7, 3, 5
 #: samples by chance.
 OVERWHELMING = 0.1
 
+#: What leaves less than this part of the squares is taken at once.
+ALL = 1e-3
+
 #: Terms that are so many standard errors from doing nothing are not tried without.
 WEAK = 4.0
 
@@ -65,8 +68,8 @@ AT_ONCE = 4
 #: Early they must explain nearly everything, and at the end this part of what is left.
 WHOLE, EARLY, EXCEPTIONAL = 4, 1, 0.5
 
-#: A fit of many terms begins at so many points.
-FROM = 3
+#: A fit of many terms begins at so many points; it goes on where it has come below this part of the squares.
+FROM, HALFWAY = 2, 0.3
 
 #: What is left of a channel is next to nothing if it is less than so many times the least noise.
 EXACTLY = 200.0
@@ -203,20 +206,26 @@ def select(
             size = len(candidate.terms)
             simulations = TRIAL * size if size < WHOLE else FULL
             trials = [tried(problem, candidate, now, begin, noise, simulations) for begin in begins]
+            if size >= WHOLE:
+                trials = [
+                    tried(problem, candidate, one, one.point, noise, 3 * FULL) if one.cost < HALFWAY * now.cost else one
+                    for one in trials
+                ]
             trial = min(trials, key=lambda one: one.cost)
             if any(problem.terms[k].kind is Kind.DEAD_TIME and trial.point[k] > LONGEST for k in candidate.terms):
                 continue
             after = refitted(problem, trial, blocks, noise, score)
             gained = better(score, after, candidate.significant)
+            left_over = float(np.sum(after)) / max(float(np.sum(score)), LEAST)
             if size >= WHOLE:
-                left_over = float(np.sum(after)) / float(np.sum(score))
                 exact = (noise_of(problem, trial.residuals).scale < EXACTLY * problem.floors).any()
                 if left_over > (EXCEPTIONAL if last else OVERWHELMING) and not exact:
                     continue
-            if gained > 0.0 and (
-                best is None
-                or gained > (CLEARLY if rank[candidate.name] > rank[best[1].name] else 1.0 / CLEARLY) * best[0]
-            ):
+            if gained > 0.0 and left_over < ALL:
+                best = gained, candidate, trial
+                break
+            asked = CLEARLY if best is not None and rank[candidate.name] > rank[best[1].name] else 1.0 / CLEARLY
+            if gained > 0.0 and (best is None or gained > asked * best[0]):
                 best = gained, candidate, trial
         if best is None and last:
             break
@@ -267,7 +276,7 @@ def promising(
             step = explained(information, gradient, both) - explained(information, gradient, chosen)
             if step > expected:
                 expected, begins = step, [now.point]
-        if expected > LEAST:
+        if expected > LEAST or len(candidate.terms) >= WHOLE:
             found.append((expected, candidate, begins))
     found.sort(key=lambda one: (len(one[1].terms) < WHOLE, -one[0]))
     return [(candidate, begins) for _, candidate, begins in found]
