@@ -28,6 +28,9 @@ UNSURELY = 0.5
 #: The fastest wheel is at least so much as fast as measured speeds and yaw rates together say.
 SURELY = 0.93
 
+#: The greatest command, times the gain, attains at least this part of what was measured.
+ATTAINED = 0.97
+
 
 class Reach(NamedTuple):
     """How far the vehicle went: no limit is below ``least``; about where it would be, if it was met, is ``tried``."""
@@ -99,6 +102,8 @@ def reach_of(setup: Setup) -> dict[str, Reach]:
                 found[limit] = Reach(sure * tops[0][1], top)
         command = "steering" if name == "steering" else "v_x"
         top = _commanded(setup, command)
+        if actuation.gain and actuation.value and list(needs) == [command] and top > 0.0:
+            found[actuation.gain] = Reach(min(found[actuation.value].least / top, 1.0) * ATTAINED, 1.0)
         for band in (actuation.dead_band, actuation.backlash):
             if band:
                 found[band] = Reach(0.0, top)

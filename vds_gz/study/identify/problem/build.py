@@ -44,6 +44,8 @@ def problem_of(setup: Setup, segments: Sequence[Segment], reach: Mapping[str, Re
     for k, term in enumerate(terms):
         if term.kind is Kind.LIMIT and term.name in reach:
             lower[k] = math.log(max(reach[term.name].least, LEAST_LIMIT))
+        if term.kind is Kind.GAIN and term.name in reach:
+            lower[k] = max(lower[k], reach[term.name].least)
         known = setup.priors.get(term.name)
         if known is not None and known.high > known.low and (known.low > 0.0 or term.kind is not Kind.LIMIT):
             low, mean[k], high = map(term.coordinate, (known.low, known.value, known.high))
