@@ -18,17 +18,13 @@ ROBUST = 3.0
 #: Probability that an interval holds the true value.
 CONFIDENCE = 0.95
 
-#: Residuals beyond so many standard deviations count as much as one of this size in the noise scale.
-CLIPPED = 4.0
-
 #: Below this part of the largest eigenvalue of the scaled information, a combination of unknowns is not determined.
 SINGULAR = 1e-11
 
 
 def noise_scale(residuals: Array, floor: float) -> float:
-    """Standard deviation of residuals without their outliers; at least the floor."""
-    spread = max(1.4826 * float(np.median(np.abs(residuals))), floor)
-    return max(float(np.sqrt(np.mean(np.clip(residuals, -CLIPPED * spread, CLIPPED * spread) ** 2))), floor)
+    """Standard deviation of residuals without their outliers, by their median magnitude; at least the floor."""
+    return max(1.4826 * float(np.median(np.abs(residuals))), floor)
 
 
 def weights(residuals: Array) -> Array:

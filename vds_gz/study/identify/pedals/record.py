@@ -22,7 +22,7 @@ Indices = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 
 #: The motion is integrated in steps of this length, in which the pedals act with their mean [s].
-INTERVAL = 0.04
+INTERVAL = 0.02
 
 #: Below this speed the car may stand, and what holds it is not in the maps [m/s].
 STANDING = 0.15
@@ -97,8 +97,10 @@ class Record:
         return np.where(inside & (self.piece[place] == self.piece[place + 1]), self.piece[place], -1)
 
     def at_speed(self, driven: Array) -> Array:
-        """Weight of each column at each even time, for the speeds at them."""
-        return shares_of(np.clip(_smooth(driven), 0.0, self.grid.speeds[-1]), self.grid.speeds)
+        """Weight of each column in the interval after each even time, for the speeds at these times."""
+        smooth = _smooth(driven)
+        middle = 0.5 * (smooth + np.append(smooth[1:], smooth[-1]))
+        return shares_of(np.clip(middle, 0.0, self.grid.speeds[-1]), self.grid.speeds)
 
     def contributions(self, times: Array, at_speed: Array) -> Contributions:
         """What each cell contributes to the speed, for dead times and time constants [s] of accelerator and brake."""
