@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import least_squares
 from scipy.signal import lfilter
 
-from vds_gz.study.identify.robust import ROBUST, half_widths, noise_scale, weights, widening
+from vds_gz.study.identify.robust import ROBUST, half_widths, influence, noise_scale
 
 SAMPLES, DRAWS = 1000, 150
 BLOCKS = np.arange(SAMPLES) // 50
@@ -39,10 +39,7 @@ def fit(measured):
         return (DESIGN @ x - measured) / scale
 
     x = least_squares(residuals, start, lambda x: DESIGN / scale, loss="cauchy", f_scale=ROBUST).x
-    weight = weights(residuals(x))
-    root = np.sqrt(weight)
-    effective = widening(weight) * root * residuals(x)
-    return x, half_widths(effective, root[:, np.newaxis] * DESIGN / scale, BLOCKS, np.zeros((2, 2)))
+    return x, half_widths(influence(residuals(x)), DESIGN / scale, BLOCKS, np.zeros((2, 2)))
 
 
 @pytest.mark.parametrize("noise", [white, outliers, heavy_tails, correlated])

@@ -32,13 +32,16 @@ def weights(residuals: Array) -> Array:
     return np.asarray(1.0 / (1.0 + (residuals / ROBUST) ** 2))
 
 
-def widening(weight: Array) -> float:
-    """Factor by which the loss makes standard deviations larger than those of weighted least squares.
+def influence(residuals: Array) -> Array:
+    """Residuals with which least squares has the same solution and covariance as the robust fit.
 
-    The covariance of an M-estimate is that of least squares with residuals psi(r) / mean(psi'(r)) (P. Huber, Robust
-    Statistics, 1981, 7.6); the weights are psi(r) / r.
+    They are psi(r) / mean(psi'(r)) (P. Huber, Robust Statistics, 1981, 7.6), where psi(r) is weight times residual.
+
+    Args:
+        residuals: In standard deviations.
     """
-    return float(np.mean(weight) / np.mean(weight * (2.0 * weight - 1.0)))
+    weight = weights(residuals)
+    return np.asarray(residuals * weight / np.mean(weight * (2.0 * weight - 1.0)))
 
 
 def half_widths(residuals: Array, jacobian: Array, blocks: NDArray[np.intp], known: Array) -> Array:

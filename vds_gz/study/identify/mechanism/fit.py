@@ -24,7 +24,7 @@ from vds_gz.parameters.autoware import ActuationCmdMechanicalParameters
 from vds_gz.study.identify.estimates import Array, Estimate
 from vds_gz.study.identify.mechanism.log import MechanismLog
 from vds_gz.study.identify.mechanism.problem import DEAD_ZONE, FRICTION, Problem, Unknowns, with_values
-from vds_gz.study.identify.robust import ROBUST, half_widths, noise_scale, weights, widening
+from vds_gz.study.identify.robust import ROBUST, half_widths, influence, noise_scale
 from vds_gz.study.progress import Advance, ignore
 from vds_gz.study.signals import Series
 
@@ -180,9 +180,7 @@ def _half_widths(problem: Problem, x: Array, noise: float) -> Array:
     """Half the widths of all unknowns' intervals, (n,)."""
     time = problem.log.angle.time
     blocks = np.minimum((time - time[0]) / np.ptp(time) * BLOCKS, BLOCKS - 1).astype(np.intp)
-    residuals, jacobian = problem.residuals(x, noise), problem.jacobian(x, noise)
+    jacobian = problem.jacobian(x, noise)
     prior = jacobian[len(time) :]
-    weight = weights(residuals[: len(time)])
-    root = np.sqrt(weight)
-    effective = widening(weight) * root * residuals[: len(time)]
-    return half_widths(effective, root[:, np.newaxis] * jacobian[: len(time)], blocks, prior.T @ prior)
+    residuals = influence(problem.residuals(x, noise)[: len(time)])
+    return half_widths(residuals, jacobian[: len(time)], blocks, prior.T @ prior)

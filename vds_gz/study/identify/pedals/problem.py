@@ -10,7 +10,7 @@ from scipy.optimize import lsq_linear
 from vds_gz.study.identify.estimates import Array
 from vds_gz.study.identify.pedals.grid import Grid, interpolated
 from vds_gz.study.identify.pedals.record import Record
-from vds_gz.study.identify.robust import noise_scale, weights, widening
+from vds_gz.study.identify.robust import noise_scale, weights
 
 #: More pedal must give so much more [m/s^2] from row to row, so that a controller can invert the map.
 LEAST_RISE = 0.005
@@ -64,7 +64,8 @@ class Problem:
     Attributes:
         record: The recording.
         owner, weight: Piece of each bin of speeds that counts, and its weight [s^2/m^2].
-        widening: By how much the weights make standard deviations larger.
+        widening: Factor by which the robust loss makes standard deviations larger than those of weighted least squares;
+            see :func:`~vds_gz.study.identify.robust.influence`.
     """
 
     def __init__(self, record: Record, modelled: Array, least_noise: float) -> None:
@@ -80,7 +81,7 @@ class Problem:
         residuals = value - np.interp(time, record.time, modelled)
         noise = noise_scale(residuals[record.piece_at(time) >= 0], least_noise)
         weight = weights(residuals / noise)
-        self.widening = widening(weight)
+        self.widening = float(np.mean(weight) / np.mean(weight * (2.0 * weight - 1.0)))
         place = np.floor((time - time[0]) / BIN).astype(int)
         total, times, values = (np.bincount(place, weight * factor) for factor in (np.ones_like(time), time, value))
         owner = record.piece_at(times / np.where(total > 0.0, total, 1.0))
