@@ -38,6 +38,9 @@ NEIGHBOURS = 11
 #: A recording must have so many samples, and measurements count so long after the last command [s].
 LEAST_SAMPLES, LATE = 100, 2.0
 
+#: Least noise that is believed, as a part of the range of the angle.
+RESOLUTION = 1e-4
+
 #: Initial rate and controller's integral of a stretch are known to so many times what noise makes of them.
 LOOSE = 3.0
 
@@ -137,7 +140,7 @@ class MechanismLog:
             )
         self.angle = Series(angle.time[inside], angle.value[inside])
         self.level = noise(self.angle.value)
-        self.floor = max(1e-5 * float(np.ptp(self.angle.value)), 1e-9)
+        self.floor = max(RESOLUTION * float(np.ptp(self.angle.value)), 1e-9)
         self._vehicle = vehicle
         dt, begin = 1.0 / step_rate, float(self.angle.time[0])
         time = begin + dt * np.arange(max(1, math.ceil((self.angle.time[-1] - begin) / dt - 1e-9)))

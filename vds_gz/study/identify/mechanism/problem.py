@@ -1,7 +1,7 @@
 """The least squares problem of a mechanical steering: its unknowns, their residuals and derivatives.
 
-The unknowns are parameters, an offset of the angle's sensor and the controller's integral at the begin of the recording;
-and of each stretch the initial angle, rate and controller's integral.
+The unknowns are parameters, the offset of the angle's sensor and the controller's integral at the begin of the
+recording; and of each stretch the initial angle, rate and controller's integral.
 """
 
 from __future__ import annotations

@@ -197,7 +197,7 @@ def _least_squares(problem: Problem, start: Array) -> Array:
     lower = np.array((0.0, SHORTEST, 0.0, SHORTEST))
     solution = least_squares(
         lambda times: problem.solve(times).residuals,
-        np.maximum(start, lower + (0.01, 1e-3, 0.01, 1e-3)),
+        np.maximum(start, lower + np.array((0.01, 1e-3, 0.01, 1e-3))),
         bounds=(lower, LONGEST),
         x_scale=0.05,
         diff_step=0.02,
