@@ -67,8 +67,9 @@ class HeldPedal:
         self._edges = np.concatenate(([pedal.time[0] - 1e3], pedal.time[changed][1:], [pedal.time[-1] + 1e3]))
         shares = np.column_stack((shares_of(value, keys), value > 0.0))
         shares[value <= 0.0] = 0.0  # what holds without a pedal is the caller's to add
-        steps: Array = shares * np.diff(self._edges)[:, np.newaxis]
-        self._integral: Array = np.concatenate((np.zeros((1, shares.shape[1])), np.cumsum(steps, axis=0)))
+        steps = shares * np.diff(self._edges)[:, np.newaxis]
+        sums = np.concatenate((np.zeros((1, shares.shape[1])), np.cumsum(steps, axis=0)))
+        self._integral: Array = sums.astype(float)
 
     def mean(self, times: Array, interval: float) -> tuple[Array, Array]:
         """Mean weight of each position in the intervals that begin at some times, and the part it was pressed."""
