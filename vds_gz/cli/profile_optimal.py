@@ -60,7 +60,7 @@ def _lines(found: Design, rate: float, duration: float) -> Iterator[str]:
     sensors = ", ".join(f"{name} {value:.3g} {UNITS[name]}" for name, value in found.noise.items())
     yield f"to expect of {duration:g} s, measured at {rate:g} Hz with noise of {sensors}:"
     rows = [
-        (one.name, f"{one.value:.4g}", _interval(one, one.half), _interval(one, one.half_of_steps))
+        (one.name, f"{one.value:.4g}", _interval(one, one.part), _interval(one, one.part_of_steps))
         for one in found.expectations
     ]
     yield text_table(("number", "prior", "95 % interval", "by `steps`"), rows)
@@ -70,11 +70,12 @@ def _lines(found: Design, rate: float, duration: float) -> Iterator[str]:
             f"largest by the noise: {own:.2%}, by `steps` {of_steps:.2%} (times are known no better than to "
             f"+-{WIDTH * TIME_RESOLUTION:.2g} s)"
         )
-    undetermined = [one.name for one in found.expectations if one.half is None]
+    undetermined = [one.name for one in found.expectations if one.part is None]
     if undetermined:
         names = ", ".join(undetermined)
         yield f"not determined within these limits: {names}; a limit is found where commands exceed it"
 
 
-def _interval(one: Expectation, half: float | None) -> str:
+def _interval(one: Expectation, part: float | None) -> str:
+    half = one.half(part)
     return UNDETERMINED if half is None else f"+-{half:.2g} ({half / one.scale:.2%})"
