@@ -218,7 +218,7 @@ class Forecast:
         experiment = Experiment(self._family, Segment(0, 0.0, records, begins, channels, 1.0 / self.step_rate))
         points = np.hstack([self.points, np.zeros((len(self.points), len(self.noise)))])
         free = np.ones(points.shape[1], bool)
-        return [experiment.evaluate(point, experiment.start, free, free_start=False) for point in points]
+        return experiment.evaluate_all(points, experiment.start, free, free_start=False)
 
     def information(
         self, records: Records, times: Array, duration: float, windows: int = 1, skipped: int = 0
