@@ -12,7 +12,7 @@ from vds_gz.study.identify.design import search
 
 @pytest.fixture
 def _few(monkeypatch):
-    for name, count in {"FIRST": 40, "ROUNDS": 1, "OTHERS": 20, "REFINEMENTS": 20}.items():
+    for name, count in {"DRAWN": 60, "REFINEMENTS": 20}.items():
         monkeypatch.setattr(search, name, count)
 
 

@@ -39,9 +39,8 @@ def pooled_rows(vehicle: PooledVehicle) -> Iterator[tuple[str, ...]]:
 def pooled_notes(vehicle: PooledVehicle) -> Iterator[str]:
     """Recordings of other models, and parameters that scatter by more than the intervals of the recordings allow."""
     for other in vehicle.others:
-        yield (
-            f"{other.log} shows the model '{other.model}', most recordings '{vehicle.model}'; its numbers are not pooled"
-        )
+        models = f"the model '{other.model}', most recordings '{vehicle.model}'"
+        yield f"{other.log} shows {models}; its numbers are not pooled"
     for word in vehicle.words:
         if (one := vehicle.numbers[word.name]).differs:
             yield (

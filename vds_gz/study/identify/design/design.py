@@ -24,7 +24,6 @@ from vds_gz.study.identify.problem.parameters import (
     Kind,
     Term,
     actuations,
-    coordinates,
     value_of,
 )
 from vds_gz.study.identify.problem.segments import Segment
@@ -143,24 +142,20 @@ def candidates_of(terms: Mapping[Term, float], intervals: Mapping[str, Interval]
 
     Args:
         terms: With the values of the prior vehicle.
-        intervals: Known intervals of terms, by name; those of gains do not count, and others are +-30 %.
+        intervals: Known intervals, by the names of terms; others are +-30 %. Gains are 1.
         count: Number of vehicles.
         seed: Of the others.
     """
-    ranges = []
-    for term, value in terms.items():
-        low, high = (1.0 - SPREAD) * value, (1.0 + SPREAD) * value
-        if term.name in intervals:
-            low, high = intervals[term.name].low, intervals[term.name].high
-        lowest, highest = (LEAST_LIMIT, term.unlimited or NO_LIMIT) if term.kind is Kind.LIMIT else term.bounds
-        gain = term.kind is Kind.COMMAND_GAIN
-        ranges.append((1.0, 1.0) if gain else (max(low, lowest), min(high, highest)))
-    low, high = np.array(ranges).T
+    ends = np.empty((len(terms), 2))
+    for k, (term, value) in enumerate(terms.items()):
+        known = intervals.get(term.name)
+        ends[k] = (known.low, known.high) if known else ((1.0 - SPREAD) * value, (1.0 + SPREAD) * value)
+        limits = (LEAST_LIMIT, term.unlimited or NO_LIMIT) if term.kind is Kind.LIMIT else term.bounds
+        ends[k] = 1.0 if term.kind is Kind.COMMAND_GAIN else np.clip(ends[k], *limits)
     random = np.random.default_rng([seed, 1])
     strata = (np.array([random.permutation(count - 1) for _ in terms]).T + 0.5) / max(count - 1, 1)
-    points = np.vstack([list(terms.values()), low + strata * (high - low)])
-    names = [term.name for term in terms]
-    return np.array([coordinates(list(terms), dict(zip(names, point, strict=True))) for point in points])
+    points = np.vstack([list(terms.values()), ends[:, 0] + strata * (ends[:, 1] - ends[:, 0])])
+    return np.array([[term.coordinate(x) for term, x in zip(terms, point, strict=True)] for point in points.tolist()])
 
 
 def scale_of(term: Term, value: float) -> float:
@@ -190,21 +185,13 @@ class Forecast:
 
     @cached_property
     def _family(self) -> VehicleFamily:
-        """The vehicles, with the offsets of the sensors as further terms."""
         offsets = (Term(f"{name} offset", Kind.SENSOR_OFFSET, channel=k) for k, name in enumerate(self.noise))
         return VehicleFamily(models()[self.prior.model], self.prior.vehicle, (*self.terms, *offsets))
 
-    @cached_property
-    def _scales(self) -> Array:
-        """Of each vehicle what 100 % of a term are along its coordinate, which is the logarithm of a limit."""
-        scales = np.ones((len(self.points), len(self._family.terms)))
-        for j, term in enumerate(self.terms):
-            if term.kind is not Kind.LIMIT:
-                scales[:, j] = [scale_of(term, x) for x in self.points[:, j].tolist()]
-        return scales
-
     def predict(self, records: Records, times: Array, duration: float) -> list[Predicted]:
-        """What each vehicle's sensors read without noise, with derivatives; the samples of one sensor after another.
+        """What each vehicle's sensors read without noise, from rest; the samples of one sensor after another.
+
+        The derivatives are by the terms and then by the offsets of the sensors.
 
         Args:
             records: Commands.
@@ -217,25 +204,24 @@ class Forecast:
         begins = np.ceil(times * self.step_rate - 1e-6).astype(np.int64)
         experiment = Experiment(self._family, Segment(0, 0.0, records, begins, channels, 1.0 / self.step_rate))
         points = np.hstack([self.points, np.zeros((len(self.points), len(self.noise)))])
-        free = np.ones(points.shape[1], bool)
-        return experiment.evaluate_all(points, experiment.start, free, free_start=False)
+        rest, free = np.zeros_like(experiment.start), np.ones(points.shape[1], bool)
+        return experiment.evaluate_all(points, rest, free, free_start=False)
 
-    def information(
-        self, records: Records, times: Array, duration: float, windows: int = 1, skipped: int = 0
-    ) -> Array:
+    def information(self, records: Records, times: Array, duration: float, windows: int = 1, skipped: int = 0) -> Array:
         """Fisher information of windows of equal length, of shape (windows, vehicles, unknowns, unknowns).
 
-        The unknowns are the terms, relative to their values, and then the sensors' offsets.
+        The unknowns are the terms, relative to their values, and the offsets of the sensors.
 
         Args:
             records, times, duration: As of :meth:`predict`.
             windows: Number of windows.
             skipped: Number of samples at the beginning of each window that do not count.
         """
-        noise = np.array(list(self.noise.values()))[:, np.newaxis, np.newaxis]
-        predictions = self.predict(records, times, duration)
-        found = []
-        for predicted, scales in zip(predictions, self._scales, strict=True):
+        found, noise = [], np.array(list(self.noise.values()))[:, np.newaxis, np.newaxis]
+        for predicted, point in zip(self.predict(records, times, duration), self.points.tolist(), strict=True):
+            # The coordinate of a limit is its logarithm.
+            relative = (1.0 if t.kind is Kind.LIMIT else scale_of(t, x) for t, x in zip(self.terms, point, strict=True))
+            scales = np.array([*relative, *np.ones(len(noise))])
             jacobian = predicted.by_terms.reshape(len(noise), -1, len(scales)) * scales / noise
             length = jacobian.shape[1] // windows
             rows = jacobian[:, : windows * length].reshape(-1, windows, length, len(scales))[:, :, skipped:]
@@ -299,23 +285,19 @@ def design(
     steps = make("steps", limits, ackermann=ackermann, duration=duration, rate=rate, seed=seed)
     candidates = Forecast(prior, (*terms,), points, {}, rate, min(COARSE, prior.step_rate))
     candidates = replace(candidates, noise=_noise_of(candidates, noise, steps))
-    tops, changeable = np.array([maxima[name] for name in commanded]), np.isin(commanded, ("v_x", "v_y"))
+    tops = np.array([maxima[name] for name in commanded])
 
     def information(levels: Array, windows: int, skipped: int) -> Array:
         changes = np.append(True, (np.diff(levels, axis=0) != 0.0).any(axis=1))
         columns = dict(zip((FIELDS[name] for name in commanded), (levels[changes] * tops).T, strict=True))
         records = command_records(kind=ACKERMANN if ackermann else TWIST, **columns)
-        times = np.flatnonzero(changes) / rate
-        return candidates.information(records, times, len(levels) / rate, windows, skipped)
+        return candidates.information(records, np.flatnonzero(changes) / rate, len(levels) / rate, windows, skipped)
 
-    still = np.zeros((round(STILL * rate), len(commanded)))
-    count = max(1, round((duration - STILL) * rate))
-    slew = np.where(changeable, acceleration / (tops * rate), math.inf)
-    random = np.random.default_rng([seed, 2])
-    levels = Search(information, candidates.intervals, len(commanded), rate, count, slew, random, advance).best()
-    drive, turn, *side = np.vstack([still, levels, np.zeros(len(commanded))]).T
-    lateral = side[0] if side else np.zeros(len(drive))
-    log = log_of(np.arange(len(drive)) / rate, drive, turn, lateral, limits, ackermann=ackermann)
+    count, random = max(1, round((duration - STILL) * rate)), np.random.default_rng([seed, 2])
+    slew = np.where(np.isin(commanded, ("v_x", "v_y")), acceleration / (tops * rate), math.inf)
+    levels = Search(information, candidates.intervals, slew, rate, count, random, advance).best()
+    drive, turn, side = np.pad(levels, ((round(STILL * rate), 1), (0, 3 - len(commanded)))).T
+    log = log_of(np.arange(len(drive)) / rate, drive, turn, side, limits, ackermann=ackermann)
     exact = replace(candidates, points=points[:1], step_rate=prior.step_rate)
     parts, of_steps = (exact.intervals(exact.information(*commands_of(one))[0])[0].tolist() for one in (log, steps))
     expectations = tuple(

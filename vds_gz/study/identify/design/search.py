@@ -5,8 +5,8 @@ experiments with respect to 'standardized' optimality criteria, J. R. Statist. S
 high order. Its logarithm is averaged over candidate vehicles (K. Chaloner and I. Verdinelli, Bayesian experimental
 design: a review, Statist. Sci. 10, 1995).
 
-The information of successive windows nearly adds up. The search draws many windows, selects the best set by exchange
-(V. V. Fedorov, Theory of Optimal Experiments, 1972), varies them, and finally refines the whole log.
+The information of successive windows nearly adds up. The search draws random windows, selects those that are most
+informative together, one after the other, and then refines the whole log.
 """
 
 from __future__ import annotations
@@ -21,11 +21,8 @@ import numpy as np
 from vds_gz.study.identify.estimates import CERTAIN, Array
 from vds_gz.study.progress import Advance
 
-#: Shortest and longest time that a level is held [s].
-HOLD = 0.06, 2.5
-
-#: Smallest and largest change of level, as a part of the maximum.
-JUMP = 0.02, 2.0
+#: Shortest and longest time that a level is held [s], and smallest and largest jump, as a part of the maximum.
+HOLD, JUMP = (0.06, 2.5), (0.02, 2.0)
 
 #: Order of the norm over the parameters of a vehicle.
 ORDER = 8
@@ -33,11 +30,11 @@ ORDER = 8
 #: Number of windows of a log, and the shortest and longest window [s].
 WINDOWS, SHORTEST, LONGEST = 12, 2.0, 6.0
 
-#: A window is simulated behind a part of itself of this length, as a part of its own, which does not count.
+#: A window is simulated behind a part of itself, as a part of its length, which does not count.
 LEAD = 0.5
 
-#: Number of windows drawn first, rounds of exchange and windows drawn in each, and changes of the whole log.
-FIRST, ROUNDS, OTHERS, REFINEMENTS = 400, 6, 200, 400
+#: Number of windows that are drawn, and of changes of the whole log.
+DRAWN, REFINEMENTS = 1000, 400
 
 #: Windows are simulated one behind the other, up to this duration at once [s].
 TOGETHER = 300.0
@@ -72,38 +69,30 @@ def random_cycle(random: Random) -> Cycle:
     """One to four levels. Small cycles show time constants, large ones limits, and quick ones dead times."""
     count = int(random.choice([1, 2, 2, 2, 3, 4]))
     base = random.uniform(-1.0, 1.0) if random.random() < 0.6 else float(random.choice([-1.0, 0.0, 1.0]))
-    jump = math.exp(random.uniform(*np.log(JUMP)))
     offsets = random.uniform(-1.0, 1.0, count) if count > 2 else random.choice([-1.0, 1.0]) * np.arange(count)
-    holds = math.exp(random.uniform(*np.log(HOLD))) * np.exp(random.normal(0.0, 0.4, count))
+    jump, hold = (math.exp(random.uniform(*np.log(ends))) for ends in (JUMP, HOLD))
+    holds = hold * np.exp(random.normal(0.0, 0.4, count))
     return Cycle(np.clip(base + jump * offsets, -1.0, 1.0), np.clip(holds, *HOLD))
 
 
 def varied_cycle(random: Random, cycle: Cycle) -> Cycle:
     """A similar cycle; sometimes a new random one."""
-    kind = random.random()
+    kind, count, mean = random.random(), len(cycle.levels), cycle.levels.mean()
     if kind < 0.15:
         return random_cycle(random)
-    levels, holds = cycle.levels, cycle.holds
     if kind < 0.5:
-        levels = levels.mean() + (levels - levels.mean()) * math.exp(random.normal(0.0, 0.3))
-    elif kind < 0.7:
-        levels = levels + random.normal(0.0, 0.2)
+        levels = mean + (cycle.levels - mean) * math.exp(random.normal(0.0, 0.3))
     else:
-        levels = levels + random.normal(0.0, 0.1, len(levels))
-    if random.random() < 0.8:
-        holds = holds * np.exp(random.normal(0.0, 0.3, len(holds) if random.random() < 0.25 else 1))
+        levels = cycle.levels + (random.normal(0.0, 0.2) if kind < 0.7 else random.normal(0.0, 0.1, count))
+    holds = cycle.holds * np.exp(random.normal(0.0, 0.3, count if random.random() < 0.25 else 1))
     return Cycle(np.clip(levels, -1.0, 1.0), np.clip(holds, *HOLD))
 
 
 def varied_window(random: Random, window: Window, other: Window) -> Window:
     """A similar window, sometimes with the cycle of one quantity taken from another window."""
-    changed = int(random.integers(len(window)))
-    mixed = list(window)
-    if random.random() < 0.2:
-        mixed[changed] = other[changed]
-    return tuple(
-        varied_cycle(random, cycle) if k == changed or random.random() < 0.3 else cycle for k, cycle in enumerate(mixed)
-    )
+    k = int(random.integers(len(window)))
+    mixed = window if random.random() < 0.8 else (*window[:k], other[k], *window[k + 1 :])
+    return tuple(varied_cycle(random, one) if j == k or random.random() < 0.3 else one for j, one in enumerate(mixed))
 
 
 @dataclass(frozen=True)
@@ -111,87 +100,76 @@ class Search:
     """A search for the most informative commands.
 
     Attributes:
-        information: Fisher information, of shape (windows, vehicles, unknowns, unknowns), of levels of shape (commands,
-            quantities), a number of windows of equal length, and how many commands of each window do not count.
-        intervals: Relative intervals of the parameters, of shape (..., vehicles, parameters), from the information.
-        quantities: Number of commanded quantities.
-        rate: Commands per second [Hz].
-        count: Number of commands of the log.
+        information: Fisher information, (windows, vehicles, unknowns, unknowns), from levels, (commands, quantities),
+            the number of windows of equal length, and how many commands at the beginning of each do not count.
+        intervals: Relative intervals of the parameters, (..., vehicles, parameters), from the information.
         slew: Of each quantity the largest change from one command to the next, as a part of the maximum.
+        rate: Commands per second [Hz].
+        commands: Number of commands of the log.
         random: Source of randomness.
         advance: Receives the fraction of the work done since its last call.
     """
 
     information: Callable[[Array, int, int], Array]
     intervals: Callable[[Array], Array]
-    quantities: int
-    rate: float
-    count: int
     slew: Array
+    rate: float
+    commands: int
     random: Random
     advance: Advance
 
     @property
     def windows(self) -> int:
         """Number of windows of the log."""
-        duration = self.count / self.rate
+        duration = self.commands / self.rate
         return max(1, round(duration / min(max(duration / WINDOWS, SHORTEST), LONGEST, duration)))
 
     @property
     def length(self) -> int:
         """Number of commands of a window."""
-        return -(-self.count // self.windows)
-
-    @property
-    def refinements(self) -> int:
-        """Number of changes of the whole log. A long log takes the same time as one of a minute."""
-        return max(20, round(REFINEMENTS * min(1.0, 60.0 * self.rate / self.count)))
+        return -(-self.commands // self.windows)
 
     def best(self) -> Array:
-        """The levels of the best log, of shape (commands, quantities)."""
-        windows, determined = self._selected()
-        best = math.inf
-        for k in range(self.refinements + 1):
-            varied = self._varied(windows) if k else windows
-            information = self.information(self._log(varied), 1, 0)[0]
-            self._count_work(self.count)
-            if (loss := float(self._loss(information, determined))) < best:
-                windows, best = varied, loss
-        return self._log(windows)
-
-    def _selected(self) -> tuple[list[Window], Array]:
-        """The most informative set of windows, and which parameters of each vehicle they determine."""
+        """The levels of the best log, (commands, quantities)."""
         random = self.random
-        chosen: list[Window] = []
-        for number in (FIRST, *[OTHERS] * ROUNDS):
-            if not chosen:
-                pool = [tuple(random_cycle(random) for _ in range(self.quantities)) for _ in range(number)]
-                information = self._of_windows(pool)
-                determined = self.intervals(information.mean(axis=0) * self.windows) < CERTAIN
-                total, indices = np.zeros(information.shape[1:]), [-1] * self.windows
+        # A long log takes as much time as one of a minute.
+        refinements = max(20, round(REFINEMENTS * min(1.0, 60.0 * self.rate / self.commands)))
+        work = DRAWN * (int(LEAD * self.length) + self.length) + (1 + refinements) * self.commands
+        windows, determined = self._selected(work)
+        best, least = windows, math.inf
+        for _ in range(1 + refinements):
+            loss = float(self._loss(self.information(self._log(windows), 1, 0)[0], determined))
+            self.advance(self.commands / work)
+            if loss < least:
+                best, least = windows, loss
+            windows = list(best)
+            k, other = random.integers(len(best), size=2).tolist()
+            if random.random() < 0.2:
+                windows[k], windows[other] = best[other], best[k]
             else:
-                pairs = random.integers(len(chosen), size=(number, 2)).tolist()
-                new = [varied_window(random, chosen[k], chosen[other]) for k, other in pairs]
-                pool, indices = chosen + new, list(range(len(chosen)))
-                information = np.concatenate([information, self._of_windows(new)])
-            for k, present in enumerate(indices):
-                rest = total - information[present] if present >= 0 else total
-                indices[k] = int(np.argmin(self._loss(rest + information, determined)))
-                total = rest + information[indices[k]]
-            chosen, information = [pool[k] for k in indices], information[indices]
-        return chosen, determined
+                windows[k] = varied_window(random, best[k], best[other])
+        return self._log(best)
 
-    def _of_windows(self, windows: Sequence[Window]) -> Array:
-        """The information of each window alone."""
+    def _selected(self, work: int) -> tuple[list[Window], Array]:
+        """The windows that are most informative together, and which parameters of each vehicle they determine."""
+        drawn = [tuple(random_cycle(self.random) for _ in self.slew) for _ in range(DRAWN)]
         lead = int(LEAD * self.length)
         length = lead + self.length
         at_once = max(1, int(TOGETHER * self.rate / length))
         parts = []
-        for first in range(0, len(windows), at_once):
-            some = windows[first : first + at_once]
+        for first in range(0, DRAWN, at_once):
+            some = drawn[first : first + at_once]
             parts.append(self.information(self._levels(some, length), len(some), lead))
-            self._count_work(len(some) * length)
-        return np.concatenate(parts)
+            self.advance(len(some) * length / work)
+        information = np.concatenate(parts)
+        determined = self.intervals(information.mean(axis=0) * self.windows) < CERTAIN
+        chosen: list[Window] = []
+        total = np.zeros(information.shape[1:])
+        for _ in range(self.windows):
+            k = int(np.argmin(self._loss(total + information, determined)))
+            chosen.append(drawn[k])
+            total = total + information[k]
+        return chosen, determined
 
     def _loss(self, information: Array, determined: Array) -> Array:
         """Mean logarithm of the norm of the intervals, over all axes but the last three."""
@@ -202,7 +180,7 @@ class Search:
 
     def _log(self, windows: Sequence[Window]) -> Array:
         """The levels of a log that ends near enough to 0 for 0 to follow."""
-        levels = self._levels(windows, self.length)[: self.count]
+        levels = self._levels(windows, self.length)[: self.commands]
         largest = self.slew * np.arange(len(levels), 0, -1)[:, np.newaxis]
         return np.clip(levels, -largest, largest)
 
@@ -217,18 +195,3 @@ class Search:
                 course.append(level)
             levels[:, k] = course
         return levels
-
-    def _varied(self, windows: Sequence[Window]) -> list[Window]:
-        """The log with two windows swapped, or with one window varied."""
-        random, varied = self.random, list(windows)
-        k, other = (int(n) for n in random.integers(len(windows), size=2))
-        if random.random() < 0.2:
-            varied[k], varied[other] = varied[other], varied[k]
-        else:
-            varied[k] = varied_window(random, varied[k], varied[other])
-        return varied
-
-    def _count_work(self, commands: int) -> None:
-        """Report that so many commands were simulated."""
-        window = int(LEAD * self.length) + self.length
-        self.advance(commands / ((FIRST + ROUNDS * OTHERS) * window + (1 + self.refinements) * self.count))
