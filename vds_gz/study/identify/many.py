@@ -17,7 +17,7 @@ from vds_gz.parameters.intervals import Interval
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.override import Override
 from vds_gz.study.identify.estimates import Estimate
-from vds_gz.study.identify.exports import overrides
+from vds_gz.study.identify.exports import Numbers, overrides
 from vds_gz.study.identify.identification import identify
 from vds_gz.study.identify.problem.setup import check_names
 from vds_gz.study.progress import Advance, ignore
@@ -39,10 +39,7 @@ class Source:
     Attributes:
         command, velocity, steering: Topics of bags; None: found by type and name.
         columns: Of tables, by quantity.
-        wheel_base: Of a vehicle that steers, where none is given [m].
-        vehicle: What is known of the vehicle.
-        fit: Further parameters to be identified.
-        priors: Known intervals of parameters.
+        wheel_base, vehicle, fit, priors: As of :func:`~vds_gz.study.identify.identification.identify`.
     """
 
     command: str | None = None
@@ -73,24 +70,19 @@ class Source:
         Raises:
             SignalError: It does not hold what is needed, or the vehicle did not move.
         """
+        signals, vehicle = self.signals(Path(log)), self.vehicle
         try:
             fit = identify(
-                self.signals(Path(log)),
-                vehicle=self.vehicle,
-                wheel_base=self.wheel_base,
-                fit=self.fit,
-                priors=self.priors,
-                hold_out=0.0,
+                signals, vehicle=vehicle, wheel_base=self.wheel_base, fit=self.fit, priors=self.priors, hold_out=0.0
             )
         except np.linalg.LinAlgError as error:
             raise SignalError(f"the fit failed: {error}") from None
         if not any(fit.numbers.values()):
             raise SignalError("nothing was excited")
-        base = self.vehicle.vehicle if self.vehicle else models()[fit.model].parameters()
+        base = vehicle.vehicle if vehicle else models()[fit.model].parameters()
         axes = {f"{axis.quantity}.{name}": number for axis in fit for name, number in axis.fit.numbers.items()}
         axes.pop("steering.fall", None)
-        lines = tuple(overrides(fit, base))
-        return Result(log, "", fit.model, fit.numbers, fit.calibrations, axes, fit.reached, lines)
+        return Result(log, "", fit.model, fit.numbers, fit.calibrations, axes, fit.reached, tuple(overrides(fit, base)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +94,7 @@ class Result:
         failure: Why it has no result, in words that name the recording; empty where it has one.
         model: Name of the vehicle model.
         numbers: Estimates of parameters, by name below ``model_params.<model>.``; None where not identifiable.
-        calibrations: The same of what is no parameter, such as ``v_x gain``.
-        axes: The same by axis, as ``v_x.dead_time``.
+        calibrations, axes: The same of what is no parameter, such as ``v_x gain``, and by axis, as ``v_x.dead_time``.
         reached: Of each limit that was not met, the maximum of the recording.
         overrides: Lines of a parameter file.
     """
@@ -111,16 +102,16 @@ class Result:
     log: str
     failure: str = ""
     model: str = ""
-    numbers: Mapping[str, Estimate | None] = field(default_factory=dict)
-    calibrations: Mapping[str, Estimate | None] = field(default_factory=dict)
-    axes: Mapping[str, Estimate | None] = field(default_factory=dict)
+    numbers: Numbers = field(default_factory=dict)
+    calibrations: Numbers = field(default_factory=dict)
+    axes: Numbers = field(default_factory=dict)
     reached: Mapping[str, float] = field(default_factory=dict)
     overrides: tuple[Override, ...] = ()
 
     @property
     def estimates(self) -> dict[str, Estimate]:
         """All estimates by name."""
-        every = {**self.numbers, **self.calibrations, **self.axes}
+        every = self.numbers | self.calibrations | self.axes
         return {name: number for name, number in every.items() if number is not None}
 
     def line(self, key: str) -> str:
@@ -172,27 +163,26 @@ def identify_many(
     check_names(source.fit, source.vehicle)
     keys = {log: _key(log, source) for log in logs}
     journal = folder / JOURNAL
-    resume = resume and journal.is_file()
-    kept = dict(read_results(journal)) if resume else {}
+    kept = dict(read_results(journal)) if resume and journal.is_file() else {}
     done = {log: kept[key] for log, key in keys.items() if key in kept and not kept[key].failure}
     advance(len(done))
     left = [log for log in keys if log not in done]
-    interrupted = resume and not journal.read_bytes().endswith(b"\n")
     with ExitStack() as stack:
         file = stack.enter_context(journal.open("a" if resume else "w", encoding="utf-8"))
-        if interrupted:
+        if file.tell() and not journal.read_bytes().endswith(b"\n"):  # the last line was interrupted
             file.write("\n")
         for outcome in stack.enter_context(closing(do_tasks(source.identify, left, workers, notify=notify))):
             log = outcome.task
-            if isinstance(outcome, Failed):
-                reason = outcome.reason
-                done[log] = Result(log, reason if log in reason else f"{log}: {reason}")
-            else:
-                done[log] = outcome.result
+            done[log] = _failed(log, outcome.reason) if isinstance(outcome, Failed) else outcome.result
             file.write(done[log].line(keys[log]))
             file.flush()
             advance(1, Path(log).name)
     return [done[log] for log in keys]
+
+
+def _failed(log: str, reason: str) -> Result:
+    """A failure that names the recording once."""
+    return Result(log, reason if log in reason else f"{log}: {reason}")
 
 
 def _key(log: str, source: Source) -> str:

@@ -5,17 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 
 from vds_gz.parameters.override import Override
-from vds_gz.study.identify.estimates import WIDTH, Array, Estimate
+from vds_gz.study.identify.estimates import WIDTH, Estimate
 from vds_gz.study.identify.exports import NOT_MET
 from vds_gz.study.identify.many import Result
 from vds_gz.study.identify.words import Named, named
-
-T = TypeVar("T")
 
 #: A normal variable exceeds this many standard deviations with a probability of 1 in 1000.
 RARE = 3.09
@@ -73,24 +70,15 @@ def pool(estimates: Mapping[str, Estimate]) -> Pooled:
     values = np.array([one.value for one in estimates.values()])
     widths = np.array([one.high - one.low for one in estimates.values()]) / (2.0 * WIDTH)
     variances = np.maximum(widths, 1e-12 + 1e-9 * np.abs(values)) ** 2
-    freedom = len(values) - 1
-    mean, _ = _weighted(values, variances)
-    squares = float(np.sum((values - mean) ** 2 / variances))
-    weights = 1.0 / variances
-    between = 0.0
+    weights, freedom, between, scatter = 1.0 / variances, len(values) - 1, 0.0, math.nan
     if freedom:
+        squares = float(np.sum(weights * (values - np.average(values, weights=weights)) ** 2))
         between = max(0.0, (squares - freedom) / float(weights.sum() - np.sum(weights**2) / weights.sum()))
-    mean, deviation = _weighted(values, variances + between)
-    half = WIDTH * deviation
-    scatter = math.sqrt(squares / freedom) if freedom else math.nan
+        scatter = math.sqrt(squares / freedom)
+    weights = 1.0 / (variances + between)
+    mean, half = float(np.average(values, weights=weights)), WIDTH / math.sqrt(float(weights.sum()))
     farthest = list(estimates)[int(np.argmax(np.abs(values - np.median(values))))]
     return Pooled(Estimate(mean, mean - half, mean + half), len(values), math.sqrt(between), scatter, farthest)
-
-
-def _weighted(values: Array, variances: Array) -> tuple[float, float]:
-    """Mean and its standard deviation."""
-    weights = 1.0 / variances
-    return float(np.sum(weights * values) / weights.sum()), 1.0 / math.sqrt(float(weights.sum()))
 
 
 def pool_results(results: Sequence[Result]) -> PooledVehicle | None:
@@ -98,7 +86,8 @@ def pool_results(results: Sequence[Result]) -> PooledVehicle | None:
     done = [one for one in results if not one.failure]
     if not done:
         return None
-    model = _most_frequent([one.model for one in done])
+    shown = [one.model for one in done]
+    model = max(shown, key=shown.count)
     same = [one for one in done if one.model == model]
     by_name: dict[str, dict[str, Estimate]] = {}
     for one in same:
@@ -123,15 +112,9 @@ def _overrides(model: str, results: Sequence[Result], found: Mapping[str, Pooled
             yield found[parameter].estimate.override(name)
             continue
         values = [every[name].value if name in every else None for every in lines]
-        value = _most_frequent(values)
-        if value is not None:
+        if (value := max(values, key=values.count)) is not None:
             line = lines[values.index(value)][name]
             if line.origin.startswith(NOT_MET):
                 most = max(one.reached.get(parameter, 0.0) for one in results)
                 line = line._replace(origin=f"{NOT_MET}; {most:.3g} was reached")
             yield line
-
-
-def _most_frequent(values: Sequence[T]) -> T:
-    """The most frequent value, the first of several."""
-    return max(values, key=values.count)

@@ -6,7 +6,7 @@ high order. Its logarithm is averaged over candidate vehicles (K. Chaloner and I
 design: a review, Statist. Sci. 10, 1995).
 
 The information of successive windows nearly adds up. The search draws random windows, selects those that are most
-informative together, one after the other, and then refines the whole log.
+informative together by exchange (V. V. Fedorov, Theory of Optimal Experiments, 1972), and then refines the whole log.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ WINDOWS, SHORTEST, LONGEST = 12, 2.0, 6.0
 #: A window is simulated behind a part of itself, as a part of its length, which does not count.
 LEAD = 0.5
 
-#: Number of windows that are drawn, and of changes of the whole log.
-DRAWN, REFINEMENTS = 1000, 400
+#: Number of windows that are drawn, how often each of those of a log is chosen, and number of changes of the whole log.
+DRAWN, EXCHANGES, REFINEMENTS = 1000, 3, 400
 
 #: Windows are simulated one behind the other, up to this duration at once [s].
 TOGETHER = 300.0
@@ -163,13 +163,14 @@ class Search:
             self.advance(len(some) * length / work)
         information = np.concatenate(parts)
         determined = self.intervals(information.mean(axis=0) * self.windows) < CERTAIN
-        chosen: list[Window] = []
+        chosen: list[int] = []
         total = np.zeros(information.shape[1:])
-        for _ in range(self.windows):
-            k = int(np.argmin(self._loss(total + information, determined)))
-            chosen.append(drawn[k])
-            total = total + information[k]
-        return chosen, determined
+        for k in range(EXCHANGES * self.windows):
+            if k >= self.windows:
+                total = total - information[chosen.pop(0)]
+            chosen.append(int(np.argmin(self._loss(total + information, determined))))
+            total = total + information[chosen[-1]]
+        return [drawn[k] for k in chosen], determined
 
     def _loss(self, information: Array, determined: Array) -> Array:
         """Mean logarithm of the norm of the intervals, over all axes but the last three."""
