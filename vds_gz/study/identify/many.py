@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, closing
+from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -166,12 +166,11 @@ def identify_many(
     kept = dict(read_results(journal)) if resume and journal.is_file() else {}
     done = {log: kept[key] for log, key in keys.items() if key in kept and not kept[key].failure}
     advance(len(done))
-    left = [log for log in keys if log not in done]
-    with ExitStack() as stack:
-        file = stack.enter_context(journal.open("a" if resume else "w", encoding="utf-8"))
+    tasks = do_tasks(source.identify, [log for log in keys if log not in done], workers, notify=notify)
+    with journal.open("a" if resume else "w", encoding="utf-8") as file, closing(tasks):
         if file.tell() and not journal.read_bytes().endswith(b"\n"):  # the last line was interrupted
             file.write("\n")
-        for outcome in stack.enter_context(closing(do_tasks(source.identify, left, workers, notify=notify))):
+        for outcome in tasks:
             log = outcome.task
             done[log] = _failed(log, outcome.reason) if isinstance(outcome, Failed) else outcome.result
             file.write(done[log].line(keys[log]))
