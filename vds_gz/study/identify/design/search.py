@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vds_gz.study.identify.estimates import CERTAIN, Array
 from vds_gz.study.progress import Advance
@@ -40,6 +41,7 @@ DRAWN, EXCHANGES, REFINEMENTS = 1000, 3, 400
 TOGETHER = 300.0
 
 Random: TypeAlias = np.random.Generator
+Mask: TypeAlias = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -150,7 +152,7 @@ class Search:
                 windows[k] = varied_window(random, best[k], best[other])
         return self._log(best)
 
-    def _selected(self, work: int) -> tuple[list[Window], Array]:
+    def _selected(self, work: int) -> tuple[list[Window], Mask]:
         """The windows that are most informative together, and which parameters of each vehicle they determine."""
         drawn = [tuple(random_cycle(self.random) for _ in self.slew) for _ in range(DRAWN)]
         lead = int(LEAD * self.length)
@@ -172,7 +174,7 @@ class Search:
             total = total + information[chosen[-1]]
         return [drawn[k] for k in chosen], determined
 
-    def _loss(self, information: Array, determined: Array) -> Array:
+    def _loss(self, information: Array, determined: Mask) -> Array:
         """Mean logarithm of the norm of the intervals, over all axes but the last three."""
         intervals = np.where(determined, self.intervals(information), 0.0)
         norms = np.sum(intervals**ORDER, axis=-1) + np.finfo(float).tiny
