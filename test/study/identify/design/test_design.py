@@ -96,6 +96,12 @@ def test_a_log_stays_within_its_limits_has_its_length_and_ends_at_rest(run):
         assert course[int(0.5 * RATE) :].any()
 
 
+def test_a_log_of_one_command_per_second_has_its_length():
+    case = random_case("differential", 1)
+    log = design(case.parameters, limits(case), ackermann=False, duration=5.0, rate=1.0).log
+    assert log.times[-1] == pytest.approx(5.0)
+
+
 def test_equal_seeds_give_equal_logs_and_others_others():
     case = random_case("differential", 2)
     one, same, other = designed(case, seed=3), designed(case, seed=3), designed(case, seed=4)

@@ -293,10 +293,11 @@ def design(
         records = command_records(kind=ACKERMANN if ackermann else TWIST, **columns)
         return candidates.information(records, np.flatnonzero(changes) / rate, len(levels) / rate, windows, skipped)
 
-    count, random = max(1, round((duration - STILL) * rate)), np.random.default_rng([seed, 2])
-    slew = np.where(np.isin(commanded, ("v_x", "v_y")), acceleration / (tops * rate), math.inf)
+    still, random = round(STILL * rate), np.random.default_rng([seed, 2])
+    count = round(duration * rate) - still
+    slew = np.array([acceleration / (maxima[one] * rate) if one in ("v_x", "v_y") else math.inf for one in commanded])
     levels = Search(information, candidates.intervals, slew, rate, count, random, advance).best()
-    drive, turn, side = np.pad(levels, ((round(STILL * rate), 1), (0, 3 - len(commanded)))).T
+    drive, turn, side = np.pad(levels, ((still, 1), (0, 3 - len(commanded)))).T
     log = log_of(np.arange(len(drive)) / rate, drive, turn, side, limits, ackermann=ackermann)
     exact = replace(candidates, points=points[:1], step_rate=prior.step_rate)
     parts, of_steps = (exact.intervals(exact.information(*commands_of(one))[0])[0].tolist() for one in (log, steps))
