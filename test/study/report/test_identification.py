@@ -1,4 +1,4 @@
-"""Views on what was found of a vehicle: tables, files for others, pictures, and the line of a journal."""
+"""Views on what was found of a vehicle: tables, files for others and pictures."""
 
 import dataclasses
 import json
@@ -12,7 +12,6 @@ from vds_gz.parameters.vehicles import BicycleParameters, DifferentialParameters
 from vds_gz.study.identify.axes import NAMES, Axis, AxisFit, Reached
 from vds_gz.study.identify.estimates import Estimate
 from vds_gz.study.identify.exports import autoware, nav2, overrides
-from vds_gz.study.identify.journal import Identified, journal_line, read_journal, without_samples
 from vds_gz.study.identify.results import Channel, Prediction, VehicleFit
 from vds_gz.study.identify.words import advice, named, prediction_words
 from vds_gz.study.report.identification import fit_rows, write_report
@@ -165,24 +164,6 @@ def test_an_autocorrelation_is_that_of_its_process():
         values[k] = 0.8 * values[k - 1] + white[k]
     assert autocorrelation(values, 5) == pytest.approx(0.8 ** np.arange(6), abs=0.03)
     assert autocorrelation(np.zeros(5), 30).tolist() == [0.0] * 5
-
-
-def test_a_journal_gives_back_what_was_found_but_the_samples(fit, tmp_path):
-    journal = tmp_path / "journal.jsonl"
-    lines = journal_line("one", Identified("a", without_samples(fit))), journal_line("two", Identified("b", None, "no"))
-    journal.write_text("".join(lines) + '{"key": "half')
-    (key, first), (_, second) = read_journal(journal)
-    assert (key, first.log, second) == ("one", "a", Identified("b", None, "no"))
-    assert journal_line("one", first) == lines[0]
-    assert first.fit.parameters == fit.parameters
-    assert first.fit.numbers == fit.numbers
-    assert len(first.fit.channels[0].time) == 0
-
-
-def test_what_an_earlier_release_kept_of_a_recording_is_not_taken(tmp_path):
-    journal = tmp_path / "journal.jsonl"
-    journal.write_text('{"key": "one", "log": "a", "steers": false, "failure": "", "axes": []}\n')
-    assert list(read_journal(journal)) == []
 
 
 def test_a_channel_may_have_any_name(fit, tmp_path):

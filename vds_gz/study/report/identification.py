@@ -11,7 +11,6 @@ from vds_gz.parameters.intervals import INTERVAL
 from vds_gz.study.identify.axes import LIMITS
 from vds_gz.study.identify.estimates import Estimate
 from vds_gz.study.identify.exports import autoware, nav2
-from vds_gz.study.identify.journal import statistics_of
 from vds_gz.study.identify.results import Channel, VehicleFit
 from vds_gz.study.identify.words import advice, named, noise_words, prediction_words
 from vds_gz.study.report.html import Page
@@ -21,6 +20,9 @@ from vds_gz.study.report.style import png
 from vds_gz.study.signals import QUANTITIES
 
 HEAD = ("axis", "number", "value", f"interval ({INTERVAL})")
+
+#: What report.json says of each channel.
+STATISTICS = ("name", "quantity", "unit", "source", "recording", "noise", "residual", "outliers", "correlation")
 
 Rows = Iterator[tuple[str, ...]]
 
@@ -110,7 +112,7 @@ def _content(fit: VehicleFit) -> dict[str, object]:
         "numbers": plain(fit.numbers),
         "calibrations": plain(fit.calibrations),
         "reached": fit.reached,
-        "channels": [finite(statistics_of(one)) for one in fit.channels],
+        "channels": [finite({name: getattr(one, name) for name in STATISTICS}) for one in fit.channels],
         "predictions": [finite(dataclasses.asdict(one)) for one in fit.predictions],
         "findings": list(fit.findings),
     }

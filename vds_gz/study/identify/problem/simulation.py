@@ -134,6 +134,11 @@ class _Sensor:
         return (time,) if half is None else (time - half, time + half)
 
 
+#: The index of a term, or of a number of the start, the lane in which it differs, and by how much: of a dead time the
+#: part of a step that it is longer than a whole number of them.
+_Place = tuple[int, int, float]
+
+
 @dataclass
 class _Lanes:
     """Vehicles to simulate: of each the coordinates and the start."""
@@ -204,45 +209,64 @@ class Experiment:
 
     def evaluate(self, point: Array, start: Array, free: Mask, *, free_start: bool) -> Predicted:
         """Predict what would have been measured, with derivatives by the terms that are free."""
-        terms, dt = self.family.terms, self.segment.dt
-        readings, where = self._plan(point)
+        return self.evaluate_all(point[np.newaxis], start, free, free_start=free_start)[0]
+
+    def evaluate_all(self, points: Array, start: Array, free: Mask, *, free_start: bool) -> list[Predicted]:
+        """The predictions at several points of equal latencies, which are simulated side by side."""
+        readings, where = self._plan(points[0])
         lanes = _Lanes()
+        placed = [self._place(lanes, point, start, free, free_start=free_start) for point in points]
+        raw, geometry = self.family.driven(np.array(lanes.points), np.array(lanes.starts), self.segment, readings)
+        values = self._read(raw, geometry, where, 0)
+        late = index_of(self.family.terms, Kind.LATENCY)
+        earlier = self._read(raw, geometry, where, 1) if free[late].any() else values
+        offsets = self._offsets(points)
+        found = []
+        for k, (base, later, columns, beginnings) in enumerate(placed):
+            now = values[:, base]
+            predicted = now + offsets[:, k]
+            by_terms = np.zeros((len(self.measured), len(self.family.terms)))
+            by_start = np.zeros((len(self.measured), len(start)))
+            for j, lane, fraction in later:
+                slope = values[:, lane] - now
+                predicted += fraction * slope
+                by_terms[:, j] = slope / self.segment.dt
+            for target, chosen in ((by_terms, columns), (by_start, beginnings)):
+                for j, lane, step in chosen:
+                    target[:, j] = (values[:, lane] - now) / step
+            self._add_calibrations(by_terms, now, earlier[:, base], free)
+            found.append(Predicted(predicted, by_terms, by_start))
+        return found
+
+    def _place(
+        self, lanes: _Lanes, point: Array, start: Array, free: Mask, *, free_start: bool
+    ) -> tuple[int, list[_Place], list[_Place], list[_Place]]:
+        """Place a point and its finite differences in lanes: the point, and what differs from it in a dead time, in
+        another term, and in the start."""
+        terms, dt = self.family.terms, self.segment.dt
         whole, dead = point.copy(), index_of(terms, Kind.DEAD_TIME)
         steps = np.floor(point[dead] / dt + 1e-7)
         whole[dead] = steps * dt
         base = lanes.add(whole, start)
-        later: list[tuple[int, int, float]] = []
+        later: list[_Place] = []
         for k, fraction in zip(dead, point[dead] / dt - steps, strict=True):
             if abs(fraction) > 1e-9 or free[k]:
                 longer = whole.copy()
                 longer[k] += dt
                 later.append((int(k), lanes.add(longer, start), float(fraction)))
-        columns: list[tuple[int, int, float]] = []
+        columns: list[_Place] = []
         for k, term in enumerate(terms):
             if free[k] and term.moves_vehicle and term.kind is not Kind.DEAD_TIME and not _none(term, point[k]):
                 step = _difference(term, float(point[k]))
                 changed = whole.copy()
                 changed[k] += step
                 columns.append((k, lanes.add(changed, start), step))
-        beginnings: list[tuple[int, int, float]] = []
+        beginnings: list[_Place] = []
         for k in range(len(start)) if free_start else ():
             moved = start.copy()
             moved[k] += DIFFERENCE * self.start_scale[k]
             beginnings.append((k, lanes.add(whole, moved), float(moved[k] - start[k])))
-        raw, geometry = self.family.driven(np.array(lanes.points), np.array(lanes.starts), self.segment, readings)
-        values = self._read(raw, geometry, where, 0)
-        predicted = values[:, base] + self._offsets(point[np.newaxis])[:, 0]
-        by_terms = np.zeros((len(self.measured), len(terms)))
-        by_start = np.zeros((len(self.measured), len(start)))
-        for k, lane, fraction in later:
-            slope = values[:, lane] - values[:, base]
-            predicted += fraction * slope
-            by_terms[:, k] = slope / dt
-        for target, chosen in ((by_terms, columns), (by_start, beginnings)):
-            for k, lane, step in chosen:
-                target[:, k] = (values[:, lane] - values[:, base]) / step
-        self._add_calibrations(by_terms, raw, geometry, where, values[:, base], free)
-        return Predicted(predicted, by_terms, by_start)
+        return base, later, columns, beginnings
 
     # ------------------------------------------------------------------ sensors
 
@@ -293,23 +317,14 @@ class Experiment:
             added[self.channel == self.family.terms[k].channel] += points[:, k]
         return added
 
-    def _add_calibrations(
-        self,
-        by_terms: Array,
-        raw: Array,
-        geometry: Geometry,
-        where: Sequence[Sequence[slice]],
-        now: Array,
-        free: Mask,
-    ) -> None:
-        """Derivatives by what sensors read too much, and by how late they read."""
+    def _add_calibrations(self, by_terms: Array, now: Array, earlier: Array, free: Mask) -> None:
+        """Derivatives by what sensors read too much, and by how late they read; ``earlier`` is read a step earlier."""
         for k in index_of(self.family.terms, Kind.SENSOR_OFFSET):
             by_terms[self.channel == self.family.terms[k].channel, k] = 1.0
         for k in index_of(self.family.terms, Kind.LATENCY):
             if free[k]:
-                before = self._read(raw, geometry, where, 1)[:, 0]
                 late = np.isin(self.channel, self.family.terms[k].channels)
-                by_terms[late, k] = (before - now)[late] / self.segment.dt
+                by_terms[late, k] = (earlier - now)[late] / self.segment.dt
 
 
 class _Terms:
