@@ -1,0 +1,275 @@
+"""How well vehicles that are identified from recordings of real robots predict what they have not seen.
+
+    python bench/real.py FOLDER [--only NAME] [--page docs/real_robots.md]
+
+FOLDER holds recordings NAME.csv or NAME.csv.gz in the columns of `vds-gz identify`, and in FOLDER/vehicles a parameter
+file ROBOT.yaml for each, ROBOT being NAME up to its first underscore. `vds-gz identify` learns from the first 60 % of a
+recording, `vds-gz replay` sends all commands through what it wrote, and the rest is compared. Of runs NAME_01,
+NAME_02 ... of one drive, three of each five teach and the others are predicted. Speed and yaw rate of poses are
+differences over 0.2 s.
+
+Prints a table in Markdown, with root mean square errors of the command as it is, of a simple fit (dead time, gain,
+offset, first-order lag and rate limit by least squares, of one quantity at a time) and of the identified vehicle.
+--page replaces the table of a page. Exit code 1: another explanation predicts some quantity more than 5 % better.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import least_squares
+
+from vds_gz.configuration import load_parameters
+from vds_gz.study.reading.run import read
+from vds_gz.study.recording import Recording, RecordingError
+
+Array = NDArray[np.float64]
+
+#: What of a recording teaches; where runs are short, which of each five do.
+TAUGHT, TAUGHT_RUNS = 0.6, (0, 1, 2)
+
+#: Step of the simple fit [s], and the dead times that it tries [s].
+DT, DEAD_TIMES = 0.01, np.arange(0.0, 0.61, 0.02)
+
+#: A vehicle that explains less than this part of a quantity's standard deviation was not to follow that command.
+FOLLOWED = 0.1
+
+#: A prediction is worse than another one if its error is so many times as large.
+WORSE = 1.05
+
+UNITS = {"speed": "m/s", "yaw rate": "rad/s", "steering": "rad"}
+SHORT = {"dead_time": "dead time", "time_constant": "lag", "max_acceleration": "acceleration"}
+SHORT |= {"max_deceleration": "deceleration", "max_velocity": "limit", "max_position": "limit"}
+TITLE = "| recording | quantity | standard deviation | command as it is | simple fit | identified | learned |"
+
+
+@dataclass(frozen=True)
+class Course:
+    """What was commanded and what was measured of one quantity; it is the actuator's value times ``factor``."""
+
+    command_time: Array
+    command: Array
+    time: Array
+    measured: Array
+    factor: Array
+
+    def held(self, time: Array) -> Array:
+        """The command at these times."""
+        return self.command[np.maximum(np.searchsorted(self.command_time, time, side="right") - 1, 0)]
+
+    def until(self, border: float) -> Course:
+        """What was measured before a time."""
+        early = self.time < border
+        return Course(self.command_time, self.command, self.time[early], self.measured[early], self.factor[early])
+
+
+def courses(recording: Recording, wheel_base: float) -> dict[str, Course]:
+    """What a recording tells of each quantity that was commanded."""
+    motion, commands = recording.motion, recording.commands
+    found = {}
+    for quantity, time, measured, command, factor in (
+        ("speed", motion.time, motion.v_x, commands.speed, None),
+        ("yaw rate", motion.time, motion.yaw_rate, commands.yaw_rate, None),
+        ("yaw rate", motion.time, motion.yaw_rate, commands.steering_angle, motion.v_x / wheel_base),
+        ("steering", *(recording.steering or (motion.time, motion.time * np.nan)), commands.steering_angle, None),
+    ):
+        factor = np.ones(len(time)) if factor is None else factor
+        known = np.isfinite(measured) & np.isfinite(factor)
+        commanded = np.isfinite(command)
+        if commanded.any() and known.sum() > 20 and np.ptp(command[commanded]) > 0.0:
+            known &= time > commands.time[commanded][0]
+            found[quantity] = Course(
+                commands.time[commanded], command[commanded], time[known], measured[known], factor[known]
+            )
+    return found
+
+
+# ---------------------------------------------------------------------- the simple fit
+
+
+@numba.njit(cache=True)  # type: ignore[misc]
+def follow(command: Array, value: float, lag: float, rate: float) -> Array:
+    """A first-order lag with a rate limit, in steps of DT."""
+    part = 1.0 - np.exp(-DT / lag)
+    values = np.empty(len(command))
+    for k in range(len(command)):
+        value += min(max(part * (command[k] - value), -rate * DT), rate * DT)
+        values[k] = value
+    return values
+
+
+def simple_prediction(course: Course, numbers: Sequence[float], dead_time: float) -> Array:
+    """The simple fit's values at the times of the samples."""
+    gain, offset, lag, rate = numbers
+    grid = np.arange(course.time[0] - 1.0, course.time[-1] + DT, DT)
+    command = gain * course.held(grid - dead_time)
+    return np.interp(course.time, grid, follow(command, command[0], lag, rate)) * course.factor + offset
+
+
+def simple_fit(runs: Sequence[Course]) -> tuple[Array, float]:
+    """Gain, offset, lag and rate limit, and the dead time [s]."""
+    measured = np.concatenate([run.measured for run in runs])
+    scale = 0.2 * float(np.std(measured)) + 1e-9
+    steepest = 10.0 * float(np.ptp(np.concatenate([run.command for run in runs])))
+
+    def left(numbers: Sequence[float], dead_time: float) -> Array:
+        predicted = np.concatenate([simple_prediction(run, numbers, dead_time) for run in runs])
+        return (predicted - measured) / scale
+
+    begin = [1.0, 0.0, 0.1, steepest / 4.0]
+    bounds = [0.1, -np.inf, 1e-3, 1e-3 * steepest], [5.0, np.inf, 5.0, steepest]
+    fits = []
+    for dead_time in DEAD_TIMES:
+        fit = least_squares(left, begin, args=(dead_time,), bounds=bounds, loss="soft_l1", diff_step=1e-3, max_nfev=30)
+        fits.append((fit.cost, dead_time, fit.x))
+        begin = np.clip(fit.x, np.array(bounds[0]) * 1.01, np.array(bounds[1]) * 0.99)
+    _, dead_time, numbers = min(fits, key=lambda one: one[0])
+    return numbers, float(dead_time)
+
+
+# ---------------------------------------------------------------------- the vehicle
+
+
+def identified(files: Sequence[Path], border: float, vehicle: Path, folder: Path) -> dict[str, Any]:
+    """Learn from what these files hold before the border, as a user does; what `report.json` says."""
+    cut = []
+    for file in files:
+        with gzip.open(file, "rt") if file.suffix == ".gz" else file.open() as text:
+            head, *rows = text
+        cut.append(folder / f"{file.name.partition('.')[0]}.csv")
+        cut[-1].write_text(head + "".join(row for row in rows if float(row.partition(",")[0]) < border))
+    words = ["vds-gz", "identify", *map(str, cut), "--params", str(vehicle), "-o", str(folder)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RecordingError(f"exit code {done.returncode}: {(done.stderr.strip() or done.stdout.strip())[-200:]}")
+    report: dict[str, Any] = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+    return report
+
+
+def vehicle_prediction(file: Path, folder: Path, course: Course, quantity: str) -> Array:
+    """What the identified vehicle does with all commands of a file, at the times of the samples."""
+    table = folder / f"{file.name.partition('.')[0]}_replay.csv"
+    if not table.exists():
+        parameters = str(folder / "parameters.yaml")
+        subprocess.run(
+            ["vds-gz", "replay", str(file), "--params", parameters, "-o", str(table)], check=True, capture_output=True
+        )
+    columns = np.genfromtxt(table, delimiter=",", names=True)
+    name = {"speed": "v_x", "yaw rate": "yaw_rate", "steering": "steering_actual"}[quantity]
+    return np.interp(course.time, columns["time"], columns[name])
+
+
+def learned(report: Mapping[str, Any], quantity: str) -> str:
+    """The numbers of the actuator behind a quantity."""
+    numbers = {name: one["value"] for name, one in report["numbers"].items() if one}
+    steered = any(name.startswith("steering_actuator") for name in report["numbers"])
+    ours = "steering_actuator." if steered and quantity != "speed" else "drive_actuator"
+    parts = (
+        f"{SHORT.get(short, short.replace('_', ' '))} {value:.3g}"
+        for name, value in numbers.items()
+        if name.startswith(ours) and (short := name.rpartition(".")[2])
+    )
+    return ", ".join(parts) or "nothing"
+
+
+# ---------------------------------------------------------------------- the table
+
+
+def drives(folder: Path, only: str) -> dict[str, list[Path]]:
+    """Recordings by name; runs of one drive together."""
+    found: dict[str, list[Path]] = {}
+    for file in sorted((*folder.glob("*.csv"), *folder.glob("*.csv.gz"))):
+        name = file.name.partition(".")[0]
+        if only in name:
+            found.setdefault(re.sub(r"_\d\d$", "", name), []).append(file)
+    return found
+
+
+def rms(parts: Sequence[Array]) -> float:
+    """Root mean square of all."""
+    return float(np.sqrt(np.mean(np.concatenate(parts) ** 2)))
+
+
+def rows(name: str, files: Sequence[Path], vehicle: Path) -> Iterator[tuple[str, bool]]:
+    """A row of the table for each quantity, and whether another explanation predicts better."""
+    wheel_base = float(getattr(load_parameters(vehicle).vehicle, "wheel_base", 1.0))
+    runs = [courses(read(file), wheel_base) for file in files]
+    several = len(files) > 1
+    end = max(course.time[-1] for run in runs for course in run.values())
+    border = np.inf if several else TAUGHT * float(end)
+    teach = [i for i in range(len(files)) if not several or i % 5 in TAUGHT_RUNS]
+    test = [i for i in range(len(files)) if not several or i % 5 not in TAUGHT_RUNS]
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        try:
+            report, failure = identified([files[i] for i in teach], border, vehicle, folder), ""
+        except RecordingError as error:
+            report, failure = {}, str(error)
+        for quantity in dict.fromkeys(one for i in test for one in runs[i]):
+            numbers, dead_time = simple_fit([runs[i][quantity].until(border) for i in teach if quantity in runs[i]])
+            errors: dict[str, list[Array]] = {"command": [], "simple": [], "vehicle": [], "itself": []}
+            for i in (i for i in test if quantity in runs[i]):
+                course = runs[i][quantity]
+                late = (course.time >= border) if not several else np.ones(len(course.time), bool)
+                measured = course.measured[late]
+                errors["itself"].append(measured)
+                errors["command"].append((course.held(course.time) * course.factor)[late] - measured)
+                errors["simple"].append(simple_prediction(course, numbers, dead_time)[late] - measured)
+                if report:
+                    predicted = vehicle_prediction(files[i], folder, course, quantity)
+                    errors["vehicle"].append(predicted[late] - measured)
+            spread = float(np.std(np.concatenate(errors["itself"])))
+            command, simple = rms(errors["command"]), rms(errors["simple"])
+            ours = rms(errors["vehicle"]) if report else np.inf
+            best = min(command, simple)
+            worse = not ours <= WORSE * best and best < (1.0 - FOLLOWED) * spread
+            shown = f"{ours:.3f}" if report else "none"
+            cells = [f"`{name}`", f"{quantity} [{UNITS[quantity]}]", f"{spread:.3f}", f"{command:.3f}", f"{simple:.3f}"]
+            cells += [f"**{shown}**" if ours <= best else shown, learned(report, quantity) if report else failure]
+            yield f"| {' | '.join(cells)} |", worse
+
+
+def replaced(page: str, table: Sequence[str]) -> str:
+    """A page with this table in the place of its own."""
+    before, _, rest = page.partition(TITLE)
+    after = re.sub(r"\A(\n\|.*)*", "", rest)
+    return before + "\n".join(table) + after
+
+
+def main() -> int:
+    """The table of all recordings; 1 where another explanation predicts better."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--only", default="", help="recordings whose names contain this")
+    parser.add_argument("--page", type=Path, help="page whose table is replaced")
+    arguments = parser.parse_args()
+    table, failed = [TITLE, "| --- " * TITLE.count(" | ") + "| --- |"], False
+    for line in table:
+        print(line)
+    for name, files in drives(arguments.folder, arguments.only).items():
+        vehicle = arguments.folder / "vehicles" / f"{name.split('_')[0]}.yaml"
+        for row, worse in rows(name, files, vehicle):
+            print(row, flush=True)
+            table.append(row)
+            failed |= worse
+    if arguments.page:
+        page = arguments.page.read_text(encoding="utf-8")
+        arguments.page.write_text(replaced(page, table), encoding="utf-8")
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
