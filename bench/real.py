@@ -1,12 +1,12 @@
 """How well vehicles that are identified from recordings of real robots predict what they have not seen.
 
-    python bench/real.py FOLDER [--only NAME] [--page docs/real_robots.md]
+    python bench/real.py [FOLDER] [--only NAME] [--page docs/real_robots.md]
 
-FOLDER holds recordings NAME.csv or NAME.csv.gz in the columns of `vds-gz identify`, and in FOLDER/vehicles a parameter
-file ROBOT.yaml for each, ROBOT being NAME up to its first underscore. `vds-gz identify` learns from the first 60 % of a
-recording, `vds-gz replay` sends all commands through what it wrote, and the rest is compared. Of runs NAME_01,
-NAME_02 ... of one drive, three of each five teach and the others are predicted. Speed and yaw rate of poses are
-differences over 0.2 s.
+FOLDER (examples/data) holds recordings NAME.csv or NAME.csv.gz in the columns of `vds-gz identify`, and for each a
+parameter file ROBOT.yaml, there or in a folder below; ROBOT is NAME up to its first underscore. `identify` learns from
+the first 60 % of a recording, `replay` sends all commands through what it wrote, and the rest is compared. Of runs
+NAME_01, NAME_02 ... of one drive, three of each five teach and the others are predicted. Speed and yaw rate of poses
+are differences over 0.2 s.
 
 Prints a table in Markdown, with root mean square errors of the command as it is, of a simple fit (dead time, gain,
 offset, first-order lag and rate limit by least squares, of one quantity at a time) and of the identified vehicle.
@@ -35,6 +35,8 @@ from scipy.optimize import least_squares
 from vds_gz.configuration import load_parameters
 from vds_gz.study.reading.run import read
 from vds_gz.study.recording import Recording, RecordingError
+
+ROOT = Path(__file__).resolve().parents[1]
 
 Array = NDArray[np.float64]
 
@@ -252,15 +254,17 @@ def replaced(page: str, table: Sequence[str]) -> str:
 def main() -> int:
     """The table of all recordings; 1 where another explanation predicts better."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("folder", type=Path, nargs="?", default=ROOT / "examples" / "data")
     parser.add_argument("--only", default="", help="recordings whose names contain this")
     parser.add_argument("--page", type=Path, help="page whose table is replaced")
     arguments = parser.parse_args()
+    if arguments.page and TITLE not in arguments.page.read_text(encoding="utf-8"):
+        parser.error(f"page {arguments.page} has no table that begins with {TITLE!r}")
     table, failed = [TITLE, "| --- " * TITLE.count(" | ") + "| --- |"], False
     for line in table:
         print(line)
     for name, files in drives(arguments.folder, arguments.only).items():
-        vehicle = arguments.folder / "vehicles" / f"{name.split('_')[0]}.yaml"
+        (vehicle,) = arguments.folder.glob(f"**/{name.split('_')[0]}.yaml")
         for row, worse in rows(name, files, vehicle):
             print(row, flush=True)
             table.append(row)

@@ -1,4 +1,4 @@
-"""Makes anew what docs/tutorials/your_robot.md shows, and the README's picture of a real car beside the identified one."""
+"""Remakes what docs/tutorials/your_robot.md shows, and the README's picture of a real car and the identified one."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def draw_real_car(recording: Path, vehicle: Path, picture: Path) -> None:
             panel.step(time, command, where="post", color=COMMANDED, label="command")
             panel.plot(time, course.measured[shown], ".", color=ACTUAL, markersize=4.0, label="measured")
             panel.plot(time, predicted, color=INK, label="identified vehicle")
-            panel.set_title(f"{quantity} [{UNITS[quantity]}]: {error:.2g} {UNITS[quantity]} rms from the measured one")
-        panel.set_xlabel(f"time [s]; the first {border:.0f} s of the recording taught the vehicle")
+            panel.set_title(f"{quantity} [{UNITS[quantity]}], rms error {error:.2g} {UNITS[quantity]}")
+        panel.set_xlabel(f"time [s]; the vehicle was identified from the first {border:.0f} s")
         figure.axes[0].legend(ncols=3, loc="upper right")
     picture.write_bytes(png(figure))
 
