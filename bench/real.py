@@ -16,6 +16,7 @@ offset, first-order lag and rate limit by least squares, of one quantity at a ti
 from __future__ import annotations
 
 import argparse
+import csv
 import gzip
 import json
 import re
@@ -43,8 +44,11 @@ Array = NDArray[np.float64]
 #: What of a recording teaches; where runs are short, which of each five do.
 TAUGHT, TAUGHT_RUNS = 0.6, (0, 1, 2)
 
-#: Step of the simple fit [s], and the dead times that it tries [s].
-DT, DEAD_TIMES = 0.01, np.arange(0.0, 0.61, 0.02)
+#: Step of the simple fit [s], the dead times that it tries, and steps from the best of them [s].
+DT, DEAD_TIMES, FINER = 0.01, np.arange(0.0, 0.61, 0.04), (-0.02, -0.01, 0.0, 0.01, 0.02)
+
+#: So long the first commands are sent before a replay [s].
+WARM_UP = 10.0
 
 #: A vehicle that explains less than this part of a quantity's standard deviation was not to follow that command.
 FOLLOWED = 0.1
@@ -124,35 +128,53 @@ def simple_prediction(course: Course, numbers: Sequence[float], dead_time: float
 def simple_fit(runs: Sequence[Course]) -> tuple[Array, float]:
     """Gain, offset, lag and rate limit, and the dead time [s]."""
     measured = np.concatenate([run.measured for run in runs])
-    scale = 0.2 * float(np.std(measured)) + 1e-9
-    steepest = 10.0 * float(np.ptp(np.concatenate([run.command for run in runs])))
+    spread = float(np.std(measured)) + 1e-9
+    span = float(np.ptp(np.concatenate([run.command for run in runs])))
+    low, high = [0.1, -np.inf, 1e-3, 1e-3 * span], [5.0, np.inf, 5.0, 30.0 * span]
 
     def left(numbers: Sequence[float], dead_time: float) -> Array:
         predicted = np.concatenate([simple_prediction(run, numbers, dead_time) for run in runs])
-        return (predicted - measured) / scale
+        return (predicted - measured) / (0.2 * spread)
 
-    begin = [1.0, 0.0, 0.1, steepest / 4.0]
-    bounds = [0.1, -np.inf, 1e-3, 1e-3 * steepest], [5.0, np.inf, 5.0, steepest]
-    fits = []
-    for dead_time in DEAD_TIMES:
-        fit = least_squares(left, begin, args=(dead_time,), bounds=bounds, loss="soft_l1", diff_step=1e-3, max_nfev=30)
-        fits.append((fit.cost, dead_time, fit.x))
-        begin = np.clip(fit.x, np.array(bounds[0]) * 1.01, np.array(bounds[1]) * 0.99)
-    _, dead_time, numbers = min(fits, key=lambda one: one[0])
-    return numbers, float(dead_time)
+    def fitted(dead_time: float, begin: Sequence[float]) -> tuple[float, float, Array]:
+        fit = least_squares(
+            left,
+            np.clip(begin, np.multiply(low, 1.01), np.multiply(high, 0.99)),
+            args=(dead_time,),
+            bounds=(low, high),
+            loss="soft_l1",
+            x_scale=[1.0, spread, 0.1, span],
+            diff_step=1e-3,
+            max_nfev=30,
+        )
+        return fit.cost, dead_time, fit.x
+
+    rates = (0.3 * span, 3.0 * span)  # above all of them a limit is not met, and nothing would tell to lower it
+    coarse = [fitted(dead, (1.0, 0.0, 0.1, rate)) for dead in DEAD_TIMES for rate in rates]
+    _, dead_time, numbers = min(coarse, key=lambda one: one[0])
+    fine = [fitted(max(dead_time + step, 0.0), numbers) for step in FINER]
+    _, dead_time, numbers = min(fine, key=lambda one: one[0])
+    return numbers, dead_time
 
 
 # ---------------------------------------------------------------------- the vehicle
+
+
+def lines(file: Path) -> list[str]:
+    """The lines of a table, packed or not."""
+    with gzip.open(file, "rt", encoding="utf-8") if file.suffix == ".gz" else file.open(encoding="utf-8") as text:
+        return list(text)
 
 
 def identified(files: Sequence[Path], border: float, vehicle: Path, folder: Path) -> dict[str, Any]:
     """Learn from what these files hold before the border, as a user does; what `report.json` says."""
     cut = []
     for file in files:
-        with gzip.open(file, "rt") if file.suffix == ".gz" else file.open() as text:
-            head, *rows = text
+        head, *rows = lines(file)
         cut.append(folder / f"{file.name.partition('.')[0]}.csv")
-        cut[-1].write_text(head + "".join(row for row in rows if float(row.partition(",")[0]) < border))
+        cut[-1].write_text(
+            head + "".join(row for row in rows if float(row.partition(",")[0]) < border), encoding="utf-8"
+        )
     words = ["vds-gz", "identify", *map(str, cut), "--params", str(vehicle), "-o", str(folder)]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -162,16 +184,27 @@ def identified(files: Sequence[Path], border: float, vehicle: Path, folder: Path
 
 
 def vehicle_prediction(file: Path, folder: Path, course: Course, quantity: str) -> Array:
-    """What the identified vehicle does with all commands of a file, at the times of the samples."""
-    table = folder / f"{file.name.partition('.')[0]}_replay.csv"
-    if not table.exists():
+    """What the identified vehicle does with all commands of a file, at the times of the samples.
+
+    The first commands are sent for a while before, because a replay begins at rest and a recording need not.
+    """
+    replayed = folder / f"{file.name.partition('.')[0]}_replay.csv"
+    if not replayed.exists():
+        commands = folder / "commands.csv"
+        rows = list(csv.DictReader(lines(file)))
+        names = [name for name in rows[0] if name.endswith("_command")]
+        first = {name: next((row[name] for row in rows if row[name]), "") for name in names}
+        with commands.open("w", newline="", encoding="utf-8") as text:
+            table = csv.DictWriter(text, ["time", *names], extrasaction="ignore")
+            table.writeheader()
+            table.writerows({"time": time, **first} for time in np.arange(0.0, WARM_UP, 0.1))
+            table.writerows(row | {"time": WARM_UP + float(row["time"])} for row in rows)
         parameters = str(folder / "parameters.yaml")
-        subprocess.run(
-            ["vds-gz", "replay", str(file), "--params", parameters, "-o", str(table)], check=True, capture_output=True
-        )
-    columns = np.genfromtxt(table, delimiter=",", names=True)
+        words = ["vds-gz", "replay", str(commands), "--params", parameters, "-o", str(replayed)]
+        subprocess.run(words, check=True, capture_output=True)
+    columns = np.genfromtxt(replayed, delimiter=",", names=True)
     name = {"speed": "v_x", "yaw rate": "yaw_rate", "steering": "steering_actual"}[quantity]
-    return np.interp(course.time, columns["time"], columns[name])
+    return np.interp(course.time, columns["time"] - WARM_UP, columns[name])
 
 
 def learned(report: Mapping[str, Any], quantity: str) -> str:
