@@ -299,6 +299,7 @@ def commands_alone() -> list[object]:
 
 @pytest.mark.parametrize("one", commands_alone())
 def test_a_command_that_runs_alone_does_and_prints_what_is_shown(one, folder, monkeypatch):
+    shutil.copytree(ROOT / "examples" / "data", folder, dirs_exist_ok=True)
     (folder / "car.yaml").rename(folder / "my_car.yaml")  # that of who reads the page
     (folder / "walker.sdf").write_text(WALKER, encoding="utf-8")
     with open(os.devnull, encoding="utf-8") as nothing:
