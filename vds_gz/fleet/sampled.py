@@ -19,6 +19,7 @@ from vds_gz.fleet.events import Events
 from vds_gz.fleet.fleet import check_class
 from vds_gz.fleet.lanes import Lanes
 from vds_gz.fleet.layout import Reals, Wholes
+from vds_gz.fleet.program import NARROW
 from vds_gz.fleet.sampled_lanes import read_lanes
 from vds_gz.fleet.sampled_structs import read_structs
 from vds_gz.fleet.structs import Structs
@@ -131,7 +132,9 @@ def sampled(
     dt = 1.0 / step_rate
     # One program of a model serves all of its vehicles, whatever their flags and dead times.
     lanes = (
-        Lanes(model, parameters, dt, constant_flags=False) if model.lanes else Structs(model, parameters, dt, room=ROOM)
+        Lanes(model, parameters, dt, constant_flags=False, width=NARROW)
+        if model.lanes
+        else Structs(model, parameters, dt, room=ROOM)
     )
     places = np.array([lanes.place(name) for name in readings.numbers], np.int64)
     events = Events(
