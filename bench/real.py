@@ -59,6 +59,7 @@ WORSE = 1.05
 UNITS = {"speed": "m/s", "yaw rate": "rad/s", "steering": "rad"}
 SHORT = {"dead_time": "dead time", "time_constant": "lag", "max_acceleration": "acceleration"}
 SHORT |= {"max_deceleration": "deceleration", "max_velocity": "limit", "max_position": "limit"}
+RATE = "steering_actuator.max_velocity"
 TITLE = "| recording | quantity | standard deviation | command as it is | simple fit | identified | learned |"
 
 
@@ -213,7 +214,7 @@ def learned(report: Mapping[str, Any], quantity: str) -> str:
     steered = any(name.startswith("steering_actuator") for name in report["numbers"])
     ours = "steering_actuator." if steered and quantity != "speed" else "drive_actuator"
     parts = (
-        f"{SHORT.get(short, short.replace('_', ' '))} {value:.3g}"
+        f"{'rate limit' if name == RATE else SHORT.get(short, short.replace('_', ' '))} {value:.3g}"
         for name, value in numbers.items()
         if name.startswith(ours) and (short := name.rpartition(".")[2])
     )
@@ -233,48 +234,70 @@ def drives(folder: Path, only: str) -> dict[str, list[Path]]:
     return found
 
 
+@dataclass(frozen=True)
+class Row:
+    """One quantity of a recording: its standard deviation and what each explanation leaves of it."""
+
+    recording: str
+    quantity: str
+    spread: float
+    command: float
+    simple: float
+    identified: float
+    learned: str
+
+    @property
+    def worse(self) -> bool:
+        """Another explanation predicts clearly better, and what it predicts is not nothing."""
+        best = min(self.command, self.simple)
+        return self.identified > WORSE * best and best < (1.0 - FOLLOWED) * self.spread
+
+    def __str__(self) -> str:
+        shown = f"{self.identified:.3f}" if np.isfinite(self.identified) else "none"
+        best = self.identified <= min(self.command, self.simple)
+        numbers = f"{self.spread:.3f} | {self.command:.3f} | {self.simple:.3f} | {f'**{shown}**' if best else shown}"
+        return f"| `{self.recording}` | {self.quantity} [{UNITS[self.quantity]}] | {numbers} | {self.learned} |"
+
+
 def rms(parts: Sequence[Array]) -> float:
     """Root mean square of all."""
     return float(np.sqrt(np.mean(np.concatenate(parts) ** 2)))
 
 
-def rows(name: str, files: Sequence[Path], vehicle: Path) -> Iterator[tuple[str, bool]]:
-    """A row of the table for each quantity, and whether another explanation predicts better."""
+def rows(name: str, files: Sequence[Path], vehicle: Path) -> Iterator[Row]:
+    """A row for each quantity of a recording, or of several runs."""
     wheel_base = float(getattr(load_parameters(vehicle).vehicle, "wheel_base", 1.0))
     runs = [courses(read(file), wheel_base) for file in files]
-    several = len(files) > 1
-    end = max(course.time[-1] for run in runs for course in run.values())
-    border = np.inf if several else TAUGHT * float(end)
-    teach = [i for i in range(len(files)) if not several or i % 5 in TAUGHT_RUNS]
-    test = [i for i in range(len(files)) if not several or i % 5 not in TAUGHT_RUNS]
+    border, taught = np.inf, [i for i in range(len(files)) if i % 5 in TAUGHT_RUNS]
+    tested = [i for i in range(len(files)) if i not in taught]
+    if len(files) == 1:
+        border, tested = TAUGHT * max(float(course.time[-1]) for course in runs[0].values()), taught
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         try:
-            report, failure = identified([files[i] for i in teach], border, vehicle, folder), ""
+            report, failure = identified([files[i] for i in taught], border, vehicle, folder), ""
         except RecordingError as error:
             report, failure = {}, str(error)
-        for quantity in dict.fromkeys(one for i in test for one in runs[i]):
-            numbers, dead_time = simple_fit([runs[i][quantity].until(border) for i in teach if quantity in runs[i]])
-            errors: dict[str, list[Array]] = {"command": [], "simple": [], "vehicle": [], "itself": []}
-            for i in (i for i in test if quantity in runs[i]):
+        for quantity in (one for one in UNITS if any(one in runs[i] for i in tested)):
+            fit = simple_fit([runs[i][quantity].until(border) for i in taught if quantity in runs[i]])
+            measured, command, simple, ours = [], [], [], []
+            for i in (i for i in tested if quantity in runs[i]):
                 course = runs[i][quantity]
-                late = (course.time >= border) if not several else np.ones(len(course.time), bool)
-                measured = course.measured[late]
-                errors["itself"].append(measured)
-                errors["command"].append((course.held(course.time) * course.factor)[late] - measured)
-                errors["simple"].append(simple_prediction(course, numbers, dead_time)[late] - measured)
+                late = course.time >= (border if np.isfinite(border) else 0.0)
+                measured.append(course.measured[late])
+                command.append((course.held(course.time) * course.factor - course.measured)[late])
+                simple.append((simple_prediction(course, *fit) - course.measured)[late])
                 if report:
-                    predicted = vehicle_prediction(files[i], folder, course, quantity)
-                    errors["vehicle"].append(predicted[late] - measured)
-            spread = float(np.std(np.concatenate(errors["itself"])))
-            command, simple = rms(errors["command"]), rms(errors["simple"])
-            ours = rms(errors["vehicle"]) if report else np.inf
-            best = min(command, simple)
-            worse = not ours <= WORSE * best and best < (1.0 - FOLLOWED) * spread
-            shown = f"{ours:.3f}" if report else "none"
-            cells = [f"`{name}`", f"{quantity} [{UNITS[quantity]}]", f"{spread:.3f}", f"{command:.3f}", f"{simple:.3f}"]
-            cells += [f"**{shown}**" if ours <= best else shown, learned(report, quantity) if report else failure]
-            yield f"| {' | '.join(cells)} |", worse
+                    ours.append((vehicle_prediction(files[i], folder, course, quantity) - course.measured)[late])
+            yield Row(
+                name,
+                quantity,
+                float(np.std(np.concatenate(measured))),
+                rms(command),
+                rms(simple),
+                rms(ours) if report else np.inf,
+                learned(report, quantity) if report else failure,
+            )
 
 
 def replaced(page: str, table: Sequence[str]) -> str:
@@ -285,7 +308,7 @@ def replaced(page: str, table: Sequence[str]) -> str:
 
 
 def main() -> int:
-    """The table of all recordings; 1 where another explanation predicts better."""
+    """The table of all recordings; 1 where another explanation predicts clearly better."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, nargs="?", default=ROOT / "examples" / "data")
     parser.add_argument("--only", default="", help="recordings whose names contain this")
@@ -293,19 +316,20 @@ def main() -> int:
     arguments = parser.parse_args()
     if arguments.page and TITLE not in arguments.page.read_text(encoding="utf-8"):
         parser.error(f"page {arguments.page} has no table that begins with {TITLE!r}")
-    table, failed = [TITLE, "| --- " * TITLE.count(" | ") + "| --- |"], False
-    for line in table:
-        print(line)
+    found: list[Row] = []
+    table = [TITLE, "| --- " * TITLE.count(" | ") + "| --- |"]
+    print(*table, sep="\n")
     for name, files in drives(arguments.folder, arguments.only).items():
         (vehicle,) = arguments.folder.glob(f"**/{name.split('_')[0]}.yaml")
-        for row, worse in rows(name, files, vehicle):
+        for row in rows(name, files, vehicle):
             print(row, flush=True)
-            table.append(row)
-            failed |= worse
+            found.append(row)
+    ratios = [row.identified / row.simple for row in found]
+    print(f"identified / simple fit: median {np.median(ratios):.2f}, worst {max(ratios):.2f}", file=sys.stderr)
     if arguments.page:
         page = arguments.page.read_text(encoding="utf-8")
-        arguments.page.write_text(replaced(page, table), encoding="utf-8")
-    return int(failed)
+        arguments.page.write_text(replaced(page, [*table, *map(str, found)]), encoding="utf-8")
+    return int(any(row.worse for row in found))
 
 
 if __name__ == "__main__":
