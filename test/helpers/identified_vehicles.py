@@ -206,7 +206,9 @@ def judged(fit: Found, case: Case, signals: Signals, geometry: Sequence[str] = (
     rows = {}
     for name in {**true, **found}:
         value = true[name] if name in true else known_calibration(name)
-        if isinstance(value, float) and (found.get(name) is not None or (math.isfinite(value) and by_default(name))):
+        if isinstance(value, float) and (
+            found.get(name) is not None or (name in true and math.isfinite(value) and by_default(name))
+        ):
             allowed = tolerance(name, value, scales, is_geometry=name in geometry)
             rows[name] = Judged(value, allowed, found.get(name))
     return rows

@@ -22,11 +22,14 @@ DEAD_TIMES = np.r_[np.arange(0.0, 0.4, 0.04), 0.4, 0.5, 0.7, 1.0, 1.5]
 LAGS, SHORTER = (0.03, 0.08, 0.2, 0.5, 1.2), (0.0, 0.5, 1.0)
 
 #: Limits that are tried, as parts of what was measured.
-LIMITS = 0.8, 0.92, 1.01, 1.1, 1.3, 1.7, 2.5
+LIMITS = 0.8, 0.92, 1.01, 1.1, 1.3, 1.7, 2.5, 3.5, 5.0
 
 #: Gains, and dead bands as parts of what was commanded.
 TRIED_GAINS = 0.5, 0.7, 0.85, 0.95, 1.05, 1.2, 1.5
 BANDS = 0.03, 0.08, 0.2, 0.4
+
+#: What is rare must be predicted better by so many standard errors.
+SURELY = 2.0
 
 #: Where a limit is none.
 UNLIMITED_AT = math.log(UNLIMITED)
@@ -63,14 +66,17 @@ def candidates_of(setup: Setup, reach: Mapping[str, Reach]) -> list[Candidate]:
     return found
 
 
-def second_stage(setup: Setup) -> list[Candidate]:
-    """What may enter after the vehicle's own terms: what sensors read too much, and how late they read."""
-    kinds = Kind.SENSOR_OFFSET, Kind.LATENCY
-    return [
-        Candidate(term.name, (k,), partial(_around, k, term))
-        for k, term in enumerate(setup.family.terms)
-        if term.kind in kinds
-    ]
+def second_stage(setup: Setup, reach: Mapping[str, Reach]) -> list[Candidate]:
+    """What may enter after the usual terms: dead bands, backlash, what sensors read too much, and how late they read."""
+    found = []
+    for k, term in enumerate(setup.family.terms):
+        if term.kind in (Kind.SENSOR_OFFSET, Kind.LATENCY):
+            found.append(Candidate(term.name, (k,), partial(_around, k, term), SURELY))
+        elif term.kind in (Kind.DEAD_BAND, Kind.BACKLASH):
+            found.append(
+                Candidate(term.name, (k,), partial(_values, k, np.array(BANDS) * reach[term.name].tried), SURELY)
+            )
+    return found
 
 
 def _of_actuator(actuation: Actuation, index: Mapping[str, int], reach: Mapping[str, Reach]) -> Iterator[Candidate]:
@@ -81,18 +87,14 @@ def _of_actuator(actuation: Actuation, index: Mapping[str, int], reach: Mapping[
         yield Candidate(actuation.time_constant, (lag,), partial(_lags, lag, dead))
         if dead is not None:
             yield Candidate(f"{actuation.time_constant} and dead time", (dead, lag), partial(_delays, dead, lag))
-    if actuation.gain:
-        yield Candidate(actuation.gain, (index[actuation.gain],), partial(_values, index[actuation.gain], TRIED_GAINS))
-    if actuation.offset:
-        yield Candidate(actuation.offset, (index[actuation.offset],), partial(_values, index[actuation.offset], (0.0,)))
-    for name in (actuation.dead_band, actuation.backlash):
-        if name:
-            top = reach[name].tried
-            yield Candidate(name, (index[name],), partial(_values, index[name], np.array(BANDS) * top))
     for name in (actuation.value, actuation.rise, actuation.fall):
         if name:
             values = np.log(np.array(LIMITS) * max(reach[name].tried, 1e-3))
             yield Candidate(name, (index[name],), partial(_values, index[name], values))
+    if actuation.gain:
+        yield Candidate(actuation.gain, (index[actuation.gain],), partial(_values, index[actuation.gain], TRIED_GAINS))
+    if actuation.offset:
+        yield Candidate(actuation.offset, (index[actuation.offset],), partial(_values, index[actuation.offset], (0.0,)))
 
 
 def _whole(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
+import math
+
 import numpy as np
 
 from vds_gz.study.identify.candidates import candidates_of, second_stage
@@ -41,6 +43,9 @@ EXACTLY, ROUGHLY = 1e-13, 1e-5
 
 #: What is left is no noise if it is less than this many times the least that is assumed.
 NEXT_TO_NOTHING = 5.0
+
+#: Where more than this many times the least noise is left, long steps are exact enough.
+EXACTLY_SIMULATED = 1000.0
 
 #: A state that holds from step to step must lower the squares by this, in units of independent ones.
 HOLDS = 10.0
@@ -119,16 +124,27 @@ def variant(setup: Setup, reach: Mapping[str, Reach], found: Solution, advance: 
 
 
 def selected(setup: Setup, reach: Mapping[str, Reach], advance: Advance = lambda words: None) -> Solution:
-    """The terms that predict, with a rough fit of them."""
+    """The terms that predict, with a rough fit of them.
+
+    Where nearly nothing is left, the long steps hide what else there is: selection goes on in the vehicle's own.
+    """
     problem = problem_of(setup, coarse_segments(setup), reach)
     always = asked(setup)
     begin = np.where(always, setup.begin, neutral(setup))
-    candidates = candidates_of(setup, reach)
-    found = select(problem, candidates, begin, always, advance=advance)
-    calibrations = second_stage(setup)
-    if calibrations:
-        found = select(problem, [*candidates, *calibrations], found.point, always, begun=found, advance=advance)
-    return found
+    usual = candidates_of(setup, reach)
+    solution = select(problem, usual, begin, always, advance=advance)
+    candidates = [*usual, *second_stage(setup, reach)]
+    if nearly_exact(problem, solution):
+        segments = segments_of(setup.recordings, setup.channels, 1.0 / setup.step_rate)
+        if len(segments) == len(problem.experiments):
+            problem = problem_of(setup, segments, reach)
+            solution = _iterated(problem, solution)
+    return select(problem, candidates, solution.point, always, begun=solution, advance=advance)
+
+
+def nearly_exact(problem: Problem, solution: Solution) -> bool:
+    """So little is left that long steps are seen in it."""
+    return bool((noise_of(problem, solution.residuals).scale < EXACTLY_SIMULATED * problem.floors).any())
 
 
 def asked(setup: Setup) -> Mask:
@@ -147,7 +163,11 @@ def neutral(setup: Setup) -> Array:
 
 
 def refined(setup: Setup, reach: Mapping[str, Reach], rough: Solution) -> tuple[Setup, Problem, Solution]:
-    """The fit of all data in the steps of the vehicle."""
+    """The fit of all data: in the steps of the vehicle where nearly nothing is left, else in long steps."""
+    coarse = problem_of(setup, coarse_segments(setup), reach)
+    if len(coarse.measured) == len(rough.residuals) and not nearly_exact(coarse, rough):
+        problem = problem_of(setup, coarse_segments(setup, enough=math.inf), reach)
+        return setup, problem, _iterated(problem, rough)
     segments = segments_of(setup.recordings, setup.channels, 1.0 / setup.step_rate)
     problem = problem_of(setup, segments, reach)
     solution = _iterated(problem, rough)

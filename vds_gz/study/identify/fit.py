@@ -17,7 +17,10 @@ from vds_gz.study.identify.problem.parameters import Kind, Term
 from vds_gz.study.identify.problem.simulation import Experiment, Mask, VehicleFamily
 
 #: Residuals count linearly from so many standard deviations on.
-ROBUST = 3.0
+ROBUST = 4.0
+
+#: Residuals are clipped at four times this part of their root mean square, or of what the median says if that is more.
+CLIPPED = 1.0
 
 #: A start is known to so many of its scale.
 START_SIGMA = 3.0
@@ -50,6 +53,7 @@ class Problem:
         experiments: Segments with their forward model.
         floors: Of each kind of channel the least noise.
         kinds: Of each channel its kind: channels of the same name have the same noise in all recordings.
+        quantities: Of each kind of channel, which quantity it measures.
         fresh: Of each experiment, whether its start is looked for; else it is as good as known.
         mean, sigma: Of each term what is known beforehand; infinite is nothing.
         lower, upper: Bounds of the coordinates.
@@ -58,6 +62,7 @@ class Problem:
     experiments: tuple[Experiment, ...]
     floors: Array
     kinds: np.ndarray
+    quantities: np.ndarray
     fresh: tuple[bool, ...]
     mean: Array
     sigma: Array
@@ -163,7 +168,7 @@ def noise_of(problem: Problem, residuals: Array) -> Noise:
         left = np.concatenate(runs)
         if len(left):
             spread = 1.4826 * float(np.median(np.abs(left)))
-            limit = 4.0 * max(spread, 0.25 * float(np.sqrt(np.mean(left**2))), problem.floors[k])
+            limit = 4.0 * max(spread, CLIPPED * float(np.sqrt(np.mean(left**2))), problem.floors[k])
             scale[k] = max(float(np.sqrt(np.mean(np.clip(left, -limit, limit) ** 2))), problem.floors[k])
             clipped = [np.clip(run, -limit, limit) for run in runs]
             time[k] = interval[k] * autocorrelation_time(clipped, problem.floors[k])

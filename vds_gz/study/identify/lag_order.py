@@ -23,13 +23,13 @@ from vds_gz.study.identify.selection import better, blocks_of, left_out
 from vds_gz.vehicle.command import TWIST
 
 #: Time constants of a second lag that are tried, as parts of the first one's; none where that is shorter than this [s].
-PARTS, SHORTEST = (0.15, 0.3, 0.55, 1.0), 0.01
+PARTS, SHORTEST = (0.3, 1.0), 0.01
 
 #: What is commanded through a lag changes in steps of this [s].
 GRID = 0.005
 
 #: Simulations in a trial.
-TRIAL = 8
+TRIAL = 5
 
 
 def lag_findings(setup: Setup, reach: Mapping[str, Reach], found: Solution) -> Iterator[str]:

@@ -31,11 +31,17 @@ from vds_gz.study.identify.problem.parameters import NO_LIMIT, Kind
 from vds_gz.study.identify.problem.simulation import Mask
 
 #: Blocks are about so long [s]; there are at least and at most so many.
-BLOCK, FEWEST, MOST = 6.0, 5, 20
+BLOCK, FEWEST, MOST = 6.0, 5, 6
 
 #: The gain in prediction must be so many times its standard error, this part of what is left, and so much in units of
 #: independent squares.
-SIGNIFICANT, WORTHWHILE, LEAST = 0.95, 0.01, 4.0
+SIGNIFICANT, WORTHWHILE, LEAST = 0.95, 0.01, 1.0
+
+#: A dead time that is longer explains nothing [s].
+LONGEST = 1.7
+
+#: A candidate that stands later in the list must gain so many times as much.
+CLEARLY = 1.15
 
 #: A block is left out of a fit of its own if it is explained by this much better; so many of them at most, with so
 #: many simulations.
@@ -45,11 +51,14 @@ HOPEFUL, MOST_REFITTED, REFITTING = 0.7, 3, 5
 #: samples by chance.
 OVERWHELMING = 0.1
 
+#: What leaves less than this part of the squares is taken at once.
+ALL = 1e-3
+
 #: Terms that are so many standard errors from doing nothing are not tried without.
 WEAK = 4.0
 
 #: Simulations in a trial of a term, and in the fit that follows it.
-TRIAL, FULL = 4, 25
+TRIAL, FULL = 4, 12
 
 #: So many candidates are fitted at once, those of which most is expected.
 AT_ONCE = 4
@@ -59,8 +68,8 @@ AT_ONCE = 4
 #: Early they must explain nearly everything, and at the end this part of what is left.
 WHOLE, EARLY, EXCEPTIONAL = 4, 1, 0.5
 
-#: A fit of many terms begins at so many points.
-FROM = 3
+#: A fit of many terms begins at so many points; it goes on where it has come below this part of the squares.
+FROM, HALFWAY = 2, 0.3
 
 #: What is left of a channel is next to nothing if it is less than so many times the least noise.
 EXACTLY = 200.0
@@ -74,11 +83,13 @@ class Candidate:
         name: For people.
         terms: Their indices.
         starts: What is tried: coordinates of some terms by their indices.
+        significant: The gain in prediction must be so many times its standard error.
     """
 
     name: str
     terms: tuple[int, ...]
     starts: Callable[[Array], Iterator[Mapping[int, float]]]
+    significant: float = SIGNIFICANT
 
 
 def blocks_of(problem: Problem, length: float = BLOCK, most: int = MOST) -> np.ndarray:
@@ -100,7 +111,7 @@ def blocks_of(problem: Problem, length: float = BLOCK, most: int = MOST) -> np.n
 
 
 def left_out(problem: Problem, solution: Solution, blocks: np.ndarray, noise: Noise) -> Array:
-    """Of each block, the robust squares with which a fit without it predicts it."""
+    """The robust squares with which a fit without a block predicts it, (blocks, quantities)."""
     weights = noise.weights[problem.kind]
     limits = residual_limits(problem, noise)
     residuals = solution.residuals * weights
@@ -110,16 +121,21 @@ def left_out(problem: Problem, solution: Solution, blocks: np.ndarray, noise: No
     weighted = jacobian * slope[:, np.newaxis]
     ridge = 1.0 / np.minimum(vague_sigma(problem.terms), problem.sigma)[chosen] ** 2
     information = jacobian.T @ weighted + np.diag(ridge)
-    squares = np.empty(int(blocks.max()) + 1)
-    for b in range(len(squares)):
+    predicted = residuals.copy()
+    for b in range(int(blocks.max()) + 1 if len(chosen) else 0):
         rows = blocks == b
         part = jacobian[rows]
         without = information - part.T @ weighted[rows]
-        step = np.linalg.lstsq(without, weighted[rows].T @ residuals[rows], rcond=1e-12)[0] if len(chosen) else []
-        step = np.clip(step, -3.0 / np.sqrt(ridge), 3.0 / np.sqrt(ridge))
-        predicted = residuals[rows] + (part @ step if len(chosen) else 0.0)
-        squares[b] = float(np.sum(robust(predicted**2, limits[rows])[0]))
-    return squares
+        step = np.linalg.lstsq(without, weighted[rows].T @ residuals[rows], rcond=1e-12)[0]
+        predicted[rows] += part @ np.clip(step, -3.0 / np.sqrt(ridge), 3.0 / np.sqrt(ridge))
+    return summed(problem, robust(predicted**2, limits)[0], blocks)
+
+
+def summed(problem: Problem, squares: Array, blocks: np.ndarray) -> Array:
+    """Sums of what samples have, (blocks, quantities)."""
+    sums = np.zeros((int(blocks.max()) + 1, int(problem.quantities.max()) + 1))
+    np.add.at(sums, (blocks, problem.quantities[problem.kind]), squares)
+    return sums
 
 
 def refitted(problem: Problem, trial: Solution, blocks: np.ndarray, noise: Noise, before: Array) -> Array:
@@ -129,11 +145,12 @@ def refitted(problem: Problem, trial: Solution, blocks: np.ndarray, noise: Noise
     if better(before, squares) > 0.0:
         return squares
     weights, limits = noise.weights[problem.kind], residual_limits(problem, noise)
-    explained_ = np.bincount(blocks, robust((trial.residuals * weights) ** 2, limits)[0], len(before))
+    explained_ = summed(problem, robust((trial.residuals * weights) ** 2, limits)[0], blocks)
     if np.sum(explained_) < OVERWHELMING * np.sum(before):
         return explained_
-    worse = np.flatnonzero((squares > before) & (explained_ < HOPEFUL * before))
-    at_best = better(before, np.where(squares > before, explained_, squares))
+    poor = np.sum(squares, axis=1) > np.sum(before, axis=1)
+    worse = np.flatnonzero(poor & (np.sum(explained_, axis=1) < HOPEFUL * np.sum(before, axis=1)))
+    at_best = better(before, np.where(poor[:, np.newaxis], explained_, squares))
     if not 0 < len(worse) <= MOST_REFITTED or at_best <= 0.0:
         return squares
     for b in worse:
@@ -141,17 +158,24 @@ def refitted(problem: Problem, trial: Solution, blocks: np.ndarray, noise: Noise
         fit = solve(
             problem, trial.point, trial.free, noise, starts=trial.starts, samples=without, evaluations=REFITTING
         )
-        left = (fit.residuals * weights)[~without]
-        squares[b] = min(squares[b], float(np.sum(robust(left**2, limits[~without])[0])))
+        left = summed(problem, robust((fit.residuals * weights) ** 2, limits)[0], blocks)[b]
+        if np.sum(left) < np.sum(squares[b]):
+            squares[b] = left
     return squares
 
 
-def better(before: Array, after: Array) -> float:
-    """By how much blocks are predicted better, less what may be chance; positive where a term is worth it."""
+def better(before: Array, after: Array, significant: float = SIGNIFICANT) -> float:
+    """By how much blocks are predicted better, less what may be chance; positive where a term is worth it.
+
+    That is judged by the quantity of which most is gained: a term of the steering need not explain the speed. What the
+    others lose is subtracted.
+    """
     gain = before - after
-    error = float(np.sqrt(np.sum(gain**2)))
-    asked = max(SIGNIFICANT * error, WORTHWHILE * float(np.sum(before)), LEAST)
-    return float(np.sum(gain)) - asked
+    sums = np.sum(gain, axis=0)
+    error = np.sqrt(np.sum(gain**2, axis=0))
+    lost = np.sum(np.minimum(sums, 0.0)) - np.minimum(sums, 0.0)
+    asked = np.maximum(np.maximum(significant * error, WORTHWHILE * np.sum(before, axis=0)), LEAST)
+    return float(np.max(sums + lost - asked))
 
 
 def select(
@@ -168,6 +192,7 @@ def select(
     noise = first_noise(problem)
     now = begun or solve(problem, begin, always, noise, evaluations=FULL)
     rounds, last = 0, False
+    rank = {candidate.name: k for k, candidate in enumerate(candidates)}
     while True:
         rounds += 1
         noise = noise_of(problem, now.residuals)
@@ -181,15 +206,26 @@ def select(
             size = len(candidate.terms)
             simulations = TRIAL * size if size < WHOLE else FULL
             trials = [tried(problem, candidate, now, begin, noise, simulations) for begin in begins]
-            trial = min(trials, key=lambda one: one.cost)
-            after = refitted(problem, trial, blocks, noise, score)
-            gained = better(score, after)
             if size >= WHOLE:
-                left_over = float(np.sum(after)) / float(np.sum(score))
+                trials = [
+                    tried(problem, candidate, one, one.point, noise, 3 * FULL) if one.cost < HALFWAY * now.cost else one
+                    for one in trials
+                ]
+            trial = min(trials, key=lambda one: one.cost)
+            if any(problem.terms[k].kind is Kind.DEAD_TIME and trial.point[k] > LONGEST for k in candidate.terms):
+                continue
+            after = refitted(problem, trial, blocks, noise, score)
+            gained = better(score, after, candidate.significant)
+            left_over = float(np.sum(after)) / max(float(np.sum(score)), LEAST)
+            if size >= WHOLE:
                 exact = (noise_of(problem, trial.residuals).scale < EXACTLY * problem.floors).any()
                 if left_over > (EXCEPTIONAL if last else OVERWHELMING) and not exact:
                     continue
-            if gained > 0.0 and (best is None or gained > best[0]):
+            if gained > 0.0 and left_over < ALL:
+                best = gained, candidate, trial
+                break
+            asked = CLEARLY if best is not None and rank[candidate.name] > rank[best[1].name] else 1.0 / CLEARLY
+            if gained > 0.0 and (best is None or gained > asked * best[0]):
                 best = gained, candidate, trial
         if best is None and last:
             break
@@ -240,7 +276,7 @@ def promising(
             step = explained(information, gradient, both) - explained(information, gradient, chosen)
             if step > expected:
                 expected, begins = step, [now.point]
-        if expected > LEAST:
+        if expected > LEAST or len(candidate.terms) >= WHOLE:
             found.append((expected, candidate, begins))
     found.sort(key=lambda one: (len(one[1].terms) < WHOLE, -one[0]))
     return [(candidate, begins) for _, candidate, begins in found]

@@ -55,21 +55,24 @@ def problem_of(setup: Setup, segments: Sequence[Segment], reach: Mapping[str, Re
     np.maximum.at(floors, kinds, [resolution(channel) for channel in channels])
     experiments = tuple(Experiment(setup.family, segment) for segment in segments)
     fresh = tuple(one.segment.first for one in experiments)
-    return Problem(experiments, floors, kinds, fresh, mean, sigma, lower, upper)
+    measured = {channel.name: channel.quantity for channel in channels}
+    different = list(dict.fromkeys(measured.values()))
+    quantities = np.array([different.index(measured[name]) for name in names])
+    return Problem(experiments, floors, kinds, quantities, fresh, mean, sigma, lower, upper)
 
 
-def coarse_segments(setup: Setup) -> list[Segment]:
+def coarse_segments(setup: Setup, enough: float = ENOUGH) -> list[Segment]:
     """Segments in which terms are selected: in long steps, with samples that are no more frequent than needed, and of a
     long recording the parts in which commands change most."""
     dt = max(1.0, math.floor(COARSE * setup.step_rate + 1e-9)) / setup.step_rate
     channels = tuple(tuple(thinned(channel) for channel in every) for every in setup.channels)
     segments = segments_of(setup.recordings, channels, dt)
-    if sum(one.duration for one in segments) <= ENOUGH:
+    if sum(one.duration for one in segments) <= enough:
         return segments
     rates = [len(np.unique(one.begins)) / one.duration for one in segments]
     kept, total = [], 0.0
     for k in np.argsort(rates, kind="stable")[::-1]:
-        if total < ENOUGH:
+        if total < enough:
             kept.append(int(k))
             total += segments[k].duration
     return [segments[k] for k in sorted(kept)]
