@@ -8,6 +8,7 @@ import os
 import re
 import shlex
 import shutil
+import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from vds_gz.cli import main
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES += sorted((ROOT / "docs" / "tutorials").glob("*.md"))
 
 #: How a command of this package begins. (What a program says begins with its name and a colon.)
 OURS = re.compile(r"(?:\./dev|vds-gz|ros2 (?:run|launch)(?: --[\w-]+)* vds_gz)(?: (?!\S+:\s)|$)")
@@ -114,7 +116,7 @@ def repeatable(page: str) -> list[Shown]:
         one
         for one in shown(page)
         if one.prints
-        and re.match(r"cat|vds-gz (check|profile|replay|identify|compare|sweep) (?!.*(live|gazebo):)", one.text)
+        and re.match(r"z?cat|vds-gz (check|profile|replay|identify|compare|sweep) (?!.*(live|gazebo):)", one.text)
     ]
 
 
@@ -124,11 +126,12 @@ def alone(page: str) -> list[Shown]:
     return [one for one in (*shown(page), *inline(page)) if re.match(quick, one.text) and "FILE" not in one.words]
 
 
-def printed(words: Sequence[str]) -> list[str]:
-    """Run ``vds-gz`` or ``cat`` here and return what it prints."""
-    if words[0] == "cat":
-        return Path(words[1]).read_text(encoding="utf-8").splitlines()
-    return ran(words)[1]
+def printed(command: Shown) -> list[str]:
+    """Run ``vds-gz``, ``cat`` or ``zcat`` here and return what it prints."""
+    if command.words[0] in ("cat", "zcat"):  # and what that is piped into
+        done = subprocess.run(command.text, shell=True, capture_output=True, text=True, check=True)
+        return done.stdout.splitlines()
+    return ran(command.words)[1]
 
 
 def ran(words: Sequence[str]) -> tuple[int, list[str]]:
@@ -166,7 +169,7 @@ def remade(page: Path, files: Path, pictures: Mapping[str, str]) -> None:
         shutil.copytree(files, folder, dirs_exist_ok=True)
         os.chdir(folder)
         try:
-            outputs = {one.text: printed(one.words) for one in repeatable(text)}
+            outputs = {one.text: printed(one) for one in repeatable(text)}
             for made, picture in pictures.items():
                 shutil.copy(made, ROOT / "docs" / "pictures" / picture)
         finally:

@@ -217,7 +217,7 @@ def check_session(page: Path, without: str = "nothing") -> None:
     commands = [one for one in sessions.repeatable(text(page)) if not re.search(without, one.text)]
     assert commands
     for one in commands:
-        check_output(one.prints, sessions.printed(one.words))
+        check_output(one.prints, sessions.printed(one))
 
 
 @pytest.fixture
@@ -248,6 +248,24 @@ def test_the_tutorial_of_dead_time_shows_what_its_commands_print(tmp_path, monke
     shutil.copytree(ROOT / "docs" / "delay_margin", tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     check_session(ROOT / "docs" / "delay_margin.md")
+
+
+@pytest.fixture
+def real_robot(tmp_path, monkeypatch):
+    """A folder with the recording of a real robot."""
+    shutil.copytree(ROOT / "examples" / "data", tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.usefixtures("real_robot")
+def test_the_tutorial_of_a_real_robot_shows_its_recording():
+    check_session(DOCS / "tutorials" / "your_robot.md", without="identif|commands|model")
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("real_robot")
+def test_the_tutorial_of_a_real_robot_shows_what_its_commands_print():
+    check_session(DOCS / "tutorials" / "your_robot.md")
 
 
 def test_the_files_for_robot_localization_agree():
@@ -281,6 +299,7 @@ def commands_alone() -> list[object]:
 
 @pytest.mark.parametrize("one", commands_alone())
 def test_a_command_that_runs_alone_does_and_prints_what_is_shown(one, folder, monkeypatch):
+    shutil.copytree(ROOT / "examples" / "data", folder, dirs_exist_ok=True)
     (folder / "car.yaml").rename(folder / "my_car.yaml")  # that of who reads the page
     (folder / "walker.sdf").write_text(WALKER, encoding="utf-8")
     with open(os.devnull, encoding="utf-8") as nothing:
@@ -463,9 +482,10 @@ def test_the_page_of_commands_is_what_they_print(monkeypatch):
 
 def test_every_page_is_in_the_contents_of_the_site():
     listed = re.findall(
-        r"^(\w+)$", "\n".join(re.findall(r"```{toctree}\n(.*?)```", text(DOCS / "index.md"), re.DOTALL)), re.M
+        r"^([\w/]+)$", "\n".join(re.findall(r"```{toctree}\n(.*?)```", text(DOCS / "index.md"), re.DOTALL)), re.M
     )
-    assert sorted(["index", *listed]) == sorted(page.stem for page in DOCS.glob("*.md"))
+    pages = (page.relative_to(DOCS).with_suffix("") for page in PAGES if page.is_relative_to(DOCS))
+    assert sorted(["index", *listed]) == sorted(page.as_posix() for page in pages)
 
 
 def test_every_benchmark_stands_on_its_page_with_the_date_of_its_figures():
