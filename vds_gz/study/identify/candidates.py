@@ -59,11 +59,14 @@ def candidates_of(setup: Setup, reach: Mapping[str, Reach]) -> list[Candidate]:
             if static:
                 terms = tuple(index[part] for part in (*parts, *static))
                 found.append(Candidate(f"{name} as a whole with its gain", terms, starts, whole=True))
-        linear = [part for part in (actuation.dead_time, actuation.time_constant, actuation.gain) if part]
-        if len(linear) == 3:
+        linear = [actuation.dead_time, actuation.time_constant, actuation.gain]
+        if all(linear):
             dead, lag = index[actuation.dead_time], index[actuation.time_constant]
-            terms = tuple(index[part] for part in linear)
-            found.append(Candidate(f"linear response of {name}", terms, partial(_delays, dead, lag)))
+            # A steering is seldom mounted without a bias; a drive seldom creeps.
+            for biased in (False, True) if name == "steering" else (False,):
+                terms = tuple(index[part] for part in (*linear, *([actuation.offset] if biased else [])))
+                words = f"linear response of {name}{' with its offset' if biased else ''}"
+                found.append(Candidate(words, terms, partial(_delays, dead, lag)))
     for k, term in enumerate(setup.family.terms):
         if term.kind is Kind.COMMAND_GAIN or term.name == EFFECTIVE_TRACK:
             found.append(Candidate(term.name, (k,), partial(_around, k, term)))

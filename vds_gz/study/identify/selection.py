@@ -43,6 +43,9 @@ LONGEST = 1.7
 #: A candidate that stands later in the list must gain so many times as much.
 CLEARLY = 1.15
 
+#: The same two for a term to stay.
+KEPT = 0.5, 0.003
+
 #: A block is left out of a fit of its own if it is explained by this much better; so many of them at most, with so
 #: many simulations.
 HOPEFUL, MOST_REFITTED, REFITTING = 0.7, 3, 5
@@ -378,7 +381,7 @@ def without_needless(problem: Problem, now: Solution, blocks: np.ndarray, always
             free, point = now.free.copy(), now.point.copy()
             free[k], point[k] = False, neutral[k]
             trial = solve(problem, point, free, noise, starts=now.starts, evaluations=TRIAL)
-            lost = better(left_out(problem, trial, blocks, noise), score)
+            lost = better(left_out(problem, trial, blocks, noise), score, *KEPT)
             if lost <= 0.0 and (best is None or lost < best[0]):
                 best = lost, trial
         if best is None:
