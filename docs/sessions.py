@@ -170,9 +170,7 @@ def remade(pages: Sequence[Path], files: Path, pictures: Mapping[str, str]) -> N
         shutil.copytree(files, folder, dirs_exist_ok=True)
         os.chdir(folder)
         try:
-            outputs = {
-                page: {one.text: printed(one.words) for one in repeatable(text)} for page, text in texts.items()
-            }
+            outputs = {page: {one.text: printed(one.words) for one in repeatable(text)} for page, text in texts.items()}
             for made, picture in pictures.items():
                 shutil.copy(made, DOCS / "pictures" / picture)
         finally:

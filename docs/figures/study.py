@@ -1,6 +1,6 @@
 """Updates the outputs and pictures of the pages on recording, identification, replay and comparison.
 
-It also draws the README's picture of a run, from a replay of what `./dev run` drives, which does not wait for the clock.
+It also draws the README's picture of a run, from a replay of what `./dev run` drives.
 """
 
 from __future__ import annotations
