@@ -250,18 +250,26 @@ def test_the_reference_page_covers_every_parameter_with_its_default_unit_and_mea
     tables = {}
     for section in page.split("\n## ")[1:]:
         title, _, body = section.partition("\n")
-        tables["" if title == "Node" else title.strip("`")] = body.splitlines()
+        rows = {row.split("`")[1]: row for row in body.splitlines() if row.startswith("| `")}
+        base = tables[body.split("`")[1]] if body.startswith("\nAs ") else {}
+        tables["" if title == "Node" else title.strip("`")] = base | rows
     for name, one in every_parameter().items():
         prefix, _, last = name.rpartition(".")
-        (row,) = [row for row in tables[prefix] if row.startswith(f"| `{last}` ")]
+        row = tables[prefix][last]
         cells = [cell.strip() for cell in row.strip("|").split("|")]
         assert cells[1] == one.type
         assert cells[3] == one.unit
         assert cells[5] == ("" if one.read_only else "yes")
         assert one.doc in cells[6]
         assert all(f"`{alias}`" in cells[6] for alias in one.aliases)
-    rows = [row for row in page.splitlines() if row.startswith("| `")]
-    assert len(rows) == len(every_parameter())
+    assert sum(map(len, tables.values())) == len(every_parameter())
+
+
+def test_the_reference_page_lists_only_what_differs_from_a_similar_group():
+    page = reference.markdown(every_parameter().values())
+    drives = "## `model_params.differential.drive_actuators`\n\nAs `model_params.bicycle.drive_actuator`"
+    assert drives in page
+    assert page.count("| `dead_time` |") < 4
 
 
 def test_every_table_of_the_reference_page_is_a_table():
