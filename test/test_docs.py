@@ -12,7 +12,6 @@ import shutil
 import subprocess
 import sys
 import textwrap
-from collections.abc import Iterator
 from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
@@ -34,7 +33,6 @@ from vds_gz.parameters.controllers import LqrParameters, PurePursuitParameters, 
 from vds_gz.parameters.declaration import describe
 from vds_gz.parameters.teleop import GamepadParameters, JoystickParameters, KeyParameters
 from vds_gz.ros.arguments import parse
-from vds_gz.share import share
 from vds_gz.world.load import load_world
 from vds_gz.world.moving import read_obstacles
 
@@ -384,35 +382,6 @@ def test_links_lead_somewhere(page):
             there = page.parent / link if link else page
             assert there.exists(), link
             assert not anchor or anchor in anchors(there), f"{link}#{anchor}"
-
-
-def argument_rows(page: Path) -> Iterator[tuple[str, str, str, str]]:
-    """The rows of tables of launch arguments: launch file, argument, default, description."""
-    file = ""
-    table = False
-    for line in text(page).splitlines():
-        file = next(iter(re.findall(r"\w+\.launch\.py", line)), file) if not line.startswith("|") else file
-        cells = [cell.strip() for cell in line.strip("|").split(" | ")]
-        if cells[:2] == ["argument", "default"]:
-            table = True
-        elif table and line.startswith("| `"):
-            yield file, cells[0].strip("`"), cells[1], cells[2].rstrip(" |")
-        elif not line.startswith("|"):
-            table = False
-
-
-def test_tables_of_launch_arguments_say_what_the_launch_files_say():
-    rows = [row for page in PAGES for row in argument_rows(page)]
-    assert {row[0] for row in rows} >= {"kinematic.launch.py", "side_by_side.launch.py", "joystick.launch.py"}
-    for file, name, default, description in rows:
-        argument = launch_arguments()[file][name]
-        value = re.sub(rf"^{re.escape(str(share()))}/", ".../", argument["default"])
-        choices = [f"`{choice}`" if choice else "empty" for choice in argument["choices"] or ()]
-        one_of = f" One of {', '.join(choices)}." if choices else ""
-        assert default == (f"`{value}`" if value else "empty"), (file, name)
-        assert description == argument["description"] + one_of, (file, name)
-    for file in {row[0] for row in rows}:
-        assert {row[1] for row in rows if row[0] == file} == launch_arguments()[file].keys()
 
 
 def test_the_table_of_topics_has_every_topic_with_its_type():
