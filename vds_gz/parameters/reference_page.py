@@ -9,7 +9,8 @@ from vds_gz.parameters.declaration import LARGEST_INTEGER, LEAST_INTEGER, Descri
 HEAD = """# Parameters
 
 Every parameter of `sim_node`, by group. SI units, radians. "live" parameters may be changed while the node runs.
-Values outside the bounds, unknown names and values of another type are refused when the node starts.
+Numbers are of type double unless their default says integer. Values outside the bounds, unknown names and values of
+another type are refused when the node starts.
 "As" another group means the same parameters with the same defaults, except for those listed.
 Made by `vds-gz parameters`.
 """
@@ -52,8 +53,8 @@ def _sections(level: str, groups: Mapping[str, Iterable[Description]]) -> Iterat
         if base is not None:
             yield f"As {base}, and:\n\n" if differences else f"As {base}.\n"
         if differences:
-            yield "| parameter | type | default | unit | allowed | live | meaning |\n"
-            yield "| --- | --- | --- | --- | --- | --- | --- |\n"
+            yield "| parameter | default | allowed | live | meaning |\n"
+            yield "| --- | --- | --- | --- | --- |\n"
             yield from differences
         earlier[title] = rows
 
@@ -71,7 +72,8 @@ def _row(one: Description) -> str:
     last = one.name.rpartition(".")[2]
     also = f" (also `{'`, `'.join(one.aliases)}`)" if one.aliases else ""
     live = "" if one.read_only else "yes"
-    return f"| `{last}` | {one.type} | {_default(one)} | {one.unit} | {_allowed(one)} | {live} | {one.doc}{also} |\n"
+    default = f"{_default(one)} {'' if one.unit == '-' else one.unit}".rstrip()
+    return f"| `{last}` | {default} | {_allowed(one)} | {live} | {one.doc}{also} |\n"
 
 
 def _default(one: Description) -> str:
@@ -81,6 +83,8 @@ def _default(one: Description) -> str:
         return f"{one.default:g}"
     if isinstance(one.default, tuple):
         return f"[{', '.join(f'{number:g}' for number in one.default)}]"
+    if one.type == "integer":
+        return f"{one.default} (integer)"
     return f"`{one.default}`" if one.default != "" else "(empty)"
 
 
