@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
@@ -51,14 +52,15 @@ def draw_drive(axes: Axes) -> None:
     """A step to 2 m/s and back: dead time and lag, then with a limit of acceleration, then with one of velocity."""
     times = [DT * step for step in range(8000)]
     references = [2.0 if 0.5 <= time < 4.0 else 0.0 for time in times]
-    lag = {"dead_time": 0.2, "time_constant": 0.4, "max_velocity": 0.0, "max_acceleration": 0.0}
+    lag: dict[str, Any] = {"dead_time": 0.2, "time_constant": 0.4, "max_velocity": 0.0, "max_acceleration": 0.0}
     ramp = lag | {"max_acceleration": 1.5, "max_deceleration": 1.0}
     axes.plot(times, references, color=COMMANDED, label="reference")
-    for values, label, style in (
+    curves: list[tuple[dict[str, Any], str, dict[str, Any]]] = [
         (lag, "dead time 0.2 s, lag 0.4 s", {"color": "#8a97a3"}),
         (ramp, "and at most 1.5 m/s² up, 1.0 m/s² down", {"color": ACTUAL}),
         (ramp | {"max_velocity": 1.6}, "and at most 1.6 m/s", {"color": INK, "linestyle": "--"}),
-    ):
+    ]
+    for values, label, style in curves:
         axes.plot(times, drive_response(DriveParameters(**values), references), label=label, **style)
     axes.set(xlabel="time [s]", ylabel="velocity [m/s]", title="Drive", ylim=(-0.1, 2.9))
     axes.legend(loc="upper right", fontsize="small")
@@ -68,12 +70,13 @@ def draw_steering(axes: Axes) -> None:
     """A sine, with a dead band, then with backlash."""
     times = [DT * step for step in range(8000)]
     references = [0.3 * math.sin(2.0 * math.pi * time / 4.0) for time in times]
-    lag = {"dead_time": 0.1, "time_constant": 0.05, "max_velocity": 0.0, "max_position": 0.0}
+    lag: dict[str, Any] = {"dead_time": 0.1, "time_constant": 0.05, "max_velocity": 0.0, "max_position": 0.0}
     axes.plot(times, references, color=COMMANDED, label="reference")
-    for values, label, style in (
+    curves: list[tuple[dict[str, Any], str, dict[str, Any]]] = [
         (lag | {"dead_band": 0.1}, "dead time 0.1 s, lag 0.05 s, dead band 0.1 rad", {"color": ACTUAL}),
         (lag | {"backlash": 0.1}, "backlash 0.1 rad instead of the dead band", {"color": INK, "linestyle": "--"}),
-    ):
+    ]
+    for values, label, style in curves:
         axes.plot(times, steering_response(SteeringParameters(**values), references), label=label, **style)
     axes.set(xlabel="time [s]", ylabel="angle [rad]", title="Steering", ylim=(-0.35, 0.52))
     axes.legend(loc="upper right", fontsize="small")
