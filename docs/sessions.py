@@ -17,8 +17,11 @@ from pathlib import Path
 from vds_gz.cli import main
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").glob("*.md"))]
-PAGES += sorted((ROOT / "docs" / "tutorials").glob("*.md"))
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *sorted(DOCS.rglob("*.md"))]
+
+#: Pages whose commands use the files of docs/study, and files that the pages before them made.
+STUDY = [DOCS / f"{name}.md" for name in ("record", "identify", "compare", "replay", "identify_pedals")]
 
 #: How a command of this package begins. (What a program says begins with its name and a colon.)
 OURS = re.compile(r"(?:\./dev|vds-gz|ros2 (?:run|launch)(?: --[\w-]+)* vds_gz)(?: (?!\S+:\s)|$)")
@@ -156,22 +159,23 @@ def replaced(page: str, outputs: Mapping[str, Sequence[str]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def remade(page: Path, files: Path, pictures: Mapping[str, str]) -> None:
-    """Make anew what a page shows of its commands, outputs and pictures.
+def remade(pages: Sequence[Path], files: Path, pictures: Mapping[str, str]) -> None:
+    """Update what pages show of their commands: outputs and pictures.
 
     Args:
-        page: The page.
-        files: Folder of what its commands read.
-        pictures: What they write, and the picture that it becomes.
+        pages: The pages. Their commands run one after the other in one folder.
+        files: Folder of what the commands read.
+        pictures: What the commands write, and the picture that it becomes.
     """
-    text, before = page.read_text(encoding="utf-8"), Path.cwd()
+    texts, before = {page: page.read_text(encoding="utf-8") for page in pages}, Path.cwd()
     with tempfile.TemporaryDirectory() as folder:
         shutil.copytree(files, folder, dirs_exist_ok=True)
         os.chdir(folder)
         try:
-            outputs = {one.text: printed(one) for one in repeatable(text)}
+            outputs = {page: {one.text: printed(one) for one in repeatable(text)} for page, text in texts.items()}
             for made, picture in pictures.items():
-                shutil.copy(made, ROOT / "docs" / "pictures" / picture)
+                shutil.copy(made, DOCS / "pictures" / picture)
         finally:
             os.chdir(before)
-    page.write_text(replaced(text, outputs), encoding="utf-8")
+    for page, text in texts.items():
+        page.write_text(replaced(text, outputs[page]), encoding="utf-8")
