@@ -14,8 +14,8 @@ from vds_gz.fleet.lane import lane_of
 from vds_gz.fleet.layout import Flags, Layout, Reals, Wholes
 from vds_gz.vehicle.actuators import through_dead_time
 
-#: Vehicles of a block, and of one of the few that a fit simulates side by side. Loops of fewer than 32 are unrolled by the
-#: compiler, and not vectorized.
+#: Vehicles of a block, and of one of the few that a fit simulates side by side. The compiler unrolls loops of fewer
+#: than 32 and does not vectorize them.
 WIDTH, NARROW = 64, 32
 
 #: A step has at most so many phases.

@@ -5,8 +5,8 @@ import pytest
 
 from vds_gz.parameters.intervals import Interval
 from vds_gz.parameters.vehicles import BicycleParameters
+from vds_gz.study.identify.build import problem_of
 from vds_gz.study.identify.identification import identify
-from vds_gz.study.identify.problem.build import problem_of
 from vds_gz.study.identify.problem.segments import segments_of
 from vds_gz.study.identify.problem.setup import counting, set_up
 from vds_gz.study.signals import MeasuredChannel, Series, SignalError, Signals

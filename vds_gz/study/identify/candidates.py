@@ -67,7 +67,7 @@ def candidates_of(setup: Setup, reach: Mapping[str, Reach]) -> list[Candidate]:
 
 
 def second_stage(setup: Setup, reach: Mapping[str, Reach]) -> list[Candidate]:
-    """What may enter after the usual terms: dead bands, backlash, what sensors read too much, and how late they read."""
+    """What may enter after the usual terms: dead bands, backlash, and how much and how late sensors read."""
     found = []
     for k, term in enumerate(setup.family.terms):
         if term.kind in (Kind.SENSOR_OFFSET, Kind.LATENCY):
@@ -120,7 +120,7 @@ def _whole(
             yield changes | {index[actuation.gain]: 1.0, index[actuation.offset]: 0.0}
 
 
-def _values(k: int, values: Sequence[float], point: Array) -> Iterator[Mapping[int, float]]:
+def _values(k: int, values: Sequence[float] | Array, point: Array) -> Iterator[Mapping[int, float]]:
     for value in values:
         yield {k: float(value)}
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from vds_gz.study.identify.build import coarse_segments, problem_of
 from vds_gz.study.identify.candidates import candidates_of, second_stage
 from vds_gz.study.identify.estimates import Array
 from vds_gz.study.identify.fit import Problem, Solution, first_noise, noise_of, solve
 from vds_gz.study.identify.intervals import Intervals, intervals_of
 from vds_gz.study.identify.lag_order import lag_findings
-from vds_gz.study.identify.problem.build import coarse_segments, problem_of
 from vds_gz.study.identify.problem.parameters import EFFECTIVE_TRACK, Kind
 from vds_gz.study.identify.problem.segments import segments_of
 from vds_gz.study.identify.problem.setup import Setup
@@ -32,7 +32,7 @@ from vds_gz.study.identify.variants import (
     places,
     with_flags,
 )
-from vds_gz.study.signals import QUANTITIES, Series, Signals
+from vds_gz.study.signals import QUANTITIES, MeasuredChannel, Series, Signals
 
 #: The noise is estimated anew so often.
 ROUNDS = 3
@@ -216,8 +216,9 @@ def predictions(setup: Setup, part: float, advance: Advance = lambda words: None
     borders = []
     for signals, every in zip(setup.recordings, setup.channels, strict=True):
         ends = [float(channel.series.time[-1]) for channel in every if len(channel.series.time)]
-        begin = float(signals.commands.time[0])
-        borders.append(max(ends, default=begin) - part * (max(ends, default=begin) - begin))
+        first = float(signals.commands.time[0])
+        last = max(ends, default=first)
+        borders.append(last - part * (last - first))
     channels = tuple(
         tuple(_before(channel, border) for channel in every)
         for every, border in zip(setup.channels, borders, strict=True)
@@ -235,12 +236,13 @@ def predictions(setup: Setup, part: float, advance: Advance = lambda words: None
     simple = solve(known, np.where(lags, whole.point, begin), lags | asked(setup), first_noise(known))
     problem = problem_of(setup, coarse_segments(setup), reach)
     starts = [one.start for one in problem.experiments]
-    left = [_residuals(problem, solution, starts) for solution in (whole.point, simple.point, begin)]
+    left = [_residuals(problem, point, starts) for point in (whole.point, simple.point, begin)]
     found = []
     for quantity in QUANTITIES:
         late, seconds = _late(problem, setup, quantity, borders)
         if late.any():
-            found.append(Prediction(quantity, *(float(np.sqrt(np.mean(one[late] ** 2))) for one in left), seconds))
+            rms, lag, command = (float(np.sqrt(np.mean(residuals[late] ** 2))) for residuals in left)
+            found.append(Prediction(quantity, rms, lag, command, seconds))
     return tuple(found)
 
 
@@ -272,7 +274,7 @@ def _late(problem: Problem, setup: Setup, quantity: str, borders: list[float]) -
     return np.concatenate(masks), seconds
 
 
-def _before(channel, border: float):
+def _before(channel: MeasuredChannel, border: float) -> MeasuredChannel:
     kept = channel.series.time <= border
     series = Series(channel.series.time[kept], channel.series.value[kept])
     return replace(channel, series=series, half=None if channel.half is None else channel.half[kept])

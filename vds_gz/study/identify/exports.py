@@ -55,9 +55,9 @@ def overrides(fit: VehicleFit, base: ParameterGroup) -> Iterator[Override]:
     for axis in fit.axes:
         if axis.centred is not None:
             yield Override(f"{group}.center_at_standstill", axis.centred, STANDSTILL)
-    before = {one.name: one.default for one in describe(base)} | {"center_at_standstill": None}
+    defaults = {one.name: one.default for one in describe(base)} | {"center_at_standstill": None}
     for one in describe(fit.parameters):
-        if one.name not in fit.numbers and before.get(one.name) not in (None, one.default):
+        if one.name not in fit.numbers and defaults.get(one.name) not in (None, one.default):
             yield Override(f"{group}.{one.name}", one.default, BEST)
 
 

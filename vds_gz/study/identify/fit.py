@@ -42,7 +42,8 @@ class Noise:
     @property
     def weights(self) -> Array:
         """Of the residuals of each channel."""
-        return 1.0 / (self.scale * np.sqrt(self.correlation))
+        weights: Array = 1.0 / (self.scale * np.sqrt(self.correlation))
+        return weights
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,8 @@ class Problem:
     @property
     def kind(self) -> np.ndarray:
         """The kind of channel of each sample."""
-        return self.kinds[np.concatenate([one.channel for one in self.experiments])]
+        kind: np.ndarray = self.kinds[np.concatenate([one.channel for one in self.experiments])]
+        return kind
 
 
 @dataclass(frozen=True)
@@ -133,7 +135,8 @@ def robust(z: Array, limit: Array) -> Array:
 
 def residual_limits(problem: Problem, noise: Noise) -> Array:
     """Of each weighted residual, from where on it counts linearly."""
-    return ROBUST / np.sqrt(noise.correlation)[problem.kind]
+    limits: Array = ROBUST / np.sqrt(noise.correlation)[problem.kind]
+    return limits
 
 
 def first_noise(problem: Problem) -> Noise:
@@ -267,7 +270,7 @@ def solve(
             whole[:rows, : len(chosen)] = jacobian[:, chosen] * weights[:, np.newaxis]
             value = np.empty(len(whole))
             value[:rows] = residuals * weights
-            for j, k in enumerate(known):
+            for j, k in enumerate(known.tolist()):
                 value[rows + j] = (point[k] - problem.mean[k]) / problem.sigma[k]
                 whole[rows + j, np.searchsorted(chosen, k)] = 1.0 / problem.sigma[k]
             for j, k in enumerate(fresh):
@@ -324,7 +327,7 @@ def solve(
 def _without_starts(jacobian: Array, shared: int) -> Array:
     """The columns of the terms, without what the starts take of them."""
     starts = jacobian[:, shared:]
-    kept = jacobian[:, :shared].copy()
+    kept: Array = jacobian[:, :shared].copy()
     for k in range(starts.shape[1]):
         rows = np.flatnonzero(starts[:, k])
         if len(rows):

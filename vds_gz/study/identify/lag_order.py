@@ -12,9 +12,9 @@ from dataclasses import replace
 import numpy as np
 from scipy.signal import lfilter
 
+from vds_gz.study.identify.build import coarse_segments, problem_of
 from vds_gz.study.identify.estimates import Array
 from vds_gz.study.identify.fit import Problem, Solution, noise_of, solve
-from vds_gz.study.identify.problem.build import coarse_segments, problem_of
 from vds_gz.study.identify.problem.observed import start_names
 from vds_gz.study.identify.problem.segments import Segment
 from vds_gz.study.identify.problem.setup import FIELDS, Setup

@@ -321,13 +321,13 @@ def _findings(
     predictions: Sequence[Prediction],
 ) -> Iterator[str]:
     """At most a handful of sentences, the worst first."""
-    for one in predictions:
-        best = min(one.command, one.lag)
-        if best < WORSE * one.rms:
-            simpler = "the command as it is" if one.command <= one.lag else "dead times and lags alone"
+    for prediction in predictions:
+        best = min(prediction.command, prediction.lag)
+        if best < WORSE * prediction.rms:
+            simpler = "the command as it is" if prediction.command <= prediction.lag else "dead times and lags alone"
             yield (
-                f"{one.quantity}: {simpler} predicts the part held out better ({best:.3g} against {one.rms:.3g}); the "
-                "vehicle changed, or the recording is too short"
+                f"{prediction.quantity}: {simpler} predicts the part held out better ({best:.3g} against "
+                f"{prediction.rms:.3g}); the vehicle changed, or the recording is too short"
             )
     terms = fit.setup.family.terms
     for group in fit.intervals.confounded:

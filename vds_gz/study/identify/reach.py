@@ -57,7 +57,12 @@ def reached(time: Array, measured: Array, *, angle: bool) -> Reached:
     )
     if angle:
         rise = fall = max(rise, fall)
-    return Reached(rise, fall, float(np.percentile(np.abs(smooth), 97.0)))
+    return Reached(rise, fall, sustained(measured))
+
+
+def sustained(measured: Array) -> float:
+    """The greatest magnitude that some samples in a row have."""
+    return float(np.max(np.min(np.lib.stride_tricks.sliding_window_view(np.abs(measured), SMOOTHED), axis=1)))
 
 
 def least_reached(time: Array, measured: Array, *, angle: bool) -> Reached:

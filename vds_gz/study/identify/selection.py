@@ -107,7 +107,8 @@ def blocks_of(problem: Problem, length: float = BLOCK, most: int = MOST) -> np.n
     for one, duration in zip(problem.experiments, durations, strict=True):
         found.append(begin + one.time - np.min(one.time))
         begin += duration
-    return np.minimum((np.concatenate(found) / max(begin, 1e-9) * count).astype(int), count - 1)
+    blocks: np.ndarray = np.minimum((np.concatenate(found) / max(begin, 1e-9) * count).astype(int), count - 1)
+    return blocks
 
 
 def left_out(problem: Problem, solution: Solution, blocks: np.ndarray, noise: Noise) -> Array:

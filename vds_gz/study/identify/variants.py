@@ -10,8 +10,8 @@ from dataclasses import replace
 import numpy as np
 
 from vds_gz.parameters.declaration import ParameterError
+from vds_gz.study.identify.build import coarse_segments, problem_of
 from vds_gz.study.identify.fit import Problem, Solution, noise_of, solve
-from vds_gz.study.identify.problem.build import coarse_segments, problem_of
 from vds_gz.study.identify.problem.parameters import Kind, actuations
 from vds_gz.study.identify.problem.setup import Setup
 from vds_gz.study.identify.reach import Reach

@@ -223,9 +223,8 @@ def set_up(
     names = [one.name for one in unknowns]
     confounded = _confounded(recordings, model, parameters, channels, names) if WHEEL_GAINS in fit else []
     if confounded and not _wheels_measured(channels):
-        static = "gain", "offset"
-        taken = {getattr(actuators["drive"], number) for number in static}
-        actuators["drive"] = replace(actuators["drive"], **dict.fromkeys(static, ""))
+        taken = {actuators["drive"].gain, actuators["drive"].offset}
+        actuators["drive"] = replace(actuators["drive"], gain="", offset="")
         unknowns = [one for one in unknowns if one.name not in taken]
     if any(name.endswith(".gain") for name in names):
         unknowns += [] if WHEEL_GAINS in fit else _turning(recordings, model, parameters, channels, names, confounded)
