@@ -218,6 +218,13 @@ def check_session(page: Path, without: str = "nothing") -> None:
         check_output(one.prints, sessions.printed(one))
 
 
+def test_only_the_numbers_of_a_shortened_output_are_updated():
+    page = "    $ vds-gz identify x.csv\n    ...\n    lag   0.1 s   0.09 to 0.11\n    limit 2 m/s\n"
+    printed = ["lag    0.25 s   0.2 to 0.3", "limit  not excited", "more   1 s"]
+    fresh = sessions.replaced(page, {"vds-gz identify x.csv": printed})
+    assert fresh == page.replace("lag   0.1 s   0.09 to 0.11", "lag    0.25 s   0.2 to 0.3")
+
+
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """A folder to work in, with the files of the tutorial."""
