@@ -13,7 +13,7 @@ from vds_gz.study.identify.estimates import Array
 from vds_gz.study.identify.problem.parameters import EFFECTIVE_TRACK, UNLIMITED, Actuation, Kind, Term
 from vds_gz.study.identify.problem.setup import Setup
 from vds_gz.study.identify.reach import Reach
-from vds_gz.study.identify.selection import Candidate
+from vds_gz.study.identify.selection import FEWEST, Candidate
 
 #: Dead times that are tried [s].
 DEAD_TIMES = np.r_[np.arange(0.0, 0.4, 0.04), 0.4, 0.5, 0.7, 1.0, 1.5]
@@ -28,8 +28,11 @@ LIMITS = 0.8, 0.92, 1.01, 1.1, 1.3, 1.7, 2.5, 3.5, 5.0
 TRIED_GAINS = 0.5, 0.7, 0.85, 0.95, 1.05, 1.2, 1.5
 BANDS = 0.03, 0.08, 0.2, 0.4
 
-#: What is rare must be predicted better by so many standard errors.
-SURELY = 2.0
+#: Limits must be predicted better by so many standard errors, and by this part of what is left: lags do nearly the same.
+CLEARLY = 1.0, 0.03
+
+#: The same of what is rare.
+SURELY = 2.0, 0.02
 
 #: Where a limit is none.
 UNLIMITED_AT = math.log(UNLIMITED)
@@ -52,10 +55,18 @@ def candidates_of(setup: Setup, reach: Mapping[str, Reach]) -> list[Candidate]:
         static = [part for part in (actuation.gain, actuation.offset) if part]
         if len(parts) > 2:
             starts = partial(_whole, actuation, hubs, index, reach)
-            found.append(Candidate(f"{name} as a whole", tuple(index[part] for part in parts), starts))
+            found.append(Candidate(f"{name} as a whole", tuple(index[part] for part in parts), starts, whole=True))
             if static:
                 terms = tuple(index[part] for part in (*parts, *static))
-                found.append(Candidate(f"{name} as a whole with its gain", terms, starts))
+                found.append(Candidate(f"{name} as a whole with its gain", terms, starts, whole=True))
+        linear = [actuation.dead_time, actuation.time_constant, actuation.gain]
+        if all(linear):
+            dead, lag = index[actuation.dead_time], index[actuation.time_constant]
+            # A steering is seldom mounted without a bias; a drive seldom creeps.
+            for biased in (False, True) if name == "steering" else (False,):
+                terms = tuple(index[part] for part in (*linear, *([actuation.offset] if biased else [])))
+                words = f"linear response of {name}{' with its offset' if biased else ''}"
+                found.append(Candidate(words, terms, partial(_delays, dead, lag)))
     for k, term in enumerate(setup.family.terms):
         if term.kind is Kind.COMMAND_GAIN or term.name == EFFECTIVE_TRACK:
             found.append(Candidate(term.name, (k,), partial(_around, k, term)))
@@ -70,11 +81,13 @@ def second_stage(setup: Setup, reach: Mapping[str, Reach]) -> list[Candidate]:
     """What may enter after the usual terms: dead bands, backlash, and how much and how late sensors read."""
     found = []
     for k, term in enumerate(setup.family.terms):
-        if term.kind in (Kind.SENSOR_OFFSET, Kind.LATENCY):
-            found.append(Candidate(term.name, (k,), partial(_around, k, term), SURELY))
+        if term.kind is Kind.LATENCY or (term.kind is Kind.SENSOR_OFFSET and len(setup.recordings) < FEWEST):
+            found.append(Candidate(term.name, (k,), partial(_around, k, term), *SURELY))
+        elif term.kind is Kind.OFFSET:
+            found.append(Candidate(term.name, (k,), partial(_values, k, (0.0,)), *SURELY))
         elif term.kind in (Kind.DEAD_BAND, Kind.BACKLASH):
             found.append(
-                Candidate(term.name, (k,), partial(_values, k, np.array(BANDS) * reach[term.name].tried), SURELY)
+                Candidate(term.name, (k,), partial(_values, k, np.array(BANDS) * reach[term.name].tried), *SURELY)
             )
     return found
 
@@ -90,11 +103,9 @@ def _of_actuator(actuation: Actuation, index: Mapping[str, int], reach: Mapping[
     for name in (actuation.value, actuation.rise, actuation.fall):
         if name:
             values = np.log(np.array(LIMITS) * max(reach[name].tried, 1e-3))
-            yield Candidate(name, (index[name],), partial(_values, index[name], values))
+            yield Candidate(name, (index[name],), partial(_values, index[name], values), *CLEARLY)
     if actuation.gain:
         yield Candidate(actuation.gain, (index[actuation.gain],), partial(_values, index[actuation.gain], TRIED_GAINS))
-    if actuation.offset:
-        yield Candidate(actuation.offset, (index[actuation.offset],), partial(_values, index[actuation.offset], (0.0,)))
 
 
 def _whole(

@@ -17,7 +17,7 @@ from vds_gz.study.identify.problem.parameters import Kind, Term
 from vds_gz.study.identify.problem.simulation import Experiment, Mask, VehicleFamily
 
 #: Residuals count linearly from so many standard deviations on.
-ROBUST = 4.0
+ROBUST = 3.0
 
 #: Residuals are clipped at four times this part of their root mean square, or of what the median says if that is more.
 CLIPPED = 1.0

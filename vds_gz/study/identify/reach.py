@@ -57,11 +57,13 @@ def reached(time: Array, measured: Array, *, angle: bool) -> Reached:
     )
     if angle:
         rise = fall = max(rise, fall)
-    return Reached(rise, fall, sustained(measured))
+    return Reached(rise, fall, float(np.percentile(np.abs(smooth), 97.0)))
 
 
 def sustained(measured: Array) -> float:
     """The greatest magnitude that some samples in a row have."""
+    if len(measured) < SMOOTHED:
+        return 0.0
     return float(np.max(np.min(np.lib.stride_tricks.sliding_window_view(np.abs(measured), SMOOTHED), axis=1)))
 
 
@@ -108,7 +110,8 @@ def reach_of(setup: Setup) -> dict[str, Reach]:
         command = "steering" if name == "steering" else "v_x"
         top = _commanded(setup, command)
         if actuation.gain and actuation.value and list(needs) == [command] and top > 0.0:
-            found[actuation.gain] = Reach(min(found[actuation.value].least / top, 1.0) * ATTAINED, 1.0)
+            tops = [sustained(one.series.value) for every in setup.channels for one in every if one.quantity == command]
+            found[actuation.gain] = Reach(min(max(tops, default=0.0) / top, 1.0) * ATTAINED, 1.0)
         for band in (actuation.dead_band, actuation.backlash):
             if band:
                 found[band] = Reach(0.0, top)

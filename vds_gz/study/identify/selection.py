@@ -43,6 +43,9 @@ LONGEST = 1.7
 #: A candidate that stands later in the list must gain so many times as much.
 CLEARLY = 1.15
 
+#: The same two for a term to stay.
+KEPT = 0.5, 0.003
+
 #: A block is left out of a fit of its own if it is explained by this much better; so many of them at most, with so
 #: many simulations.
 HOPEFUL, MOST_REFITTED, REFITTING = 0.7, 3, 5
@@ -63,10 +66,9 @@ TRIAL, FULL = 4, 12
 #: So many candidates are fitted at once, those of which most is expected.
 AT_ONCE = 4
 
-#: Candidates of so many terms come first: with all limits a fit may be exact where each by itself misleads.
-#: They are tried in the first rounds, and once more when nothing else enters.
-#: Early they must explain nearly everything, and at the end this part of what is left.
-WHOLE, EARLY, EXCEPTIONAL = 4, 1, 0.5
+#: Candidates of whole actuators are tried in the first round, where they must leave less than :data:`OVERWHELMING`, and
+#: once more when nothing else enters, where they must leave less than this part.
+EXCEPTIONAL = 0.5
 
 #: A fit of many terms begins at so many points; it goes on where it has come below this part of the squares.
 FROM, HALFWAY = 2, 0.3
@@ -83,13 +85,18 @@ class Candidate:
         name: For people.
         terms: Their indices.
         starts: What is tried: coordinates of some terms by their indices.
-        significant: The gain in prediction must be so many times its standard error.
+        significant, worthwhile: The gain in prediction must be so many times its standard error, and this part of what is
+            left.
+        whole: With all limits a fit may be exact where each by itself misleads: such come first, and once more when
+            nothing else enters.
     """
 
     name: str
     terms: tuple[int, ...]
     starts: Callable[[Array], Iterator[Mapping[int, float]]]
     significant: float = SIGNIFICANT
+    worthwhile: float = WORTHWHILE
+    whole: bool = False
 
 
 def blocks_of(problem: Problem, length: float = BLOCK, most: int = MOST) -> np.ndarray:
@@ -165,7 +172,7 @@ def refitted(problem: Problem, trial: Solution, blocks: np.ndarray, noise: Noise
     return squares
 
 
-def better(before: Array, after: Array, significant: float = SIGNIFICANT) -> float:
+def better(before: Array, after: Array, significant: float = SIGNIFICANT, worthwhile: float = WORTHWHILE) -> float:
     """By how much blocks are predicted better, less what may be chance; positive where a term is worth it.
 
     That is judged by the quantity of which most is gained: a term of the steering need not explain the speed. What the
@@ -175,7 +182,7 @@ def better(before: Array, after: Array, significant: float = SIGNIFICANT) -> flo
     sums = np.sum(gain, axis=0)
     error = np.sqrt(np.sum(gain**2, axis=0))
     lost = np.sum(np.minimum(sums, 0.0)) - np.minimum(sums, 0.0)
-    asked = np.maximum(np.maximum(significant * error, WORTHWHILE * np.sum(before, axis=0)), LEAST)
+    asked = np.maximum(np.maximum(significant * error, worthwhile * np.sum(before, axis=0)), LEAST)
     return float(np.max(sums + lost - asked))
 
 
@@ -198,16 +205,16 @@ def select(
         rounds += 1
         noise = noise_of(problem, now.residuals)
         score = left_out(problem, now, blocks, noise)
-        whole = last or rounds <= EARLY
+        whole = last or rounds == 1
         left = [one for one in candidates if _open(problem, one, now, whole=whole)]
         best: tuple[float, Candidate, Solution] | None = None
         for k, (candidate, begins) in enumerate(promising(problem, left, now, noise)):
             if best is not None and k % AT_ONCE == 0:
                 break
             size = len(candidate.terms)
-            simulations = TRIAL * size if size < WHOLE else FULL
+            simulations = FULL if candidate.whole else min(TRIAL * size, FULL)
             trials = [tried(problem, candidate, now, begin, noise, simulations) for begin in begins]
-            if size >= WHOLE:
+            if candidate.whole:
                 trials = [
                     tried(problem, candidate, one, one.point, noise, 3 * FULL) if one.cost < HALFWAY * now.cost else one
                     for one in trials
@@ -216,9 +223,9 @@ def select(
             if any(problem.terms[k].kind is Kind.DEAD_TIME and trial.point[k] > LONGEST for k in candidate.terms):
                 continue
             after = refitted(problem, trial, blocks, noise, score)
-            gained = better(score, after, candidate.significant)
+            gained = better(score, after, candidate.significant, candidate.worthwhile)
             left_over = float(np.sum(after)) / max(float(np.sum(score)), LEAST)
-            if size >= WHOLE:
+            if candidate.whole:
                 exact = (noise_of(problem, trial.residuals).scale < EXACTLY * problem.floors).any()
                 if left_over > (EXCEPTIONAL if last else OVERWHELMING) and not exact:
                     continue
@@ -242,7 +249,7 @@ def select(
 
 def _open(problem: Problem, candidate: Candidate, now: Solution, *, whole: bool) -> bool:
     """Whether a candidate may enter: one source at least has no latency, those of all are part of the dead times."""
-    if len(candidate.terms) >= WHOLE:
+    if candidate.whole:
         return whole
     term = problem.terms[candidate.terms[0]]
     if term.kind is Kind.LATENCY:
@@ -277,9 +284,9 @@ def promising(
             step = explained(information, gradient, both) - explained(information, gradient, chosen)
             if step > expected:
                 expected, begins = step, [now.point]
-        if expected > LEAST or len(candidate.terms) >= WHOLE:
+        if expected > LEAST or candidate.whole:
             found.append((expected, candidate, begins))
-    found.sort(key=lambda one: (len(one[1].terms) < WHOLE, -one[0]))
+    found.sort(key=lambda one: (not one[1].whole, -one[0]))
     return [(candidate, begins) for _, candidate, begins in found]
 
 
@@ -316,7 +323,7 @@ def first_points(
     for candidate in candidates:
         of = np.array([k for k, name in enumerate(owner) if name == candidate.name])
         of = of[np.argsort(cost[of], kind="stable")]
-        wanted = FROM if len(candidate.terms) >= WHOLE else 1
+        wanted = FROM if candidate.whole else 1
         best[candidate.name] = float(cost[of[0]]), [points[k] for k in _apart(problem, points, of, wanted)]
     return best, float(cost[0])
 
@@ -374,7 +381,7 @@ def without_needless(problem: Problem, now: Solution, blocks: np.ndarray, always
             free, point = now.free.copy(), now.point.copy()
             free[k], point[k] = False, neutral[k]
             trial = solve(problem, point, free, noise, starts=now.starts, evaluations=TRIAL)
-            lost = better(left_out(problem, trial, blocks, noise), score)
+            lost = better(left_out(problem, trial, blocks, noise), score, *KEPT)
             if lost <= 0.0 and (best is None or lost < best[0]):
                 best = lost, trial
         if best is None:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vds_gz.fleet.sampled import Calibrations, Readings, sampled
+from vds_gz.fleet.sampled import Calibrations, Readings, Simulations
 from vds_gz.parameters.declaration import ParameterGroup
 from vds_gz.study.identify.estimates import Array
 from vds_gz.study.identify.problem.observed import (
@@ -56,14 +56,22 @@ class VehicleFamily:
     parameters: ParameterGroup
     terms: tuple[Term, ...]
     hold: float = 0.0
-    _made: dict[bytes, list[Any]] = field(default_factory=dict, init=False, compare=False, repr=False)
+    _made: dict[tuple[bytes, float], tuple[Simulations[Any, Any, Any], list[Any], Geometry]] = field(
+        default_factory=dict, init=False, compare=False, repr=False
+    )
 
-    def _vehicles(self, points: Array) -> list[Any]:
-        """The vehicles at some points, those of the last call again where the points are the same."""
-        key = points.tobytes()
+    def _simulations(self, points: Array, dt: float) -> tuple[Simulations[Any, Any, Any], list[Any], Geometry]:
+        """The vehicles at some points and their geometry, those of the last call again where the points are the same."""
+        key = points.tobytes(), dt
         if key not in self._made:
             self._made.clear()
-            self._made[key] = [self.vehicle(point) for point in points]
+            vehicles = [self.vehicle(point) for point in points]
+            sides = {term.target: points[:, k] for k, term in enumerate(self.terms) if term.kind is Kind.WHEEL_GAIN}
+            geometry = geometry_of(vehicles, **sides)
+            model = self.model
+            if sides and model is DIFFERENTIAL:
+                model, vehicles = SIDED, list(sided(vehicles, geometry))
+            self._made[key] = Simulations(model, vehicles, 1.0 / dt), vehicles, geometry
         return self._made[key]
 
     def vehicle(self, point: Array) -> ParameterGroup:
@@ -91,21 +99,13 @@ class VehicleFamily:
             segment: What is commanded.
             readings: What is read.
         """
-        vehicles = self._vehicles(points)
-        sides = {term.target: points[:, k] for k, term in enumerate(self.terms) if term.kind is Kind.WHEEL_GAIN}
-        geometry = geometry_of(vehicles, **sides)
-        model = self.model
-        if sides and model is DIFFERENTIAL:
-            model, vehicles = SIDED, list(sided(vehicles, geometry))
-        values = sampled(
-            model,
-            vehicles,
+        simulations, vehicles, geometry = self._simulations(points, segment.dt)
+        values = simulations.read(
             segment.commands,
             segment.begins,
             readings,
-            step_rate=1.0 / segment.dt,
-            calibrations=self.calibrations(points),
-            starts=start_states(model, vehicles, segment.dt, start) if start.any() else None,
+            self.calibrations(points),
+            start_states(simulations.model, vehicles, segment.dt, start) if start.any() else None,
         )
         return values, geometry
 
