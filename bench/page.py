@@ -101,7 +101,9 @@ def main() -> None:
             url = view.stdout.readline().split()[-1]
             measure("server, no page", node, view, None, seconds)
             if not (find_spec("selenium") and shutil.which("chromium") and shutil.which("chromedriver")):
-                print("no browser: that needs chromium, chromedriver and selenium (pip install 'vds_gz[browser]')")
+                print(
+                    "no browser: it needs chromium, chromedriver and selenium (pip install '.[browser]' in a checkout)"
+                )
                 return
             with browser(url) as driver:
                 measure("one page", node, view, driver, seconds)

@@ -19,25 +19,27 @@ DOCS = Path(__file__).resolve().parent
 COLUMNS = "110"
 
 #: Scripts whose pictures need nothing else; the other ones need a browser, a recording or a Gazebo and say which.
-FIGURES = ("autoware.py", "delay_margin.py", "nav2.py", "study.py", "train.py", "worlds.py", "your_robot.py")
+FIGURES = (
+    "autoware.py",
+    "delay_margin.py",
+    "model.py",
+    "nav2.py",
+    "study.py",
+    "train.py",
+    "worlds.py",
+    "your_robot.py",
+)
 
 
 def commands_page() -> str:
-    """What every command says of itself, in as many columns as ``COLUMNS`` in the environment says."""
-    page = ["# Commands", "", "What each says when it is asked with `--help`. Made by `./dev docs`.", ""]
-    for name, (_, _, what) in COMMANDS.items():
+    """The help of every command without its usage, in as many columns as ``COLUMNS`` in the environment says."""
+    page = ["# Commands", "", "The help of every command. Made by `./dev docs`.", ""]
+    for name in COMMANDS:
         with redirect_stdout(io.StringIO()) as printed, suppress(SystemExit):
             vds_gz_main([name, "--help"])
-        page += [
-            f"## {name}",
-            "",
-            f"{what[0].upper()}{what[1:]}.",
-            "",
-            "```text",
-            printed.getvalue().strip(),
-            "```",
-            "",
-        ]
+        _, _, text = printed.getvalue().strip().partition("\n\n")
+        lines = [line for line in text.splitlines() if not line.startswith("  -h, --help")]
+        page += [f"## {name}", "", "```text", *lines, "```", ""]
     return "\n".join(page)
 
 

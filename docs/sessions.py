@@ -10,6 +10,7 @@ import shlex
 import shutil
 import subprocess
 import tempfile
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,14 +18,20 @@ from pathlib import Path
 from vds_gz.cli import main
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").glob("*.md"))]
-PAGES += sorted((ROOT / "docs" / "tutorials").glob("*.md"))
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *sorted(DOCS.rglob("*.md"))]
+
+#: Pages whose commands use the files of docs/study, and files that the pages before them made.
+STUDY = [DOCS / f"{name}.md" for name in ("record", "identify", "compare", "replay", "identify_pedals")]
 
 #: How a command of this package begins. (What a program says begins with its name and a colon.)
 OURS = re.compile(r"(?:\./dev|vds-gz|ros2 (?:run|launch)(?: --[\w-]+)* vds_gz)(?: (?!\S+:\s)|$)")
 
 #: How long it took, at the end of a line.
 TOOK = re.compile(r" in [\d.]+ s \(.*\)$")
+
+#: A number in an output.
+NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 
 _SHARE = "$(ros2 pkg prefix --share vds_gz)"
 _ENDS = frozenset(("&", "|", ">", "<", "&&", ";"))
@@ -146,32 +153,53 @@ def ran(words: Sequence[str]) -> tuple[int, list[str]]:
 
 
 def replaced(page: str, outputs: Mapping[str, Sequence[str]]) -> str:
-    """A page in which each of these commands prints these lines; what ``...`` shortens stays, and so do times."""
+    """A page in which these commands print these lines. Times stay; in a shortened output only numbers change."""
     lines = page.splitlines()
     for one in reversed(list(shown(page))):
-        if one.text in outputs and "..." not in one.prints:
+        if one.text in outputs:
             before = {TOOK.sub("", line): line for line in one.prints}
             fresh = [before.get(TOOK.sub("", line), line) for line in outputs[one.text]]
+            if "..." in one.prints:
+                fresh = shortened(one.prints, fresh)
             lines[one.output.start - 1 : one.output.stop - 1] = [f"    {line}".rstrip() for line in fresh]
     return "\n".join(lines) + "\n"
 
 
-def remade(page: Path, files: Path, pictures: Mapping[str, str]) -> None:
-    """Make anew what a page shows of its commands, outputs and pictures.
+def shortened(shown: Sequence[str], printed: Sequence[str]) -> list[str]:
+    """The shown lines with the numbers of the printed ones.
+
+    A line stays if its words are printed a different number of times.
+    """
+    there, here = defaultdict(list), defaultdict(list)
+    for lines, by_words in ((printed, there), (shown, here)):
+        for line in lines:
+            by_words[words_of(line)].append(line)
+    fresh = {words: iter(there[words] if len(there[words]) == len(here[words]) else here[words]) for words in here}
+    return [next(fresh[words_of(line)]) for line in shown]
+
+
+def words_of(line: str) -> str:
+    """A line of an output without its numbers and columns."""
+    return " ".join(NUMBER.sub("#", line).split())
+
+
+def remade(pages: Sequence[Path], files: Path, pictures: Mapping[str, str]) -> None:
+    """Update what pages show of their commands: outputs and pictures.
 
     Args:
-        page: The page.
-        files: Folder of what its commands read.
-        pictures: What they write, and the picture that it becomes.
+        pages: The pages. Their commands run one after the other in one folder.
+        files: Folder of what the commands read.
+        pictures: What the commands write, and the picture that it becomes.
     """
-    text, before = page.read_text(encoding="utf-8"), Path.cwd()
+    texts, before = {page: page.read_text(encoding="utf-8") for page in pages}, Path.cwd()
     with tempfile.TemporaryDirectory() as folder:
         shutil.copytree(files, folder, dirs_exist_ok=True)
         os.chdir(folder)
         try:
-            outputs = {one.text: printed(one) for one in repeatable(text)}
+            outputs = {page: {one.text: printed(one) for one in repeatable(text)} for page, text in texts.items()}
             for made, picture in pictures.items():
-                shutil.copy(made, ROOT / "docs" / "pictures" / picture)
+                shutil.copy(made, DOCS / "pictures" / picture)
         finally:
             os.chdir(before)
-    page.write_text(replaced(text, outputs), encoding="utf-8")
+    for page, text in texts.items():
+        page.write_text(replaced(text, outputs[page]), encoding="utf-8")

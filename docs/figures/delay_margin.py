@@ -57,6 +57,6 @@ if __name__ == "__main__":
     sys.path.insert(0, str(DOCS))
     from sessions import remade
 
-    remade(DOCS / "delay_margin.md", DOCS / "delay_margin", PICTURES)
+    remade([DOCS / "delay_margin.md"], DOCS / "delay_margin", PICTURES)
     draw_law(DOCS / "pictures" / RUNS, DOCS / "pictures" / "delay_margin_law.png")
     (DOCS / "pictures" / RUNS).unlink()

@@ -1,6 +1,6 @@
-"""Makes anew what docs/study.md shows of its commands, outputs and pictures, and the README's picture of a run.
+"""Updates the outputs and pictures of the pages on recording, identification, replay and comparison.
 
-The README's comes from a replay of what `./dev run` drives: the vehicle is the same, and nothing waits for the clock.
+It also draws the README's picture of a run, from a replay of what `./dev run` drives.
 """
 
 from __future__ import annotations
@@ -20,8 +20,6 @@ from vds_gz.study.report.summary import summarize
 from vds_gz.world.load import load_world
 
 DOCS = Path(__file__).resolve().parents[1]
-
-PAGE = DOCS / "study.md"
 
 #: What its commands write, and the picture that it becomes.
 PICTURES = {
@@ -51,7 +49,7 @@ def draw_response() -> None:
 
 if __name__ == "__main__":
     sys.path.insert(0, str(DOCS))
-    from sessions import remade
+    from sessions import STUDY, remade
 
-    remade(PAGE, DOCS / "study", PICTURES)
+    remade(STUDY, DOCS / "study", PICTURES)
     draw_response()

@@ -59,5 +59,5 @@ def draw_real_car(recording: Path, vehicle: Path, picture: Path) -> None:
 if __name__ == "__main__":
     from sessions import remade
 
-    remade(PAGE, DATA, PICTURES)
+    remade([PAGE], DATA, PICTURES)
     draw_real_car(DATA / "f1tenth_race.csv.gz", DATA / "f1tenth.yaml", DOCS / "pictures" / "real_car.png")

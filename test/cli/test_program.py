@@ -203,7 +203,7 @@ def test_check_needs_the_core_dependencies_only(tmp_path):
     done = vds_gz_tool("run", "--forever", PYTHONPATH=path)
     assert done.returncode == 1
     assert "needs the Python package" in done.stderr
-    assert "pip install 'vds_gz[all]'" in done.stderr
+    assert "pip install '.[all]'" in done.stderr
 
 
 # ---------------------------------------------------------------------- wrong use of run and drive
@@ -325,5 +325,5 @@ def test_a_command_without_scipy_says_what_it_needs_and_begins_nothing(command, 
     done = subprocess.run([sys.executable, "-c", hidden, command], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 1
     assert f"vds-gz {command}: needs the Python package 'scipy" in done.stderr
-    assert "pip install 'vds_gz[all]'" in done.stderr
+    assert "pip install '.[all]'" in done.stderr
     assert not list(tmp_path.iterdir())

@@ -280,4 +280,4 @@ def test_without_sdl_it_names_what_to_install(tmp_path):
     code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); from vds_gz.cli.joy import main; sys.exit(main([]))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 1
-    assert done.stderr == "joy: reading a gamepad needs PySDL2; pip install 'vds_gz[teleop]'\n"
+    assert done.stderr == "joy: reading a gamepad needs PySDL2; pip install '.[teleop]' in a checkout\n"

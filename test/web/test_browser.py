@@ -20,7 +20,7 @@ from helpers.processes import PATIENCE
 
 from vds_gz.interface import topics
 
-webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium: pip install 'vds_gz[test]'")
+webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium: pip install '.[test]' in a checkout")
 from selenium.webdriver.common.actions import interaction  # noqa: E402
 from selenium.webdriver.common.actions.pointer_input import PointerInput  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402

@@ -101,7 +101,7 @@ def _gamepads(gamepad: GamepadParameters, *, standard: bool) -> Gamepads:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] != "sdl2":
             raise
-        raise FailureError("reading a gamepad needs PySDL2; pip install 'vds_gz[teleop]'") from None
+        raise FailureError("reading a gamepad needs PySDL2; pip install '.[teleop]' in a checkout") from None
 
 
 def _list(gamepads: Gamepads) -> int:

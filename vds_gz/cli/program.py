@@ -64,7 +64,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] == "vds_gz":
             raise
-        print(f"vds-gz {name}: needs the Python package '{error.name}'; pip install 'vds_gz[all]'", file=sys.stderr)
+        print(
+            f"vds-gz {name}: needs the Python package '{error.name}'; pip install '.[all]' in a checkout",
+            file=sys.stderr,
+        )
         return 1
     except KeyboardInterrupt:
         return 130

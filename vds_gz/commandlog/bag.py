@@ -53,7 +53,7 @@ def _messages(path: Path, topic: str | None) -> Iterator[_Chosen | _Raw]:
     try:
         from vds_gz.bags.reader import open_bag
     except ModuleNotFoundError as error:
-        raise CommandLogError(f"bag '{path}' needs '{error.name}': pip install 'vds_gz[dds,record]'") from None
+        raise CommandLogError(f"bag '{path}' needs '{error.name}': pip install '.[dds,record]' in a checkout") from None
     try:
         with open_bag(path) as bag:
             name, command = _choose(path, bag, topic)

@@ -47,7 +47,8 @@ def open_graph(
     missing = [package for package in ("cyclonedds", "rosbags", "numpy") if not _installed(package)]
     if missing:
         raise GraphError(
-            f"no ROS 2 is sourced, and without it {' and '.join(missing)} must be installed: pip install 'vds_gz[dds]'"
+            f"no ROS 2 is sourced, and without it {' and '.join(missing)} must be installed: "
+            "pip install '.[dds]' in a checkout"
         )
     from vds_gz.ros.dds import DdsGraph
 

@@ -72,7 +72,9 @@ def _other(path: Path, place: str) -> Image:
     try:
         import PIL.Image
     except ModuleNotFoundError:
-        raise WorldError(f"{place}: image '{path}' is no PGM; others need: pip install 'vds_gz[world]'") from None
+        raise WorldError(
+            f"{place}: image '{path}' is no PGM; others need: pip install '.[world]' in a checkout"
+        ) from None
     try:
         with PIL.Image.open(path, formats=FORMATS) as image:
             size, deep = image.width * image.height, image.mode.startswith(("I", "F"))

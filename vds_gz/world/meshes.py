@@ -76,7 +76,7 @@ def _loaded(path: Path, node: Node) -> dict[str, tuple[Array, Indices]]:
     try:
         import trimesh
     except ModuleNotFoundError:
-        node.fail("meshes need the Python package 'trimesh': pip install 'vds_gz[world]'")
+        node.fail("meshes need the Python package 'trimesh': pip install '.[world]' in a checkout")
     if path.suffix.lower() not in FORMATS:
         node.fail(f"mesh '{path}' ends in '{path.suffix}'; it must be {', '.join(FORMATS)}")
     try:

@@ -407,4 +407,4 @@ def test_with_neither_it_says_what_to_install(tmp_path: Path) -> None:
         timeout=PATIENCE,
     )
     assert "GraphError: no ROS 2 is sourced" in run.stderr
-    assert "pip install 'vds_gz[dds]'" in run.stderr
+    assert "pip install '.[dds]'" in run.stderr

@@ -174,7 +174,7 @@ class Library:
         """
         found = importlib.util.find_spec("cyclonedds")
         if found is None or found.origin is None:
-            raise GraphError("Cyclone DDS is not installed; pip install 'vds_gz[dds]' brings it")
+            raise GraphError("Cyclone DDS is not installed; pip install '.[dds]' in a checkout brings it")
         # The package names its library in this file; importing the package itself would load all its classes.
         path = runpy.run_path(str(Path(found.origin).parent / "__library__.py"))["library_path"]
         try:
