@@ -28,7 +28,7 @@ LIMITS = 0.8, 0.92, 1.01, 1.1, 1.3, 1.7, 2.5, 3.5, 5.0
 TRIED_GAINS = 0.5, 0.7, 0.85, 0.95, 1.05, 1.2, 1.5
 BANDS = 0.03, 0.08, 0.2, 0.4
 
-#: Limits must be predicted better by so many standard errors, and by this part of what is left: lags do nearly the same.
+#: Limits must predict better by so many standard errors, and by this part of what is left: lags do nearly the same.
 CLEARLY = 1.0, 0.03
 
 #: The same of what is rare.

@@ -110,8 +110,10 @@ def reach_of(setup: Setup) -> dict[str, Reach]:
         command = "steering" if name == "steering" else "v_x"
         top = _commanded(setup, command)
         if actuation.gain and actuation.value and list(needs) == [command] and top > 0.0:
-            tops = [sustained(one.series.value) for every in setup.channels for one in every if one.quantity == command]
-            found[actuation.gain] = Reach(min(max(tops, default=0.0) / top, 1.0) * ATTAINED, 1.0)
+            highest = [
+                sustained(one.series.value) for every in setup.channels for one in every if one.quantity == command
+            ]
+            found[actuation.gain] = Reach(min(max(highest, default=0.0) / top, 1.0) * ATTAINED, 1.0)
         for band in (actuation.dead_band, actuation.backlash):
             if band:
                 found[band] = Reach(0.0, top)

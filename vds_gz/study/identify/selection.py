@@ -85,8 +85,8 @@ class Candidate:
         name: For people.
         terms: Their indices.
         starts: What is tried: coordinates of some terms by their indices.
-        significant, worthwhile: The gain in prediction must be so many times its standard error, and this part of what is
-            left.
+        significant, worthwhile: The gain in prediction must be so many times its standard error, and this part of what
+            is left.
         whole: With all limits a fit may be exact where each by itself misleads: such come first, and once more when
             nothing else enters.
     """
