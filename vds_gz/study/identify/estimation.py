@@ -138,6 +138,8 @@ def selected(setup: Setup, reach: Mapping[str, Reach], advance: Advance = lambda
         if len(segments) == len(problem.experiments):
             problem = problem_of(setup, segments, reach)
             solution = _iterated(problem, solution)
+            if is_exact(problem, solution):
+                candidates = []
     return select(problem, candidates, solution.point, always, begun=solution, advance=advance)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from vds_gz.study.identify.axes import Reached
 from vds_gz.study.identify.estimates import Array, noise
+from vds_gz.study.identify.fit import without_spikes
 from vds_gz.study.identify.problem.parameters import Kind
 from vds_gz.study.identify.problem.setup import FIELDS, Setup
 
@@ -48,7 +49,7 @@ def reached(time: Array, measured: Array, *, angle: bool) -> Reached:
     """
     if len(time) < 20:
         return Reached(0.0, 0.0, 0.0)
-    smooth = np.convolve(measured, np.full(SMOOTHED, 1.0 / SMOOTHED), mode="valid")
+    smooth = np.convolve(without_spikes(measured), np.full(SMOOTHED, 1.0 / SMOOTHED), mode="valid")
     rates = (smooth[4:] - smooth[:-4]) / np.maximum(time[6:-2] - time[2:-6], 1e-9)
     value = smooth[2:-2]
     rise, fall = (
