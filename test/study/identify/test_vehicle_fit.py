@@ -45,12 +45,18 @@ def test_gain_and_offset_are_found_and_limits_are_not_invented(steps):
     times, commands = steps
     fine, answer = exact(times, 0.9 * commands)
     measured = np.interp(times, fine, answer) + 0.05 + 0.01 * np.random.default_rng(1).standard_normal(1500)
-    numbers = fit_axis(times, commands, times, measured).numbers
+    fit = identify(Signals({"v_x": Series(times, commands)}, {"v_x": Series(times, measured)}))
+    numbers = fit[0].fit.numbers
     assert numbers["gain"].value == pytest.approx(0.9, abs=0.01)
     assert numbers["offset"].value == pytest.approx(0.05, abs=0.005)
     assert numbers["dead_time"].value == pytest.approx(0.15, abs=0.004)
     assert numbers["time_constant"].value == pytest.approx(0.25, rel=0.05)
     assert numbers["rise"] is numbers["fall"] is numbers["value"] is None
+    drive = fit.parameters.drive_actuators
+    assert (drive.gain, drive.offset) == (numbers["gain"].value, numbers["offset"].value)
+    assert drive.max_velocity == drive.max_acceleration == drive.max_deceleration == 0.0
+    highest = np.max(np.abs(answer)) + 0.05
+    assert fit.reached["drive_actuators.max_velocity"] == pytest.approx(highest, rel=0.15)
 
 
 def test_a_few_wild_samples_do_no_harm(steps):

@@ -23,6 +23,10 @@ ROBUST = 3.0
 #: median says if that is more.
 CLIPPED = 1.0
 
+#: Single wild samples are left out where the rest has less than this part of the standard deviation (medians of three
+#: of white noise have 0.67).
+SPIKY = 0.3
+
 #: A start is known to so many of its scale.
 START_SIGMA = 3.0
 
@@ -150,11 +154,13 @@ def first_noise(problem: Problem) -> Noise:
 
 
 def without_spikes(values: Array) -> Array:
-    """The median of each value and its two neighbours: a single wild sample is gone, and slow changes stay."""
+    """The values; where single wild samples make up most of their standard deviation, the medians of three in a row."""
     if len(values) < 3:
         return values
-    middle: Array = np.median(np.lib.stride_tricks.sliding_window_view(values, 3), axis=1)
-    return np.concatenate([middle[:1], middle, middle[-1:]])
+    medians: Array = np.median(np.lib.stride_tricks.sliding_window_view(values, 3), axis=1)
+    if np.std(medians) >= SPIKY * np.std(values):
+        return values
+    return np.concatenate([medians[:1], medians, medians[-1:]])
 
 
 def _spread(values: Array) -> float:
