@@ -227,7 +227,7 @@ def set_up(
         actuators["drive"] = replace(actuators["drive"], gain="", offset="")
         unknowns = [one for one in unknowns if one.name not in taken]
     if any(name.endswith(".gain") for name in names):
-        if WHEEL_GAINS in fit:  # the drive has the gain of the speed; a controller's track is another than the vehicle's
+        if WHEEL_GAINS in fit:  # the speed has the drive's gain; the controller's track may differ from the vehicle's
             gains = _gains(recordings, model, channels, names, confounded)
             unknowns += [gain for gain in gains if gain.name == "yaw_rate gain"]
         else:
