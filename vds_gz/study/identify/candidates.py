@@ -28,7 +28,7 @@ LIMITS = 0.8, 0.92, 1.01, 1.1, 1.3, 1.7, 2.5, 3.5, 5.0
 TRIED_GAINS = 0.5, 0.7, 0.85, 0.95, 1.05, 1.2, 1.5
 BANDS = 0.03, 0.08, 0.2, 0.4
 
-#: Limits must be predicted better by so many standard errors, and by this part of what is left: lags do nearly the same.
+#: Limits must predict better by so many standard errors, and by this part of what is left: lags do nearly the same.
 CLEARLY = 1.0, 0.03
 
 #: The same of what is rare.
@@ -46,9 +46,10 @@ def candidates_of(setup: Setup, reach: Mapping[str, Reach]) -> list[Candidate]:
         reach: How far the vehicle went, by the names of limits.
     """
     index = {term.name: k for k, term in enumerate(setup.family.terms)}
+    gains = [k for k, term in enumerate(setup.family.terms) if term.kind in (Kind.GAIN, Kind.COMMAND_GAIN)]
     found: list[Candidate] = []
     for name, actuation in setup.actuators.items():
-        found += _of_actuator(actuation, index, reach)
+        found += _of_actuator(actuation, index, reach, gains)
         hubs = setup.actuators["wheels"].value if name == "drive" and "wheels" in setup.actuators else ""
         limits = actuation.value, actuation.rise, actuation.fall, hubs
         parts = [part for part in (actuation.dead_time, actuation.time_constant, *limits) if part]
@@ -92,7 +93,9 @@ def second_stage(setup: Setup, reach: Mapping[str, Reach]) -> list[Candidate]:
     return found
 
 
-def _of_actuator(actuation: Actuation, index: Mapping[str, int], reach: Mapping[str, Reach]) -> Iterator[Candidate]:
+def _of_actuator(
+    actuation: Actuation, index: Mapping[str, int], reach: Mapping[str, Reach], gains: Sequence[int]
+) -> Iterator[Candidate]:
     dead, lag = (index.get(name) for name in (actuation.dead_time, actuation.time_constant))
     if dead is not None:
         yield Candidate(actuation.dead_time, (dead,), partial(_values, dead, DEAD_TIMES))
@@ -103,7 +106,7 @@ def _of_actuator(actuation: Actuation, index: Mapping[str, int], reach: Mapping[
     for name in (actuation.value, actuation.rise, actuation.fall):
         if name:
             values = np.log(np.array(LIMITS) * max(reach[name].tried, 1e-3))
-            yield Candidate(name, (index[name],), partial(_values, index[name], values), *CLEARLY)
+            yield Candidate(name, (index[name],), partial(_limits, index[name], values, gains), *CLEARLY)
     if actuation.gain:
         yield Candidate(actuation.gain, (index[actuation.gain],), partial(_values, index[actuation.gain], TRIED_GAINS))
 
@@ -134,6 +137,14 @@ def _whole(
 def _values(k: int, values: Sequence[float] | Array, point: Array) -> Iterator[Mapping[int, float]]:
     for value in values:
         yield {k: float(value)}
+
+
+def _limits(k: int, values: Array, gains: Sequence[int], point: Array) -> Iterator[Mapping[int, float]]:
+    """Limits as they are, and in place of gains that may stand for them."""
+    for value in values:
+        yield {k: float(value)}
+        if any(point[gain] != 1.0 for gain in gains):
+            yield {k: float(value)} | dict.fromkeys(gains, 1.0)
 
 
 def _lags(lag: int, dead: int | None, point: Array) -> Iterator[Mapping[int, float]]:

@@ -132,12 +132,15 @@ def selected(setup: Setup, reach: Mapping[str, Reach], advance: Advance = lambda
     begin = np.where(always, setup.begin, neutral(setup))
     usual = candidates_of(setup, reach)
     solution = select(problem, usual, begin, always, advance=advance)
-    candidates = [*usual, *second_stage(setup, reach)]
+    candidates = [*(one for one in usual if not one.whole), *second_stage(setup, reach)]
     if nearly_exact(problem, solution):
+        candidates = [*usual, *second_stage(setup, reach)]
         segments = segments_of(setup.recordings, setup.channels, 1.0 / setup.step_rate)
         if len(segments) == len(problem.experiments):
             problem = problem_of(setup, segments, reach)
             solution = _iterated(problem, solution)
+            if is_exact(problem, solution):
+                candidates = []
     return select(problem, candidates, solution.point, always, begun=solution, advance=advance)
 
 

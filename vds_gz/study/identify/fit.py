@@ -19,7 +19,8 @@ from vds_gz.study.identify.problem.simulation import Experiment, Mask, VehicleFa
 #: Residuals count linearly from so many standard deviations on.
 ROBUST = 3.0
 
-#: Residuals are clipped at four times this part of their root mean square, or of what the median says if that is more.
+#: Residuals are clipped at four times this part of their root mean square without single wild samples, or of what the
+#: median says if that is more.
 CLIPPED = 1.0
 
 #: A start is known to so many of its scale.
@@ -148,8 +149,17 @@ def first_noise(problem: Problem) -> Noise:
     return Noise(np.maximum(scale, problem.floors), np.ones(len(scale)))
 
 
+def without_spikes(values: Array) -> Array:
+    """The median of each value and its two neighbours: a single wild sample is gone, and slow changes stay."""
+    if len(values) < 3:
+        return values
+    middle: Array = np.median(np.lib.stride_tricks.sliding_window_view(values, 3), axis=1)
+    return np.concatenate([middle[:1], middle, middle[-1:]])
+
+
 def _spread(values: Array) -> float:
-    """Standard deviation, without the extreme hundredth."""
+    """Standard deviation, without single wild samples and the extreme hundredth."""
+    values = without_spikes(values)
     low, high = np.percentile(values, (0.5, 99.5))
     return float(np.std(np.clip(values, low, high)))
 
@@ -171,7 +181,7 @@ def noise_of(problem: Problem, residuals: Array) -> Noise:
         left = np.concatenate(runs)
         if len(left):
             spread = 1.4826 * float(np.median(np.abs(left)))
-            limit = 4.0 * max(spread, CLIPPED * float(np.sqrt(np.mean(left**2))), problem.floors[k])
+            limit = 4.0 * max(spread, CLIPPED * float(np.sqrt(np.mean(without_spikes(left) ** 2))), problem.floors[k])
             scale[k] = max(float(np.sqrt(np.mean(np.clip(left, -limit, limit) ** 2))), problem.floors[k])
             clipped = [np.clip(run, -limit, limit) for run in runs]
             time[k] = interval[k] * autocorrelation_time(clipped, problem.floors[k])

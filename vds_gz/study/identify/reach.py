@@ -10,6 +10,7 @@ import numpy as np
 
 from vds_gz.study.identify.axes import Reached
 from vds_gz.study.identify.estimates import Array, noise
+from vds_gz.study.identify.fit import without_spikes
 from vds_gz.study.identify.problem.parameters import Kind
 from vds_gz.study.identify.problem.setup import FIELDS, Setup
 
@@ -48,7 +49,7 @@ def reached(time: Array, measured: Array, *, angle: bool) -> Reached:
     """
     if len(time) < 20:
         return Reached(0.0, 0.0, 0.0)
-    smooth = np.convolve(measured, np.full(SMOOTHED, 1.0 / SMOOTHED), mode="valid")
+    smooth = np.convolve(without_spikes(measured), np.full(SMOOTHED, 1.0 / SMOOTHED), mode="valid")
     rates = (smooth[4:] - smooth[:-4]) / np.maximum(time[6:-2] - time[2:-6], 1e-9)
     value = smooth[2:-2]
     rise, fall = (
@@ -110,8 +111,10 @@ def reach_of(setup: Setup) -> dict[str, Reach]:
         command = "steering" if name == "steering" else "v_x"
         top = _commanded(setup, command)
         if actuation.gain and actuation.value and list(needs) == [command] and top > 0.0:
-            tops = [sustained(one.series.value) for every in setup.channels for one in every if one.quantity == command]
-            found[actuation.gain] = Reach(min(max(tops, default=0.0) / top, 1.0) * ATTAINED, 1.0)
+            highest = [
+                sustained(one.series.value) for every in setup.channels for one in every if one.quantity == command
+            ]
+            found[actuation.gain] = Reach(min(max(highest, default=0.0) / top, 1.0) * ATTAINED, 1.0)
         for band in (actuation.dead_band, actuation.backlash):
             if band:
                 found[band] = Reach(0.0, top)

@@ -85,8 +85,8 @@ class Candidate:
         name: For people.
         terms: Their indices.
         starts: What is tried: coordinates of some terms by their indices.
-        significant, worthwhile: The gain in prediction must be so many times its standard error, and this part of what is
-            left.
+        significant, worthwhile: The gain in prediction must be so many times its standard error, and this part of what
+            is left.
         whole: With all limits a fit may be exact where each by itself misleads: such come first, and once more when
             nothing else enters.
     """
@@ -223,8 +223,11 @@ def select(
             if any(problem.terms[k].kind is Kind.DEAD_TIME and trial.point[k] > LONGEST for k in candidate.terms):
                 continue
             after = refitted(problem, trial, blocks, noise, score)
-            gained = better(score, after, candidate.significant, candidate.worthwhile)
             left_over = float(np.sum(after)) / max(float(np.sum(score)), LEAST)
+            asked = (
+                (SIGNIFICANT, WORTHWHILE) if left_over < OVERWHELMING else (candidate.significant, candidate.worthwhile)
+            )
+            gained = better(score, after, *asked)
             if candidate.whole:
                 exact = (noise_of(problem, trial.residuals).scale < EXACTLY * problem.floors).any()
                 if left_over > (EXCEPTIONAL if last else OVERWHELMING) and not exact:
@@ -232,8 +235,8 @@ def select(
             if gained > 0.0 and left_over < ALL:
                 best = gained, candidate, trial
                 break
-            asked = CLEARLY if best is not None and rank[candidate.name] > rank[best[1].name] else 1.0 / CLEARLY
-            if gained > 0.0 and (best is None or gained > asked * best[0]):
+            margin = CLEARLY if best is not None and rank[candidate.name] > rank[best[1].name] else 1.0 / CLEARLY
+            if gained > 0.0 and (best is None or gained > margin * best[0]):
                 best = gained, candidate, trial
         if best is None and last:
             break

@@ -41,7 +41,7 @@ EFFECTIVE_TRACK = "effective_track"
 UP, NEAREST = (1.0, 0.0), (0.5, 0.5)
 
 #: Gains stay within these.
-GAINS = 0.2, 5.0
+GAINS = 0.1, 20.0
 
 #: A prior's standard deviation where nothing is known: so many times a term's scale.
 VAGUE = 5.0

@@ -61,11 +61,11 @@ class VehicleFamily:
     )
 
     def _simulations(self, points: Array, dt: float) -> tuple[Simulations[Any, Any, Any], list[Any], Geometry]:
-        """The vehicles at some points and their geometry, those of the last call again where the points are the same."""
+        """The vehicles at some points and their geometry, the last call's where the points are the same."""
         key = points.tobytes(), dt
         if key not in self._made:
             self._made.clear()
-            vehicles = [self.vehicle(point) for point in points]
+            vehicles: list[Any] = [self.vehicle(point) for point in points]
             sides = {term.target: points[:, k] for k, term in enumerate(self.terms) if term.kind is Kind.WHEEL_GAIN}
             geometry = geometry_of(vehicles, **sides)
             model = self.model
