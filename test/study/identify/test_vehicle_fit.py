@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -128,6 +129,7 @@ def test_where_nothing_moves_all_that_was_measured_is_noise(steps):
     [channel] = fit.channels
     assert channel.residual == channel.noise == fit[0].fit.residual == pytest.approx(np.std(speeds))
     assert not is_noiseless(channel)
+    assert not is_noiseless(replace(channel, noise=3.0 * channel.residual, outliers=1))
     assert np.std(channel.measured - channel.modelled) == pytest.approx(channel.residual)
 
 

@@ -132,5 +132,5 @@ def noise_words(channel: Channel) -> str:
 
 
 def is_noiseless(channel: Channel) -> bool:
-    """What is left is below the least noise that is assumed where there is none."""
-    return channel.residual < NOISELESS * channel.noise
+    """What is left is below the least noise that is assumed where there is none. Outliers raise the noise above it."""
+    return channel.residual < NOISELESS * channel.noise and not channel.outliers

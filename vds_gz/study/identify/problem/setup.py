@@ -227,7 +227,11 @@ def set_up(
         actuators["drive"] = replace(actuators["drive"], gain="", offset="")
         unknowns = [one for one in unknowns if one.name not in taken]
     if any(name.endswith(".gain") for name in names):
-        unknowns += [] if WHEEL_GAINS in fit else _turning(recordings, model, parameters, channels, names, confounded)
+        if WHEEL_GAINS in fit:  # the speed has the drive's gain; the controller's track may differ from the vehicle's
+            gains = _gains(recordings, model, channels, names, confounded)
+            unknowns += [gain for gain in gains if gain.name == "yaw_rate gain"]
+        else:
+            unknowns += _turning(recordings, model, parameters, channels, names, confounded)
     else:
         unknowns += _gains(recordings, model, channels, names, confounded)
     if WHEEL_GAINS in fit:
