@@ -20,7 +20,7 @@ from vds_gz.study.identify.problem.setup import Setup
 from vds_gz.study.identify.problem.simulation import Mask
 from vds_gz.study.identify.reach import Reach, reach_of
 from vds_gz.study.identify.results import Prediction
-from vds_gz.study.identify.selection import select
+from vds_gz.study.identify.selection import SIGNIFICANT, WORTHWHILE, select
 from vds_gz.study.identify.variants import (
     BETTER,
     CENTRED,
@@ -43,8 +43,8 @@ EXACTLY, ROUGHLY = 1e-13, 1e-5
 #: What is left is no noise if it is less than this many times the least that is assumed.
 NEXT_TO_NOTHING = 5.0
 
-#: Where more than this many times the least noise is left, long steps are exact enough.
-EXACTLY_SIMULATED = 1000.0
+#: Where more than this many times the least noise is left, of one channel or of all, long steps are exact enough.
+EXACTLY_SIMULATED, NEARLY = 1000.0, 4000.0
 
 #: A state that holds from step to step must lower the squares by this, in units of independent ones.
 HOLDS = 10.0
@@ -134,7 +134,9 @@ def selected(setup: Setup, reach: Mapping[str, Reach], advance: Advance = lambda
     solution = select(problem, usual, begin, always, advance=advance)
     candidates = [*(one for one in usual if not one.whole), *second_stage(setup, reach)]
     if nearly_exact(problem, solution):
-        candidates = [*usual, *second_stage(setup, reach)]
+        # What is left is no noise, so that chance proves nothing.
+        every = (*usual, *second_stage(setup, reach))
+        candidates = [replace(one, significant=SIGNIFICANT, worthwhile=WORTHWHILE) for one in every]
         segments = segments_of(setup.recordings, setup.channels, 1.0 / setup.step_rate)
         if len(segments) == len(problem.experiments):
             problem = problem_of(setup, segments, reach)
@@ -146,7 +148,8 @@ def selected(setup: Setup, reach: Mapping[str, Reach], advance: Advance = lambda
 
 def nearly_exact(problem: Problem, solution: Solution) -> bool:
     """So little is left that long steps are seen in it."""
-    return bool((noise_of(problem, solution.residuals).scale < EXACTLY_SIMULATED * problem.floors).any())
+    left = noise_of(problem, solution.residuals).scale / problem.floors
+    return bool((left < EXACTLY_SIMULATED).any() or (left < NEARLY).all())
 
 
 def asked(setup: Setup) -> Mask:
