@@ -148,7 +148,7 @@ def selected(setup: Setup, reach: Mapping[str, Reach], advance: Advance = lambda
 
 def nearly_exact(problem: Problem, solution: Solution) -> bool:
     """So little is left that long steps are seen in it."""
-    left = noise_of(problem, solution.residuals).scale / problem.floors
+    left = noise_of(problem, solution.residuals).scale / np.maximum(problem.floors, 1e-300)
     return bool((left < EXACTLY_SIMULATED).any() or (left < NEARLY).all())
 
 

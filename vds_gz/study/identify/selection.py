@@ -54,6 +54,9 @@ HOPEFUL, MOST_REFITTED, REFITTING = 0.7, 3, 5
 #: samples by chance.
 OVERWHELMING = 0.1
 
+#: Much is left of a quantity that has this part of all squares.
+SHARE = 0.05
+
 #: What leaves less than this part of the squares is taken at once.
 ALL = 1e-3
 
@@ -172,6 +175,12 @@ def refitted(problem: Problem, trial: Solution, blocks: np.ndarray, noise: Noise
     return squares
 
 
+def least_left(before: Array, after: Array) -> float:
+    """What is left of the quantity that is explained best, as a part, among those of which much was left."""
+    sums = np.sum(before, axis=0)
+    return float(np.min((np.sum(after, axis=0) / np.maximum(sums, LEAST))[sums >= SHARE * np.sum(sums)]))
+
+
 def better(before: Array, after: Array, significant: float = SIGNIFICANT, worthwhile: float = WORTHWHILE) -> float:
     """By how much blocks are predicted better, less what may be chance; positive where a term is worth it.
 
@@ -230,7 +239,7 @@ def select(
             gained = better(score, after, *asked)
             if candidate.whole:
                 exact = (noise_of(problem, trial.residuals).scale < EXACTLY * problem.floors).any()
-                if left_over > (EXCEPTIONAL if last else OVERWHELMING) and not exact:
+                if least_left(score, after) > (EXCEPTIONAL if last else OVERWHELMING) and not exact:
                     continue
             if gained > 0.0 and left_over < ALL:
                 best = gained, candidate, trial
