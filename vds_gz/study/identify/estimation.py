@@ -52,6 +52,9 @@ HOLDS = 10.0
 #: Another variant than the given one is worth a finding if it explains so much more than it would have to.
 FAR_BETTER = 5.0
 
+#: And if it halves what is left: then the deviance falls by this for each independent sample.
+HALVED = 2.0 * math.log(2.0)
+
 
 @dataclass(frozen=True)
 class Fit:
@@ -115,7 +118,8 @@ def variant(setup: Setup, reach: Mapping[str, Reach], found: Solution, advance: 
         elif not is_exact(problem, found):
             gains = {tuple(flags.items()): compared(setup, flags, reach, found) for flags in places(setup)}
             best = max(gains, key=gains.__getitem__)
-            if gains[best] > FAR_BETTER * BETTER:
+            independent = len(problem.measured) / float(np.max(found.noise.correlation))
+            if gains[best] > max(FAR_BETTER * BETTER, HALVED * independent):
                 words = ", ".join(f"{name}: {str(value).lower()}" for name, value in best)
                 said = f"{words} would explain the recording far better than the vehicle that was given"
                 setup = replace(setup, variant=(said,))
