@@ -50,7 +50,7 @@ def fit():
         numbers=numbers,
         calibrations={"v_x gain": Estimate(1.0, 0.99, 1.01), "imu yaw_rate offset": Estimate(1e-9, -1.0, 1.0)},
         reached={"drive_actuator.max_acceleration": 1.25, "steering_actuator.max_position": 0.4},
-        channels=(channel("v_x"), channel("odom x", 1e-9, unit="m", commanded=None)),
+        channels=(channel("v_x"), channel("odom x", 1e-9, unit="m", commanded=None, outliers=0)),
         findings=("the lag is of first order",),
         axes=(axis, Axis("steering", "rad", axis.fit, True)),
         predictions=(Prediction("v_x", 0.108, 0.21, 1.19, 60.2),),

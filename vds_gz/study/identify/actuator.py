@@ -1,7 +1,7 @@
 """The fit of one actuator by itself: the drive of a vehicle that goes straight ahead, or a steering that stands.
 
-States of an actuator come without noise and without a gain, so no terms are selected by prediction: a grid of dead times
-and lags, with and without limits, gives the points at which least squares begin.
+States of an actuator have no noise and no gain, so no terms are selected by prediction. Least squares begin at the best
+points of a grid of dead times and lags, with and without limits.
 """
 
 from __future__ import annotations

@@ -49,6 +49,8 @@ def candidates_of(setup: Setup, reach: Mapping[str, Reach]) -> list[Candidate]:
     gains = [k for k, term in enumerate(setup.family.terms) if term.kind in (Kind.GAIN, Kind.COMMAND_GAIN)]
     found: list[Candidate] = []
     for name, actuation in setup.actuators.items():
+        if name not in setup.excited:
+            continue
         found += _of_actuator(actuation, index, reach, gains)
         hubs = setup.actuators["wheels"].value if name == "drive" and "wheels" in setup.actuators else ""
         limits = actuation.value, actuation.rise, actuation.fall, hubs
@@ -81,7 +83,12 @@ def candidates_of(setup: Setup, reach: Mapping[str, Reach]) -> list[Candidate]:
 def second_stage(setup: Setup, reach: Mapping[str, Reach]) -> list[Candidate]:
     """What may enter after the usual terms: dead bands, backlash, and how much and how late sensors read."""
     found = []
+    idle = {
+        number for name, one in setup.actuators.items() if name not in setup.excited for number in one.named().values()
+    }
     for k, term in enumerate(setup.family.terms):
+        if term.name in idle:
+            continue
         if term.kind is Kind.LATENCY or (term.kind is Kind.SENSOR_OFFSET and len(setup.recordings) < FEWEST):
             found.append(Candidate(term.name, (k,), partial(_around, k, term), *SURELY))
         elif term.kind is Kind.OFFSET:

@@ -21,6 +21,7 @@ from vds_gz.study.identify.problem.simulation import Mask
 from vds_gz.study.identify.reach import Reach, reach_of
 from vds_gz.study.identify.results import Prediction
 from vds_gz.study.identify.selection import SIGNIFICANT, WORTHWHILE, select
+from vds_gz.study.identify.static_maps import with_static_maps
 from vds_gz.study.identify.variants import (
     BETTER,
     CENTRED,
@@ -82,6 +83,7 @@ def fit_all(setup: Setup, advance: Advance = lambda words: None) -> Fit:
     """Select terms, and fit them to all data."""
     reach = reach_of(setup)
     setup, rough = variant(setup, reach, selected(setup, reach, advance), advance)
+    setup, rough = with_static_maps(setup, reach, rough)
     advance("lags")
     lags = tuple(lag_findings(setup, reach, rough))
     advance("all data")
@@ -160,7 +162,7 @@ def asked(setup: Setup) -> Mask:
     """Terms that are looked for anyway: geometry that was named, and gains of wheels."""
     return np.array(
         [
-            term.kind is Kind.WHEEL_GAIN or (term.kind is Kind.PARAMETER and term.name != EFFECTIVE_TRACK)
+            term.kind in (Kind.WHEEL_GAIN, Kind.MAP) or (term.kind is Kind.PARAMETER and term.name != EFFECTIVE_TRACK)
             for term in setup.family.terms
         ]
     )

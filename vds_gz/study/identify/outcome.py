@@ -341,13 +341,17 @@ def _findings(
         if term.kind is Kind.LIMIT and numbers[term.name] is None:
             value = term.parameter(float(fit.solution.point[k]))
             yield f"{term.name}: a limit of about {value:.2g} was met, which the recording determines only roughly"
-    for one in channels:
-        allowed = NOISY * noise(one.measured) + NEGLIGIBLE * float(np.ptp(one.measured))
-        if one.residual > allowed:
-            yield (
-                f"{one.name}: the model leaves {one.residual:.3g} {one.unit}, which is more than noise; the model "
-                "structure does not fit, or there was a disturbance"
-            )
+    structural: dict[str, Channel] = {}
+    for channel in channels:
+        allowed = NOISY * noise(channel.measured) + NEGLIGIBLE * float(np.ptp(channel.measured))
+        worst = structural.get(channel.name)
+        if channel.residual > allowed and (worst is None or channel.residual > worst.residual):
+            structural[channel.name] = channel
+    for channel in structural.values():
+        yield (
+            f"{channel.name}: the model leaves {channel.residual:.3g} {channel.unit}, which is more than noise; the "
+            "model structure does not fit, or there was a disturbance"
+        )
 
 
 def _diameters(fit: Fit, calibrations: Mapping[str, Estimate | None]) -> Iterator[str]:

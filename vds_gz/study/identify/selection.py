@@ -209,13 +209,14 @@ def select(
     noise = first_noise(problem)
     now = begun or solve(problem, begin, always, noise, evaluations=FULL)
     rounds, last = 0, False
+    entered: set[str] = set()
     rank = {candidate.name: k for k, candidate in enumerate(candidates)}
     while True:
         rounds += 1
         noise = noise_of(problem, now.residuals)
         score = left_out(problem, now, blocks, noise)
         whole = last or rounds == 1
-        left = [one for one in candidates if _open(problem, one, now, whole=whole)]
+        left = [one for one in candidates if _open(problem, one, now, whole=whole and one.name not in entered)]
         best: tuple[float, Candidate, Solution] | None = None
         for k, (candidate, begins) in enumerate(promising(problem, left, now, noise)):
             if best is not None and k % AT_ONCE == 0:
@@ -253,6 +254,7 @@ def select(
         if best is None:
             continue
         _, candidate, trial = best
+        entered.add(candidate.name)
         noise = noise_of(problem, trial.residuals)
         now = solve(problem, trial.point, trial.free, noise, starts=trial.starts, evaluations=FULL, tolerance=1e-6)
         advance(candidate.name)

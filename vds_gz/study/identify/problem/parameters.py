@@ -60,6 +60,8 @@ class Kind(Enum):
     OFFSET = "offset"
     DEAD_BAND = "dead band"
     BACKLASH = "backlash"
+    #: The response at one point of a static map.
+    MAP = "static map"
     #: A factor of a commanded quantity.
     COMMAND_GAIN = "command gain"
     #: How far the wheels of a side roll for each metre that they should.
@@ -282,7 +284,7 @@ def _bounds(one: Description) -> tuple[float, float]:
 
 
 def with_numbers(parameters: ParameterGroup, numbers: Mapping[str, float]) -> ParameterGroup:
-    """The same parameters with other numbers, by dotted names of at most two parts.
+    """The same parameters with other numbers, by dotted names of at most two parts; ``[k]`` is one number of a list.
 
     The numbers are not checked, which would take longer than to simulate a vehicle: unknowns stay in bounds of their
     own.
@@ -294,7 +296,14 @@ def with_numbers(parameters: ParameterGroup, numbers: Mapping[str, float]) -> Pa
         if dot and group not in copied:
             object.__setattr__(changed, group, copy.copy(getattr(changed, group)))
             copied.add(group)
-        object.__setattr__(getattr(changed, group) if dot else changed, member, float(value))
+        owner = getattr(changed, group) if dot else changed
+        member, point, index = member.removesuffix("]").partition("[")
+        if point:
+            values = list(getattr(owner, member))
+            values[int(index)] = float(value)
+            object.__setattr__(owner, member, tuple(values))
+        else:
+            object.__setattr__(owner, member, float(value))
     return changed
 
 

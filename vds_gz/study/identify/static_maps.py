@@ -1,0 +1,115 @@
+"""A static map in place of gain and dead band, such as throttle to speed, where it predicts clearly better."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from vds_gz.parameters.actuators import MAP_POINTS
+from vds_gz.study.identify.build import coarse_segments, problem_of
+from vds_gz.study.identify.candidates import UNLIMITED_AT
+from vds_gz.study.identify.estimates import Array
+from vds_gz.study.identify.fit import Solution, noise_of, solve
+from vds_gz.study.identify.problem.parameters import Kind, Term
+from vds_gz.study.identify.problem.setup import FIELDS, Setup
+from vds_gz.study.identify.reach import Reach
+from vds_gz.study.identify.selection import better, blocks_of, left_out
+
+#: A map needs so many points. It ends where this part of the time commands were lower or higher.
+LEVELS, RARE = 5, 0.02
+
+#: A command counts no longer than this [s].
+LONGEST = 1.0
+
+#: It must predict better by this part of what is left.
+WORTHWHILE = 0.1
+
+#: Simulations of its fit.
+EVALUATIONS = 15
+
+
+def with_static_maps(setup: Setup, reach: Mapping[str, Reach], solution: Solution) -> tuple[Setup, Solution]:
+    """The same with a map for each actuator that a map predicts better, and its fit."""
+    for name, command in (("drive", "v_x"), ("steering", "steering")):
+        actuation = setup.actuators.get(name)
+        if actuation is None or not actuation.gain or not actuation.dead_band:
+            continue
+        terms = setup.family.terms
+        index = {term.name: k for k, term in enumerate(terms)}
+        if not solution.free[[index[actuation.gain], index[actuation.dead_band]]].any():
+            continue
+        references = _references(setup, command)
+        if len(references) < LEVELS:
+            continue
+        problem = problem_of(setup, coarse_segments(setup), reach)
+        gain, band = (float(solution.point[index[part]]) for part in (actuation.gain, actuation.dead_band))
+        responses = np.where(np.abs(references) > band, gain * references, 0.0)
+        trial = _mapped(setup, name, references, responses)
+        known = dict(zip(index, zip(solution.point, solution.free, strict=True), strict=True))
+        point, free = (
+            np.array(
+                [
+                    known.get(term.name, (x, True))[which]
+                    for term, x in zip(trial.family.terms, trial.begin, strict=True)
+                ]
+            )
+            for which in (0, 1)
+        )
+        top = trial.family.index(actuation.value)  # a map saturates by itself
+        point[top], free[top] = UNLIMITED_AT, False
+        changed = problem_of(trial, coarse_segments(trial), reach)
+        noise = noise_of(problem, solution.residuals)
+        fit = solve(changed, point, free.astype(bool), noise, starts=solution.starts, evaluations=EVALUATIONS)
+        blocks = blocks_of(problem)
+        before, after = left_out(problem, solution, blocks, noise), left_out(changed, fit, blocks, noise)
+        if better(before, after, worthwhile=WORTHWHILE) > 0.0:
+            begin = np.where([term.kind is Kind.MAP for term in trial.family.terms], fit.point, trial.begin)
+            setup, solution = replace(trial, begin=begin), replace(fit, noise=noise_of(changed, fit.residuals))
+    return setup, solution
+
+
+def _references(setup: Setup, command: str) -> Array:
+    """The points of a map: 0, and quantiles of what was commanded, by time."""
+    values, seconds = [], []
+    for signals in setup.recordings:
+        records, time = signals.commands.records, signals.commands.time
+        values.append(np.abs(records[FIELDS[command]]))
+        seconds.append(np.minimum(np.diff(time, append=time[-1]), LONGEST))
+    value, weight = np.concatenate(values), np.concatenate(seconds)
+    order = np.argsort(value[value > 0.0], kind="stable")
+    value, weight = value[value > 0.0][order], weight[value > 0.0][order]
+    if not np.sum(weight) > 0.0:
+        return np.zeros(1)
+    share = (np.cumsum(weight) - 0.5 * weight) / np.sum(weight)
+    levels = value[np.searchsorted(share, np.linspace(RARE, 1.0 - RARE, MAP_POINTS - 1)).clip(0, len(value) - 1)]
+    return np.concatenate([[0.0], np.unique(np.round(levels, 4))])
+
+
+def _mapped(setup: Setup, name: str, references: Array, responses: Array) -> Setup:
+    """The setup with a map as terms, in place of an actuator's gain and dead band."""
+    actuation = setup.actuators[name]
+    group, _, _ = actuation.gain.partition(".")
+    actuator = getattr(setup.family.parameters, group)
+    points = {"map_references": tuple(references.tolist()), "map_responses": tuple(responses.tolist())}
+    actuator = dataclasses.replace(actuator, gain=1.0, dead_band=0.0, **points)
+    changed: dict[str, object] = {group: actuator}
+    parameters = dataclasses.replace(setup.family.parameters, **changed)  # type: ignore[type-var]
+    top = float(np.max(np.abs(responses)))
+    kept = [
+        (term, x)
+        for term, x in zip(setup.family.terms, setup.begin, strict=True)
+        if term.name not in (actuation.gain, actuation.dead_band)
+    ]
+    kept += [
+        (Term(f"{group}.map_responses[{k}]", Kind.MAP, scale=0.1 * top, neutral=float(responses[k])), responses[k])
+        for k in range(1, len(references))
+    ]
+    return replace(
+        setup,
+        family=replace(setup.family, parameters=parameters, terms=tuple(term for term, _ in kept)),
+        actuators={**setup.actuators, name: replace(actuation, gain="", dead_band="")},
+        begin=np.array([x for _, x in kept]),
+    )
