@@ -61,10 +61,10 @@ def test_rows_tell_actuators_calibrations_and_what_is_left(fit):
     assert list(fit_rows(fit)) == [
         ("drive", "dead time", "0.2 s", "0.195 to 0.205"),
         ("drive", "time constant", "0.3 s", "0.25 to 0.35"),
-        ("drive", "acceleration limit", "not excited", "reached 1.25 m/s²"),
+        ("drive", "acceleration limit", "not met", "reached 1.25 m/s²"),
         ("steering", "dead time", "0.1 s", "0.099 to 0.101"),
         ("steering", "rate limit", "0.5 rad/s", "0.495 to 0.505"),
-        ("steering", "limit", "not excited", "reached 0.4 rad"),
+        ("steering", "limit", "not met", "reached 0.4 rad"),
         ("vehicle", "wheel base", "2 m", "1.9 to 2.1"),
         ("calibration", "v_x gain", "1", "0.99 to 1.01"),
         ("calibration", "imu yaw_rate offset", "0 rad/s", "-1 to 1"),

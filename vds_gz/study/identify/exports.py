@@ -42,11 +42,15 @@ def overrides(fit: VehicleFit, base: ParameterGroup) -> Iterator[Override]:
         for name in actuations(base)[axis].named().values()
     }
     for name, number in fit.numbers.items():
+        if name.endswith("]"):  # a point of a map, which is given as a whole
+            continue
         if number is not None:
             yield number.override(f"{group}.{name}")
             continue
         value, before = value_of(fit.parameters, name), value_of(base, name)
         kept = name in stops or name in body
+        if name in fit.reached and value == before and 0.0 < value < NO_LIMIT:
+            continue
         if name in fit.reached and (not kept or value != before):
             remark = BEST if 0.0 < value < NO_LIMIT else f"{NOT_MET}; {fit.reached[name]:.3g} was reached"
             yield Override(f"{group}.{name}", value, remark)
@@ -134,4 +138,4 @@ def autoware(fit: VehicleFit) -> Iterator[str]:
 
 
 def _or_unknown(number: Estimate | None) -> str:
-    return "# not excited" if number is None or not math.isfinite(number.value) else f"{number.value:.4f}"
+    return "# not determined" if number is None or not math.isfinite(number.value) else f"{number.value:.4f}"

@@ -76,10 +76,12 @@ def named(model: str, numbers: Sequence[str], calibrations: Sequence[str] = ()) 
         for axis, actuation in actuations(parameters).items()
         for kind, name in actuation.named().items()
     }
+    groups = {name.partition(".")[0]: (axis, "") for name, (axis, _) in places.items() if "." in name}
     found = []
     for name in numbers:
-        axis, kind = places.get(name, (VEHICLE, ""))
-        label = LABELS.get(kind, name.replace(".", " ").replace("_", " "))
+        axis, kind = places.get(name) or groups.get(name.partition(".")[0], (VEHICLE, ""))
+        own = name if axis == VEHICLE else name.rpartition(".")[2]
+        label = LABELS.get(kind, own.replace(".", " ").replace("_", " "))
         if axis == "steering" and kind == "rise":
             label = "rate limit"
         found.append(Named(name, axis, label, units.get(name, ""), kind))
