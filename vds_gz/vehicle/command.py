@@ -185,6 +185,9 @@ class CommandQueue:
     The last to arrive wins. Speed and steering angle may come apart; each then has its own time-out. What has timed out
     is replaced by zero, as fast as the actuators can; where zero would be to roll on (``DRIVEN``), by ``STOP``. A gear
     holds until another one comes.
+
+    Attributes:
+        next_change: When something will change at the earliest after the last :meth:`at` [ns].
     """
 
     def __init__(self) -> None:
@@ -198,6 +201,7 @@ class CommandQueue:
         self._speed_until = self._steering_until = NEVER
         self._gear: int = DRIVE
         self._holding = Command()
+        self.next_change = NEVER
 
     @property
     def waits(self) -> bool:
@@ -209,30 +213,25 @@ class CommandQueue:
         if self._waiting and timed.arrived < self._waiting[-1].arrived:
             timed = timed._replace(arrived=self._waiting[-1].arrived)
         self._waiting.append(timed)
+        self.next_change = min(self.next_change, timed.arrived)
 
     def at(self, time: int) -> Command:
         """The command that holds at ``time`` [ns]; times must not decrease from call to call."""
-        changed = False
+        if time < self.next_change:
+            return self._holding
         while self._waiting and self._waiting[0].arrived <= time:
             self._take(self._waiting.popleft())
-            changed = True
         if self._speed_until <= time:
             self._speed_until = NEVER
             kind = STOP if self._current.kind in DRIVEN else self._current.kind
             self._current = replace(self._current, kind=kind, v_x=0.0, v_y=0.0, yaw_rate=0.0, acceleration=math.inf)
-            changed = True
         if self._steering_until <= time:
             self._steering_until = NEVER
             self._current = replace(self._current, steering_angle=0.0, steering_rate=math.inf)
-            changed = True
-        if changed:
-            self._holding = self._current
-        return self._holding
-
-    def next_change(self) -> int:
-        """When something will change at the earliest after the last :meth:`at` [ns]."""
+        self._holding = self._current
         arrival = self._waiting[0].arrived if self._waiting else NEVER
-        return min(self._speed_until, self._steering_until, arrival)
+        self.next_change = min(self._speed_until, self._steering_until, arrival)
+        return self._holding
 
     def _take(self, timed: TimedCommand) -> None:
         command = timed.command

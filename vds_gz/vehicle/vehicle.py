@@ -182,11 +182,12 @@ class Vehicle(Generic[P, C, S]):
         """Up to a point in time [ns], each command with the steps that it holds; the next counts them as done."""
         end = self.steps_until(time)
         while self.steps < end:
-            command = self._queue.at(self.time)
-            change = self._queue.next_change()
-            steps = (end if change >= time else min(end, self._first_step_at(change))) - self.steps
-            yield command, steps
-            self.steps += steps
+            command = self._queue.at(self.time_of(self.steps))
+            change, until = self._queue.next_change, end
+            if change < time:  # it acts from the first step that begins then, but the next one at the earliest
+                until = min(end, max(self.steps_until(change - 1), self.steps) + 1)
+            yield command, until - self.steps
+            self.steps = until
 
     def stand_still(self, time: int) -> None:
         """Forget all commands and all motion but stay in place; go on from ``time`` [ns], be it in the past."""
@@ -229,11 +230,6 @@ class Vehicle(Generic[P, C, S]):
     def motion(self) -> Motion:
         """Where base_link is and how it moves."""
         return motion_of(self.coefficients, self.state)
-
-    def _first_step_at(self, time: int) -> int:
-        """The first step that begins at or after ``time``, but the next one at the earliest."""
-        steps = self.steps_until(time - 1) + 1
-        return max(steps, self.steps + 1)
 
 
 #: A vehicle whose model was chosen by its name.
