@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vds_gz.nodes.periodic import PeriodicTimer
+from vds_gz.nodes.clock import PeriodicTimer
 
 SECOND = 10**9
 #: The system's time, where floating-point numbers are 256 ns apart [ns].

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from vds_gz import load_vehicle, twist
-from vds_gz.nodes.casting import Casting
-from vds_gz.nodes.sensors import Sensors
+from vds_gz.nodes.sensors import Casting, Sensors
 from vds_gz.plant.kinematic import KinematicPlant
 from vds_gz.world.load import load_world, world_file
 

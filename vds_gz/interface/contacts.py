@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from vds_gz.geometry.so3 import Vector
 from vds_gz.interface import topics
 from vds_gz.interface.conversions import set_stamp
-from vds_gz.ros.graph import Graph
+from vds_gz.ros.errors import UnknownTypeError
+from vds_gz.ros.graph import Graph, Severity
 from vds_gz.world.obstacles import Contact
 
 #: ``ros_gz_interfaces/Entity``.
@@ -58,3 +59,18 @@ class ContactsOutput:
         message = self._graph.message("geometry_msgs/msg/Vector3")
         message.x, message.y, message.z = vector
         return message
+
+
+def contacts_output(graph: Graph, frame: str, model: str) -> ContactsOutput | None:
+    """Announce the topic; without ``ros_gz_interfaces`` a line in the log says so.
+
+    Args:
+        graph: Where to publish.
+        frame: Of the world.
+        model: The vehicle's model, which names it where it has no namespace.
+    """
+    try:
+        return ContactsOutput(graph, frame, graph.namespace.strip("/") or model)
+    except UnknownTypeError as error:
+        graph.log(Severity.INFO, f"contacts are not published: {error}")
+        return None

@@ -6,8 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from vds_gz.interface import topics
+from vds_gz.interface.commands import CommandInputs
 from vds_gz.interface.conversions import set_stamp
 from vds_gz.interface.vehicle_status import CLOCK, COMMAND_TOPICS, SUFFIX
+from vds_gz.nodes.observations import Observations
+from vds_gz.nodes.simulation import Simulation
 from vds_gz.plant.base import Level, Status
 from vds_gz.ros.graph import Graph
 from vds_gz.ros.names import full_node_name
@@ -86,26 +89,62 @@ class Health:
 class Diagnostics:
     """The ``/diagnostics`` topic."""
 
-    def __init__(self, graph: Graph, hardware: str) -> None:
-        """Announce it; ``hardware`` names the vehicle model."""
+    def __init__(
+        self,
+        graph: Graph,
+        simulation: Simulation,
+        commands: CommandInputs,
+        observations: Observations,
+    ) -> None:
+        """Announce the topic.
+
+        Args:
+            graph: Where to publish.
+            simulation: What is reported on.
+            commands: Its commands.
+            observations: Its outputs.
+        """
         topic = topics.DIAGNOSTICS
         self._graph = graph
+        self._simulation = simulation
+        self._commands = commands
+        self._observations = observations
         self._publisher = graph.publisher(topic.name, topic.type, topic.qos)
         self._message = graph.message(topic.type)
         self._status = graph.message("diagnostic_msgs/msg/DiagnosticStatus")
         self._status.name = f"{full_node_name(graph.name, graph.namespace)[1:]}{SUFFIX}"
-        self._status.hardware_id = hardware
+        self._status.hardware_id = simulation.plant.vehicle.model.name
         self._message.status = [self._status]
         self._byte = type(self._status.level)
 
-    def publish(self, time: int, health: Health) -> None:
-        """Report how the node is at a simulated time [ns]."""
+    def publish(self) -> None:
+        """Report how the node is."""
+        health = self._health()
         level, text = health.verdict()
-        set_stamp(self._message.header.stamp, time)
+        set_stamp(self._message.header.stamp, self._simulation.now or 0)
         self._status.level = bytes([level]) if self._byte is bytes else int(level)
         self._status.message = text
         self._status.values = [self._pair(key, value) for key, value in health.values()]
         self._publisher.publish(self._message)
+
+    def _health(self) -> Health:
+        simulation, commands = self._simulation, self._commands
+        now, arrival = simulation.now, commands.last_arrival
+        age = None if arrival is None or now is None else max(0, now - arrival)
+        return Health(
+            command_age=None if age is None else age * 1e-9,
+            timed_out=age is not None and age > commands.max_age,
+            publishers={subscription.topic: subscription.publisher_count() for subscription in commands.subscriptions},
+            refused=commands.refusals.counts,
+            lateness=simulation.lateness() * 1e-9,
+            skipped=simulation.skipped + self._observations.left_out,
+            real_time_factor=simulation.real_time_factor(),
+            paused=simulation.held,
+            waiting=now is None,
+            clock=simulation.clock_name,
+            plant=simulation.plant.name,
+            plant_status=simulation.plant.status(),
+        )
 
     def _pair(self, key: str, value: str) -> object:
         pair = self._graph.message("diagnostic_msgs/msg/KeyValue")

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
+from vds_gz.errors import VdsGzError
 from vds_gz.geometry.attitude import Attitude
 from vds_gz.geometry.se2 import Pose
 from vds_gz.sensing.body import BodyState
 from vds_gz.vehicle.model import JointStates
 from vds_gz.vehicle.vehicle import AnyVehicle, Motion
+
+if TYPE_CHECKING:
+    from vds_gz.world.obstacles import Contact
+
+
+class LinkError(VdsGzError, RuntimeError):
+    """A link is not available here, or a request to it failed. The message has the reason and what would be right."""
 
 
 class Level(IntEnum):
@@ -62,14 +71,18 @@ class Plant(Protocol):
     def paused(self) -> bool:
         """Whether what moves the vehicle is paused."""
 
+    @property
+    def contacts(self) -> Sequence[Contact] | None:
+        """What the vehicle touches in a world of ours; none without one."""
+
     def observe(self) -> int | None:
-        """Take in what was seen since the last call. The present [ns], if the plant gives it and knows it."""
+        """Take in what was seen since the last call, if the plant gives the time. The present [ns] once it is known."""
 
     def advance(self, time: int) -> None:
         """Advance the actuators, and what else is ours, to a point in simulated time [ns]."""
 
     def command(self, now: int) -> None:
-        """Command the joints at the present [ns], if somebody else moves them."""
+        """Command the joints at the present [ns], if the plant gives the time."""
 
     def seen(self, time: int) -> bool:
         """Whether motion and joint states of a point in time [ns] are known."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from vds_gz.geometry.attitude import Attitude
 from vds_gz.geometry.se2 import Pose
 from vds_gz.plant.base import Status
@@ -9,6 +12,9 @@ from vds_gz.plant.body import Velocity, body_state
 from vds_gz.sensing.body import BodyState
 from vds_gz.vehicle.model import JointStates
 from vds_gz.vehicle.vehicle import AnyVehicle, Motion
+
+if TYPE_CHECKING:
+    from vds_gz.world.obstacles import Contact
 
 
 class KinematicPlant:
@@ -20,6 +26,7 @@ class KinematicPlant:
     paused = False
     flat = True
     senses = False
+    contacts: Sequence[Contact] | None = None
 
     def __init__(self, vehicle: AnyVehicle, *, felt: bool = True) -> None:
         """Move this vehicle.

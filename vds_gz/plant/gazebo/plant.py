@@ -43,6 +43,7 @@ class GazeboPlant:
     gives_time = True
     flat = False
     senses = True
+    contacts = None
 
     def __init__(
         self,

@@ -8,15 +8,16 @@ numbers in them are overwritten.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vds_gz.ros.graph import Graph
+from vds_gz.ros.graph import Graph, Topic
 from vds_gz.ros.messages.layout import MessageLayout, Place
-from vds_gz.ros.messages.stamps import seconds_and_nanoseconds
+from vds_gz.ros.messages.stamps import FIRST, LAST
+from vds_gz.vehicle.vehicle import NANOSECONDS
 
 _STAMP = struct.Struct("<iI")
 
@@ -67,12 +68,44 @@ class PackedMessage:
 
     def write(self, time: int, values: Sequence[float]) -> None:
         """Write the time [ns] and all numbers, in the order of their paths."""
-        second, nanosecond = seconds_and_nanoseconds(time)
+        second, nanosecond = divmod(min(max(time, FIRST), LAST), NANOSECONDS)
         data = self.data
         for offset in self.stamps:
             _STAMP.pack_into(data, offset, second, nanosecond)
         for run, offset, which in self._runs:
             run.pack_into(data, offset, *values[which])
+
+
+class PackedTopic(PackedMessage):
+    """A topic that goes out, whose messages differ in their stamps and some numbers only.
+
+    Attributes:
+        topic: The topic.
+        subscribed: How many subscriptions there are.
+    """
+
+    def __init__(
+        self, graph: Graph, topic: Topic, message: object, stamps: Sequence[str], numbers: Sequence[str]
+    ) -> None:
+        """Announce the topic.
+
+        Args:
+            graph: Where to publish.
+            topic: The topic.
+            message: A message with all that stays as it is.
+            stamps: Paths of its times.
+            numbers: Paths of its numbers that change.
+        """
+        super().__init__(graph, topic.type, message, stamps, numbers)
+        self._publisher = publisher = graph.publisher(topic.name, topic.type, topic.qos)
+        self.topic = topic
+        self.subscribed: Callable[[], int] = publisher.subscription_count
+        self._send = publisher.publish_raw
+
+    def publish(self, time: int, values: Sequence[float] = ()) -> None:
+        """Send the numbers of an instant [ns], in the order of their paths."""
+        self.write(time, values)
+        self._send(self.data)
 
 
 def _runs(places: Sequence[Place], data: bytearray) -> Iterator[tuple[struct.Struct, int, slice]]:

@@ -130,9 +130,8 @@ def _templates(writer: RowWriter, outputs: Iterable[Output]) -> Iterator[tuple[i
     """Channel and message of each topic, whose numbers are the next columns."""
     columns = count()
     for output in outputs:
-        message = output.message
-        numbers = [(place.offset, place.format, next(columns)) for place in message.numbers]
-        yield _channel(writer, output.topic), Template(bytes(message.data), message.stamps, numbers)
+        numbers = [(place.offset, place.format, next(columns)) for place in output.numbers]
+        yield _channel(writer, output.topic), Template(bytes(output.data), output.stamps, numbers)
 
 
 class _Contacts:
