@@ -14,12 +14,10 @@ from vds_gz.vehicle.command import (
     STEERING,
     TWIST,
     Command,
-    CommandQueue,
-    TimedCommand,
     ackermann,
-    fault,
     twist,
 )
+from vds_gz.vehicle.vehicle import CommandQueue, TimedCommand, fault
 
 
 @pytest.fixture

@@ -247,7 +247,8 @@ class CommandType:
 
     def command(self, message: object) -> Command:
         """What a message commands, as a vehicle model reads it."""
-        return self.decode(message).command()
+        numbers = self._get(message)
+        return (self.values(*numbers) if len(self.fields) > 1 else self.values(numbers)).command()
 
     def encode(self, message: object, values: Values, time: int) -> None:
         """Write numbers and, where there is one, the stamp [ns] into a message."""

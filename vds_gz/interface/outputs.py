@@ -96,7 +96,7 @@ class Outputs:
     """All topics that go out at the publish rate, and the latched ones.
 
     Attributes:
-        joints: The joints' one.
+        joints, references, states: Those of the joints and of the actuators.
         outputs: Those that go out at the publish rate.
     """
 
@@ -128,16 +128,16 @@ class Outputs:
         self._localizes = not fixed_odom and not localized_elsewhere
         names = [one.name for one in actuators]
         self.joints = self._make_joints(topics.JOINT_STATES, joints, _joint_values)
-        self._references = self._make_joints(topics.ACTUATOR_REFERENCES, names, _reference_values)
-        self._states = self._make_joints(topics.ACTUATOR_STATES, names, _actuator_values)
+        self.references = self._make_joints(topics.ACTUATOR_REFERENCES, names, _reference_values)
+        self.states = self._make_joints(topics.ACTUATOR_STATES, names, _actuator_values)
         self.outputs = (
             self._make_transforms(),
             self._make_odometry(topics.ODOM, frames.odom, _measured),
             self._make_odometry(topics.GROUND_TRUTH, frames.map, _true),
             self._make_twist(),
             self.joints,
-            self._references,
-            self._states,
+            self.references,
+            self.states,
         )
         self._description = self._publisher(topics.ROBOT_DESCRIPTION)
         self._tf_static = self._publisher(topics.TF_STATIC)
@@ -161,10 +161,6 @@ class Outputs:
             for one in transforms:
                 set_stamp(one.header.stamp, time)
             self._tf_static.publish(static)
-
-    def show_actuators(self) -> bool:
-        """Whether a topic of the actuators has subscribers."""
-        return self._references.subscribed() + self._states.subscribed() > 0
 
     def _publisher(self, topic: Topic) -> Publisher:
         return self._graph.publisher(topic.name, topic.type, topic.qos)
@@ -250,20 +246,16 @@ def _twist_values(now: Snapshot) -> Sequence[float]:
 
 def _measured(now: Snapshot) -> Sequence[float]:
     """The odometry, with its errors."""
-    return _odometry_values(now, now.odom, now.odom_speed, now.odom_variance)
+    pose, motion, attitude = now.odom, now.motion, now.attitude
+    position, heading = EXACT + now.odom_variance[0], EXACT + now.odom_variance[1]
+    rest = position, position, heading, now.odom_speed, motion.v_y, motion.yaw_rate
+    if attitude is None:
+        return pose.x, pose.y, math.sin(0.5 * pose.heading), math.cos(0.5 * pose.heading), *rest
+    return *_pose_values(pose, attitude), *rest, attitude.v_z, attitude.roll_rate, attitude.pitch_rate
 
 
 def _true(now: Snapshot) -> Sequence[float]:
-    return _odometry_values(now, now.motion, now.motion.v_x, (0.0, 0.0))
-
-
-def _odometry_values(
-    now: Snapshot, pose: Pose | Motion, speed: float, variance: tuple[float, float]
-) -> Sequence[float]:
-    motion, attitude = now.motion, now.attitude
-    position, heading = EXACT + variance[0], EXACT + variance[1]
-    values = (*_pose_values(pose, attitude), position, position, heading, speed, motion.v_y, motion.yaw_rate)
-    return values if attitude is None else (*values, attitude.v_z, attitude.roll_rate, attitude.pitch_rate)
+    return _measured(now._replace(odom=now.motion, odom_variance=(0.0, 0.0), odom_speed=now.motion.v_x))
 
 
 def _odom_values(now: Snapshot) -> Sequence[float]:

@@ -199,18 +199,16 @@ class PeriodicTimer:
         # A period is so many nanoseconds over so many points.
         self._points, seconds = rate.as_integer_ratio()
         self._nanoseconds = seconds * NANOSECONDS
-        self._go_to(0)
+        self._count = 0
+        self.advance(0)
 
-    def done(self) -> None:
-        """The next point has been served."""
-        self._go_to(self._count + 1)
+    def advance(self, points: int = 1) -> None:
+        """Go on to the next point, or by so many."""
+        self._count += points
+        self.next = self._start + (2 * self._count * self._nanoseconds + self._points) // (2 * self._points)
 
     def skip(self, now: int) -> int:
         """Leave out all points up to the last one at or before ``now`` and return how many that were."""
-        before = self._count
-        self._go_to(max(before, (now - self._start) * self._points // self._nanoseconds))
-        return self._count - before
-
-    def _go_to(self, count: int) -> None:
-        self._count = count
-        self.next = self._start + (2 * count * self._nanoseconds + self._points) // (2 * self._points)
+        points = max(0, (now - self._start) * self._points // self._nanoseconds - self._count)
+        self.advance(points)
+        return points

@@ -90,27 +90,40 @@ class Observations:
 
             publish_world(self._graph, Frames.of(self._parameters).map, preparation.scene.visuals.things)
 
-    def publish(self, time: int, held: bool) -> None:
-        """Send the vehicle's present, at a simulated time [ns], as soon as it is known where it is then.
+    def publish(self, time: int, held: bool, actuators: Sequence[ActuatorState] = ()) -> None:
+        """Send an instant.
 
         Args:
-            time: The present.
+            time: In simulated time [ns].
             held: The vehicle is paused, so nothing moves.
+            actuators: All of them then; as they are now where none are given.
         """
-        vehicle = self._plant.vehicle
-        actuators: Sequence[ActuatorState] = ()
-        if self._outputs.show_actuators():
-            actuators = vehicle.model.actuator_states(vehicle.coefficients, vehicle.state)
-        if self._plant.gives_time:
-            self._awaiting.append((time, actuators))
-            self.publish_seen(held)
-        else:
-            self._publish(time, actuators, held)
+        plant, outputs = self._plant, self._outputs
+        if not actuators and (outputs.references.subscribed() or outputs.states.subscribed()):
+            actuators = self._actuators()
+        motion = plant.motion(time)
+        if held:
+            motion = Motion(motion.x, motion.y, motion.heading, 0.0, 0.0, 0.0)
+        joints = plant.joint_states(time) if outputs.joints.subscribed() else NO_JOINTS
+        attitude = None if plant.flat else plant.attitude(time)
+        snapshot = Snapshot(time, motion, motion, (0.0, 0.0), motion.v_x, None, joints, actuators, None, attitude)
+        if self._estimator is not None:
+            snapshot = self._estimated(self._estimator, snapshot)
+        if self._contacts is not None:
+            self._contacts.publish(time, plant.contacts or ())
+        for output in outputs.outputs:
+            if output.subscribed():
+                output.send(output.write(time, output.values(snapshot)))
+
+    def note(self, time: int) -> None:
+        """Let the vehicle's present, at a simulated time [ns], be sent once it is seen where the vehicle is then."""
+        self._awaiting.append((time, self._actuators()))
 
     def publish_seen(self, held: bool) -> None:
-        """Send all instants for which it is known by now where the vehicle was."""
+        """Send all instants for which it is known by now where the vehicle was; see :meth:`publish`."""
         while self._awaiting and self._plant.seen(self._awaiting[0][0]):
-            self._publish(*self._awaiting.popleft(), held)
+            time, actuators = self._awaiting.popleft()
+            self.publish(time, held, actuators)
         while len(self._awaiting) > WAITING:
             self._awaiting.popleft()
             self.left_out += 1
@@ -135,21 +148,9 @@ class Observations:
         if self._estimator is not None:
             self._estimator.configure(parameters)
 
-    def _publish(self, time: int, actuators: Sequence[ActuatorState], held: bool) -> None:
-        plant, outputs = self._plant, self._outputs
-        motion = plant.motion(time)
-        if held:
-            motion = Motion(motion.x, motion.y, motion.heading, 0.0, 0.0, 0.0)
-        joints = plant.joint_states(time) if outputs.joints.subscribed() else NO_JOINTS
-        attitude = None if plant.flat else plant.attitude(time)
-        snapshot = Snapshot(time, motion, motion, (0.0, 0.0), motion.v_x, None, joints, actuators, None, attitude)
-        if self._estimator is not None:
-            snapshot = self._estimated(self._estimator, snapshot)
-        if self._contacts is not None:
-            self._contacts.publish(time, plant.contacts or ())
-        for output in outputs.outputs:
-            if output.subscribed():
-                output.publish(time, output.values(snapshot))
+    def _actuators(self) -> Sequence[ActuatorState]:
+        vehicle = self._plant.vehicle
+        return vehicle.model.actuator_states(vehicle.coefficients, vehicle.state)
 
     def _estimated(self, estimator: StateEstimator, snapshot: Snapshot) -> Snapshot:
         """The same instant as the vehicle sees itself; AMCL's results and Autoware's reports go out too."""

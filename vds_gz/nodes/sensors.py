@@ -17,6 +17,7 @@ from vds_gz.ros.graph import Graph
 from vds_gz.sensing.body import BodyState
 from vds_gz.sensing.catalogue import needs_of
 from vds_gz.sensing.sensor import SensorOutput
+from vds_gz.vehicle.command import NEVER
 
 if TYPE_CHECKING:
     from vds_gz.world.scene import Scene
@@ -36,7 +37,7 @@ class Sensors:
     """All sensors of a vehicle, and how its body has moved lately.
 
     Attributes:
-        next: When something is to be measured next [ns]; infinity if nothing ever is.
+        next: When something is to be measured next [ns]; ``NEVER`` if nothing ever is.
     """
 
     def __init__(
@@ -70,9 +71,9 @@ class Sensors:
         self._look_ahead()
 
     @property
-    def next_subscribed(self) -> float:
+    def next_subscribed(self) -> int:
         """When the next measurement with subscribers is due [ns]; the others can wait until then."""
-        return min((timer.next for output, timer in self._sensors if output.subscribed), default=math.inf)
+        return min((timer.next for output, timer in self._sensors if output.subscribed), default=NEVER)
 
     def begin(self, start: int) -> None:
         """Start again, each sensor with the first whole period of absolute time from ``start`` [ns] on."""
@@ -82,7 +83,7 @@ class Sensors:
             timer.begin(0, output.rate)
             timer.skip(start)
             while timer.next < start:
-                timer.done()
+                timer.advance()
         self._look_ahead()
 
     def skip(self, now: int) -> None:
@@ -102,7 +103,7 @@ class Sensors:
             return
         due = [(output, timer) for output, timer in self._sensors if timer.next == moment]
         for _, timer in due:
-            timer.done()
+            timer.advance()
         self._awaiting.append((moment, held, [output for output, _ in due]))
         self.measure()
         self._look_ahead()
@@ -129,7 +130,7 @@ class Sensors:
                 self._rest_until = monotonic() + (monotonic() - begin) * REST
 
     def _look_ahead(self) -> None:
-        self.next = min((timer.next for _, timer in self._sensors), default=math.inf)
+        self.next = min((timer.next for _, timer in self._sensors), default=NEVER)
 
 
 class Casting:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
+from operator import attrgetter
 from time import monotonic_ns
 
 from vds_gz.errors import VdsGzError
@@ -22,7 +22,7 @@ from vds_gz.parameters.node import NodeParameters
 from vds_gz.plant.base import Plant
 from vds_gz.ros.graph import Graph, Severity
 from vds_gz.ros.stopping import LONGEST_SLEEP, StopRequest
-from vds_gz.vehicle.command import STOP, TWIST, Command
+from vds_gz.vehicle.command import NEVER, STOP, TWIST, Command
 from vds_gz.vehicle.vehicle import NANOSECONDS, Motion
 
 #: Simulated time may jump ahead by so much and the vehicle still lives through it [ns]; beyond, time just passes.
@@ -30,6 +30,9 @@ LONGEST_CATCH_UP = 60 * NANOSECONDS
 
 #: Outputs overdue by more than this in real time are left out [ns].
 OVERDUE = NANOSECONDS
+
+#: When something is due next [ns], of a timer or of sensors.
+_NEXT = attrgetter("next")
 
 #: Real time after which messages are looked at, however much there is to catch up [ns].
 LONGEST_WORK = 50_000_000
@@ -98,6 +101,11 @@ class Simulation:
         self._simulated = not isinstance(clock, SystemClock)
         self._time_moved = monotonic_ns()
         self._next_second = self._time_moved + NANOSECONDS
+        self._due: list[PeriodicTimer | Sensors] = [self._output_timer]
+        if self._clock_output is not None:
+            self._due.append(self._clock_timer)
+        if sensors is not None:
+            self._due.append(sensors)
         self._lateness = 0
         self._measured = (0, monotonic_ns())
 
@@ -131,11 +139,16 @@ class Simulation:
     def catch_up(self) -> None:
         """Advance the vehicle to every instant at which something is due by now; measure and publish it there."""
         began = monotonic_ns()
-        now = self._adjusted(self.clock.now(began))
+        now = self.clock.now(began)
         if now is None:
             return
+        latest = self._output_timer.next + OVERDUE
+        if self.now is None or self.held or self.clock.flat_out or not self.now <= now <= latest:
+            now = self._adjusted(now)
+            if self.holds_time:
+                return
         self.now = now
-        while (moment := self.next_instant) <= now:
+        while (moment := min(map(_NEXT, self._due))) <= now:
             if monotonic_ns() - began > LONGEST_WORK:
                 break
             self._serve(moment, now)
@@ -156,12 +169,16 @@ class Simulation:
         if self._simulated:
             self._graph.set_time(moment)
         if self._clock_output is not None and self._clock_timer.next == moment:
-            self._clock_timer.done()
+            self._clock_timer.advance()
             self._clock_output.publish(moment)  # first, so that nothing comes before its time
         if self._output_timer.next == moment:
             self._lateness = max(self._lateness, now - moment)
-            self._output_timer.done()
-            self._observations.publish(moment, self.held)
+            self._output_timer.advance()
+            if self.plant.gives_time:
+                self._observations.note(moment)
+                self._observations.publish_seen(self.held)
+            else:
+                self._observations.publish(moment, self.held)
         if self._sensors is not None:
             self._sensors.serve(moment, held=hold)
 
@@ -188,12 +205,7 @@ class Simulation:
     @property
     def next_instant(self) -> int:
         """When something goes out next, or is measured [ns]."""
-        return self._next(self._sensors.next if self._sensors else math.inf)
-
-    def _next(self, measured: float) -> int:
-        if self._clock_output is not None:
-            measured = min(measured, self._clock_timer.next)
-        return int(min(self._output_timer.next, measured))
+        return int(min(map(_NEXT, self._due)))
 
     def idle_seconds(self) -> float:
         """How long nothing will be due unless a message comes [s]."""
@@ -201,19 +213,19 @@ class Simulation:
         idle = (self._next_second - monotonic) * 1e-9
         if self.now is not None and not self.holds_time:
             # What nobody hears is measured when something else is due.
-            instant = self._next(self._sensors.next_subscribed if self._sensors else math.inf)
-            idle = min(idle, self.clock.seconds_until(instant, monotonic))
+            instants = [source.next for source in self._due if source is not self._sensors]
+            if self._sensors is not None and self._sensors.next_subscribed < NEVER:
+                instants.append(self._sensors.next_subscribed)
+            idle = min(idle, self.clock.seconds_until(min(instants), monotonic))
         return max(idle, 0.0)
 
-    def _adjusted(self, now: int | None) -> int | None:
-        """The time to catch up to, after its jumps and the node's lateness; none if it is unknown or stands still."""
-        if now is None:
-            return None
+    def _adjusted(self, now: int) -> int:
+        """The time to catch up to at the beginning, while the vehicle is held, and after jumps and lateness."""
         if self.now is None:
             self._begin(now)
         assert self.now is not None
         if self.holds_time:
-            return None
+            return now
         if now < self.now:
             self._warn(
                 f"time jumped back by {(self.now - now) * 1e-9:.3f} s; the vehicle forgets its commands and stands"

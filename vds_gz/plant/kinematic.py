@@ -11,7 +11,7 @@ from vds_gz.plant.base import Status
 from vds_gz.plant.body import Velocity, body_state
 from vds_gz.sensing.body import BodyState
 from vds_gz.vehicle.model import JointStates
-from vds_gz.vehicle.vehicle import AnyVehicle, Motion
+from vds_gz.vehicle.vehicle import AnyVehicle, Motion, motion_of
 
 if TYPE_CHECKING:
     from vds_gz.world.obstacles import Contact
@@ -60,7 +60,7 @@ class KinematicPlant:
 
     def motion(self, time: int) -> Motion:
         """Where base_link truly is and how it moves."""
-        return self.vehicle.motion()
+        return motion_of(self.vehicle.coefficients, self.vehicle.state)
 
     def attitude(self, time: int) -> Attitude | None:
         """It never leaves the plane."""

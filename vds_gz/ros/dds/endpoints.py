@@ -211,13 +211,16 @@ class Input:
         """
         for data, writer in self.reader.take():
             try:
-                self._receive(data, writer, arrival)
+                self._receive(data, writer)
             except MalformedMessageError as error:
-                self.malformed += 1
-                if self.malformed == 1:
-                    self._warn(f"{self._where}: {error}. Ignored, as any more like it will be")
+                self._refuse(error)
 
-    def _receive(self, data: bytearray, writer: int, arrival: int) -> None:
+    def _refuse(self, error: MalformedMessageError) -> None:
+        self.malformed += 1
+        if self.malformed == 1:
+            self._warn(f"{self._where}: {error}. Ignored, as any more like it will be")
+
+    def _receive(self, data: bytearray, writer: int) -> None:
         """Hand on one sample.
 
         Raises:
@@ -251,8 +254,15 @@ class TopicSubscription(Input):
         """How many publishers there are in the graph now."""
         return self.reader.matched()
 
-    def _receive(self, data: bytearray, writer: int, arrival: int) -> None:
-        self._callback(self._decode(data), arrival)
+    def deliver(self, arrival: int) -> None:
+        """Call back for everything that has arrived."""
+        for data, _ in self.reader.take():
+            try:
+                message = self._decode(data)
+            except MalformedMessageError as error:
+                self._refuse(error)
+            else:
+                self._callback(message, arrival)
 
 
 class Inbox:

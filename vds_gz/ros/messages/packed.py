@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from vds_gz.ros.graph import Graph, Topic
 from vds_gz.ros.messages.layout import MessageLayout, Place
 from vds_gz.ros.messages.stamps import FIRST, LAST
 from vds_gz.vehicle.vehicle import NANOSECONDS
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _STAMP = struct.Struct("<iI")
 
@@ -61,19 +61,22 @@ class PackedMessage:
         Raises:
             ValueError: It lies between changing numbers, which are written together with the zeros between them.
         """
+        import numpy as np  # only sensors with arrays need it
+
         place = self._layout.arrays[path]
         if any(begin <= place.offset < begin + run.size for run, begin, _ in self._runs):
             raise ValueError(f"the numbers of '{path}' lie between those that change; it cannot be written in place")
         return np.frombuffer(self.data, place.format, place.length, place.offset)
 
-    def write(self, time: int, values: Sequence[float]) -> None:
-        """Write the time [ns] and all numbers, in the order of their paths."""
+    def write(self, time: int, values: Sequence[float]) -> bytearray:
+        """Write the time [ns] and all numbers, in the order of their paths; the bytes of the message."""
         second, nanosecond = divmod(min(max(time, FIRST), LAST), NANOSECONDS)
         data = self.data
         for offset in self.stamps:
             _STAMP.pack_into(data, offset, second, nanosecond)
         for run, offset, which in self._runs:
             run.pack_into(data, offset, *values[which])
+        return data
 
 
 class PackedTopic(PackedMessage):
@@ -82,6 +85,7 @@ class PackedTopic(PackedMessage):
     Attributes:
         topic: The topic.
         subscribed: How many subscriptions there are.
+        send: Send a serialized message.
     """
 
     def __init__(
@@ -100,12 +104,11 @@ class PackedTopic(PackedMessage):
         self._publisher = publisher = graph.publisher(topic.name, topic.type, topic.qos)
         self.topic = topic
         self.subscribed: Callable[[], int] = publisher.subscription_count
-        self._send = publisher.publish_raw
+        self.send = publisher.publish_raw
 
     def publish(self, time: int, values: Sequence[float] = ()) -> None:
         """Send the numbers of an instant [ns], in the order of their paths."""
-        self.write(time, values)
-        self._send(self.data)
+        self.send(self.write(time, values))
 
 
 def _runs(places: Sequence[Place], data: bytearray) -> Iterator[tuple[struct.Struct, int, slice]]:
