@@ -20,8 +20,8 @@ from vds_gz.vehicle.vehicle import Motion
 
 if TYPE_CHECKING:
     from vds_gz.interface.amcl import AmclOutput
-    from vds_gz.interface.contacts import ContactsOutput
     from vds_gz.interface.reports import Reports
+    from vds_gz.interface.world_topics import ContactsOutput
     from vds_gz.sensing.amcl import Amcl
     from vds_gz.sensing.estimate import StateEstimator
 
@@ -78,7 +78,7 @@ class Observations:
 
             self._reports = Reports(graph, vehicle, frames.base, parameters.actuation_messages)
         if plant.contacts is not None:
-            from vds_gz.interface.contacts import contacts_output
+            from vds_gz.interface.world_topics import contacts_output
 
             self._contacts = contacts_output(graph, frames.map, vehicle.model.name)
 
@@ -86,7 +86,7 @@ class Observations:
         """Send what is said once, at a simulated time [ns]: the URDF, where the sensors are mounted, and the world."""
         self._outputs.publish_latched(time, preparation.urdf, _mounts(self._parameters, preparation.urdf))
         if preparation.scene is not None:
-            from vds_gz.interface.world_markers import publish_world
+            from vds_gz.interface.world_topics import publish_world
 
             publish_world(self._graph, Frames.of(self._parameters).map, preparation.scene.visuals.things)
 
