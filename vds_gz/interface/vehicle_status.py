@@ -1,4 +1,4 @@
-"""What a vehicle's node reports of itself on ``/diagnostics``, and the time for stamps of commands that follows from it."""
+"""What a vehicle's node reports of itself on ``/diagnostics``, and the time for stamps of commands by its clock."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from vds_gz.parameters.node import NodeParameters
 from vds_gz.plant.base import Plant
 from vds_gz.ros.graph import Graph, Severity
 from vds_gz.ros.stopping import LONGEST_SLEEP, StopRequest
-from vds_gz.vehicle.command import NEVER, STOP, TWIST, Command
+from vds_gz.vehicle.command import STOP, TWIST, Command
 from vds_gz.vehicle.vehicle import NANOSECONDS, Motion
 
 #: Simulated time may jump ahead by so much and the vehicle still lives through it [ns]; beyond, time just passes.
@@ -101,11 +101,8 @@ class Simulation:
         self._simulated = not isinstance(clock, SystemClock)
         self._time_moved = monotonic_ns()
         self._next_second = self._time_moved + NANOSECONDS
-        self._due: list[PeriodicTimer | Sensors] = [self._output_timer]
-        if self._clock_output is not None:
-            self._due.append(self._clock_timer)
-        if sensors is not None:
-            self._due.append(sensors)
+        self._timers = [self._output_timer, self._clock_timer] if self._clock_output else [self._output_timer]
+        self._due = [*self._timers, *([sensors] if sensors else [])]
         self._lateness = 0
         self._measured = (0, monotonic_ns())
 
@@ -122,7 +119,8 @@ class Simulation:
             self.plant.advance(max(now, self.now))
         if self._clock_output is not None:
             self._clock_output.publish(self.plant.vehicle.time)
-        self._observations.publish(self.plant.vehicle.time, self.held)
+        if not self.plant.gives_time:  # else it has not been seen yet
+            self._observations.publish(self.plant.vehicle.time, self.held)
 
     def turn(self, seconds: float) -> None:
         """Do what is due; if nothing comes, wait so many seconds for it."""
@@ -211,12 +209,11 @@ class Simulation:
         """How long nothing will be due unless a message comes [s]."""
         monotonic = monotonic_ns()
         idle = (self._next_second - monotonic) * 1e-9
-        if self.now is not None and not self.holds_time:
-            # What nobody hears is measured when something else is due.
-            instants = [source.next for source in self._due if source is not self._sensors]
-            if self._sensors is not None and self._sensors.next_subscribed < NEVER:
-                instants.append(self._sensors.next_subscribed)
-            idle = min(idle, self.clock.seconds_until(min(instants), monotonic))
+        if self.now is not None and not (self.held and self.clock.owns_time):
+            instant = min(map(_NEXT, self._timers))
+            if self._sensors is not None:  # what nobody hears is measured when something else is due
+                instant = min(instant, self._sensors.next_subscribed)
+            idle = min(idle, self.clock.seconds_until(instant, monotonic))
         return max(idle, 0.0)
 
     def _adjusted(self, now: int) -> int:
