@@ -244,8 +244,9 @@ def predictions(setup: Setup, part: float, advance: Advance = lambda words: None
     advance("held out")
     whole = selected(cut, reach)
     lags = np.array([term.kind in (Kind.DEAD_TIME, Kind.TIME_CONSTANT) for term in setup.family.terms])
-    begin = np.where(asked(setup), whole.point, neutral(setup))
-    simple = solve(known, np.where(lags, whole.point, begin), lags | asked(setup), first_noise(known))
+    kept = asked(setup) & ~np.array([term.kind is Kind.MAP for term in setup.family.terms])
+    begin = np.where(kept, whole.point, neutral(setup))
+    simple = solve(known, np.where(lags, whole.point, begin), lags | kept, first_noise(known))
     problem = problem_of(setup, coarse_segments(setup), reach)
     starts = [one.start for one in problem.experiments]
     left = [_residuals(problem, point, starts) for point in (whole.point, simple.point, begin)]

@@ -62,7 +62,8 @@ def overrides(fit: VehicleFit, base: ParameterGroup) -> Iterator[Override]:
     defaults = {one.name: one.default for one in describe(base)} | {"center_at_standstill": None}
     for one in describe(fit.parameters):
         if one.name not in fit.numbers and defaults.get(one.name) not in (None, one.default):
-            yield Override(f"{group}.{one.name}", one.default, BEST)
+            points = [float(f"{x:.4g}") for x in one.default] if isinstance(one.default, tuple) else one.default
+            yield Override(f"{group}.{one.name}", points, BEST)
 
 
 def nav2(fit: VehicleFit) -> Iterator[str]:

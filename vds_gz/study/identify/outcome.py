@@ -32,6 +32,9 @@ from vds_gz.study.identify.standstill import commanded_steering
 from vds_gz.study.signals import QUANTITIES, Series
 from vds_gz.vehicle.command import TWIST
 
+#: A limit that is so many times what was reached is none.
+NEVER_MET = 10.0
+
 #: Offsets are given if their intervals are not wider to either side than this part of the range of the measurement.
 CERTAIN_OFFSET = 0.05
 
@@ -183,7 +186,9 @@ def _parameters(fit: Fit) -> ParameterGroup:
             k = family.index(parameter)
             term = family.terms[k]
             if fit.solution.free[k]:
-                found[parameter] = term.parameter(float(fit.solution.point[k]))
+                value = term.parameter(float(fit.solution.point[k]))
+                far = term.kind is Kind.LIMIT and value > NEVER_MET * fit.reach[parameter].tried
+                found[parameter] = term.unlimited if far else value
             elif term.kind is not Kind.LIMIT:
                 if name in excited:
                     found[parameter] = term.neutral

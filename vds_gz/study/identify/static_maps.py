@@ -1,4 +1,4 @@
-"""A static map in place of gain and dead band, such as throttle to speed, where it predicts clearly better."""
+"""A static map in place of gain, offset and dead band, such as throttle to speed, where it predicts clearly better."""
 
 from __future__ import annotations
 
@@ -89,27 +89,27 @@ def _references(setup: Setup, command: str) -> Array:
 
 
 def _mapped(setup: Setup, name: str, references: Array, responses: Array) -> Setup:
-    """The setup with a map as terms, in place of an actuator's gain and dead band."""
+    """The setup with the points of a map as terms, in place of an actuator's gain, offset and dead band."""
     actuation = setup.actuators[name]
     group, _, _ = actuation.gain.partition(".")
     actuator = getattr(setup.family.parameters, group)
     points = {"map_references": tuple(references.tolist()), "map_responses": tuple(responses.tolist())}
-    actuator = dataclasses.replace(actuator, gain=1.0, dead_band=0.0, **points)
+    actuator = dataclasses.replace(actuator, gain=1.0, dead_band=0.0, offset=0.0, **points)
     changed: dict[str, object] = {group: actuator}
     parameters = dataclasses.replace(setup.family.parameters, **changed)  # type: ignore[type-var]
     top = float(np.max(np.abs(responses)))
     kept = [
         (term, x)
         for term, x in zip(setup.family.terms, setup.begin, strict=True)
-        if term.name not in (actuation.gain, actuation.dead_band)
+        if term.name not in (actuation.gain, actuation.dead_band, actuation.offset)
     ]
     kept += [
-        (Term(f"{group}.map_responses[{k}]", Kind.MAP, scale=0.1 * top, neutral=float(responses[k])), responses[k])
+        (Term(f"{group}.map_responses[{k}]", Kind.MAP, scale=0.1 * top, neutral=float(references[k])), responses[k])
         for k in range(1, len(references))
     ]
     return replace(
         setup,
         family=replace(setup.family, parameters=parameters, terms=tuple(term for term, _ in kept)),
-        actuators={**setup.actuators, name: replace(actuation, gain="", dead_band="")},
+        actuators={**setup.actuators, name: replace(actuation, gain="", dead_band="", offset="")},
         begin=np.array([x for _, x in kept]),
     )
