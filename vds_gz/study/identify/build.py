@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from vds_gz.study.identify.estimates import WIDTH, Array
-from vds_gz.study.identify.fit import Problem
-from vds_gz.study.identify.problem.parameters import LEAST_LIMIT, Kind
+from vds_gz.study.identify.problem.parameters import LEAST_LIMIT, Kind, Term
 from vds_gz.study.identify.problem.segments import Segment, segments_of
 from vds_gz.study.identify.problem.setup import Setup
-from vds_gz.study.identify.problem.simulation import Experiment
+from vds_gz.study.identify.problem.simulation import Experiment, VehicleFamily
 from vds_gz.study.identify.reach import Reach
 from vds_gz.study.signals import MeasuredChannel
 
@@ -28,6 +27,63 @@ EXACT = 5e-6
 
 #: Steps in which terms are selected, and so many seconds and samples per second of a recording are enough for that.
 COARSE, ENOUGH, OFTEN = 0.005, 400.0, 40.0
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is fitted.
+
+    Attributes:
+        experiments: Segments with their forward model.
+        floors: Of each kind of channel the least noise.
+        kinds: Of each channel its kind: channels of the same name have the same noise in all recordings.
+        quantities: Of each kind of channel, which quantity it measures.
+        fresh: Of each experiment, whether its start is looked for; else it is as good as known.
+        mean, sigma: Of each term what is known beforehand; infinite is nothing.
+        lower, upper: Bounds of the coordinates.
+    """
+
+    experiments: tuple[Experiment, ...]
+    floors: Array
+    kinds: np.ndarray
+    quantities: np.ndarray
+    fresh: tuple[bool, ...]
+    mean: Array
+    sigma: Array
+    lower: Array
+    upper: Array
+
+    @property
+    def family(self) -> VehicleFamily:
+        """The vehicles."""
+        return self.experiments[0].family
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """What may be looked for."""
+        return self.family.terms
+
+    @property
+    def measured(self) -> Array:
+        """All samples."""
+        return np.concatenate([one.measured for one in self.experiments])
+
+    @property
+    def intervals(self) -> Array:
+        """Between samples of each kind of channel [s]."""
+        found = np.full(len(self.floors), np.inf)
+        for k in range(len(found)):
+            steps = [np.diff(one.time[self.kinds[one.channel] == k]) for one in self.experiments]
+            steps = [step for step in steps if len(step)]
+            if steps:
+                found[k] = float(np.median(np.concatenate(steps)))
+        return found
+
+    @property
+    def kind(self) -> np.ndarray:
+        """The kind of channel of each sample."""
+        kind: np.ndarray = self.kinds[np.concatenate([one.channel for one in self.experiments])]
+        return kind
 
 
 def problem_of(setup: Setup, segments: Sequence[Segment], reach: Mapping[str, Reach]) -> Problem:

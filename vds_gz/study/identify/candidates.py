@@ -9,11 +9,12 @@ from itertools import product
 
 import numpy as np
 
+from vds_gz.study.identify.cross_validation import FEWEST_BLOCKS
 from vds_gz.study.identify.estimates import Array
 from vds_gz.study.identify.problem.parameters import EFFECTIVE_TRACK, UNLIMITED, Actuation, Kind, Term
 from vds_gz.study.identify.problem.setup import Setup
 from vds_gz.study.identify.reach import Reach
-from vds_gz.study.identify.selection import FEWEST, Candidate
+from vds_gz.study.identify.trials import Candidate
 
 #: Dead times that are tried [s].
 DEAD_TIMES = np.r_[np.arange(0.0, 0.4, 0.04), 0.4, 0.5, 0.7, 1.0, 1.5]
@@ -82,7 +83,7 @@ def second_stage(setup: Setup, reach: Mapping[str, Reach]) -> list[Candidate]:
     """What may enter after the usual terms: dead bands, backlash, and how much and how late sensors read."""
     found = []
     for k, term in enumerate(setup.family.terms):
-        if term.kind is Kind.LATENCY or (term.kind is Kind.SENSOR_OFFSET and len(setup.recordings) < FEWEST):
+        if term.kind is Kind.LATENCY or (term.kind is Kind.SENSOR_OFFSET and len(setup.recordings) < FEWEST_BLOCKS):
             found.append(Candidate(term.name, (k,), partial(_around, k, term), *SURELY))
         elif term.kind is Kind.OFFSET:
             found.append(Candidate(term.name, (k,), partial(_values, k, (0.0,)), *SURELY))

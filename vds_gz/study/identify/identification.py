@@ -14,8 +14,9 @@ from vds_gz.errors import MAPPING, NUMBER, ArgumentError, Kind, takes
 from vds_gz.parameters.intervals import Interval
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.study.identify.causes.causes import checked, turning_against_steering
-from vds_gz.study.identify.estimation import fit_all, predictions
+from vds_gz.study.identify.estimation import fit_all
 from vds_gz.study.identify.outcome import nothing_found, vehicle_fit
+from vds_gz.study.identify.prediction import predictions
 from vds_gz.study.identify.problem.setup import check_numbers, nothing_moves, set_up
 from vds_gz.study.identify.results import VehicleFit
 from vds_gz.study.reading.wheel_radius import wheels_disagree

@@ -12,14 +12,15 @@ from dataclasses import replace
 import numpy as np
 from scipy.signal import lfilter
 
-from vds_gz.study.identify.build import coarse_segments, problem_of
+from vds_gz.study.identify.build import Problem, coarse_segments, problem_of
+from vds_gz.study.identify.cross_validation import better, blocks_of, left_out
 from vds_gz.study.identify.estimates import Array
-from vds_gz.study.identify.fit import Problem, Solution, noise_of, solve
+from vds_gz.study.identify.fit import Solution, solve
+from vds_gz.study.identify.noise import noise_of
 from vds_gz.study.identify.problem.observed import start_names
 from vds_gz.study.identify.problem.segments import Segment
 from vds_gz.study.identify.problem.setup import FIELDS, Setup
 from vds_gz.study.identify.reach import Reach
-from vds_gz.study.identify.selection import better, blocks_of, left_out
 from vds_gz.vehicle.command import TWIST
 
 #: Time constants of a second lag that are tried, as parts of the first one's; none where that is shorter than this [s].
@@ -72,7 +73,7 @@ def _two_lags(
     noise = noise_of(plain, now.residuals)
     blocks = blocks_of(plain)
     score = left_out(plain, now, blocks, noise)
-    if float(np.max(noise.correlation)) < 1.0 and (noise.scale <= plain.floors).all():
+    if (noise.scale <= plain.floors).all():  # one lag explains everything
         return None
     if name == "steering":
         fields: tuple[str, ...] = ("steering_angle",)

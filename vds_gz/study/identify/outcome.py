@@ -21,14 +21,14 @@ from vds_gz.study.identify.estimates import (
     noise,
 )
 from vds_gz.study.identify.estimation import Fit
-from vds_gz.study.identify.fit import ROBUST
 from vds_gz.study.identify.problem.observed import geometry_of
-from vds_gz.study.identify.problem.parameters import Kind, Term, value_of, with_numbers
+from vds_gz.study.identify.problem.parameters import EFFECTIVE_TRACK, Kind, Term, value_of, with_numbers
 from vds_gz.study.identify.problem.setup import COMMANDED_BY, FIELDS, WHEELS, Setup
 from vds_gz.study.identify.reach import reached
 from vds_gz.study.identify.results import Channel, Prediction, VehicleFit
-from vds_gz.study.identify.selection import costs_of
+from vds_gz.study.identify.robust import ROBUST
 from vds_gz.study.identify.standstill import commanded_steering
+from vds_gz.study.identify.trials import costs_of
 from vds_gz.study.signals import QUANTITIES, Series
 from vds_gz.vehicle.command import TWIST
 
@@ -140,8 +140,8 @@ def _none_of(fit: Fit, k: int) -> Estimate | None:
     points = np.tile(solution.point, (len(SHORTEST[term.kind]) + 1, 1))
     points[1:, k] = term.neutral + np.array(SHORTEST[term.kind])
     costs = costs_of(fit.problem, points, solution.starts, solution.noise)
-    harmless = np.flatnonzero(costs[1:] - costs[0] < HARMLESS)
-    high = points[harmless[-1] + 1, k] if len(harmless) else points[1, k]
+    harmful = np.append(costs[1:] - costs[0] >= HARMLESS, True)
+    high = points[max(int(np.argmax(harmful)), 1), k]
     return Estimate(term.neutral, term.neutral, float(high)) if high <= CERTAIN_TIME else None
 
 
@@ -195,6 +195,8 @@ def _parameters(fit: Fit) -> ParameterGroup:
     for k, term in enumerate(family.terms):
         if term.is_parameter and term.name not in found and fit.solution.free[k]:
             found[term.name] = term.parameter(float(fit.solution.point[k]))
+        elif term.name == EFFECTIVE_TRACK:
+            found[term.name] = 0.0  # the track turns the vehicle
     return dataclasses.replace(with_numbers(given, found))  # type: ignore[type-var]
 
 

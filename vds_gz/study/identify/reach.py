@@ -9,8 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from vds_gz.study.identify.axes import Reached
-from vds_gz.study.identify.estimates import Array, noise
-from vds_gz.study.identify.fit import without_spikes
+from vds_gz.study.identify.estimates import Array, noise, without_spikes
 from vds_gz.study.identify.problem.parameters import Kind
 from vds_gz.study.identify.problem.setup import FIELDS, Setup
 
@@ -138,7 +137,7 @@ def _together(setup: Setup, needs: Mapping[str, float]) -> float:
     """How fast the fastest wheel went, of quantities that add up."""
     tops = []
     for every in setup.channels:
-        series = {one.quantity: one.series for one in reversed(every) if one.quantity in needs}
+        series = {one.quantity: one.series for one in reversed(every) if one.quantity in needs and len(one.series.time)}
         if "v_x" in series and "yaw_rate" in series:
             time = series["v_x"].time
             parts = (needs[name] * np.abs(np.interp(time, one.time, one.value)) for name, one in series.items())

@@ -66,7 +66,6 @@ STEP_RATE = 1000.0
 RANGE = 5.0
 
 #: What is fitted by a name that is no parameter's.
-STEERING_OFFSET = "steering_offset"
 WHEEL_GAINS = "wheel_gains"
 
 #: The gain of each side, by the field of :class:`~vds_gz.study.identify.problem.observed.Geometry`.
@@ -118,6 +117,11 @@ class Setup:
         ]
 
     @property
+    def all_channels(self) -> list[MeasuredChannel]:
+        """The channels of all recordings; terms refer to them by index."""
+        return [channel for channels in self.channels for channel in channels]
+
+    @property
     def kind(self) -> CommandKind:
         """Of the commands."""
         return kind_of(self.recordings[0])
@@ -158,7 +162,7 @@ def _check_names(names: Collection[str], vehicles: Sequence[tuple[AnyModel, Para
     taken = [one.name for _, group in vehicles for every in actuations(group).values() for one in every.terms()]
     others = dict.fromkeys(name for _, group in vehicles for name in other_parameters(group, taken))
     sides = [WHEEL_GAINS] if any(has_sides(*one) for one in vehicles) else []
-    known = [*others, STEERING_OFFSET, *sides, ALL]
+    known = [*others, *sides, ALL]
     for name in names:
         if name not in (*known, *taken):
             raise ArgumentError(f"'{name}' cannot be fitted; it must be one of {', '.join(known)}")
@@ -465,7 +469,9 @@ def _turning(
     if not {"v_x", "yaw_rate"} <= measured or name in names:
         return []
     track = value_of(parameters, "track")
-    return [Term(name, Kind.PARAMETER, GAINS[0] * track, GAINS[1] * track, scale=0.2 * track)]
+    # Where the track itself is looked for, 0 stands for whatever it is.
+    neutral = 0.0 if "track" in names else track
+    return [Term(name, Kind.PARAMETER, GAINS[0] * track, GAINS[1] * track, scale=0.2 * track, neutral=neutral)]
 
 
 def _varies(recordings: Sequence[Signals], quantity: str) -> bool:
@@ -576,6 +582,8 @@ def _first_value(unknown: Term, parameters: ParameterGroup) -> float:
     """Where the search begins."""
     if unknown.kind is Kind.LIMIT:
         return np.inf
+    if unknown.name == EFFECTIVE_TRACK:
+        return value_of(parameters, unknown.name) or unknown.neutral
     if unknown.is_parameter:
         return value_of(parameters, unknown.name)
     return 1.0 if unknown.kind in (Kind.COMMAND_GAIN, Kind.GAIN, Kind.WHEEL_GAIN) else 0.0

@@ -24,7 +24,7 @@ from vds_gz.study.identify.problem.observed import (
     start_names,
     start_states,
 )
-from vds_gz.study.identify.problem.parameters import NO_LIMIT, Kind, Term, index_of, with_numbers
+from vds_gz.study.identify.problem.parameters import EFFECTIVE_TRACK, NO_LIMIT, Kind, Term, index_of, with_numbers
 from vds_gz.study.identify.problem.segments import Segment
 from vds_gz.study.identify.problem.sides import SIDED, sided
 from vds_gz.study.signals import MeasuredChannel
@@ -368,7 +368,9 @@ class _Terms:
 
 
 def _none(term: Term, coordinate: float) -> bool:
-    """A limit that is none has no derivative."""
+    """A limit that is none has no derivative, nor has an effective track of 0, which stands for the vehicle's own."""
+    if term.name == EFFECTIVE_TRACK:
+        return coordinate == 0.0
     return term.kind is Kind.LIMIT and term.value(coordinate) >= NO_LIMIT
 
 
