@@ -1,4 +1,4 @@
-"""A fit's weights, bounds, starts and intervals are consistent, and so are a problem and its solution at every stage."""
+"""Weights, bounds, starts and intervals of a fit are consistent, and so are a problem and its solution."""
 
 from dataclasses import replace
 
@@ -108,7 +108,7 @@ def test_a_channel_without_samples_changes_no_interval():
     setup = setup_of()
     data = problem(setup)
     index, solution = lag_fit(data, setup)
-    drift = 0.01 * np.sin(TIME[1:] / 0.3)[: len(data.measured)]
+    drift = 0.01 * np.sin(data.experiments[0].time / 0.3)
     solution = replace(solution, residuals=drift)
     empty = replace(data, floors=np.ones(2), quantities=np.zeros(2, int))
     noise = Noise(np.full(2, 0.01), np.ones(2))
@@ -175,4 +175,3 @@ def test_other_flags_keep_what_the_recording_said_of_actuators():
 def test_only_what_can_be_found_may_be_named():
     with pytest.raises(ArgumentError, match="'steering_offset' cannot be fitted"):
         check_names(["steering_offset"], load_parameters("ackermann_car"))
-

@@ -19,8 +19,8 @@ from vds_gz.study.identify.trials import Candidate
 #: Dead times that are tried [s].
 DEAD_TIMES = np.r_[np.arange(0.0, 0.4, 0.04), 0.4, 0.5, 0.7, 1.0, 1.5]
 
-#: Lags that are tried [s], and by which part of one the dead time becomes shorter.
-LAGS, SHORTER = (0.03, 0.08, 0.2, 0.5, 1.2), (0.0, 0.5, 1.0)
+#: Lags that are tried [s], and by which parts of one the dead time becomes shorter.
+LAGS, SHORTER = (0.03, 0.08, 0.2, 0.5, 1.2), (0.5, 1.0)
 
 #: Limits that are tried, as parts of what was measured.
 LIMITS = 0.8, 0.92, 1.01, 1.1, 1.3, 1.7, 2.5, 3.5, 5.0
@@ -152,7 +152,7 @@ def _lags(lag: int, dead: int | None, point: Array) -> Iterator[Mapping[int, flo
     for value in LAGS:
         yield {lag: value}
         if dead is not None and point[dead] > 0.0:
-            for part in SHORTER[1:]:
+            for part in SHORTER:
                 yield {lag: value, dead: max(point[dead] - part * value, 0.0)}
 
 
@@ -167,7 +167,7 @@ def _around(k: int, term: Term, point: Array) -> Iterator[Mapping[int, float]]:
         track = term.scale / 0.2
         for value in TRIED_GAINS:
             yield {k: value * track}
-    elif term.kind in (Kind.COMMAND_GAIN, Kind.WHEEL_GAIN):
+    elif term.kind is Kind.COMMAND_GAIN:
         yield from _values(k, TRIED_GAINS, point)
     else:
         yield {k: float(point[k])}

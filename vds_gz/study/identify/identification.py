@@ -17,7 +17,8 @@ from vds_gz.study.identify.causes.causes import checked, turning_against_steerin
 from vds_gz.study.identify.estimation import fit_all
 from vds_gz.study.identify.outcome import nothing_found, vehicle_fit
 from vds_gz.study.identify.prediction import predictions
-from vds_gz.study.identify.problem.setup import check_numbers, nothing_moves, set_up
+from vds_gz.study.identify.problem.recorded import check_numbers
+from vds_gz.study.identify.problem.setup import set_up
 from vds_gz.study.identify.results import VehicleFit
 from vds_gz.study.reading.wheel_radius import wheels_disagree
 from vds_gz.study.signals import SignalError, Signals
@@ -70,7 +71,7 @@ def identify(
     recordings = _checked([signals] if isinstance(signals, Signals) else signals)
     setup = set_up(recordings, vehicle=vehicle, wheel_base=wheel_base, fit=fit, priors=priors or {})
     notes = _notes(setup.recordings)
-    if nothing_moves(setup):
+    if not setup.recorded.moves:
         return replace(nothing_found(setup), notes=notes)
     fit_of_all = fit_all(setup, advance)
     scores = predictions(fit_of_all.setup, hold_out, advance) if hold_out > 0.0 else ()

@@ -23,11 +23,12 @@ from vds_gz.study.identify.estimates import (
 from vds_gz.study.identify.estimation import Fit
 from vds_gz.study.identify.problem.observed import geometry_of
 from vds_gz.study.identify.problem.parameters import EFFECTIVE_TRACK, Kind, Term, value_of, with_numbers
-from vds_gz.study.identify.problem.setup import COMMANDED_BY, FIELDS, WHEELS, Setup
+from vds_gz.study.identify.problem.recorded import COMMANDED_BY, FIELDS
+from vds_gz.study.identify.problem.setup import Setup
+from vds_gz.study.identify.problem.unknowns import WHEELS
 from vds_gz.study.identify.reach import reached
 from vds_gz.study.identify.results import Channel, Prediction, VehicleFit
 from vds_gz.study.identify.robust import ROBUST
-from vds_gz.study.identify.standstill import commanded_steering
 from vds_gz.study.identify.trials import costs_of
 from vds_gz.study.signals import QUANTITIES, Series
 from vds_gz.vehicle.command import TWIST
@@ -47,6 +48,9 @@ SHORTEST = {
     Kind.TIME_CONSTANT: 1e-3 * np.array([0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 7.0, 10.0, 14.0, 20.0, 28.0]),
 }
 HARMLESS = 3.84
+
+#: Below this speed a yaw rate says nothing of the steering [m/s].
+SLOW = 0.05
 
 #: A simpler explanation that predicts this part better than what was learned is worth a finding.
 WORSE = 0.97
@@ -250,7 +254,24 @@ def _commanded(setup: Setup, recording: int, quantity: str, time: Array, paramet
         return None
     v_x, yaw_rate = (Series(commands.time, commands.records[name]) for name in ("v_x", "yaw_rate"))
     wheel_base = float(geometry_of([parameters]).signed_wheelbase[0])
-    return commanded_steering(v_x, yaw_rate, wheel_base, centred=bool(setup.centred)).value[at]
+    return _commanded_steering(v_x, yaw_rate, wheel_base, centred=bool(setup.centred)).value[at]
+
+
+def _commanded_steering(v_x: Series, yaw_rate: Series, wheel_base: float, *, centred: bool = False) -> Series:
+    """The steering angle [rad] that a velocity commands; at standstill the last one, or 0 if ``centred``.
+
+    Args:
+        v_x, yaw_rate: As commanded [m/s, rad/s].
+        wheel_base: From the fixed to the steered axle [m]; negative where the rear axle steers.
+        centred: It goes to the middle at standstill.
+    """
+    rates = yaw_rate.value[np.clip(np.searchsorted(yaw_rate.time, v_x.time, side="right") - 1, 0, None)]
+    angles = np.arctan2(wheel_base * rates * np.sign(v_x.value), np.abs(v_x.value))
+    moving = np.abs(v_x.value) > SLOW
+    if centred:
+        return Series(v_x.time, np.where(moving, angles, 0.0))
+    last = np.maximum.accumulate(np.where(moving, np.arange(len(angles)), -1))
+    return Series(v_x.time, np.where(last >= 0, angles[last], 0.0))
 
 
 def _correlation(left: Array) -> float:

@@ -11,7 +11,8 @@ import numpy as np
 from vds_gz.study.identify.axes import Reached
 from vds_gz.study.identify.estimates import Array, noise, without_spikes
 from vds_gz.study.identify.problem.parameters import Kind
-from vds_gz.study.identify.problem.setup import FIELDS, Setup
+from vds_gz.study.identify.problem.recorded import FIELDS
+from vds_gz.study.identify.problem.setup import Setup
 
 #: How quickly something is taken to change of which only the command is known [s].
 QUICKLY = 0.5

@@ -13,8 +13,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from vds_gz.study.identify.causes.relations import AFTER_COMMAND, APART, NOT_TOGETHER, TOGETHER, rate, relation
-from vds_gz.study.identify.causes.times import check_times
+from vds_gz.study.identify.causes.relations import AFTER_COMMAND, APART, FEWEST, NOT_TOGETHER, TOGETHER, rate, relation
 from vds_gz.study.identify.causes.wheels import wrong_wheels
 from vds_gz.study.signals import POSES, QUANTITIES, UNITS, MeasuredChannel, Series, SignalError, Signals
 
@@ -30,6 +29,12 @@ _ANGLES = MappingProxyType({"degrees": 180.0 / math.pi})
 _LENGTHS = MappingProxyType({"cm": 100.0, "mm": 1000.0})
 _UNITS = MappingProxyType({"v_x": _SPEEDS, "v_y": _SPEEDS, "x": _LENGTHS})
 
+#: How far ahead of the commands measurements are looked for, and in which steps [s].
+LEAD, LEAD_STEP = 1.0, 0.02
+
+#: With a lower correlation two courses have nothing to do with each other.
+ALIKE = 0.3
+
 
 def checked(signals: Signals) -> Signals:
     """The same without further channels that contradict the main measurements, with notes on likely causes of trouble.
@@ -42,7 +47,7 @@ def checked(signals: Signals) -> Signals:
     for quantity in QUANTITIES:
         if quantity in signals.commanded and quantity in signals.measured:
             notes += _against_command(signals, quantity)
-            check_times(quantity, signals.commanded[quantity], signals.measured[quantity])
+            _check_times(quantity, signals.commanded[quantity], signals.measured[quantity])
     wrong = wrong_wheels(signals)
     wrong |= {one.name: cause for one in signals.further if (cause := _against_main(signals, one, notes))}
     notes += [f"{cause}; left out" for cause in dict.fromkeys(wrong.values())]
@@ -149,3 +154,50 @@ def turning_against_steering(signals: Signals) -> str:
 
 def _near(value: float, factor: float, part: float = NEAR) -> bool:
     return value > 0.0 and abs(math.log(value / factor)) < part
+
+
+def _check_times(quantity: str, command: Series, measured: Series) -> None:
+    """Refuse measurements that cannot be what came of commands, by their times.
+
+    Raises:
+        SignalError: There are too few in the time of the commands, or they come before these.
+    """
+    if not len(command.time) or not len(measured.time):
+        raise SignalError(
+            f"of {quantity} there are {len(command.time)} commands and {len(measured.time)} measurements; needed are "
+            f"1 and {FEWEST}"
+        )
+    inside = (measured.time >= command.time[0]) & (measured.time <= command.time[-1] + AFTER_COMMAND)
+    if inside.sum() < FEWEST:
+        raise SignalError(
+            f"of {quantity} there are {int(inside.sum())} measurements in the time of the commands "
+            f"({command.time[0]:.2f} to {command.time[-1]:.2f} s; measured from {measured.time[0]:.2f} to "
+            f"{measured.time[-1]:.2f} s); needed are {FEWEST}. Are the clocks the same?"
+        )
+    ahead = _ahead(command, Series(measured.time[inside], measured.value[inside]))
+    if ahead > 0.0:
+        raise SignalError(
+            f"of {quantity} what was measured comes {ahead:.2f} s before what was commanded; it must come after. Are "
+            "the columns or topics swapped, or the clocks different?"
+        )
+
+
+def _ahead(command: Series, measured: Series) -> float:
+    """By how much the measurements clearly lead the commands [s]; 0 if they do not."""
+    grid = np.arange(measured.time[0], measured.time[-1], LEAD_STEP)
+    reach = round(LEAD / LEAD_STEP)
+    if len(grid) < 4 * reach:
+        return 0.0
+    at = np.clip(np.searchsorted(command.time, grid, side="right") - 1, 0, None)
+    commanded, did = command.value[at], np.interp(grid, measured.time, measured.value)
+    if np.ptp(commanded) < 1e-9 or np.ptp(did) < 1e-9:
+        return 0.0
+    middle = did[reach:-reach]
+    lags = range(-reach, reach + 1)
+    with np.errstate(invalid="ignore", divide="ignore"):  # parts in which nothing changes are alike to nothing
+        alike = [float(np.corrcoef(commanded[reach - lag : len(grid) - reach - lag], middle)[0, 1]) for lag in lags]
+    if not np.isfinite(alike).any():
+        return 0.0
+    best = int(np.nanargmax(alike)) - reach
+    clearly = alike[best + reach] > max(float(np.nanmax([-1.0, *alike[reach:]])) + 0.02, ALIKE)
+    return -best * LEAD_STEP if best < 0 and clearly else 0.0

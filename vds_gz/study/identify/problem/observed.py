@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from vds_gz.parameters.declaration import ParameterGroup
-from vds_gz.parameters.vehicles import OmniParameters
 from vds_gz.study.identify.estimates import Array
 from vds_gz.study.signals import POSES
 from vds_gz.vehicle.model import AnyModel, SteadyMotion
@@ -235,8 +234,3 @@ def start_states(model: AnyModel, vehicles: Sequence[object], dt: float, start: 
     fields = ["steering_angle" if name == "steering" else name for name in start_names(model)]
     motions = (SteadyMotion(**dict(zip(fields, row, strict=True))) for row in start.tolist())
     return [model.at(model.coefficients(one, dt), motion) for one, motion in zip(vehicles, motions, strict=True)]
-
-
-def yaw_arm(p: OmniParameters) -> float:
-    """What a yaw rate contributes to the front left actuator's speed [m]."""
-    return 0.5 * (p.wheel_base - p.track if p.roller_pattern == "o" else p.wheel_base + p.track)

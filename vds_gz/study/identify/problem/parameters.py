@@ -43,9 +43,6 @@ UP, NEAREST = (1.0, 0.0), (0.5, 0.5)
 #: Gains stay within these.
 GAINS = 0.1, 20.0
 
-#: A prior's standard deviation where nothing is known: so many times a term's scale.
-VAGUE = 5.0
-
 
 class Kind(Enum):
     """What an unknown does, and so how its derivative is taken."""

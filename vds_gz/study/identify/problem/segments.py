@@ -17,11 +17,11 @@ from vds_gz.study.identify.estimates import Array
 from vds_gz.study.signals import Commands, MeasuredChannel, SignalError, Signals
 from vds_gz.vehicle.schedule import Records
 
-#: Pieces are at most so long [s], and what was commanded this long before a cut is simulated [s].
-LONGEST, LEAD = 90.0, 15.0
+#: A segment is at most so long [s]; what was commanded for so long before a cut is simulated too [s].
+LONGEST_SEGMENT, LEAD = 90.0, 15.0
 
-#: Fewer samples tell nothing.
-FEWEST = 20
+#: A segment has so many samples at least.
+FEWEST_SAMPLES = 20
 
 #: Where commands come at least so often [s], the last one holds for so many intervals; else for this long [s].
 PERIODIC, LAST_INTERVALS, LAST = 0.25, 5.0, 2.0
@@ -113,8 +113,8 @@ def _nothing(signals: Sequence[Signals], channels: Sequence[Sequence[MeasuredCha
     inside = int(((time >= commanded[0]) & (time <= commanded[-1] + LAST)).sum())
     return (
         f"of {one.quantity} there are {inside} measurements in the time of the commands ({commanded[0]:.2f} to "
-        f"{commanded[-1]:.2f} s; measured from {time[:1].sum():.2f} to {time[-1:].sum():.2f} s); needed are {FEWEST}. "
-        "Are the clocks the same?"
+        f"{commanded[-1]:.2f} s; measured from {time[:1].sum():.2f} to {time[-1:].sum():.2f} s); needed are "
+        f"{FEWEST_SAMPLES}. Are the clocks the same?"
     )
 
 
@@ -159,7 +159,7 @@ def _cut(
     dt: float,
 ) -> Iterator[Segment]:
     """The pieces of a stretch of a recording."""
-    count = max(1, math.ceil((end - begin) / LONGEST))
+    count = max(1, math.ceil((end - begin) / LONGEST_SEGMENT))
     cuts = np.linspace(begin, end, count + 1)
     for k, (first, last) in enumerate(pairwise(cuts)):
         start = max(begin, float(first) - LEAD) if k else begin
@@ -177,7 +177,7 @@ def _cut(
         highest = float(last) if k == count - 1 else float(np.nextafter(last, -math.inf))
         inside = tuple((index, _between(one, lowest, highest)) for index, one in channels)
         kept = tuple((index, one) for index, one in inside if len(one.series.time))
-        if sum(len(one.series.time) for _, one in kept) >= FEWEST:
+        if sum(len(one.series.time) for _, one in kept) >= FEWEST_SAMPLES:
             yield Segment(recording, origin, records, steps - steps[0], kept, dt, on_grid, k == 0)
 
 
