@@ -46,7 +46,7 @@ def fit_all(setup: Setup, advance: Advance = lambda words: None) -> Fit:
     reach = reach_of(setup)
     setup, rough = best_variant(setup, reach, supported(setup, reach, advance), advance)
     advance("lags")
-    setup = replace(setup, variant=(*setup.variant, *lag_findings(setup, reach, rough.solution)))
+    setup = replace(setup, variant=(*setup.variant, *lag_findings(setup, reach, rough)))
     advance("all data")
     setup, fitted = refined(setup, reach, rough)
     return Fit(setup, fitted.problem, fitted.solution, intervals_of(fitted.problem, fitted.solution), reach)
