@@ -30,10 +30,10 @@ TRIED_GAINS = 0.5, 0.7, 0.85, 0.95, 1.05, 1.2, 1.5
 BANDS = 0.03, 0.08, 0.2, 0.4
 
 #: Limits must predict better by so many standard errors, and by this part of what is left: lags do nearly the same.
-CLEARLY = 1.0, 0.03
+PROOF_OF_LIMIT = 1.0, 0.03
 
-#: The same of what is rare.
-SURELY = 2.0, 0.02
+#: The same of terms that few vehicles need.
+PROOF_OF_RARE = 2.0, 0.02
 
 #: Where a limit is none.
 UNLIMITED_AT = math.log(UNLIMITED)
@@ -84,12 +84,14 @@ def second_stage(setup: Setup, reach: Mapping[str, Reach]) -> list[Candidate]:
     found = []
     for k, term in enumerate(setup.family.terms):
         if term.kind is Kind.LATENCY or (term.kind is Kind.SENSOR_OFFSET and len(setup.recordings) < FEWEST_BLOCKS):
-            found.append(Candidate(term.name, (k,), partial(_around, k, term), *SURELY))
+            found.append(Candidate(term.name, (k,), partial(_around, k, term), *PROOF_OF_RARE))
         elif term.kind is Kind.OFFSET:
-            found.append(Candidate(term.name, (k,), partial(_values, k, (0.0,)), *SURELY))
+            found.append(Candidate(term.name, (k,), partial(_values, k, (0.0,)), *PROOF_OF_RARE))
         elif term.kind in (Kind.DEAD_BAND, Kind.BACKLASH):
             found.append(
-                Candidate(term.name, (k,), partial(_values, k, np.array(BANDS) * reach[term.name].tried), *SURELY)
+                Candidate(
+                    term.name, (k,), partial(_values, k, np.array(BANDS) * reach[term.name].tried), *PROOF_OF_RARE
+                )
             )
     return found
 
@@ -107,7 +109,7 @@ def _of_actuator(
     for name in (actuation.value, actuation.rise, actuation.fall):
         if name:
             values = np.log(np.array(LIMITS) * max(reach[name].tried, 1e-3))
-            yield Candidate(name, (index[name],), partial(_limits, index[name], values, gains), *CLEARLY)
+            yield Candidate(name, (index[name],), partial(_limits, index[name], values, gains), *PROOF_OF_LIMIT)
     if actuation.gain:
         yield Candidate(actuation.gain, (index[actuation.gain],), partial(_values, index[actuation.gain], TRIED_GAINS))
 
