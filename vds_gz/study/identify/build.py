@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from vds_gz.study.identify.estimates import WIDTH, Array
 from vds_gz.study.identify.problem.parameters import LEAST_LIMIT, Kind, Term
-from vds_gz.study.identify.problem.segments import Segment, segments_of
+from vds_gz.study.identify.problem.segments import Segment, chosen, segments_of
 from vds_gz.study.identify.problem.setup import Setup
 from vds_gz.study.identify.problem.simulation import Experiment, VehicleFamily
 from vds_gz.study.identify.reach import Reach
@@ -145,10 +145,7 @@ def thinned(channel: MeasuredChannel) -> MeasuredChannel:
     """The same with at most :data:`ENOUGH_RATE` samples per second."""
     time = channel.series.time
     stride = max(1, int(1.0 / (ENOUGH_RATE * float(np.median(np.diff(time)))) + 1e-6)) if len(time) > 2 else 1
-    if stride == 1:
-        return channel
-    series = type(channel.series)(time[::stride], channel.series.value[::stride])
-    return replace(channel, series=series, half=None if channel.half is None else channel.half[::stride])
+    return channel if stride == 1 else chosen(channel, slice(None, None, stride))
 
 
 def resolution(channel: MeasuredChannel) -> float:

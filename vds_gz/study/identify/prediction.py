@@ -10,6 +10,7 @@ from vds_gz.study.identify.build import Problem, coarse_segments, problem_of
 from vds_gz.study.identify.fit import evaluate, solve
 from vds_gz.study.identify.noise import first_noise
 from vds_gz.study.identify.problem.parameters import Kind
+from vds_gz.study.identify.problem.segments import chosen
 from vds_gz.study.identify.problem.setup import Setup
 from vds_gz.study.identify.problem.simulation import Mask
 from vds_gz.study.identify.reach import reach_of
@@ -33,7 +34,7 @@ def predictions(setup: Setup, part: float, advance: Advance = lambda words: None
         setup,
         recordings=tuple(map(_cut, setup.recordings, borders)),
         channels=tuple(
-            tuple(_before(channel, border) for channel in channels)
+            tuple(chosen(channel, channel.series.time <= border) for channel in channels)
             for channels, border in zip(setup.channels, borders, strict=True)
         ),
     )
@@ -85,15 +86,9 @@ def _late(problem: Problem, setup: Setup, quantity: str, borders: list[float]) -
     return np.concatenate(masks), seconds
 
 
-def _before(channel: MeasuredChannel, border: float) -> MeasuredChannel:
-    kept = channel.series.time <= border
-    series = Series(channel.series.time[kept], channel.series.value[kept])
-    return replace(channel, series=series, half=None if channel.half is None else channel.half[kept])
-
-
 def _cut(signals: Signals, border: float) -> Signals:
     commanded = {
-        name: Series(one.time[one.time <= border], one.value[one.time <= border])
-        for name, one in signals.commanded.items()
+        name: Series(series.time[series.time <= border], series.value[series.time <= border])
+        for name, series in signals.commanded.items()
     }
     return replace(signals, commanded=commanded)
