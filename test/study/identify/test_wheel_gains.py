@@ -237,7 +237,7 @@ def test_each_wheel_moves_its_side_by_its_gain(left, right, v_x, yaw_rate):
 @pytest.mark.parametrize(
     ("case", "fit", "said"),
     [
-        (CASES["indoor_robot"], ("wheel_gain",), "track, tire_diameter, .*steering_offset, wheel_gains, all$"),
+        (CASES["indoor_robot"], ("wheel_gain",), "track, tire_diameter, .*wheel_gains, all$"),
         (CASES["indoor_robot"], ("tire_diameter", "wheel_gains"), "cannot be fitted together: .*; leave one of them"),
         (CASES["vds_defaults omni"], ("wheel_gains",), "'wheel_gains' cannot be fitted; it must be one of"),
     ],

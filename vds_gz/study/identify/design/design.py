@@ -26,8 +26,8 @@ from vds_gz.study.identify.problem.parameters import (
     actuations,
     value_of,
 )
+from vds_gz.study.identify.problem.recorded import FIELDS
 from vds_gz.study.identify.problem.segments import Segment
-from vds_gz.study.identify.problem.setup import FIELDS
 from vds_gz.study.identify.problem.simulation import Experiment, Predicted, VehicleFamily
 from vds_gz.study.progress import Advance, ignore
 from vds_gz.study.signals import MeasuredChannel, Series
