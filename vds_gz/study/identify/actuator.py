@@ -16,14 +16,16 @@ from vds_gz.study.identify.build import coarse_segments, problem_of
 from vds_gz.study.identify.candidates import DEAD_TIMES, LAGS
 from vds_gz.study.identify.estimates import Estimate
 from vds_gz.study.identify.estimation import Fit, refined
-from vds_gz.study.identify.fit import Solution, first_noise, solve
+from vds_gz.study.identify.fit import Solution, solve
 from vds_gz.study.identify.intervals import intervals_of
+from vds_gz.study.identify.noise import first_noise
 from vds_gz.study.identify.outcome import estimates
 from vds_gz.study.identify.problem.parameters import Actuation, actuations, coordinates
 from vds_gz.study.identify.problem.setup import STEP_RATE, Setup
 from vds_gz.study.identify.problem.simulation import VehicleFamily
 from vds_gz.study.identify.reach import reach_of
-from vds_gz.study.identify.selection import costs_of
+from vds_gz.study.identify.support import Fitted
+from vds_gz.study.identify.trials import costs_of
 from vds_gz.study.signals import MeasuredChannel, Series, Signals
 from vds_gz.vehicle.bicycle import BICYCLE
 
@@ -85,5 +87,5 @@ def _fit(setup: Setup, actuation: Actuation) -> Fit:
         if best is None or fit.cost < best.cost - max(CLEARLY_MET * best.cost, BY_CHANCE):
             best = fit
     assert best is not None
-    setup, problem, solution = refined(setup, reach, best)
-    return Fit(setup, problem, solution, intervals_of(problem, solution), reach)
+    setup, fitted = refined(setup, reach, Fitted(problem, best))
+    return Fit(setup, fitted.problem, fitted.solution, intervals_of(fitted.problem, fitted.solution), reach)

@@ -85,9 +85,14 @@ def second_stage(setup: Setup, reach: Mapping[str, Reach]) -> list[Candidate]:
     """What may enter after the usual terms: dead bands, backlash, and how much and how late sensors read."""
     found = []
     idle = {
-        number for name, one in setup.actuators.items() if name not in setup.excited for number in one.named().values()
+        number
+        for name, actuation in setup.actuators.items()
+        if name not in setup.excited
+        for number in actuation.named().values()
     }
     for k, term in enumerate(setup.family.terms):
+        if term.name in idle:
+            continue
         if term.kind is Kind.LATENCY or (term.kind is Kind.SENSOR_OFFSET and len(setup.recordings) < FEWEST_BLOCKS):
             found.append(Candidate(term.name, (k,), partial(_around, k, term), *PROOF_OF_RARE))
         elif term.kind is Kind.OFFSET:

@@ -15,6 +15,7 @@ from vds_gz.study.identify.lag_order import lag_findings
 from vds_gz.study.identify.problem.segments import Segment, segments_of
 from vds_gz.study.identify.problem.setup import Setup
 from vds_gz.study.identify.reach import Reach, reach_of
+from vds_gz.study.identify.static_maps import with_static_maps
 from vds_gz.study.identify.support import PRECISE, Advance, Fitted, converged, supported
 from vds_gz.study.identify.variants import best_variant
 
@@ -45,6 +46,7 @@ def fit_all(setup: Setup, advance: Advance = lambda words: None) -> Fit:
     """Select terms, and fit them to all data."""
     reach = reach_of(setup)
     setup, rough = best_variant(setup, reach, supported(setup, reach, advance), advance)
+    setup, rough = with_static_maps(setup, reach, rough)
     advance("lags")
     setup = replace(setup, variant=(*setup.variant, *lag_findings(setup, reach, rough)))
     advance("all data")

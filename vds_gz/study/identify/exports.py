@@ -62,7 +62,9 @@ def overrides(fit: VehicleFit, base: ParameterGroup) -> Iterator[Override]:
     given = {parameter.name: parameter.default for parameter in describe(base)} | {"center_at_standstill": None}
     for parameter in describe(fit.parameters):
         if parameter.name not in fit.numbers and given.get(parameter.name) not in (None, parameter.default):
-            yield Override(f"{group}.{parameter.name}", parameter.default, BEST)
+            found = parameter.default
+            points = [float(f"{x:.4g}") for x in found] if isinstance(found, tuple) else found
+            yield Override(f"{group}.{parameter.name}", points, BEST)
 
 
 def nav2(fit: VehicleFit) -> Iterator[str]:

@@ -22,7 +22,7 @@ from vds_gz.study.identify.estimates import (
 )
 from vds_gz.study.identify.estimation import Fit
 from vds_gz.study.identify.problem.observed import geometry_of
-from vds_gz.study.identify.problem.parameters import EFFECTIVE_TRACK, Kind, value_of, with_numbers
+from vds_gz.study.identify.problem.parameters import EFFECTIVE_TRACK, Kind, Term, value_of, with_numbers
 from vds_gz.study.identify.problem.recorded import COMMANDED_BY, FIELDS
 from vds_gz.study.identify.problem.setup import Setup
 from vds_gz.study.identify.problem.unknowns import WHEELS
@@ -173,6 +173,11 @@ def _estimate(fit: Fit, k: int) -> Estimate | None:
     return Estimate(value, low, high) if max(value - low, high - value) <= allowed else None
 
 
+def _far_beyond(fit: Fit, term: Term, coordinate: float) -> bool:
+    """A limit so far beyond what was reached that it was not met."""
+    return term.kind is Kind.LIMIT and term.value(coordinate) > NEVER_MET * fit.reach[term.name].tried
+
+
 def _parameters(fit: Fit) -> ParameterGroup:
     """The vehicle with its estimates; limits that were not met are none, and terms that are not needed do nothing.
 
@@ -183,7 +188,7 @@ def _parameters(fit: Fit) -> ParameterGroup:
     values = {
         term.name: term.parameter(float(solution.point[k]))
         for k, term in enumerate(family.terms)
-        if term.is_parameter and solution.free[k]
+        if term.is_parameter and solution.free[k] and not _far_beyond(fit, term, solution.point[k])
     }
     terms = {term.name: term for term in family.terms}
     for name in setup.excited:
@@ -357,13 +362,17 @@ def _findings(
         if term.kind is Kind.LIMIT and numbers[term.name] is None:
             value = term.parameter(float(fit.solution.point[k]))
             yield f"{term.name}: a limit of about {value:.2g} was met, which the recording determines only roughly"
+    structural: dict[str, Channel] = {}
     for channel in channels:
         allowed = NOISY * noise(channel.measured) + NEGLIGIBLE * float(np.ptp(channel.measured))
-        if channel.residual > allowed:
-            yield (
-                f"{channel.name}: the model leaves {channel.residual:.3g} {channel.unit}, which is more than noise; "
-                "the model structure does not fit, or there was a disturbance"
-            )
+        worst = structural.get(channel.name)
+        if channel.residual > allowed and (worst is None or channel.residual > worst.residual):
+            structural[channel.name] = channel
+    for channel in structural.values():
+        yield (
+            f"{channel.name}: the model leaves {channel.residual:.3g} {channel.unit}, which is more than noise; "
+            "the model structure does not fit, or there was a disturbance"
+        )
 
 
 def _diameters(fit: Fit, calibrations: Mapping[str, Estimate | None]) -> Iterator[str]:

@@ -47,8 +47,9 @@ def predictions(setup: Setup, part: float, advance: Advance = lambda words: None
     known = problem_of(first, segments, reach)
     learned = supported(first, reach).solution.point
     lags = np.array([term.kind in (Kind.DEAD_TIME, Kind.TIME_CONSTANT) for term in setup.family.terms])
-    command = np.where(asked(setup), learned, neutral(setup))
-    simple = solve(known, np.where(lags, learned, command), lags | asked(setup), first_noise(known)).point
+    kept = asked(setup) & ~np.array([term.kind is Kind.MAP for term in setup.family.terms])
+    command = np.where(kept, learned, neutral(setup))
+    simple = solve(known, np.where(lags, learned, command), lags | kept, first_noise(known)).point
     problem = problem_of(setup, coarse_segments(setup), reach_of(setup))
     starts, none = [experiment.start for experiment in problem.experiments], np.zeros_like(lags)
     residuals = [evaluate(problem, point, starts, none)[0] for point in (learned, simple, command)]
@@ -56,8 +57,8 @@ def predictions(setup: Setup, part: float, advance: Advance = lambda words: None
     for quantity in QUANTITIES:
         late, seconds = _late(problem, setup, quantity, borders)
         if late.any():
-            errors = (float(np.sqrt(np.mean(values[late] ** 2))) for values in residuals)
-            scores.append(Prediction(quantity, *errors, seconds))
+            rms, lag, plain = (float(np.sqrt(np.mean(values[late] ** 2))) for values in residuals)
+            scores.append(Prediction(quantity, rms, lag, plain, seconds))
     return tuple(scores)
 
 

@@ -90,8 +90,10 @@ def select(
     blocks = blocks_of(problem)
     now = begun or solve(problem, begin, always, first_noise(problem), evaluations=FULL_SIMULATIONS)
     first, last = True, False
+    entered: set[str] = set()
     while True:
-        entering = _best(problem, candidates, now, blocks, whole=first or last, last=last)
+        open_ = [candidate for candidate in candidates if not (candidate.whole and candidate.name in entered)]
+        entering = _best(problem, open_, now, blocks, whole=first or last, last=last)
         first = False
         if entering is not None:
             candidate, trial = entering
@@ -99,6 +101,7 @@ def select(
             now = solve(
                 problem, trial.point, trial.free, noise, starts=begins, evaluations=FULL_SIMULATIONS, tolerance=1e-6
             )
+            entered.add(candidate.name)
             advance(candidate.name)
         elif last:
             return without_needless(problem, now, blocks, always)

@@ -11,12 +11,15 @@ import numpy as np
 from vds_gz.parameters.actuators import MAP_POINTS
 from vds_gz.study.identify.build import coarse_segments, problem_of
 from vds_gz.study.identify.candidates import UNLIMITED_AT
+from vds_gz.study.identify.cross_validation import better, blocks_of, left_out
 from vds_gz.study.identify.estimates import Array
-from vds_gz.study.identify.fit import Solution, noise_of, solve
+from vds_gz.study.identify.fit import solve
+from vds_gz.study.identify.noise import noise_of
 from vds_gz.study.identify.problem.parameters import Kind, Term
-from vds_gz.study.identify.problem.setup import FIELDS, Setup
+from vds_gz.study.identify.problem.recorded import FIELDS
+from vds_gz.study.identify.problem.setup import Setup
 from vds_gz.study.identify.reach import Reach
-from vds_gz.study.identify.selection import better, blocks_of, left_out
+from vds_gz.study.identify.support import Fitted
 
 #: A map needs so many points. It ends where this part of the time commands were lower or higher.
 LEVELS, RARE = 5, 0.02
@@ -31,44 +34,43 @@ WORTHWHILE = 0.1
 EVALUATIONS = 15
 
 
-def with_static_maps(setup: Setup, reach: Mapping[str, Reach], solution: Solution) -> tuple[Setup, Solution]:
-    """The same with a map for each actuator that a map predicts better, and its fit."""
+def with_static_maps(setup: Setup, reach: Mapping[str, Reach], fitted: Fitted) -> tuple[Setup, Fitted]:
+    """The setup and its fit, with a map for each actuator whose responses a map predicts clearly better."""
     for name, command in (("drive", "v_x"), ("steering", "steering")):
         actuation = setup.actuators.get(name)
-        if actuation is None or not actuation.gain or not actuation.dead_band:
+        if fitted.fine or actuation is None or not actuation.gain or not actuation.dead_band:
             continue
-        terms = setup.family.terms
-        index = {term.name: k for k, term in enumerate(terms)}
-        if not solution.free[[index[actuation.gain], index[actuation.dead_band]]].any():
-            continue
+        index = {term.name: k for k, term in enumerate(setup.family.terms)}
+        static = [index[actuation.gain], index[actuation.dead_band]]
         references = _references(setup, command)
-        if len(references) < LEVELS:
+        if len(references) < LEVELS or not fitted.solution.free[static].any():
             continue
-        problem = problem_of(setup, coarse_segments(setup), reach)
-        gain, band = (float(solution.point[index[part]]) for part in (actuation.gain, actuation.dead_band))
-        responses = np.where(np.abs(references) > band, gain * references, 0.0)
-        trial = _mapped(setup, name, references, responses)
-        known = dict(zip(index, zip(solution.point, solution.free, strict=True), strict=True))
-        point, free = (
-            np.array(
-                [
-                    known.get(term.name, (x, True))[which]
-                    for term, x in zip(trial.family.terms, trial.begin, strict=True)
-                ]
-            )
-            for which in (0, 1)
-        )
-        top = trial.family.index(actuation.value)  # a map saturates by itself
-        point[top], free[top] = UNLIMITED_AT, False
-        changed = problem_of(trial, coarse_segments(trial), reach)
-        noise = noise_of(problem, solution.residuals)
-        fit = solve(changed, point, free.astype(bool), noise, starts=solution.starts, evaluations=EVALUATIONS)
-        blocks = blocks_of(problem)
-        before, after = left_out(problem, solution, blocks, noise), left_out(changed, fit, blocks, noise)
+        gain, band = fitted.solution.point[static]
+        responses = np.where(references > band, gain * references, 0.0)
+        mapped, trial = _fitted(_mapped(setup, name, references, responses), actuation.value, reach, fitted)
+        noise, blocks = noise_of(fitted.problem, fitted.solution.residuals), blocks_of(fitted.problem)
+        before, after = (left_out(fit.problem, fit.solution, blocks, noise) for fit in (fitted, trial))
         if better(before, after, worthwhile=WORTHWHILE) > 0.0:
-            begin = np.where([term.kind is Kind.MAP for term in trial.family.terms], fit.point, trial.begin)
-            setup, solution = replace(trial, begin=begin), replace(fit, noise=noise_of(changed, fit.residuals))
-    return setup, solution
+            maps = [term.kind is Kind.MAP for term in mapped.family.terms]
+            setup = replace(mapped, begin=np.where(maps, trial.solution.point, mapped.begin))
+            fitted = trial
+    return setup, fitted
+
+
+def _fitted(mapped: Setup, limit: str, reach: Mapping[str, Reach], fitted: Fitted) -> tuple[Setup, Fitted]:
+    """The fit of a setup with a map, from the fit without one on; the map saturates by itself, so no limit does."""
+    terms = mapped.family.terms
+    before = {term.name: k for k, term in enumerate(fitted.problem.terms)}
+    point, free = mapped.begin.copy(), np.ones(len(terms), bool)
+    for k, term in enumerate(terms):
+        if term.name == limit:
+            point[k], free[k] = UNLIMITED_AT, False
+        elif term.name in before:
+            point[k], free[k] = (values[before[term.name]] for values in (fitted.solution.point, fitted.solution.free))
+    problem = problem_of(mapped, coarse_segments(mapped), reach)
+    noise, starts = noise_of(fitted.problem, fitted.solution.residuals), fitted.solution.starts
+    solution = solve(problem, point, free, noise, starts=starts, evaluations=EVALUATIONS)
+    return mapped, Fitted(problem, replace(solution, noise=noise_of(problem, solution.residuals)))
 
 
 def _references(setup: Setup, command: str) -> Array:

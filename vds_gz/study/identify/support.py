@@ -89,10 +89,10 @@ def supported(setup: Setup, reach: Mapping[str, Reach], advance: Advance = lambd
 
 
 def asked(setup: Setup) -> Mask:
-    """Terms that are fitted in any case: geometry that was named, and gains of wheels."""
+    """Terms that are fitted in any case: geometry that was named, gains of wheels, and points of maps."""
     return np.array(
         [
-            term.kind is Kind.WHEEL_GAIN or (term.kind is Kind.PARAMETER and term.name != EFFECTIVE_TRACK)
+            term.kind in (Kind.WHEEL_GAIN, Kind.MAP) or (term.kind is Kind.PARAMETER and term.name != EFFECTIVE_TRACK)
             for term in setup.family.terms
         ]
     )

@@ -76,6 +76,7 @@ def named(model: str, numbers: Sequence[str], calibrations: Sequence[str] = ()) 
         for axis, actuation in actuations(parameters).items()
         for kind, name in actuation.named().items()
     }
+    groups = {name.partition(".")[0]: (axis, "") for name, (axis, _) in places.items() if "." in name}
     words = []
     for name in numbers:
         axis, kind = places.get(name) or groups.get(name.partition(".")[0], (VEHICLE, ""))

@@ -185,10 +185,10 @@ def _without_unknown_geometry(
     further = [channel for channel in signals.further if channel.name not in needed]
     if not needed or not (signals.measured or further):
         return signals
-    names = sorted(set().union(*needed.values()))
+    lacking = sorted(set().union(*needed.values()))
     note = (
-        f"{', '.join(needed)}: left out, as they need the vehicle's {', '.join(names)}; give a parameter file that has "
-        f"them (--params){hint.format(','.join(names))}"
+        f"{', '.join(needed)}: left out, as they need the vehicle's {', '.join(lacking)}; give a parameter file that "
+        f"has them (--params){hint.format(','.join(lacking))}"
     )
     return replace(signals, further=further, notes=[*signals.notes, note])
 
