@@ -50,7 +50,7 @@ def best_variant(setup: Setup, reach: Reaches, fitted: Fitted, advance: Advance)
         fitted: The fit of the present variant.
         advance: Called with what is tried.
     """
-    for flags in flags_to_try(setup):
+    for flags in _promising_first(setup, reach, fitted):
         if CENTRED in flags:
             gain = compared(setup, flags, reach, fitted.solution)
             if gain > BETTER:
@@ -67,6 +67,13 @@ def best_variant(setup: Setup, reach: Reaches, fitted: Fitted, advance: Advance)
             if trial_deviance < deviance(fitted.problem, fitted.solution.residuals) - BETTER:
                 setup, fitted = variant, trial
     return replace(setup, variant=tuple(_places_found(setup, reach, fitted))), fitted
+
+
+def _promising_first(setup: Setup, reach: Reaches, fitted: Fitted) -> list[Flags]:
+    """The variants to try; of places the one that explains most with the present terms first."""
+    variants = list(flags_to_try(setup))
+    gains = [compared(setup, flags, reach, fitted.solution) if PLACES[0] in flags else -np.inf for flags in variants]
+    return [variants[k] for k in np.argsort(-np.array(gains), kind="stable")]
 
 
 def _places_found(setup: Setup, reach: Reaches, fitted: Fitted) -> Iterator[str]:
