@@ -11,15 +11,7 @@ import numpy as np
 from vds_gz.parameters.declaration import ParameterGroup
 from vds_gz.parameters.intervals import ends
 from vds_gz.study.identify.axes import NAMES, Axis, AxisFit, Reached
-from vds_gz.study.identify.estimates import (
-    CERTAIN,
-    CERTAIN_TIME,
-    TIME_RESOLUTION,
-    WIDTH,
-    Array,
-    Estimate,
-    noise,
-)
+from vds_gz.study.identify.estimates import CERTAIN, CERTAIN_TIME, TIME_RESOLUTION, WIDTH, Array, Estimate, noise
 from vds_gz.study.identify.estimation import Fit
 from vds_gz.study.identify.problem.observed import geometry_of
 from vds_gz.study.identify.problem.parameters import EFFECTIVE_TRACK, Kind, value_of, with_numbers
