@@ -56,8 +56,8 @@ def predictions(setup: Setup, part: float, advance: Advance = lambda words: None
     for quantity in QUANTITIES:
         late, seconds = _late(problem, setup, quantity, borders)
         if late.any():
-            errors = (float(np.sqrt(np.mean(values[late] ** 2))) for values in residuals)
-            scores.append(Prediction(quantity, *errors, seconds))
+            rms, lag, plain = (float(np.sqrt(np.mean(values[late] ** 2))) for values in residuals)
+            scores.append(Prediction(quantity, rms, lag, plain, seconds))
     return tuple(scores)
 
 
