@@ -26,7 +26,7 @@ from vds_gz.study.identify.support import Fitted
 from vds_gz.vehicle.command import TWIST
 
 #: Time constants of a second lag that are tried, as parts of the first one's; a shorter first lag is taken for one [s].
-PARTS, SHORTEST = (0.3, 1.0), 0.01
+PARTS, SHORTEST_LAG = (0.3, 1.0), 0.01
 
 #: The search continues with the best time constant divided and multiplied by this.
 REFINEMENT = 1.35
@@ -50,7 +50,7 @@ def lag_findings(setup: Setup, reach: Mapping[str, Reach], fitted: Fitted) -> It
     solution = fitted.solution
     for name, actuation in setup.actuators.items():
         k = index.get(actuation.time_constant)
-        if k is None or not solution.free[k] or solution.point[k] < SHORTEST:
+        if k is None or not solution.free[k] or solution.point[k] < SHORTEST_LAG:
             continue
         lags = None if fitted.exact else _two_lags(setup, reach, solution, name, k)
         if lags is not None:

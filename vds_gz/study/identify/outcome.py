@@ -11,15 +11,7 @@ import numpy as np
 from vds_gz.parameters.declaration import ParameterGroup
 from vds_gz.parameters.intervals import ends
 from vds_gz.study.identify.axes import NAMES, Axis, AxisFit, Reached
-from vds_gz.study.identify.estimates import (
-    CERTAIN,
-    CERTAIN_TIME,
-    TIME_RESOLUTION,
-    WIDTH,
-    Array,
-    Estimate,
-    noise,
-)
+from vds_gz.study.identify.estimates import CERTAIN, CERTAIN_TIME, TIME_RESOLUTION, WIDTH, Array, Estimate, noise
 from vds_gz.study.identify.estimation import Fit
 from vds_gz.study.identify.problem.observed import geometry_of
 from vds_gz.study.identify.problem.parameters import EFFECTIVE_TRACK, Kind, Term, value_of, with_numbers
@@ -46,7 +38,7 @@ NOISY, NEGLIGIBLE = 1.5, 0.01
 OUTLIER = 5.0
 
 #: Times that are tried where none is needed [s].
-SHORTEST = {
+TRIED_TIMES = {
     Kind.DEAD_TIME: 1e-3 * np.arange(1.0, 26.0),
     Kind.TIME_CONSTANT: 1e-3 * np.array([0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 7.0, 10.0, 14.0, 20.0, 28.0]),
 }
@@ -129,7 +121,7 @@ def estimates(fit: Fit) -> dict[str, Estimate | None]:
         if fit.solution.free[k]:
             by_name[term.name] = _estimate(fit, k) if math.isfinite(fit.intervals.low[k]) else None
         else:
-            by_name[term.name] = _none_of(fit, k) if term.kind in SHORTEST and term.name in excited else None
+            by_name[term.name] = _none_of(fit, k) if term.kind in TRIED_TIMES and term.name in excited else None
     for actuation in fit.setup.actuators.values():
         if actuation.fall and not fit.solution.free[fit.setup.family.index(actuation.fall)]:
             by_name[actuation.fall] = by_name[actuation.rise]  # the limit towards zero is that away from it
@@ -139,8 +131,8 @@ def estimates(fit: Fit) -> dict[str, Estimate | None]:
 def _none_of(fit: Fit, k: int) -> Estimate | None:
     """A dead time or a lag that is not needed: up to where it would do no harm."""
     term, solution = fit.setup.family.terms[k], fit.solution
-    points = np.tile(solution.point, (len(SHORTEST[term.kind]) + 1, 1))
-    points[1:, k] = term.neutral + np.array(SHORTEST[term.kind])
+    points = np.tile(solution.point, (len(TRIED_TIMES[term.kind]) + 1, 1))
+    points[1:, k] = term.neutral + np.array(TRIED_TIMES[term.kind])
     costs = costs_of(fit.problem, points, solution.starts, solution.noise)
     harmful = np.append(costs[1:] - costs[0] >= HARMLESS, True)
     high = points[max(int(np.argmax(harmful)), 1), k]

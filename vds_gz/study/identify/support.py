@@ -29,7 +29,7 @@ ROUNDS = 3
 PRECISE, ROUGH = (1e-13, 30), (1e-5, 6)
 
 #: A channel has no noise where what is left is less than so many times its resolution.
-NOISELESS = 5.0
+EXACT_BELOW = 5.0
 
 #: Coarse steps hide what else there is where less than this many times the resolution is left of a channel, or less
 #: than this of all.
@@ -52,7 +52,7 @@ class Fitted(NamedTuple):
     @property
     def exact(self) -> bool:
         """Nothing is left to explain."""
-        return bool((self.resolutions_left() < NOISELESS).all())
+        return bool((self.resolutions_left() < EXACT_BELOW).all())
 
     @property
     def nearly_exact(self) -> bool:
@@ -111,7 +111,7 @@ def converged(problem: Problem, rough: Solution) -> Solution:
     dt = problem.experiments[0].segment.dt
     while rounds < ROUNDS:
         noise = solution.noise
-        exact = bool((noise.scale < NOISELESS * problem.floors).any())
+        exact = bool((noise.scale < EXACT_BELOW * problem.floors).any())
         tolerance, evaluations = PRECISE if exact else ROUGH
         solution = solve(
             problem, solution.point, free, noise, starts=starts, tolerance=tolerance, evaluations=evaluations

@@ -13,7 +13,15 @@ from types import MappingProxyType
 
 import numpy as np
 
-from vds_gz.study.identify.causes.relations import AFTER_COMMAND, APART, FEWEST, NOT_TOGETHER, TOGETHER, rate, relation
+from vds_gz.study.identify.causes.relations import (
+    AFTER_COMMAND,
+    APART,
+    FEWEST_SAMPLES,
+    NOT_TOGETHER,
+    TOGETHER,
+    rate,
+    relation,
+)
 from vds_gz.study.identify.causes.wheels import wrong_wheels
 from vds_gz.study.signals import POSES, QUANTITIES, UNITS, MeasuredChannel, Series, SignalError, Signals
 
@@ -167,14 +175,14 @@ def _check_times(quantity: str, command: Series, measured: Series) -> None:
     if not len(command.time) or not len(measured.time):
         raise SignalError(
             f"of {quantity} there are {len(command.time)} commands and {len(measured.time)} measurements; needed are "
-            f"1 and {FEWEST}"
+            f"1 and {FEWEST_SAMPLES}"
         )
     inside = (measured.time >= command.time[0]) & (measured.time <= command.time[-1] + AFTER_COMMAND)
-    if inside.sum() < FEWEST:
+    if inside.sum() < FEWEST_SAMPLES:
         raise SignalError(
             f"of {quantity} there are {int(inside.sum())} measurements in the time of the commands "
             f"({command.time[0]:.2f} to {command.time[-1]:.2f} s; measured from {measured.time[0]:.2f} to "
-            f"{measured.time[-1]:.2f} s); needed are {FEWEST}. Are the clocks the same?"
+            f"{measured.time[-1]:.2f} s); needed are {FEWEST_SAMPLES}. Are the clocks the same?"
         )
     ahead = _ahead(command, Series(measured.time[inside], measured.value[inside]))
     if ahead > 0.0:

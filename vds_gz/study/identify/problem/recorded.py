@@ -177,10 +177,10 @@ def _without_unknown_geometry(
     Where nothing else was measured they stay.
     """
     needed = {
-        channel.name: names
+        channel.name: geometry
         for channel in signals.further
         if observed(model, parameters, channel.quantity, channel.joint) is not None
-        and (names := _geometry_of(channel, model) & set(unknown))
+        and (geometry := _geometry_of(channel, model) & set(unknown))
     }
     further = [channel for channel in signals.further if channel.name not in needed]
     if not needed or not (signals.measured or further):

@@ -16,14 +16,7 @@ from numpy.typing import NDArray
 from vds_gz.fleet.sampled import Calibrations, Readings, Simulations
 from vds_gz.parameters.declaration import ParameterGroup
 from vds_gz.study.identify.estimates import Array
-from vds_gz.study.identify.problem.observed import (
-    Geometry,
-    Observed,
-    geometry_of,
-    observed,
-    start_names,
-    start_states,
-)
+from vds_gz.study.identify.problem.observed import Geometry, Observed, geometry_of, observed, start_names, start_states
 from vds_gz.study.identify.problem.parameters import EFFECTIVE_TRACK, NO_LIMIT, Kind, Term, index_of, with_numbers
 from vds_gz.study.identify.problem.segments import Segment
 from vds_gz.study.identify.problem.sides import SIDED, sided
