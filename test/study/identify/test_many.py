@@ -2,9 +2,9 @@
 
 import csv
 import json
-import re
 import math
 import os
+import re
 import signal
 import subprocess
 import sys
