@@ -22,6 +22,9 @@ UNCORRELATED = 0.05
 #: It is not estimated of fewer residuals, nor where these are below half the resolution.
 FEWEST_RESIDUALS = 8
 
+#: Residuals whose successive correlation is above this are no white noise.
+STRUCTURED = 0.4
+
 #: Before any fit, this part of a channel's standard deviation is noise.
 FIRST_PART = 0.2
 
@@ -80,6 +83,16 @@ def noise_of(problem: Problem, residuals: Array) -> Noise:
             scale[k] = max(float(np.sqrt(np.mean(np.clip(values, -limit, limit) ** 2))), floor)
             time[k] = interval[k] * autocorrelation_time([np.clip(run, -limit, limit) for run in runs], floor)
     return Noise(scale, np.maximum(np.min(time) / interval, 1.0))
+
+
+def is_structured(problem: Problem, residuals: Array) -> bool:
+    """Successive residuals of some channel are alike, so that a better model would explain part of them."""
+    channels = np.concatenate([experiment.channel for experiment in problem.experiments])
+    for channel in np.unique(channels):
+        left = residuals[channels == channel]
+        if left[1:] @ left[:-1] > STRUCTURED * (left @ left):
+            return True
+    return False
 
 
 def autocorrelation_time(runs: Sequence[Array], floor: float = 0.0) -> float:

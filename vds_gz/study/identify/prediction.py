@@ -45,7 +45,7 @@ def predictions(setup: Setup, part: float, advance: Advance = lambda words: None
     advance("held out")
     reach = reach_of(first)
     known = problem_of(first, segments, reach)
-    learned = supported(first, reach).solution.point
+    learned = supported(first, reach, coarsely=True).solution.point
     lags = np.array([term.kind in (Kind.DEAD_TIME, Kind.TIME_CONSTANT) for term in setup.family.terms])
     kept = asked(setup) & ~np.array([term.kind is Kind.MAP for term in setup.family.terms])
     command = np.where(kept, learned, neutral(setup))

@@ -22,7 +22,7 @@ from vds_gz.study.identify.cross_validation import (
 )
 from vds_gz.study.identify.estimates import Array
 from vds_gz.study.identify.fit import Solution, residual_limits, robust, solve
-from vds_gz.study.identify.noise import Noise, first_noise, noise_of
+from vds_gz.study.identify.noise import Noise, first_noise, is_structured, noise_of
 from vds_gz.study.identify.problem.parameters import NO_LIMIT, Kind
 from vds_gz.study.identify.problem.simulation import Mask
 from vds_gz.study.identify.trials import Candidate, promising
@@ -92,8 +92,14 @@ def select(
     first, last = True, False
     entered: set[str] = set()
     while True:
-        open_ = [candidate for candidate in candidates if not (candidate.whole and candidate.name in entered)]
-        entering = _best(problem, open_, now, blocks, whole=first or last, last=last)
+        # Where nothing else entered, only whole actuators are left to try.
+        untried = [
+            candidate
+            for candidate in candidates
+            if (candidate.whole or not last) and not (candidate.whole and candidate.name in entered)
+        ]
+        whole = (first or last) and is_structured(problem, now.residuals)
+        entering = _best(problem, untried, now, blocks, whole=whole, last=last)
         first = False
         if entering is not None:
             candidate, trial = entering

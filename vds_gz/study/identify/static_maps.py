@@ -40,6 +40,8 @@ def with_static_maps(setup: Setup, reach: Mapping[str, Reach], fitted: Fitted) -
         actuation = setup.actuators.get(name)
         if fitted.fine or actuation is None or not actuation.gain or not actuation.dead_band:
             continue
+        if name == "drive" and "steering" not in setup.actuators and _turns(setup):
+            continue  # references of wheels are not the command
         index = {term.name: k for k, term in enumerate(setup.family.terms)}
         static = [index[actuation.gain], index[actuation.dead_band]]
         references = _references(setup, command)
@@ -55,6 +57,10 @@ def with_static_maps(setup: Setup, reach: Mapping[str, Reach], fitted: Fitted) -
             setup = replace(mapped, begin=np.where(maps, trial.solution.point, mapped.begin))
             fitted = trial
     return setup, fitted
+
+
+def _turns(setup: Setup) -> bool:
+    return any(np.any(signals.commands.records["yaw_rate"]) for signals in setup.recordings)
 
 
 def _fitted(mapped: Setup, limit: str, reach: Mapping[str, Reach], fitted: Fitted) -> tuple[Setup, Fitted]:

@@ -33,7 +33,7 @@ EXACT_BELOW = 5.0
 
 #: Coarse steps hide what else there is where less than this many times the resolution is left of a channel, or less
 #: than this of all.
-COARSE_HIDES_ONE, COARSE_HIDES_ALL = 1000.0, 4000.0
+COARSE_HIDES_ONE, COARSE_HIDES_ALL = 1000.0, 2000.0
 
 Advance = Callable[[str], object]
 
@@ -61,10 +61,13 @@ class Fitted(NamedTuple):
         return bool((left < COARSE_HIDES_ONE).any() or (left < COARSE_HIDES_ALL).all())
 
 
-def supported(setup: Setup, reach: Mapping[str, Reach], advance: Advance = lambda words: None) -> Fitted:
+def supported(
+    setup: Setup, reach: Mapping[str, Reach], advance: Advance = lambda words: None, *, coarsely: bool = False
+) -> Fitted:
     """The terms that predict, with a rough fit of them.
 
-    It is one of coarse steps; where nearly nothing is left, selection goes on in the vehicle's own steps.
+    It is one of coarse steps; where nearly nothing is left, selection goes on in the vehicle's own steps, unless
+    ``coarsely`` is set.
     """
     coarse = problem_of(setup, coarse_segments(setup), reach)
     always = asked(setup)
@@ -72,7 +75,7 @@ def supported(setup: Setup, reach: Mapping[str, Reach], advance: Advance = lambd
     first = select(coarse, usual, np.where(always, setup.begin, neutral(setup)), always, advance=advance)
     fitted = Fitted(coarse, first)
     candidates = [*(candidate for candidate in usual if not candidate.whole), *further]
-    if fitted.nearly_exact:
+    if fitted.nearly_exact and not coarsely:
         # What is left is no noise, so that chance proves nothing.
         candidates = [
             replace(candidate, significant=SIGNIFICANT, worthwhile=WORTHWHILE) for candidate in (*usual, *further)
