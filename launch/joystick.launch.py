@@ -62,7 +62,7 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     )
     if arguments["driver"] == "none":
         return [teleop]
-    require(f"driver:={arguments['driver']}", "joy", instead="driver:=none and a publisher of joy, or `vds-gz joy`")
+    require(f"driver:={arguments['driver']}", "joy", instead="driver:=none and a publisher of joy, or the live page")
     driver = Node(
         package="joy",
         executable=arguments["driver"],
