@@ -14,8 +14,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 
-from vds_gz.geometry.se3 import Transform
-from vds_gz.geometry.so3 import quaternion
+from vds_gz.geometry import Transform, quaternion
 from vds_gz.parameters.sensors import (
     Camera,
     Helios31,

@@ -18,7 +18,7 @@ from helpers.processes import Probe, Program
 import vds_gz
 from vds_gz.configuration import load_parameters
 from vds_gz.errors import ArgumentError
-from vds_gz.geometry.se3 import Transform
+from vds_gz.geometry import Transform
 from vds_gz.interface import topics
 from vds_gz.interface.conversions import stamp_ns
 from vds_gz.interface.topics import Topic

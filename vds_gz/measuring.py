@@ -4,7 +4,7 @@
 the public interface.
 """
 
-from vds_gz.geometry.se3 import Transform
+from vds_gz.geometry import Transform
 from vds_gz.interface.sensors.setup import SensorSetup, SingleTopicOutput
 from vds_gz.parameters.declaration import ParameterGroup, choice, flag, integer, real
 from vds_gz.parameters.sensors import kind, noise, place, rate, straight

@@ -19,7 +19,7 @@ from gazebo_worlds import stop
 
 from vds_gz.configuration import load_parameters
 from vds_gz.description.sdf import sdf
-from vds_gz.geometry.se3 import Transform
+from vds_gz.geometry import Transform
 from vds_gz.parameters.sensors import RgbdCamera, RplidarA2, SensorParameters
 from vds_gz.plant.gazebo.links import bindings
 from vds_gz.plant.gazebo.server import Spawn, populated

@@ -169,7 +169,7 @@ def test_nothing_of_the_whole_path_is_nearer(path, x, y):
 @settings(max_examples=300)
 def test_compiled_the_projection_has_the_same_bits(x, y, position, reach, path):
     pytest.importorskip("numba")
-    from vds_gz.compiling.linking import compiled
+    from vds_gz.compiling import compiled
 
     where = path.points, path.closed
     for function, arguments in (

@@ -10,7 +10,7 @@ from vds_gz.description.footprint import footprint_of
 from vds_gz.description.urdf_reader import DescriptionError
 from vds_gz.description.urdf_writer import urdf
 from vds_gz.errors import ArgumentError
-from vds_gz.geometry.so3 import angles, quaternion
+from vds_gz.geometry import angles, quaternion
 from vds_gz.interface import topics
 from vds_gz.interface.topics import Topic
 from vds_gz.nodes.other_vehicles import SILENCE, OtherVehicle, OtherVehicles

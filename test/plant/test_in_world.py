@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 from vds_gz.configuration import load_parameters, make_guarded_vehicle, make_vehicle
 from vds_gz.description.footprint import footprint_of
 from vds_gz.description.urdf_writer import urdf
-from vds_gz.geometry.attitude import Attitude
-from vds_gz.geometry.se2 import Pose
-from vds_gz.geometry.so3 import into_body
+from vds_gz.geometry import Attitude, Pose, into_body
 from vds_gz.parameters.autoware import slope_acceleration
 from vds_gz.plant.base import Level
 from vds_gz.plant.in_world import WorldPlant

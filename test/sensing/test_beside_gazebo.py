@@ -12,8 +12,7 @@ from helpers.allan import allan_deviation
 from helpers.simulation import NEEDS_GAZEBO, records
 
 from vds_gz.description.sdf import sdf
-from vds_gz.geometry.se3 import Transform
-from vds_gz.geometry.so3 import quaternion
+from vds_gz.geometry import Transform, quaternion
 from vds_gz.parameters.sensors import Gnss, Imu, SensorParameters
 from vds_gz.parameters.vehicles import BicycleParameters
 from vds_gz.sensing.body import BodyState

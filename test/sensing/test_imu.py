@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vds_gz.geometry.se3 import Transform
-from vds_gz.geometry.so3 import Vector, axes, into_body, quaternion
+from vds_gz.geometry import Transform, Vector, axes, into_body, quaternion
 from vds_gz.parameters.declaration import ParameterError
 from vds_gz.parameters.sensors import Imu
 from vds_gz.sensing.body import BodyState

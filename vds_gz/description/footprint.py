@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
 from vds_gz.description.urdf_reader import Robot, attribute, number, origin, vector
-from vds_gz.geometry.se3 import Transform
-from vds_gz.geometry.so3 import Vector, axes
+from vds_gz.geometry import Transform, Vector, axes
 from vds_gz.vehicle.model import VehicleGeometry
 
 #: A ball or a disc whose lowest point is so near to the ground stands on it [m], in parts of its radius.

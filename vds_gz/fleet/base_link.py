@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, NamedTuple
 
-from vds_gz.compiling.linking import compiled
+from vds_gz.compiling import compiled
 from vds_gz.fleet.columns import Columns
 from vds_gz.fleet.layout import Reals
 from vds_gz.vehicle.trigonometry import sine_cosine

@@ -11,7 +11,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from vds_gz.compiling.linking import compiled
+from vds_gz.compiling import compiled
 from vds_gz.errors import NUMBER, ArgumentError, Kind
 from vds_gz.fleet.callback import CallbackController
 from vds_gz.fleet.columns import Columns

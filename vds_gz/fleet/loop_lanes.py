@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from vds_gz.compiling.linking import outermost
+from vds_gz.compiling import outermost
 from vds_gz.fleet.columns import Columns
 from vds_gz.fleet.controllers.controller import Gains
 from vds_gz.fleet.lane import lane_of

@@ -7,7 +7,7 @@ from functools import cache, partial
 from types import FunctionType
 from typing import Any
 
-from vds_gz.compiling.linking import outermost, part
+from vds_gz.compiling import outermost, part
 from vds_gz.fleet.columns import Columns
 from vds_gz.fleet.controllers.controller import Gains
 from vds_gz.fleet.layout import Reals

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from vds_gz.compiling.linking import compiled
+from vds_gz.compiling import compiled
 from vds_gz.errors import ArgumentError
 from vds_gz.fleet.columns import Columns
 from vds_gz.fleet.fleet import Fleet

@@ -9,7 +9,7 @@ from functools import cache
 from types import FunctionType
 from typing import Any, cast
 
-from vds_gz.compiling.linking import Replacements, outermost, part
+from vds_gz.compiling import Replacements, outermost, part
 from vds_gz.fleet.lane import lane_of
 from vds_gz.fleet.layout import Flags, Layout, Reals, Wholes
 from vds_gz.vehicle.actuators import through_dead_time

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from vds_gz.compiling.linking import outermost, part
+from vds_gz.compiling import outermost, part
 from vds_gz.fleet.events import Events, begun_by, calibrate, next_event
 from vds_gz.fleet.layout import Reals, Wholes
 from vds_gz.fleet.program import NO_EXCEPTIONS

@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from vds_gz.compiling.linking import outermost, part
+from vds_gz.compiling import outermost, part
 from vds_gz.errors import ArgumentError
 from vds_gz.fleet.columns import Columns, no_such_number
 from vds_gz.fleet.threads import share

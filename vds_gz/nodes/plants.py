@@ -163,11 +163,11 @@ def make_link(graph: Graph, parameters: NodeParameters) -> GazeboLink:
 
         return TransportLink(parameters.gazebo)
     if name == "bridge":
-        from vds_gz.plant.gazebo.links.bridge import BridgeLink
+        from vds_gz.plant.gazebo.links.ros_links import BridgeLink
 
         return BridgeLink(graph, parameters.gazebo)
     if name == "ros2_control":
-        from vds_gz.plant.gazebo.links.ros2_control import Ros2ControlLink
+        from vds_gz.plant.gazebo.links.ros_links import Ros2ControlLink
 
         return Ros2ControlLink(graph, parameters.gazebo)
     raise LinkError(

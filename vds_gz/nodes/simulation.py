@@ -7,8 +7,7 @@ from operator import attrgetter
 from time import monotonic_ns
 
 from vds_gz.errors import VdsGzError
-from vds_gz.geometry.attitude import Attitude
-from vds_gz.geometry.se2 import Pose
+from vds_gz.geometry import Attitude, Pose
 from vds_gz.interface import topics
 from vds_gz.interface.commands import CommandInputs
 from vds_gz.interface.conversions import stamp_ns

@@ -12,9 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from vds_gz.errors import VdsGzError
-from vds_gz.geometry.attitude import Attitude
-from vds_gz.geometry.se2 import Pose
-from vds_gz.geometry.so3 import into_body, quaternion
+from vds_gz.geometry import Attitude, Pose, into_body, quaternion
 from vds_gz.interface.conversions import set_stamp, yaw_of
 from vds_gz.interface.initial_pose import FARTHEST, attitude_of
 from vds_gz.interface.messages import Vector3

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vds_gz.geometry.se2 import Pose
+from vds_gz.geometry import Pose
 from vds_gz.parameters.localization import LocalizationParameters
 from vds_gz.sensing.odometry import Odometry
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from vds_gz.geometry.se3 import Transform
-from vds_gz.geometry.so3 import Vector
+from vds_gz.geometry import Transform, Vector
 from vds_gz.vehicle.model import JointStates
 
 

@@ -8,8 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vds_gz.geometry.se3 import Transform
-from vds_gz.geometry.so3 import Quaternion, axes, quaternion, turned
+from vds_gz.geometry import Quaternion, Transform, axes, quaternion, turned
 from vds_gz.sensing.body import BodyState
 from vds_gz.world.shapes import Array
 

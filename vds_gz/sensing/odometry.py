@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from vds_gz.geometry.se2 import Pose
+from vds_gz.geometry import Pose
 from vds_gz.parameters.localization import LocalizationParameters
 
 

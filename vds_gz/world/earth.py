@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vds_gz.geometry.so3 import Vector
+from vds_gz.geometry import Vector
 from vds_gz.world.geodesy import NULL_ISLAND, Origin
 from vds_gz.world.xml_reader import Node
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from vds_gz.geometry.so3 import Vector
+from vds_gz.geometry import Vector
 
 #: Semi-major axis [m] and flattening of the ellipsoid of WGS 84.
 EQUATORIAL = 6378137.0

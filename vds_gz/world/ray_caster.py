@@ -199,6 +199,6 @@ class JoinedCaster:
 @cache
 def compiled_kernel(function: FunctionType) -> Callable[..., Any]:
     """A function of plain loops, compiled; other threads run meanwhile."""
-    from vds_gz.compiling.linking import compiled
+    from vds_gz.compiling import compiled
 
     return compiled(function, inlined=True, nogil=True, error_model="numpy")  # type: ignore[no-any-return]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from vds_gz.geometry.so3 import Vector
+from vds_gz.geometry import Vector
 from vds_gz.world.earth import GRAVITY
 from vds_gz.world.geodesy import NULL_ISLAND, Origin
 from vds_gz.world.packing import Thing

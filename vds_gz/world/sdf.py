@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vds_gz.geometry.so3 import Vector
+from vds_gz.geometry import Vector
 from vds_gz.world.earth import gravity_of, origin_of
 from vds_gz.world.frames import IDENTITY, Frames, pose_of
 from vds_gz.world.geodesy import Origin

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 from helpers.processes import Probe
 
-from vds_gz.geometry.se3 import Transform
-from vds_gz.geometry.so3 import quaternion
+from vds_gz.geometry import Transform, quaternion
 from vds_gz.interface import topics
 from vds_gz.interface.conversions import stamp_ns
 from vds_gz.interface.sensors.setup import sensor_outputs

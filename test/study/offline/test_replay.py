@@ -32,7 +32,7 @@ from vds_gz.study.offline.replay import BEGIN, Replay
 from vds_gz.study.offline.replay_bag import write_mcap
 from vds_gz.study.reading import run as recording
 from vds_gz.study.report.summary import summarize
-from vds_gz.vehicle.autoware.reports import actuation_status, steering_report
+from vds_gz.vehicle.autoware.state import actuation_status, steering_report
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.vehicle import Vehicle
 from vds_gz.world.load import load_world

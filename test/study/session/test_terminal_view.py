@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from vds_gz.geometry.se2 import Pose
+from vds_gz.geometry import Pose
 from vds_gz.interface import topics
 from vds_gz.ros.messages.factory import open_types
 from vds_gz.study.session.newest import Pair, Telemetry

@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vds_gz.parameters.autoware import MechanicalParameters, slope_acceleration
-from vds_gz.vehicle.autoware.reports import (
+from vds_gz.vehicle.autoware.state import (
     actuation_status,
     gear_report,
     has_actuation_status,
+    put,
     steering_report,
 )
-from vds_gz.vehicle.autoware.state import put
 from vds_gz.vehicle.command import (
     MAXIMUM,
     PEDALS,

@@ -8,7 +8,7 @@ from collections import Counter, deque
 from dataclasses import dataclass
 from typing import Any
 
-from vds_gz.geometry.se2 import Pose
+from vds_gz.geometry import Pose
 from vds_gz.interface import topics
 from vds_gz.interface.commands import Reference, whole_types
 from vds_gz.interface.conversions import stamp_ns, yaw_of

@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from vds_gz.geometry.se2 import Pose
+from vds_gz.geometry import Pose
 from vds_gz.study.session.newest import Pair, Telemetry
 
 if TYPE_CHECKING:

@@ -203,6 +203,6 @@ def _check_workers(client: Client, notify: Callable[[str], object]) -> None:
 
 def _use_one_thread() -> None:
     if find_spec("numba") is not None:
-        from vds_gz.compiling.threads import use_one_thread
+        from vds_gz.compiling import use_one_thread
 
         use_one_thread()

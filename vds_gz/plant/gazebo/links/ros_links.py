@@ -1,4 +1,4 @@
-"""What the links over ROS topics share: what Gazebo reports comes in, the helper process calls its services."""
+"""Links to Gazebo over ROS topics: through ros_gz_bridge, and through ros2_control. A helper process calls Gazebo's services."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from time import monotonic
 from typing import Any
 
 from vds_gz.description import gz_topics as topics
-from vds_gz.geometry.so3 import Quaternion, Vector
+from vds_gz.geometry import Quaternion, Vector
 from vds_gz.interface.conversions import stamp_ns
 from vds_gz.interface.messages import Clock
 from vds_gz.interface.topics import CLOCK_IN
@@ -108,3 +108,87 @@ class RosLink:
                 dict(zip(message.name, map(float, message.velocity), strict=True)),
             )
         )
+
+
+ACTUATORS = "actuator_msgs/msg/Actuators"
+
+
+class BridgeLink(RosLink):
+    """All joints in one ``actuator_msgs/Actuators``; `vds-gz model PRESET --format bridge` writes the bridge's file."""
+
+    name = "bridge"
+    lag_cause = (
+        "the bridge: give /clock a bridge of its own and cameras another; or a JointPositionController without "
+        "<use_velocity_commands>"
+    )
+
+    def __init__(self, graph: Graph, parameters: GazeboParameters) -> None:
+        """Announce the topic of commands; one command waits at most, since an older one is of no use."""
+        super().__init__(graph, parameters, topics.joint_state(parameters.model))
+        topic = parameters.actuators_topic or topics.actuators(parameters.model)
+        self._publisher = graph.publisher(topic, ACTUATORS, QoS(depth=1))
+        self._message = graph.message(ACTUATORS)
+
+    def send(self, velocities: Sequence[float], positions: Sequence[float]) -> None:
+        """All joints in one message, which Gazebo obeys in one step."""
+        self._message.velocity = self._filled(velocities)
+        self._message.position = self._filled(positions)
+        self._publisher.publish(self._message)
+        if self._helper.due():
+            self._message.velocity = self._graph.numbers(len(velocities))
+            standing = self._graph.serialize(self._message, ACTUATORS)
+            self._helper.note((self._publisher.topic, ACTUATORS, bytes(standing)))
+
+    def fault(self) -> str:
+        """What is wrong with the link itself."""
+        if not self._publisher.subscription_count():
+            return f"nobody listens to '{self._publisher.topic}'; does ros_gz_bridge run, with this topic?"
+        return self._helper.fault
+
+
+NUMBERS = "std_msgs/msg/Float64MultiArray"
+
+#: Where joint_state_broadcaster publishes with use_local_topics; without, it would meet our own joint_states.
+JOINT_STATES = "joint_state_broadcaster/joint_states"
+
+
+class Ros2ControlLink(RosLink):
+    """Wheels to a velocity controller and steering joints to a position controller, as two messages.
+
+    The controllers list the joints in the order of ``joint_states``. Both messages act in the next cycle of
+    ``controller_manager``; only when that begins between the two, one cycle lies between them.
+    """
+
+    name = "ros2_control"
+    lag_cause = (
+        "gz_ros2_control's position interface, which lags by T = 1/(position_proportional_gain * update_rate), "
+        "0.1 s as shipped: set position_proportional_gain to 1.0 and update_rate to 500 or more"
+    )
+
+    def __init__(self, graph: Graph, parameters: GazeboParameters) -> None:
+        """Announce the topics of commands."""
+        super().__init__(graph, parameters, JOINT_STATES)
+        self._velocities = graph.publisher(parameters.velocity_commands_topic, NUMBERS, QoS(depth=1))
+        self._positions = graph.publisher(parameters.position_commands_topic, NUMBERS, QoS(depth=1))
+        self._message = graph.message(NUMBERS)
+        self._steers = False
+
+    def send(self, velocities: Sequence[float], positions: Sequence[float]) -> None:
+        """Steering first: should a cycle begin between the two, the wheels still turn as they did."""
+        self._steers = bool(positions)
+        for publisher, values in ((self._positions, positions), (self._velocities, velocities)):
+            if values:
+                self._message.data = self._filled(values)
+                publisher.publish(self._message)
+        if self._helper.due():
+            self._message.data = self._graph.numbers(len(velocities))
+            standing = self._graph.serialize(self._message, NUMBERS)
+            self._helper.note((self._velocities.topic, NUMBERS, bytes(standing)))
+
+    def fault(self) -> str:
+        """What is wrong with the link itself."""
+        needed = [self._velocities, self._positions] if self._steers else [self._velocities]
+        for publisher in needed:
+            if not publisher.subscription_count():
+                return f"nobody listens to '{publisher.topic}'; is this forward_command_controller loaded and active?"
+        return self._helper.fault

@@ -1,22 +1,20 @@
-"""What numba compiled, kept on disk in the user's cache folder, so that the next process need not compile it.
-
-numba has such a cache of its own, which heeds the file of the outermost function only. A model's step is spread over
-files, of other packages too, so here a result is found by its content: by the code of the function and of all that it
-calls, and the constants that they use. What has changed has another name, so nothing is ever stale, and processes that
-save at once do not get in each other's way. Where nothing can be written, each process compiles, as without a cache.
-"""
+"""Functions compiled by numba: linked from other compiled ones, and kept on disk between runs."""
 
 from __future__ import annotations
 
 import contextlib
+import dis
 import hashlib
 import pickle
 import sys
 import uuid
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterator
+from functools import cache
+from itertools import chain
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
-from typing import Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numba
 import numpy as np
@@ -154,3 +152,76 @@ def codes(code: CodeType) -> Iterator[CodeType]:
     for one in code.co_consts:
         if isinstance(one, CodeType):
             yield from codes(one)
+
+
+#: Coefficients of a derived model are records that begin with the fields of the base model's. numba may call functions
+#: with them that it has compiled for the base model; the layout is the same.
+warnings.filterwarnings("ignore", ".* has been considered a subtype of ", numba.errors.NumbaExperimentalFeatureWarning)
+
+
+@cache
+def compiled(function: FunctionType, *, inlined: bool = False, **options: bool | str) -> Any:
+    """A function, and all functions that it calls by their names, compiled by numba or read from the cache on disk.
+
+    Args:
+        function: Plain loops over numbers and arrays.
+        inlined: Have the code of the functions that it calls within its own; for many calls of small ones.
+        options: Of ``numba.njit``.
+    """
+    return _kept(_linked(function, inlined), **options)
+
+
+#: Functions, each with another one to be called in its place.
+Replacements: TypeAlias = "tuple[tuple[FunctionType, FunctionType], ...]"
+
+
+@cache
+def _linked(
+    function: FunctionType, inlined: bool = False, replaced: Replacements = (), **options: bool | str
+) -> FunctionType:
+    """A copy of a function which calls, instead of the functions that it calls by their names, compiled ones."""
+    names = dict(function.__globals__)
+    for instruction in chain.from_iterable(map(dis.get_instructions, codes(function.__code__))):
+        called = names.get(instruction.argval) if instruction.opname == "LOAD_GLOBAL" else None
+        if isinstance(called, FunctionType):
+            names[instruction.argval] = part(dict(replaced).get(called, called), inlined, replaced, **options)
+    copy = FunctionType(function.__code__, names, function.__name__, function.__defaults__, function.__closure__)
+    copy.__qualname__ = _unmistakable(copy)
+    return copy
+
+
+@cache
+def part(function: FunctionType, inlined: bool = False, replaced: Replacements = (), **options: bool | str) -> Any:
+    """A function for compiled ones to call; what is compiled of it is kept as a part of theirs.
+
+    Args:
+        function: Plain arithmetic over numbers and attributes.
+        inlined: Have it, and all that it calls, within the code of what calls it.
+        replaced: Functions that it calls, itself or through others, and what is called in their place.
+        options: Of ``numba.njit``, for all of them.
+    """
+    return numba.njit(forceinline=inlined, **options)(_linked(function, inlined, replaced, **options))
+
+
+def outermost(run: Callable[..., None], **options: bool | str) -> Any:
+    """A function that calls compiled ones, compiled itself."""
+    assert isinstance(run, FunctionType)
+    run.__qualname__ = _unmistakable(run)
+    return _kept(run, **options)
+
+
+def _unmistakable(function: FunctionType) -> str:
+    """A name that no function of other content has: numba's libraries find functions by their names."""
+    return f"{function.__qualname__}_{fingerprint(function)[:16]}"
+
+
+def _kept(function: FunctionType, **options: bool | str) -> Any:
+    """A function, compiled by numba or read from the cache on disk."""
+    dispatcher = numba.njit(**options)(function)
+    dispatcher._cache = DiskCache(f"{fingerprint(function)} {options}")
+    return dispatcher
+
+
+def use_one_thread() -> None:
+    """Let what this thread calls from now on start no other threads: whoever calls it has its own processes."""
+    numba.set_num_threads(1)

@@ -1,8 +1,14 @@
-"""Space: orientations (the group SO(3)), as unit quaternions (x, y, z, w), which is how Gazebo and ROS have them."""
+"""Poses in the plane, SE(2), and in space, SE(3); rotations as unit quaternions (x, y, z, w)."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 Vector = tuple[float, float, float]
 Quaternion = tuple[float, float, float, float]
@@ -116,3 +122,78 @@ def turned(before: Quaternion, after: Quaternion) -> Vector:
         return 0.0, 0.0, 0.0
     angle = 2.0 * math.atan2(sine, cosine) if cosine >= 0.0 else -2.0 * math.atan2(sine, -cosine)
     return x / sine * angle, y / sine * angle, z / sine * angle
+
+
+@dataclass(frozen=True, slots=True)
+class Attitude:
+    """How base_link stands out of the plane, and how it leaves it: what a pose and a velocity in the plane leave out.
+
+    It is turned by its heading about z, then by ``pitch`` about the new y, nose down positive, then by ``roll`` about
+    the new x, as in REP-103.
+
+    Attributes:
+        z: Height in the map [m].
+        roll, pitch: [rad].
+        v_z, roll_rate, pitch_rate: Along its own z axis [m/s], about its own x and y axes [rad/s].
+    """
+
+    z: float = 0.0
+    roll: float = 0.0
+    pitch: float = 0.0
+    v_z: float = 0.0
+    roll_rate: float = 0.0
+    pitch_rate: float = 0.0
+
+
+#: A coordinate [m], or those of many points.
+Coordinate = TypeVar("Coordinate", float, "NDArray[np.float64]")
+
+
+@dataclass(frozen=True, slots=True)
+class Pose:
+    """A pose in the plane, or the transform that it stands for [m, m, rad]."""
+
+    x: float = 0.0
+    y: float = 0.0
+    heading: float = 0.0
+
+    def apply(self, x: Coordinate, y: Coordinate) -> tuple[Coordinate, Coordinate]:
+        """Points of this frame [m] in the frame that this one is given in."""
+        cosine, sine = math.cos(self.heading), math.sin(self.heading)
+        return self.x + cosine * x - sine * y, self.y + sine * x + cosine * y
+
+    def then(self, step: Pose) -> Pose:
+        """This transform followed by another one in its frame."""
+        return Pose(*self.apply(step.x, step.y), self.heading + step.heading)
+
+    def inverse(self) -> Pose:
+        """The transform that undoes this one."""
+        cosine, sine = math.cos(self.heading), math.sin(self.heading)
+        return Pose(-cosine * self.x - sine * self.y, sine * self.x - cosine * self.y, -self.heading)
+
+    def seen_from(self, origin: Pose) -> Pose:
+        """This pose in the frame of another one."""
+        return origin.inverse().then(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Transform:
+    """A pose in space, or the transform that it stands for: position [m] and orientation."""
+
+    position: Vector = (0.0, 0.0, 0.0)
+    orientation: Quaternion = IDENTITY
+
+    def then(self, step: Transform) -> Transform:
+        """This transform followed by another one in its frame."""
+        return Transform(self.apply(step.position), product(self.orientation, step.orientation))
+
+    def inverse(self) -> Transform:
+        """The transform that undoes this one."""
+        back = inverse(self.orientation)
+        x, y, z = into_world(back, self.position)
+        return Transform((-x, -y, -z), back)
+
+    def apply(self, point: Vector) -> Vector:
+        """A point of this frame [m] in the frame that this one is given in."""
+        (x, y, z), (dx, dy, dz) = self.position, into_world(self.orientation, point)
+        return x + dx, y + dy, z + dz
