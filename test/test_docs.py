@@ -34,7 +34,7 @@ from vds_gz.parameters.declaration import describe
 from vds_gz.parameters.teleop import JoystickParameters, KeyParameters
 from vds_gz.ros.arguments import parse
 from vds_gz.world.load import load_world
-from vds_gz.world.moving import read_obstacles
+from vds_gz.world.surroundings import read_obstacles
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sessions.PAGES

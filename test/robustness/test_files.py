@@ -38,7 +38,7 @@ from vds_gz.study.sweep.plan_file import read_sweep
 from vds_gz.vehicle.catalogue import models
 from vds_gz.web.messages import read as read_page_message
 from vds_gz.world.load import load_world
-from vds_gz.world.moving import read_obstacles
+from vds_gz.world.surroundings import read_obstacles
 
 SEED = 21
 

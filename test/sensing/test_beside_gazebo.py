@@ -19,7 +19,7 @@ from vds_gz.sensing.body import BodyState
 from vds_gz.sensing.gnss import GnssModel
 from vds_gz.sensing.imu import ImuModel
 from vds_gz.vehicle.catalogue import models
-from vds_gz.world.earth import GRAVITY
+from vds_gz.world.geodesy import GRAVITY
 from vds_gz.world.load import load_world
 
 pytestmark = NEEDS_GAZEBO

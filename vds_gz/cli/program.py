@@ -13,8 +13,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 import vds_gz
-from vds_gz.ros.programs import WRONG_USE, CommandLine, complain, nearest
-from vds_gz.ros.stopping import ends_at_once
+from vds_gz.ros.programs import WRONG_USE, CommandLine, complain, ends_at_once, nearest
 
 #: Module, function and what it does, by the name of the subcommand.
 COMMANDS = {

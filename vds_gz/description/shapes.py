@@ -9,7 +9,7 @@ import numpy as np
 from vds_gz.description.footprint import half_sizes, parts_of
 from vds_gz.description.urdf_reader import Robot
 from vds_gz.geometry import Transform, axes
-from vds_gz.world.frames import matrix
+from vds_gz.world.geometry_reader import matrix
 from vds_gz.world.packing import Thing
 from vds_gz.world.shapes import Array, Box, Cylinder, Shape, sphere
 

@@ -18,10 +18,9 @@ from vds_gz.configuration import NODE_NAME
 from vds_gz.environments.task import Driving
 from vds_gz.errors import ArgumentError
 from vds_gz.fleet.layout import kinds_of
-from vds_gz.parameters.declaration import Description, describe
+from vds_gz.parameters.declaration import Description, Override, describe
 from vds_gz.parameters.intervals import read_intervals
 from vds_gz.parameters.load import checked, proper_name, replaced
-from vds_gz.parameters.override import Override
 
 
 def is_number(value: object) -> TypeGuard[float]:

@@ -11,8 +11,7 @@ from vds_gz.parameters.teleop import JoystickParameters, load
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.graph import Graph
-from vds_gz.ros.programs import DONE, CommandLine, command
-from vds_gz.ros.stopping import LONGEST_SLEEP, StopRequest, on_signals
+from vds_gz.ros.programs import DONE, LONGEST_SLEEP, CommandLine, StopRequest, command, on_signals
 from vds_gz.teleop.joystick import Teleop
 
 NODE_NAME = "joystick_teleop"

@@ -20,7 +20,7 @@ from vds_gz.nodes.sensors import Sensors
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.plant.base import Plant
 from vds_gz.ros.graph import Graph, Severity
-from vds_gz.ros.stopping import LONGEST_SLEEP, StopRequest
+from vds_gz.ros.programs import LONGEST_SLEEP, StopRequest
 from vds_gz.vehicle.command import STOP, TWIST, Command
 from vds_gz.vehicle.vehicle import NANOSECONDS, Motion
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from vds_gz.parameters.declaration import (
+    Override,
     ParameterError,
     ParameterGroup,
     choice,
@@ -18,7 +19,6 @@ from vds_gz.parameters.declaration import (
     text,
 )
 from vds_gz.parameters.load import Group, checked, replaced
-from vds_gz.parameters.override import Override
 
 OUTPUTS = ("ackermann", "twist", "twist_stamped", "steering_and_velocity")
 _OUTPUT = (

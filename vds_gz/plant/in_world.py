@@ -1,4 +1,4 @@
-"""How a vehicle stands on the ground of a scene."""
+"""The kinematic plant in a world: the vehicle stands on the scene's ground and meets what is in its way."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from vds_gz.geometry import Pose
-from vds_gz.parameters.localization import LocalizationParameters
+from vds_gz.parameters.node import LocalizationParameters
 
 
 class Odometry:

@@ -17,7 +17,7 @@ from vds_gz.interface.vehicle_status import VehicleTime
 from vds_gz.parameters.declaration import describe
 from vds_gz.parameters.teleop import KeyParameters
 from vds_gz.ros.graph import Graph
-from vds_gz.ros.stopping import StopRequest
+from vds_gz.ros.programs import StopRequest
 from vds_gz.teleop.outputs import STANDSTILL, STOPS, CommandOutput, Drive
 
 if TYPE_CHECKING:

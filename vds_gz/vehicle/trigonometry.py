@@ -71,7 +71,11 @@ def direction(y: float, x: float) -> float:
 
 
 def exponential(x: float) -> float:
-    """The exponential of a number below 709, within one unit of the last digit."""
+    """The exponential of a number below 709, within one unit of the last digit.
+
+    Sources: Sun's fdlibm (e_exp.c) for the polynomial; Cody and Waite, Software Manual for the Elementary Functions
+    (1980), for the reduction by a logarithm of 2 in two parts.
+    """
     if x < -746.0:
         return 0.0
     doublings = (x * 1.44269504088896338700 + 6755399441055744.0) - 6755399441055744.0

@@ -14,8 +14,7 @@ import numpy as np
 
 from vds_gz.world import bvh, vectorised
 from vds_gz.world.intersection import HALF_SPACE
-from vds_gz.world.normals import normals
-from vds_gz.world.packing import Thing, packed
+from vds_gz.world.packing import Thing, normals, packed
 from vds_gz.world.shapes import Array, Indices
 
 #: What a ray meets that meets nothing.

@@ -18,8 +18,7 @@ from vds_gz.parameters.sensors import Gnss, Imu, SensorParameters
 from vds_gz.sensing.body import BodyState
 from vds_gz.sensing.imu import ImuModel
 from vds_gz.sensing.sensor import SensorOutput
-from vds_gz.world.earth import GRAVITY
-from vds_gz.world.geodesy import Origin
+from vds_gz.world.geodesy import GRAVITY, Origin
 from vds_gz.world.ray_caster import RayCaster
 from vds_gz.world.scene import Scene
 

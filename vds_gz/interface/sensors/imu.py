@@ -10,7 +10,7 @@ from vds_gz.parameters.sensors import Imu
 from vds_gz.sensing.body import BodyState
 from vds_gz.sensing.imu import ImuModel, noise_models
 from vds_gz.sensing.sensor import GazeboSide, SensorType, Stream
-from vds_gz.world.earth import GRAVITY
+from vds_gz.world.geodesy import GRAVITY
 from vds_gz.world.scene import Scene
 
 DATA = Stream("data", "sensor_msgs/msg/Imu", "imu", "gz.msgs.IMU")

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from vds_gz.geometry import Attitude, Vector, angles, between, into_body, turned
 from vds_gz.parameters.declaration import describe
-from vds_gz.parameters.gazebo import GazeboParameters
+from vds_gz.parameters.node import GazeboParameters
 from vds_gz.plant.base import Level
 from vds_gz.plant.gazebo.links.base import Alive, JointReadings, Placement, Seen, Tick
 from vds_gz.vehicle.vehicle import Motion

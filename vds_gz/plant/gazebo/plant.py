@@ -8,7 +8,7 @@ from time import monotonic
 
 from vds_gz.geometry import Attitude, Pose, Quaternion, Vector, angles, into_body, quaternion
 from vds_gz.parameters.autoware import GRAVITY
-from vds_gz.parameters.gazebo import GazeboParameters, joint_map
+from vds_gz.parameters.node import GazeboParameters, joint_map
 from vds_gz.plant.base import Level, Plant, Status, Velocity, body_state
 from vds_gz.plant.gazebo.links.base import GazeboLink, Inbox, JointReadings, Placement, Tick
 from vds_gz.plant.gazebo.monitoring import History, LagEstimator, LinkHealth, allowed, configured, summary

@@ -13,9 +13,9 @@ import numpy as np
 
 import vds_gz
 from vds_gz.bags.connection import may_be_bag
+from vds_gz.parameters.declaration import Override
 from vds_gz.parameters.intervals import Interval
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.parameters.override import Override
 from vds_gz.study.identify.estimates import Estimate
 from vds_gz.study.identify.exports import Numbers, overrides
 from vds_gz.study.identify.identification import identify

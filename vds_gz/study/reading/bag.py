@@ -14,8 +14,8 @@ import numpy as np
 
 from vds_gz.bags.connection import BagError
 from vds_gz.bags.reader import open_bag
+from vds_gz.errors import UnknownTypeError
 from vds_gz.interface.commands import GEAR_COMMAND
-from vds_gz.ros.errors import UnknownTypeError
 from vds_gz.study.reading.clean import clean, note_pieces, unwrapped
 from vds_gz.study.reading.clocks import measured_time
 from vds_gz.study.reading.columns import Column, read_columns

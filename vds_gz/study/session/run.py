@@ -16,10 +16,10 @@ from vds_gz.bags.recorder import Recorder
 from vds_gz.errors import FailureError
 from vds_gz.interface import topics
 from vds_gz.interface.commands import autoware_topics, vehicle_topics
-from vds_gz.parameters.override import Override
+from vds_gz.parameters.declaration import Override
 from vds_gz.ros.arguments import Arguments
 from vds_gz.ros.factory import open_graph
-from vds_gz.ros.stopping import StopRequest
+from vds_gz.ros.programs import StopRequest
 from vds_gz.study.session.newest import Telemetry
 from vds_gz.study.session.terminal_view import View, open_view
 

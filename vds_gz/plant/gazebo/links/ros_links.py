@@ -1,4 +1,4 @@
-"""Links to Gazebo over ROS topics: through ros_gz_bridge, and through ros2_control. A helper process calls Gazebo's services."""
+"""Links to Gazebo over ROS topics, through ros_gz_bridge or ros2_control; a helper process calls Gazebo's services."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from vds_gz.geometry import Quaternion, Vector
 from vds_gz.interface.conversions import stamp_ns
 from vds_gz.interface.messages import Clock
 from vds_gz.interface.topics import CLOCK_IN
-from vds_gz.parameters.gazebo import GazeboParameters
+from vds_gz.parameters.node import GazeboParameters
 from vds_gz.plant.gazebo.links import world_services
 from vds_gz.plant.gazebo.links.base import Alive, Inbox, JointReadings, Placement, Tick
 from vds_gz.plant.gazebo.links.helper_process import Helper
