@@ -25,7 +25,7 @@ from vds_gz.launching.actions import (
 )
 from vds_gz.launching.vehicle import Vehicle, on_simulation_time
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.sensing.catalogue import SensorTypes
+from vds_gz.sensing.sensor import SensorTypes
 from vds_gz.share import share
 
 #: The parameter file of the vehicle, for each file of parameters for Nav2.

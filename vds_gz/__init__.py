@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from vds_gz.fleet.callback import ControllerError
     from vds_gz.fleet.closed_loop import ClosedLoop
     from vds_gz.fleet.fleet import Fleet
-    from vds_gz.fleet.path import Path
-    from vds_gz.fleet.path_file import read_path
+    from vds_gz.fleet.path import Path, read_path
     from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
     from vds_gz.parameters.controllers import (
         ControllerParameters,
@@ -123,8 +122,7 @@ _HOMES = {
     "vds_gz.vehicle.vehicle": ("Vehicle", "Motion"),
     "vds_gz.fleet.fleet": ("Fleet",),
     "vds_gz.fleet.closed_loop": ("ClosedLoop",),
-    "vds_gz.fleet.path": ("Path",),
-    "vds_gz.fleet.path_file": ("read_path",),
+    "vds_gz.fleet.path": ("Path", "read_path"),
     "vds_gz.fleet.callback": ("ControllerError",),
     "vds_gz.parameters.controllers": (
         "PurePursuitParameters",

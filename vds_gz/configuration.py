@@ -11,7 +11,7 @@ from vds_gz.parameters import load
 from vds_gz.parameters.declaration import Override
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.yaml_reader import read_parameter_file
-from vds_gz.sensing.catalogue import SensorTypes
+from vds_gz.sensing.sensor import SensorTypes
 from vds_gz.share import share
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.guarded import AnyGuardedVehicle, GuardedVehicle

@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vds_gz.errors import VdsGzError
-from vds_gz.fleet.path import Path, PathError
-from vds_gz.fleet.path_file import read_path
-from vds_gz.fleet.projection import HEADING, locate, point_at, project, radius_at, speed_at, value_at
+from vds_gz.fleet.path import Path, PathError, read_path
+from vds_gz.fleet.tracking import HEADING, locate, point_at, project, radius_at, speed_at, value_at
 
 
 def on_circle(count: int, radius: float = 5.0, turns: float = 1.0):

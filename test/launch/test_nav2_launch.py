@@ -21,7 +21,7 @@ from vds_gz.launching.actions import LaunchError
 from vds_gz.parameters.load import load
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.yaml_reader import read_parameter_file
-from vds_gz.sensing.catalogue import SensorTypes
+from vds_gz.sensing.sensor import SensorTypes
 from vds_gz.share import share
 from vds_gz.vehicle.catalogue import models
 

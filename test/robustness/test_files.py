@@ -22,7 +22,7 @@ from vds_gz.configuration import load_parameters, parameters_of
 from vds_gz.description.outline import outline_of
 from vds_gz.description.shapes import things_of
 from vds_gz.errors import VdsGzError
-from vds_gz.fleet.path_file import read_path
+from vds_gz.fleet.path import read_path
 from vds_gz.interface import topics
 from vds_gz.nodes.preparation import description
 from vds_gz.parameters import maps, teleop

@@ -19,7 +19,7 @@ from vds_gz.parameters.node import LINKS, NodeParameters
 from vds_gz.plant.gazebo.server import Server, Spawn, populated
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.programs import LONGEST_SLEEP, CommandLine, StopRequest, command, on_signals
-from vds_gz.sensing.catalogue import SensorTypes
+from vds_gz.sensing.sensor import SensorTypes
 from vds_gz.vehicle.catalogue import models
 from vds_gz.world.load import world_file
 

@@ -26,7 +26,7 @@ from vds_gz.parameters.declaration import Override
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.ros.arguments import Arguments, parse
 from vds_gz.ros.programs import DONE, CommandLine, command, on_signals
-from vds_gz.sensing.catalogue import SensorTypes
+from vds_gz.sensing.sensor import SensorTypes
 from vds_gz.share import share
 from vds_gz.study.reading.run import read
 from vds_gz.study.recording import Recording, RecordingError

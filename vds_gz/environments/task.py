@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from vds_gz.configuration import load_parameters
 from vds_gz.errors import ArgumentError
-from vds_gz.fleet.base_link import BaseLinks
+from vds_gz.fleet.layout import BaseLinks
 from vds_gz.parameters.declaration import ParameterGroup
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.vehicle.catalogue import models

@@ -37,8 +37,8 @@ from vds_gz.environments.task import (
     driving_of,
 )
 from vds_gz.errors import ArgumentError
-from vds_gz.fleet.base_link import BaseLinks, base_links
 from vds_gz.fleet.fleet import Fleet
+from vds_gz.fleet.layout import BaseLinks, base_links
 
 #: Weight of an action's change in the reward.
 CHANGE_WEIGHT = 0.1

@@ -16,7 +16,7 @@ from vds_gz.parameters.node import NodeParameters
 from vds_gz.plant.base import LinkError, Plant
 from vds_gz.plant.kinematic import KinematicPlant
 from vds_gz.ros.graph import Graph, Severity
-from vds_gz.sensing.catalogue import needs_of
+from vds_gz.sensing.sensor import needs_of
 from vds_gz.vehicle.model import AnyModel
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from vds_gz.geometry import Pose
 from vds_gz.parameters.node import LocalizationParameters
-from vds_gz.sensing.odometry import Odometry
+from vds_gz.sensing.localization import Odometry
 
 #: Standard deviations of x, y [m] and heading [rad].
 Deviations = tuple[float, float, float]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from vds_gz.geometry import Vector
 from vds_gz.parameters.sensors import Gnss, fix_regions
 from vds_gz.sensing.body import BodyState
-from vds_gz.sensing.gaussian import Noise, NoiseModel, generator
+from vds_gz.sensing.noise import Noise, NoiseModel, generator
 from vds_gz.world.geodesy import NULL_ISLAND, LocalFrame, Origin
 
 

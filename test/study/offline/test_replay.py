@@ -25,7 +25,7 @@ from vds_gz.parameters.vehicles import BicycleParameters, OmniParameters
 from vds_gz.parameters.yaml_reader import read_parameter_file
 from vds_gz.plant.in_world import plant_in_world
 from vds_gz.ros.messages.factory import open_types
-from vds_gz.sensing.noise import Measurement, MeasurementNoise
+from vds_gz.sensing.localization import Measurement, MeasurementNoise
 from vds_gz.share import share
 from vds_gz.study.compare.sources import commands_of
 from vds_gz.study.offline.replay import BEGIN, Replay

@@ -21,8 +21,7 @@ from dataclasses import dataclass
 
 from vds_gz.compiling import compiled
 from vds_gz.fleet.controllers.controller import Controller, Plant, command_curvature
-from vds_gz.fleet.projection import CURVATURE, value_at
-from vds_gz.fleet.tracking import Course, Following, Tracking
+from vds_gz.fleet.tracking import CURVATURE, Course, Following, Tracking, value_at
 from vds_gz.parameters.controllers import LqrParameters
 from vds_gz.vehicle.command import Command
 from vds_gz.vehicle.model import MotionState

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vds_gz.commandlog.log import CommandLog, CommandLogError
-from vds_gz.fleet.base_link import BaseLinks, base_links
 from vds_gz.fleet.fleet import Fleet
+from vds_gz.fleet.layout import BaseLinks, base_links
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.study.sweep.measures import DIFFERENCES, OPEN_LOOP, measures_of
 from vds_gz.vehicle.catalogue import models

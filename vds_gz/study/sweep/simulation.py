@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from vds_gz.commandlog.log import CommandLog
 from vds_gz.fleet import closed_loop
+from vds_gz.fleet.controllers import controller_named
 from vds_gz.fleet.controllers.controller import Controller
-from vds_gz.fleet.controllers.registry import controller_named
 from vds_gz.fleet.fleet import Fleet
 from vds_gz.fleet.tracking import FINISHED, RUNNING
 from vds_gz.parameters.controllers import ControllerParameters

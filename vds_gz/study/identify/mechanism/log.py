@@ -173,8 +173,7 @@ class MechanismLog:
             begins: Initial angle, rate and controller's integral, (steerings, stretches, 3).
         """
         from vds_gz.compiling import compiled
-        from vds_gz.fleet.program import NO_EXCEPTIONS
-        from vds_gz.fleet.threads import share
+        from vds_gz.fleet.program import NO_EXCEPTIONS, share
         from vds_gz.vehicle.compiled import records
 
         count = len(begins)
