@@ -26,13 +26,12 @@ from vds_gz.vehicle.command import (
     Command,
     ackermann,
     control,
-    fault,
     gear,
     pedals,
     twist,
 )
 from vds_gz.vehicle.vehicle import NANOSECONDS as SECOND
-from vds_gz.vehicle.vehicle import Vehicle
+from vds_gz.vehicle.vehicle import Vehicle, fault
 
 every_model = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
 both = pytest.mark.parametrize("compatibility", ["physical", "autoware"])
