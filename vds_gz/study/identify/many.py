@@ -24,8 +24,7 @@ from vds_gz.study.progress import Advance, ignore
 from vds_gz.study.reading.bag import read_bag
 from vds_gz.study.reading.table import read_csv
 from vds_gz.study.signals import SignalError, Signals
-from vds_gz.study.workers.outcome import Failed
-from vds_gz.study.workers.tasks import Workers, do_tasks
+from vds_gz.study.workers import Failed, Workers, do_tasks
 from vds_gz.vehicle.catalogue import models
 
 #: The results of the recordings, one a line, in the order in which they were completed.

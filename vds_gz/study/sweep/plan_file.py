@@ -23,11 +23,20 @@ from vds_gz.parameters.declaration import Description, describe
 from vds_gz.parameters.intervals import Interval, read_intervals
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.study.sweep.analysis import check_expected
-from vds_gz.study.sweep.case import Case, ClosedLoop, Driving, cases_of
 from vds_gz.study.sweep.entry import Entry, SweepFileError, composed, within
-from vds_gz.study.sweep.measures import CLOSED_LOOP, OPEN_LOOP, measures_of
+from vds_gz.study.sweep.open_loop import CLOSED_LOOP, OPEN_LOOP, measures_of
 from vds_gz.study.sweep.sampling import Grid, Samples, Space, Uniform, Variation
-from vds_gz.study.sweep.simulation import ADDITIONAL_DEAD_TIME, CONTROLLER, START, STARTS, vehicle_parameters
+from vds_gz.study.sweep.simulation import (
+    ADDITIONAL_DEAD_TIME,
+    CONTROLLER,
+    START,
+    STARTS,
+    Case,
+    ClosedLoop,
+    Driving,
+    cases_of,
+    vehicle_parameters,
+)
 from vds_gz.study.sweep.sweep import Sweep
 
 T = TypeVar("T")
