@@ -1,10 +1,11 @@
-"""The newest of everything that a vehicle sends, for eyes: decoded when it is looked at and not before."""
+"""What a vehicle does during a run: its newest messages, decoded only when they are shown, as a line of text."""
 
 from __future__ import annotations
 
 import math
+import shutil
+import sys
 import time
-from collections import Counter, deque
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,11 +16,11 @@ from vds_gz.interface.conversions import stamp_ns, yaw_of
 from vds_gz.ros.messages.factory import open_types
 from vds_gz.vehicle.catalogue import actuator_kind
 
-#: Rates and the real-time factor are means over this time [s].
+#: The real-time factor is a mean over this time [s].
 WINDOW = 1.0
 
-#: A point of the path is kept every so many metres, and so many of them.
-PATH_STEP, PATH_LENGTH = 0.03, 4000
+#: Between two lines on a terminal, where one takes the place of the last, and elsewhere [s].
+TERMINAL_PERIOD, LINE_PERIOD = 0.1, 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,26 +33,20 @@ class Pair:
     actual: float | None
 
 
-class Telemetry:
-    """Takes raw messages and tells what they say now.
+class RunMonitor:
+    """Takes raw messages and shows what they say now.
 
     Attributes:
         pose: The vehicle's.
-        path: Where it has been [m].
-        rates: Messages per second by topic.
         real_time_factor: The vehicle's seconds per second; NaN while unknown.
         refused: Messages that the vehicle refused, in all.
-        verdict: What its diagnostics say.
     """
 
     def __init__(self) -> None:
         """Nothing is known yet."""
         self.pose = Pose(0.0, 0.0, 0.0)
-        self.path: deque[tuple[float, float]] = deque(maxlen=PATH_LENGTH)
-        self.rates: dict[str, float] = {}
         self.real_time_factor = math.nan
         self.refused = 0
-        self.verdict = ""
         self._types = open_types()
         self._commands = {one.topic.name: one for one in whole_types() if not one.variant}
         shown = (*topics.VEHICLE, *(one.topic for one in self._commands.values()))
@@ -59,7 +54,7 @@ class Telemetry:
         self._raw: dict[str, bytes] = {}
         self._messages: dict[str, Any] = {}
         self._command = ""
-        self._counts: Counter[str] = Counter()
+        self._next_line = 0.0
         self._window: tuple[float, int] | None = None
         self._first_stamp: int | None = None
         self._stamp = 0
@@ -69,7 +64,6 @@ class Telemetry:
         if topic not in self._shown:
             return
         self._raw[topic] = data
-        self._counts[topic] += 1
         if topic in self._commands:
             self._command = topic
 
@@ -82,7 +76,34 @@ class Telemetry:
             self._update_pose()
         if topics.DIAGNOSTICS.name in fresh:
             self._update_diagnostics()
-        self._update_rates()
+        self._update_real_time_factor()
+
+    def show(self) -> None:
+        """Print a line, if it is time; to be called often. On a terminal it takes the place of the last one."""
+        now = time.monotonic()
+        if now < self._next_line:
+            return
+        terminal = sys.stdout.isatty()
+        self._next_line = now + (TERMINAL_PERIOD if terminal else LINE_PERIOD)
+        self.update()
+        if terminal:
+            print(f"\r{self.line()[: shutil.get_terminal_size().columns - 1]}\x1b[K", end="", flush=True)
+        else:
+            print(self.line(), flush=True)
+
+    def close(self) -> None:
+        """Leave the last line on a terminal."""
+        if sys.stdout.isatty():
+            print(flush=True)
+
+    def line(self) -> str:
+        """What the vehicle does now."""
+        pairs = "  ".join(f"{pair.label} {_number(pair.reference)} -> {_number(pair.actual)}" for pair in self.pairs())
+        refused = f"  {self.refused} refused" if self.refused else ""
+        return (
+            f"{self.elapsed:6.1f} s  {pairs or 'no vehicle yet'}  at ({self.pose.x:.2f}, {self.pose.y:.2f}), "
+            f"{math.degrees(self.pose.heading):.0f} deg  real-time factor {self.real_time_factor:.2f}{refused}"
+        )
 
     @property
     def elapsed(self) -> float:
@@ -129,25 +150,22 @@ class Telemetry:
         self._stamp = stamp_ns(message.header.stamp)
         if self._first_stamp is None:
             self._first_stamp = self._stamp
-        here = self.pose.x, self.pose.y
-        if not self.path or math.dist(here, self.path[-1]) > PATH_STEP:
-            self.path.append(here)
 
     def _update_diagnostics(self) -> None:
         for status in self._messages[topics.DIAGNOSTICS.name].status:
             values = {pair.key: pair.value for pair in status.values}
             if "refused messages" in values:
                 self.refused = int(values["refused messages"])
-                self.verdict = status.message
 
-    def _update_rates(self) -> None:
+    def _update_real_time_factor(self) -> None:
         now = time.monotonic()
         if self._window is None:
             self._window = now, self._stamp
-            self._counts.clear()
         begin, stamp = self._window
         if now - begin >= WINDOW:
-            self.rates = {topic: count / (now - begin) for topic, count in self._counts.items()}
             self.real_time_factor = (self._stamp - stamp) * 1e-9 / (now - begin) if stamp else math.nan
             self._window = now, self._stamp
-            self._counts.clear()
+
+
+def _number(value: float | None) -> str:
+    return "    - " if value is None else f"{round(value, 2) + 0.0:6.2f}"
