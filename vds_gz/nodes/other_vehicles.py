@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from vds_gz.description.shapes import moved, things_of
+from vds_gz.description.footprint import moved, things_of
 from vds_gz.description.urdf_reader import DescriptionError
 from vds_gz.errors import VdsGzError
 from vds_gz.geometry import Transform, into_world, product, quaternion
