@@ -33,7 +33,7 @@ from vds_gz.ros.messages.factory import open_types
 from vds_gz.share import share
 from vds_gz.study.compare import tolerance
 from vds_gz.study.reading import run as recording
-from vds_gz.study.reading.files import read_signals
+from vds_gz.study.reading.bag import read_signals
 from vds_gz.study.sweep.plan_file import read_sweep
 from vds_gz.vehicle.catalogue import models
 from vds_gz.web.messages import read as read_page_message

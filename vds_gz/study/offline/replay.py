@@ -27,7 +27,7 @@ from vds_gz.parameters.node import NodeParameters
 from vds_gz.plant.in_world import WorldPlant, plant_in_world
 from vds_gz.sensing.estimate import StateEstimator
 from vds_gz.study.progress import Advance
-from vds_gz.study.touches import Touch, TouchLog
+from vds_gz.study.recording import Touch, TouchLog
 from vds_gz.vehicle.autoware.state import steering_report
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.command import CONTROL

@@ -37,9 +37,8 @@ from vds_gz.study.reading.topics import (
     last_part,
     never_measured,
 )
-from vds_gz.study.recording import Actuator, Array, Commands, Motion, Recording, RecordingError
+from vds_gz.study.recording import Actuator, Array, Commands, Motion, Recording, RecordingError, Touch, TouchLog
 from vds_gz.study.signals import POSES, QUANTITIES, Series, SignalError, Signals
-from vds_gz.study.touches import Touch, TouchLog
 from vds_gz.vehicle.catalogue import actuator_kind
 
 #: Topics from which the motion is taken, the best first: last parts of their names.
