@@ -85,3 +85,19 @@ def takes(**kinds: Kind) -> Callable[[Callable[P, R]], Callable[P, R]]:
 def _shown(value: object) -> str:
     text = repr(value)
     return f"{text if len(text) <= 60 else text[:57] + '...'} ({type(value).__name__})"
+
+
+class GraphError(VdsGzError, RuntimeError):
+    """The graph could not be opened or an endpoint not be made, through no fault of the arguments."""
+
+
+class UnknownTypeError(VdsGzError, ValueError):
+    """There is no definition of a message, service or action type: the package that brings it is not installed."""
+
+
+class MalformedMessageError(VdsGzError, ValueError):
+    """The bytes received are no message of the type expected."""
+
+
+class WorldError(VdsGzError, ValueError):
+    """A world cannot be read. The message says what was found, in which file and line, and what is needed."""

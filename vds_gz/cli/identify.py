@@ -12,9 +12,9 @@ from vds_gz.cli.identify_actuation import Task, identify_pedals, identify_steeri
 from vds_gz.cli.identify_many import add_many_options, identify_recordings
 from vds_gz.configuration import NODE_NAME, load_parameters
 from vds_gz.errors import ArgumentError
+from vds_gz.parameters.declaration import Override
 from vds_gz.parameters.intervals import Interval, read_intervals
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.parameters.override import Override
 from vds_gz.ros.programs import DONE, FAILED, CommandLine, command
 from vds_gz.study.identify.exports import autoware, nav2, overrides
 from vds_gz.study.identify.identification import identify

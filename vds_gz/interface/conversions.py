@@ -6,7 +6,7 @@ import math
 from collections.abc import MutableSequence
 
 from vds_gz.interface.messages import Quaternion, Stamp
-from vds_gz.ros.messages.stamps import seconds_and_nanoseconds, within_stamps
+from vds_gz.ros.messages.fields import seconds_and_nanoseconds, within_stamps
 from vds_gz.vehicle.vehicle import NANOSECONDS
 
 #: Diagonal of a covariance for what is known exactly; filters take a 0 for a singular matrix.

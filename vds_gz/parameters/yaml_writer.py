@@ -15,7 +15,7 @@ from ruamel.yaml.scalarstring import PlainScalarString, ScalarString, SingleQuot
 from ruamel.yaml.tokens import CommentToken
 
 from vds_gz.errors import ArgumentError
-from vds_gz.parameters.override import Override
+from vds_gz.parameters.declaration import Override
 from vds_gz.parameters.yaml_reader import SECTION, pattern
 
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from vds_gz.parameters.declaration import Override
 from vds_gz.parameters.intervals import ends, remark
-from vds_gz.parameters.override import Override
 
 Array = NDArray[np.float64]
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
-from vds_gz.parameters.declaration import ParameterGroup, describe
-from vds_gz.parameters.override import Override
+from vds_gz.parameters.declaration import Override, ParameterGroup, describe
 from vds_gz.study.identify.axes import NAMES
 from vds_gz.study.identify.estimates import Estimate
 from vds_gz.study.identify.problem.parameters import NO_LIMIT, actuations, value_of

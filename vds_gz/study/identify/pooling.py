@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vds_gz.parameters.override import Override
+from vds_gz.parameters.declaration import Override
 from vds_gz.study.identify.estimates import WIDTH, Estimate
 from vds_gz.study.identify.exports import NOT_MET
 from vds_gz.study.identify.many import Result

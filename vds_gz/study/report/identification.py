@@ -13,10 +13,9 @@ from vds_gz.study.identify.estimates import Estimate
 from vds_gz.study.identify.exports import autoware, nav2
 from vds_gz.study.identify.results import Channel, VehicleFit
 from vds_gz.study.identify.words import advice, named, noise_words, prediction_words
-from vds_gz.study.report.html import Page
-from vds_gz.study.report.plain import finite
 from vds_gz.study.report.residuals import channels_figure
 from vds_gz.study.report.style import png
+from vds_gz.study.report.text import Page, finite
 from vds_gz.study.signals import QUANTITIES
 
 HEAD = ("axis", "number", "value", f"interval ({INTERVAL})")
