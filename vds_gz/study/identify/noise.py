@@ -44,7 +44,7 @@ class Noise:
     @property
     def weights(self) -> Array:
         """Of the residuals of each kind of channel: autocorrelated ones count as fewer."""
-        weights: Array = 1.0 / (self.scale * np.sqrt(self.correlation))
+        weights: Array = 1.0 / (np.maximum(self.scale, 1e-300) * np.sqrt(self.correlation))
         return weights
 
 
