@@ -32,7 +32,7 @@ from vds_gz.vehicle.catalogue import models
 DESCRIPTION = """
 Identify a vehicle from what it was commanded and what it did (system identification): dead times, time constants and
 limits of its actuators, gains and offsets, on request its geometry; each with its confidence interval (95 % if the
-model holds), or "not excited" where the recording does not tell. The vehicle's own simulation finds all together.
+model holds), or "not met" and "not determined". The vehicle's own simulation finds all together.
 
 LOG is a bag (rosbag2 folder, .mcap, .db3) or a CSV file; several LOGs of one vehicle are fitted together. Of a bag, the
 commands (Twist, TwistStamped, AckermannDriveStamped, Autoware's Control), the velocities (Odometry, TwistStamped,

@@ -186,6 +186,6 @@ def _failed(log: str, reason: str) -> Result:
 def _key(log: str, source: Source) -> str:
     """What a result depends on: the files of the recording, how it is read, and the version."""
     path = Path(log)
-    files = sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
-    stats = [(str(one), one.stat().st_size, one.stat().st_mtime_ns) for one in files if one.exists()]
+    files = sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
+    stats = [(str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files if file.exists()]
     return hashlib.sha256(repr((vds_gz.__version__, log, stats, source)).encode()).hexdigest()

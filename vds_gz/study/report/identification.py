@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from vds_gz.parameters.intervals import INTERVAL
-from vds_gz.study.identify.axes import LIMITS
+from vds_gz.study.identify.axes import LIMITS, TIMES
 from vds_gz.study.identify.estimates import Estimate
 from vds_gz.study.identify.exports import autoware, nav2
 from vds_gz.study.identify.results import Channel, VehicleFit
@@ -50,9 +50,9 @@ def fit_rows(fit: VehicleFit) -> Rows:
         if number is not None:
             yield one.axis, one.label, one.estimate(number), number.interval
         elif one.name in fit.reached:
-            yield one.axis, one.label, "not excited", f"reached {one.with_unit(fit.reached[one.name], 3)}"
-        else:
-            yield one.axis, one.label, "not excited", "no smaller one was met" if one.kind in LIMITS else ""
+            yield one.axis, one.label, "not met", f"reached {one.with_unit(fit.reached[one.name], 3)}"
+        elif one.kind in LIMITS or one.kind in TIMES:
+            yield one.axis, one.label, "not determined", ""
     for channel in fit.channels:
         left = f"{channel.residual:.4g} {channel.unit}"
         title = fit.title(channel)
