@@ -22,7 +22,7 @@ from numba.core import compiler, serialize
 from numba.core.runtime import rtsys
 from numba.misc.appdirs import AppDirs
 
-#: Of what is kept; results of another one are not read.
+#: Version of the file format; files of another version are not read.
 FORMAT = 2
 
 #: So many results are kept, the newest ones; one has some 200 kB.
@@ -32,10 +32,10 @@ _DIGEST = hashlib.sha256().digest_size
 
 
 def _mangling_args(record: numba.types.Record) -> tuple[str, tuple[int]]:
-    """What stands for a record type in the name of a compiled function: its content.
+    """The content of a record type, for the name of a compiled function.
 
-    In numba it is a number that each process gives anew, so that of two results from different processes the second
-    would run the first one's code, over records of another layout.
+    numba's own name contains a number that each process assigns itself: of two results from different processes the
+    second would run the first one's code, over records of another layout.
     """
     return "Record", (int.from_bytes(hashlib.sha256(record.name.encode()).digest()[:8], "little"),)
 
@@ -223,5 +223,5 @@ def _kept(function: FunctionType, **options: bool | str) -> Any:
 
 
 def use_one_thread() -> None:
-    """Let what this thread calls from now on start no other threads: whoever calls it has its own processes."""
+    """Let nothing that this thread calls start other threads, as its process is one of several."""
     numba.set_num_threads(1)

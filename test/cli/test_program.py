@@ -16,7 +16,7 @@ CAR = str(share("config", "ackermann_car.yaml"))
 
 
 def vds_gz_tool(*arguments: str, **environment: str) -> subprocess.CompletedProcess:
-    """The tool in a process of its own."""
+    """The tool in its own process."""
     return subprocess.run(
         [sys.executable, "-m", "vds_gz.cli", *arguments],
         capture_output=True,
@@ -304,7 +304,7 @@ def test_every_node_refuses_a_file_that_is_not_there_and_options_of_ros_in_the_w
     assert code == 2
     said = capsys.readouterr().err
     assert len(said.splitlines()) == 1
-    assert arguments[-1] in said or "belongs to ROS and stands after --ros-args" in said
+    assert arguments[-1] in said or "belongs to ROS and must follow --ros-args" in said
 
 
 @pytest.mark.parametrize("command", ["view", "drive", "record"])

@@ -118,7 +118,7 @@ def test_it_says_which_vehicle_waits_for_what_when_nobody_listens(start, run, pr
     driver = run("vds_gz.cli.drive", str(tmp_path / "log.csv"), "--wait", "5")
     assert driver.process.wait(PATIENCE) == 1
     driver.stop()
-    assert "nobody listens to '/twist_reference'" in driver.output
+    assert "no one listens to '/twist_reference'" in driver.output
     assert "'/car/sim_node' (waiting for /clock)" in driver.output
     assert "'/car/twist_reference'" in driver.output
 

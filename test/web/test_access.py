@@ -177,7 +177,7 @@ def test_what_is_malformed_is_refused_with_a_reason_and_the_socket_lives(alone):
 
     assert asyncio.run(mumble()) == [
         "the message is bytes; it must be JSON text",
-        "the message is no JSON",
+        "the message is not JSON",
         "the message holds NaN; numbers must be finite",
         "v_x is 1e+30; it must be within +-1000",
     ]
@@ -270,4 +270,4 @@ def test_a_port_that_is_taken_is_named(run, alone):
     program = run("vds_gz.cli", "view", "--port", str(alone.port))
     program.process.wait(PATIENCE)
     assert program.stop() == 1
-    assert f"port {alone.port}: Address already in use; --port 0 takes any that is free" in program.output
+    assert f"port {alone.port}: Address already in use; --port 0 takes any free one" in program.output

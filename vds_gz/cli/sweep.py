@@ -26,14 +26,14 @@ from vds_gz.study.sweep.simulation import ADDITIONAL_DEAD_TIME, CONTROLLER, STAR
 from vds_gz.study.sweep.sweep import Sweep
 
 DESCRIPTION = """
-Run vehicles through command logs, or controllers along paths, again and again with numbers varied: dead times, lags,
-limits, gains. Thousands of runs of a minute take seconds; each is a function of the plan and of its number, so they are
-the same on any machine, in whatever pieces and order they were done.
+Run vehicles with command logs, or with controllers on paths, many times with varied parameters: dead times, lags,
+limits, gains. Thousands of runs of a minute take seconds. A run only depends on the plan and its number, so the results
+are the same on any machine and in any order.
 
   vehicle: my_robot.yaml               # a parameter file or a preset, or a list of them
   controller: pure_pursuit             # or: commands: [steps.csv, drive.mcap]
-  path: track.csv                      # with columns x, y and, if wanted, speed
-  driving: {rate: 50, duration: 60}    # commands a second [Hz], and how long a run is at most [s]
+  path: track.csv                      # with columns x, y and optionally speed
+  driving: {rate: 50, duration: 60}    # commands per second [Hz], maximum duration of a run [s]
   vary:
     drive_actuator.dead_time: {uniform: [0.05, 0.4]}
     steering_actuator.time_constant: {interval: identified/parameters.yaml}
@@ -55,16 +55,16 @@ examples:
 exit code: 0 done and as expected, 1 an expectation is broken or a run failed, 2 wrong use or input
 """
 
-#: What is varied and never measured.
+#: Varied parameters that are never measured.
 CHOSEN = (CONTROLLER, START, ADDITIONAL_DEAD_TIME)
 
-#: So many failures are printed.
+#: Maximum number of printed failures.
 PRINTED = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """Which runs are kept: so many of the worst, by a measure; by the first one where none is named."""
+    """Number of the worst runs to keep, by a measure, by default the first one."""
 
     count: int
     measure: str
@@ -75,8 +75,7 @@ def main(argv: list[str]) -> int:
     """Do a sweep.
 
     Returns:
-        0 if all is as expected, 1 if an expectation is broken or a run failed, 2 if something is wrong with what was
-        given.
+        0 if all is as expected, 1 if an expectation is broken or a run failed, 2 for wrong use or input.
     """
     options = _parser().parse_args(argv)
     sweep = read_sweep(options.file)
@@ -109,7 +108,7 @@ def _notify(words: str) -> None:
 
 
 def _tell(title: str, path: Path, sweep: Sweep, table: Table) -> bool:
-    """Print and write what the runs tell, case by case; whether an expectation is broken."""
+    """Print and write the analysis of each case; return whether an expectation is broken."""
     cases = [(runs, analyse(runs)) for runs in cases_of(sweep, table)]
     write_report(path, title, cases)
     for runs, found in cases:
@@ -128,7 +127,7 @@ def _tell(title: str, path: Path, sweep: Sweep, table: Table) -> bool:
 
 
 def cases_of(sweep: Sweep, table: Table) -> Iterator[Runs]:
-    """The runs of each case by themselves, for whoever looks at them; numbers of other cases are not comparable."""
+    """The runs of each case separately; numbers of different cases are not comparable."""
     known = {one.name: one.unit for one in (*OPEN_LOOP, *CLOSED_LOOP)}
     columns = [name for name in sweep.cases[0].labels if len({case.labels[name] for case in sweep.cases}) > 1]
     numbers = table["run"].astype(np.int64)
@@ -163,7 +162,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("file", metavar="FILE", help="the plan (YAML); docs/sweep.md has all of its keys")
     parser.add_argument("-o", "--output", metavar="DIR", default="sweep", help="folder for results (sweep)")
     add_workers_option(parser)
-    parser.add_argument("--resume", action="store_true", help="go on with the sweep in the folder")
+    parser.add_argument("--resume", action="store_true", help="continue the sweep in the folder")
     parser.add_argument(
         "--keep", type=_worst, metavar="worst:N[:MEASURE]", help="record the N worst runs, by the first measure or this"
     )

@@ -17,26 +17,26 @@ from vds_gz.compiling import compiled
 from vds_gz.errors import ArgumentError
 from vds_gz.vehicle.trigonometry import sine_cosine
 
-#: Some of the vehicles: a number, a slice, a mask or indices.
+#: A selection of vehicles: an index, a slice, a mask or indices.
 Some: TypeAlias = "int | slice | NDArray[np.bool_] | NDArray[np.intp]"
 
 Numbers: TypeAlias = "NDArray[np.float64] | NDArray[np.int64] | NDArray[np.bool_]"
 
 
 def no_such_number(model: str, name: str, names: Iterable[str]) -> str:
-    """The message that a state has no real number of a name."""
+    """The message that a state has no real number with a name."""
     return f"the state of vehicle model '{model}' has no real number '{name}'; it has {', '.join(names)}"
 
 
 class Columns:
     """The fields of many objects of one class: each an array with one entry a vehicle, a nested object ``Columns``.
 
-    What is read is a view, so it can be changed in place. ``columns.v_x = 1.0`` sets all; ``columns[3] = twist(...)``
-    sets all fields of some vehicles to those of one object.
+    The arrays are views and can be changed in place. ``columns.v_x = 1.0`` sets all; ``columns[3] = twist(...)`` sets
+    all fields of some vehicles to those of one object.
     """
 
     def __init__(self, fields: Mapping[str, Numbers | Columns]) -> None:
-        """Of fields by their names."""
+        """Take fields by their names."""
         object.__setattr__(self, "_fields", dict(fields))
 
     def __getattr__(self, name: str) -> Any:
@@ -51,7 +51,7 @@ class Columns:
         """Set one field of all vehicles."""
         column = self.__getattr__(name)
         if isinstance(column, Columns):
-            raise ArgumentError(f"'{name}' has fields of its own ({', '.join(dir(column))}); set one of these")
+            raise ArgumentError(f"'{name}' has fields itself ({', '.join(dir(column))}); set one of these")
         column[...] = values
 
     def __setitem__(self, some: Some, sample: object) -> None:
@@ -64,7 +64,7 @@ class Columns:
         return len(next(iter(self._fields.values())))
 
     def __reduce__(self) -> str:
-        """A copy would be the fleet's numbers no more.
+        """Refuse to copy: a copy would not change the fleet.
 
         Raises:
             ArgumentError: Always.
@@ -84,7 +84,7 @@ class Columns:
                 setattr(sample, name, bool(value) if isinstance(getattr(sample, name), bool) else value)
 
     def each(self) -> Iterator[Numbers]:
-        """Every array, those of nested objects too."""
+        """All arrays, including those of nested objects."""
         for column in self._fields.values():
             if isinstance(column, Columns):
                 yield from column.each()
@@ -131,7 +131,7 @@ Flags: TypeAlias = "NDArray[np.bool_]"
 
 
 def kinds_of(sample: object, prefix: str = "") -> Iterator[tuple[str, Kind]]:
-    """The numbers of a dataclass's object and of those within it, by their paths; no lists, and no places in lists."""
+    """The numbers of a dataclass's object and its nested objects, by path; without lists and positions in lists."""
     assert dataclasses.is_dataclass(sample)
     values = [(field, getattr(sample, field.name)) for field in dataclasses.fields(sample)]
     has_lists = any(isinstance(value, list) for _, value in values)
@@ -144,7 +144,7 @@ def kinds_of(sample: object, prefix: str = "") -> Iterator[tuple[str, Kind]]:
 
 
 def kind_of(annotation: object, value: object) -> Kind:
-    """What a number is: real where its class says so, even if somebody wrote 2 for 2.0."""
+    """The type of a number: real if its class declares so, even for 2 instead of 2.0."""
     if annotation in ("float", float) or isinstance(value, float):
         return "real"
     return "flag" if isinstance(value, bool) else "whole"
@@ -184,10 +184,10 @@ class BaseLinks(NamedTuple):
 
 
 def base_links(states: Columns, offsets: Reals) -> BaseLinks:
-    """The motion of every base_link, as :func:`~vds_gz.vehicle.vehicle.motion_of` has it for one, to the bit.
+    """The motion of every base_link, equal to the bit to :func:`~vds_gz.vehicle.vehicle.motion_of`.
 
     Args:
-        states: Of a fleet.
+        states: The states of a fleet.
         offsets: From each vehicle's reference point to its base_link, along +x [m].
     """
     moved = BaseLinks(*(getattr(states, name).copy() for name in BaseLinks._fields))

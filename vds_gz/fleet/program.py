@@ -30,14 +30,14 @@ from vds_gz.compiling import Replacements, outermost, part
 from vds_gz.fleet.layout import Constant, Flags, Layout, Reals, Row, Wholes
 from vds_gz.vehicle.actuators import through_dead_time
 
-#: Of the code below; compiled results of another one are not used.
+#: Version of the code below; compiled results of other versions are not used.
 REVISION = 1
 
 _TYPES = {"real": types.float64, "whole": types.int64, "flag": types.boolean}
 
 
 class Lane(types.Type):
-    """The type of a vehicle in a block of so many, by its layout."""
+    """The type of a vehicle in a block, by layout and width."""
 
     def __init__(self, layout: Layout, width: int) -> None:
         self.fields = dict(layout.fields)
@@ -47,7 +47,7 @@ class Lane(types.Type):
 
 @register_model(Lane)
 class _LaneModel(models.StructModel):
-    """Where the block begins, and which vehicle it is."""
+    """Start of the block, and index of the vehicle."""
 
     def __init__(self, manager: Any, lane: Lane) -> None:
         super().__init__(manager, lane, [("block", types.CPointer(types.float64)), ("vehicle", types.intp)])
@@ -60,7 +60,7 @@ class _LaneAttributes(AttributeTemplate):
     key = Lane
 
     def generic_resolve(self, lane: Lane, name: str) -> Any:
-        """The type of one; None if there is none of this name."""
+        """The type of an attribute; None if there is none with this name."""
         field = lane.fields.get(name)
         if isinstance(field, Layout):
             return Lane(field, lane.width)
@@ -70,7 +70,7 @@ class _LaneAttributes(AttributeTemplate):
 
 
 def _address(context: Any, builder: Any, lane: Lane, value: Any, row: Row) -> Any:
-    """Where a number lies."""
+    """The address of a number."""
     place = cgutils.create_struct_proxy(lane)(context, builder, value)
     index = builder.add(place.vehicle, ir.Constant(place.vehicle.type, row.index * lane.width), flags=("nsw",))
     address = builder.gep(place.block, [index], inbounds=True)
@@ -113,22 +113,22 @@ def lane_of(layout: Layout, width: int) -> Any:
 
         return kind(block, types.intp), code
 
-    # What depends on it is kept on disk by this name.
+    # The name of dependent results on disk.
     lane.__qualname__ = kind.name
     return intrinsic(lane)
 
 
-#: Steps of a vehicle that take longer than to wake a thread.
+#: Number of vehicle steps that take longer than waking a thread.
 WORTH_A_THREAD = 6_400
 
 
 def share(run: Callable[[int, int], None], items: int, steps: int) -> None:
-    """Do a range of items in parts, on all threads that numba may use and that are worth it.
+    """Process a range of items in parts, on as many of numba's threads as are useful.
 
     Args:
-        run: Does those from the first argument up to the one before the second.
-        items: How many there are.
-        steps: Steps of vehicles that all take together.
+        run: Processes the items from its first argument up to the one before its second.
+        items: Number of items.
+        steps: Number of vehicle steps of all items together.
     """
     threads = max(1, min(numba.get_num_threads(), items, steps // WORTH_A_THREAD))
     cuts = [items * k // threads for k in range(threads + 1)]
@@ -136,7 +136,7 @@ def share(run: Callable[[int, int], None], items: int, steps: int) -> None:
     waiting = [_pool(os.getpid()).submit(run, *part) for part in others]
     try:
         run(*first)
-    finally:  # none may go on with arrays that the caller takes for its own again
+    finally:  # no thread may use the arrays after the return
         wait(waiting)
     for one in waiting:
         one.result()
@@ -144,7 +144,7 @@ def share(run: Callable[[int, int], None], items: int, steps: int) -> None:
 
 @cache
 def _pool(process: int) -> ThreadPoolExecutor:
-    """The threads of all fleets of a process; one that was forked has none of its parent's."""
+    """The threads of all fleets of a process; a forked process makes new ones."""
     return ThreadPoolExecutor(numba.config.NUMBA_NUM_THREADS)
 
 

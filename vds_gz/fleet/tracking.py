@@ -1,7 +1,7 @@
 """Where a vehicle is relative to a path: plain arithmetic, which gives the same bits interpreted and compiled.
 
 ``points`` are those of a :class:`~vds_gz.fleet.path.Path`, and a position along it is counted in its spacings: 2.5 is
-half way between the points 2 and 3. On a closed path positions count on from lap to lap; an open one goes on straight
+half way between the points 2 and 3. On a closed path positions increase from lap to lap; an open one continues straight
 beyond both ends.
 """
 
@@ -18,25 +18,25 @@ from vds_gz.vehicle.model import MotionState
 #: Columns of a path's points: position [m], heading [rad], curvature [1/m], speed [m/s], radius [m].
 X, Y, HEADING, CURVATURE, SPEED, RADIUS = range(6)
 
-#: What is nearer by less than this is as near [m^2].
+#: Squared distances that differ by less are equal [m^2].
 AS_NEAR = 1e-9
 
 
 def project(points: Reals, closed: bool, reach: int, x: float, y: float, position: float) -> tuple[float, float]:
     """The nearest point of a path.
 
-    It is searched around where it was last, so a path may cross itself; of a closed one no more than one lap.
+    The search is around its last position, so a path may cross itself; it covers at most one lap of a closed path.
 
     Args:
         points: Of the path, of shape (points, 6).
         closed: The last point is the first one again.
-        reach: So many segments are searched on either side; for all of them, see :func:`locate`.
+        reach: Number of segments searched on each side; for all of them, see :func:`locate`.
         x, y: A point [m].
         position: Where along the path it was last [spacings].
 
     Returns:
-        Where along the path the nearest point is [spacings], the first one of several, and how far to the left of the
-        path the given point lies [m]: the position as it was and NaN of a point that is not finite.
+        Position of the nearest point along the path [spacings], the first one of several, and offset of the given point
+        to the left of the path [m]; for a point that is not finite, the last position and NaN.
     """
     segments = points.shape[0] - 1
     here = math.floor(position)
@@ -67,13 +67,13 @@ def project(points: Reals, closed: bool, reach: int, x: float, y: float, positio
 
 
 def locate(points: Reals, closed: bool, x: float, y: float) -> tuple[float, float]:
-    """As :func:`project`, of a point of which nobody knows where along the path it was: all segments are searched."""
+    """As :func:`project`, for a point whose last position along the path is unknown: all segments are searched."""
     segments = points.shape[0] - 1
     return project(points, closed, segments, x, y, float(segments // 2))
 
 
 def point_at(points: Reals, closed: bool, position: float) -> tuple[float, float]:
-    """x and y [m] of a position along a path [spacings]; beyond the ends of an open one straight on."""
+    """x and y [m] of a position along a path [spacings]; an open path continues straight beyond its ends."""
     segments = points.shape[0] - 1
     segment = math.floor(position)
     if not closed:
@@ -85,7 +85,7 @@ def point_at(points: Reals, closed: bool, position: float) -> tuple[float, float
 
 
 def value_at(points: Reals, closed: bool, position: float, column: int) -> float:
-    """Heading [rad] or curvature [1/m] of a position along a path [spacings]; beyond the ends those of the ends."""
+    """Heading [rad] or curvature [1/m] at a position along a path [spacings]; beyond the ends, that of the end."""
     segments = points.shape[0] - 1
     segment = math.floor(position)
     if not closed:
@@ -99,7 +99,7 @@ def value_at(points: Reals, closed: bool, position: float, column: int) -> float
 def speed_at(points: Reals, closed: bool, position: float) -> float:
     """The speed that a path gives at a position [m/s]; infinite if it gives none.
 
-    It is that of the faster one of the two points around it, so that a path may begin and end with a speed of 0.
+    It is the larger speed of the two points around it, so that a path may begin and end with a speed of 0.
     """
     segments = points.shape[0] - 1
     segment = math.floor(position)
@@ -115,7 +115,7 @@ def radius_at(points: Reals, closed: bool, position: float) -> float:
     return float(points[k, RADIUS])
 
 
-#: What a run can be: under way, at its end, beyond the bound, no longer of finite numbers.
+#: Status of a run: running, finished, beyond the bound, NaN or infinite.
 RUNNING, FINISHED, LEFT, DIVERGED = range(4)
 
 #: Their names.
@@ -138,13 +138,13 @@ class Course(NamedTuple):
 
 @dataclass(slots=True)
 class Following:
-    """What of a vehicle and its controller's parameters is the same for every controller.
+    """Properties of a vehicle and its controller that all controllers have.
 
     Attributes:
-        steers: Its commands have a steering angle, else a yaw rate.
+        steers: Commands have a steering angle, else a yaw rate.
         wheel_base: Position of the steered axle along +x from the reference point [m]; 0 without one.
-        reach: So many segments of the path are searched on either side for the vehicle.
-        speed: Speed reference where nothing limits it [m/s].
+        reach: Number of segments of the path that are searched on each side for the vehicle.
+        speed: Speed reference without limits [m/s].
         lateral_acceleration: Limit [m/s^2], infinite without one.
     """
 
@@ -157,17 +157,17 @@ class Following:
 
 @dataclass(slots=True)
 class Tracking:
-    """Where a vehicle is relative to its path, and how well it has followed so far.
+    """Position of a vehicle relative to its path, and its measures so far.
 
     Attributes:
         status: One of ``STATUSES``, by its index.
-        position: Along the path [spacings].
-        goal: Where the run is finished [spacings].
+        position: Position along the path [spacings].
+        goal: Position at which the run is finished [spacings].
         lateral: Lateral error of the reference point [m], positive to the left of the path.
         heading_error: From the path's heading to the vehicle's [rad].
         reference_speed: [m/s]; 0 as soon as the run has ended.
-        ended: When it did [s]; infinite while it is running.
-        samples: Periods that the measures count.
+        ended: Time of the run's end [s]; infinite while it is running.
+        samples: Number of periods in the measures.
         lateral_square, heading_square, speed_square: Sums of squared errors.
         lateral_peak, heading_peak, speed_peak: Maximum absolute errors.
     """
@@ -191,7 +191,7 @@ class Tracking:
 def track(course: Course, c: Following, s: MotionState, f: Tracking, time: float) -> None:
     """Find the vehicle on its path at a time [s], set its speed reference, and count its errors.
 
-    What has ended stays as it was, with a speed reference of 0.
+    Runs that have ended do not change, and have a speed reference of 0.
     """
     if f.status != RUNNING:
         return

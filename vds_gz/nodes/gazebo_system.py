@@ -9,8 +9,8 @@ In the model's SDF::
       <record>joints.csv</record>     <!-- optional: what the joints were commanded, step by step -->
     </plugin>
 
-No other controller may move the joints. Gazebo disables a Python system for good after one exception, and says so in
-one line that nobody reads. So none leaves this one: it is logged, the wheels stand, and the next step is tried again.
+No other controller may move the joints. After one exception Gazebo disables a Python system for good, with one line in
+its log. So this system catches exceptions: it logs them, stops the wheels and tries the next step again.
 """
 
 from __future__ import annotations

@@ -19,8 +19,8 @@ NODE_NAME = "joystick_teleop"
 JOY = Topic("joy", "sensor_msgs/msg/Joy")
 
 DESCRIPTION = """\
-Make commands for a vehicle of a joystick's messages on the topic `joy` (sensor_msgs/Joy). Axes, buttons and scales are
-ROS parameters; config/joystick has a file for each of several controllers."""
+Convert a joystick's messages on the topic `joy` (sensor_msgs/Joy) to commands for a vehicle. Axes, buttons and scales
+are ROS parameters; config/joystick has files for several controllers."""
 
 EXAMPLE = "joystick_teleop --ros-args --params-file config/joystick/xbox.yaml -p output:=twist"
 

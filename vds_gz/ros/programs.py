@@ -1,8 +1,8 @@
 """What all programs share: their command line, their exit code, and how they end on a signal.
 
-A program makes its :class:`StopRequest` with :func:`on_signals` before it joins the graph, lets it wake whatever the
-program waits in, and looks at it after every wait. No wait needs to be longer than :data:`LONGEST_SLEEP`: a signal that
-comes just before a wait begins is only handled when that wait ends.
+A program makes its :class:`StopRequest` with :func:`on_signals` before it joins the graph, lets it end the program's
+waits, and checks it after every wait. No wait should be longer than :data:`LONGEST_SLEEP`, because a signal that comes
+just before a wait is only handled when that wait ends.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from typing import NoReturn, Protocol
 
 from vds_gz.errors import FailureError, VdsGzError
 
-#: Longest wait in one piece, so that a signal is never kept waiting [s].
+#: Longest single wait, so that signals are handled soon [s].
 LONGEST_SLEEP = 0.1
 
-#: Ctrl-C, another process, and a terminal that is closed, as far as this system knows them.
+#: Signals of Ctrl-C, another process, and a closed terminal, as far as this system has them.
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
 class StopRequest:
-    """Whether a program is to end.
+    """Whether a program has been asked to end.
 
     Attributes:
         requested: It has.
@@ -37,7 +37,7 @@ class StopRequest:
         self._wake: Callable[[], object] | None = None
 
     def wakes(self, wake: Callable[[], object]) -> None:
-        """Call ``wake`` with every request, in a signal's handler too: it must not wait for a lock that is ours."""
+        """Call ``wake`` at every request, also in a signal's handler, so it must not wait for a lock of this thread."""
         self._wake = wake
 
     def request(self) -> None:
@@ -48,7 +48,7 @@ class StopRequest:
 
 
 def on_signals() -> StopRequest:
-    """A request that the signals of :data:`SIGNALS` make from now on. To be called in the main thread.
+    """A request that is made by the :data:`SIGNALS` from now on. Must be called in the main thread.
 
     Under ``nohup`` a program outlives its terminal, so that signal stays ignored.
     """
@@ -62,9 +62,9 @@ def on_signals() -> StopRequest:
 
 @contextmanager
 def ends_at_once() -> Iterator[None]:
-    """Let Ctrl-C end the program as the system does it, without a traceback: while it imports, nothing needs an end.
+    """Let Ctrl-C end the program at once, without a traceback, while it imports.
 
-    Where Ctrl-C means something else than Python's :exc:`KeyboardInterrupt`, that stays.
+    If Ctrl-C does not raise Python's :exc:`KeyboardInterrupt`, this changes nothing.
     """
     if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield
@@ -80,7 +80,7 @@ def ends_at_once() -> Iterator[None]:
 
 DONE, FAILED, WRONG_USE = 0, 1, 2
 
-#: For descriptions that are laid out by hand.
+#: For descriptions with a fixed layout.
 RAW = argparse.RawDescriptionHelpFormatter
 
 Main = Callable[[list[str]], int]
@@ -90,17 +90,17 @@ _OF_ROS = frozenset(["-p", "--param", "-r", "--remap", "--params-file", "--log-l
 
 
 class Command(Protocol):
-    """What a console script calls."""
+    """The function that a console script calls."""
 
     def __call__(self, argv: Sequence[str] | None = None) -> int:
-        """Run, with ``sys.argv`` where no command line is given; the exit code."""
+        """Run, by default with ``sys.argv``; return the exit code."""
 
 
 def command(name: str) -> Callable[[Main], Command]:
-    """Make a function that takes a command line without the program's name a command.
+    """Make a command of a function that takes a command line without the program's name.
 
-    An error of this package, or of a file, becomes one line per fault, which begins with the command's name. The exit
-    code is 1 if the request was right but failed, else 2.
+    An error of this package, or of a file, is printed with one line per fault, after the command's name. The exit code
+    is 1 if the request was valid but failed, else 2.
     """
 
     def decorate(main: Main) -> Command:
@@ -108,7 +108,7 @@ def command(name: str) -> Callable[[Main], Command]:
         def guarded(argv: Sequence[str] | None = None) -> int:
             try:
                 return main(list(sys.argv[1:] if argv is None else argv))
-            except BrokenPipeError:  # the reader of our output has gone; no file is at fault
+            except BrokenPipeError:  # the reader of the output has gone; no file is at fault
                 raise
             except (VdsGzError, OSError) as error:
                 complain(name, str(error))
@@ -126,22 +126,22 @@ def complain(name: str, text: str) -> None:
 
 
 def nearest(word: str, known: Collection[str]) -> str:
-    """A proposal for a word that is not known, as the end of a message; empty if nothing is near."""
+    """The end of a message that proposes the word nearest to an unknown one; empty if there is none."""
     near = difflib.get_close_matches(word, known, n=1)
     return f"; did you mean '{near[0]}'?" if near else ""
 
 
 class CommandLine(argparse.ArgumentParser):
-    """A parser whose errors are one line with exit code 2. It proposes the nearest option for one it does not know."""
+    """A parser whose errors are one line with exit code 2. For an unknown option it proposes the nearest one."""
 
     def __init__(self, prog: str, *, description: str = "", epilog: str = "", usage: str | None = None) -> None:
         """Make a parser.
 
         Args:
             prog: The program's name.
-            description: What it does, laid out by hand where it has several lines.
-            epilog: What follows the options, laid out alike.
-            usage: In place of the usage that follows from the options.
+            description: Its purpose, with a fixed layout.
+            epilog: The text after the options, with a fixed layout.
+            usage: Replaces the usage that follows from the options.
         """
         by_hand = "\n" in description or "\n" in epilog
         super().__init__(
@@ -159,7 +159,7 @@ class CommandLine(argparse.ArgumentParser):
         for word in words[: words.index("--") if "--" in words else None]:
             option = word.partition("=")[0]
             if option in _OF_ROS - self._option_string_actions.keys():
-                self.error(f"option '{option}' belongs to ROS and stands after --ros-args")
+                self.error(f"option '{option}' belongs to ROS and must follow --ros-args")
             if option.startswith("--") and option not in self._option_string_actions:
                 self.error(f"option '{option}' is unknown{nearest(option, self._option_string_actions)}")
         options, rest = self.parse_known_args(words)

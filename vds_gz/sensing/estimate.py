@@ -12,15 +12,15 @@ from vds_gz.sensing.localization import Localization, Measurement, MeasurementNo
 
 
 class StateEstimate(NamedTuple):
-    """The vehicle as it sees itself. A tuple, because there are very many.
+    """The vehicle's own estimate. A tuple, because there are very many of them.
 
     Attributes:
         odom: Pose of base_link in the odometry's frame.
         odom_variance: Variances of its position and heading [m^2, rad^2].
-        map_to_odom: The odometry's frame in the map; None where it is fixed.
+        map_to_odom: The odometry's frame in the map; None if it is fixed.
         speed: Longitudinal [m/s].
         steering: Tire angle [rad].
-        scans: What AMCL has made of scans since the last estimate.
+        scans: AMCL's results of scans since the last estimate.
     """
 
     odom: Pose
@@ -32,10 +32,10 @@ class StateEstimate(NamedTuple):
 
 
 class StateEstimator:
-    """Localization and measurement, as far as the vehicle has them.
+    """Localization and measurements, if the vehicle has them.
 
     Attributes:
-        amcl: What stands in for AMCL; none in another style.
+        amcl: The simulated AMCL; None in another style.
     """
 
     def __init__(self, parameters: NodeParameters, *, measures: bool) -> None:
@@ -43,7 +43,7 @@ class StateEstimator:
 
         Args:
             parameters: Of the node.
-            measures: Speed and steering are measured, as one of Autoware's vehicles does.
+            measures: Speed and steering are measured, as by Autoware's vehicles.
         """
         localization, imitated = parameters.localization, parameters.imitates_amcl
         simulated = parameters.simulate_localization and not imitated
@@ -53,18 +53,18 @@ class StateEstimator:
 
     @property
     def exact(self) -> bool:
-        """The odometry is the truth."""
+        """Whether the odometry is exact."""
         return self._any() is None
 
     def update(self, time: int, truth: Pose, speed: float, steering: float, interval: float) -> StateEstimate:
-        """What is perceived of the true state.
+        """The estimate for a true state.
 
         Args:
             time: The present [ns].
             truth: Pose of base_link in the map.
             speed: Longitudinal [m/s].
             steering: Tire angle [rad].
-            interval: Since the last update [s].
+            interval: Time since the last update [s].
         """
         odom, variance, map_to_odom = truth, (0.0, 0.0), None
         scans: Sequence[Scan] = ()
@@ -81,17 +81,17 @@ class StateEstimator:
         return StateEstimate(odom, variance, map_to_odom, speed, steering, scans)
 
     def configure(self, parameters: NodeParameters) -> None:
-        """Go on with other parameters."""
+        """Take new parameters."""
         if (localization := self._any()) is not None:
             localization.parameters = parameters.localization
 
     def set_pose(self, pose: Pose) -> None:
-        """The vehicle was lifted and put elsewhere."""
+        """The vehicle was moved to another pose."""
         if (localization := self._any()) is not None:
             localization.set_pose(pose)
 
     def reset(self, pose: Pose) -> None:
-        """The vehicle starts anew, there, and with it all noise, so that one run is as the next."""
+        """The vehicle restarts at that pose, and with it all noise, so that every run is the same."""
         if (localization := self._any()) is not None:
             localization.reset(pose)
         if self._noise is not None:

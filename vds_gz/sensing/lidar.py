@@ -30,7 +30,7 @@ from vds_gz.world.shapes import Array, Indices
 FIRING = 55.296e-6
 MEASUREMENT = 125e-6
 
-#: A fan that is so little less than a turn is one [rad].
+#: A fan counts as a full turn if it lacks at most this [rad].
 _TURN = 2.0 * math.pi - 1e-6
 
 #: Evenly spaced rows, bottom, top [degrees] and how many, of the HELIOS 32; see models/sensors.
@@ -64,7 +64,7 @@ class RayGrid:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """How many columns and rows."""
+        """Numbers of columns and rows."""
         return len(self.azimuths), len(self.elevations)
 
     def directions(self) -> Array:
@@ -75,7 +75,7 @@ class RayGrid:
 
 
 def column_count(sensor: Lidar) -> int:
-    """Columns of a turn, or rays of a scan: where the device has a fixed pace, fewer at a higher rate."""
+    """Columns of a turn, or rays of a scan: a device with a fixed pace has fewer at a higher rate."""
     if isinstance(sensor, OusterOs1):
         return sensor.columns
     if isinstance(sensor, Lidar2d):
@@ -86,7 +86,7 @@ def column_count(sensor: Lidar) -> int:
 
 
 def gazebo_bands(sensor: Lidar) -> tuple[Array, ...]:
-    """Elevations [rad] from bottom to top: one array for each of the lidars that the model in Gazebo consists of."""
+    """Elevations [rad] from bottom to top: one array for each lidar of the model in Gazebo."""
     if isinstance(sensor, PlanarLidar):
         return (np.zeros(1),)
     if isinstance(sensor, OusterOs1 | VelodyneVlp16):
@@ -106,8 +106,8 @@ def gazebo_grid(sensor: Lidar) -> RayGrid:
 def driver_grid(sensor: Lidar) -> RayGrid:
     """The rays of the device, in the order in which its driver reports them.
 
-    Those that see all around turn clockwise; a HELIOS begins a turn ahead, the others behind. An Ouster counts its rows
-    from the top. The scanners in one plane are reported counter-clockwise, from the lowest angle to the highest.
+    Lidars that see all around turn clockwise; a HELIOS begins a turn ahead, the others behind. An Ouster counts its
+    rows from the top. Scanners in one plane are reported counter-clockwise, from the lowest angle to the highest.
     """
     if isinstance(sensor, PlanarLidar):
         return RayGrid(np.linspace(-0.5 * sensor.fov, 0.5 * sensor.fov, column_count(sensor)), np.zeros(1))
@@ -126,11 +126,11 @@ Floats = NDArray[np.float32]
 
 
 class Echoes(NamedTuple):
-    """What a scan of a lidar has met, each of shape (columns, rows).
+    """Echoes of a lidar's scan, each of shape (columns, rows).
 
     Attributes:
-        ranges: How far away [m]; infinite where nothing was met.
-        retro: Its retro-reflectivity; 0 where nothing was met.
+        ranges: Ranges [m]; infinite without a hit.
+        retro: Retro-reflectivities; 0 without a hit.
     """
 
     ranges: Floats
@@ -149,7 +149,7 @@ class RangeFinder:
 
         Args:
             sensor: Its parameters.
-            grid: Which way the rays go.
+            grid: The directions of the rays.
         """
         self._sensor = sensor
         self._shape = grid.shape
@@ -157,12 +157,12 @@ class RangeFinder:
         self._turned = np.empty_like(self.directions)
 
     def measure(self, scene: Scene | None, place: Placement, random: np.random.Generator) -> Echoes:
-        """Send all rays.
+        """Cast all rays.
 
         Args:
-            scene: What there is to be met; none: nothing.
+            scene: The visible scene; None if it is empty.
             place: The sensor in the world, one for all columns or one for each.
-            random: Where the noise comes from.
+            random: The generator of the noise.
         """
         if scene is None:
             return Echoes(np.full(self._shape, np.inf, np.float32), np.zeros(self._shape, np.float32))
@@ -178,7 +178,7 @@ class RangeFinder:
 
 
 def _between(low: float, high: float, scene: Scene, origins: Array, rays: Array) -> tuple[Array, Indices]:
-    """Ranges and shapes that rays meet between two ranges [m]; those that meet something nearer are sent once more."""
+    """Ranges and shapes of hits between two ranges [m]; rays that hit something nearer are cast once more."""
     ranges, shapes = scene.visuals.cast(origins, rays, high)
     near = np.flatnonzero(ranges < low)
     if len(near):
@@ -192,21 +192,21 @@ def noisy(ranges: Array, deviation: float, low: float, high: float, random: np.r
     """Ranges with noise [m].
 
     Args:
-        ranges: True ones, infinite where nothing was met.
+        ranges: True ranges, infinite without a hit.
         deviation: Standard deviation [m].
-        low, high: No range leaves these bounds [m].
-        random: Where the noise comes from.
+        low, high: Bounds of all ranges [m].
+        random: The generator of the noise.
     """
     found = random.standard_normal(ranges.shape, np.float32) if deviation else np.zeros(ranges.shape, np.float32)
     found *= np.float32(deviation)
     np.add(found, ranges, out=found, casting="same_kind")
     np.clip(found, low, high, out=found)
-    found[ranges == np.inf] = np.inf  # far cheaper than to clip the others alone
+    found[ranges == np.inf] = np.inf  # far cheaper than clipping only the others
     return found
 
 
 class LidarModel:
-    """A lidar whose columns are measured all at once, as in Gazebo, or one after the other, as by the device.
+    """A lidar whose columns are measured all at once, as in Gazebo, or one after the other, as on the device.
 
     Attributes:
         grid: Its rays.
@@ -218,14 +218,14 @@ class LidarModel:
         """Point the rays.
 
         Args:
-            name: Of the sensor, by which its noise differs from that of others.
+            name: Name of the sensor; noise differs between names.
             sensor: Its parameters.
-            seed: Of the noise.
+            seed: Seed of the noise.
         """
         rotates = sensor.layout == "driver"
         self.grid = driver_grid(sensor) if rotates else gazebo_grid(sensor)
         azimuths = self.grid.azimuths
-        # It turns once a scan, also where its field of view is a part of the turn only.
+        # It turns once per scan, even if its field of view is only a part of the turn.
         swept = abs(float(azimuths[-1] - azimuths[0])) / (2.0 * math.pi)
         self.span = round(1e9 * swept / sensor.rate) if rotates else 0
         self._before_last = np.round(np.linspace(self.span, 0.0, len(azimuths))).astype(np.int64)
@@ -237,19 +237,19 @@ class LidarModel:
 
     @property
     def rays(self) -> int:
-        """How many a scan has."""
+        """Number of columns of a scan."""
         return self.directions.size // 3
 
     def column_times(self, time: int) -> NDArray[np.int64]:
-        """When each column was measured [ns], if the last one was at ``time``."""
+        """Time of each column's measurement [ns], with the last one at ``time``."""
         return time - self._before_last
 
     def measure(self, states: Sequence[BodyState], scene: Scene | None) -> Echoes:
-        """What is met in the scan that ends now.
+        """The echoes of the scan that ends now.
 
         Args:
             states: The body's states of the last :attr:`span` and the one before; the last one is the present.
-            scene: What can be seen; none if there is no world.
+            scene: The visible scene; None without a world.
         """
         now = states[-1]
         body = placements(states, self.column_times(now.time)) if self.span else placement(now.pose)

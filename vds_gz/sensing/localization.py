@@ -12,22 +12,22 @@ from vds_gz.parameters.node import LocalizationParameters, MeasurementNoiseParam
 
 
 class Odometry:
-    """The vehicle's way by its own wheels: smooth, and off by more and more.
+    """The vehicle's pose by its wheels: without jumps, with an increasing error.
 
     Attributes:
         pose: ``odom -> base_link``.
-        variance: Variances that it has gathered, of a position's axis and of the heading [m^2, rad^2].
+        variance: Accumulated variances of each axis of the position and of the heading [m^2, rad^2].
     """
 
     def __init__(self, truth: Pose, random: np.random.Generator) -> None:
-        """Start exactly, at the origin of its own frame, with the vehicle at ``truth`` in the map."""
+        """Start without an error, at the origin of its frame, with the vehicle at ``truth`` in the map."""
         self.pose = Pose()
         self.variance = (0.0, 0.0)
         self._truth = truth
         self._random = random
 
     def set_pose(self, truth: Pose) -> None:
-        """The vehicle was lifted and put elsewhere, which wheels do not notice."""
+        """The vehicle was moved by hand, which wheels do not notice."""
         self._truth = truth
 
     def update(self, truth: Pose, parameters: LocalizationParameters) -> None:
@@ -50,7 +50,7 @@ def noise(normal: np.ndarray, translation: float, rotation: float) -> Pose:
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """What is measured: pose [m, m, rad], speed [m/s], tire angle [rad]."""
+    """A measurement: pose [m, m, rad], speed [m/s], tire angle [rad]."""
 
     x: float
     y: float
@@ -60,7 +60,7 @@ class Measurement:
 
 
 class MeasurementNoise:
-    """Makes measurements noisy, if its parameters say so."""
+    """Adds noise to measurements, by its parameters."""
 
     def __init__(self, parameters: MeasurementNoiseParameters) -> None:
         """Start the generator."""
@@ -72,7 +72,7 @@ class MeasurementNoise:
         self._random = np.random.default_rng(self.parameters.seed)
 
     def of(self, true: Measurement) -> Measurement:
-        """A measurement: draws in Autoware's order, one speed for odometry and velocity report alike."""
+        """Measure, with draws in Autoware's order; odometry and velocity report have the same speed."""
         p = self.parameters
         if not p.add_measurement_noise:
             return true
@@ -87,10 +87,10 @@ class MeasurementNoise:
 
 
 class Localization:
-    """Turns true poses into what a localization reports: ``odom -> base_link`` and ``map -> odom``.
+    """Converts true poses to a localization's results: ``odom -> base_link`` and ``map -> odom``.
 
     Attributes:
-        map_to_odom: ``map -> odom``, which puts the vehicle where it is in the map but for the noise of a measurement.
+        map_to_odom: ``map -> odom``, which gives the vehicle's true pose in the map plus the noise of a measurement.
     """
 
     def __init__(self, parameters: LocalizationParameters, pose: Pose) -> None:
@@ -106,16 +106,16 @@ class Localization:
 
     @property
     def odom(self) -> Pose:
-        """``odom -> base_link``, drifting but smooth."""
+        """``odom -> base_link``, drifting without jumps."""
         return self._odometry.pose
 
     @property
     def odom_variance(self) -> tuple[float, float]:
-        """Variances that ``odom`` has gathered, of a position's axis and of the heading [m^2, rad^2]."""
+        """Accumulated variances of ``odom``, of each axis of the position and of the heading [m^2, rad^2]."""
         return self._odometry.variance
 
     def set_pose(self, pose: Pose) -> None:
-        """The vehicle was lifted and put elsewhere: the odometry does not notice, the map pose does."""
+        """The vehicle was moved by hand: the odometry does not notice, the map pose does."""
         self._odometry.set_pose(pose)
         self.map_to_odom = pose.then(self.odom.inverse())
 

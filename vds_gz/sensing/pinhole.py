@@ -20,28 +20,28 @@ from vds_gz.world.shapes import Array, Indices
 
 Bytes = NDArray[np.uint8]
 
-#: What is seen where nothing is, and light of sky and sun, linear: those of the worlds of this package.
+#: Colour of the background, and light of sky and sun, linear: those of this package's worlds.
 SKY = (0.7, 0.8, 0.9)
 AMBIENT = 0.5 / np.pi
 SUN = 0.56
 SUN_DIRECTION = np.array((-0.4, 0.2, -0.9)) / np.sqrt(0.4**2 + 0.2**2 + 0.9**2)
 
-#: How many levels of linear brightness are distinguished.
+#: Number of levels of linear brightness.
 _STEPS = 4096
 
-#: So many rays are shaded at once, for the sake of memory.
+#: Number of rays that are shaded at once, to limit memory.
 _BLOCK = 1 << 15
 
 
 def shaded(
     caster: RayCaster | JoinedCaster, origins: Array, directions: Array, ranges: Array, shapes: Indices
 ) -> Bytes:
-    """The colours that rays see.
+    """The colours of rays' hits.
 
     Args:
-        caster: What they were cast at.
+        caster: The caster of the rays.
         origins, directions: The rays, of shape (n, 3).
-        ranges, shapes: What they have met, see :meth:`RayCaster.cast`.
+        ranges, shapes: Their hits, see :meth:`RayCaster.cast`.
 
     Returns:
         Red, green and blue, of shape (n, 3).
@@ -58,7 +58,7 @@ def shaded(
 
 
 def srgb(linear: Array) -> Bytes:
-    """Linear brightness, 0 to 1, as it stands in an image (IEC 61966-2-1)."""
+    """Linear brightness, 0 to 1, as a value in an image (IEC 61966-2-1)."""
     return _srgb_table()[np.rint((_STEPS - 1) * np.clip(linear, 0.0, 1.0)).astype(np.intp)]
 
 
@@ -70,17 +70,17 @@ def _srgb_table() -> Bytes:
 
 
 def _light(normals: Array, directions: Array) -> Array:
-    """How bright surfaces are that are seen along these directions; those of a mesh have two sides."""
+    """Brightness of surfaces seen along these directions; those of a mesh have two sides."""
     facing = np.sign(np.einsum("ij,ij->i", normals, directions))
     return np.asarray(AMBIENT + SUN * np.maximum(0.0, facing * (normals @ SUN_DIRECTION)))
 
 
 class View(NamedTuple):
-    """What a camera sees.
+    """A camera's image.
 
     Attributes:
-        depth: Along the optical axis [m], infinite where nothing is seen; of shape (rows, columns).
-        colour: Red, green and blue, of shape (rows, columns, 3); none if it was not wanted.
+        depth: Depth along the optical axis [m], infinite without a hit; of shape (rows, columns).
+        colour: Red, green and blue, of shape (rows, columns, 3); None if it was not requested.
     """
 
     depth: NDArray[np.float32]
@@ -104,10 +104,10 @@ class Pinhole:
         self._lengths = np.linalg.norm(self.rays, axis=-1).ravel()
 
     def view(self, scene: Scene | None, place: Placement, *, colour: bool) -> View:
-        """Look.
+        """Take an image.
 
         Args:
-            scene: What there is to be seen; none: nothing.
+            scene: The visible scene; None if it is empty.
             place: The sensor in the world.
             colour: Whether colours are wanted.
         """
@@ -128,7 +128,7 @@ class Pinhole:
 
 
 def clipped(depth: NDArray[np.float32], near: float, far: float) -> NDArray[np.float32]:
-    """Depths [m]; what is nearer than ``near`` is at -infinity, what is farther than ``far`` at infinity."""
+    """Depths [m]: -infinity if less than ``near``, infinity if more than ``far``."""
     found = np.where(depth > far, np.float32(np.inf), depth)
     found[depth < near] = -np.inf
     return found

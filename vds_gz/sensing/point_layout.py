@@ -18,12 +18,12 @@ Points = NDArray[Any]
 
 
 class PointLayout(Protocol):
-    """How the points of a lidar, or of one of its bands, stand in a message.
+    """Layout of the points of a lidar, or of one of its bands, in a message.
 
     Attributes:
         dtype: Fields of a point.
         shape: Height and width of the cloud.
-        stamped_last: The message has the time of the last column, else of the first one.
+        stamped_last: The message's stamp is the time of the last column, else of the first one.
     """
 
     dtype: np.dtype[Any]
@@ -31,15 +31,15 @@ class PointLayout(Protocol):
     stamped_last: bool
 
     def prepare(self, points: Points) -> None:
-        """Write what is the same in all messages."""
+        """Write the constant fields."""
 
     def write(self, points: Points, echoes: Echoes, begin: float) -> bool:
-        """Write what a turn has met.
+        """Write the echoes of a turn.
 
         Args:
-            points: Where to write.
+            points: The array to write into.
             echoes: All echoes of the lidar.
-            begin: When the first column was measured [s].
+            begin: Time of the first column [s].
 
         Returns:
             Whether every point is finite.
@@ -74,7 +74,7 @@ Times = NDArray[np.int64]
 
 
 def _or_nan(values: Floats, ranges: Floats) -> Floats:
-    """Values where something was met, else NaN."""
+    """Values of hits, else NaN."""
     return np.where(np.isfinite(ranges), values, np.float32(np.nan))
 
 
@@ -140,8 +140,8 @@ class RobosenseLayout:
 class OusterLayout:
     """The cloud of ``ouster-ros`` with points of type "original", destaggered: rows from the highest.
 
-    The message has the time of the first column, the points theirs after it [ns]; ``range`` is in millimetres, 0 where
-    nothing was met (os_point.h, point_cloud_compose.h).
+    The message has the time of the first column, the points theirs after it [ns]; ``range`` is in millimetres, 0
+    without a hit (os_point.h, point_cloud_compose.h).
     """
 
     dtype = fields(
@@ -189,7 +189,7 @@ def driver_layout(sensor: SpinningLidar, directions: Array, times: Times) -> Poi
 
 
 class GazeboLayout:
-    """Rows of a cloud are rows of the lidar, the lowest first; what nothing was met by is infinitely far.
+    """Rows of a cloud are rows of the lidar, the lowest first; rays without a hit are infinite.
 
     Fields and offsets as gz-sensors 8 has them (GpuLidarSensor.cc), aligned for ROS.
     """
@@ -248,9 +248,9 @@ class ColouredLayout:
         self.shape = self._rays["x"].shape
 
     def write(self, points: Points, depth: NDArray[np.float32], colour: Bytes) -> bool:
-        """Write places and colours of a view; whether every point is finite.
+        """Write positions and colours of an image; return whether all points are finite.
 
-        What has no depth is infinitely far in all three coordinates, with the sign of the depth.
+        Pixels without a depth are infinite in all three coordinates, with the sign of the depth.
         """
         points = points.view(self._written)
         write_places(points, depth, self._rays)

@@ -12,18 +12,18 @@ from numpy.typing import NDArray
 from vds_gz.errors import VdsGzError
 from vds_gz.vehicle.model import ActuatorKind
 
-#: Who touches the same thing again within this has never left it [s].
+#: Contacts with the same thing within this time are one [s].
 AGAIN = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Touch:
-    """A thing that a vehicle touched for some time.
+    """A contact of a vehicle with a thing.
 
     Attributes:
-        thing: Its name.
-        begin, end: From the first to the last sample in which it was touched [s].
-        x, y: Where it was touched first, on the map [m].
+        thing: The thing's name.
+        begin, end: Times of the first and last sample of the contact [s].
+        x, y: Position of the first contact on the map [m].
     """
 
     thing: str
@@ -39,10 +39,10 @@ class Touch:
 
 
 class TouchLog:
-    """All touches of a run, sample by sample."""
+    """Collects all touches of a run, sample by sample."""
 
     def __init__(self) -> None:
-        """Nothing was touched yet."""
+        """Start without touches."""
         self._touches: list[Touch] = []
         self._last: dict[str, int] = {}
 
@@ -50,8 +50,8 @@ class TouchLog:
         """Take a sample.
 
         Args:
-            time: When it was [s].
-            points: The name of each thing that is touched, ``::`` and what follows left out, and where (x, y) [m].
+            time: Its time [s].
+            points: For each contact the name of the thing, up to ``::``, and the position (x, y) [m].
         """
         for name, x, y in points:
             thing = name.partition("::")[0]
@@ -64,7 +64,7 @@ class TouchLog:
 
     @property
     def touches(self) -> tuple[Touch, ...]:
-        """In the order of their beginnings."""
+        """The touches in the order of their beginnings."""
         return tuple(self._touches)
 
 
@@ -72,14 +72,14 @@ Array = NDArray[np.float64]
 
 
 class RecordingError(VdsGzError, ValueError):
-    """A file is no recording of a vehicle."""
+    """A file is not a recording of a vehicle."""
 
 
 @dataclass(frozen=True, slots=True)
 class Motion:
     """Pose and velocity of base_link at the times of the samples [s, m, m, rad, m/s, m/s, rad/s].
 
-    What was not measured is NaN throughout.
+    Quantities that were not measured are NaN.
     """
 
     time: Array
@@ -93,7 +93,7 @@ class Motion:
 
 @dataclass(frozen=True, slots=True)
 class Actuator:
-    """Reference and response of an actuator: speeds [m/s] of a drive, angles [rad] of a steering."""
+    """Reference and response of an actuator: speeds [m/s] of a drive, angles [rad] of a steering actuator."""
 
     name: str
     kind: ActuatorKind
@@ -104,7 +104,7 @@ class Actuator:
 
 @dataclass(frozen=True, slots=True)
 class Commands:
-    """The commands that arrived. What they leave open is NaN: the steering angle of a Twist, all of pedals."""
+    """The received commands. Numbers that they leave open are NaN, such as a Twist's steering angle."""
 
     time: Array
     speed: Array
@@ -119,11 +119,11 @@ class Recording:
 
     Attributes:
         counts: Messages by topic.
-        start: The vehicle's time of its first sample [ns]; 0 of a table.
-        notes: What was noticed on the way, for people.
-        command_topics: Where the commands came from.
-        steering: Times and values of a steering angle [s, rad] that was measured where no actuator tells of itself.
-        touches: What the vehicle touched, by its topic ``contacts``.
+        start: The vehicle's time of its first sample [ns]; 0 for a table.
+        notes: Notes of the reader, for people.
+        command_topics: The topics of the commands.
+        steering: Times and values of a measured steering angle [s, rad], if no actuator reports itself.
+        touches: The vehicle's touches, from its topic ``contacts``.
     """
 
     motion: Motion

@@ -27,7 +27,7 @@ from vds_gz.errors import ArgumentError, FailureError, VdsGzError
 T = TypeVar("T")
 R = TypeVar("R")
 
-#: Who does tasks: None is this process, a number so many processes of this machine, a text a Dask scheduler's address.
+#: Workers of tasks: None for this process, a number of processes on this machine, or a Dask scheduler's address.
 Workers: TypeAlias = "int | str | None"
 
 #: Packages that decide the bits of a result, besides this one.
@@ -47,7 +47,7 @@ class Done(Generic[T, R]):
 
 @dataclass(frozen=True, slots=True)
 class Failed(Generic[T]):
-    """A task without a result, and why, in words."""
+    """A task without a result, with the reason in words."""
 
     task: T
     reason: str
@@ -58,10 +58,10 @@ class VersionError(FailureError):
 
 
 def workers_of(text: str) -> Workers:
-    """Who is meant by ``auto``, a number, or an address.
+    """Parse workers: ``auto``, a number, or an address.
 
     Raises:
-        ArgumentError: It is none of these.
+        ArgumentError: It is not one of these.
 
     >>> workers_of("auto"), workers_of("4"), workers_of("tcp://10.0.0.1:8786")
     (None, 4, 'tcp://10.0.0.1:8786')
@@ -85,7 +85,7 @@ def do_tasks(
     *,
     notify: Callable[[str], object] = lambda words: None,
 ) -> Generator[Done[T, R] | Failed[T], None, None]:
-    """Do tasks; they come in the order in which they are done, each once.
+    """Do tasks; yields each once, in the order in which they finish.
 
     An error of ours fails its task, and so does a task that kills every worker of a cluster that does it; the others
     go on. Close the iterator (``contextlib.closing``) to end before all are done.
@@ -109,7 +109,7 @@ def do_tasks(
 
 
 def _attempt(function: Callable[[T], R], task: T) -> Done[T, R] | Failed[T]:
-    """Do a task; an error of ours fails it, any other is a defect and is raised."""
+    """Do a task; an error of this package fails it, any other error is a defect and is raised."""
     try:
         return Done(task, function(task))
     except VdsGzError as error:
@@ -137,10 +137,15 @@ def _in_processes(function: Callable[[T], R], tasks: Sequence[T], count: int) ->
 
 def _begin() -> None:
     """Prepare a worker process, which must not outlive the process that gives the tasks."""
+    Thread(target=_end_with_parent, daemon=True).start()
+    _use_one_thread()
+
+
+def _end_with_parent() -> None:
     parent = multiprocessing.parent_process()
     assert parent is not None
-    Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
-    _use_one_thread()
+    parent.join()
+    os._exit(1)
 
 
 @contextmanager

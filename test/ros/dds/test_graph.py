@@ -106,7 +106,7 @@ def test_a_publisher_that_is_closed_is_gone_for_all(join: Join) -> None:
 
 
 def test_readers_are_counted_as_they_come_and_go(start: Start, join: Join) -> None:
-    """In other processes and in this one; a publisher that nobody keeps does no harm when they come."""
+    """In other processes and in this one; a discarded publisher does no harm when they come."""
     graph = join()
     graph.publisher("command", TWIST, QoS())
     commands = graph.publisher("command", TWIST, QoS())
@@ -245,7 +245,7 @@ def test_foreign_bytes_are_counted_and_reported_once(
     assert graph.malformed == subscription.malformed
     said = capfd.readouterr().err
     assert said.count("topic '/command'") == 1
-    assert f"are no {TWIST}" in said
+    assert f"are not a {TWIST}" in said
 
 
 def test_names_that_ros_does_not_allow_are_not_offered(join: Join, domain: int) -> None:

@@ -108,7 +108,7 @@ def test_a_scheduler_that_is_killed_is_one_message_and_what_was_done_is_kept(pla
         address = dask.address
     _, said = process.communicate()
     assert process.returncode == 1
-    kept = "what was done is kept, and --resume goes on from there"
+    kept = "finished runs are kept; --resume continues from there"
     assert said.splitlines()[-1] == f"vds-gz sweep: the Dask scheduler at {address} went away; {kept}"
     assert "Traceback" not in said
     (orders / "slow").unlink()
@@ -185,7 +185,7 @@ def test_a_sweep_that_is_there_is_not_overwritten_and_another_one_is_not_continu
     assert "there is no sweep in" in capsys.readouterr().err
     assert main([str(plan), "-o", out]) == 0
     assert main([str(plan), "-o", out]) == 2
-    assert "--resume goes on with it" in capsys.readouterr().err
+    assert "continue it with --resume" in capsys.readouterr().err
     other = write_plan(tmp_path, PLAN.replace("seed: 3", "seed: 4"))
     assert main([str(other), "-o", out, "--resume"]) == 2
     assert "is another one" in capsys.readouterr().err

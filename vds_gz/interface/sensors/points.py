@@ -37,7 +37,7 @@ DATATYPES = {"u1": 2, "u2": 4, "u4": 6, "f4": 7, "f8": 8}
 
 
 def cloud_message(graph: Graph, frame: str, dtype: np.dtype[Any], shape: tuple[int, int]) -> PackedMessage:
-    """A cloud of points of a structured type; its number is ``is_dense``.
+    """A cloud of points of a structured type. The only number that changes besides the points is ``is_dense``.
 
     Args:
         graph: Serializes it.
@@ -67,7 +67,7 @@ class PointsOutput:
 
     Attributes:
         rate: Turns per second [Hz].
-        rays: Of a turn.
+        rays: The rays of a turn.
         span: Time from the first column to the last one [ns].
     """
 
@@ -89,7 +89,7 @@ class PointsOutput:
         return self._publisher.subscription_count() > 0
 
     def measure(self, states: Sequence[BodyState], scene: Scene | None) -> None:
-        """Measure a turn, and publish if anybody listens; not one that began before the time 0."""
+        """Measure a turn, and publish it if there are subscribers; not one that began before time 0."""
         if not self.subscribed or states[-1].time < self.span:
             return
         echoes, now = self._lidar.measure(states, scene), states[-1].time
@@ -137,7 +137,7 @@ OUSTER_OS1, VELODYNE_VLP16 = _lidar(OusterOs1), _lidar(VelodyneVlp16)
 
 SCAN = Stream("scan", "sensor_msgs/msg/LaserScan", "scan", "gz.msgs.LaserScan")
 
-#: The quality of every echo in the express modes of an RPLIDAR, by its SDK; what has no range has 0.
+#: The quality of every echo in the express modes of an RPLIDAR, by its SDK; without an echo it is 0.
 EXPRESS_QUALITY = 47.0
 
 
@@ -149,7 +149,7 @@ class ScanOutput:
 
     Attributes:
         rate: Scans per second [Hz].
-        rays: Of a scan.
+        rays: The rays of a scan.
         span: Time from the first ray to the last one [ns].
     """
 
@@ -173,7 +173,7 @@ class ScanOutput:
         return self._publisher.subscription_count() > 0
 
     def measure(self, states: Sequence[BodyState], scene: Scene | None) -> None:
-        """Scan, and publish if anybody listens; not a scan that began before the time 0."""
+        """Scan, and publish if there are subscribers; not a scan that began before time 0."""
         if not self.subscribed or states[-1].time < self.span:
             return
         echoes = self._lidar.measure(states, scene)
@@ -184,7 +184,7 @@ class ScanOutput:
         self._publisher.publish_raw(self._message.data)
 
     def _describe(self, message: LaserScan, sensor: PlanarLidar) -> None:
-        """Write what is the same in all scans."""
+        """Write the constant fields."""
         azimuths = self._lidar.grid.azimuths
         message.angle_min, message.angle_max = float(azimuths[0]), float(azimuths[-1])
         message.angle_increment = (message.angle_max - message.angle_min) / (len(azimuths) - 1)

@@ -14,10 +14,10 @@ from vds_gz.plant.base import Level
 from vds_gz.plant.gazebo.links.base import Alive, JointReadings, Placement, Seen, Tick
 from vds_gz.vehicle.vehicle import Motion
 
-#: Placements kept; outputs wait for a few at most.
+#: Number of placements kept; outputs wait for a few at most.
 KEPT = 400
 
-#: The vehicle has arrived where it was put when it is this near [m].
+#: Distance at which the vehicle has arrived where it was put [m].
 ARRIVED = 0.05
 
 
@@ -25,22 +25,22 @@ class History:
     """The last placements. Velocities are differences of poses: half an interval old at most, on slopes too."""
 
     def __init__(self) -> None:
-        """Nothing was seen yet."""
+        """Start without placements."""
         self._placements: deque[Placement] = deque(maxlen=KEPT)
         self._expected: Vector | None = None
 
     def add(self, placement: Placement) -> None:
-        """A new placement; one that is not newer replaces all that was seen before."""
+        """Add a placement; one that is not newer replaces all earlier ones."""
         if self._placements and placement.time <= self._placements[-1].time:
             self._placements.clear()
         if self._expected is not None and math.dist(placement.position[:2], self._expected[:2]) < ARRIVED:
-            # It was lifted and put here. That is no motion.
+            # It was put here, which is not a motion.
             self._placements.clear()
             self._expected = None
         self._placements.append(placement)
 
     def expect(self, position: Vector) -> None:
-        """The vehicle will soon be lifted and put there [m]."""
+        """Expect that the vehicle is put at a position soon [m]."""
         self._expected = position
 
     def clear(self) -> None:
@@ -54,16 +54,16 @@ class History:
         return self._placements[-1] if self._placements else None
 
     def reaches(self, time: int) -> bool:
-        """Whether the vehicle was seen at this time [ns] or later."""
+        """Whether there is a placement at this time [ns] or later."""
         return bool(self._placements) and self._placements[-1].time >= time
 
     @property
     def interval(self) -> int:
-        """Between the last two placements [ns]; 0 where there are none."""
+        """Time between the last two placements [ns]; 0 if there are none."""
         return self._placements[-1].time - self._placements[-2].time if len(self._placements) > 1 else 0
 
     def covers(self, time: int) -> bool:
-        """Whether there is a placement before this time [ns] too, so that it is known how the vehicle moved."""
+        """Whether there is also a placement before this time [ns], so that the velocity is known."""
         return bool(self._placements) and self._placements[0].time < time
 
     def motion(self, time: int) -> Motion:
@@ -71,7 +71,7 @@ class History:
         return self._between(time)[0]
 
     def attitude(self, time: int) -> Attitude:
-        """Height and tilt, and how they change, at a time [ns]."""
+        """Height and tilt, and their rates, at a time [ns]."""
         return self._between(time)[1]
 
     def _between(self, time: int) -> tuple[Motion, Attitude]:
@@ -86,7 +86,7 @@ class History:
 
 
 def _between(before: Placement, after: Placement, time: int) -> tuple[Motion, Attitude]:
-    """How base_link stood and moved at a time [ns] between two placements, or at the one and only."""
+    """Pose and velocity of base_link at a time [ns] between two placements, or at the only one."""
     interval = (after.time - before.time) * 1e-9
     part = min(max((time - before.time) * 1e-9 / interval, 0.0), 1.0) if interval > 0.0 else 0.0
     x, y, z = (a + part * (b - a) for a, b in zip(before.position, after.position, strict=True))
@@ -100,42 +100,42 @@ def _between(before: Placement, after: Placement, time: int) -> tuple[Motion, At
     return Motion(x, y, heading, v_x, v_y, yaw_rate), Attitude(z, roll, pitch, v_z, roll_rate, pitch_rate)
 
 
-#: What was seen this long ago counts 1/e of what is seen now [s].
+#: Time constant of the weight of past samples [s].
 MEMORY = 5.0
 
-#: A lag below this is never worth a warning [s]: it is what sampling at the usual rates takes.
+#: A lag below this is never worth a warning [s]: sampling at usual rates causes it.
 SMALLEST = 0.010
 
-#: A lag below this part of what was configured is small.
+#: A lag below this part of the configured delay is small.
 SMALL = 0.1
 
 _DYNAMICS = ("dead_time", "time_constant", "time_delay", "delay_time")
 
 
 class LagEstimator:
-    """The lag of some joints, dead time or time constant, whichever it is.
+    """The lag of some joints: dead time or time constant.
 
     A joint that follows ``w`` with a lag of the first order has ``T x' = w - x``; one that is late by ``T`` has the
     same to first order. So ``T`` is the slope of ``w - x`` over ``x'``, here by least squares over the recent past.
     """
 
     def __init__(self, excitation: float) -> None:
-        """Nothing was seen yet.
+        """Start without samples.
 
         Args:
-            excitation: What ``x'`` squared, integrated over the memory, must reach until the lag is known.
+            excitation: Minimum of the integral of ``x'`` squared over the memory, for a lag.
         """
         self._excitation = excitation
         self.forget()
 
     def forget(self) -> None:
-        """Begin anew, as after a jump; the last estimate is kept."""
+        """Restart, as after a jump; the last estimate is kept."""
         self._last: tuple[Sequence[float], Sequence[float]] | None = None
         self._errors = 0.0
         self._squares = 0.0
 
     def add(self, interval: float, wanted: Sequence[float], got: Sequence[float]) -> None:
-        """What was wanted of each joint and what it did, an interval [s] after the last call."""
+        """Take commands and positions of all joints, an interval [s] after the last call."""
         if self._last is not None and interval > 0.0:
             keep = math.exp(-interval / MEMORY)
             self._errors *= keep
@@ -147,12 +147,12 @@ class LagEstimator:
         self._last = (wanted, got)
 
     def lag(self) -> float | None:
-        """The lag [s], negative where the joints lead; none while they have not moved enough."""
+        """The lag [s], negative if the joints lead; None while they have not moved enough."""
         return self._errors / self._squares if self._squares > self._excitation else None
 
 
 def configured(parameters: object, steering: bool) -> float:
-    """Dead time and time constant together that a vehicle's parameters give its steering, or its drive [s]."""
+    """Sum of dead time and time constant in a vehicle's parameters, of its steering or its drive [s]."""
     by_group: dict[str, float] = {}
     for one in describe(parameters):
         if one.name.endswith(_DYNAMICS) and ("steer" in one.name) == steering and "torque" not in one.name:
@@ -162,7 +162,7 @@ def configured(parameters: object, steering: bool) -> float:
 
 
 def allowed(dynamics: float) -> float:
-    """The lag that is small against dead time and time constant together [s]."""
+    """The lag that is small compared with the sum of dead time and time constant [s]."""
     return max(SMALL * dynamics, SMALLEST)
 
 
@@ -173,26 +173,26 @@ def summary(lags: Iterable[tuple[str, float | None]]) -> tuple[tuple[str, str], 
     )
 
 
-#: Nothing received for so long, and it is not there [s].
+#: A source without messages for this long has gone [s].
 SILENCE = 1.0
 
 NEVER = float("-inf")
 
 
 class LinkHealth:
-    """When what was received last, by the monotonic clock [s].
+    """Times of the last messages of each kind, by the monotonic clock [s].
 
     Attributes:
-        paused: Gazebo is there, and paused.
+        paused: Gazebo runs and is paused.
     """
 
     def __init__(self, parameters: GazeboParameters, link: str, joints: Sequence[str]) -> None:
-        """Nothing was received yet.
+        """Start without messages.
 
         Args:
-            parameters: Where the vehicle is in Gazebo.
-            link: How it is reached.
-            joints: Names that its joints have there.
+            parameters: The vehicle's names in Gazebo.
+            link: The link to it.
+            joints: Names of its joints there.
         """
         self._parameters = parameters
         self._link = link
@@ -219,7 +219,7 @@ class LinkHealth:
             self.paused = seen.paused
 
     def lost(self, now: float) -> bool:
-        """Whether Gazebo has gone; true once, until it is back."""
+        """Whether Gazebo has gone; true only once until it is back."""
         if not self._there or now - self._received < SILENCE:
             return False
         self._there = self.paused = False
@@ -227,15 +227,15 @@ class LinkHealth:
 
     @property
     def joints_complete(self) -> bool:
-        """Whether Gazebo reports all our joints."""
+        """Whether Gazebo reports all joints of the vehicle."""
         return self._read > NEVER and not self._missing
 
     def verdict(self, now: float, fault: str) -> tuple[Level, str]:
-        """How it is, and what would be right.
+        """The present health, with what would be right.
 
         Args:
             now: The present.
-            fault: What is wrong with the link itself.
+            fault: A fault of the link itself.
         """
         model = f"model '{self._parameters.model}'"
         if not self._there:

@@ -42,10 +42,10 @@ class Log:
 
         Args:
             name: Its name, e.g. ``robot.sim_node``.
-            least: Nothing less severe is said.
-            message: A ``rcl_interfaces/msg/Log``, filled anew for each publication.
+            least: Minimum severity.
+            message: A ``rcl_interfaces/msg/Log``, which each publication fills again.
             publish: Sends that message.
-            now: The time for the stamps, in ns.
+            now: The time of the stamps [ns].
         """
         self._least = least
         self._message = message
@@ -56,7 +56,7 @@ class Log:
         self._coloured = coloured(os.environ, self._terminal)
 
     def say(self, severity: Severity, text: str) -> None:
-        """Say something, if it is severe enough."""
+        """Log a message, if it is severe enough."""
         if severity < self._least:
             return
         text = text.encode("utf-8", "backslashreplace").decode()
@@ -64,7 +64,7 @@ class Log:
         line = f"[{severity.name}] [{seconds}.{nanoseconds:09d}] [{self._name}]: {text}"
         if self._coloured and severity in _COLOURS:
             line = f"{_COLOURS[severity]}{line}{_PLAIN}"
-        with suppress(OSError, ValueError):  # a terminal that is gone is no reason to stop
+        with suppress(OSError, ValueError):  # the node goes on without its terminal
             print(line, file=self._terminal, flush=True)
         self._message.stamp.sec, self._message.stamp.nanosec = seconds, nanoseconds
         self._message.level, self._message.msg = int(severity), text
@@ -72,7 +72,7 @@ class Log:
 
 
 def coloured(environment: Mapping[str, str], terminal: TextIO) -> bool:
-    """Whether to colour lines: as RCUTILS_COLORIZED_OUTPUT says, else on terminals only."""
+    """Whether to colour lines: by RCUTILS_COLORIZED_OUTPUT, by default on terminals only."""
     forced = environment.get("RCUTILS_COLORIZED_OUTPUT", "")
     return forced == "1" if forced in ("0", "1") else terminal.isatty()
 
@@ -90,7 +90,7 @@ class DdsGraph:
     Attributes:
         name: The node's name, remapped.
         namespace: Its namespace, ``/`` for none.
-        arguments: The command line it was made with.
+        arguments: Its command line.
         context: Its place in the DDS domain.
     """
 
@@ -99,7 +99,7 @@ class DdsGraph:
 
         Args:
             arguments: The command line.
-            environment: ROS_DOMAIN_ID and what else tells where the graph is.
+            environment: ROS_DOMAIN_ID and the other variables of discovery.
 
         Raises:
             ArgumentError: An environment variable is wrong.
@@ -118,7 +118,7 @@ class DdsGraph:
         self._services = 0
         self._offers: PublishedTopics | None = None
         self._inbox = Inbox(self.context)
-        #: Run the callbacks of whatever has arrived; if nothing has, wait so many seconds for the first.
+        #: Run the callbacks for all that has arrived; if nothing has, wait at most so many seconds.
         self.wait = self._inbox.wait
         self._info = DiscoveryInfo(self.context, self.name, self.namespace)
         self._logger = self._make_logger()
@@ -128,7 +128,7 @@ class DdsGraph:
 
     @property
     def malformed(self) -> int:
-        """How many samples of all topics and services were not of their type."""
+        """Number of malformed samples of all topics and services."""
         return sum(source.malformed for source in self._inbox.inputs)
 
     def message(self, type_name: str) -> Any:
@@ -140,7 +140,7 @@ class DdsGraph:
         return self._types.codec(type_name).encode(message)
 
     def numbers(self, count: int, kind: str = "float64") -> Any:
-        """A ``float64[]``, or one of another kind, of so many zeros, to be assigned to a field."""
+        """A ``float64[]``, or a sequence of another kind, of so many zeros, to be assigned to a field."""
         return np.zeros(count, kind)
 
     def publisher(self, topic: str, type_name: str, qos: QoS) -> TopicPublisher:
@@ -152,7 +152,7 @@ class DdsGraph:
     ) -> TopicSubscription:
         """Listen to a topic. The callback gets the message and when it arrived (``time.monotonic_ns``).
 
-        ``raw``: it gets the serialized message (CDR with its header) as bytes, whatever they are.
+        With ``raw`` it gets the serialized message (CDR with its header) as bytes, unchecked.
         """
         name = self.arguments.topic(topic)
         channel = self._channel(name, type_name, qos, unknown=raw)
@@ -164,7 +164,7 @@ class DdsGraph:
         return subscription
 
     def offers(self) -> dict[str, Offer]:
-        """What is published now, by anyone, by the topics' absolute names. Who has just come may be missing."""
+        """All topics published now, by their absolute names. New publishers may be missing."""
         if self._offers is None:
             self._offers = PublishedTopics(self.context)
         return self._offers.now()
@@ -174,7 +174,7 @@ class DdsGraph:
         self._offer(name, type_name, QoS(), callback)
 
     def client(self, name: str, type_name: str) -> ServiceClient:
-        """Look for a service of another node, which must use rmw_cyclonedds_cpp or be one of ours."""
+        """Look for a service of another node, which must use rmw_cyclonedds_cpp or this package."""
         client = ServiceClient(self.context, self.arguments.service(name), type_name)
         self._writers.append(client.writer)
         self._inbox.add(client)
@@ -182,7 +182,7 @@ class DdsGraph:
         return client
 
     def action(self, name: str, type_name: str, execute: Callable[[Any, Any, Any], Iterator[None]]) -> bool:
-        """No action is offered over plain DDS."""
+        """Return False: actions cannot be offered over plain DDS."""
         return False
 
     def declare_parameters(
@@ -211,7 +211,7 @@ class DdsGraph:
             self._inbox.wake()
 
     def set_time(self, time_ns: int) -> None:
-        """The node's ROS time, for the stamps of log messages and parameter events; before, they are wall time."""
+        """Set the node's ROS time, for the stamps of log messages and parameter events; before, they are wall time."""
         self._time = time_ns
 
     def log(self, severity: Severity, text: str) -> None:
@@ -219,7 +219,7 @@ class DdsGraph:
         self._logger.say(severity, text)
 
     def close(self) -> None:
-        """Leave the graph, after what was published has gone out."""
+        """Leave the graph, after all published messages have been sent."""
         if not self._joined:
             return
         end = time.monotonic() + _GOODBYE
@@ -245,7 +245,7 @@ class DdsGraph:
     def _channel(
         self, name: str, type_name: str, qos: QoS, lifespan: float | None = None, *, unknown: bool = False
     ) -> Channel:
-        """What an endpoint is made for; ``unknown``: the type may be one that nothing is known of but its name."""
+        """The properties of an endpoint; with ``unknown`` the type may be known by its name only."""
         try:
             about = {"typehash": self._types.hash(type_name)}
         except UnknownTypeError:
@@ -269,7 +269,7 @@ class DdsGraph:
         return TopicPublisher(name, self._types.codec(type_name), writer, close)
 
     def _offer(self, name: str, type_name: str, qos: QoS, callback: Callable[[Any, Any], None]) -> None:
-        # The participant's identity with a number of its own in place of an endpoint's, as ROS's own nodes make it.
+        # The participant's identity with another number in place of an endpoint's, as in ROS's own nodes.
         self._services = number = self._services + 1
         gid = self.context.library.identity(self.context.participant)
         identity = ".".join(f"{byte:x}" for byte in gid[:12] + number.to_bytes(4, "big"))

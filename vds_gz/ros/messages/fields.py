@@ -12,8 +12,8 @@ class Field(NamedTuple):
 
     Attributes:
         name: Its name.
-        type: ``float64``, ``string`` or the name of a type; of an array or a sequence, that of its items.
-        length: None where it is one value, of an array how many, 0 for a sequence.
+        type: ``float64``, ``string`` or the name of a type; for an array or a sequence, the type of its items.
+        length: None for a single value, the number of items of an array, 0 for a sequence.
     """
 
     name: str

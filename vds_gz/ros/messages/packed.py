@@ -20,7 +20,7 @@ from vds_gz.vehicle.vehicle import NANOSECONDS
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-#: Formats of numbers, as :mod:`struct` and numpy know them.
+#: Formats of numbers for :mod:`struct` and numpy.
 FORMATS = {
     "bool": "<?",
     "byte": "<B",
@@ -37,36 +37,36 @@ FORMATS = {
     "float64": "<d",
 }
 
-#: Serialized messages begin with four bytes that say how they are encoded; alignment counts from behind them.
+#: Serialized messages begin with four bytes for the encoding; alignment counts from their end.
 HEADER = 4
 
 
 class Place(NamedTuple):
-    """Where a number stands: offset in the bytes, and format."""
+    """Position of a number: offset in the bytes, and format."""
 
     offset: int
     format: str
 
 
 class ArrayPlace(NamedTuple):
-    """Where an array or a sequence of numbers stands: offset of the first, format of each, and how many there are."""
+    """Position of an array or a sequence of numbers: offset of the first, format of each, and their number."""
 
     offset: int
     format: str
     length: int
 
     def item(self, index: int) -> Place:
-        """Where one of them stands."""
+        """Position of one of them."""
         return Place(self.offset + index * struct.calcsize(self.format), self.format)
 
 
 @dataclass(frozen=True, slots=True)
 class MessageLayout:
-    """Places in a serialized message (XCDR1, little endian), which move only with the lengths of texts and sequences.
+    """Positions in a serialized message (XCDR1, little endian). They only depend on the lengths of texts and sequences.
 
     Attributes:
-        places: Those of single numbers by their paths, as in ``transforms[0].transform.translation.x``.
-        arrays: Those of arrays and sequences of numbers, as in ``pose.covariance``.
+        places: Positions of single numbers by their paths, such as ``transforms[0].transform.translation.x``.
+        arrays: Positions of arrays and sequences of numbers, such as ``pose.covariance``.
         length: Bytes up to the end of the last field.
     """
 
@@ -76,7 +76,7 @@ class MessageLayout:
 
     @classmethod
     def of(cls, type_name: str, message: object) -> MessageLayout:
-        """The layout of messages with texts and sequences as long as those of this one.
+        """The layout of messages whose texts and sequences have the same lengths as in this one.
 
         Raises:
             UnknownTypeError: There is no such type.
@@ -86,7 +86,7 @@ class MessageLayout:
         return cls(places, arrays, HEADER + _message(type_name, message, "", 0, places, arrays))
 
     def numbers(self, paths: Iterable[str]) -> list[Place]:
-        """Where the numbers at these paths stand; ``covariance[7]`` is one of an array."""
+        """Positions of the numbers at these paths; ``covariance[7]`` is a number of an array."""
         return [self.places[path] if path in self.places else self._item(path) for path in paths]
 
     def _item(self, path: str) -> Place:
@@ -94,7 +94,7 @@ class MessageLayout:
         return self.arrays[array].item(int(index))
 
     def stamp(self, path: str) -> int:
-        """Where the ``builtin_interfaces/Time`` at this path begins: its two numbers follow on each other."""
+        """Offset of the ``builtin_interfaces/Time`` at this path, which has two consecutive numbers."""
         return self.places[f"{path}.sec"].offset
 
 
@@ -106,7 +106,7 @@ def _message(
     places: dict[str, Place],
     arrays: dict[str, ArrayPlace],
 ) -> int:
-    """Note all places in a message that begins behind ``at``; where it ends."""
+    """Collect all positions in a message that begins behind ``at``; return its end."""
     for field in open_types().fields(type_name):
         value, path = getattr(message, field.name), prefix + field.name
         if field.length == 0:
@@ -154,39 +154,39 @@ class PackedMessage:
 
     Attributes:
         data: CDR with its header.
-        stamps: Where its times stand in them.
-        numbers: Where its numbers stand.
+        stamps: Positions of its times in them.
+        numbers: Positions of its numbers.
     """
 
     def __init__(
         self, graph: Graph, type_name: str, message: object, stamps: Sequence[str], numbers: Sequence[str]
     ) -> None:
-        """Serialize a message and look up where its changing parts stand.
+        """Serialize a message and look up the positions of its changing numbers.
 
         Args:
             graph: Serializes the message.
             type_name: The message's type.
-            message: The message with all that stays as it is.
-            stamps: Paths of its times (``builtin_interfaces/Time``) that change, all to the same.
-            numbers: Paths of its numbers that change, as in ``pose.covariance[7]``.
+            message: The message with its constant fields.
+            stamps: Paths of its varying times (``builtin_interfaces/Time``), which are all equal.
+            numbers: Paths of its varying numbers, such as ``pose.covariance[7]``.
         """
         self._layout = layout = MessageLayout.of(type_name, message)
         self.data = bytearray(graph.serialize(message, type_name))
-        # Encoders may fill up to a multiple of four; anything else is a message of another definition.
+        # Encoders may pad to a multiple of four; any other length belongs to another definition.
         if not layout.length <= len(self.data) < layout.length + 4:
             raise ValueError(f"a {type_name} of {len(self.data)} bytes must have {layout.length} by its definition")
         self.stamps = [layout.stamp(path) for path in stamps]
         self.numbers: list[Place] = layout.numbers(numbers)
         kept = bytearray(self.data)
-        for offset in self.stamps:  # zeros as yet, but not to stay so
+        for offset in self.stamps:  # zero now, but not constant
             _STAMP.pack_into(kept, offset, -1, 1)
         self._runs = list(_runs(self.numbers, kept))
 
     def array(self, path: str) -> NDArray[Any]:
-        """The array or sequence of numbers at a path, to be written in place: a view of the message's bytes.
+        """A view of the message's bytes: the array or sequence at a path, to be written in place.
 
         Raises:
-            ValueError: It lies between changing numbers, which are written together with the zeros between them.
+            ValueError: It lies between varying numbers, which are written together with the zeros between them.
         """
         import numpy as np  # only sensors with arrays need it
 
@@ -196,7 +196,7 @@ class PackedMessage:
         return np.frombuffer(self.data, place.format, place.length, place.offset)
 
     def write(self, time: int, values: Sequence[float]) -> bytearray:
-        """Write the time [ns] and all numbers, in the order of their paths; the bytes of the message."""
+        """Write the time [ns] and all numbers, in the order of their paths; return the bytes of the message."""
         second, nanosecond = divmod(min(max(time, FIRST), LAST), NANOSECONDS)
         data = self.data
         for offset in self.stamps:
@@ -207,11 +207,11 @@ class PackedMessage:
 
 
 class PackedTopic(PackedMessage):
-    """A topic that goes out, whose messages differ in their stamps and some numbers only.
+    """An output topic whose messages only differ in their stamps and some numbers.
 
     Attributes:
         topic: The topic.
-        subscribed: How many subscriptions there are.
+        subscribed: Number of subscriptions.
         send: Send a serialized message.
     """
 
@@ -239,9 +239,9 @@ class PackedTopic(PackedMessage):
 
 
 def _runs(places: Sequence[Place], data: bytearray) -> Iterator[tuple[struct.Struct, int, slice]]:
-    """Formats of runs of numbers with nothing but zeros between them, where each begins, and which numbers they are.
+    """Runs of numbers with only zeros between them: format, offset, and which numbers they are.
 
-    The last one wants all that are left, so that too many are an error.
+    The last run takes all remaining numbers, so that too many are an error.
     """
     formats: list[str] = []
     first = begin = end = 0

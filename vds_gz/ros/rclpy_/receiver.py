@@ -1,8 +1,8 @@
 """Receives the messages of an rclpy node at a fraction of what an executor takes.
 
-An executor collects all that a node has (services, timers, guard conditions, ...) anew for every message, which costs a
-Python node more than the message. Here a thread waits for the subscriptions only, with the wait set that
-``rclpy.wait_for_message`` uses; everything else stays with the executor, which then seldom has anything to do.
+An executor collects all entities of a node (services, timers, guard conditions, ...) again for every message, which
+costs more than the message itself. Here a thread waits for the subscriptions only, with the wait set that
+``rclpy.wait_for_message`` uses; the executor handles the rest, which is rarely used.
 """
 
 from __future__ import annotations
@@ -23,11 +23,10 @@ from rclpy.subscription import Subscription
 
 
 class WorkQueue:
-    """Functions that are called in the order in which they came, by the thread that runs the queue.
+    """Functions that the thread that runs the queue calls in their order.
 
-    ``queue.SimpleQueue`` would be the obvious choice, but its ``get(timeout=...)`` in CPython 3.10 to 3.12 waits for
-    ever when a signal comes as the timeout ends. The timed wait for a lock has no such defect; the lock here is an
-    event: free when something has come.
+    ``queue.SimpleQueue`` is not used because in CPython 3.10 to 3.12 its ``get(timeout=...)`` hangs if a signal comes
+    as the timeout ends. A timed wait for a lock does not. The lock is an event: it is free when there is work.
     """
 
     def __init__(self) -> None:
@@ -36,29 +35,29 @@ class WorkQueue:
         self._come.acquire()
 
     def put(self, work: Callable[[], object]) -> None:
-        """Leave something to be done. Safe to call from any thread and from a signal's handler."""
+        """Add a function. Safe to call from any thread and from a signal's handler."""
         self._work.append(work)
         with suppress(RuntimeError):  # free already
             self._come.release()
 
     def run(self, timeout: float) -> None:
-        """Do what has come; if nothing has, wait so many seconds for the first."""
+        """Call all waiting functions; if there are none, wait at most so many seconds for one."""
         end = time.monotonic() + timeout
         while not self._work and (left := end - time.monotonic()) > 0.0:
             self._come.acquire(timeout=left)
-        for _ in range(len(self._work)):  # what comes meanwhile waits, so that a flood of messages leaves a way out
+        for _ in range(len(self._work)):  # later ones wait, so that a flood of messages cannot keep this from returning
             self._work.popleft()()
 
 
-#: Takes a message and when it arrived (``time.monotonic_ns``).
+#: Takes a message and its arrival (``time.monotonic_ns``).
 Deliver = Callable[[Any, int], None]
 
-#: Longest wait in one piece [ns].
+#: Longest single wait [ns].
 LONGEST_WAIT = 1_000_000_000
 
 
 class NotForExecutors(CallbackGroup):
-    """A group whose members no executor waits for."""
+    """A callback group that executors ignore."""
 
     def can_execute(self, entity: Any) -> bool:
         """Never."""
@@ -86,7 +85,7 @@ class Receiver:
         self._thread.start()
 
     def add(self, subscription: Subscription, deliver: Deliver) -> None:
-        """Wait for this subscription too."""
+        """Wait for a further subscription."""
         self._entries = (*self._entries, (subscription, deliver))
         self._wake.trigger()
 

@@ -20,7 +20,7 @@ from vds_gz.study.signals import QUANTITIES
 
 HEAD = ("axis", "number", "value", f"interval ({INTERVAL})")
 
-#: What report.json says of each channel.
+#: Fields of each channel in report.json.
 STATISTICS = ("name", "quantity", "unit", "source", "recording", "noise", "residual", "outliers", "correlation")
 
 Rows = Iterator[tuple[str, ...]]
@@ -94,7 +94,7 @@ def _pictures(fit: VehicleFit) -> dict[str, tuple[str, list[Channel]]]:
 
 
 def _content(fit: VehicleFit) -> dict[str, object]:
-    """What is written into report.json."""
+    """The content of report.json."""
     return {
         "axes": {
             axis.quantity: {

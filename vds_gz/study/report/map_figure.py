@@ -17,7 +17,7 @@ def draw(table: ActuationMap, title: str, path: Path) -> None:
 
     Args:
         table: The map.
-        title: What it is.
+        title: Title of the picture.
         path: The PNG file.
     """
     with mpl.rc_context(STYLE):

@@ -9,7 +9,7 @@ from html import escape
 
 
 def text_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Columns as wide as their widest cell, under a head."""
+    """A table with a head, and columns as wide as their widest cell."""
     cells = [tuple(head), *map(tuple, rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     lines = ("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in cells)
@@ -17,7 +17,7 @@ def text_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def finite(numbers: Mapping[str, object]) -> dict[str, object]:
-    """The same with None in the place of NaN and of infinity, which JSON has not."""
+    """The same with None in place of NaN and infinity, which JSON does not have."""
     return {
         name: None if isinstance(value, float) and not math.isfinite(value) else value
         for name, value in numbers.items()

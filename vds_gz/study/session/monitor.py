@@ -25,7 +25,7 @@ TERMINAL_PERIOD, LINE_PERIOD = 0.1, 1.0
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """One quantity: reference and actual value; None where there is no such thing."""
+    """Reference and actual value of a quantity; None if there is none."""
 
     label: str
     unit: str
@@ -43,7 +43,7 @@ class RunMonitor:
     """
 
     def __init__(self) -> None:
-        """Nothing is known yet."""
+        """Start without messages."""
         self.pose = Pose(0.0, 0.0, 0.0)
         self.real_time_factor = math.nan
         self.refused = 0
@@ -60,7 +60,7 @@ class RunMonitor:
         self._stamp = 0
 
     def take(self, topic: str, data: bytes, arrival: int) -> None:
-        """A message came; cheap enough for every one of them. Topics that are not a vehicle's own do not matter."""
+        """Take a message; cheap enough for all messages. Topics that are not a vehicle's are ignored."""
         if topic not in self._shown:
             return
         self._raw[topic] = data
@@ -68,7 +68,7 @@ class RunMonitor:
             self._command = topic
 
     def update(self) -> None:
-        """Look at what came since the last time."""
+        """Decode the messages since the last call."""
         for topic, data in self._raw.items():
             self._messages[topic] = self._types.codec(self._shown[topic]).decode(bytearray(data))
         fresh, self._raw = set(self._raw), {}
@@ -124,7 +124,7 @@ class RunMonitor:
         return found + self._actuators()
 
     def _reference(self) -> list[float | None]:
-        """What was commanded last, in the order of its quantities; None for what it leaves open."""
+        """The last command, in the order of its quantities; None for what it leaves open."""
         message = self._messages.get(self._command)
         reference = Reference() if message is None else self._commands[self._command].decode(message).reference()
         return [None if math.isnan(value) else value for value in reference]

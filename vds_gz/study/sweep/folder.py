@@ -165,14 +165,14 @@ def _resumable(table: Path) -> Iterator[None]:
 
 @takes(folder=PATH)
 def collect(folder: str | Path, *names: str) -> Table:
-    """The runs of a sweep that are done, in their order.
+    """The finished runs of a sweep, in their order.
 
-    Columns: ``run``, its number; ``vehicle``, and ``commands`` or ``controller`` and ``path``; what was varied, by its
-    name; the measures; ``status``.
+    Columns: ``run``, its number; ``vehicle``, and ``commands`` or ``controller`` and ``path``; the varied parameters
+    and the measures by name; ``status``.
 
     Args:
-        folder: That of the sweep.
-        names: The columns that are wanted; all of them where none is named.
+        folder: The sweep's folder.
+        names: The requested columns; all by default.
 
     Raises:
         ArgumentError: There is no sweep in the folder, or its table is damaged.
@@ -184,7 +184,7 @@ def collect(folder: str | Path, *names: str) -> Table:
             head = next(rows)
             wanted = [head.index(name) for name in names or head]
             cells = sorted(([row[NUMBER], *(row[k] for k in wanted)] for row in rows), key=lambda row: int(row[0]))
-        kinds = [np.int64 if head[k] == "run" else np.str_ if head[k] in TEXTS else np.float64 for k in wanted]
+        kinds: list[type[np.generic]] = [np.int64 if head[k] == "run" else np.str_ if head[k] in TEXTS else np.float64 for k in wanted]
         columns = list(zip(*cells, strict=True))[1:] or [()] * len(wanted)
         return {head[k]: np.array(column, kind) for k, column, kind in zip(wanted, columns, kinds, strict=True)}
     except FileNotFoundError:

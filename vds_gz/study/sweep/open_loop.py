@@ -22,12 +22,12 @@ from vds_gz.vehicle.vehicle import NANOSECONDS, Vehicle
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A number of a run.
+    """A measure of a run.
 
     Attributes:
-        name: Quantity and measure, as ``path.rms``.
+        name: Quantity and measure, such as ``path.rms``.
         unit: Its unit.
-        meaning: What it is, for people.
+        meaning: Its meaning, for people.
     """
 
     name: str
@@ -46,7 +46,7 @@ DIFFERENCES = {
     "yaw_rate": ("rad/s", "yaw rate less the nominal vehicle's"),
 }
 
-#: Of a vehicle that is sent a command log, compared with the nominal vehicle that is sent the same.
+#: Measures of a vehicle with a command log, compared with the nominal vehicle with the same log.
 OPEN_LOOP = (
     *(
         Measure(f"{name}.{measure}", unit, f"{words} {meaning}")
@@ -62,7 +62,7 @@ OPEN_LOOP = (
     ),
 )
 
-#: Of a controller on a path; errors are those of the vehicle's reference point at the beginnings of periods.
+#: Measures of a controller on a path; errors are those of the vehicle's reference point at the start of periods.
 CLOSED_LOOP = (
     Measure("path.rms", "m", "rms of the lateral error"),
     Measure("path.peak", "m", "peak magnitude of the lateral error"),
@@ -70,18 +70,18 @@ CLOSED_LOOP = (
     Measure("heading.peak", "rad", "peak magnitude of the heading error"),
     Measure("speed.rms", "m/s", "rms of the difference from the reference speed"),
     Measure("speed.peak", "m/s", "peak magnitude of the difference from the reference speed"),
-    Measure("distance", "m", "how far along the path the vehicle came"),
-    Measure("finished", "s", "when it reached the end; infinite where it did not"),
-    Measure("left", "s", "when its lateral error exceeded the bound; infinite where it did not"),
+    Measure("distance", "m", "distance along the path that the vehicle reached"),
+    Measure("finished", "s", "time when it reached the end; infinite if it did not"),
+    Measure("left", "s", "time when its lateral error exceeded the bound; infinite if it did not"),
     Measure("delay_margin", "s", "the additional dead time up to which it stays within the bound"),
 )
 
 
 def measures_of(names: Iterable[str], known: Iterable[Measure]) -> list[Measure]:
-    """The measures of these names, in their order.
+    """The measures with these names, in their order.
 
     Raises:
-        ArgumentError: There is no measure of such a name.
+        ArgumentError: There is no measure with such a name.
     """
     by_name = {one.name: one for one in known}
     for name in names:
@@ -93,13 +93,13 @@ def measures_of(names: Iterable[str], known: Iterable[Measure]) -> list[Measure]
 
 Reals = NDArray[np.float64]
 
-#: The run goes on for so long after the last command [s].
+#: Time of a run after the last command [s].
 TAIL = 1.0
 
-#: Vehicles that are stepped together: enough for all lanes of all cores, few enough for little memory.
+#: Number of vehicles that are stepped together: enough for all lanes of all cores, few enough for little memory.
 TOGETHER = 2048
 
-#: Where a response has settled: within this part of its peak.
+#: A response has settled within this part of its peak.
 SETTLED = 0.05
 
 
@@ -108,21 +108,21 @@ def run_open_loop(
 ) -> dict[str, Reals]:
     """Send a log to vehicles, each at rest with base_link at the origin, and measure them.
 
-    A command acts when it would in a replay, and times out as there. A run's measures depend on its vehicle alone, not
-    on which others are run with it.
+    Commands act and time out as in a replay. A run's measures only depend on its vehicle, not on the vehicles that are
+    run with it.
 
     Args:
         log: The commands.
-        nominal: What the vehicles are compared with; its model, step rate, sampling rate and time-out are theirs too.
+        nominal: The reference for the comparison; its model, step rate, sampling rate and time-out apply to all.
         vehicles: Parameter groups of the model.
-        names: Of measures.
+        names: Names of measures.
 
     Returns:
-        By measure, one number a vehicle.
+        By measure, one number for each vehicle.
 
     Raises:
-        ArgumentError: There is no such measure.
-        CommandLogError: The model takes no such commands.
+        ArgumentError: A measure is unknown.
+        CommandLogError: The model does not take these commands.
     """
     measures_of(names, OPEN_LOOP)
     model = models()[nominal.model]
@@ -155,13 +155,13 @@ def _measured(
 
 
 def last_change(log: CommandLog) -> float:
-    """When the last command came that differs from the one before [s]; the first one, where all are equal."""
+    """Time of the last command that differs from the one before [s]; of the first one if all are equal."""
     changes = [k for k in range(1, len(log.times)) if log.commands[k] != log.commands[k - 1]]
     return log.times[changes[-1]] if changes else log.times[0]
 
 
 def _apart(motion: BaseLinks) -> Iterator[tuple[str, Reals]]:
-    """By quantity, how far all vehicles but the last are from the last."""
+    """By quantity, the differences of all other vehicles from the last one."""
     x, y, heading, v_x, v_y, yaw_rate = (values[:-1] - values[-1] for values in motion)
     yield "path", np.sqrt(x * x + y * y)
     yield "heading", heading
@@ -171,10 +171,10 @@ def _apart(motion: BaseLinks) -> Iterator[tuple[str, Reals]]:
 
 
 class _Driven(Vehicle[Any, Any, Any]):
-    """Vehicles that are all sent the nominal one's commands; its time is theirs."""
+    """Vehicles that all get the nominal one's commands and have its time."""
 
     def __init__(self, nominal: NodeParameters, parameters: Sequence[Any]) -> None:
-        """All at rest at the origin."""
+        """Put all at rest at the origin."""
         super().__init__(
             models()[nominal.model],
             nominal.vehicle,
@@ -189,7 +189,7 @@ class _Driven(Vehicle[Any, Any, Any]):
         )
 
     def motions(self, log: CommandLog, rate: float) -> Iterator[tuple[float, BaseLinks]]:
-        """Times [s] and how all vehicles move then, a sample a period from the first command on.
+        """Times [s] and motions of all vehicles, one sample per period from the first command on.
 
         Every base_link begins at the origin.
         """
@@ -208,7 +208,7 @@ class _Driven(Vehicle[Any, Any, Any]):
 
 
 class _Difference:
-    """Of a quantity's difference what is kept of all samples: rms, peak and the last one."""
+    """Statistics of a quantity's difference: rms, peak and the last sample."""
 
     def __init__(self, count: int) -> None:
         self._squares = np.zeros(count)
@@ -231,10 +231,10 @@ class _Difference:
 
 
 class _Settling:
-    """When the responses to the last change of a command have settled."""
+    """Settling times after the last change of a command."""
 
     def __init__(self, changed: float) -> None:
-        """For a last change at this time [s]."""
+        """Start for a last change at a time [s]."""
         self._changed = changed
         self._times: list[float] = []
         self._samples: list[tuple[Reals, Reals]] = []
@@ -252,7 +252,7 @@ class _Settling:
             self._samples.append(response)
 
     def settled(self) -> Reals:
-        """From the change until both stay within their bands [s]: the first sample after the last one outside."""
+        """Time from the change until both stay within their bands [s]: the first sample after the last one outside."""
         after = np.append(self._times[1:], self._times[-1]) - self._changed
         final = self._samples[-1]
         settled = np.zeros(len(final[0]))

@@ -34,7 +34,7 @@ class Driving:
 
     Attributes:
         rate: Commands per second [Hz].
-        duration: A run ends then, where it has not ended before [s].
+        duration: Maximum duration of a run [s].
         bound: A vehicle whose lateral error exceeds it has left the path [m].
         laps: After so many rounds of a closed path the run is finished.
         lateral, heading_error: Of base_link's reference point from the path at the start [m, rad].
@@ -50,14 +50,14 @@ class Driving:
 
 @dataclass(frozen=True, slots=True)
 class OpenLoop:
-    """Commands that a vehicle is sent."""
+    """Commands for a vehicle."""
 
     log: CommandLog = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class ClosedLoop:
-    """A controller, by its name or ``module:function``, with its gains, and the path that it is to follow."""
+    """A controller, by its name or ``module:function``, with its gains and its path."""
 
     controller: str
     gains: Mapping[str, float]
@@ -66,12 +66,12 @@ class ClosedLoop:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What is the same in all runs of a case.
+    """The common properties of all runs of a case.
 
     Attributes:
         labels: By column of the table: vehicle, and commands, or controller and path.
-        vehicle: Its parameters, where nothing is varied.
-        drive: How it is driven.
+        vehicle: Its nominal parameters.
+        drive: Its commands, or its controller and path.
     """
 
     labels: dict[str, str]
@@ -79,7 +79,7 @@ class Case:
     drive: OpenLoop | ClosedLoop = field(repr=False)
 
     def duration(self, driving: Driving) -> float:
-        """How long a run takes at most [s]."""
+        """Maximum duration of a run [s]."""
         return self.drive.log.duration + TAIL if isinstance(self.drive, OpenLoop) else driving.duration
 
 
@@ -105,33 +105,33 @@ Column: TypeAlias = "NDArray[np.float64] | NDArray[np.int64] | NDArray[np.str_]"
 #: Columns by name.
 Table: TypeAlias = "dict[str, Column]"
 
-#: What can be varied besides parameters of the vehicle: more dead time [s] in all actuators.
+#: A further variation besides the vehicle's parameters: additional dead time [s] in all actuators.
 ADDITIONAL_DEAD_TIME = "additional_dead_time"
 
-#: Of a controller's parameters, and of how a run starts.
+#: Prefixes of a controller's parameters, and of a run's initial errors.
 CONTROLLER, START = "controller.", "start."
 
 STARTS = ("lateral", "heading_error")
 
-#: The status of a run of a command log of which a measure is no number.
+#: The status of a run with a command log, if a measure is NaN or infinite.
 UNMEASURED = "unmeasured"
 
-#: After so many periods it is looked whether any vehicle is still under way.
+#: Number of periods between checks whether any vehicle is still running.
 PERIODS = 250
 
 
 def simulate(case: Case, driving: Driving, values: Mapping[str, Reals], measures: Sequence[str], count: int) -> Table:
-    """Do so many runs of a case; by name the measures and the status of each.
+    """Do so many runs of a case; return their measures by name, and their status.
 
     Args:
         case: The case.
-        driving: Of controllers.
-        values: Of what is varied, by its name in the plan.
+        driving: Settings for controllers.
+        values: Values of the varied parameters, by their names in the plan.
         measures: Names of measures.
-        count: How many runs.
+        count: Number of runs.
 
     Raises:
-        VdsGzError: A controller failed, or the parameters of a run do not fit each other.
+        VdsGzError: A controller failed, or the parameters of a run contradict each other.
     """
     if isinstance(case.drive, OpenLoop):
         found = run_open_loop(case.drive.log, case.vehicle, vehicles_of(case, values, count), measures)
@@ -144,7 +144,7 @@ def simulate(case: Case, driving: Driving, values: Mapping[str, Reals], measures
         if not (loop.tracking.status == RUNNING).any():
             break
     known = loop.measures()
-    # Who never reaches the end takes for ever, and who never leaves the bound has left it never.
+    # The times of events that do not happen are infinite.
     known["finished"] = np.where(loop.tracking.status == FINISHED, known["finished"], np.inf)
     known["left"] = np.where(np.isin(loop.tracking.status, (RUNNING, FINISHED)), np.inf, known["left"])
     if DELAY_MARGIN in measures:
@@ -153,7 +153,7 @@ def simulate(case: Case, driving: Driving, values: Mapping[str, Reals], measures
 
 
 def loop_of(case: Case, driving: Driving, values: Mapping[str, Reals], count: int) -> closed_loop.ClosedLoop:
-    """Vehicles of a case under control at the start of its path, at rest."""
+    """The controlled vehicles of a case, at rest at the start of its path."""
     assert isinstance(case.drive, ClosedLoop)
     fleet = Fleet(models()[case.vehicle.model], vehicles_of(case, values, count), step_rate=case.vehicle.step_rate)
     loop = closed_loop.ClosedLoop(
@@ -184,7 +184,7 @@ def vehicles_of(case: Case, values: Mapping[str, Reals], count: int) -> list[Any
 
 
 def vehicle_parameters(case: Case) -> dict[str, Description]:
-    """The vehicle's own parameters, by all names that a plan may call them; that of a description is the short one."""
+    """The vehicle's own parameters, by all of their names in a plan; the description has the short one."""
     prefix = f"model_params.{case.vehicle.model}."
     names: dict[str, Description] = {}
     for one in describe(case.vehicle.vehicle):
@@ -194,7 +194,7 @@ def vehicle_parameters(case: Case) -> dict[str, Description]:
 
 
 def controllers_of(drive: ClosedLoop, values: Mapping[str, Reals], count: int) -> list[ControllerParameters] | None:
-    """The parameters of each vehicle's controller; None of a function, which has none."""
+    """The parameters of each vehicle's controller; None for a function."""
     controller = controller_named(drive.controller)
     if not isinstance(controller, Controller):
         return None

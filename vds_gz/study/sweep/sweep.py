@@ -30,15 +30,15 @@ PIECES = 64
 
 @dataclass(frozen=True)
 class Sweep:
-    """A plan.
+    """The plan of a sweep.
 
     Attributes:
-        cases: What is driven, and how.
-        space: What is varied in each.
-        measures: Names of what is measured.
-        driving: Of controllers.
-        expected: Bounds of quantiles, by measure and quantile.
-        identified: Parameters whose interval was measured.
+        cases: The cases.
+        space: The points of the varied parameters in each case.
+        measures: Names of the measures.
+        driving: Settings for controllers.
+        expected: Required bounds of quantiles, by measure and quantile.
+        identified: Parameters with a measured interval.
     """
 
     cases: tuple[Case, ...]
@@ -49,12 +49,12 @@ class Sweep:
     identified: Mapping[str, Interval] = field(default_factory=dict)
 
     def __len__(self) -> int:
-        """How many runs there are."""
+        """Number of runs."""
         return len(self.cases) * len(self.space)
 
     @cached_property
     def digest(self) -> str:
-        """Of all that decides what the runs are."""
+        """A hash of all that determines the runs."""
         content = hashlib.sha256(repr((self.space, self.measures, self.driving)).encode())
         for case in self.cases:
             content.update(repr((case.labels, case.vehicle)).encode())
@@ -89,7 +89,7 @@ class Sweep:
         """Do some runs; the table of them.
 
         Raises:
-            VdsGzError: A controller failed, or the parameters of a run do not fit each other.
+            VdsGzError: A controller failed, or the parameters of a run contradict each other.
         """
         tables = []
         for case, first, end in self.parts(runs):

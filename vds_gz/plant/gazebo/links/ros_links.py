@@ -18,37 +18,37 @@ from vds_gz.plant.gazebo.links.helper_process import Helper
 from vds_gz.ros.graph import Graph, QoS
 from vds_gz.vehicle.vehicle import NANOSECONDS
 
-#: Gazebo publishes its time also while it stands; after the same one for so long, it is paused [s].
+#: Gazebo also publishes its time while it stands still; if it does not change for this long, Gazebo is paused [s].
 STANDING = 0.2
 
 _STATE = QoS(depth=10)
 
 
 class RosLink:
-    """Clock, joint states and odometry out of ROS into the plant's inbox; poses and pauses by the helper process."""
+    """Puts clock, joint states and odometry from ROS into the plant's inbox; the helper process calls services."""
 
     clock_topic = ""
 
     def __init__(self, graph: Graph, parameters: GazeboParameters, joint_states: str) -> None:
-        """Nothing is listened to yet.
+        """Make the link, without subscriptions.
 
         Args:
             graph: The node's place on the graph.
-            parameters: Where the vehicle is in Gazebo.
-            joint_states: The topic of joint states, where the parameters name none.
+            parameters: The vehicle's names in Gazebo.
+            joint_states: Default topic of joint states.
         """
         self._graph = graph
         self._parameters = parameters
         self._helper = Helper(parameters.partition)
         self._joint_states = parameters.joint_states_topic or joint_states
         self._odometry = parameters.odometry_topic or topics.odometry(parameters.model)
-        # A tick is reported as soon as most of a period has passed, so that a rate like the physics' leaves none out.
+        # A tick is reported when most of a period has passed, so that a rate like the physics' leaves none out.
         self._period = round(0.75 * NANOSECONDS / parameters.command_rate)
         self._time = self._last_tick = -1
         self._moved = self._reported = monotonic()
 
     def start(self, inbox: Inbox, wake: Callable[[], None]) -> None:
-        """Begin to listen. Messages come in the node's own thread, so there is nobody to wake."""
+        """Begin to listen. Messages come in the node's own thread, so ``wake`` is not used."""
         self._inbox = inbox
         graph = self._graph
         clock = graph.subscribe(self._parameters.clock_topic, CLOCK_IN.type, CLOCK_IN.qos, self._on_clock)
@@ -57,7 +57,7 @@ class RosLink:
         graph.subscribe(self._joint_states, "sensor_msgs/msg/JointState", _STATE, self._on_joints)
 
     def poll(self) -> None:
-        """Take in what the helper process has found out."""
+        """Read the results of the helper process."""
         self._helper.poll()
 
     def set_pose(self, position: Vector, orientation: Quaternion) -> None:
@@ -70,7 +70,7 @@ class RosLink:
         self._helper.call(self._parameters.world, world_services.pause(paused))
 
     def close(self) -> None:
-        """The graph sends what is left."""
+        """Close the helper process; the graph sends remaining messages."""
         self._helper.close()
 
     def _filled(self, values: Sequence[float]) -> Any:
@@ -118,12 +118,12 @@ class BridgeLink(RosLink):
 
     name = "bridge"
     lag_cause = (
-        "the bridge: give /clock a bridge of its own and cameras another; or a JointPositionController without "
+        "the bridge: give /clock its own bridge and cameras another; or a JointPositionController without "
         "<use_velocity_commands>"
     )
 
     def __init__(self, graph: Graph, parameters: GazeboParameters) -> None:
-        """Announce the topic of commands; one command waits at most, since an older one is of no use."""
+        """Announce the topic of commands, with a queue of one, because older commands are useless."""
         super().__init__(graph, parameters, topics.joint_state(parameters.model))
         topic = parameters.actuators_topic or topics.actuators(parameters.model)
         self._publisher = graph.publisher(topic, ACTUATORS, QoS(depth=1))
@@ -142,18 +142,18 @@ class BridgeLink(RosLink):
     def fault(self) -> str:
         """What is wrong with the link itself."""
         if not self._publisher.subscription_count():
-            return f"nobody listens to '{self._publisher.topic}'; does ros_gz_bridge run, with this topic?"
+            return f"no one listens to '{self._publisher.topic}'; does ros_gz_bridge run, with this topic?"
         return self._helper.fault
 
 
 NUMBERS = "std_msgs/msg/Float64MultiArray"
 
-#: Where joint_state_broadcaster publishes with use_local_topics; without, it would meet our own joint_states.
+#: Topic of joint_state_broadcaster with use_local_topics; otherwise it would conflict with the node's joint_states.
 JOINT_STATES = "joint_state_broadcaster/joint_states"
 
 
 class Ros2ControlLink(RosLink):
-    """Wheels to a velocity controller and steering joints to a position controller, as two messages.
+    """Sends wheels to a velocity controller and steering joints to a position controller, as two messages.
 
     The controllers list the joints in the order of ``joint_states``. Both messages act in the next cycle of
     ``controller_manager``; only when that begins between the two, one cycle lies between them.
@@ -174,7 +174,7 @@ class Ros2ControlLink(RosLink):
         self._steers = False
 
     def send(self, velocities: Sequence[float], positions: Sequence[float]) -> None:
-        """Steering first: should a cycle begin between the two, the wheels still turn as they did."""
+        """Send the commands, steering first: if a cycle begins between the two messages, the wheels turn as before."""
         self._steers = bool(positions)
         for publisher, values in ((self._positions, positions), (self._velocities, velocities)):
             if values:
@@ -190,5 +190,5 @@ class Ros2ControlLink(RosLink):
         needed = [self._velocities, self._positions] if self._steers else [self._velocities]
         for publisher in needed:
             if not publisher.subscription_count():
-                return f"nobody listens to '{publisher.topic}'; is this forward_command_controller loaded and active?"
+                return f"no one listens to '{publisher.topic}'; is this forward_command_controller loaded and active?"
         return self._helper.fault
