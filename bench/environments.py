@@ -3,7 +3,7 @@
 Usage: python bench/environments.py [ROUNDS]
 
 Processor time of one thread; the least of all rounds counts, so other programs disturb it little. An environment's step
-is 20 steps of its vehicle. Actions are random and episodes end, so vehicles are drawn anew all the time.
+is 20 steps of its vehicle. Actions are random and episodes end, so new vehicles are drawn all the time.
 """
 
 from __future__ import annotations

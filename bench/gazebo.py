@@ -51,7 +51,7 @@ def preset(name: str, *overrides: tuple[str, object]) -> NodeParameters:
 
 @contextmanager
 def server(parameters: NodeParameters, world: str = "empty", inside: list[str] | None = None) -> Iterator[Server]:
-    """A world with the vehicle, in a partition of its own; ``inside``: the command line of the node in there."""
+    """A world with the vehicle, in its own partition; ``inside``: the command line of the node in there."""
     os.environ["GZ_PARTITION"] = f"vds_gz_{os.getpid()}_{time.monotonic_ns()}"
     text = sdf(models()[parameters.model], parameters.vehicle, sensors=parameters.sensors)
     if inside is not None:

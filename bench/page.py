@@ -95,7 +95,7 @@ def main() -> None:
     print("| | node, core [%] | server, core [%] | frames/s |")
     print("| --- | --- | --- | --- |")
     with running(NODE) as node:
-        measure("nobody listens", node, None, None, seconds)
+        measure("no one listens", node, None, None, seconds)
         with running(VIEW) as view:
             assert view.stdout is not None
             url = view.stdout.readline().split()[-1]

@@ -19,7 +19,7 @@ Reals = NDArray[np.float64]
 
 ENVIRONMENT = "vds_gz.environments:vds_gz/PathTracking-v0"
 TASK = {"vehicle": "ackermann_car", "speed": 6.0, "rate": 25.0, "history": 10}  # speed [m/s], rate [Hz]
-#: How the real car responds: nobody knows its dead times and lags exactly [s].
+#: How the real car responds: its dead times and lags are not known exactly [s].
 LATENCY = {
     "steering_actuator.dead_time": (0.2, 0.4),
     "steering_actuator.time_constant": (0.05, 0.15),

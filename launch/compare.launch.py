@@ -114,7 +114,7 @@ def _time(name: str, in_gazebo: list[str]) -> dict[str, Any]:
 
 
 def _gazebo(vehicle: Vehicle, folder: Path, world: str) -> Any:
-    """The action that starts a vehicle in a Gazebo of its own."""
+    """The action that starts a vehicle in its own Gazebo."""
     from vds_gz.study.session.run import write_parameters
 
     vehicle.parameters()  # What is wrong is refused here, before anything starts.

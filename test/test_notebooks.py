@@ -1,6 +1,6 @@
 """The notebooks run from top to bottom, and give what they show.
 
-Their cells are run by a plain Python in a process of its own, not by a Jupyter kernel: see docs/notebooks.py.
+Their cells are run by a plain Python in its own process, not by a Jupyter kernel: see docs/notebooks.py.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ class Drive:
         recoveries: As Nav2 counts them.
         passed: How far it went past the goal: along the line from where it came within ``APPROACH`` of it.
         off_path: Maximum distance to the path that was then planned, up to there.
-        mislocated: Maximum distance from where it was to where it was held to be; None where nobody said so.
+        mislocated: Maximum distance from where it was to where it was held to be; None without one.
         misheaded: The same of the heading.
         track: Seconds, x, y of the truth, ten times a second.
     """

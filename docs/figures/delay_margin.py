@@ -1,4 +1,4 @@
-"""Makes anew what docs/delay_margin.md shows of its commands, outputs and pictures."""
+"""Regenerates the outputs and pictures of docs/delay_margin.md."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LONGEST = 1.0
 
 
 def draw_law(runs: Path, picture: Path) -> None:
-    """The margins of all runs over the time to the point ahead, beside what the linear path follower bears."""
+    """The margins of all runs over the look-ahead time, beside the delay margin of the linear path follower."""
     with runs.open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     ahead, speed, margin = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,22 +30,20 @@ def drive_response(p: DriveParameters, references: Sequence[float]) -> list[floa
     """Velocities [m/s] of a drive from rest, after each of the references [m/s]."""
     c = drive_coefficients(p, DT)
     s = drive_at_rest(c)
-    velocities = []
-    for reference in references:
-        step_drive(c, s, reference, math.inf)
-        velocities.append(s.velocity)
-    return velocities
+    return [stepped(step_drive, c, s, reference).velocity for reference in references]
 
 
 def steering_response(p: SteeringParameters, references: Sequence[float]) -> list[float]:
     """Angles [rad] of a steered wheel from rest, after each of the references [rad]."""
     c = steering_coefficients(p, DT)
     s = steering_at_rest(c)
-    angles = []
-    for reference in references:
-        step_steering(c, s, reference, math.inf)
-        angles.append(s.angle)
-    return angles
+    return [stepped(step_steering, c, s, reference).angle for reference in references]
+
+
+def stepped(step: Callable[..., object], c: object, s: Any, reference: float) -> Any:
+    """The state of an actuator after a step without a limit of the command."""
+    step(c, s, reference, math.inf)
+    return s
 
 
 def draw_drive(axes: Axes) -> None:

@@ -302,7 +302,7 @@ def test_definitions_of_installed_packages(tmp_path, monkeypatch):
     (folder / "Inner.msg").write_text("float64 value")
     monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path))
     assert definition("odd_msgs/msg/Inner") == "float64 value\n"
-    assert definition("odd_msgs/msg/Outer") == ""  # where std_msgs is, nobody knows
+    assert definition("odd_msgs/msg/Outer") == ""  # where std_msgs is, is unknown
     assert definition("odder_msgs/msg/Outer") == ""
 
 

@@ -67,8 +67,8 @@ def test_a_list_of_sensors_is_the_same_as_a_mapping(file, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("sim_node: {ros__parameters: {sensors: [{type: imu}]}}", "must be a mapping with a 'name' of its own"),
-        ("sim_node: {ros__parameters: {sensors: [{name: a}, {name: a}]}}", "with a 'name' of its own"),
+        ("sim_node: {ros__parameters: {sensors: [{type: imu}]}}", "must be a mapping with its own 'name'"),
+        ("sim_node: {ros__parameters: {sensors: [{name: a}, {name: a}]}}", "with its own 'name'"),
         ("sim_node: {ros__parameters: {model: bicycel}}", "'bicycel'"),
         ("sim_node: {ros__parameters: {sensors: {a: {rate: 1.0}}}}", "sensor 'a' .* has no type"),
         (

@@ -16,7 +16,7 @@ CAR = str(share("config", "ackermann_car.yaml"))
 
 
 def vds_gz_tool(*arguments: str, **environment: str) -> subprocess.CompletedProcess:
-    """The tool in a process of its own."""
+    """The tool in its own process."""
     return subprocess.run(
         [sys.executable, "-m", "vds_gz.cli", *arguments],
         capture_output=True,

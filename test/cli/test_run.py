@@ -247,4 +247,4 @@ def test_a_driver_without_a_vehicle(tool):
     driver = tool("drive", str(share("config", "drives", "hall.csv")), "--wait", "0.5")
     _, errors = driver.communicate(timeout=PATIENCE)
     assert driver.returncode == 1
-    assert "waited 0.5 s for a vehicle: nobody listens to '/twist_reference' (geometry_msgs/msg/Twist)" in errors
+    assert "waited 0.5 s for a vehicle: no one listens to '/twist_reference' (geometry_msgs/msg/Twist)" in errors

@@ -1,4 +1,4 @@
-"""What is compiled once is read by the next process, and whatever has changed is compiled anew."""
+"""What is compiled once is read by the next process, and what has changed is compiled again."""
 
 import os
 import subprocess
@@ -230,7 +230,7 @@ for dead_time in map(float, sys.argv[1:]):
 
 
 def test_records_of_other_lengths_from_other_processes_are_not_taken_for_each_other(machine, tmp_path):
-    """numba numbers record types anew in every process, and its libraries find functions by such numbers."""
+    """In numba each process numbers record types itself, and libraries find functions by these numbers."""
     short, long = (run(machine, tmp_path, RECORDS, dead_time) for dead_time in ("0.17", "0.25"))
     assert run(machine, tmp_path, RECORDS, "0.17", "0.25") == [*short, *long]
 

@@ -30,7 +30,7 @@ CAR = vds_gz.BicycleParameters(
 )
 #: Presets vary by this part everywhere: what is compiled for Autoware's models depends on the longest dead time.
 SPREAD = 0.05
-#: One of each kind that runs in lanes; each preset is a program of its own to compile.
+#: One of each kind that runs in lanes; each preset compiles its own program.
 USUAL = ("ackermann_car", "indoor_robot")
 STRAIGHT = Path.from_points([(0.0, 0.0), (500.0, 0.0)])
 

@@ -134,7 +134,7 @@ PAIRS = [
     if (model, name) not in [(DIFFERENTIAL, "stanley"), (OMNI, "stanley")]
 ]
 
-#: Every controller, and one of them for another model too; each pair is a program of its own to compile.
+#: Every controller, and one of them for another model too; each pair compiles its own program.
 USUAL = [*((BICYCLE, name) for name in CONTROLLERS), (DIFFERENTIAL, "lqr")]
 EVERY_PAIR = pytest.mark.parametrize(
     ("model", "name"),

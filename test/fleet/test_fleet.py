@@ -42,7 +42,7 @@ def without_lanes(model):
     return dataclasses.replace(model, lanes=False)
 
 
-#: Where each model is a program of its own to compile, the quickest stands for all.
+#: Where each model compiles its own program, the quickest stands for all.
 QUICKEST = pytest.mark.parametrize(
     "model",
     [pytest.param(one, id=one.name, marks=[] if one is DIFFERENTIAL else pytest.mark.slow) for one in MODELS],
@@ -228,9 +228,9 @@ def test_a_copy_of_a_fleet_goes_on_as_the_fleet_does_and_on_its_own(model, copie
 
 @FLEETS
 @pytest.mark.parametrize("dead_time", [0.0, 0.03, 0.9], ids=["none", "shorter", "longer than any before"])
-def test_a_vehicle_is_made_anew_with_other_parameters_while_the_others_go_on(model, dead_time):
+def test_a_vehicle_is_replaced_with_other_parameters_while_the_others_go_on(model, dead_time):
     parameters, commands = histories(BICYCLE, 70, 3)
-    anew = [
+    replaced = [
         dataclasses.replace(
             p,
             wheel_base=1.5 * p.wheel_base,
@@ -240,18 +240,18 @@ def test_a_vehicle_is_made_anew_with_other_parameters_while_the_others_go_on(mod
         for p in (parameters[3], parameters[66])
     ]
     fleet, untouched = fleet_of(model, parameters, commands), fleet_of(model, parameters, commands)
-    fleet.reset([3, 66], anew)
+    fleet.reset([3, 66], replaced)
     for row in commands:
         for i, command in enumerate(row):
             fleet.commands[i] = untouched.commands[i] = command
         fleet.advance(STEPS)
         untouched.advance(STEPS)
     states, others = states_of(fleet), states_of(untouched)
-    expected = interpreted(BICYCLE, anew, [[row[3], row[66]] for row in commands])
+    expected = interpreted(BICYCLE, replaced, [[row[3], row[66]] for row in commands])
     assert [states[3], states[66]] == expected
     assert all(states[i] == others[i] for i in range(70) if i not in (3, 66))
     fleet.reset(3)
-    assert fleet.state(3) == BICYCLE.at_rest(BICYCLE.coefficients(anew[0], DT))
+    assert fleet.state(3) == BICYCLE.at_rest(BICYCLE.coefficients(replaced[0], DT))
 
 
 def test_parameters_of_which_a_fleet_cannot_be_are_refused():

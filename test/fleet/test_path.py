@@ -191,7 +191,7 @@ def test_a_point_that_is_none_leaves_the_position_as_it_was():
 
 
 def test_a_path_from_another_process_is_of_the_same_type_to_the_compiler():
-    """Else a worker would compile anew what it has."""
+    """Otherwise a worker would compile what it already has."""
     numba = pytest.importorskip("numba")
     assert numba.typeof(pickle.loads(pickle.dumps(CIRCLE)).points) == numba.typeof(CIRCLE.points)
 

@@ -152,7 +152,7 @@ def random_input(model, random) -> Command:
     )
 
 
-#: The one that another test needs too; each model is a program of its own to compile.
+#: The one that another test needs too; each model compiles its own program.
 USUAL = ("delay_steer_vel",)
 
 

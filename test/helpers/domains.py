@@ -47,7 +47,7 @@ def other_domain() -> Iterator[int]:
 
 @pytest.fixture
 def domain(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
-    """A ROS domain that nobody else uses."""
+    """A ROS domain that no one else uses."""
     with lease() as number:
         monkeypatch.setenv("ROS_DOMAIN_ID", str(number))
         yield number

@@ -94,7 +94,7 @@ class RosVoice:
         self.odometry.publish(odometry)
         joints = self.graph.message("sensor_msgs/msg/JointState")
         set_stamp(joints.header.stamp, world.time)
-        joints.name = sorted(world.wanted)  # nobody promises an order
+        joints.name = sorted(world.wanted)  # no one promises an order
         for field, values in (("position", world.angles), ("velocity", world.speeds)):
             numbers = self.graph.numbers(len(values))
             for i, name in enumerate(joints.name):

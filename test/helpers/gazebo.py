@@ -34,7 +34,7 @@ def vehicle(parameters: NodeParameters, name: str = "vehicle", x: float = 0.0, y
 
 @pytest.fixture
 def partition(monkeypatch: pytest.MonkeyPatch) -> str:
-    """A partition of Gazebo's that nobody else uses, on this machine only."""
+    """A partition of Gazebo's that no one else uses, on this machine only."""
     name = next(PARTITIONS)
     monkeypatch.setenv("GZ_PARTITION", name)
     monkeypatch.setenv("GZ_IP", "127.0.0.1")

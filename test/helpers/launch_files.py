@@ -1,6 +1,6 @@
 """What the launch files declare, where there may be no ROS: as a program it prints the arguments of each as JSON.
 
-A launch file is run with stand-ins for the packages of ROS that it imports, in a process of its own, so that nothing
+A launch file is run with stand-ins for the packages of ROS that it imports, in its own process, so that nothing
 else meets them.
 """
 

@@ -1,6 +1,6 @@
 """Drives a vehicle in Gazebo, within one process and as fast as it goes: ``model_drive.py < job.json``.
 
-It runs in a process of its own because Gazebo does not come back from everything. The job:
+It runs in its own process because Gazebo does not come back from everything. The job:
 
     world: path of an SDF world that holds the vehicle
     model: name of the vehicle

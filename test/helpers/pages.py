@@ -15,7 +15,7 @@ from helpers.processes import PATIENCE, Program
 
 
 class Served:
-    """``vds-gz view`` in a process of its own.
+    """``vds-gz view`` in its own process.
 
     Attributes:
         url: The address that it prints.

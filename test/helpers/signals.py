@@ -1,6 +1,6 @@
 """Programs that are signalled at random moments: ``python -m helpers.signals TRIALS SIGNALS MODULE ARGUMENT...``.
 
-Each trial is a fork of this process, which has imported the program already, with a terminal of its own. In the first
+Each trial is a fork of this process, which has imported the program already, with its own terminal. In the first
 there is one signal when the program runs, and it must end by itself. In the others there are many: some come before it
 is ready, and some when it has left and Python ends, which has no handlers then; whatever that makes of it, it must end.
 """

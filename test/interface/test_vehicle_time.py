@@ -1,4 +1,4 @@
-"""Who drives keeps the vehicle's clock, and finds out why nobody listens."""
+"""A driver keeps the vehicle's clock, and finds out why no one listens."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_it_says_which_vehicle_waits_for_what_when_nobody_listens(start, run, pr
     driver = run("vds_gz.cli.drive", str(tmp_path / "log.csv"), "--wait", "5")
     assert driver.process.wait(PATIENCE) == 1
     driver.stop()
-    assert "nobody listens to '/twist_reference'" in driver.output
+    assert "no one listens to '/twist_reference'" in driver.output
     assert "'/car/sim_node' (waiting for /clock)" in driver.output
     assert "'/car/twist_reference'" in driver.output
 

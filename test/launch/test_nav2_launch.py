@@ -274,7 +274,7 @@ def with_defaults(**given: str) -> dict[str, str]:
 
 @pytest.fixture
 def own_file(tmp_path) -> str:
-    """A vehicle that another node localizes, in a world of its own."""
+    """A vehicle that another node localizes, in its own world."""
     tree = yaml.safe_load(share("config", "indoor_robot.yaml").read_text(encoding="utf-8"))
     own = {"world": "track", "localization": {"style": "external"}}
     tree["sim_node"]["ros__parameters"] |= own

@@ -38,7 +38,7 @@ COMPLAINTS = ("[ERROR]", "[WARN]", "failed to load", "could not be loaded", "doe
 
 @pytest.fixture
 def display(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A screen that nobody sees; Xvfb chooses its number."""
+    """A virtual screen; Xvfb chooses its number."""
     reader, writer = os.pipe()
     command = ["Xvfb", "-displayfd", str(writer), "-screen", "0", "1400x900x24"]
     server = subprocess.Popen(command, pass_fds=[writer], stderr=subprocess.DEVNULL)

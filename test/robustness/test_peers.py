@@ -33,7 +33,7 @@ MODELS = {"in_a_world": "bicycle", "follows_a_clock": "omni", "gives_the_time": 
 
 
 class HostilePeer:
-    """A peer in a process of its own that sends messages to programs of one kind."""
+    """A peer in its own process that sends messages to programs of one kind."""
 
     def __init__(self, target: str) -> None:
         words = [sys.executable, "-m", "helpers.hostile_peer", str(SEED), str(MESSAGES), target]

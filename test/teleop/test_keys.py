@@ -255,7 +255,7 @@ def test_however_it_ends_the_vehicle_is_stopped_and_the_terminal_put_back(screen
 
 def test_it_says_when_nobody_listens(screen, probe):
     typist = screen("--ros-args", "-r", "ackermann_cmd:=/car/ackermann_cmd")
-    probe.until(lambda: "nobody listens to '/car/ackermann_cmd'" in typist.shown, "what is shown")
+    probe.until(lambda: "no one listens to '/car/ackermann_cmd'" in typist.shown, "what is shown")
 
 
 @pytest.mark.parametrize(

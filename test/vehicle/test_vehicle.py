@@ -299,7 +299,7 @@ def test_a_command_ages_while_time_is_skipped(kind):
     assert vehicle.motion().v_x == 0.0
 
 
-# Being put elsewhere, starting anew, other parameters
+# Being put elsewhere, restarting, other parameters
 
 
 def test_the_state_is_the_models_own_and_can_be_set(kind):

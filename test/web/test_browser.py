@@ -126,7 +126,7 @@ def phone(chromium_of_a_phone) -> Iterator[Browser]:
 
 @contextmanager
 def tab(driver: Any) -> Iterator[Browser]:
-    """A page of its own: no key that was held, no cookie and no complaint is left of the one before."""
+    """A new page: no held key, cookie or error is left of the one before."""
     driver.switch_to.new_window("tab")
     page = Browser(driver)
     driver.execute_cdp_cmd("Page.bringToFront", {})  # or it has no focus, and hears no gamepad

@@ -328,7 +328,7 @@ def test_the_vehicle_may_come_later_go_and_come_back_as_another(start, view):
             await looker.until(lambda: "status" in looker.newest, "a status")
             assert not looker.newest["status"]["alive"]
             assert "offers no services here" in looker.newest["status"]["parameters"]
-            assert "nobody offers the service '/sim_node/reset'" in await looker.ask("reset")
+            assert "no one offers the service '/sim_node/reset'" in await looker.ask("reset")
             node = start("-p", "model:=omni")
             await first_frame(looker)
             await looker.until(lambda: looker.newest.get("values"), "parameters")

@@ -125,7 +125,7 @@ def test_a_response_after_the_server_has_ended_does_no_harm(watched, probe):
 
     async def act(looker: Looker) -> None:
         with suppress(asyncio.TimeoutError):  # it has been sent
-            while "nobody offers" in await asyncio.wait_for(looker.ask("reset"), 0.5):
+            while "no one offers" in await asyncio.wait_for(looker.ask("reset"), 0.5):
                 await asyncio.sleep(0.05)
 
     watched.look(act)

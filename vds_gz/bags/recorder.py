@@ -71,7 +71,7 @@ class Recorder:
         Args:
             graph: Where to listen; callbacks run in its ``wait``.
             path: The file, ``.mcap``. Its folder must exist.
-            topics: What to record, from now on and whoever publishes it.
+            topics: The topics to record from now on, from any publisher.
             wanted: Which other topics, by their absolute names, to record as soon as somebody publishes them.
             metadata: Texts that tell what was recorded.
             listen: Also called with each message: the topic's name as given, the CDR bytes, the arrival

@@ -60,7 +60,7 @@ def _workers(text: str) -> Workers:
 
 
 def add_domain_option(parser: argparse.ArgumentParser) -> None:
-    """Let a command line say ``--domain``, which :func:`enter_domain` heeds."""
+    """Let a command line say ``--domain``, which :func:`enter_domain` reads."""
     parser.add_argument(
         "--domain", type=whole(0, 232), metavar="ID", help="ROS_DOMAIN_ID (that of the environment, else 0)"
     )

@@ -147,7 +147,7 @@ def _named_by_option(found: Override, wheel_base: float | None) -> Override:
 
 
 def _priors(given: tuple[NodeParameters, Path] | None) -> dict[str, Interval]:
-    """Intervals in the parameter file of what is no actuator's, by names below the model; those are found anew."""
+    """Intervals in the parameter file by names below the model, without actuators', which are estimated."""
     if given is None:
         return {}
     vehicle, path = given

@@ -138,7 +138,7 @@ def _tell(title: str, path: Path, sweep: Sweep, table: Table) -> bool:
 
 
 def cases_of(sweep: Sweep, table: Table) -> Iterator[Runs]:
-    """The runs of each case by themselves, for whoever looks at them; numbers of other cases are not comparable."""
+    """The runs of each case separately; numbers of different cases are not comparable."""
     known = {one.name: one.unit for one in (*OPEN_LOOP, *CLOSED_LOOP)}
     columns = [name for name in sweep.cases[0].labels if len({case.labels[name] for case in sweep.cases}) > 1]
     numbers = table["run"].astype(np.int64)

@@ -21,7 +21,7 @@ def _ignore(passed: float, command: Values) -> None:
 
 
 class NoVehicleError(FailureError):
-    """Nobody takes the commands, or it is not known what time it is there."""
+    """No one subscribes to the commands, or the vehicle's time is unknown."""
 
 
 class Player:
@@ -71,7 +71,7 @@ class Player:
         end = time.monotonic() + timeout
         while not self._stop.requested:
             if self.publisher.subscription_count() == 0:
-                missing = f"nobody listens to '{self.publisher.topic}' ({self._type.topic.type})"
+                missing = f"no one listens to '{self.publisher.topic}' ({self._type.topic.type})"
             elif self._clock.now() is None:
                 missing = self._clock.missing()
             else:

@@ -1,9 +1,9 @@
 """What numba compiled, kept on disk in the user's cache folder, so that the next process need not compile it.
 
-numba has such a cache of its own, which heeds the file of the outermost function only. A model's step is spread over
-files, of other packages too, so here a result is found by its content: by the code of the function and of all that it
-calls, and the constants that they use. What has changed has another name, so nothing is ever stale, and processes that
-save at once do not get in each other's way. Where nothing can be written, each process compiles, as without a cache.
+numba's own cache only checks the file of the outermost function. A model's step is spread over several files, also of
+other packages. So this cache finds a result by its content: the code of the function and of all that it calls, and the
+constants that they use. Changed code has another name, so no result is stale, and processes that save at the same time
+do not disturb each other. Where nothing can be written, each process compiles, as without a cache.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from numba.core import compiler, serialize
 from numba.core.runtime import rtsys
 from numba.misc.appdirs import AppDirs
 
-#: Of what is kept; results of another one are not read.
+#: Version of the file format; files of another version are not read.
 FORMAT = 2
 
 #: So many results are kept, the newest ones; one has some 200 kB.
@@ -34,10 +34,10 @@ _DIGEST = hashlib.sha256().digest_size
 
 
 def _mangling_args(record: numba.types.Record) -> tuple[str, tuple[int]]:
-    """What stands for a record type in the name of a compiled function: its content.
+    """The content of a record type, for the name of a compiled function.
 
-    In numba it is a number that each process gives anew, so that of two results from different processes the second
-    would run the first one's code, over records of another layout.
+    numba's own name contains a number that each process assigns itself: of two results from different processes the
+    second would run the first one's code, over records of another layout.
     """
     return "Record", (int.from_bytes(hashlib.sha256(record.name.encode()).digest()[:8], "little"),)
 

@@ -6,5 +6,5 @@ import numba
 
 
 def use_one_thread() -> None:
-    """Let what this thread calls from now on start no other threads: whoever calls it has its own processes."""
+    """Let nothing that this thread calls start other threads, as its process is one of several."""
     numba.set_num_threads(1)

@@ -1,6 +1,6 @@
 """Configuration files for ``ros_gz_bridge``, made from a vehicle and its sensors.
 
-The clock has a file of its own, for a bridge of its own: beside images and point clouds it would come late.
+The clock has its own file and its own bridge: images and point clouds would delay it.
 
 The keys ``frame_id`` and ``qos_profile`` are known to bridges of 2026; older ones pass over them. So the frames stand
 in the model too, and the quality of service is the bridge's own but for the clock.
@@ -75,7 +75,7 @@ def sensor_entry(name: str, sensor: str, stream: Stream, frame_prefix: str) -> E
     """One topic of a sensor."""
     there = topics.of_sensor(name, f"{sensor}/{stream.gz}")
     one = entry(stream.topic(sensor), stream.ros_type, stream.gz_type, gz_topic=there, depth=stream.depth)
-    # Nobody pays for images and points that nobody reads.
+    # Images and points without subscribers cost nothing.
     return one | {"frame_id": frame_prefix + stream.frame(sensor), "lazy": True}
 
 

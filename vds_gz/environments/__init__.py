@@ -14,7 +14,7 @@ Thousands of vehicles are one :class:`~vds_gz.fleet.fleet.Fleet`; the single env
 
 from gymnasium.envs.registration import register
 
-#: An episode ends after so many periods of control, where nobody wants another number.
+#: Default number of control periods in an episode.
 EPISODE = 500
 
 for _name, _module in (("PathTracking", "path_tracking"), ("Parking", "parking")):

@@ -16,7 +16,7 @@ from vds_gz.errors import ArgumentError
 
 
 class StableBaselines3VecEnv(VecEnv):
-    """Hands everything on: Stable-Baselines3 has an interface of its own for vector environments, of another return."""
+    """Adapter to Stable-Baselines3's own interface of vector environments, whose steps return something else."""
 
     def __init__(self, environments: VehicleVectorEnv) -> None:
         """Take environments.

@@ -38,7 +38,7 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
     """Vehicles that do one task, each with its own parameters and its own random numbers.
 
     An action is held for a period, and in it every vehicle does the same number of steps. What is observed ends with
-    the last actions, as many as the longest dead time holds back: without them nobody could know what the vehicle is
+    the last actions, as many as the longest dead time holds back: without them no one could know what the vehicle is
     about to do. The reward is ``exp(-(e / e0)^2) - weight * (change of the action)^2``.
 
     Attributes:
@@ -66,7 +66,7 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
         Args:
             num_envs: How many.
             vehicle: Name of a preset, parameter file, or parameters.
-            randomize: What of the vehicle is drawn anew for every episode; see :data:`Randomize`.
+            randomize: Which parameters of the vehicle are drawn for every episode; see :data:`Randomize`.
             rate: Actions per second [Hz].
             history: So many last actions are observed; None: as many as the longest dead time holds back.
             change_weight: Weight of an action's change in the reward.
@@ -133,7 +133,7 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
 
         Args:
             seed: Of environment 0; that of environment i is i more. Or one each; None goes on with the old ones.
-            options: ``reset_mask`` says of every environment whether it begins anew; without it all do.
+            options: ``reset_mask`` says for every environment whether it is reset; without it all are.
 
         Raises:
             ArgumentError: The mask or the seeds do not fit the environments.

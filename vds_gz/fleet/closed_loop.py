@@ -133,7 +133,7 @@ class ClosedLoop:
         return self._observations.names
 
     def place(self, distance: ArrayLike = 0.0, lateral: ArrayLike = 0.0, heading_error: ArrayLike = 0.0) -> None:
-        """Put the vehicles at rest on the path, and begin anew.
+        """Put the vehicles at rest on the path, and restart.
 
         Args:
             distance: From the path's start [m], one number or one a vehicle.
@@ -156,7 +156,7 @@ class ClosedLoop:
         self._begin(positions)
 
     def locate(self) -> None:
-        """Begin anew from where the vehicles are, each at the nearest point of the whole path."""
+        """Restart where the vehicles are, each at the nearest point of the whole path."""
         states, positions = self.fleet.states, np.empty(len(self))
         compiled(locate_all)(self.path.points, self.path.closed, states.x, states.y, positions)
         self._begin(positions)

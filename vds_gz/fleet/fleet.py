@@ -98,12 +98,12 @@ class Fleet(Generic[P, C, S]):
         self.vehicles.set_state(index, state)
 
     def reset(self, some: Some, parameters: Sequence[P] | None = None) -> None:
-        """Put some vehicles at rest at the origin, as they were made, or made anew; the others are not touched.
+        """Put some vehicles at rest at the origin, with their present or new parameters; the others are not touched.
 
         Args:
             some: An index, a slice, a mask or indices.
             parameters: New ones of each of these vehicles; their old ones if None. Where a dead time is longer than any
-                before it in a fleet that does not run in lanes, take ``states`` and its columns anew.
+                before it in a fleet that does not run in lanes, read ``states`` and its columns again.
 
         Raises:
             ArgumentError: There are not as many parameters as vehicles, or new vehicles cannot be in this fleet.

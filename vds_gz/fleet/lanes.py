@@ -1,4 +1,4 @@
-"""A fleet in lanes: each number of all vehicles is an array of its own, and delay lines lie outside the state."""
+"""A fleet in lanes: each state variable of all vehicles is one array, and delay lines lie outside the state."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from vds_gz.vehicle.model import C, P, S, VehicleModel
 #: What of a command limits a rate; infinite where nothing does.
 _LIMITS = ("acceleration", "steering_rate")
 
-#: What a copy makes anew.
+#: What a copy recreates.
 _NOT_COPIED = {"states", "commands", "_program"}
 
 #: Block, line, slots and lane.
@@ -53,7 +53,7 @@ class Lanes(Generic[P, C, S]):
         Args:
             model, parameters, dt: Of the vehicles.
             constant_flags: Flags that all vehicles share are constants of the program: it is a quarter faster, and each
-                choice of flags takes a program of its own.
+                choice of flags compiles its own program.
 
         Raises:
             ArgumentError: The model has too many phases.

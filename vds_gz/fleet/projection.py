@@ -63,7 +63,7 @@ def project(points: Reals, closed: bool, reach: int, x: float, y: float, positio
 
 
 def locate(points: Reals, closed: bool, x: float, y: float) -> tuple[float, float]:
-    """As :func:`project`, of a point of which nobody knows where along the path it was: all segments are searched."""
+    """As :func:`project`, for a point whose last position along the path is unknown: all segments are searched."""
     segments = points.shape[0] - 1
     return project(points, closed, segments, x, y, float(segments // 2))
 

@@ -208,7 +208,7 @@ class CommandType:
 
     @property
     def geared(self) -> bool:
-        """A gear goes with it, which comes by a topic of its own; without commands the vehicle brakes."""
+        """A command that goes with a gear, which has its own topic; without commands the vehicle brakes."""
         return self.kind in DRIVEN
 
     @property

@@ -97,7 +97,7 @@ class TimeKeeper:
         """How long nothing will be due unless a message comes [s]."""
         if self.now is None or self.holds_time:
             return math.inf
-        # What nobody hears is measured when something else is due.
+        # Sensors without subscribers are measured when something else is due.
         return self.clock.seconds_until(int(min(self._next_output, self._sensors.next_subscribed)), monotonic_ns())
 
     # ------------------------------------------------------------------ the vehicle's time
@@ -140,7 +140,7 @@ class TimeKeeper:
         self.paused = paused
 
     def restart(self, moment: int) -> None:
-        """Begin anew at a moment, with the vehicle at rest where it is."""
+        """Restart at a time, with the vehicle at rest where it is."""
         self.clock.set(moment, monotonic_ns())
         self._plant.vehicle.stand_still(moment)
         self._forget_commands()

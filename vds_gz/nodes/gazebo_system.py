@@ -10,7 +10,7 @@ In the model's SDF::
     </plugin>
 
 No other controller may move the joints. Gazebo disables a Python system for good after one exception, and says so in
-one line that nobody reads. So none leaves this one: it is logged, the wheels stand, and the next step is tried again.
+one line that no one reads. So this one lets none out: it is logged, the wheels stand, and the next step is tried again.
 """
 
 from __future__ import annotations

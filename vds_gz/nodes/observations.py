@@ -89,7 +89,7 @@ class Observations:
         self._perception.set_pose(pose)
 
     def reset(self, pose: Pose) -> None:
-        """The vehicle starts anew, there."""
+        """The vehicle restarts at that pose."""
         self._perception.reset(pose)
 
     def configure(self, parameters: NodeParameters) -> None:

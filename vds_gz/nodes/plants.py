@@ -159,5 +159,5 @@ def make_link(graph: Graph, parameters: NodeParameters) -> GazeboLink:
         return Ros2ControlLink(graph, parameters.gazebo)
     raise LinkError(
         "parameter 'gazebo.link' is 'system', which runs inside Gazebo: load vds_gz.nodes.gazebo_system into the "
-        "model with PythonSystemLoader, as `vds-gz gazebo --link system` does; a node of its own takes another link"
+        "model with PythonSystemLoader, as `vds-gz gazebo --link system` does; outside of Gazebo take another link"
     )

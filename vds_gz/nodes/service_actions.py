@@ -1,4 +1,4 @@
-"""What a vehicle's services do: hold it, step it, put it somewhere, begin anew."""
+"""What a vehicle's services do: pause it, step it, put it somewhere, reset it."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Simulation:
             self._time.pause(paused)
 
     def reset(self, *, time: bool, state: bool) -> None:
-        """Start anew: the time, if it is ours, the vehicle, or both.
+        """Restart: the time, if it is ours, the vehicle, or both.
 
         Raises:
             LinkError: The request cannot be sent to Gazebo.

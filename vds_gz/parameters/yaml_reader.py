@@ -183,9 +183,7 @@ def _by_name(node: yaml.Node, where: str) -> yaml.MappingNode:
         entries = item.value if isinstance(item, yaml.MappingNode) else []
         names = [value for key, value in entries if key.value == "name"]
         if len(names) != 1 or names[0].value in members:
-            raise ArgumentError(
-                f"{_line(item, where)}: each entry of this list must be a mapping with a 'name' of its own"
-            )
+            raise ArgumentError(f"{_line(item, where)}: each entry of this list must be a mapping with its own 'name'")
         rest = [pair for pair in entries if pair[0].value != "name"]
         members[names[0].value] = names[0], yaml.MappingNode(item.tag, rest, item.start_mark)
     return yaml.MappingNode("tag:yaml.org,2002:map", list(members.values()), node.start_mark)

@@ -93,7 +93,7 @@ class Plant(Protocol):
         """Forget all commands and all motion but stay in place; go on from ``time`` [ns], be it in the past."""
 
     def reset(self) -> Pose | None:
-        """Start anew at rest, where the vehicle began. Where that is; none if it has not been seen yet."""
+        """Restart at rest, where the vehicle began. Where that is; none if it has not been seen yet."""
 
     def pause(self, paused: bool) -> bool:
         """Let what moves the vehicle pause or go on. Whether it can; else the node itself must hold the vehicle."""

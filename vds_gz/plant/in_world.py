@@ -32,7 +32,7 @@ OTHERS_EVERY = 10_000_000
 class WorldPlant(KinematicPlant):
     """Wheels that never slip, on the ground of a scene.
 
-    The model moves the vehicle in a plane of its own, that of its wheels' contacts. A step of length ``d`` along a
+    The model moves the vehicle in its own plane, that of its wheels' contacts. A step of length ``d`` along a
     slope thus moves it by ``d cos(pitch)`` on the map.
 
     Attributes:

@@ -42,7 +42,7 @@ class Standing:
         return Attitude(at.z, at.roll, at.pitch, rates.v_z, rates.roll_rate, rates.pitch_rate)
 
     def move(self, pose: Pose, time: int) -> bool:
-        """Find the ground anew where the vehicle has come to at a time [ns]; whether it is another plane."""
+        """Find the ground again where the vehicle has come to at a time [ns]; whether it is another plane."""
         touching = self._touching(pose, self.plane.attitude(pose.x, pose.y, pose.heading))
         points = [(x, y, self.plane.at(x, y) + self._step) for x, y, _ in touching]
         heights = heights_below(self._ground, points, self._step + self._reach)

@@ -71,7 +71,7 @@ class Publisher(Protocol):
     topic: str
 
     def publish(self, message: Any) -> None:
-        """Send a message; the object may be filled anew and sent again."""
+        """Send a message; the object may be filled and sent again."""
 
     def publish_raw(self, data: bytearray) -> None:
         """Send a serialized message (CDR with its header); the bytes may be changed and sent again."""

@@ -78,7 +78,7 @@ class Amcl:
         self.reset(pose)
 
     def reset(self, pose: Pose) -> None:
-        """Start anew, with the same noise again."""
+        """Restart, with the same noise."""
         driving, drawing = np.random.SeedSequence(self.parameters.seed).spawn(2)
         self._random = np.random.default_rng(drawing)
         self._odometry = Odometry(pose, np.random.default_rng(driving))

@@ -92,7 +92,7 @@ class StateEstimator:
             localization.set_pose(pose)
 
     def reset(self, pose: Pose) -> None:
-        """The vehicle starts anew, there, and with it all noise, so that one run is as the next."""
+        """The vehicle restarts at that pose, and with it all noise, so that every run is the same."""
         if (localization := self._any()) is not None:
             localization.reset(pose)
         if self._noise is not None:

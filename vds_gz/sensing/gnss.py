@@ -33,7 +33,7 @@ _NO_FIX = Fix("none", (math.nan, math.nan, math.nan), (0.0, 0.0, 0.0))
 class GnssModel:
     """A receiver on a vehicle. Every measurement has to be made, because the error wanders from one to the next.
 
-    Where time goes back, as by a reset of the simulation, it starts anew, with the same noise again.
+    When time goes back, as by a reset of the simulation, it restarts with the same noise.
     """
 
     def __init__(self, parameters: Gnss, name: str, seed: int) -> None:

@@ -46,7 +46,7 @@ def noise_models(p: Imu) -> tuple[NoiseModel, NoiseModel]:
 class ImuModel:
     """A unit on a vehicle. Every measurement has to be made, because the biases walk from one to the next.
 
-    Where time goes back, as by a reset of the simulation, it starts anew, with the same noise again.
+    When time goes back, as by a reset of the simulation, it restarts with the same noise.
     """
 
     def __init__(self, parameters: Imu, name: str, seed: int) -> None:

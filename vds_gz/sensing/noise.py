@@ -32,7 +32,7 @@ class MeasurementNoise:
         self.reset()
 
     def reset(self) -> None:
-        """Start anew, with the same noise again."""
+        """Restart, with the same noise."""
         self._random = np.random.default_rng(self.parameters.seed)
 
     def of(self, true: Measurement) -> Measurement:

@@ -1,6 +1,6 @@
 """Random numbers of a sensor's samples, each sample with its own.
 
-What sample number k of a sensor draws depends on the seed, the sensor's name and k alone. So a sample that nobody wants
+What sample number k of a sensor draws depends on the seed, the sensor's name and k alone. So a sample that no one wants
 may be skipped, and all others stay equal to the bit.
 """
 

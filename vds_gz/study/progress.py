@@ -33,7 +33,7 @@ def progress(what: str, total: float | None) -> Iterator[Advance]:
 
     Args:
         what: What is being done, such as ``identifying``.
-        total: How much there is to do, in any unit; None where nobody knows.
+        total: How much there is to do, in any unit; None if unknown.
 
     Yields:
         A function to call with how much was done since the last call, in the same unit.

@@ -118,7 +118,7 @@ class KeyDriver:
         if heard and now - heard < SILENT:
             return f"vehicle {speed:+.2f} m/s {yaw_rate:+.2f} rad/s"
         if not self._output.heard():
-            return f"nobody listens to '{self._output.topic}': {self._time.vehicles()}"
+            return f"no one listens to '{self._output.topic}': {self._time.vehicles()}"
         return "the vehicle says nothing on 'twist_actual'"
 
     def _show(self, line: str) -> None:

@@ -1,4 +1,4 @@
-"""Commands and joysticks as messages. They are made once and filled anew."""
+"""Commands and joysticks as messages, which are made once and filled again for each publication."""
 
 from __future__ import annotations
 

@@ -22,12 +22,12 @@ TROUBLE = {Mode.REFUSED: "message on 'joy' refused", Mode.LOST: "the joystick is
 SAY_AGAIN = 5_000_000_000
 
 
-#: Commands that nobody listens to are worth a word after this time [ns].
+#: Commands without a subscriber are reported after this time [ns].
 UNHEARD = 2_000_000_000
 
 
 class Unheard:
-    """Notices that nobody listens, once, until somebody does."""
+    """Reports once that no one listens, until somebody does."""
 
     def __init__(self) -> None:
         self._since: int | None = None
@@ -79,7 +79,7 @@ class Teleop:
         if command is not None:
             self._output.send(command)
             if self._unheard.lasts(self._output.heard(), now):
-                text = f"nobody listens to '{self._output.topic}'. Vehicles: {self.time.vehicles()}"
+                text = f"no one listens to '{self._output.topic}'. Vehicles: {self.time.vehicles()}"
                 self._graph.log(Severity.WARN, text)
         self._say(now)
 

@@ -16,7 +16,7 @@ _BEGUN = re.compile(r"\x1b([\[O][0-9;]*)?\Z")
 
 
 class Terminal:
-    """Used with ``with``. Ctrl-C still interrupts; Ctrl-Z does nothing, since nobody would stop the vehicle."""
+    """Used with ``with``. Ctrl-C still interrupts; Ctrl-Z does nothing, since no one would stop the vehicle."""
 
     def __init__(self, descriptor: int) -> None:
         """Take an open terminal."""

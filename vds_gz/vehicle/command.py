@@ -24,11 +24,11 @@ class CommandKind(IntEnum):
     PEDALS = 4
     #: Autoware's Control: velocity, acceleration and tire angle.
     CONTROL = 5
-    #: The gear of ``PEDALS`` and ``CONTROL``, which comes by a topic of its own.
+    #: The gear of ``PEDALS`` and ``CONTROL``, which has its own topic.
     GEAR = 6
     #: A model's own inputs, as a log of Autoware's models holds them: the acceleration is along +x in every gear.
     DIRECT = 7
-    #: Nobody drives any more: brake to a standstill, and leave the steering as it is.
+    #: Commands have ended: brake to a standstill, and leave the steering as it is.
     STOP = 8
 
 

@@ -19,7 +19,7 @@ WINDOW = 30.0
 #: Between two commands to stop [s].
 STOP_PERIOD = 0.05
 
-#: When nobody has driven for so long, the page is no driver any more: its topic is withdrawn [s].
+#: When no one has driven for so long, the page is no driver any more: its topic is withdrawn [s].
 LEAVES_AFTER = 2.0
 
 
@@ -61,10 +61,10 @@ class DeadMansSwitch:
     """Passes each command on once, as it comes, from one page at a time; stops the vehicle when they cease."""
 
     def __init__(self, make_output: Callable[[], Output], now: Callable[[], float] = time.monotonic) -> None:
-        """Nobody drives.
+        """No one drives.
 
         Args:
-            make_output: Makes the output when somebody begins to drive: while nobody does, the vehicle shall not see
+            make_output: Makes the output when somebody begins to drive: while no one does, the vehicle shall not see
                 another driver.
             now: Seconds of a clock that never jumps.
         """

@@ -1,4 +1,4 @@
-"""A graph in a thread of its own, for a program whose own thread does something else."""
+"""A graph in its own thread, for a program whose main thread does something else."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class GraphThread:
         """Start the thread.
 
         Args:
-            graph: The graph; nobody else may use it from now on.
+            graph: The graph; no one else may use it from now on.
             due: Called in the thread after every wait.
             end: Called in the thread before the graph is closed, also where the thread ends by an error.
             stop: Requested if the thread ends by an error: a program whose graph is dead must not seem to live.
@@ -47,7 +47,7 @@ class GraphThread:
         self._jobs: deque[tuple[Callable[[], object], Future[object]]] = deque()
         self._closing = False
         self._open = True
-        self._opening = threading.Lock()  # nobody may wake a graph that is being closed
+        self._opening = threading.Lock()  # no one may wake a graph that is being closed
         self.failed = False
         self._thread = threading.Thread(target=self._run, name="graph", daemon=True)
         self._thread.start()

@@ -75,7 +75,7 @@ class RemoteNode:
         return "asking the node for its parameters ..." if self._wanted else ""
 
     def look_again(self) -> None:
-        """The node may be another one now: ask it for its parameters anew."""
+        """The node may be another one now: request its parameters again."""
         self._wanted = True
         self._requested = -math.inf
 
@@ -128,7 +128,7 @@ class RemoteNode:
         if client.ready():
             client.call(request, on_response)
         else:
-            done(f"nobody offers the service '{client.name}'")
+            done(f"no one offers the service '{client.name}'")
 
     # ------------------------------------------------------------------ responses
 
@@ -143,7 +143,7 @@ class RemoteNode:
         request.names = list(names)
 
         def on_response(response: GetResponse) -> None:
-            if len(response.values) == len(names):  # else it is another node by now, and will be requested anew
+            if len(response.values) == len(names):  # else it is another node by now, and will be requested again
                 self._learn(dict(zip(names, response.values, strict=True)), descriptors)
 
         self._get.call(request, on_response)

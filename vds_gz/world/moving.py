@@ -155,7 +155,7 @@ def read_obstacles(path: str | Path) -> MovingObstacles:
         raise WorldError(f"{path}: there is no list 'obstacles'; it must name each obstacle with its shape and path")
     obstacles = tuple(_Reader(path, index, value).obstacle() for index, value in enumerate(listed))
     if twice := [name for name, count in Counter(one.name for one in obstacles).items() if count > 1]:
-        raise WorldError(f"{path}: two obstacles are named '{min(twice)}'; each must have a name of its own")
+        raise WorldError(f"{path}: two obstacles are named '{min(twice)}'; each must have its own name")
     return MovingObstacles(obstacles)
 
 

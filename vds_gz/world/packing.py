@@ -91,7 +91,7 @@ def _triangles(thing: Thing, owner: int) -> _Part:
 
 
 def _solids(things: Sequence[Thing], owners: Indices) -> _Part:
-    """All at once: what moves is packed anew at every instant."""
+    """All at once: moving obstacles are packed again at every instant."""
     shapes = [_sizes(thing.shape) for thing in things]
     kinds, sizes = np.array([kind for kind, _ in shapes]), np.array([size for _, size in shapes])
     poses = np.array([thing.pose for thing in things])

@@ -131,7 +131,7 @@ class RayCaster:
 
 
 class JoinedCaster:
-    """What stands still in one tree and what moves in another, which alone is built anew when something has moved.
+    """What stands still in one tree and what moves in another, which alone is built again when something has moved.
 
     Attributes:
         still: What stands still; its things come first.

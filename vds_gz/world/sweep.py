@@ -1,6 +1,6 @@
 """How far a box comes on a piece of its way before it meets something: plain loops, compiled where numba is.
 
-The box moves in a plane of its own, along a straight line while it turns about the plane's normal. Between it and a
+The box moves in its own plane, along a straight line while it turns about the plane's normal. Between it and a
 shape that is some distance away there is a plane that parts them; as long as no corner of the box has come so far along
 the plane's normal, nothing is met. Where a corner has, the box is moved as far as is surely free, and the distance is
 taken again (conservative advancement: Mirtich, Impulse-based Dynamic Simulation, 1996).

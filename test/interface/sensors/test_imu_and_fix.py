@@ -77,7 +77,7 @@ def test_an_imu_with_orientation_is_sure_of_it(probe: Probe):
 
 
 def test_what_nobody_listened_to_does_not_change_what_comes_then(probe: Probe):
-    """The bias walks on: the fourth sample is the fourth one of a model that nobody ever skipped."""
+    """The bias walks on: the fourth sample is the fourth one of a model without skipped samples."""
     parameters = Imu(angular_velocity_random_walk=0.1)
     one, model = output(probe, unit=parameters), ImuModel(parameters, "unit", 3)
     for k in range(3):

@@ -68,7 +68,7 @@ def test_nothing_is_published_for_nobody_and_a_sample_does_not_depend_on_that(pr
     """Noise is that of the sample's number, whether or not others were measured before it."""
     heard = Heard(probe, RplidarA2(), seed=5)
     for number in range(3):
-        heard.output.measure(standing(number / 10.0), WALL)  # nobody has been found yet
+        heard.output.measure(standing(number / 10.0), WALL)  # no subscriber has been found yet
 
     def ranges(number: int) -> list[float]:
         return list(heard.measured(standing(number / 10.0), WALL)["scan"][0].ranges)

@@ -107,7 +107,7 @@ def test_a_publisher_that_is_closed_is_gone_for_all(join: Join) -> None:
 
 
 def test_readers_are_counted_as_they_come_and_go(start: Start, join: Join) -> None:
-    """In other processes and in this one; a publisher that nobody keeps does no harm when they come."""
+    """In other processes and in this one; a discarded publisher does no harm when they come."""
     graph = join()
     graph.publisher("command", TWIST, QoS())
     commands = graph.publisher("command", TWIST, QoS())

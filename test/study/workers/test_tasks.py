@@ -54,7 +54,7 @@ def test_workers_that_die_before_their_first_task_are_replaced_without_a_word(tm
     outcomes = list(do_tasks(square, range(4), 2, warm_up=warm_up))
     assert sorted(one.result for one in outcomes) == [0, 1, 4, 9]
     assert not list(tmp_path.glob("die-*"))
-    gc.collect()  # asyncio names an error that nobody looked at when it forgets it
+    gc.collect()  # asyncio names an error that no one looked at when it forgets it
     assert not [record for record in caplog.records if record.name == "asyncio"]
 
 

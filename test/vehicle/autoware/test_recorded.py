@@ -106,7 +106,7 @@ def test_compiled(runs, as_records):
 
 @pytest.mark.slow
 def test_compiled_is_interpreted_also_when_corrected(runs, as_records):
-    """Nobody recorded this; the two must agree to the last digits."""
+    """Without a recording: the two must agree to the last digits."""
     _, coefficients, states, _ = as_records
     advance = pytest.importorskip("helpers.compiled_steps").compiled_run(step)
     names = ("x", "y", "heading", "v_x", "acceleration")

@@ -35,7 +35,7 @@ Writer = Callable[[View], Sequence[float]]
 
 
 class CameraOutput:
-    """A camera, for colour or for colour and depth; what nobody listens to is not measured.
+    """A camera, for colour or for colour and depth; images without subscribers are not measured.
 
     Attributes:
         rate: Images per second [Hz].

@@ -36,7 +36,7 @@ class LagEstimator:
         self.forget()
 
     def forget(self) -> None:
-        """Begin anew, as after a jump; the last estimate is kept."""
+        """Restart, as after a jump; the last estimate is kept."""
         self._last: tuple[Sequence[float], Sequence[float]] | None = None
         self._errors = 0.0
         self._squares = 0.0

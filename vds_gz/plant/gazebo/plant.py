@@ -184,7 +184,7 @@ class GazeboPlant:
         self._send()
 
     def reset(self) -> Pose | None:
-        """Start anew at rest, where the vehicle was first seen."""
+        """Restart at rest, where the vehicle was first seen."""
         self.stand_still(self.vehicle.time)
         if self._began is None:
             return None

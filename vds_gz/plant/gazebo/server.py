@@ -142,7 +142,7 @@ class Server:
         if folder is not None:
             paths = [str(folder), variables.get("GZ_SIM_RESOURCE_PATH", "")]
             variables["GZ_SIM_RESOURCE_PATH"] = os.pathsep.join(filter(None, paths))
-        # A group of its own: with a window there are two processes, and both must end.
+        # Its own group: with a window there are two processes, and both must end.
         self.process = subprocess.Popen(command, env=variables, start_new_session=True)
 
     def running(self) -> bool:

@@ -37,7 +37,7 @@ class Channel:
 
 
 #: How many readers each writer has, by the handles of the library, which are the process's: the library calls back for
-#: as long as it has the writer, even where nobody else has it any more.
+#: as long as it has the writer, even where nothing else refers to it.
 _readers: dict[int, int] = {}
 
 
@@ -153,7 +153,7 @@ class WaitSet:
         self._library = library = context.library
         self._entity = library.check(library.c.dds_create_waitset(context.participant), "no wait set can be made")
         self._guard = library.check(library.c.dds_create_guardcondition(context.participant), "no guard can be made")
-        library.check(library.c.dds_waitset_attach(self._entity, self._guard, _WOKEN), "nobody can wake the node")
+        library.check(library.c.dds_waitset_attach(self._entity, self._guard, _WOKEN), "the node cannot be woken")
         self._ready = (c.c_ssize_t * 1)()
 
     def attach(self, reader: Reader) -> None:

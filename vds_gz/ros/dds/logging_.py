@@ -31,7 +31,7 @@ class Log:
         Args:
             name: Its name, e.g. ``robot.sim_node``.
             least: Nothing less severe is said.
-            message: A ``rcl_interfaces/msg/Log``, filled anew for each publication.
+            message: A ``rcl_interfaces/msg/Log``, which each publication fills again.
             publish: Sends that message.
             now: The time for the stamps, in ns.
         """

@@ -28,7 +28,7 @@ class TopicPublisher:
         self.close = close
 
     def publish(self, message: Any) -> None:
-        """Send a message; the object may be filled anew and sent again.
+        """Send a message; the object may be filled and sent again.
 
         Raises:
             GraphError: It was not accepted.

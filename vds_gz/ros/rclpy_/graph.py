@@ -114,7 +114,7 @@ class RclpyClient:
         response.add_done_callback(lambda response: self._queue.put(lambda: done(response.result())))
 
     def _forget_lost(self) -> None:
-        """Forget the requests that nobody will respond to any more."""
+        """Forget the requests that will not be answered any more."""
         now = time.monotonic()
         for response, sent in list(self._pending.items()):
             if response.done() or now - sent > RESPONSE_TIMEOUT:
@@ -315,8 +315,8 @@ class RclpyGraph:
     def _call(self, function: Callable[[], Returned]) -> Returned:
         """Let the node's thread call a function, and wait for what it returns.
 
-        What it raises is raised in :meth:`wait`, as of all callbacks, and ends the node; only a refusal is for whoever
-        sent the request.
+        What it raises is raised in :meth:`wait`, as of all callbacks, and ends the node; only a refusal is
+        for the caller that sent the request.
 
         Raises:
             ParameterError: The function refuses the values of parameters.

@@ -1,6 +1,6 @@
 """Receives the messages of an rclpy node at a fraction of what an executor takes.
 
-An executor collects all that a node has (services, timers, guard conditions, ...) anew for every message, which costs a
+An executor collects all that a node has (services, timers, guard conditions, ...) again for every message. That costs a
 Python node more than the message. Here a thread waits for the subscriptions only, with the wait set that
 ``rclpy.wait_for_message`` uses; everything else stays with the executor, which then seldom has anything to do.
 """

@@ -107,7 +107,7 @@ def _silent(namespaces: Sequence[str], recorder: Recorder) -> list[str]:
 def run_in_gazebo(parameters: Path, log: CommandLog, folder: Path, gazebo: Gazebo) -> Path:
     """Start Gazebo with a vehicle, drive it with a log, and end it.
 
-    Gazebo has a partition of its own, and the vehicle a namespace, so that nothing else on this machine is met.
+    Gazebo has its own partition, and the vehicle a namespace, so that nothing else on this machine is met.
 
     Args:
         parameters: The vehicle's parameter file.

@@ -55,7 +55,7 @@ def noise(measured: Array) -> float:
 
 
 def correlation_factor(residuals: Array) -> float:
-    """Factor for standard deviations: residuals that hang together tell less than as many independent ones.
+    """Factor for standard deviations: residuals that are autocorrelated tell less than as many independent ones.
 
     Of a first-order autoregressive process; W. W. S. Wei, Time Series Analysis, 2006, 2.5.
     """

@@ -51,7 +51,7 @@ def identify(
 
     Args:
         signals: What was commanded and measured, of one recording or of several of the same vehicle.
-        vehicle: What is known of it: its model and geometry; its actuators' numbers are found anew.
+        vehicle: What is known of it: its model and geometry; its actuators' numbers are found again.
         wheel_base: Of a vehicle that steers, where none is given [m].
         fit: Further parameters to be found, such as ``wheel_base`` or ``tire_diameter``; ``all``: the geometry;
             ``wheel_gains``: how far the wheels of each side roll for each metre that they should.

@@ -44,7 +44,7 @@ BEGIN = NANOSECONDS
 BLOCK = 100
 
 
-#: Where nobody looks at joints.
+#: For callers that do not look at joints.
 NO_JOINTS = JointStates((), ())
 
 

@@ -163,7 +163,7 @@ def _channel(writer: RowWriter, topic: topics.Topic) -> int:
 
 
 class Listener:
-    """Stands in for the graph where nobody is: it keeps what is published."""
+    """Stands in for the graph: it keeps what is published."""
 
     def __init__(self) -> None:
         self._types = open_types()
@@ -187,7 +187,7 @@ class Listener:
         return bytes(self._types.codec(type_name).encode(message))
 
     def log(self, severity: Severity, text: str) -> None:
-        """Nobody reads it."""
+        """Does nothing: no one reads it."""
 
     def publisher(self, name: str, type_name: str, qos: QoS) -> Publisher:
         """Announce a topic."""

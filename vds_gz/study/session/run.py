@@ -51,7 +51,7 @@ def write_parameters(overrides: Iterable[Override], folder: Path) -> Path:
 
 
 class Process:
-    """A Python module that runs in a process of its own; what it says goes into a file."""
+    """A Python module that runs in its own process; what it says goes into a file."""
 
     def __init__(
         self, what: str, command: Sequence[str], output: Path, environment: Mapping[str, str] | None = None

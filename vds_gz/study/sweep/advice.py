@@ -34,7 +34,7 @@ class Advice:
         now: How far the runs are from the nominal value at most.
         measure: What becomes better.
         before, after: The quantile of the measure over all runs, and over those within.
-        bound: What the quantile was to keep; None where nobody said.
+        bound: The bound of the quantile that was asked for; None without one.
     """
 
     parameter: str

@@ -25,7 +25,7 @@ class Runs:
         parameters: The numbers that were varied, each by its dotted name with one value a run.
         measures: Each by its name with one value a run, NaN of a run that has none.
         units: By parameter and measure.
-        nominal: What the vehicle has where nothing is varied, by parameter; nobody measures a controller's gains.
+        nominal: Values where nothing is varied, by parameter, without a controller's gains, which no one measures.
         identified: Parameters that ``vds-gz identify`` measured, with their intervals.
         expected: Bounds that quantiles are to keep, by measure and quantile.
         label: What all of them have in common, where there are others beside them.

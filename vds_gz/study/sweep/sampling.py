@@ -81,7 +81,7 @@ class Space:
         return tuple(len(one.values) for one in self.variations.values() if isinstance(one, Grid))
 
     def _drawn(self, samples: Wholes) -> Reals:
-        """Numbers from 0 to 1 of some samples, whose numbers follow on each other or begin anew, a row each."""
+        """Numbers from 0 to 1, a row a sample; the samples' indices are consecutive or start again from 0."""
         dimensions = sum(isinstance(one, Uniform) for one in self.variations.values())
         wanted, places = np.unique(samples, return_inverse=True)
         if not dimensions:
@@ -91,7 +91,7 @@ class Space:
 
 
 def _random(seed: int, samples: Wholes, dimensions: int) -> Reals:
-    """Each sample has a generator of its own, which no other sample advances."""
+    """Each sample has its own random generator."""
     keys = (np.array([seed, k], np.uint64) for k in samples.tolist())
     return np.array([np.random.Generator(np.random.Philox(key=key)).random(dimensions) for key in keys])
 

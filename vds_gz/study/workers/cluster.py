@@ -50,7 +50,7 @@ SEEN = 0.2
 
 
 class VersionError(FailureError):
-    """A worker has other versions than whoever gives the tasks, so its results might differ."""
+    """A worker has other versions than the client, so its results might differ."""
 
 
 class Work(WorkerPlugin, Generic[T, R]):  # type: ignore[misc]  # Dask's classes have no types
@@ -98,7 +98,7 @@ def distribute(
         futures = client.map(_do, tasks, plugin=work.name, pure=False)
         pending = dict(zip((future.key for future in futures), tasks, strict=True))
         completed = as_completed(futures, with_results=True, raise_errors=False)
-        del futures  # Dask forgets a result that nobody holds
+        del futures  # Dask forgets a result without a reference
         for future, result in completed:
             task = pending.pop(future.key)
             future.release()  # else it would be done again if its worker died now

@@ -67,7 +67,7 @@ class AutowareState:
     Attributes:
         acceleration: What the model says of its acceleration [m/s^2]; for most it lags and makes the speed.
         drive_acceleration: The acceleration of the drive alone, where the model tells it from the slope's [m/s^2].
-        road_slope: Acceleration along +x that the road's slope gives [m/s^2]; whoever knows the road sets it.
+        road_slope: Acceleration along +x by the road's slope [m/s^2]; set by the user.
         speed_reference: Commanded speed [m/s].
         angle_reference: Commanded tire angle [rad].
         turn, advance_x, advance_y: How far the last step turns and moves the rear axle [rad, m, m].

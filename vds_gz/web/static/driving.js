@@ -145,7 +145,7 @@ export class Driving {
     }
   }
 
-  // Everything is released: each key and each thumb must be pressed anew.
+  // Everything is released: each key and each thumb must be pressed again.
   release() {
     for (const source of this.sources) source.release();
   }

@@ -19,7 +19,7 @@ export class Link {
     this.listeners.set(kind, listener);
   }
 
-  // Tell the server something; false if nobody hears it.
+  // Send something to the server; false if it is not connected.
   send(kind, content = {}) {
     if (this.socket.readyState !== WebSocket.OPEN) return false;
     this.socket.send(JSON.stringify({ kind, ...content }));

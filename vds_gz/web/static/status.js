@@ -1,6 +1,6 @@
 // The line at the top, and what the diagnostics say.
 
-const LONG = 24; // a longer value has a line of its own [characters]
+const LONG = 24; // a longer value has its own line [characters]
 const WINDOW = 1000; // frames per second are counted over so long [ms]
 
 export class Status {

@@ -17,7 +17,7 @@ class BridgeLink(RosLink):
 
     name = "bridge"
     lag_cause = (
-        "the bridge: give /clock a bridge of its own and cameras another; or a JointPositionController without "
+        "the bridge: give /clock its own bridge and cameras another; or a JointPositionController without "
         "<use_velocity_commands>"
     )
 
@@ -41,5 +41,5 @@ class BridgeLink(RosLink):
     def fault(self) -> str:
         """What is wrong with the link itself."""
         if not self._publisher.subscription_count():
-            return f"nobody listens to '{self._publisher.topic}'; does ros_gz_bridge run, with this topic?"
+            return f"no one listens to '{self._publisher.topic}'; does ros_gz_bridge run, with this topic?"
         return self._helper.fault

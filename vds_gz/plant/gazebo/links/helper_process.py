@@ -1,6 +1,6 @@
 """A process beside the node for what must not be done in it: ``python -m vds_gz.plant.gazebo.links.helper_process``.
 
-It calls Gazebo's services, and looks for worlds: both hold up whoever waits for them, by Python's lock or by the second
+It calls Gazebo's services, and looks for worlds: both block their caller, by Python's lock or by the second
 that the program ``gz`` takes to start.
 
 It is the watchdog of the joints: neither Gazebo's joint controllers nor a ``forward_command_controller`` knows a
@@ -37,7 +37,7 @@ NOTING = 0.1
 #: How often the joints are stopped when the node has died; a message can be lost while connections come up.
 REPETITIONS = 5
 
-#: How long whoever moves the joints may take to be found over ROS [s].
+#: How long the controller of the joints may take to be found over ROS [s].
 PATIENCE = 10.0
 
 #: How long the process may take to end [s].
@@ -68,7 +68,7 @@ class Helper:
         self._by_program = not actuators
         self._rest = b""
         self._noted = float("-inf")
-        # A session of its own: Ctrl-C is for the node, which then ends this process as it should.
+        # Its own session: Ctrl-C is for the node, which then ends this process as it should.
         self._process = subprocess.Popen(
             [sys.executable, "-m", __spec__.name, partition, actuators],
             stdin=subprocess.PIPE,
@@ -96,7 +96,7 @@ class Helper:
         self._tell(call=[world, *request])
 
     def due(self) -> bool:
-        """Whether what would stop the joints should be noted anew."""
+        """Whether what would stop the joints should be written down again."""
         now = time.monotonic()
         if now - self._noted < NOTING:
             return False

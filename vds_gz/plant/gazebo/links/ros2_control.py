@@ -52,5 +52,5 @@ class Ros2ControlLink(RosLink):
         needed = [self._velocities, self._positions] if self._steers else [self._velocities]
         for publisher in needed:
             if not publisher.subscription_count():
-                return f"nobody listens to '{publisher.topic}'; is this forward_command_controller loaded and active?"
+                return f"no one listens to '{publisher.topic}'; is this forward_command_controller loaded and active?"
         return self._helper.fault

@@ -48,7 +48,7 @@ class RosLink:
         self._moved = self._reported = monotonic()
 
     def start(self, inbox: Inbox, wake: Callable[[], None]) -> None:
-        """Begin to listen. Messages come in the node's own thread, so there is nobody to wake."""
+        """Begin to listen. Messages come in the node's own thread, so ``wake`` is not used."""
         self._inbox = inbox
         graph = self._graph
         clock = graph.subscribe(self._parameters.clock_topic, CLOCK_IN.type, CLOCK_IN.qos, self._on_clock)

@@ -138,7 +138,7 @@ class SystemLink:
     # ------------------------------------------------------------------ the plant's side
 
     def start(self, inbox: Inbox, wake: Callable[[], None]) -> None:
-        """Begin; there is nobody to wake, because the node runs when Gazebo calls."""
+        """Begin; ``wake`` is not used, because the node runs when Gazebo calls."""
         self._inbox = inbox
 
     def poll(self) -> None:

@@ -100,7 +100,7 @@ class TransportLink:
             return f"there are the worlds {', '.join(worlds)}; gazebo.world must name one"
         if self._world and not self._publisher.has_connections():
             return (
-                f"nobody listens to '{self._actuators}'; the joints need controllers with <use_actuator_msg> and "
+                f"no one listens to '{self._actuators}'; the joints need controllers with <use_actuator_msg> and "
                 "<topic>, as `vds-gz model` writes them"
             )
         return self._helper.fault

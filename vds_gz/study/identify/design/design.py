@@ -29,7 +29,7 @@ VEHICLES = 4
 #: Steps per second while it is searched [Hz].
 COARSE = 200.0
 
-#: Standard deviation of a sensor, as a part of its full scale, where nobody says it.
+#: Default standard deviation of a sensor, as a part of its full scale.
 NOISE = 0.02
 
 #: Lengths that a log may have [s], and the least number of commands per second.

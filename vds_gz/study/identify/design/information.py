@@ -33,7 +33,7 @@ from vds_gz.study.identify.forward.unknowns import (
 from vds_gz.vehicle.model import AnyModel
 from vds_gz.vehicle.schedule import Records, Wholes
 
-#: A number of which nobody says how well it is known is known to this part of its value.
+#: Default uncertainty of a number, as a part of its value.
 SPREAD = 0.3
 
 #: Shorter times count as this long [s] where an interval is a part of its number.

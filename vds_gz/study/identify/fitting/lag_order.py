@@ -173,13 +173,13 @@ class _Trials:
         """By the information criterion, with as much independent noise as two lags leave."""
         correlation = with_correlation(problem, double, 0).correlation
         free = self.fit.free[np.newaxis]
-        anew = [
+        refits = [
             solve(replace(one, correlation=correlation), found, free=free, warm=True, iterations=ITERATIONS)
             for one, found in ((self.problem, self.single), (problem, double))
         ]
         counts = np.bincount(problem.parts[0].channel, minlength=len(correlation))
         asked = BETTER + float(np.log(max(np.sum(counts / correlation), 2.0)))
-        single, two = (float(one.deviance[0]) for one in anew)
+        single, two = (float(one.deviance[0]) for one in refits)
         return two < single - asked
 
 

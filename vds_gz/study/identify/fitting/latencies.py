@@ -1,4 +1,4 @@
-"""Whether a sensor reads later than the others: each source is tried with a latency of its own.
+"""Whether a sensor reads later than the others: each source is tried with its own latency.
 
 A latency that all sensors share is part of the dead times; nothing that was recorded tells the two apart.
 """
@@ -25,7 +25,7 @@ from vds_gz.study.identify.solver.protocol import Mask, Problem, Solution
 #: A latency is looked for within this [s]; it is a straight line within so much [s].
 LONGEST, SCALE = 1.0, 0.02
 
-#: A fit with a latency is centred anew so often at most, and until it moves by less than this [s].
+#: A fit with a latency is centred again so often at most, and until it moves by less than this [s].
 CENTRED, STILL = 4, 1e-6
 
 
@@ -57,8 +57,8 @@ def with_latencies(setup: Setup, pieces: Sequence[Piece], problem: Problem, poin
     best = min(found, key=lambda one: float(one.solution.deviance[0]))
     if float(best.solution.deviance[0]) > float(now.deviance[0]) - math.log(samples) - PENALTY:
         return None
-    anew = with_correlation(best.problem, best.solution, 0)
-    return best._replace(problem=anew)
+    refit = with_correlation(best.problem, best.solution, 0)
+    return best._replace(problem=refit)
 
 
 def _sources(setup: Setup) -> dict[str, tuple[int, ...]]:

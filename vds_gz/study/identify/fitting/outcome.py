@@ -55,7 +55,7 @@ TAKES_PART = 0.2
 #: Where residuals are correlated more than this, the model lacks something.
 LACKING = 2.0
 
-#: From fewer blocks of time nobody knows how far errors of whole blocks move what is found.
+#: From fewer blocks of time no one knows how far errors of whole blocks move what is found.
 FEWEST_BLOCKS = 10
 
 
@@ -86,7 +86,7 @@ def _estimate(unknown: Unknown, dt: float, *coordinates: float, on_grid: bool) -
     """An estimate of coordinates of value, low and high; None if it is not certain enough.
 
     Dead times that act alike, as they come to the same number of steps of ``dt`` seconds, are all in the interval; of
-    commands that came between steps, which nobody knows better than these, all that rounding makes of them.
+    commands that came between steps, which no one knows better than these, all that rounding makes of them.
     """
     value, low, high = map(unknown.value, coordinates)
     is_time = unknown.kind in (Kind.DEAD_TIME, Kind.TIME_CONSTANT, Kind.LATENCY)

@@ -27,7 +27,7 @@ def as_sampled(
 
     Args:
         setup: What is looked for.
-        piece: Part of a recording; where its commands came between steps, nobody knows where steps began.
+        piece: Part of a recording; where its commands came between steps, no one knows where steps began.
         problem: The same piece.
         solution: Its fit, of one start.
         free: Unknowns that were free, (p,).

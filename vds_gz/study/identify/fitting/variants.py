@@ -120,7 +120,7 @@ def _deviance(setup: Setup, telling: Piece, point: Array, correlation: Array) ->
 
 
 def _fitted(setup: Setup, problem: Problem, point: Array, iterations: int = 60) -> Solution:
-    """The better of two fits: from a point (1, p), and from it with gains, offsets and geometry as nobody fitted them.
+    """The better of two fits: from a point (1, p), and from it with gains, offsets and geometry as no one fitted them.
 
     For a wrong variant bends these until they explain what another one does by itself.
     """
@@ -138,6 +138,6 @@ def with_flags(setup: Setup, flags: Flags) -> Setup:
     changed: dict[str, object] = dict(flags)
     parameters: ParameterGroup = dataclasses.replace(setup.family.parameters, **changed)  # type: ignore[type-var]
     actuators = actuations(parameters, wheels="wheels" in setup.actuators)
-    anew = {one.name: one for actuator in actuators.values() for one in actuator.unknowns()}
-    unknowns = tuple(anew.get(one.name, one) for one in setup.family.unknowns)
+    refitted = {one.name: one for actuator in actuators.values() for one in actuator.unknowns()}
+    unknowns = tuple(refitted.get(one.name, one) for one in setup.family.unknowns)
     return replace(setup, family=replace(setup.family, parameters=parameters, unknowns=unknowns), actuators=actuators)

@@ -1,6 +1,6 @@
 """A recording in pieces that can be simulated: commands by steps, and samples between steps.
 
-A piece begins with a command, since before it nobody knows what was commanded, and ends where commands do. A long
+A piece begins with a command, since before it no one knows what was commanded, and ends where commands do. A long
 recording is cut, which bounds memory; what was commanded shortly before a cut is simulated too.
 """
 
@@ -130,7 +130,7 @@ def _phase(times: Sequence[Array], dt: float) -> float | None:
 def _stretches(signals: Signals, time: Array) -> Iterator[tuple[float, float]]:
     """From the first command of each part without a gap to the end of what is known to have been commanded [s].
 
-    Where commands come periodically and then pause, nobody knows how long the vehicle heeds the last one.
+    Where commands come periodically and then pause, no one knows how long the vehicle follows the last one.
     """
     for begin, end in signals.pieces:
         inside = time[(time >= begin) & (time <= end)]

@@ -293,7 +293,7 @@ def _without_unknown_geometry(
     unknown: Collection[str],
     fit: Collection[str],
 ) -> Signals:
-    """The recording without wheels and hinges whose geometry nobody gave; a note names them.
+    """The recording without wheels and hinges whose geometry no one gave; a note names them.
 
     Where nothing else was measured they stay.
     """

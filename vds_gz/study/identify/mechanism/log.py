@@ -1,7 +1,7 @@
 """A log of a mechanical steering on the steps of its model, cut into stretches, which are parts for the solver.
 
 The steering is :mod:`vds_gz.vehicle.autoware.mechanism`, compiled and driven through the log with the speeds that were
-measured. Each stretch begins with an angle, a rate and a controller's integral of its own (multiple shooting: H. G.
+measured. Each stretch begins with an angle, a rate and its own controller's integral (multiple shooting: H. G.
 Bock, 1981), so that what the model leaves out does not add up.
 """
 

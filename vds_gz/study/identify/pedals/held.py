@@ -17,7 +17,7 @@ class HeldPedal:
         value = np.clip(pedal.value[changed], 0.0, keys[-1])
         self.edges = np.concatenate(([pedal.time[0] - 1e3], pedal.time[changed][1:], [pedal.time[-1] + 1e3]))
         shares = np.column_stack((shares_of(value, keys), value > 0.0))
-        # Not pressed at all counts nowhere; whoever asks adds what holds then.
+        # Not pressed at all counts nowhere; the caller adds what holds then.
         shares[value <= 0.0] = 0.0
         steps = shares * np.diff(self.edges)[:, None]
         self.integral: Array = np.concatenate((np.zeros((1, shares.shape[1])), np.cumsum(steps, axis=0))).astype(float)

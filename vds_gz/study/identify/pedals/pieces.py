@@ -1,4 +1,4 @@
-"""Drives cut into pieces, each from a speed of its own, so that slopes and drift do not add up."""
+"""Drives cut into pieces, each from its own speed, so that slopes and drift do not add up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dead times and time constants: variable projection, with the samples weighted anew until the times stay."""
+"""Dead times and time constants: variable projection, with the samples weighted again until the times stay."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from vds_gz.study.identify.solver.explanation import explain
 from vds_gz.study.identify.solver.gauss_newton import solve
 from vds_gz.study.identify.solver.protocol import Array, Indices, Mask, Problem, Solution
 
-#: A block is so many times as long as residuals hang together.
+#: A block is so many times as long as residuals are autocorrelated.
 LENGTH = 3.0
 
 

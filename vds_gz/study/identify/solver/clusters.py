@@ -1,9 +1,9 @@
 """Intervals where samples of one block of time err together, in all channels: how much wider these must be.
 
 Each block is left out in turn, to first order (the jackknife of clusters: R. M. Bell, D. F. McCaffrey, Survey
-Methodology 28, 2002). Nothing has to be known of how the samples of a block hang together, and what hardly more than
-one block determines is not taken for certain. Of what one block alone determines nothing says by how much its samples
-err together; that is as uncertain as the worst of the rest.
+Methodology 28, 2002). This needs no model of how the samples of a block are autocorrelated. An estimate that hardly
+more than one block determines is not taken for certain; where one block alone determines it, nothing says how
+its samples err together; that is as uncertain as the worst of the rest.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Maximum likelihood by Gauss-Newton steps, from many starts at once.
 
 Every iteration evaluates the parts once, for all starts that are still under way. A start first approaches with Huber's
-loss, whose scale is kept wide; then its noise is what fits the residuals best, found anew after every step.
+loss, whose scale is kept wide; then its noise is what fits the residuals best, found again after every step.
 """
 
 from __future__ import annotations
@@ -28,9 +28,10 @@ FIRST_DAMPING, WARM_DAMPING, LEAST_DAMPING = 1e-2, 1e-6, 1e-9
 #: it, by less than that, or after so many iterations.
 APPROACHED, APPROACHED_ROUGHLY, APPROACH_ITERATIONS = 0.3, 10.0, 15
 
-#: A deviance that is lower by this is not better in earnest: it is a tenth of a standard deviation. A step fails that
-#: gains less than this part of what it promises. Where one fails that promises no more than what is negligible, a start
-#: has converged, and so it has after more of them that promised so many times more each: a model with kinks, such as
+#: A deviance that is lower by this is not significantly better: it is a tenth of a standard deviation. A step fails
+#: that gains less than this part of what it promises. Where one fails that promises no more than what is negligible,
+#: a start has converged, and so it has after more of them that promised so many times more each: a model with kinks,
+#: such as
 #: those between two steps of dead time, has no step that does not fail.
 NEGLIGIBLE, PATIENCE, FAILS = 0.01, 3.0, 0.3
 
@@ -151,7 +152,7 @@ class _Search:
         noise = guess or self.likelihood.first_noise(self.group, points, own, approach=approach)
         now = self.likelihood.evaluated(self.group, points, own, noise, self.free)
         active = np.flatnonzero(np.isfinite(now.total))
-        self.progress.approaching &= np.isfinite(now.total)  # nobody waits for those that go nowhere
+        self.progress.approaching &= np.isfinite(now.total)  # no one waits for those that go nowhere
         self.likelihood.find_noise(now, active[~self.progress.approaching[active]], self.progress.stale)
         for _ in range(iterations):
             active, next_step = self._next(now, active)
@@ -161,7 +162,7 @@ class _Search:
         return self._solution(now)
 
     def _next(self, now: State, active: Indices) -> tuple[Indices, Step]:
-        """The starts that go on, and their steps: of no length where the equations must be made anew first."""
+        """The starts that go on, and their steps: of no length where the equations must be made again first."""
         to = self.progress
         steps = self._steps(now, active)
         possible = steps.predicted * (1.0 + to.damping[active])

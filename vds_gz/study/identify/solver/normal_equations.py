@@ -149,7 +149,7 @@ def step(
     """Levenberg's and Marquardt's step, within the bounds, and no longer than the scales of the shared unknowns.
 
     The parts' own unknowns go all the way to where the equations have them best beside the shared ones: however far off
-    one begins, it holds up nobody, and the step leads downwards whatever length is left of the shared one. An unknown
+    one begins, it holds up no one, and the step leads downwards whatever length is left of the shared one. An unknown
     that is at a bound and would leave it, or which nothing depends on, stays exactly where it is.
 
     Args:
@@ -211,7 +211,7 @@ def _reduced(equations: Equations, own: Sequence[Array], spaces: Sequence[Space]
 
 
 def _bounded(square: Array, gradient: Array, free: Mask, lowest: Array, highest: Array) -> Array:
-    """The step that solves the equations; what would leave its bounds stops there, and the others are solved anew."""
+    """The step that solves the equations; what would leave its bounds stops there, and the others are solved again."""
     stopped = np.zeros_like(gradient)
     for _ in range(ROUNDS):
         scale = np.where(free, 1.0 / np.sqrt(np.where(free, np.einsum("sii->si", square), 1.0)), 0.0)

@@ -1,7 +1,7 @@
 """Confidence intervals by the profile of the likelihood.
 
-The profile of an unknown is the minimum deviance for each of its values, the others being found anew; the interval ends
-where it has risen by what chance would (D. J. Venzon, S. H. Moolgavkar, J. R. Stat. Soc. C 37, 1988). It needs no
+The profile of an unknown is the minimum deviance for each of its values, the others being found again; the interval
+ends where it has risen by what chance would (D. J. Venzon, S. H. Moolgavkar, J. R. Stat. Soc. C 37, 1988). It needs no
 quadratic likelihood, and has sides of different lengths where the data say more on one side.
 """
 
@@ -36,7 +36,7 @@ LEAP = 0.02
 #: A solution is not the best one if a profile falls below it by this.
 BETTER = 0.1
 
-#: So often a profile begins anew at most, from a better solution.
+#: So often a profile begins again at most, from a better solution.
 RESTARTS = 3
 
 
