@@ -20,11 +20,8 @@ from vds_gz.interface.commands import Pedals
 from vds_gz.parameters.autoware import ActuationCmdMechanicalParameters
 from vds_gz.study.identify.mechanism.fit import FREE, MechanismFit, fit_mechanism
 from vds_gz.study.identify.mechanism.log import MechanismLog
-from vds_gz.study.identify.mechanism.unknowns import DEAD_ZONE, LOGARITHMIC, Unknowns, with_values
-from vds_gz.study.identify.signals import Series
-from vds_gz.study.identify.solver.gauss_newton import solve
-from vds_gz.study.identify.solver.intervals import covariance
-from vds_gz.study.identify.solver.protocol import Noise
+from vds_gz.study.identify.mechanism.problem import DEAD_ZONE, LOGARITHMIC, Problem, Unknowns, with_values
+from vds_gz.study.signals import Series
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.compiled import CompiledVehicle
 
@@ -37,7 +34,7 @@ SPREAD, DEAD_ZONES = 0.4, (0.3, 2.0)
 
 @dataclasses.dataclass(frozen=True)
 class Trial:
-    """What a steering has, what is found of it, and the least standard deviation of each number."""
+    """The parameters of a steering, their estimates, and the least standard deviation of each."""
 
     true: Mapping[str, float]
     fit: MechanismFit
@@ -62,16 +59,15 @@ def trial(seed: int, noise: float, *, dead_zone: bool) -> Trial:
     time, wheel, speed, angle = np.array(rows).T
     series = Series(time, wheel), Series(time, speed)
     measured = Series(time, angle + noise * random.standard_normal(len(angle)))
-    bound = least_deviations(MechanismLog(*series, Series(time, angle), Unknowns(car, FREE), 1000.0), car, noise)
+    exact = MechanismLog(*series, Series(time, angle), car, 1000.0)
+    bound = least_deviations(Problem(exact, Unknowns(car, FREE)), noise)
     return Trial(true, fit_mechanism(*series, measured, GIVEN), bound)
 
 
-def least_deviations(log: MechanismLog, car: ActuationCmdMechanicalParameters, noise: float) -> dict[str, float]:
+def least_deviations(truth: Problem, noise: float) -> dict[str, float]:
     """Cramer and Rao's bound at the truth; of positive numbers as a part of them."""
-    truth = Unknowns(car, FREE).given[None]
-    known = Noise(np.array([[noise]]), np.array([[math.inf]]))
-    at = solve(log.problem(), truth, noise=known, warm=True, iterations=0)
-    return dict(zip(FREE, np.sqrt(np.diag(covariance(at.information[0]))).tolist(), strict=False))
+    jacobian = truth.jacobian(truth.begin, noise)
+    return dict(zip(FREE, np.sqrt(np.diag(np.linalg.inv(jacobian.T @ jacobian))).tolist(), strict=False))
 
 
 def main() -> None:

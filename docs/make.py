@@ -19,7 +19,16 @@ DOCS = Path(__file__).resolve().parent
 COLUMNS = "110"
 
 #: Scripts whose pictures need nothing else; the other ones need a browser, a recording or a Gazebo and say which.
-FIGURES = ("autoware.py", "delay_margin.py", "model.py", "nav2.py", "study.py", "train.py", "worlds.py")
+FIGURES = (
+    "autoware.py",
+    "delay_margin.py",
+    "model.py",
+    "nav2.py",
+    "study.py",
+    "train.py",
+    "worlds.py",
+    "your_robot.py",
+)
 
 
 def commands_page() -> str:

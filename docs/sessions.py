@@ -8,7 +8,9 @@ import os
 import re
 import shlex
 import shutil
+import subprocess
 import tempfile
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +29,9 @@ OURS = re.compile(r"(?:\./dev|vds-gz|ros2 (?:run|launch)(?: --[\w-]+)* vds_gz)(?
 
 #: How long it took, at the end of a line.
 TOOK = re.compile(r" in [\d.]+ s \(.*\)$")
+
+#: A number in an output.
+NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 
 _SHARE = "$(ros2 pkg prefix --share vds_gz)"
 _ENDS = frozenset(("&", "|", ">", "<", "&&", ";"))
@@ -118,7 +123,7 @@ def repeatable(page: str) -> list[Shown]:
         one
         for one in shown(page)
         if one.prints
-        and re.match(r"cat|vds-gz (check|profile|replay|identify|compare|sweep) (?!.*(live|gazebo):)", one.text)
+        and re.match(r"z?cat|vds-gz (check|profile|replay|identify|compare|sweep) (?!.*(live|gazebo):)", one.text)
     ]
 
 
@@ -128,11 +133,12 @@ def alone(page: str) -> list[Shown]:
     return [one for one in (*shown(page), *inline(page)) if re.match(quick, one.text) and "FILE" not in one.words]
 
 
-def printed(words: Sequence[str]) -> list[str]:
-    """Run ``vds-gz`` or ``cat`` here and return what it prints."""
-    if words[0] == "cat":
-        return Path(words[1]).read_text(encoding="utf-8").splitlines()
-    return ran(words)[1]
+def printed(command: Shown) -> list[str]:
+    """Run ``vds-gz``, ``cat`` or ``zcat`` here and return what it prints."""
+    if command.words[0] in ("cat", "zcat"):  # and what that is piped into
+        done = subprocess.run(command.text, shell=True, capture_output=True, text=True, check=True)
+        return done.stdout.splitlines()
+    return ran(command.words)[1]
 
 
 def ran(words: Sequence[str]) -> tuple[int, list[str]]:
@@ -147,14 +153,34 @@ def ran(words: Sequence[str]) -> tuple[int, list[str]]:
 
 
 def replaced(page: str, outputs: Mapping[str, Sequence[str]]) -> str:
-    """A page in which each of these commands prints these lines; what ``...`` shortens stays, and so do times."""
+    """A page in which these commands print these lines. Times stay; in a shortened output only numbers change."""
     lines = page.splitlines()
     for one in reversed(list(shown(page))):
-        if one.text in outputs and "..." not in one.prints:
+        if one.text in outputs:
             before = {TOOK.sub("", line): line for line in one.prints}
             fresh = [before.get(TOOK.sub("", line), line) for line in outputs[one.text]]
+            if "..." in one.prints:
+                fresh = shortened(one.prints, fresh)
             lines[one.output.start - 1 : one.output.stop - 1] = [f"    {line}".rstrip() for line in fresh]
     return "\n".join(lines) + "\n"
+
+
+def shortened(shown: Sequence[str], printed: Sequence[str]) -> list[str]:
+    """The shown lines with the numbers of the printed ones.
+
+    A line stays if its words are printed a different number of times.
+    """
+    there, here = defaultdict(list), defaultdict(list)
+    for lines, by_words in ((printed, there), (shown, here)):
+        for line in lines:
+            by_words[words_of(line)].append(line)
+    fresh = {words: iter(there[words] if len(there[words]) == len(here[words]) else here[words]) for words in here}
+    return [next(fresh[words_of(line)]) for line in shown]
+
+
+def words_of(line: str) -> str:
+    """A line of an output without its numbers and columns."""
+    return " ".join(NUMBER.sub("#", line).split())
 
 
 def remade(pages: Sequence[Path], files: Path, pictures: Mapping[str, str]) -> None:
@@ -170,7 +196,7 @@ def remade(pages: Sequence[Path], files: Path, pictures: Mapping[str, str]) -> N
         shutil.copytree(files, folder, dirs_exist_ok=True)
         os.chdir(folder)
         try:
-            outputs = {page: {one.text: printed(one.words) for one in repeatable(text)} for page, text in texts.items()}
+            outputs = {page: {one.text: printed(one) for one in repeatable(text)} for page, text in texts.items()}
             for made, picture in pictures.items():
                 shutil.copy(made, DOCS / "pictures" / picture)
         finally:

@@ -29,7 +29,7 @@ from vds_gz.launching.actions import require
 from vds_gz.launching.arguments import BOOLEANS, LaunchError, boolean, chosen_file, number, vehicle_arguments
 from vds_gz.launching.vehicle import Vehicle
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.plant.gazebo.links.base import LinkError
+from vds_gz.plant.base import LinkError
 from vds_gz.plant.gazebo.links.bindings import bindings_fault
 from vds_gz.plant.gazebo.server import Spawn, gz_command, populated
 from vds_gz.share import share

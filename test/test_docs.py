@@ -215,7 +215,14 @@ def check_session(page: Path, without: str = "nothing") -> None:
     commands = [one for one in sessions.repeatable(text(page)) if not re.search(without, one.text)]
     assert commands
     for one in commands:
-        check_output(one.prints, sessions.printed(one.words))
+        check_output(one.prints, sessions.printed(one))
+
+
+def test_only_the_numbers_of_a_shortened_output_are_updated():
+    page = "    $ vds-gz identify x.csv\n    ...\n    lag   0.1 s   0.09 to 0.11\n    limit 2 m/s\n"
+    printed = ["lag    0.25 s   0.2 to 0.3", "limit  not excited", "more   1 s"]
+    fresh = sessions.replaced(page, {"vds-gz identify x.csv": printed})
+    assert fresh == page.replace("lag   0.1 s   0.09 to 0.11", "lag    0.25 s   0.2 to 0.3")
 
 
 @pytest.fixture
@@ -244,6 +251,24 @@ def test_the_tutorial_of_dead_time_shows_what_its_commands_print(tmp_path, monke
     shutil.copytree(ROOT / "docs" / "delay_margin", tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     check_session(ROOT / "docs" / "delay_margin.md")
+
+
+@pytest.fixture
+def real_robot(tmp_path, monkeypatch):
+    """A folder with the recording of a real robot."""
+    shutil.copytree(ROOT / "examples" / "data", tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.usefixtures("real_robot")
+def test_the_tutorial_of_a_real_robot_shows_its_recording():
+    check_session(DOCS / "tutorials" / "your_robot.md", without="identif|commands|model")
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("real_robot")
+def test_the_tutorial_of_a_real_robot_shows_what_its_commands_print():
+    check_session(DOCS / "tutorials" / "your_robot.md")
 
 
 def test_the_files_for_robot_localization_agree():
@@ -277,6 +302,7 @@ def commands_alone() -> list[object]:
 
 @pytest.mark.parametrize("one", commands_alone())
 def test_a_command_that_runs_alone_does_and_prints_what_is_shown(one, folder, monkeypatch):
+    shutil.copytree(ROOT / "examples" / "data", folder, dirs_exist_ok=True)
     (folder / "car.yaml").rename(folder / "my_car.yaml")  # that of who reads the page
     (folder / "walker.sdf").write_text(WALKER, encoding="utf-8")
     with open(os.devnull, encoding="utf-8") as nothing:

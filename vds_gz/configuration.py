@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -26,9 +26,25 @@ NODE_NAME = "sim_node"
 LIDAR: Mapping[str, str | list[float]] = {"type": "rplidar_a2", "xyz": [0.0, 0.0, 0.5]}
 
 
-def parameter_groups() -> dict[str, type[Any]]:
+class ParameterGroups(Mapping[str, type[Any]]):
+    """The parameter group of every vehicle model, by the model's name; a model is imported when it is looked up."""
+
+    def __init__(self) -> None:
+        self._models = models()
+
+    def __getitem__(self, name: str) -> type[Any]:
+        return self._models[name].parameters
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._models)
+
+    def __len__(self) -> int:
+        return len(self._models)
+
+
+def parameter_groups() -> ParameterGroups:
     """The parameter group of every vehicle model, by the model's name."""
-    return {name: model.parameters for name, model in models().items()}
+    return ParameterGroups()
 
 
 def parameters_of(overrides: Iterable[Override]) -> NodeParameters:

@@ -5,8 +5,7 @@ the public interface.
 """
 
 from vds_gz.geometry.se3 import Transform
-from vds_gz.interface.sensors.setup import SensorSetup
-from vds_gz.interface.sensors.single_topic import SingleTopicOutput
+from vds_gz.interface.sensors.setup import SensorSetup, SingleTopicOutput
 from vds_gz.parameters.declaration import ParameterGroup, choice, flag, integer, real
 from vds_gz.parameters.sensors import kind, noise, place, rate, straight
 from vds_gz.sensing.body import BodyState

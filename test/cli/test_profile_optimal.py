@@ -12,7 +12,7 @@ from vds_gz.study.identify.design import search
 
 @pytest.fixture
 def _few(monkeypatch):
-    for name, count in {"FIRST": 40, "ROUNDS": 1, "OTHERS": 20, "REFINEMENTS": 20}.items():
+    for name, count in {"DRAWN": 60, "REFINEMENTS": 20}.items():
         monkeypatch.setattr(search, name, count)
 
 
@@ -21,9 +21,9 @@ def test_the_log_is_written_and_the_intervals_to_expect_are_printed(tmp_path, ca
     output = tmp_path / "optimal.csv"
     assert main(["optimal", "--preset", "indoor_robot", "--duration", "6", "-o", str(output)]) == 0
     printed = capsys.readouterr().out
-    assert "to expect of 6 s, measured at 50 Hz with noise of v_x 0.0" in printed
+    assert "expected from 6 s, measured at 50 Hz with noise of v_x 0.0" in printed
     assert re.search(r"^drive_actuators\.dead_time +0\.\d+ +\+-\d.*\(\d+\.\d\d%\) +\+-", printed, re.MULTILINE)
-    assert re.search(r"^largest by the noise: \d+\.\d\d%, by `steps` \d+\.\d\d% ", printed, re.MULTILINE)
+    assert re.search(r"^largest due to noise: \d+\.\d\d%, with `steps` \d+\.\d\d% ", printed, re.MULTILINE)
     assert f"{output}: 301 commands, 6.0 s, up to" in printed
     assert read(output).duration == pytest.approx(6.0)
 

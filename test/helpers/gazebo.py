@@ -15,10 +15,12 @@ from helpers.processes import PATIENCE, Probe
 from vds_gz.configuration import load_parameters
 from vds_gz.description.sdf import sdf
 from vds_gz.interface import topics
+from vds_gz.interface.conversions import stamp_ns
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.plant.gazebo.server import Server, Spawn, populated
 from vds_gz.share import share
 from vds_gz.vehicle.catalogue import models
+from vds_gz.vehicle.vehicle import NANOSECONDS
 
 PARTITIONS = (f"vds_gz_test_{os.getpid()}_{number}" for number in itertools.count())
 
@@ -70,10 +72,17 @@ class Driver:
         probe.listen(topics.DIAGNOSTICS, topics.GROUND_TRUTH, topics.JOINT_STATES, topics.TWIST_ACTUAL)
 
     def drive(self, speed: float, seconds: float, yaw_rate: float = 0.0) -> None:
+        """Send commands for a duration of simulated time, which is slower than the clock on a busy machine."""
+
         def fill(message: Any) -> None:
             message.linear.x, message.angular.z = speed, yaw_rate
 
-        self.probe.send(topics.TWIST_REFERENCE, fill, seconds=seconds)
+        self.probe.until_heard(topics.TWIST_REFERENCE)
+        end = stamp_ns(self.probe.next(topics.TWIST_ACTUAL).header.stamp) + round(seconds * NANOSECONDS)
+        twists = self.probe.received[topics.TWIST_ACTUAL.name]
+        self.probe.hold(
+            topics.TWIST_REFERENCE, fill, lambda: stamp_ns(twists[-1].header.stamp) >= end, f"{seconds} s of driving"
+        )
 
     def until_says(self, *words: str) -> str:
         """The next diagnosis with these words, and never mind those before."""

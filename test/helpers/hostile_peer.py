@@ -19,10 +19,8 @@ from vds_gz.configuration import default_parameters
 from vds_gz.interface import topics
 from vds_gz.interface.commands import command_types
 from vds_gz.parameters.declaration import describe
-from vds_gz.ros.dds.context import Context
-from vds_gz.ros.dds.domain import discovery, join
+from vds_gz.ros.dds.domain import Context, discovery, interfaces, join
 from vds_gz.ros.dds.endpoints import Channel, Writer
-from vds_gz.ros.dds.interfaces import interfaces
 from vds_gz.ros.dds.library import Library, _TypeDescriptor
 from vds_gz.ros.errors import GraphError
 from vds_gz.ros.graph import QoS

@@ -12,7 +12,7 @@ import numpy as np
 from helpers.parity import PERIOD, Manoeuvre, Sample
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.study.identify.identification import identify
-from vds_gz.study.identify.signals import Series, Signals
+from vds_gz.study.signals import Series, Signals
 from vds_gz.vehicle.command import Command
 
 #: Slower than this a yaw rate says nothing of the steering [m/s].

@@ -20,8 +20,8 @@ from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.study.compare.sources import simulate
 from vds_gz.study.identify.estimates import Estimate
-from vds_gz.study.identify.signals import Series, Signals
 from vds_gz.study.recording import Recording
+from vds_gz.study.signals import Series, Signals
 from vds_gz.vehicle.actuators import delay_steps
 from vds_gz.vehicle.autoware.delay import steps_of
 from vds_gz.vehicle.autoware.models import time_constant
@@ -34,6 +34,9 @@ AUTOWARE_NUMBERS = ("_time_delay", "_time_constant", "vel_lim", "vel_rate_lim", 
 #: What an error may be on clean data: of dead times and of times that are 0 [s], as a part of limits and time constants
 #: and of geometry, and of offsets as a part of the peak.
 ALLOWED_TIME, ALLOWED_PART, ALLOWED_GEOMETRY, ALLOWED_OFFSET = 0.5e-3, 2e-3, 1e-3, 1e-3
+
+#: Numbers of an actuator's steady state, which may do nothing.
+RESPONSE = ("gain", "offset", "dead_band", "backlash", "map_references", "map_responses")
 
 DT = 1e-3
 
@@ -74,9 +77,11 @@ def with_vehicle(parameters: NodeParameters, vehicle: Any) -> NodeParameters:
 def _forgotten(group: Any) -> Any:
     """A group with numbers of actuators that are no vehicle's."""
     if isinstance(group, DriveParameters):
-        return DriveParameters(0.1, 0.1, 0.0, 0.0, 0.0)
+        return DriveParameters(
+            dead_time=0.1, time_constant=0.1, max_velocity=0.0, max_acceleration=0.0, max_deceleration=0.0
+        )
     if isinstance(group, SteeringParameters):
-        return SteeringParameters(0.1, 0.1, 0.0, 1.5)
+        return SteeringParameters(dead_time=0.1, time_constant=0.1, max_velocity=0.0, max_position=1.5)
     groups = {
         one.name: _forgotten(getattr(group, one.name))
         for one in dataclasses.fields(group)
@@ -100,7 +105,13 @@ def truth(vehicle: Any, dt: float = DT) -> dict[str, float]:
     for one in dataclasses.fields(vehicle):
         value = getattr(vehicle, one.name)
         if isinstance(value, (DriveParameters, SteeringParameters)):
+            neutral = type(value)()
             numbers = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+            numbers = {
+                name: number
+                for name, number in numbers.items()
+                if name not in RESPONSE or number != getattr(neutral, name)
+            }
             numbers |= {name: number or math.inf for name, number in numbers.items() if name.startswith("max_")}
             numbers["dead_time"] = delay_steps(value.dead_time, dt) * dt
             if isinstance(value, DriveParameters) and not value.max_deceleration:
@@ -195,7 +206,9 @@ def judged(fit: Found, case: Case, signals: Signals, geometry: Sequence[str] = (
     rows = {}
     for name in {**true, **found}:
         value = true[name] if name in true else known_calibration(name)
-        if isinstance(value, float) and (found.get(name) is not None or (math.isfinite(value) and by_default(name))):
+        if isinstance(value, float) and (
+            found.get(name) is not None or (name in true and math.isfinite(value) and by_default(name))
+        ):
             allowed = tolerance(name, value, scales, is_geometry=name in geometry)
             rows[name] = Judged(value, allowed, found.get(name))
     return rows

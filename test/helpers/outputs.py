@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 import pytest
@@ -11,7 +10,7 @@ from helpers.tools import tool
 
 sessions = tool("sessions", "docs")
 
-NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
+NUMBER = sessions.NUMBER
 
 
 def check_output(shown: Sequence[str], printed: Sequence[str]) -> None:

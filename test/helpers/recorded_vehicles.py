@@ -19,7 +19,7 @@ from helpers.identified_vehicles import Case
 from vds_gz.configuration import parameters_of
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.override import Override
-from vds_gz.study.identify.signals import Series, Signals
+from vds_gz.study.signals import Series, Signals
 from vds_gz.vehicle.command import NONE, REVERSE
 
 #: What VDS takes where nothing is given; our defaults are those of its parameter file. The track, by which it draws the

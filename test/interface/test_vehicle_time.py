@@ -10,8 +10,7 @@ from helpers.processes import PATIENCE
 
 from vds_gz.interface import topics
 from vds_gz.interface.conversions import stamp_ns
-from vds_gz.interface.vehicle_status import CLOCK, COMMAND_TOPICS, SUFFIX, SYSTEM_CLOCK
-from vds_gz.interface.vehicle_time import VehicleTime
+from vds_gz.interface.vehicle_status import CLOCK, COMMAND_TOPICS, SUFFIX, SYSTEM_CLOCK, VehicleTime
 from vds_gz.parameters.teleop import JoystickParameters
 from vds_gz.teleop.teleop import Teleop
 

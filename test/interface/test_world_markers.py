@@ -6,7 +6,7 @@ from helpers.worlds import geometry
 
 from vds_gz.geometry.so3 import into_world
 from vds_gz.interface import topics
-from vds_gz.interface.world_markers import CUBE, CYLINDER, SPHERE, TRIANGLE_LIST
+from vds_gz.interface.world_topics import CUBE, CYLINDER, SPHERE, TRIANGLE_LIST
 from vds_gz.share import share
 from vds_gz.world.load import load_world
 from vds_gz.world.shapes import Box

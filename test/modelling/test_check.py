@@ -15,7 +15,7 @@ from vds_gz.errors import ArgumentError
 from vds_gz.parameters.declaration import ParameterGroup, integer, real
 from vds_gz.parameters.vehicles import DifferentialParameters
 from vds_gz.vehicle.actuators import drive_at_rest, step_drive
-from vds_gz.vehicle.catalogue import OWN
+from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.differential import DIFFERENTIAL, DifferentialCoefficients, DifferentialState
 from vds_gz.vehicle.differential import actuate as drive
 from vds_gz.vehicle.model import Joint, VehicleGeometry, VehicleLimits, extended
@@ -40,13 +40,13 @@ def faults_of(model, *names: str) -> str:
     return "\n".join(found)
 
 
-@pytest.mark.parametrize("model", OWN, ids=lambda model: model.name)
+@pytest.mark.parametrize("model", models().values(), ids=lambda model: model.name)
 def test_shipped_models_pass(model):
     assert faults_of(model, *QUICK) == ""
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", OWN, ids=lambda model: model.name)
+@pytest.mark.parametrize("model", models().values(), ids=lambda model: model.name)
 def test_engines_of_shipped_models_agree(model):
     assert faults_of(model, "engines") == ""
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vds_gz.nodes.periodic import PeriodicTimer
+from vds_gz.nodes.clock import PeriodicTimer
 
 SECOND = 10**9
 #: The system's time, where floating-point numbers are 256 ns apart [ns].
@@ -21,7 +21,7 @@ def test_every_point_is_the_nearest_to_its_place(rate, now):
     for _ in range(3):
         count = timer._count
         assert abs(timer.next - count * SECOND / Fraction(rate)) <= Fraction(1, 2)
-        timer.done()
+        timer.advance()
 
 
 @pytest.mark.parametrize("rate", [100.0, 20.0, 1.0])
@@ -31,7 +31,7 @@ def test_whole_periods_of_the_systems_time_are_whole(rate):
     points = []
     for _ in range(500):
         points.append(timer.next)
-        timer.done()
+        timer.advance()
     assert points[0] == NOW
     assert {b - a for a, b in pairwise(points)} == {round(SECOND / rate)}
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from vds_gz import load_vehicle, twist
-from vds_gz.nodes.casting import Casting
-from vds_gz.nodes.sensors import Sensors
+from vds_gz.nodes.sensors import Casting, Sensors
 from vds_gz.plant.kinematic import KinematicPlant
+from vds_gz.vehicle.command import NEVER
 from vds_gz.world.load import load_world, world_file
 
 SECOND = 10**9
@@ -122,7 +122,7 @@ def test_what_nobody_hears_has_time_and_asks_for_no_scene():
     sensors = Sensors([silent], moving_plant(), lambda time: scenes.append(time))
     sensors.begin(0)
     assert sensors.next == 0
-    assert sensors.next_subscribed == float("inf")
+    assert sensors.next_subscribed == NEVER
     run(sensors, sensors._plant, 1)
     assert len(silent.entries) == 11
     assert scenes == []

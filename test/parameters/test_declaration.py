@@ -10,7 +10,7 @@ from helpers.sensors import GROUPS
 
 from vds_gz.parameters import reference_page as reference
 from vds_gz.parameters.actuators import BodyLimits, DriveParameters, SteeringParameters
-from vds_gz.parameters.autoware import MeasurementNoiseParameters, MechanicalParameters
+from vds_gz.parameters.autoware import MechanicalParameters
 from vds_gz.parameters.declaration import (
     Description,
     ParameterError,
@@ -23,12 +23,13 @@ from vds_gz.parameters.declaration import (
     text,
 )
 from vds_gz.parameters.gazebo import GazeboParameters
+from vds_gz.parameters.localization import MeasurementNoiseParameters
 from vds_gz.parameters.node import LocalizationParameters, NodeParameters
 from vds_gz.parameters.sensors import Imu, Lidar2d
 from vds_gz.parameters.teleop import JoystickParameters, KeyParameters
 from vds_gz.parameters.vehicles import BicycleParameters, OmniParameters
 from vds_gz.vehicle.bicycle import BICYCLE
-from vds_gz.vehicle.catalogue import OWN
+from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.differential import DIFFERENTIAL
 from vds_gz.vehicle.omni import OMNI
 
@@ -208,7 +209,7 @@ def test_a_refusal_tells_where_the_value_came_from(name, value):
 
 
 def every_parameter() -> dict[str, Description]:
-    node = NodeParameters(model_params={model.name: model.parameters() for model in OWN})
+    node = NodeParameters(model_params={model.name: model.parameters() for model in models().values()})
     return {one.name: one for one in describe(node)}
 
 
@@ -291,7 +292,7 @@ def test_the_reference_page_writes_defaults_and_bounds_as_one_would_in_a_file():
 # A group checks itself wherever it is made
 
 GROUPS = (
-    *(model.parameters for model in OWN),
+    *(model.parameters for model in models().values()),
     *(DriveParameters, SteeringParameters, MechanicalParameters, MeasurementNoiseParameters),
     *(NodeParameters, LocalizationParameters, GazeboParameters, JoystickParameters, KeyParameters),
     *GROUPS.values(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from vds_gz.parameters.autoware import MeasurementNoiseParameters
+from vds_gz.parameters.localization import MeasurementNoiseParameters
 from vds_gz.sensing.noise import Measurement, MeasurementNoise
 
 TRUE = Measurement(1.0, 2.0, 3.0, 4.0, 0.5)

@@ -14,12 +14,10 @@ from vds_gz.vehicle.command import (
     STEERING,
     TWIST,
     Command,
-    CommandQueue,
-    TimedCommand,
     ackermann,
-    fault,
     twist,
 )
+from vds_gz.vehicle.vehicle import CommandQueue, TimedCommand, fault
 
 
 @pytest.fixture
@@ -37,19 +35,19 @@ def steering(value: float, rate: float = math.inf) -> Command:
 
 def test_an_empty_queue_asks_for_nothing(queue):
     assert queue.at(0) == Command()
-    assert queue.next_change() == NEVER
+    assert queue.next_change == NEVER
 
 
 def test_a_command_holds_from_its_arrival_to_its_expiry(queue):
     queue.enter(TimedCommand(twist(1.0, 0.5, 0.2), 10, 30))
     assert queue.at(9).v_x == 0.0
-    assert queue.next_change() == 10
+    assert queue.next_change == 10
     assert queue.at(10) == twist(1.0, 0.5, 0.2)
-    assert queue.next_change() == 30
+    assert queue.next_change == 30
     assert queue.at(29).v_x == 1.0
     late = queue.at(30)
     assert (late.v_x, late.v_y, late.yaw_rate) == (0.0, 0.0, 0.0)
-    assert queue.next_change() == NEVER
+    assert queue.next_change == NEVER
 
 
 def test_the_last_to_arrive_wins_whatever_kind_it_is(queue):
@@ -100,7 +98,7 @@ def test_each_half_has_a_time_out_of_its_own(queue):
     queue.enter(TimedCommand(steering(0.3), 0, 80))
     assert (queue.at(49).v_x, queue.at(49).steering_angle) == (1.5, 0.3)
     assert (queue.at(50).v_x, queue.at(50).steering_angle) == (0.0, 0.3)
-    assert queue.next_change() == 80
+    assert queue.next_change == 80
     assert (queue.at(80).v_x, queue.at(80).steering_angle) == (0.0, 0.0)
 
 
@@ -147,7 +145,7 @@ def test_clearing_forgets_the_command_that_holds_and_those_that_wait(queue):
     queue.at(0)
     queue.clear()
     assert queue.at(100) == Command()
-    assert queue.next_change() == NEVER
+    assert queue.next_change == NEVER
 
 
 def test_a_rate_or_an_acceleration_of_zero_or_less_means_as_fast_as_possible():

@@ -17,11 +17,11 @@ from helpers.driving import MILLISECOND, SECOND, joints_of
 
 from vds_gz.configuration import parameters_of
 from vds_gz.parameters.override import Override
-from vds_gz.vehicle.catalogue import OWN
+from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.command import twist
 from vds_gz.vehicle.vehicle import Vehicle
 
-MODELS = {model.name: model for model in OWN}
+MODELS = models()
 #: What that program takes where nothing is given; our defaults are those of its parameter file. The track, by which it
 #: draws the steered wheels, is that of the recorded joints: tan(left), tan(right) = L tan(d) / (L -+ T/2 tan(d)).
 CODE_DEFAULTS = {

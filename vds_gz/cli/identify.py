@@ -17,10 +17,10 @@ from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.override import Override
 from vds_gz.ros.programs import DONE, FAILED, CommandLine, command
 from vds_gz.study.identify.exports import autoware, nav2, overrides
-from vds_gz.study.identify.forward.unknowns import actuations
 from vds_gz.study.identify.identification import identify
 from vds_gz.study.identify.many import Source
-from vds_gz.study.identify.words import advice, named
+from vds_gz.study.identify.problem.parameters import actuations
+from vds_gz.study.identify.words import advice, named, prediction_words
 from vds_gz.study.progress import progress
 from vds_gz.study.reading.bag import read_bag
 from vds_gz.study.reading.table import read_actuation_csv, read_csv
@@ -101,18 +101,20 @@ def main(argv: list[str]) -> int:
 def _identify_vehicle(options: argparse.Namespace, task: Task, recordings: Sequence[Signals]) -> int:
     """Find the numbers of a vehicle; write them and a report, and return the exit code."""
     folder, vehicle = task.folder, task.given[0] if task.given else None
-    with progress("identifying", None):
+    with progress("identifying", None) as advance:
         fit = identify(
             recordings,
             vehicle=_known(task.given, options.wheel_base),
             wheel_base=options.wheel_base,
             fit=options.fit,
             priors=_priors(task.given),
-            bootstrap=options.bootstrap,
+            advance=lambda words: advance(1.0, words),
         )
     found = list(overrides(fit, vehicle.vehicle if vehicle else models()[fit.model].parameters()))
     task.write(fit.model, [_named_by_option(one, options.wheel_base) for one in found])
     write_report(folder, task.log, fit)
+    for prediction in fit.predictions:
+        print(prediction_words(prediction))
     for note in fit.notes:
         print(f"note: {note}")
     print(f"\n{text_table(HEAD, list(fit_rows(fit)))}\n")
@@ -163,8 +165,6 @@ def _priors(given: tuple[NodeParameters, Path] | None) -> dict[str, Interval]:
 
 def _identify_many(options: argparse.Namespace, given: tuple[NodeParameters, Path] | None, folder: Path) -> int:
     """Identify many recordings, and return the exit code."""
-    if options.bootstrap:
-        raise ArgumentError(f"--bootstrap {options.bootstrap} does not go with --many; it checks one fit")
     if options.log or options.model != "axes":
         wrong = f"LOG '{options.log[0]}'" if options.log else f"--model {options.model}"
         raise ArgumentError(f"{wrong} does not go with --many, which finds the vehicle of the recordings that it names")
@@ -189,9 +189,6 @@ def _parser() -> argparse.ArgumentParser:
         metavar="NAME,NAME",
         help="geometry to find too, such as track,tire_diameter, or all; wheel_gains: how far the wheels of each side "
         "roll for each metre that they should; with --model steering its parameters to find",
-    )
-    parser.add_argument(
-        "--bootstrap", type=int, default=0, metavar="N", help="check the intervals by N fits to redrawn noise (0: none)"
     )
     parser.add_argument("--command", metavar="TOPIC", help="topic with the commands")
     parser.add_argument("--velocity", metavar="TOPIC", help="topic with the velocities that were measured")
@@ -220,7 +217,6 @@ def _logs(options: argparse.Namespace) -> list[str]:
     if options.model != "axes" and len(options.log) > 1:
         raise ArgumentError(f"--model {options.model} takes one LOG; there are {len(options.log)}")
     without_effect = {
-        "--bootstrap": options.model != "axes" and options.bootstrap,
         "--wheel-base": options.model != "axes" and options.wheel_base,
         "--fit": options.model == "pedals" and ",".join(options.fit),
     }

@@ -13,14 +13,12 @@ from vds_gz.cli.identify_actuation import Task
 from vds_gz.errors import ArgumentError
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.ros.programs import DONE, FAILED
-from vds_gz.study.identify.exports import overrides
 from vds_gz.study.identify.many import Source, identify_many
-from vds_gz.study.identify.pooling import pool_fits
+from vds_gz.study.identify.pooling import pool_results
 from vds_gz.study.progress import progress
 from vds_gz.study.report.recordings import HEAD, pooled_notes, pooled_rows, write_report
 from vds_gz.study.report.text import text_table
 from vds_gz.study.signals import Signals
-from vds_gz.vehicle.catalogue import models
 
 
 def add_many_options(parser: argparse.ArgumentParser) -> None:
@@ -44,23 +42,22 @@ def identify_recordings(
     logs = _logs(options.many)
     folder.mkdir(parents=True, exist_ok=True)
     with progress("identifying", len(logs)) as advance:
-        recordings = identify_many(
+        results = identify_many(
             logs, source, folder, workers=options.workers, resume=options.resume, advance=advance, notify=_say
         )
-    failed = [one for one in recordings if one.failure]
-    fit, found = pool_fits(recordings)
-    write_report(folder, recordings, fit, found)
+    failed = [one for one in results if one.failure]
+    vehicle = pool_results(results)
+    write_report(folder, results, vehicle)
     for one in failed:
         _say(one.failure)
-    if fit is not None:
-        what = f"{len(logs) - len(failed)} recordings"
-        base = source.vehicle.vehicle if source.vehicle else models()[fit.model].parameters()
-        Task(what, Signals(), given, folder).write(fit.model, list(overrides(fit, base)))
-        print(f"{text_table(HEAD, list(pooled_rows(fit, found)))}\n")
-        for note in pooled_notes(fit, found):
+    done = f"{len(logs) - len(failed)}"
+    if vehicle is not None:
+        Task(f"{done} recordings", Signals(), given, folder).write(vehicle.model, vehicle.overrides)
+        print(f"{text_table(HEAD, list(pooled_rows(vehicle)))}\n")
+        for note in pooled_notes(vehicle):
             print(f"note: {note}")
         print(f"parameters  {folder / 'parameters.yaml'}")
-    print(f"recordings  {folder / 'recordings.csv'}: {len(logs) - len(failed)} of {len(logs)} done")
+    print(f"recordings  {folder / 'recordings.csv'}: {done} of {len(logs)} done")
     print(f"report      {folder / 'report.html'}")
     return FAILED if failed else DONE
 

@@ -1,4 +1,4 @@
-"""``vds-gz profile optimal``: the most informative log of a vehicle, and how well its numbers will be known then."""
+"""``vds-gz profile optimal``: the most informative log for a vehicle, and the intervals to expect from it."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ UNDETERMINED = "not determined"
 def optimal_log(
     options: argparse.Namespace, prior: NodeParameters, limits: Limits, *, ackermann: bool, duration: float
 ) -> CommandLog:
-    """The log, after its table was printed.
+    """The log. Its expected intervals are printed.
 
     Raises:
-        ArgumentError: There is nothing that could be found, or an option is wrong.
+        ArgumentError: An option is out of range, or the vehicle has nothing to identify.
     """
     with progress("designing", 1.0) as advance:
         found = design(
@@ -49,32 +49,33 @@ def optimal_log(
 
 
 def _known(file: str, prior: NodeParameters) -> Mapping[str, Interval]:
-    """The intervals in a parameter file, by their names below those of the model."""
+    """The intervals in a parameter file, by the names of parameters below those of the model."""
     group = f"model_params.{prior.model}."
     found = read_intervals(file, f"/{NODE_NAME}").items()
-    return {name.removeprefix(group): one for name, one in found if name.startswith(group)}
+    return {name.removeprefix(group): interval for name, interval in found if name.startswith(group)}
 
 
 def _lines(found: Design, rate: float, duration: float) -> Iterator[str]:
-    """What to expect."""
+    """The expected intervals as a table, and the parameters that the log does not determine."""
     sensors = ", ".join(f"{name} {value:.3g} {UNITS[name]}" for name, value in found.noise.items())
-    yield f"to expect of {duration:g} s, measured at {rate:g} Hz with noise of {sensors}:"
+    yield f"expected from {duration:g} s, measured at {rate:g} Hz with noise of {sensors}:"
     rows = [
-        (one.name, f"{one.value:.4g}", _interval(one, one.half), _interval(one, one.half_of_steps))
+        (one.name, f"{one.value:.4g}", _interval(one, one.part), _interval(one, one.part_of_steps))
         for one in found.expectations
     ]
-    yield text_table(("number", "prior", "95 % interval", "by `steps`"), rows)
+    yield text_table(("parameter", "prior", "95 % interval", "with `steps`"), rows)
     own, of_steps = found.largest
     if own < math.inf:
         yield (
-            f"largest by the noise: {own:.2%}, by `steps` {of_steps:.2%} (times are known no better than to "
+            f"largest due to noise: {own:.2%}, with `steps` {of_steps:.2%} (dead times have a resolution of "
             f"+-{WIDTH * TIME_RESOLUTION:.2g} s)"
         )
-    undetermined = [one.name for one in found.expectations if one.half is None]
+    undetermined = [one.name for one in found.expectations if one.part is None]
     if undetermined:
         names = ", ".join(undetermined)
-        yield f"not determined within these limits: {names}; a limit is found where commands exceed it"
+        yield f"not determined within these limits: {names}; commands must exceed a limit to determine it"
 
 
-def _interval(one: Expectation, half: float | None) -> str:
+def _interval(one: Expectation, part: float | None) -> str:
+    half = one.half(part)
     return UNDETERMINED if half is None else f"+-{half:.2g} ({half / one.scale:.2%})"

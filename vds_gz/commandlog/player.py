@@ -8,7 +8,7 @@ from collections.abc import Callable
 from vds_gz.commandlog.log import CommandLog
 from vds_gz.errors import FailureError
 from vds_gz.interface.commands import GEAR_COMMAND, CommandType, Gear, Values
-from vds_gz.interface.vehicle_time import VehicleTime
+from vds_gz.interface.vehicle_status import VehicleTime
 from vds_gz.ros.graph import Graph
 from vds_gz.ros.stopping import LONGEST_SLEEP, StopRequest
 

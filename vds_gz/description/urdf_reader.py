@@ -11,6 +11,9 @@ from vds_gz.errors import VdsGzError
 from vds_gz.geometry.se3 import Transform
 from vds_gz.geometry.so3 import Vector, quaternion
 
+#: The vehicle's frame, and the root of every description.
+BASE_LINK = "base_link"
+
 _ORIGIN = "0 0 0"
 
 

@@ -20,7 +20,7 @@ from xml.parsers.expat import ExpatError
 
 import xacro
 
-from vds_gz.description.urdf_reader import DescriptionError
+from vds_gz.description.urdf_reader import BASE_LINK, DescriptionError
 from vds_gz.parameters.declaration import Value, describe
 from vds_gz.parameters.sensors import SensorParameters
 from vds_gz.sensing.catalogue import SensorTypes
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 #: The link of the vehicle's frame, and the name that others have for it.
-BASE_LINK, BASE_FOOTPRINT = "base_link", "base_footprint"
+BASE_FOOTPRINT = "base_footprint"
 
 _SUFFIX = ".urdf.xacro"
 _NAMESPACE = "http://www.ros.org/wiki/xacro"

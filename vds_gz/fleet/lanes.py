@@ -46,14 +46,21 @@ class Lanes(Generic[P, C, S]):
     """
 
     def __init__(
-        self, model: VehicleModel[P, C, S], parameters: Sequence[P], dt: float, *, constant_flags: bool = True
+        self,
+        model: VehicleModel[P, C, S],
+        parameters: Sequence[P],
+        dt: float,
+        *,
+        constant_flags: bool = True,
+        width: int = WIDTH,
     ) -> None:
         """At rest at the origin.
 
         Args:
             model, parameters, dt: Of the vehicles.
             constant_flags: Flags that all vehicles share are constants of the program: it is a quarter faster, and each
-                choice of flags compiles its own program.
+                choice of flags takes a program of its own.
+            width: Vehicles of a block.
 
         Raises:
             ArgumentError: The model has too many phases.
@@ -65,12 +72,13 @@ class Lanes(Generic[P, C, S]):
         self.model = model
         self.parameters = list(parameters)
         self._dt = dt
+        self._width = width
         coefficients = [model.coefficients(one, dt) for one in parameters]
         rest = model.at_rest(coefficients[0])
         self._line_names = list(_line_names(rest))
         at_rest, lengths = self._at_rest(coefficients)
         self._count = len(parameters)
-        self._blocks = -(-self._count // WIDTH)
+        self._blocks = -(-self._count // width)
 
         index = count()
         numbers: list[Reals] = []
@@ -100,11 +108,12 @@ class Lanes(Generic[P, C, S]):
             changing=(first, end),
             rows=next(index),
             limited=False,
+            width=width,
         )
-        steps = self.padded(lengths.T).reshape(-1, self._blocks, WIDTH)
+        steps = self.padded(lengths.T).reshape(-1, self._blocks, width)
         self._steps = np.ascontiguousarray(steps.transpose(1, 0, 2))
         self._uniform = _uniform(self._steps)
-        self._references = np.zeros((self._blocks, len(lines), int(lengths.max(initial=0)) + 1, WIDTH))
+        self._references = np.zeros((self._blocks, len(lines), int(lengths.max(initial=0)) + 1, width))
         self._rates = np.empty((self._blocks, 0, 0, 0))
         self._slot = 0
         self._view()
@@ -143,9 +152,9 @@ class Lanes(Generic[P, C, S]):
         arrays = self._numbers, self._references, self._rates, self._steps, self._uniform, self._slot
 
         def of_blocks(first: int, end: int) -> None:
-            run(np.empty(rows * WIDTH), *arrays, first, end, *arguments)
+            run(np.empty(rows * self._width), *arrays, first, end, *arguments)
 
-        share(of_blocks, self._blocks, self._blocks * WIDTH * steps)
+        share(of_blocks, self._blocks, self._blocks * self._width * steps)
         self._slot = (self._slot + steps) % self._references.shape[2]
 
     def program(self) -> Any:
@@ -203,7 +212,7 @@ class Lanes(Generic[P, C, S]):
         kinds = [kind for _, kind in kinds_of(self.model.at_rest(every[0]))]
         self._rest[:, vehicles] = [_bits(kind, values) for kind, values in zip(kinds, at_rest, strict=True)]
         self._make_room(int(lengths.max(initial=0)) + 1)
-        blocks, lanes = np.divmod(vehicles, WIDTH)
+        blocks, lanes = np.divmod(vehicles, self._width)
         self._steps[blocks, :, lanes] = lengths
         self._uniform[blocks] = _uniform(self._steps[blocks])
         for vehicle, one in zip(vehicles.tolist(), parameters, strict=True):
@@ -212,9 +221,9 @@ class Lanes(Generic[P, C, S]):
     def reset(self, vehicles: NDArray[np.intp]) -> None:
         """Put vehicles at rest at the origin, without any reference on its way."""
         self._numbers[slice(*self.plan.changing), vehicles] = self._rest[:, vehicles]
-        self._references[vehicles // WIDTH, :, :, vehicles % WIDTH] = 0.0
+        self._references[vehicles // self._width, :, :, vehicles % self._width] = 0.0
         if self.plan.limited:
-            self._rates[vehicles // WIDTH, :, :, vehicles % WIDTH] = math.inf
+            self._rates[vehicles // self._width, :, :, vehicles % self._width] = math.inf
 
     def _set_coefficients(self, vehicles: NDArray[np.intp], coefficients: Sequence[C]) -> None:
         """Write the coefficients of vehicles."""
@@ -274,7 +283,7 @@ class Lanes(Generic[P, C, S]):
 
     def padded(self, values: NDArray[np.float64] | NDArray[np.int64]) -> Numbers:
         """Values of all vehicles, or of one, along the last axis, as values of all blocks."""
-        missing = self._blocks * WIDTH - values.shape[-1]
+        missing = self._blocks * self._width - values.shape[-1]
         return np.concatenate([values, np.repeat(values[..., -1:], missing, axis=-1)], axis=-1)
 
     def columns(self, layout: Layout, numbers: Reals, first: int = 0) -> Columns:
@@ -309,7 +318,7 @@ class Lanes(Generic[P, C, S]):
 
     def _lines_of(self, state: S, vehicle: int) -> Iterator[tuple[DriveState | SteeringState, _Place]]:
         """The delay lines of a state, and where those of a vehicle are kept, oldest entry first."""
-        block, lane = divmod(vehicle, WIDTH)
+        block, lane = divmod(vehicle, self._width)
         for k, name in enumerate(self._line_names):
             line = attrgetter(name)(state)
             entries = len(line.references)

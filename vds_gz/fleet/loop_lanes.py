@@ -16,7 +16,7 @@ from vds_gz.fleet.controllers.controller import Gains
 from vds_gz.fleet.lane import lane_of
 from vds_gz.fleet.lanes import AnyLanes
 from vds_gz.fleet.layout import Flags, Layout, Reals, Wholes, layout_of
-from vds_gz.fleet.program import NO_EXCEPTIONS, WIDTH, Blocks, blocks_of, inlined, load, store
+from vds_gz.fleet.program import NO_EXCEPTIONS, Blocks, blocks_of, inlined, load, store
 from vds_gz.fleet.tracking import Course, Tracking, track
 
 
@@ -67,8 +67,8 @@ def loop_run(
     ``more`` holds the numbers of gains and tracking, which stand in a block from row ``begin`` on; those from
     ``first_changing`` on are tracking.
     """
-    steps, s, u, (changing, _) = blocks.steps, blocks.s, blocks.u, blocks.changing
-    g, f = lane_of(gains, WIDTH), lane_of(tracking, WIDTH)
+    steps, s, u, width, (changing, _) = blocks.steps, blocks.s, blocks.u, blocks.width, blocks.changing
+    g, f = lane_of(gains, width), lane_of(tracking, width)
     fetch, keep, follow, command = inlined(load), inlined(store), inlined(track), inlined(control)
 
     def run(
@@ -93,16 +93,16 @@ def loop_run(
     ) -> None:
         course = Course(points, closed, spacing, bound)
         for b in range(first, end):
-            fetch(block, 0, numbers, b)
-            fetch(block, begin, more, b)
+            fetch(block, 0, numbers, b, width)
+            fetch(block, begin, more, b, width)
             slot = at
             for k in range(periods):
                 time = (begun + k) * period
-                for i in range(WIDTH):
+                for i in range(width):
                     follow(course, g(block, i).following, s(block, i), f(block, i), time)
                     command(course, g(block, i), s(block, i), f(block, i), u(block, i))
                 slot = steps(block, b, references, rates, dead_steps, uniform, slot, n)
-            keep(block, 0, numbers, b, changing, numbers.shape[0])
-            keep(block, begin, more, b, first_changing, more.shape[0])
+            keep(block, 0, numbers, b, width, changing, numbers.shape[0])
+            keep(block, begin, more, b, width, first_changing, more.shape[0])
 
     return outermost(run, error_model=NO_EXCEPTIONS, nogil=True, no_cfunc_wrapper=True)

@@ -14,8 +14,9 @@ from vds_gz.fleet.lane import lane_of
 from vds_gz.fleet.layout import Flags, Layout, Reals, Wholes
 from vds_gz.vehicle.actuators import through_dead_time
 
-#: Vehicles of a block. Loops of fewer than 32 are unrolled by the compiler, and not vectorized.
-WIDTH = 64
+#: Vehicles of a block, and of one of the few that a fit simulates side by side. The compiler unrolls loops of fewer
+#: than 32 and does not vectorize them.
+WIDTH, NARROW = 64, 32
 
 #: A step has at most so many phases.
 PHASES = 4
@@ -47,6 +48,7 @@ class Plan:
         changing: The first row of the state, and the first one after it.
         rows: How many there are.
         limited: Commands have limits of rates, so that delay lines hold these too.
+        width: Vehicles of a block.
     """
 
     coefficients: Layout
@@ -56,6 +58,7 @@ class Plan:
     changing: tuple[int, int]
     rows: int
     limited: bool
+    width: int = WIDTH
 
 
 def through_line(c: Any, s: Any, reference: float, rate: float) -> tuple[float, float]:
@@ -81,12 +84,14 @@ class Blocks:
     """What the compiled programs over blocks of vehicles are made of.
 
     Attributes:
+        width: Vehicles of a block.
         changing: The first row that steps change, and the first one after it.
         c, s, u: ``c(block, i)`` is vehicle ``i`` as the functions of the model see it.
         steps: ``steps(block, b, references, rates, dead_steps, uniform, slot, n)`` does ``n`` steps of block ``b`` with
             its present commands; the next entry of all lines comes to a slot, and the one after the last is returned.
     """
 
+    width: int
     changing: tuple[int, int]
     c: Any
     s: Any
@@ -103,18 +108,18 @@ def inlined(
     )
 
 
-def load(block: Reals, begin: int, numbers: Reals, b: int) -> None:
+def load(block: Reals, begin: int, numbers: Reals, b: int, width: int) -> None:
     """Copy the numbers of block ``b``, of shape (rows, vehicles of all blocks), to the rows from ``begin`` on."""
     for k in range(numbers.shape[0]):
-        for i in range(WIDTH):
-            block[(begin + k) * WIDTH + i] = numbers[k, b * WIDTH + i]
+        for i in range(width):
+            block[(begin + k) * width + i] = numbers[k, b * width + i]
 
 
-def store(block: Reals, begin: int, numbers: Reals, b: int, first: int, end: int) -> None:
+def store(block: Reals, begin: int, numbers: Reals, b: int, width: int, first: int, end: int) -> None:
     """Copy the rows ``first`` to ``end`` of those numbers back."""
     for k in range(first, end):
-        for i in range(WIDTH):
-            numbers[k, b * WIDTH + i] = block[(begin + k) * WIDTH + i]
+        for i in range(width):
+            numbers[k, b * width + i] = block[(begin + k) * width + i]
 
 
 @cache
@@ -123,52 +128,53 @@ def blocks_of(phases: tuple[FunctionType, ...], set_references: FunctionType, pl
     line = through_line if plan.limited else through_unlimited_line
     parts: tuple[Callable[..., None], ...] = (set_references, *phases, *(nothing,) * (PHASES - len(phases)))
     refer, one, two, three, four = (inlined(phase, ((through_dead_time, line),)) for phase in parts)
-    c, s, u = (lane_of(layout, WIDTH) for layout in (plan.coefficients, plan.state, plan.command))
+    width = plan.width
+    c, s, u = (lane_of(layout, width) for layout in (plan.coefficients, plan.state, plan.command))
     limited, lines = plan.limited, len(plan.lines)
-    delayed = tuple(line.delayed_reference * WIDTH for line in plan.lines)
-    delayed_rate = tuple(line.delayed_rate * WIDTH for line in plan.lines)
-    entered = tuple(line.entered_reference * WIDTH for line in plan.lines)
-    entered_rate = tuple(line.entered_rate * WIDTH for line in plan.lines)
+    delayed = tuple(line.delayed_reference * width for line in plan.lines)
+    delayed_rate = tuple(line.delayed_rate * width for line in plan.lines)
+    entered = tuple(line.entered_reference * width for line in plan.lines)
+    entered_rate = tuple(line.entered_rate * width for line in plan.lines)
 
     def steps(
         block: Reals, b: int, references: Reals, rates: Reals, dead_steps: Wholes, uniform: Flags, slot: int, n: int
     ) -> int:
         slots = references.shape[2]
-        for i in range(WIDTH):
+        for i in range(width):
             refer(c(block, i), s(block, i), u(block, i))
         for _ in range(n):
             for k in range(lines):
                 if uniform[b]:
                     out = slot - dead_steps[b, k, 0]
                     out = out + slots if out < 0 else out
-                    for i in range(WIDTH):
+                    for i in range(width):
                         block[delayed[k] + i] = references[b, k, out, i]
                         if limited:
                             block[delayed_rate[k] + i] = rates[b, k, out, i]
                 else:
-                    for i in range(WIDTH):
+                    for i in range(width):
                         out = slot - dead_steps[b, k, i]
                         out = out + slots if out < 0 else out
                         block[delayed[k] + i] = references[b, k, out, i]
                         if limited:
                             block[delayed_rate[k] + i] = rates[b, k, out, i]
-            for i in range(WIDTH):
+            for i in range(width):
                 one(c(block, i), s(block, i), u(block, i))
-            for i in range(WIDTH):
+            for i in range(width):
                 two(c(block, i), s(block, i), u(block, i))
-            for i in range(WIDTH):
+            for i in range(width):
                 three(c(block, i), s(block, i), u(block, i))
-            for i in range(WIDTH):
+            for i in range(width):
                 four(c(block, i), s(block, i), u(block, i))
             for k in range(lines):
-                for i in range(WIDTH):
+                for i in range(width):
                     references[b, k, slot, i] = block[entered[k] + i]
                     if limited:
                         rates[b, k, slot, i] = block[entered_rate[k] + i]
             slot = slot + 1 if slot + 1 < slots else 0
         return slot
 
-    return Blocks(plan.changing, c, s, u, inlined(steps))
+    return Blocks(width, plan.changing, c, s, u, inlined(steps))
 
 
 @cache
@@ -181,7 +187,7 @@ def lanes_run(phases: tuple[FunctionType, ...], set_references: FunctionType, pl
     vehicles of a block); ``uniform`` says of each block that all its vehicles have the same ones.
     """
     blocks = blocks_of(phases, set_references, plan)
-    steps, (changing, changed) = blocks.steps, blocks.changing
+    steps, width, (changing, changed) = blocks.steps, blocks.width, blocks.changing
     fetch, keep = inlined(load), inlined(store)
 
     def run(
@@ -197,8 +203,8 @@ def lanes_run(phases: tuple[FunctionType, ...], set_references: FunctionType, pl
         n: int,
     ) -> None:
         for b in range(first, end):
-            fetch(block, 0, numbers, b)
+            fetch(block, 0, numbers, b, width)
             steps(block, b, references, rates, dead_steps, uniform, at, n)
-            keep(block, 0, numbers, b, changing, changed)
+            keep(block, 0, numbers, b, width, changing, changed)
 
     return outermost(run, error_model=NO_EXCEPTIONS, nogil=True, no_cfunc_wrapper=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Generic, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,6 +19,7 @@ from vds_gz.fleet.events import Events
 from vds_gz.fleet.fleet import check_class
 from vds_gz.fleet.lanes import Lanes
 from vds_gz.fleet.layout import Reals, Wholes
+from vds_gz.fleet.program import NARROW
 from vds_gz.fleet.sampled_lanes import read_lanes
 from vds_gz.fleet.sampled_structs import read_structs
 from vds_gz.fleet.structs import Structs
@@ -88,6 +89,89 @@ class Calibrations(NamedTuple):
 EXACT = Calibrations()
 
 
+class Simulations(Generic[P, C, S]):
+    """Vehicles that are to follow recordings' commands, one recording after the other.
+
+    Args:
+        model: The vehicle model.
+        parameters: One parameter group a vehicle.
+        step_rate: Steps per second [Hz].
+
+    Raises:
+        ArgumentError: These do not go together.
+    """
+
+    def __init__(self, model: VehicleModel[P, C, S], parameters: Sequence[P], step_rate: float = 1000.0) -> None:
+        if not parameters:
+            raise ArgumentError("there are the parameters of 0 vehicles; give those of at least 1")
+        check_class(model, parameters)
+        if not 0.0 < step_rate < math.inf:
+            raise ArgumentError(f"step_rate is {step_rate:g}; it must be a finite number greater than 0 [Hz]")
+        self.model, self._parameters, self._dt = model, parameters, 1.0 / step_rate
+        self._lanes: Lanes[P, C, S] | None = None
+
+    def read(
+        self,
+        commands: Records,
+        begins: Wholes,
+        readings: Readings,
+        calibrations: Calibrations = EXACT,
+        starts: Sequence[S] | None = None,
+    ) -> Reals:
+        """Readings of the vehicles, all of which follow the same commands, of shape (readings, vehicles).
+
+        Args:
+            commands: Of :func:`~vds_gz.vehicle.schedule.command_records`, each the whole command that holds from its
+                step on, with its gear.
+            begins: So many steps are done when each command begins to hold; the first one is 0, and they do not
+                decrease.
+            readings: What is read.
+            calibrations: Of the commands.
+            starts: The state of each vehicle at the start, as of ``model.at``; at rest if None.
+
+        Raises:
+            ArgumentError: These do not go together.
+        """
+        if len(begins) != len(commands) or not len(begins) or begins[0] != 0:
+            begin = f", {begins[0]} first" if len(begins) else ""
+            raise ArgumentError(
+                f"there are {len(commands)} commands, which begin at {len(begins)} steps{begin}; there must be as "
+                "many of both, at least 1, and the first one begins at 0"
+            )
+        _check_steps("steps at which commands begin", begins)
+        vehicles = len(self._parameters)
+        lanes = self._at_rest()
+        places = np.array([lanes.place(name) for name in readings.numbers], np.int64)
+        events = Events(
+            commands=commands,
+            begins=np.asarray(begins, np.int64),
+            factors=np.stack([_each(name, value, vehicles) for name, value in calibrations._asdict().items()]),
+            steps=np.asarray(readings.steps, np.int64),
+            places=places[readings.number],
+            readings=np.asarray(readings.reading, np.int64),
+            weights=np.asarray(readings.weights, np.float64),
+        )
+        if starts is not None:
+            if len(starts) != vehicles:
+                raise ArgumentError(
+                    f"there are {len(starts)} starts and {vehicles} vehicles; there must be one for each"
+                )
+            lanes.begin(starts)
+        if isinstance(lanes, Lanes):
+            return read_lanes(lanes, events, readings.count)
+        return read_structs(lanes, events, readings.count)
+
+    def _at_rest(self) -> Lanes[P, C, S] | Structs[P, C, S]:
+        """The vehicles; one program of a model serves all of its vehicles, whatever their flags and dead times."""
+        if not self.model.lanes:
+            return Structs(self.model, self._parameters, self._dt, room=ROOM)
+        if self._lanes is None:
+            self._lanes = Lanes(self.model, self._parameters, self._dt, constant_flags=False, width=NARROW)
+        else:
+            self._lanes.reset(np.arange(len(self._parameters)))
+        return self._lanes
+
+
 def sampled(
     model: VehicleModel[P, C, S],
     parameters: Sequence[P],
@@ -99,57 +183,8 @@ def sampled(
     calibrations: Calibrations = EXACT,
     starts: Sequence[S] | None = None,
 ) -> Reals:
-    """Readings of vehicles that all follow the same commands, of shape (readings, vehicles).
-
-    Args:
-        model: The vehicle model.
-        parameters: One parameter group a vehicle.
-        commands: Of :func:`~vds_gz.vehicle.schedule.command_records`, each the whole command that holds from its step
-            on, with its gear.
-        begins: So many steps are done when each command begins to hold; the first one is 0, and they do not decrease.
-        readings: What is read.
-        step_rate: Steps per second [Hz].
-        calibrations: Of the commands.
-        starts: The state of each vehicle at the start, as of ``model.at``; at rest if None.
-
-    Raises:
-        ArgumentError: These do not go together.
-    """
-    if not parameters:
-        raise ArgumentError("there are the parameters of 0 vehicles; give those of at least 1")
-    check_class(model, parameters)
-    if not 0.0 < step_rate < math.inf:
-        raise ArgumentError(f"step_rate is {step_rate:g}; it must be a finite number greater than 0 [Hz]")
-    if len(begins) != len(commands) or not len(begins) or begins[0] != 0:
-        begin = f", {begins[0]} first" if len(begins) else ""
-        raise ArgumentError(
-            f"there are {len(commands)} commands, which begin at {len(begins)} steps{begin}; there must be as "
-            "many of both, at least 1, and the first one begins at 0"
-        )
-    _check_steps("steps at which commands begin", begins)
-    vehicles = len(parameters)
-    dt = 1.0 / step_rate
-    # One program of a model serves all of its vehicles, whatever their flags and dead times.
-    lanes = (
-        Lanes(model, parameters, dt, constant_flags=False) if model.lanes else Structs(model, parameters, dt, room=ROOM)
-    )
-    places = np.array([lanes.place(name) for name in readings.numbers], np.int64)
-    events = Events(
-        commands=commands,
-        begins=np.asarray(begins, np.int64),
-        factors=np.stack([_each(name, value, vehicles) for name, value in calibrations._asdict().items()]),
-        steps=np.asarray(readings.steps, np.int64),
-        places=places[readings.number],
-        readings=np.asarray(readings.reading, np.int64),
-        weights=np.asarray(readings.weights, np.float64),
-    )
-    if starts is not None:
-        if len(starts) != vehicles:
-            raise ArgumentError(f"there are {len(starts)} starts and {vehicles} vehicles; there must be one for each")
-        lanes.begin(starts)
-    if isinstance(lanes, Lanes):
-        return read_lanes(lanes, events, readings.count)
-    return read_structs(lanes, events, readings.count)
+    """Readings of vehicles that follow one recording's commands; see :class:`Simulations`."""
+    return Simulations(model, parameters, step_rate).read(commands, begins, readings, calibrations, starts)
 
 
 def _each(name: str, values: ArrayLike, vehicles: int) -> Reals:

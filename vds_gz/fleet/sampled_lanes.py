@@ -12,7 +12,7 @@ from vds_gz.compiling.linking import outermost
 from vds_gz.fleet.events import Events, begun_by, calibrate, next_event
 from vds_gz.fleet.lanes import AnyLanes
 from vds_gz.fleet.layout import Flags, Reals, Wholes
-from vds_gz.fleet.program import NO_EXCEPTIONS, WIDTH, Blocks, blocks_of, inlined, load
+from vds_gz.fleet.program import NO_EXCEPTIONS, Blocks, blocks_of, inlined, load
 from vds_gz.vehicle.schedule import Records
 
 
@@ -33,7 +33,7 @@ def sampled_run(blocks: Blocks) -> Any:
 
     ``places`` are rows of a block; ``out`` has the shape (readings, vehicles of all blocks). States are not kept.
     """
-    steps, u = blocks.steps, blocks.u
+    steps, u, width = blocks.steps, blocks.u, blocks.width
     fetch, command, begun_at, next_at = (inlined(one) for one in (load, calibrate, begun_by, next_event))
 
     def run(
@@ -56,20 +56,20 @@ def sampled_run(blocks: Blocks) -> Any:
         out: Reals,
     ) -> None:
         for b in range(first, end):
-            fetch(block, 0, numbers, b)
+            fetch(block, 0, numbers, b, width)
             slot, done, entered, read = at, 0, 0, 0
             while read < when.size:
                 begun = begun_at(begins, entered, done)
                 if begun > entered:
-                    for i in range(WIDTH):
-                        command(u(block, i), commands[begun - 1], factors, b * WIDTH + i)
+                    for i in range(width):
+                        command(u(block, i), commands[begun - 1], factors, b * width + i)
                     entered = begun
                 until = next_at(when[read], begins, entered)
                 slot = steps(block, b, references, rates, dead_steps, uniform, slot, until - done)
                 done = until
                 while read < when.size and when[read] == done:
-                    for i in range(WIDTH):
-                        out[readings[read], b * WIDTH + i] += weights[read] * block[places[read] * WIDTH + i]
+                    for i in range(width):
+                        out[readings[read], b * width + i] += weights[read] * block[places[read] * width + i]
                     read += 1
 
     return outermost(run, error_model=NO_EXCEPTIONS, nogil=True, no_cfunc_wrapper=True)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 #: A coordinate [m], or those of many points.
-Coordinate = TypeVar("Coordinate", float, NDArray[np.float64])
+Coordinate = TypeVar("Coordinate", float, "NDArray[np.float64]")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ import math
 from vds_gz.geometry.se2 import Pose
 from vds_gz.interface import topics
 from vds_gz.interface.outputs import Frames
-from vds_gz.interface.packed_topic import PackedTopic
 from vds_gz.ros.graph import Graph
+from vds_gz.ros.messages.packed import PackedTopic
 from vds_gz.sensing.amcl import Scan
 from vds_gz.vehicle.vehicle import NANOSECONDS
 
@@ -34,7 +34,7 @@ class AmclOutput:
             pose, variances = scan.estimate
             # Latched: who comes later gets it too.
             self._pose.publish(scan.time, (*_planar(pose), *variances))
-        if self._transform.subscribed:
+        if self._transform.subscribed():
             self._transform.publish(scan.time + self._ahead, _planar(scan.map_to_odom))
 
 
@@ -45,7 +45,7 @@ def _transform(graph: Graph, frames: Frames) -> PackedTopic:
     message.transforms = [one]
     place = "transforms[0].transform"
     numbers = [f"{place}.translation.{axis}" for axis in "xy"] + [f"{place}.rotation.{part}" for part in "zw"]
-    return PackedTopic(graph, topics.TF, message, numbers, "transforms[0].header.stamp")
+    return PackedTopic(graph, topics.TF, message, ["transforms[0].header.stamp"], numbers)
 
 
 def _pose(graph: Graph, frames: Frames) -> PackedTopic:
@@ -53,7 +53,7 @@ def _pose(graph: Graph, frames: Frames) -> PackedTopic:
     message.header.frame_id = frames.map
     numbers = [f"pose.pose.position.{axis}" for axis in "xy"] + [f"pose.pose.orientation.{part}" for part in "zw"]
     numbers += [f"pose.covariance[{index}]" for index in (0, 7, 35)]
-    return PackedTopic(graph, topics.AMCL_POSE, message, numbers)
+    return PackedTopic(graph, topics.AMCL_POSE, message, ["header.stamp"], numbers)
 
 
 def _planar(pose: Pose) -> tuple[float, float, float, float]:

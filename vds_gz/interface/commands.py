@@ -1,4 +1,6 @@
-"""The table of command types: all that anything here knows of the messages that a vehicle is commanded by.
+"""The table of command types, and the topics on which a vehicle listens to them.
+
+The table is all that anything here knows of the messages that a vehicle is commanded by.
 
 To add a command type, add an entry to :data:`OWN`, or let an installed package offer one under the entry point group
 ``vds_gz.commands``. The vehicle then listens to it, and it is read from tables and bags, replayed, recorded and sent.
@@ -7,7 +9,9 @@ To add a command type, add an entry to :data:`OWN`, or let an installed package 
 from __future__ import annotations
 
 import math
+import time
 from array import array
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,7 +23,8 @@ from vds_gz.errors import ArgumentError
 from vds_gz.interface import topics
 from vds_gz.interface.conversions import set_stamp, stamp_ns
 from vds_gz.interface.messages import Stamp
-from vds_gz.interface.topics import Topic
+from vds_gz.ros.errors import UnknownTypeError
+from vds_gz.ros.graph import Graph, Severity, Subscription, Topic
 from vds_gz.vehicle import command as vehicle_command
 from vds_gz.vehicle.command import (
     ACKERMANN,
@@ -33,9 +38,13 @@ from vds_gz.vehicle.command import (
     Command,
     CommandKind,
 )
+from vds_gz.vehicle.vehicle import NANOSECONDS
 
 #: Entry point group under which an installed package offers a :class:`CommandType`.
 ENTRY_POINTS = "vds_gz.commands"
+
+#: A refusal on the same topic is logged again after this time [s].
+LOG_AGAIN = 5.0
 
 
 class Reference(NamedTuple):
@@ -80,7 +89,7 @@ class Velocity(NamedTuple):
 
     def command(self) -> Command:
         """What a vehicle model reads."""
-        return vehicle_command.twist(*self)
+        return Command(TWIST, *self)
 
     def reference(self) -> Reference:
         """What the motion should be."""
@@ -236,6 +245,11 @@ class CommandType:
         found = self._get(message)
         return self.values(*found) if len(self.fields) > 1 else self.values(found)
 
+    def command(self, message: object) -> Command:
+        """What a message commands, as a vehicle model reads it."""
+        numbers = self._get(message)
+        return (self.values(*numbers) if len(self.fields) > 1 else self.values(numbers)).command()
+
     def encode(self, message: object, values: Values, time: int) -> None:
         """Write numbers and, where there is one, the stamp [ns] into a message."""
         for (holder, name), value in zip(self._places, values, strict=True):
@@ -361,3 +375,103 @@ def vehicle_topics() -> tuple[Topic, ...]:
 def autoware_topics() -> tuple[Topic, ...]:
     """All topics that only Autoware's vehicles have."""
     return (*(one.topic for one in command_types() if one.autoware), *topics.AUTOWARE)
+
+
+class Refusals:
+    """Counts what was refused, by topic, and says so without flooding the log."""
+
+    def __init__(self, graph: Graph) -> None:
+        """Log through this graph."""
+        self._graph = graph
+        self._logged: dict[str, float] = {}
+        self.counts: Counter[str] = Counter()
+
+    def add(self, topic: str, reason: str) -> None:
+        """A message on ``topic`` was refused."""
+        self.counts[topic] += 1
+        now = time.monotonic()
+        if now - self._logged.get(topic, -math.inf) >= LOG_AGAIN:
+            self._logged[topic] = now
+            self._graph.log(Severity.WARN, f"message on '{topic}' refused ({self.counts[topic]} so far): {reason}")
+
+
+class CommandInputs:
+    """The command topics that a vehicle model understands.
+
+    Attributes:
+        max_age: Of a stamp, or of a command that still counts [ns].
+        last_arrival: When the last command arrived [ns]; none if there was none.
+        arrived: The same by ``time.monotonic_ns``; when we began if there was none.
+        refusals: What was refused.
+        subscriptions: The topics.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        accepts: frozenset[int],
+        now: Callable[[int], int | None],
+        enter: Callable[[Command, int, int | None], None],
+        max_age: float = 1.0,
+        messages: str = "tier4",
+    ) -> None:
+        """Listen.
+
+        Args:
+            graph: Where to listen.
+            accepts: Kinds of commands that the model understands.
+            now: Simulated time at a reading of the monotonic clock.
+            enter: Takes a command, its arrival and its stamp [ns], the stamp None where it has none; raises
+                ArgumentError where the command is not fit.
+            max_age: Of a stamp [s].
+            messages: Package of the pedals' messages, ``tier4`` or ``autoware``. A type whose package is not installed
+                is left out.
+        """
+        self.max_age = round(max_age * NANOSECONDS)
+        self.last_arrival: int | None = None
+        self.arrived = time.monotonic_ns()
+        self.refusals = Refusals(graph)
+        self._now = now
+        self._enter = enter
+        self.subscriptions: list[Subscription] = []
+        for one in command_types():
+            if one.kind in accepts and one.variant in ("", messages):
+                self._listen(graph, one)
+
+    def _listen(self, graph: Graph, one: CommandType) -> None:
+        topic = one.topic
+        try:
+            self.subscriptions.append(graph.subscribe(topic.name, topic.type, topic.qos, self._receiver(one)))
+        except UnknownTypeError as error:
+            graph.log(Severity.INFO, f"no topic '{topic.name}': {error}")
+
+    def forget(self) -> None:
+        """Time is another one: it is not known when the last command arrived."""
+        self.last_arrival = None
+
+    def _receiver(self, one: CommandType) -> Callable[[object, int], None]:
+        topic = one.topic.name
+
+        def receive(message: object, arrival: int) -> None:
+            now = self._now(arrival)
+            if now is None:
+                self.refusals.add(topic, "it is not known what time it is: nothing has come from /clock or Gazebo yet")
+                return
+            stamp = one.stamp_of(message) if one.stamp else 0
+            if stamp and abs(now - stamp) > self.max_age:
+                self.refusals.add(topic, self._stamp_fault(now - stamp))
+                return
+            try:
+                self._enter(one.command(message), now, stamp or None)
+            except ArgumentError as error:
+                self.refusals.add(topic, str(error))
+                return
+            self.last_arrival, self.arrived = now, arrival
+
+        return receive
+
+    def _stamp_fault(self, age: int) -> str:
+        limit = self.max_age * 1e-9
+        if age > 0:
+            return f"its stamp is {age * 1e-9:.3f} s old; it must be at most {limit:g} s. Is use_sim_time the same?"
+        return f"its stamp is {-age * 1e-9:.3f} s in the future; at most {limit:g} s. Is use_sim_time the same?"

@@ -17,18 +17,13 @@ class Header(Protocol):
     """``std_msgs/Header``."""
 
     frame_id: str
-
-    @property
-    def stamp(self) -> Stamp:
-        """When."""
+    stamp: Stamp  #: When
 
 
 class Stamped(Protocol):
     """A message with a header."""
 
-    @property
-    def header(self) -> Header:
-        """When, and in which frame."""
+    header: Header  #: When, and in which frame
 
 
 class Vector3(Protocol):
@@ -51,21 +46,14 @@ class Quaternion(Protocol):
 class Pose(Protocol):
     """``geometry_msgs/Pose``."""
 
-    @property
-    def position(self) -> Vector3:
-        """Where [m]."""
-
-    @property
-    def orientation(self) -> Quaternion:
-        """How it stands."""
+    position: Vector3  #: Where [m]
+    orientation: Quaternion  #: How it stands
 
 
 class PoseWithCovariance(Protocol):
     """``geometry_msgs/PoseWithCovariance``."""
 
-    @property
-    def pose(self) -> Pose:
-        """The mean."""
+    pose: Pose  #: The mean
 
     covariance: Sequence[float]
 
@@ -73,9 +61,7 @@ class PoseWithCovariance(Protocol):
 class PoseWithCovarianceStamped(Stamped, Protocol):
     """``geometry_msgs/PoseWithCovarianceStamped``."""
 
-    @property
-    def pose(self) -> PoseWithCovariance:
-        """The pose."""
+    pose: PoseWithCovariance  #: The pose
 
 
 class JointState(Stamped, Protocol):
@@ -89,23 +75,15 @@ class JointState(Stamped, Protocol):
 class Transform(Protocol):
     """``geometry_msgs/Transform``."""
 
-    @property
-    def translation(self) -> Vector3:
-        """Where the child's origin is [m]."""
-
-    @property
-    def rotation(self) -> Quaternion:
-        """How the child is turned."""
+    translation: Vector3  #: Where the child's origin is [m]
+    rotation: Quaternion  #: How the child is turned
 
 
 class TransformStamped(Stamped, Protocol):
     """``geometry_msgs/TransformStamped``."""
 
     child_frame_id: str
-
-    @property
-    def transform(self) -> Transform:
-        """From the child's frame to the header's."""
+    transform: Transform  #: From the child's frame to the header's
 
 
 class ColorRGBA(Protocol):
@@ -124,18 +102,9 @@ class Marker(Stamped, Protocol):
     id: int
     type: int
     points: Sequence[Vector3]
-
-    @property
-    def pose(self) -> Pose:
-        """Where it is."""
-
-    @property
-    def scale(self) -> Vector3:
-        """Its extent along its own axes [m]."""
-
-    @property
-    def color(self) -> ColorRGBA:
-        """Its colour."""
+    pose: Pose  #: Where it is
+    scale: Vector3  #: Its extent along its own axes [m]
+    color: ColorRGBA  #: Its colour
 
 
 class Entity(Protocol):
@@ -148,10 +117,7 @@ class Contact(Protocol):
     """``ros_gz_interfaces/Contact``."""
 
     positions: Sequence[Vector3]
-
-    @property
-    def collision2(self) -> Entity:
-        """What is touched."""
+    collision2: Entity  #: What is touched
 
 
 class Contacts(Stamped, Protocol):
@@ -175,39 +141,27 @@ class TFMessage(Protocol):
 class Clock(Protocol):
     """``rosgraph_msgs/Clock``."""
 
-    @property
-    def clock(self) -> Stamp:
-        """The time."""
+    clock: Stamp  #: The time
 
 
 class Twist(Protocol):
     """``geometry_msgs/Twist``."""
 
-    @property
-    def linear(self) -> Vector3:
-        """Velocity [m/s]."""
-
-    @property
-    def angular(self) -> Vector3:
-        """Rates about the axes [rad/s]."""
+    linear: Vector3  #: Velocity [m/s]
+    angular: Vector3  #: Rates about the axes [rad/s]
 
 
 class TwistWithCovariance(Protocol):
     """``geometry_msgs/TwistWithCovariance``."""
 
-    @property
-    def twist(self) -> Twist:
-        """The mean."""
+    twist: Twist  #: The mean
 
 
 class Odometry(PoseWithCovarianceStamped, Protocol):
     """``nav_msgs/Odometry``."""
 
     child_frame_id: str
-
-    @property
-    def twist(self) -> TwistWithCovariance:
-        """The velocity."""
+    twist: TwistWithCovariance  #: The velocity
 
 
 class LaserScan(Stamped, Protocol):
@@ -261,18 +215,9 @@ class CameraInfo(Stamped, Protocol):
     width: int
     distortion_model: str
     d: Sequence[float]
-
-    @property
-    def k(self) -> MutableSequence[float]:
-        """Intrinsic matrix, 3 x 3."""
-
-    @property
-    def r(self) -> MutableSequence[float]:
-        """Rectification matrix, 3 x 3."""
-
-    @property
-    def p(self) -> MutableSequence[float]:
-        """Projection matrix, 3 x 4."""
+    k: MutableSequence[float]  #: Intrinsic matrix, 3 x 3
+    r: MutableSequence[float]  #: Rectification matrix, 3 x 3
+    p: MutableSequence[float]  #: Projection matrix, 3 x 4
 
 
 class Text(Protocol):
@@ -294,15 +239,10 @@ class DiagnosticStatus(Protocol):
     level: int | bytes
     name: str
     message: str
-
-    @property
-    def values(self) -> Sequence[KeyValue]:
-        """Details."""
+    values: Sequence[KeyValue]  #: Details
 
 
 class DiagnosticArray(Stamped, Protocol):
     """``diagnostic_msgs/DiagnosticArray``."""
 
-    @property
-    def status(self) -> Sequence[DiagnosticStatus]:
-        """One for each part."""
+    status: Sequence[DiagnosticStatus]  #: One for each part

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
 
 from vds_gz.description.urdf_reader import Joint
 from vds_gz.geometry.attitude import Attitude
@@ -14,12 +15,14 @@ from vds_gz.geometry.so3 import quaternion
 from vds_gz.interface import topics
 from vds_gz.interface.conversions import EXACT, exact_covariance, set_stamp
 from vds_gz.interface.messages import TransformStamped
-from vds_gz.interface.snapshot import Snapshot
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.ros.graph import Graph, Publisher
-from vds_gz.ros.messages.packed import PackedMessage
-from vds_gz.vehicle.model import Actuator
+from vds_gz.ros.graph import Graph, Publisher, Topic
+from vds_gz.ros.messages.packed import PackedTopic
+from vds_gz.vehicle.model import Actuator, ActuatorState, JointStates
 from vds_gz.vehicle.vehicle import Motion
+
+if TYPE_CHECKING:
+    from vds_gz.interface.reports import Report
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,50 +43,60 @@ class Frames:
         )
 
 
-class Output:
-    """A topic whose messages differ in their stamps and some numbers only.
+class Snapshot(NamedTuple):
+    """The vehicle at one instant. A tuple, because a replay has very many.
 
     Attributes:
-        topic: The topic.
-        message: Its message.
-        values: The numbers of the message at an instant.
+        time: Simulated time [ns].
+        motion: Where base_link truly is in the map, and how it moves.
+        odom: Pose of base_link in the odometry's frame; where the odometry is exact, ``motion`` will do.
+        odom_variance: Variances of its position and heading [m^2, rad^2].
+        odom_speed: Longitudinal speed by the odometry [m/s].
+        map_to_odom: The odometry's frame in the map; None where it is fixed.
+        joints, actuators: All of them, in the model's order.
+        report: Of one of Autoware's vehicles; None for others.
+        attitude: How base_link stands out of the plane; None where it never does. Localization errs in the plane only,
+            so it is the same in both frames.
+    """
+
+    time: int
+    motion: Motion
+    odom: Pose | Motion
+    odom_variance: tuple[float, float]
+    odom_speed: float
+    map_to_odom: Pose | None
+    joints: JointStates
+    actuators: Sequence[ActuatorState]
+    report: Report | None = None
+    attitude: Attitude | None = None
+
+
+class Output(PackedTopic):
+    """A topic of the vehicle's state.
+
+    Attributes:
+        values: The numbers of its message at an instant, in the order of their paths.
     """
 
     def __init__(
         self,
         graph: Graph,
-        topic: topics.Topic,
+        topic: Topic,
         message: object,
         stamps: Sequence[str],
         numbers: Sequence[str],
         values: Callable[[Snapshot], Sequence[float]],
     ) -> None:
-        """Announce the topic.
-
-        Args:
-            graph: Where to publish.
-            topic: The topic.
-            message: A message with all that stays as it is.
-            stamps: Paths of its times.
-            numbers: Paths of its numbers.
-            values: The numbers of an instant, in the order of the paths.
-        """
-        self.topic = topic
-        self.message = PackedMessage(graph, topic.type, message, stamps, numbers)
+        """Announce the topic; see :class:`~vds_gz.ros.messages.packed.PackedTopic`."""
+        super().__init__(graph, topic, message, stamps, numbers)
         self.values = values
-        self._publisher = graph.publisher(topic.name, topic.type, topic.qos)
-
-    def publish(self, snapshot: Snapshot) -> None:
-        """Publish an instant, if anybody listens."""
-        if self._publisher.subscription_count():
-            self.message.write(snapshot.time, self.values(snapshot))
-            self._publisher.publish_raw(self.message.data)
 
 
 class Outputs:
     """All topics that go out at the publish rate, and the latched ones.
 
     Attributes:
+        joints, references, states: Those of the joints and of the actuators.
         outputs: Those that go out at the publish rate.
     """
 
@@ -114,14 +127,17 @@ class Outputs:
         self._flat = flat
         self._localizes = not fixed_odom and not localized_elsewhere
         names = [one.name for one in actuators]
+        self.joints = self._make_joints(topics.JOINT_STATES, joints, _joint_values)
+        self.references = self._make_joints(topics.ACTUATOR_REFERENCES, names, _reference_values)
+        self.states = self._make_joints(topics.ACTUATOR_STATES, names, _actuator_values)
         self.outputs = (
             self._make_transforms(),
             self._make_odometry(topics.ODOM, frames.odom, _measured),
             self._make_odometry(topics.GROUND_TRUTH, frames.map, _true),
             self._make_twist(),
-            self._make_joints(topics.JOINT_STATES, joints, _joint_values),
-            self._make_joints(topics.ACTUATOR_REFERENCES, names, _reference_values),
-            self._make_joints(topics.ACTUATOR_STATES, names, _actuator_values),
+            self.joints,
+            self.references,
+            self.states,
         )
         self._description = self._publisher(topics.ROBOT_DESCRIPTION)
         self._tf_static = self._publisher(topics.TF_STATIC)
@@ -146,12 +162,7 @@ class Outputs:
                 set_stamp(one.header.stamp, time)
             self._tf_static.publish(static)
 
-    def publish(self, snapshot: Snapshot) -> None:
-        """Publish everything of one instant."""
-        for output in self.outputs:
-            output.publish(snapshot)
-
-    def _publisher(self, topic: topics.Topic) -> Publisher:
+    def _publisher(self, topic: Topic) -> Publisher:
         return self._graph.publisher(topic.name, topic.type, topic.qos)
 
     def _make_twist(self) -> Output:
@@ -160,7 +171,7 @@ class Outputs:
         message.header.frame_id = self._frames.base
         return Output(self._graph, topic, message, ["header.stamp"], _twist_paths("twist"), _twist_values)
 
-    def _make_odometry(self, topic: topics.Topic, frame: str, values: Callable[[Snapshot], Sequence[float]]) -> Output:
+    def _make_odometry(self, topic: Topic, frame: str, values: Callable[[Snapshot], Sequence[float]]) -> Output:
         message = self._graph.message(topic.type)
         message.header.frame_id = frame
         message.child_frame_id = self._frames.base
@@ -173,9 +184,7 @@ class Outputs:
         ]
         return Output(self._graph, topic, message, ["header.stamp"], numbers, values)
 
-    def _make_joints(
-        self, topic: topics.Topic, names: Sequence[str], values: Callable[[Snapshot], Sequence[float]]
-    ) -> Output:
+    def _make_joints(self, topic: Topic, names: Sequence[str], values: Callable[[Snapshot], Sequence[float]]) -> Output:
         message = self._graph.message(topic.type)
         message.name = list(names)
         message.position, message.velocity = self._graph.numbers(len(names)), self._graph.numbers(len(names))
@@ -237,20 +246,16 @@ def _twist_values(now: Snapshot) -> Sequence[float]:
 
 def _measured(now: Snapshot) -> Sequence[float]:
     """The odometry, with its errors."""
-    return _odometry_values(now, now.odom, now.odom_speed, now.odom_variance)
+    pose, motion, attitude = now.odom, now.motion, now.attitude
+    position, heading = EXACT + now.odom_variance[0], EXACT + now.odom_variance[1]
+    rest = position, position, heading, now.odom_speed, motion.v_y, motion.yaw_rate
+    if attitude is None:
+        return pose.x, pose.y, math.sin(0.5 * pose.heading), math.cos(0.5 * pose.heading), *rest
+    return *_pose_values(pose, attitude), *rest, attitude.v_z, attitude.roll_rate, attitude.pitch_rate
 
 
 def _true(now: Snapshot) -> Sequence[float]:
-    return _odometry_values(now, now.motion, now.motion.v_x, (0.0, 0.0))
-
-
-def _odometry_values(
-    now: Snapshot, pose: Pose | Motion, speed: float, variance: tuple[float, float]
-) -> Sequence[float]:
-    motion, attitude = now.motion, now.attitude
-    position, heading = EXACT + variance[0], EXACT + variance[1]
-    values = (*_pose_values(pose, attitude), position, position, heading, speed, motion.v_y, motion.yaw_rate)
-    return values if attitude is None else (*values, attitude.v_z, attitude.roll_rate, attitude.pitch_rate)
+    return _measured(now._replace(odom=now.motion, odom_variance=(0.0, 0.0), odom_speed=now.motion.v_x))
 
 
 def _odom_values(now: Snapshot) -> Sequence[float]:
@@ -281,21 +286,14 @@ def _actuator_values(now: Snapshot) -> Sequence[float]:
     return [one.position for one in now.actuators] + [one.velocity for one in now.actuators]
 
 
-class ClockOutput:
-    """The topic that gives other nodes the time.
-
-    Attributes:
-        topic: Its full name.
-    """
+class ClockOutput(PackedTopic):
+    """The topic that gives other nodes the time."""
 
     def __init__(self, graph: Graph) -> None:
         """Announce the topic."""
-        topic = topics.CLOCK
-        self._message = PackedMessage(graph, topic.type, graph.message(topic.type), ["clock"], [])
-        self._publisher = graph.publisher(topic.name, topic.type, topic.qos)
-        self.topic = self._publisher.topic
+        super().__init__(graph, topics.CLOCK, graph.message(topics.CLOCK.type), ["clock"], [])
 
-    def publish(self, time: int) -> None:
-        """Publish the time [ns]."""
-        self._message.write(time, ())
-        self._publisher.publish_raw(self._message.data)
+    @property
+    def full_name(self) -> str:
+        """The topic's name on the graph."""
+        return self._publisher.topic

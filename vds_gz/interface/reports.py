@@ -7,15 +7,39 @@ that are not installed switch their topics off, with a line in the log that says
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 from vds_gz.interface import topics
-from vds_gz.interface.outputs import Output
-from vds_gz.interface.snapshot import Report, Snapshot
+from vds_gz.interface.outputs import Output, Snapshot
 from vds_gz.ros.errors import UnknownTypeError
 from vds_gz.ros.graph import Graph, Severity
-from vds_gz.vehicle.autoware.reports import actuation_status, gear_report, has_actuation_status
+from vds_gz.vehicle.autoware.reports import (
+    ActuationStatus,
+    actuation_status,
+    gear_report,
+    has_actuation_status,
+    steering_report,
+)
 from vds_gz.vehicle.autoware.state import AutowareCoefficients, AutowareState
 from vds_gz.vehicle.vehicle import AnyVehicle
+
+
+class Report(NamedTuple):
+    """What one of Autoware's vehicles reports.
+
+    Attributes:
+        speed, steering: As measured [m/s, rad].
+        yaw_rate: [rad/s].
+        gear: Code of the gear that is in.
+        actuation: Accelerator, brake and steering that go with the present acceleration.
+    """
+
+    speed: float
+    steering: float
+    yaw_rate: float
+    gear: int
+    actuation: ActuationStatus
+
 
 Values = Callable[[Report], Sequence[float]]
 
@@ -24,6 +48,27 @@ _ACTUATION = {
     "tier4": [f"status.{name}_status" for name in ("accel", "brake", "steer")],
     "autoware": [f"actuation_report.{name}_report" for name in ("accel", "brake", "steer")],
 }
+
+
+class Reports:
+    """The topics of one of Autoware's vehicles."""
+
+    def __init__(self, graph: Graph, vehicle: AnyVehicle, frame: str, messages: str) -> None:
+        """Announce them; see :func:`report_outputs`."""
+        self._vehicle = vehicle
+        self._outputs = report_outputs(graph, vehicle, frame, messages)
+
+    def steering(self) -> float:
+        """The true tire angle [rad]."""
+        return steering_report(self._vehicle.coefficients, self._vehicle.state)
+
+    def publish(self, snapshot: Snapshot, speed: float, steering: float) -> None:
+        """Report an instant with speed [m/s] and tire angle [rad] as measured."""
+        c, s = self._vehicle.coefficients, self._vehicle.state
+        snapshot = snapshot._replace(report=report_of(c, s, speed, steering))
+        for output in self._outputs:
+            if output.subscribed():
+                output.publish(snapshot.time, output.values(snapshot))
 
 
 def report_of(c: AutowareCoefficients, s: AutowareState, speed: float, steering: float) -> Report:

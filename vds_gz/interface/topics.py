@@ -6,26 +6,16 @@ simulator services in :mod:`vds_gz.nodes.standard_services`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from vds_gz.ros.graph import QoS
+from vds_gz.ros.graph import Topic as Topic
 
-DEFAULT = QoS(depth=10)
+DEFAULT = QoS()
 LATCHED = QoS(depth=1, transient_local=True)
 #: Autoware's endpoints keep the last message only.
 LAST = QoS(depth=1)
 TRANSFORMS = QoS(depth=100)
 #: Clocks are read best effort, as ROS clients do; ours is sent reliably and suits both.
 CLOCK_READER = QoS(depth=1, reliable=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Topic:
-    """A topic's name, before namespace and remaps, its type and quality of service."""
-
-    name: str
-    type: str
-    qos: QoS = DEFAULT
 
 
 TWIST_REFERENCE = Topic("twist_reference", "geometry_msgs/msg/Twist")

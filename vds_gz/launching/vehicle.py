@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from vds_gz.configuration import NODE_NAME, parameters_of, read_vehicle_file
-from vds_gz.description.urdf_writer import BASE_LINK, urdf
+from vds_gz.description.urdf_reader import BASE_LINK
+from vds_gz.description.urdf_writer import urdf
 from vds_gz.errors import ArgumentError
 from vds_gz.interface import topics
 from vds_gz.interface.commands import command_types

@@ -1,4 +1,4 @@
-"""Where simulated time comes from: the system, a clock that somebody else gives, or ourselves.
+"""Where simulated time comes from: the system, a clock that another node gives, or ourselves; and periods in it.
 
 Every clock turns a reading of the monotonic clock [ns] into simulated time [ns].
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import time
-from typing import Protocol
 
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.vehicle.vehicle import NANOSECONDS
@@ -16,27 +15,26 @@ from vds_gz.vehicle.vehicle import NANOSECONDS
 SET_CLOCK = 5_000_000
 
 
-class Clock(Protocol):
-    """A source of simulated time.
+class Clock:
+    """A source of simulated time: base class. One that is not ours is changed by nothing that we do.
 
     Attributes:
-        owns_time: The node gives the time, so it can be set, paused and paced; the others leave those calls alone.
-        flat_out: It goes as fast as possible.
+        owns_time: The node gives the time, so it can be set, paused and paced.
         waits: Time that the node falls behind is caught up with in full; else what is overdue is left out.
+        flat_out: It goes as fast as possible.
     """
 
-    owns_time: bool
-    waits: bool
-
-    @property
-    def flat_out(self) -> bool:
-        """Whether it goes as fast as possible."""
+    owns_time = False
+    waits = True
+    flat_out = False
 
     def now(self, monotonic: int) -> int | None:
         """Simulated time at a reading of the monotonic clock; None while it is not known."""
+        raise NotImplementedError
 
     def seconds_until(self, moment: int, monotonic: int) -> float:
-        """Real seconds until simulated time will be ``moment``; infinite if only somebody else can tell."""
+        """Real seconds until simulated time will be ``moment``; infinite if only another node can tell."""
+        raise NotImplementedError
 
     def set(self, moment: int, monotonic: int) -> None:
         """It is ``moment`` now."""
@@ -51,26 +49,7 @@ class Clock(Protocol):
         """Go on from the present at another pace."""
 
 
-class _GivenClock:
-    """Time that is not ours: nothing that we do changes it."""
-
-    owns_time = False
-    flat_out = False
-
-    def set(self, moment: int, monotonic: int) -> None:
-        """It cannot be set."""
-
-    def pause(self, monotonic: int) -> None:
-        """It goes on."""
-
-    def resume(self, monotonic: int) -> None:
-        """It never stood still."""
-
-    def set_speed(self, speed_factor: float, monotonic: int) -> None:
-        """Its pace is its own."""
-
-
-class SystemClock(_GivenClock):
+class SystemClock(Clock):
     """The system's time, read from the monotonic clock, so that only setting it makes a jump."""
 
     waits = False
@@ -91,10 +70,8 @@ class SystemClock(_GivenClock):
         return (moment - self.now(monotonic)) * 1e-9
 
 
-class FollowedClock(_GivenClock):
+class FollowedClock(Clock):
     """The time that was last received, from ``/clock`` or from Gazebo."""
-
-    waits = True
 
     def __init__(self) -> None:
         """Wait for the first message."""
@@ -113,13 +90,12 @@ class FollowedClock(_GivenClock):
         return math.inf
 
 
-class ReferenceClock:
+class ReferenceClock(Clock):
     """Time that we give ourselves, from 1 s on, at any pace. (A time of 0 means none in ROS.)"""
 
     BEGIN = NANOSECONDS
 
     owns_time = True
-    waits = True
 
     def __init__(self, speed_factor: float) -> None:
         """Begin now.
@@ -127,14 +103,9 @@ class ReferenceClock:
         Args:
             speed_factor: Simulated seconds per second; 0 for as fast as possible.
         """
-        self._speed_factor = speed_factor
         self._paused = False
         self.set(self.BEGIN, time.monotonic_ns())
-
-    @property
-    def flat_out(self) -> bool:
-        """Whether it goes as fast as possible: then it is always where it was last set."""
-        return self._speed_factor == 0.0
+        self._pace(speed_factor)
 
     def now(self, monotonic: int) -> int:
         """Simulated time at a reading of the monotonic clock."""
@@ -166,7 +137,11 @@ class ReferenceClock:
     def set_speed(self, speed_factor: float, monotonic: int) -> None:
         """Go on from the present at another pace."""
         self.set(self.now(monotonic), monotonic)
+        self._pace(speed_factor)
+
+    def _pace(self, speed_factor: float) -> None:
         self._speed_factor = speed_factor
+        self.flat_out = speed_factor == 0.0  # then it is always where it was last set
 
 
 def make_clock(parameters: NodeParameters, *, follows: bool) -> Clock:
@@ -176,3 +151,39 @@ def make_clock(parameters: NodeParameters, *, follows: bool) -> Clock:
     if parameters.be_reference_clock:
         return ReferenceClock(parameters.speed_factor)
     return SystemClock()
+
+
+class PeriodicTimer:
+    """A rate and where in it we are. Each point is computed from the first one, so that none drifts.
+
+    It counts in whole numbers: at the system's time those of floating point are 256 ns apart.
+
+    Attributes:
+        rate: Points per second.
+        next: The next point [ns].
+    """
+
+    def __init__(self, start: int, rate: float) -> None:
+        """The first point is ``start`` [ns]; ``rate`` in Hz."""
+        self.begin(start, rate)
+
+    def begin(self, start: int, rate: float) -> None:
+        """Start anew."""
+        self._start = start
+        self.rate = rate
+        # A period is so many nanoseconds over so many points.
+        self._points, seconds = rate.as_integer_ratio()
+        self._nanoseconds = seconds * NANOSECONDS
+        self._count = 0
+        self.advance(0)
+
+    def advance(self, points: int = 1) -> None:
+        """Go on to the next point, or by so many."""
+        self._count += points
+        self.next = self._start + (2 * self._count * self._nanoseconds + self._points) // (2 * self._points)
+
+    def skip(self, now: int) -> int:
+        """Leave out all points up to the last one at or before ``now`` and return how many that were."""
+        points = max(0, (now - self._start) * self._points // self._nanoseconds - self._count)
+        self.advance(points)
+        return points

@@ -94,7 +94,7 @@ class VehicleSystem:
         self._link.look(info, ecm)
         if self._log and not info.paused:
             self._enter_log(self._link.step_begins(info))
-        self._node.spin_once(0.0)
+        self._node.simulation.turn(0.0)
         self._link.act(info, ecm)
         if self._record is not None and not info.paused:
             print(*map(repr, self._link.row(info)), sep=",", file=self._record, flush=True)
@@ -103,7 +103,7 @@ class VehicleSystem:
         """Give the vehicle the whole log, its first command now [ns]."""
         assert self._node is not None
         log, self._log = read(self._log), ""
-        vehicle = self._node.plant.vehicle
+        vehicle = self._node.simulation.plant.vehicle
         vehicle.skip_to(begin)
         for time, values in zip(log.times, log.commands, strict=True):
             vehicle.enter(values.command(), begin + round(time * NANOSECONDS))

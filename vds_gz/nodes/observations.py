@@ -3,29 +3,33 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from vds_gz.description.urdf_reader import Joint, Robot
-from vds_gz.description.urdf_writer import BASE_LINK
+from vds_gz.description.urdf_reader import BASE_LINK, Joint, Robot
 from vds_gz.geometry.se2 import Pose
-from vds_gz.interface.amcl import AmclOutput
-from vds_gz.interface.contacts import ContactsOutput
-from vds_gz.interface.outputs import Frames, Output, Outputs
-from vds_gz.interface.reports import report_of, report_outputs
-from vds_gz.interface.snapshot import Snapshot
+from vds_gz.interface.outputs import Frames, Outputs, Snapshot
+from vds_gz.nodes.preparation import Preparation
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.plant.base import Plant
-from vds_gz.plant.in_world import WorldPlant
-from vds_gz.ros.errors import UnknownTypeError
-from vds_gz.ros.graph import Graph, Severity
-from vds_gz.sensing.estimate import StateEstimator
-from vds_gz.vehicle.autoware.reports import steering_report
+from vds_gz.ros.graph import Graph
 from vds_gz.vehicle.command import CONTROL
-from vds_gz.vehicle.model import ActuatorState
+from vds_gz.vehicle.model import ActuatorState, JointStates
 from vds_gz.vehicle.vehicle import Motion
+
+if TYPE_CHECKING:
+    from vds_gz.interface.amcl import AmclOutput
+    from vds_gz.interface.reports import Reports
+    from vds_gz.interface.world_topics import ContactsOutput
+    from vds_gz.sensing.amcl import Amcl
+    from vds_gz.sensing.estimate import StateEstimator
 
 #: Instants that may wait for what moves the vehicle; older ones are left out.
 WAITING = 50
+
+#: Stand for joints without subscribers.
+NO_JOINTS = JointStates((), ())
 
 
 class Observations:
@@ -37,16 +41,25 @@ class Observations:
     """
 
     def __init__(self, graph: Graph, parameters: NodeParameters, plant: Plant) -> None:
-        """Announce the topics."""
+        """Announce the topics. What localization, Autoware's vehicles or worlds need is imported with them only."""
+        self._graph = graph
         self._parameters = parameters
         self._plant = plant
-        self._awaiting: deque[tuple[int, tuple[ActuatorState, ...]]] = deque()
+        self._awaiting: deque[tuple[int, Sequence[ActuatorState]]] = deque()
         self.left_out = 0
         vehicle, frames = plant.vehicle, Frames.of(parameters)
-        self._measures = CONTROL in vehicle.model.accepts
-        self._perception = StateEstimator(parameters, measures=self._measures)
+        self.amcl: Amcl | None = None
+        self._estimator: StateEstimator | None = None
+        self._amcl_output: AmclOutput | None = None
+        self._reports: Reports | None = None
+        self._contacts: ContactsOutput | None = None
+        measures = CONTROL in vehicle.model.accepts
+        if parameters.simulate_localization or measures:
+            from vds_gz.sensing.estimate import StateEstimator
+
+            self._estimator = StateEstimator(parameters, measures=measures)
+            self.amcl = self._estimator.amcl
         joints = [joint.name for joint in vehicle.model.joints(parameters.vehicle)]
-        self.amcl = self._perception.amcl
         self._outputs = Outputs(
             graph,
             frames,
@@ -56,26 +69,61 @@ class Observations:
             plant.flat,
             localized_elsewhere=self.amcl is not None or parameters.localization.external,
         )
-        tolerance = parameters.localization.amcl.transform_tolerance
-        self._amcl_output = AmclOutput(graph, frames, tolerance) if self.amcl is not None else None
-        self._reports: list[Output] = []
-        if self._measures:
-            self._reports = report_outputs(graph, vehicle, frames.base, parameters.actuation_messages)
-        self._contacts = _contacts_output(graph, frames.map, plant)
+        if self.amcl is not None:
+            from vds_gz.interface.amcl import AmclOutput
 
-    def publish_latched(self, time: int, description: str) -> None:
-        """Send what is said once, at a simulated time [ns]: the URDF, and where the sensors are mounted."""
-        self._outputs.publish_latched(time, description, _mounts(self._parameters, description))
+            self._amcl_output = AmclOutput(graph, frames, parameters.localization.amcl.transform_tolerance)
+        if measures:
+            from vds_gz.interface.reports import Reports
+
+            self._reports = Reports(graph, vehicle, frames.base, parameters.actuation_messages)
+        if plant.contacts is not None:
+            from vds_gz.interface.world_topics import contacts_output
+
+            self._contacts = contacts_output(graph, frames.map, vehicle.model.name)
+
+    def publish_latched(self, time: int, preparation: Preparation) -> None:
+        """Send what is said once, at a simulated time [ns]: the URDF, where the sensors are mounted, and the world."""
+        self._outputs.publish_latched(time, preparation.urdf, _mounts(self._parameters, preparation.urdf))
+        if preparation.scene is not None:
+            from vds_gz.interface.world_topics import publish_world
+
+            publish_world(self._graph, Frames.of(self._parameters).map, preparation.scene.visuals.things)
+
+    def publish(self, time: int, held: bool, actuators: Sequence[ActuatorState] = ()) -> None:
+        """Send an instant.
+
+        Args:
+            time: In simulated time [ns].
+            held: The vehicle is paused, so nothing moves.
+            actuators: All of them then; as they are now where none are given.
+        """
+        plant, outputs = self._plant, self._outputs
+        if not actuators and (outputs.references.subscribed() or outputs.states.subscribed()):
+            actuators = self._actuators()
+        motion = plant.motion(time)
+        if held:
+            motion = Motion(motion.x, motion.y, motion.heading, 0.0, 0.0, 0.0)
+        joints = plant.joint_states(time) if outputs.joints.subscribed() else NO_JOINTS
+        attitude = None if plant.flat else plant.attitude(time)
+        snapshot = Snapshot(time, motion, motion, (0.0, 0.0), motion.v_x, None, joints, actuators, None, attitude)
+        if self._estimator is not None:
+            snapshot = self._estimated(self._estimator, snapshot)
+        if self._contacts is not None:
+            self._contacts.publish(time, plant.contacts or ())
+        for output in outputs.outputs:
+            if output.subscribed():
+                output.send(output.write(time, output.values(snapshot)))
 
     def note(self, time: int) -> None:
-        """Let the vehicle's present, at a simulated time [ns], be an instant that goes out."""
-        vehicle = self._plant.vehicle
-        self._awaiting.append((time, vehicle.model.actuator_states(vehicle.coefficients, vehicle.state)))
+        """Let the vehicle's present, at a simulated time [ns], be sent once it is seen where the vehicle is then."""
+        self._awaiting.append((time, self._actuators()))
 
-    def publish(self, paused: bool) -> None:
-        """Send all instants for which it is known where the vehicle was; while it is paused, nothing moves."""
+    def publish_seen(self, held: bool) -> None:
+        """Send all instants for which it is known by now where the vehicle was; see :meth:`publish`."""
         while self._awaiting and self._plant.seen(self._awaiting[0][0]):
-            self._publish(*self._awaiting.popleft(), paused)
+            time, actuators = self._awaiting.popleft()
+            self.publish(time, held, actuators)
         while len(self._awaiting) > WAITING:
             self._awaiting.popleft()
             self.left_out += 1
@@ -86,46 +134,38 @@ class Observations:
 
     def set_pose(self, pose: Pose) -> None:
         """The vehicle was lifted and put elsewhere."""
-        self._perception.set_pose(pose)
+        if self._estimator is not None:
+            self._estimator.set_pose(pose)
 
     def reset(self, pose: Pose) -> None:
-        """The vehicle restarts at that pose."""
-        self._perception.reset(pose)
+        """The vehicle starts again, there."""
+        if self._estimator is not None:
+            self._estimator.reset(pose)
 
     def configure(self, parameters: NodeParameters) -> None:
         """Go on with other parameters."""
         self._parameters = parameters
-        self._perception.configure(parameters)
+        if self._estimator is not None:
+            self._estimator.configure(parameters)
 
-    def _publish(self, time: int, actuators: tuple[ActuatorState, ...], paused: bool) -> None:
-        plant, vehicle = self._plant, self._plant.vehicle
-        motion = plant.motion(time)
-        if paused:
-            motion = Motion(motion.x, motion.y, motion.heading, 0.0, 0.0, 0.0)
+    def _actuators(self) -> Sequence[ActuatorState]:
+        vehicle = self._plant.vehicle
+        return vehicle.model.actuator_states(vehicle.coefficients, vehicle.state)
+
+    def _estimated(self, estimator: StateEstimator, snapshot: Snapshot) -> Snapshot:
+        """The same instant as the vehicle sees itself; AMCL's results and Autoware's reports go out too."""
+        motion, reports = snapshot.motion, self._reports
         truth = Pose(motion.x, motion.y, motion.heading)
-        c, s = vehicle.coefficients, vehicle.state
-        steering = steering_report(c, s) if self._measures else 0.0
-        seen = self._perception.update(time, truth, motion.v_x, steering, 1.0 / self._parameters.pub_rate)
-        snapshot = Snapshot(
-            time,
-            motion,
-            seen.odom,
-            seen.odom_variance,
-            seen.speed if self._measures else motion.v_x,
-            seen.map_to_odom,
-            plant.joint_states(time),
-            actuators,
-            report_of(c, s, seen.speed, seen.steering) if self._measures else None,
-            plant.attitude(time),
-        )
-        for report in self._reports:
-            report.publish(snapshot)
-        if self._contacts is not None and isinstance(plant, WorldPlant):
-            self._contacts.publish(time, plant.contacts)
-        self._outputs.publish(snapshot)
+        steering = reports.steering() if reports else 0.0
+        seen = estimator.update(snapshot.time, truth, motion.v_x, steering, 1.0 / self._parameters.pub_rate)
+        snapshot = snapshot._replace(odom=seen.odom, odom_variance=seen.odom_variance, map_to_odom=seen.map_to_odom)
         if self._amcl_output is not None:
             for scan in seen.scans:
                 self._amcl_output.publish(scan)
+        if reports is not None:
+            reports.publish(snapshot, seen.speed, seen.steering)
+            snapshot = snapshot._replace(odom_speed=seen.speed)
+        return snapshot
 
 
 def _mounts(parameters: NodeParameters, description: str) -> list[Joint]:
@@ -143,14 +183,3 @@ def _mounts(parameters: NodeParameters, description: str) -> list[Joint]:
         for joint in joints
         if joint.child in sensors or joint.parent in sensors
     ]
-
-
-def _contacts_output(graph: Graph, frame: str, plant: Plant) -> ContactsOutput | None:
-    """Where contacts go, of a vehicle that stands in a world of ours."""
-    if not isinstance(plant, WorldPlant):
-        return None
-    try:
-        return ContactsOutput(graph, frame, graph.namespace.strip("/") or plant.vehicle.model.name)
-    except UnknownTypeError as error:
-        graph.log(Severity.INFO, f"contacts are not published: {error}")
-        return None

@@ -16,7 +16,7 @@ from vds_gz.geometry.se3 import Transform
 from vds_gz.geometry.so3 import into_world, product, quaternion
 from vds_gz.interface import topics
 from vds_gz.interface.conversions import stamp_ns
-from vds_gz.interface.inputs import FARTHEST
+from vds_gz.interface.initial_pose import FARTHEST
 from vds_gz.ros.graph import Graph, QoS, Severity
 from vds_gz.ros.names import check_namespace, expand
 from vds_gz.vehicle.vehicle import NANOSECONDS

@@ -1,6 +1,6 @@
 """What moves the vehicle: the plant that the parameters name, or the one that is available.
 
-What only Gazebo needs is imported where it is needed, so that the node is quick to listen.
+What only Gazebo or a world needs is imported when it is chosen.
 """
 
 from __future__ import annotations
@@ -12,19 +12,17 @@ from typing import TYPE_CHECKING
 from vds_gz.configuration import make_vehicle
 from vds_gz.interface.topics import CLOCK
 from vds_gz.nodes.preparation import Preparation
-from vds_gz.nodes.surroundings import surroundings_of
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.plant.base import Plant
-from vds_gz.plant.gazebo.links.base import GazeboLink, LinkError
-from vds_gz.plant.in_world import plant_in_world
+from vds_gz.plant.base import LinkError, Plant
 from vds_gz.plant.kinematic import KinematicPlant
 from vds_gz.ros.graph import Graph, Severity
 from vds_gz.sensing.catalogue import needs_of
 from vds_gz.vehicle.model import AnyModel
-from vds_gz.world.surroundings import Surroundings
 
 if TYPE_CHECKING:
+    from vds_gz.plant.gazebo.links.base import GazeboLink
     from vds_gz.plant.gazebo.plant import GazeboPlant
+    from vds_gz.world.surroundings import Surroundings
 
 #: How long `backend: auto` waits for a server [s].
 SERVER_TIMEOUT = 1.0
@@ -75,8 +73,7 @@ def make_plant(graph: Graph, preparation: Preparation) -> tuple[Plant, Surroundi
         backend, why = choose(parameters)
         graph.log(Severity.INFO, f"backend: {backend}, because {why}")
     plant = PLANTS[backend]
-    scene = preparation.scene if plant.in_our_world else None
-    surroundings = surroundings_of(graph, parameters, scene.vectorised(), preparation.obstacles) if scene else None
+    surroundings = _surroundings(graph, preparation) if plant.in_our_world and preparation.scene else None
     return plant.make(PlantSetup(graph, preparation, surroundings)), surroundings
 
 
@@ -86,7 +83,23 @@ def _kinematic(setup: PlantSetup) -> Plant:
     felt = "motion" in needs_of(parameters.sensors.values())
     if setup.surroundings is None:
         return KinematicPlant(make_vehicle(parameters), felt=felt)
+    from vds_gz.plant.in_world import plant_in_world
+
     return plant_in_world(parameters, setup.preparation.urdf, setup.surroundings, felt=felt)
+
+
+def _surroundings(graph: Graph, preparation: Preparation) -> Surroundings:
+    """What is around a vehicle that the node itself moves: a scene, obstacles on paths, other vehicles."""
+    from vds_gz.nodes.other_vehicles import OtherVehicles
+    from vds_gz.world.surroundings import Movers, Surroundings
+
+    assert preparation.scene is not None
+    still, namespaces = preparation.scene.vectorised(), preparation.parameters.other_vehicles
+    movers: list[Movers] = [] if preparation.obstacles is None else [preparation.obstacles]
+    if not namespaces.strip():
+        return Surroundings(still, movers)
+    others = OtherVehicles(graph, namespaces)
+    return Surroundings(still, [*movers, others], others.look)
 
 
 def _gazebo(setup: PlantSetup) -> Plant:

@@ -7,21 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from vds_gz.configuration import parameters_of
-from vds_gz.description.footprint import footprint_of
-from vds_gz.description.urdf_writer import urdf as write_urdf
 from vds_gz.parameters.declaration import Faults
 from vds_gz.parameters.load import MODEL_PARAMS, of_other_models
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.override import Override
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.model import AnyModel
-from vds_gz.world.errors import WorldError
-from vds_gz.world.load import load_world
-from vds_gz.world.moving import MovingObstacles, read_obstacles
-from vds_gz.world.scene import Scene
+
+if TYPE_CHECKING:
+    from vds_gz.world.moving import MovingObstacles
+    from vds_gz.world.scene import Scene
 
 Read = TypeVar("Read")
 
@@ -63,8 +61,7 @@ def prepare(overrides: Sequence[Override], faults: Faults | None = None) -> Prep
         ParameterError: Something is wrong. The message has a line for each fault, with the line of the file.
     """
     faults = faults or Faults()
-    scene = _read("world", load_world, overrides, faults)
-    obstacles = _read("moving_obstacles", read_obstacles, overrides, faults)
+    scene, obstacles = _world(overrides, faults)
     with faults.caught():
         parameters = parameters_of(overrides)
         model = models()[parameters.model]
@@ -81,7 +78,9 @@ def description(parameters: NodeParameters, model: AnyModel) -> str:
     Raises:
         DescriptionError: Nothing draws this model, or the drawing is not valid.
     """
-    text = write_urdf(model.name, parameters.vehicle, model.xacro, parameters.sensors)
+    from vds_gz.description.urdf_writer import urdf
+
+    text = urdf(model.name, parameters.vehicle, model.xacro, parameters.sensors)
     if parameters.backend != "kinematic" and parameters.gazebo.link == "ros2_control":
         from vds_gz.description.ros2_control import with_hardware
 
@@ -89,16 +88,28 @@ def description(parameters: NodeParameters, model: AnyModel) -> str:
     return text
 
 
-def _read(name: str, read: Callable[[str], Read], overrides: Sequence[Override], faults: Faults) -> Read | None:
+def _world(overrides: Sequence[Override], faults: Faults) -> tuple[Scene | None, MovingObstacles | None]:
+    """The world and what moves in it, as far as files are named."""
+    named = {override.name: override for override in overrides if override.name in ("world", "moving_obstacles")}
+    if not any(override.value for override in named.values()):
+        return None, None
+    from vds_gz.world.load import load_world
+    from vds_gz.world.moving import read_obstacles
+
+    return _read(named.get("world"), load_world, faults), _read(named.get("moving_obstacles"), read_obstacles, faults)
+
+
+def _read(last: Override | None, read: Callable[[str], Read], faults: Faults) -> Read | None:
     """What is in the file that a parameter names; None where it names none, or the file is at fault."""
-    last = next((override for override in reversed(overrides) if override.name == name), None)
+    from vds_gz.world.errors import WorldError
+
     if last is None or not isinstance(last.value, str) or not last.value:  # another type is refused by its parameter
         return None
     try:
         return read(last.value)
     except WorldError as error:
         place = f" ({last.origin})" if last.origin else ""
-        faults.messages.append(f"parameter '{name}'{place}: {error}")
+        faults.messages.append(f"parameter '{last.name}'{place}: {error}")
         return None
 
 
@@ -113,6 +124,8 @@ def _outside(parameters: NodeParameters, model: AnyModel, urdf: str) -> Iterator
     """Sensors that are mounted outside the vehicle."""
     if not parameters.sensors:
         return
+    from vds_gz.description.footprint import footprint_of
+
     footprint = footprint_of(urdf, model.geometry(parameters.vehicle))
     (back, right), (front, left) = footprint.lower[:2], footprint.upper[:2]
     margin = OVERHANG * max(front - back, left - right)

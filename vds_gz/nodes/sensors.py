@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import math
+import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from time import monotonic
+from typing import TYPE_CHECKING
 
-from vds_gz.nodes.periodic import PeriodicTimer
+from vds_gz.nodes.clock import PeriodicTimer
+from vds_gz.parameters.node import NodeParameters
 from vds_gz.plant.base import Plant
+from vds_gz.ros.graph import Graph
 from vds_gz.sensing.body import BodyState
+from vds_gz.sensing.catalogue import needs_of
 from vds_gz.sensing.sensor import SensorOutput
-from vds_gz.world.scene import Scene
+from vds_gz.vehicle.command import NEVER
+
+if TYPE_CHECKING:
+    from vds_gz.world.scene import Scene
+    from vds_gz.world.surroundings import Surroundings
+
+#: Up to so many rays times shapes a second numpy costs a core 2 % at most, and numba's 100 MB are saved.
+LITTLE = 1e6
 
 #: While ray casting is slow, a pause this many times as long follows each measurement.
 REST = 4.0
@@ -25,7 +37,7 @@ class Sensors:
     """All sensors of a vehicle, and how its body has moved lately.
 
     Attributes:
-        next: When something is to be measured next [ns]; infinity if nothing ever is.
+        next: When something is to be measured next [ns]; ``NEVER`` if nothing ever is.
     """
 
     def __init__(
@@ -59,9 +71,9 @@ class Sensors:
         self._look_ahead()
 
     @property
-    def next_subscribed(self) -> float:
+    def next_subscribed(self) -> int:
         """When the next measurement with subscribers is due [ns]; the others can wait until then."""
-        return min((timer.next for output, timer in self._sensors if output.subscribed), default=math.inf)
+        return min((timer.next for output, timer in self._sensors if output.subscribed), default=NEVER)
 
     def begin(self, start: int) -> None:
         """Start again, each sensor with the first whole period of absolute time from ``start`` [ns] on."""
@@ -71,7 +83,7 @@ class Sensors:
             timer.begin(0, output.rate)
             timer.skip(start)
             while timer.next < start:
-                timer.done()
+                timer.advance()
         self._look_ahead()
 
     def skip(self, now: int) -> None:
@@ -91,7 +103,7 @@ class Sensors:
             return
         due = [(output, timer) for output, timer in self._sensors if timer.next == moment]
         for _, timer in due:
-            timer.done()
+            timer.advance()
         self._awaiting.append((moment, held, [output for output, _ in due]))
         self.measure()
         self._look_ahead()
@@ -118,4 +130,81 @@ class Sensors:
                 self._rest_until = monotonic() + (monotonic() - begin) * REST
 
     def _look_ahead(self) -> None:
-        self.next = min((timer.next for _, timer in self._sensors), default=math.inf)
+        self.next = min((timer.next for _, timer in self._sensors), default=NEVER)
+
+
+class Casting:
+    """One scene, and the better way to cast rays in it so far: numpy, or compiled loops where there is much to cast.
+
+    Both ways give the same bits.
+
+    Attributes:
+        scene: What to cast at now.
+        ready: It is the best way; until then ray casting is slow.
+    """
+
+    def __init__(self, scene: Scene, rays_per_second: float, *, wait: bool) -> None:
+        """Begin.
+
+        Args:
+            scene: What surrounds the vehicle.
+            rays_per_second: How many rays all sensors cast.
+            wait: Compile now and not beside the running node, because no measurement may be left out.
+        """
+        self.scene = scene.vectorised()
+        self.ready = not scene.visuals.compiled or rays_per_second * scene.visuals.shapes <= LITTLE
+        if self.ready:
+            return
+        if wait:
+            self._prepare(scene)
+        else:
+            threading.Thread(target=self._prepare, args=(scene,), name="compile ray casting", daemon=True).start()
+
+    def _prepare(self, scene: Scene) -> None:
+        scene.prepare()
+        self.scene = scene
+        self.ready = True
+
+
+def make_sensors(
+    graph: Graph,
+    parameters: NodeParameters,
+    plant: Plant,
+    scene: Scene | None,
+    surroundings: Surroundings | None,
+    *,
+    flat_out: bool,
+) -> Sensors | None:
+    """Announce all sensors that the node simulates; none if there are none.
+
+    Args:
+        graph: Where they publish.
+        parameters: Of the node.
+        plant: What they are mounted on.
+        scene: The world.
+        surroundings: What moves in it, if the node simulates it.
+        flat_out: Time goes as fast as possible.
+    """
+    if not parameters.sensors:
+        return None
+    from vds_gz.interface.sensors.setup import sensor_outputs
+
+    joints = plant.vehicle.model.joints(parameters.vehicle)
+    outputs = sensor_outputs(graph, parameters, joints, beside_gazebo=plant.senses)
+    rays = sum(output.rays * output.rate for output in outputs)
+    if rays and flat_out:
+        rays = math.inf  # whatever is saved makes it faster
+    casting = Casting(scene, rays, wait=parameters.be_reference_clock) if scene else None
+
+    def scene_at(time: int) -> Scene | None:
+        if casting is None:
+            return None
+        return surroundings.scene_at(time, casting.scene) if surroundings else casting.scene
+
+    return Sensors(
+        outputs,
+        plant,
+        scene_at,
+        lambda: casting is None or casting.ready,
+        joints="joints" in needs_of(parameters.sensors.values()),
+    )

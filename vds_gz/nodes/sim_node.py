@@ -1,48 +1,34 @@
-"""The simulation node: commands in, the vehicle's response out."""
+"""The simulation node: commands in, the vehicle's response out. The loop stands in :mod:`vds_gz.nodes.simulation`."""
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Iterator, Mapping
-from time import monotonic_ns
+from typing import TYPE_CHECKING
 
 from vds_gz.configuration import NODE_NAME, parameter_file, read_vehicle_file
 from vds_gz.errors import VdsGzError
-from vds_gz.interface import topics
-from vds_gz.interface.conversions import stamp_ns
-from vds_gz.interface.inputs import CommandInputs, InitialPose, InitialPoseInput, Refusals
-from vds_gz.interface.messages import Clock as ClockMessage
-from vds_gz.interface.outputs import Frames
-from vds_gz.interface.sensors.setup import sensor_outputs
-from vds_gz.interface.vehicle_status import GAZEBO_CLOCK, SYSTEM_CLOCK
-from vds_gz.interface.world_markers import publish_world
-from vds_gz.nodes import amcl_services, services, standard_services
-from vds_gz.nodes.advance import TimeKeeper
-from vds_gz.nodes.casting import Casting
+from vds_gz.interface.commands import CommandInputs
+from vds_gz.interface.initial_pose import InitialPose, InitialPoseInput
+from vds_gz.nodes import services
 from vds_gz.nodes.clock import make_clock
 from vds_gz.nodes.diagnostics import Diagnostics
-from vds_gz.nodes.health import HealthMonitor
 from vds_gz.nodes.observations import Observations
 from vds_gz.nodes.plants import make_plant
 from vds_gz.nodes.preparation import Preparation, prepare
-from vds_gz.nodes.sensors import Sensors
-from vds_gz.nodes.service_actions import Simulation
+from vds_gz.nodes.sensors import make_sensors
+from vds_gz.nodes.simulation import Simulation
 from vds_gz.parameters.declaration import Value, describe
 from vds_gz.parameters.load import replaced
-from vds_gz.plant.base import Plant
-from vds_gz.plant.gazebo.links.base import LinkError
+from vds_gz.plant.base import LinkError, Plant
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.graph import Graph, Severity
 from vds_gz.ros.programs import DONE, CommandLine, command
-from vds_gz.ros.stopping import LONGEST_SLEEP, StopRequest, on_signals
-from vds_gz.sensing.catalogue import needs_of
-from vds_gz.vehicle.command import STOP, TWIST, Command
-from vds_gz.vehicle.model import AnyModel
-from vds_gz.vehicle.vehicle import NANOSECONDS
-from vds_gz.world.scene import Scene
-from vds_gz.world.surroundings import Surroundings
+from vds_gz.ros.stopping import StopRequest, on_signals
+
+if TYPE_CHECKING:
+    from vds_gz.world.surroundings import Surroundings
 
 DESCRIPTION = """
 The vehicle alone: commands in, its response out, until Ctrl-C. It takes what every ROS 2 node takes.
@@ -63,8 +49,9 @@ exit code: 0 it was stopped, 2 wrong use
 class SimNode:
     """A vehicle on the graph.
 
-    Everything happens in the thread that calls :meth:`run`: it sleeps until the next output is due or a message comes,
-    and then advances the vehicle to the instants at which something goes out.
+    Attributes:
+        graph: Its place there.
+        simulation: The vehicle and its time.
     """
 
     def __init__(
@@ -86,155 +73,76 @@ class SimNode:
             LinkError: What the parameters say cannot be had here.
         """
         self.graph = graph
-        self._surroundings: Surroundings | None = None
-        if plant is None:
-            plant, self._surroundings = make_plant(graph, preparation)
-        self.plant = plant
-        parameters, model, scene = preparation.parameters, preparation.model, preparation.scene
-        self._parameters = parameters
         self._preparation = preparation
-        self._stop = stop or StopRequest()
-        self._stop.wakes(graph.wake)
-        self._time_moved = self._commanded = monotonic_ns()
-        self._announce(model, scene)
-
-    def _announce(self, model: AnyModel, scene: Scene | None) -> None:
-        graph, parameters, plant, surroundings = self.graph, self._parameters, self.plant, self._surroundings
-        self._clock = make_clock(parameters, follows=plant.gives_time)
-        refusals, world = Refusals(graph), Frames.of(parameters).map
+        self._parameters = parameters = preparation.parameters
+        surroundings: Surroundings | None = None
+        if plant is None:
+            plant, surroundings = make_plant(graph, preparation)
+        stop = stop or StopRequest()
+        stop.wakes(graph.wake)
+        clock = make_clock(parameters, follows=plant.gives_time)
         # First of all, so that the vehicle is soon ready for commands.
         self._commands = CommandInputs(
-            graph, model.accepts, refusals, self._clock.now, self._on_command, parameters.actuation_messages
+            graph,
+            preparation.model.accepts,
+            clock.now,
+            plant.vehicle.enter,
+            parameters.twist_reference_max_oldness,
+            parameters.actuation_messages,
         )
-        self._commands.max_age = round(parameters.twist_reference_max_oldness * NANOSECONDS)
-        self._observations = Observations(graph, parameters, plant)
-        if scene is not None:
-            publish_world(graph, world, scene.visuals.things)
-        outputs = sensor_outputs(graph, parameters, model.joints(parameters.vehicle), beside_gazebo=plant.senses)
-        rays = sum(output.rays * output.rate for output in outputs)
-        if rays and self._clock.flat_out:
-            rays = math.inf  # whatever is saved makes it faster
-        casting = Casting(scene, rays, wait=parameters.be_reference_clock) if scene else None
-
-        def scene_at(time: int) -> Scene | None:
-            if casting is None:
-                return None
-            return surroundings.scene_at(time, casting.scene) if surroundings else casting.scene
-
-        self._sensors = Sensors(
-            outputs,
-            plant,
-            scene_at,
-            lambda: casting is None or casting.ready,
-            joints="joints" in needs_of(parameters.sensors.values()),
+        self._observations = observations = Observations(graph, parameters, plant)
+        map_frame = parameters.frame_prefix + parameters.map_frame
+        sensors = make_sensors(graph, parameters, plant, preparation.scene, surroundings, flat_out=clock.flat_out)
+        self.simulation = simulation = Simulation(
+            graph, parameters, clock, plant, self._commands, observations, sensors, stop
         )
-        self._time = TimeKeeper(
-            graph, parameters, self._clock, plant, self._observations, self._sensors, self._forget_commands
-        )
-        self._followed_topic = ""
-        if parameters.use_sim_time and not plant.gives_time:
-            clock = topics.CLOCK_IN
-            self._followed_topic = graph.subscribe(clock.name, clock.type, clock.qos, self._on_clock).topic
-        self._simulation = Simulation(plant, self._time, self._observations, self._stop)
-        InitialPoseInput(graph, world, refusals, self._on_initial_pose)
-        services.offer(graph, self._simulation)
-        standard_services.offer(graph, self._simulation, world)
-        if self._observations.amcl is not None:
-            amcl_services.offer(graph, self._observations.amcl)
+        InitialPoseInput(graph, map_frame, self._commands.refusals, self._on_initial_pose)
+        services.offer(graph, simulation, map_frame, observations.amcl)
         graph.declare_parameters(describe(parameters), self._on_parameters)
-        self._health = HealthMonitor(
-            Diagnostics(graph, model.name),
-            self._time,
-            plant,
-            self._commands,
-            refusals,
-            self._observations,
-            self._clock_name,
-        )
-
-    def _clock_name(self) -> str:
-        """What gives the time, for who drives."""
-        if topic := self._time.clock_topic or self._followed_topic:
-            return topic
-        return (self.plant.clock_topic or GAZEBO_CLOCK) if self.plant.gives_time else SYSTEM_CLOCK
-
-    # ------------------------------------------------------------------ the loop
+        self._diagnostics = Diagnostics(graph, simulation, self._commands, observations)
+        self._look = surroundings.look if surroundings else None
+        simulation.every_second = self._every_second
 
     def run(self) -> None:
         """Run until the node is stopped; then send the last messages and leave the graph."""
         try:
             self.begin()
-            while not self._stop.requested:
-                idle = min(LONGEST_SLEEP, self._time.idle_seconds(), self._health.idle_seconds())
-                self.spin_once(max(0.0, idle))
-            self._time.finish()
+            self.simulation.run()
         finally:
-            self.plant.close()
+            self.simulation.plant.close()
             self.graph.close()
 
     def begin(self) -> None:
         """Send what is sent once, and log what runs here and how to reach it."""
-        self._observations.publish_latched(self._clock.now(monotonic_ns()) or 0, self._preparation.urdf)
+        self._observations.publish_latched(self.simulation.present() or 0, self._preparation)
         for hint in self._preparation.hints:
             self.graph.log(Severity.INFO, f"hint: {hint}")
         for line in self._introduction():
             self.graph.log(Severity.INFO, line)
+        if self._look is not None:
+            self._look()
 
     def _introduction(self) -> Iterator[str]:
         """Model and file; plant and world; topics in and where to look."""
         parameters, graph = self._parameters, self.graph
         yield f"model {parameters.model}, from {', '.join(self._preparation.sources) or 'its defaults'}"
-        yield f"plant {self.plant.name}, {f'world {parameters.world}' if parameters.world else 'no world'}"
+        world = f"world {parameters.world}" if parameters.world else "no world"
+        yield f"plant {self.simulation.plant.name}, {world}"
         options = f" --namespace {graph.namespace}" if graph.namespace != "/" else ""
         options += f" --node {graph.name}" if graph.name != NODE_NAME else ""
         inputs = ", ".join(subscription.topic for subscription in self._commands.subscriptions)
         yield f"commands on {inputs}; status on /diagnostics, picture by `vds-gz view{options}`"
 
-    def spin_once(self, seconds: float) -> None:
-        """Do what is due; if nothing comes, wait so many seconds for it."""
-        self.graph.wait(seconds)
-        self._observe()
-        self._time.catch_up()
-        self._health.serve()
-        if self._surroundings is not None:
-            self._surroundings.look()
-
-    def _observe(self) -> None:
-        """Take in what was seen of the vehicle, and send the outputs that waited for it."""
-        time = self.plant.observe()
-        if time is not None:
-            if time != self._time.now:
-                self._end_standstill()
-            self._clock.set(time, monotonic_ns())
-        self._observations.publish(self._time.paused)
-        self._sensors.measure()
-
-    def _end_standstill(self) -> None:
-        """Time goes on. Where it stood still for long, as in a pause, the last command is too old, though not by it."""
-        monotonic = monotonic_ns()
-        stood, self._time_moved = monotonic - self._time_moved, monotonic
-        if self._time.now is not None and min(stood, monotonic - self._commanded) > self._commands.max_age:
-            vehicle = self.plant.vehicle
-            vehicle.enter(Command(TWIST if TWIST in vehicle.model.accepts else STOP), vehicle.time)
-
-    # ------------------------------------------------------------------ what comes in
-
-    def _on_clock(self, message: ClockMessage, arrival: int) -> None:
-        self._clock.set(stamp_ns(message.clock), arrival)
-        self._time.catch_up()
-
-    def _on_command(self, command: Command, arrived: int, stamp: int | None) -> None:
-        self._commanded = monotonic_ns()
-        self.plant.vehicle.enter(command, arrived, stamp)
-
-    def _forget_commands(self) -> None:
-        self._commands.last_arrival = None
+    def _every_second(self) -> None:
+        self._diagnostics.publish()
+        if self._look is not None:
+            self._look()
 
     def _on_initial_pose(self, given: InitialPose) -> None:
         amcl = self._observations.amcl
         if self._parameters.initialpose_moves_vehicle:
             try:
-                self._simulation.set_pose(given.pose, given.attitude)
+                self.simulation.set_pose(given.pose, given.attitude)
             except LinkError as error:
                 self.graph.log(Severity.ERROR, f"the vehicle was not put anywhere: {error}")
                 return
@@ -247,16 +155,8 @@ class SimNode:
         Raises:
             ParameterError: They do not fit each other.
         """
-        before, parameters = self._parameters, replaced(self._parameters, values)
-        self._parameters = parameters
-        vehicle = self.plant.vehicle
-        if parameters.vehicle != before.vehicle:
-            vehicle.configure(parameters.vehicle)
-        vehicle.max_command_age = parameters.twist_reference_max_oldness
-        vehicle.dead_time_jitter = parameters.dead_time_jitter
-        self._commands.max_age = round(parameters.twist_reference_max_oldness * NANOSECONDS)
-        self._observations.configure(parameters)
-        self._time.configure(before, parameters)
+        before, self._parameters = self._parameters, replaced(self._parameters, values)
+        self.simulation.configure(before, self._parameters)
 
 
 @command(NODE_NAME)

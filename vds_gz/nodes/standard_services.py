@@ -16,9 +16,9 @@ from vds_gz.geometry.attitude import Attitude
 from vds_gz.geometry.se2 import Pose
 from vds_gz.geometry.so3 import into_body, quaternion
 from vds_gz.interface.conversions import set_stamp, yaw_of
-from vds_gz.interface.inputs import FARTHEST, attitude_of
+from vds_gz.interface.initial_pose import FARTHEST, attitude_of
 from vds_gz.interface.messages import Vector3
-from vds_gz.nodes.service_actions import Simulation, SimulationError
+from vds_gz.nodes.simulation import Simulation, SimulationError
 from vds_gz.ros.errors import UnknownTypeError
 from vds_gz.ros.graph import Graph, Severity
 
@@ -198,7 +198,7 @@ def _near(position: Vector3) -> bool:
     return all(abs(part) <= FARTHEST for part in (position.x, position.y, position.z))
 
 
-def offer(graph: Graph, simulation: Simulation, frame: str) -> SimulationServices | None:
+def offer_standard(graph: Graph, simulation: Simulation, frame: str) -> SimulationServices | None:
     """Offer the services, or say in the log (at debug level) that the package is not there."""
     try:
         return SimulationServices(graph, simulation, frame)

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 
 from vds_gz.parameters.actuators import MAX_DEAD_TIME
-from vds_gz.parameters.declaration import ParameterGroup, choice, flag, group, integer, real, text
+from vds_gz.parameters.declaration import ParameterGroup, choice, flag, group, real, text
 from vds_gz.parameters.maps import ActuationMap, own_map, read_map
 from vds_gz.parameters.vehicles import MAX_OFFSET
 
@@ -258,18 +258,6 @@ class ActuationCmdMechanicalParameters(ActuationCmdVgrParameters):
     steer_time_delay: float = _dead_time(0.0, "dead time of the steering")
     steer_time_constant: float = real(0.001, "s", "does not act", minimum=0.0, live=True)
     mechanical_params: MechanicalParameters = group(MechanicalParameters)
-
-
-@dataclass(frozen=True, slots=True)
-class MeasurementNoiseParameters(ParameterGroup):
-    """Noise of what is measured, as Autoware's simulator has it. All of them are standard deviations."""
-
-    add_measurement_noise: bool = flag(False, "pose, speed and tire angle are noisy")
-    pos_noise_stddev: float = real(0.01, "m", "of x and of y", minimum=0.0, live=True)
-    vel_noise_stddev: float = real(0.01, "m/s", "of the speed", minimum=0.0, live=True)
-    rpy_noise_stddev: float = real(1e-4, "rad", "of the heading", minimum=0.0, live=True)
-    steer_noise_stddev: float = real(1e-4, "rad", "of the tire angle", minimum=0.0, live=True)
-    seed: int = integer(0, "seed of the noise; equal seeds give equal runs", minimum=0)
 
 
 def _given_or_own(path: str, name: str) -> ActuationMap:

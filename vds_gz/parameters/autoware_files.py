@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from vds_gz.parameters.autoware import MeasurementNoiseParameters
 from vds_gz.parameters.declaration import ParameterError, describe
+from vds_gz.parameters.localization import MeasurementNoiseParameters
 from vds_gz.parameters.override import Override
 
 #: The parameter by which these files are known.

@@ -5,25 +5,32 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import re
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Collection, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from vds_gz.parameters.autoware_files import is_autoware, translated
 from vds_gz.parameters.declaration import Description, Faults, ParameterError, Value, describe
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.override import Override
-from vds_gz.parameters.sensors import Registered, sensors_of
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-#: The parameter that the models' own are members of.
-MODEL_PARAMS = "model_params"
+#: The parameters that those of models and sensors are members of.
+MODEL_PARAMS, SENSORS = "model_params", "sensors"
 
 Group = TypeVar("Group", bound="DataclassInstance")
 
 #: Parameters that every ROS node may be given and that are none of ours.
 FOREIGN = ("qos_overrides.", "start_type_description_service", "diagnostic_updater.")
+
+
+class Registered(Protocol):
+    """A type of sensor, as far as parameters know it."""
+
+    @property
+    def parameters(self) -> type[Any]:
+        """Its parameter group."""
 
 
 def load(
@@ -44,13 +51,16 @@ def load(
     if is_autoware(overrides):
         translation = translated(overrides, models)
         overrides = [*translation.overrides, *translation.unknown]
-    mounted, overrides = sensors_of(overrides, sensors, faults)
-    defaults = NodeParameters(model_params={name: kind() for name, kind in models.items()}, sensors=mounted)
-    known = {description.name: description for description in describe(defaults)}
-    values, names = _checked(overrides, known, faults), _spellings(known.values())
+    mounted, overrides = _sensors_of(overrides, sensors, faults)
+    known = _known(_mentioned(overrides), models, mounted)
+    names = _spellings(known.values())
+    if any(override.name not in names for override in overrides):  # all models' parameters, to find the nearest name
+        known = _known(models, models, mounted)
+        names = _spellings(known.values())
+    values = _checked(overrides, known, faults)
     given = {names.get(override.name, override.name): override for override in overrides}
     chosen = _at(given["model"].origin) if "model" in given else ""
-    model = str(values.get("model", defaults.model))
+    model = str(values.get("model", known["model"].default))
     if model not in models:
         near = difflib.get_close_matches(model, models, n=1, cutoff=0.0)[0]
         faults.messages.append(
@@ -64,11 +74,24 @@ def load(
             f"parameter '{override.name}'{_at(override.origin)} is of the model '{name}', and nothing is given for the "
             f"chosen model, '{model}'{chosen}; '{MODEL_PARAMS}.{model}', or 'model: {name}', would be right"
         )
-    selected = dataclasses.replace(defaults, model=model, model_params={model: models[model]()})
+    selected = NodeParameters(model=model, model_params={model: models[model]()}, sensors=mounted)
     with faults.caught():
         selected = replaced(selected, values, given=given)
     faults.refuse()
     return selected
+
+
+def _mentioned(overrides: Iterable[Override]) -> set[str]:
+    """What may be the name of a model in the names of parameters: nothing else of the models must be imported."""
+    parts = (override.name.split(".") for override in overrides)
+    return {part[1] for part in parts if part[0] == MODEL_PARAMS and len(part) > 1}
+
+
+def _known(names: Collection[str], models: Mapping[str, type], sensors: Mapping[str, Any]) -> dict[str, Description]:
+    """The parameters of the node, of these models and of the sensors, by their names."""
+    groups = {name: models[name]() for name in models if name in names}
+    defaults = NodeParameters(model_params=groups, sensors=dict(sensors))
+    return {description.name: description for description in describe(defaults)}
 
 
 def of_other_models(overrides: Iterable[Override], model: str) -> dict[str, Override]:
@@ -185,3 +208,51 @@ def _spellings(descriptions: Iterable[Description]) -> dict[str, str]:
 def _unknown(override: Override, names: Mapping[str, str]) -> str:
     nearest = difflib.get_close_matches(override.name, names, n=1, cutoff=0.0)
     return f"unknown parameter '{override.name}'{_at(override.origin)}; the nearest valid name is '{nearest[0]}'"
+
+
+def _sensors_of(
+    overrides: Iterable[Override], types: Mapping[str, Registered], faults: Faults
+) -> tuple[dict[str, Any], list[Override]]:
+    """The sensors that parameters speak of.
+
+    Args:
+        overrides: Names and values.
+        types: All types of sensors, by what the parameter ``type`` says.
+        faults: Where those go that have no type, an unknown one, or a name that is not good for topics and frames.
+
+    Returns:
+        By their names, in the order in which they appear, with defaults for all values; and the overrides without
+        those of faulty sensors.
+    """
+    overrides = list(overrides)
+    origins: dict[str, str] = {}
+    chosen: dict[str, Override] = {}
+    for override in overrides:
+        if (parts := override.name.split("."))[0] == SENSORS and len(parts) == 3:
+            origins.setdefault(parts[1], override.origin)
+            if parts[2] == "type":
+                chosen[parts[1]] = override
+    sensors: dict[str, Any] = {}
+    for name, origin in origins.items():
+        with faults.caught():
+            sensors[name] = _group_of(name, chosen.get(name), origin, types)()
+    faulty = tuple(f"{SENSORS}.{name}." for name in origins.keys() - sensors.keys())
+    return sensors, [override for override in overrides if not override.name.startswith(faulty)]
+
+
+def _group_of(name: str, override: Override | None, origin: str, types: Mapping[str, Registered]) -> type[Any]:
+    """The group of a sensor's type."""
+    known = ", ".join(types)
+    if not re.fullmatch(r"[A-Za-z]\w*", name, re.ASCII):
+        raise ParameterError(
+            f"sensor '{name}' ({origin}): its name must be a letter and then letters, digits or '_', as in 'lidar_1'"
+        )
+    if override is None:
+        raise ParameterError(f"sensor '{name}' ({origin}) has no type; '{SENSORS}.{name}.type' must be one of {known}")
+    if str(override.value) not in types:
+        nearest = difflib.get_close_matches(str(override.value), types, n=1, cutoff=0.0)[0]
+        raise ParameterError(
+            f"parameter '{override.name}' is '{override.value}' ({override.origin}); it must be one of {known}; "
+            f"the nearest is '{nearest}'"
+        )
+    return types[str(override.value)].parameters

@@ -6,41 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from vds_gz.parameters.actuators import MAX_DEAD_TIME
-from vds_gz.parameters.amcl import AmclParameters
-from vds_gz.parameters.autoware import MeasurementNoiseParameters
 from vds_gz.parameters.declaration import ParameterError, ParameterGroup, choice, flag, group, integer, real, text
 from vds_gz.parameters.gazebo import GazeboParameters
-
-
-@dataclass(frozen=True, slots=True)
-class LocalizationParameters(ParameterGroup):
-    """Noise of a simulated localization. That of the continuous style, and of the odometry, are variances."""
-
-    odom_walk_velocity_translation: float = real(
-        0.0025, "m^2/m", "drift of the odometry's position per metre driven", minimum=0.0, live=True
-    )
-    odom_walk_velocity_rotation: float = real(
-        0.0076, "rad^2/m", "drift of the odometry's heading per metre driven", minimum=0.0, live=True
-    )
-    map_sample_noise_translation: float = real(
-        0.000025, "m^2 s", "noise density of the position measured in the map", minimum=0.0, live=True
-    )
-    map_sample_noise_rotation: float = real(
-        3.1e-6, "rad^2 s", "noise density of the heading measured in the map", minimum=0.0, live=True
-    )
-    seed: int = integer(0, "seed of the noise; equal seeds give equal runs", minimum=0)
-    style: str = choice(
-        "continuous",
-        ("continuous", "amcl", "external"),
-        "continuous: a measurement at each instant; amcl: held between updates, as Nav2's AMCL does it; external: "
-        "map -> odom comes from another node, even where simulate_localization is false",
-    )
-    amcl: AmclParameters = group(AmclParameters)
-
-    @property
-    def external(self) -> bool:
-        """Another node localizes the vehicle."""
-        return self.style == "external"
+from vds_gz.parameters.localization import LocalizationParameters, MeasurementNoiseParameters
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,14 +10,10 @@ parameter ``type`` says which of these groups it is:
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Iterable, Mapping
 from dataclasses import Field, dataclass, fields
-from difflib import get_close_matches
 from typing import Any, ClassVar, Protocol
 
 from vds_gz.parameters.declaration import (
-    Faults,
     ParameterError,
     ParameterGroup,
     choice,
@@ -28,10 +24,6 @@ from vds_gz.parameters.declaration import (
     text,
 )
 from vds_gz.parameters.fix_regions import FIX_TYPES, fix_regions
-from vds_gz.parameters.override import Override
-
-#: The parameter that they are members of.
-GROUP = "sensors"
 
 #: No noise and no range is larger [m, m/s^2, rad/s ...]: both go out as single precision, ranges as millimetres too.
 LARGEST = 1e6
@@ -356,61 +348,3 @@ class Gnss(ParameterGroup):
 #: Lidars with one row, and those with several.
 PlanarLidar = Lidar2d | RplidarA2
 SpinningLidar = Helios26 | Helios31 | Helios70 | OusterOs1 | VelodyneVlp16
-
-
-class Registered(Protocol):
-    """A type of sensor, as far as parameters know it."""
-
-    @property
-    def parameters(self) -> type[SensorParameters]:
-        """Its parameter group."""
-
-
-def sensors_of(
-    overrides: Iterable[Override], types: Mapping[str, Registered], faults: Faults
-) -> tuple[dict[str, SensorParameters], list[Override]]:
-    """The sensors that parameters speak of.
-
-    Args:
-        overrides: Names and values.
-        types: All types of sensors, by what the parameter ``type`` says.
-        faults: Where those go that have no type, an unknown one, or a name that is not good for topics and frames.
-
-    Returns:
-        By their names, in the order in which they appear, with defaults for all values; and the overrides without
-        those of faulty sensors.
-    """
-    overrides = list(overrides)
-    origins: dict[str, str] = {}
-    chosen: dict[str, Override] = {}
-    for override in overrides:
-        if (parts := override.name.split("."))[0] == GROUP and len(parts) == 3:
-            origins.setdefault(parts[1], override.origin)
-            if parts[2] == "type":
-                chosen[parts[1]] = override
-    sensors: dict[str, SensorParameters] = {}
-    for name, origin in origins.items():
-        with faults.caught():
-            sensors[name] = _group(name, chosen.get(name), origin, types)()
-    faulty = tuple(f"{GROUP}.{name}." for name in origins.keys() - sensors.keys())
-    return sensors, [override for override in overrides if not override.name.startswith(faulty)]
-
-
-def _group(
-    name: str, override: Override | None, origin: str, types: Mapping[str, Registered]
-) -> type[SensorParameters]:
-    """The group of a sensor's type."""
-    known = ", ".join(types)
-    if not re.fullmatch(r"[A-Za-z]\w*", name, re.ASCII):
-        raise ParameterError(
-            f"sensor '{name}' ({origin}): its name must be a letter and then letters, digits or '_', as in 'lidar_1'"
-        )
-    if override is None:
-        raise ParameterError(f"sensor '{name}' ({origin}) has no type; '{GROUP}.{name}.type' must be one of {known}")
-    if str(override.value) not in types:
-        nearest = get_close_matches(str(override.value), types, n=1, cutoff=0.0)[0]
-        raise ParameterError(
-            f"parameter '{override.name}' is '{override.value}' ({override.origin}); it must be one of {known}; "
-            f"the nearest is '{nearest}'"
-        )
-    return types[str(override.value)].parameters

@@ -72,6 +72,9 @@ class DifferentialParameters(BodyLimits):
         0.0, "m", "from the middle of the driven axle to base_link, along +x", minimum=-MAX_OFFSET, maximum=MAX_OFFSET
     )
     track: float = real(1.2, "m", "distance between the left and the right wheel", positive=True)
+    effective_track: float = real(
+        0.0, "m", "track with which the wheels turn the vehicle, larger where they slip; 0: track", minimum=0.0
+    )
     tire_diameter: float = real(0.4, "m", "diameter of the wheels", positive=True, aliases=("vis_tire_diameter",))
     drive_actuators: DriveParameters = group(DriveParameters)
 

@@ -4,22 +4,16 @@ from __future__ import annotations
 
 from vds_gz.geometry.attitude import Attitude
 from vds_gz.geometry.se2 import Pose
-from vds_gz.plant.base import Status
+from vds_gz.plant.base import Plant
 from vds_gz.plant.body import Velocity, body_state
 from vds_gz.sensing.body import BodyState
-from vds_gz.vehicle.model import JointStates
-from vds_gz.vehicle.vehicle import AnyVehicle, Motion
+from vds_gz.vehicle.vehicle import AnyVehicle, Motion, motion_of
 
 
-class KinematicPlant:
+class KinematicPlant(Plant):
     """Wheels that never slip on a plane that never ends. All is known up to the vehicle's present, and only there."""
 
     name = "kinematic"
-    gives_time = False
-    clock_topic = ""
-    paused = False
-    flat = True
-    senses = False
 
     def __init__(self, vehicle: AnyVehicle, *, felt: bool = True) -> None:
         """Move this vehicle.
@@ -32,10 +26,6 @@ class KinematicPlant:
         self._felt = felt
         self._before: tuple[int, Motion] | None = None
 
-    def observe(self) -> int | None:
-        """The time comes from elsewhere."""
-        return None
-
     def advance(self, time: int) -> None:
         """Advance everything to a point in simulated time [ns]; the last step shows how the velocity changes."""
         vehicle = self.vehicle
@@ -44,20 +34,9 @@ class KinematicPlant:
             self._before = vehicle.time_of(last + 1), vehicle.motion()
         vehicle.advance(time)
 
-    def command(self, now: int) -> None:
-        """The joints are the vehicle's own."""
-
-    def seen(self, time: int) -> bool:
-        """Everything is known at once."""
-        return True
-
     def motion(self, time: int) -> Motion:
         """Where base_link truly is and how it moves."""
-        return self.vehicle.motion()
-
-    def attitude(self, time: int) -> Attitude | None:
-        """It never leaves the plane."""
-        return None
+        return motion_of(self.vehicle.coefficients, self.vehicle.state)
 
     def body(self, time: int) -> BodyState:
         """base_link as a body in space; its velocity in its plane changes as it did over the last step."""
@@ -65,10 +44,6 @@ class KinematicPlant:
         attitude = self.attitude(time)
         before = Velocity.of(motion, attitude) if motion and end == self.vehicle.time else None
         return body_state(time, self.motion(time), attitude, before, 1.0 / self.vehicle.step_rate)
-
-    def joint_states(self, time: int) -> JointStates:
-        """Where the joints stand."""
-        return self.vehicle.model.joint_states(self.vehicle.coefficients, self.vehicle.state)
 
     def set_pose(self, pose: Pose, attitude: Attitude | None = None) -> None:
         """Put base_link there, in the plane."""
@@ -84,14 +59,3 @@ class KinematicPlant:
         self._before = None
         self.vehicle.reset()
         return Pose()
-
-    def pause(self, paused: bool) -> bool:
-        """It moves only when it is advanced."""
-        return False
-
-    def status(self) -> Status:
-        """Always well."""
-        return Status()
-
-    def close(self) -> None:
-        """Nothing moves by itself."""

@@ -31,6 +31,15 @@ class QoS:
 
 
 @dataclass(frozen=True, slots=True)
+class Topic:
+    """A topic's name, before namespace and remaps, its type and quality of service."""
+
+    name: str
+    type: str
+    qos: QoS = QoS()
+
+
+@dataclass(frozen=True, slots=True)
 class Offer:
     """What is published on a topic.
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vds_gz.geometry.se2 import Pose
-from vds_gz.parameters.node import LocalizationParameters
+from vds_gz.parameters.localization import LocalizationParameters
 from vds_gz.sensing.odometry import Odometry
 
 #: Standard deviations of x, y [m] and heading [rad].

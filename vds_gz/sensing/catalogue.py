@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING
 
 from vds_gz.errors import ArgumentError
-from vds_gz.parameters.sensors import SensorParameters
 from vds_gz.sensing.sensor import Need, SensorType
+
+if TYPE_CHECKING:
+    from vds_gz.parameters.sensors import SensorParameters
 
 #: Entry point group under which an installed package offers a :class:`~vds_gz.sensing.sensor.SensorType`.
 ENTRY_POINTS = "vds_gz.sensors"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from vds_gz.geometry.se2 import Pose
-from vds_gz.parameters.node import LocalizationParameters
+from vds_gz.parameters.localization import LocalizationParameters
 from vds_gz.sensing.odometry import Odometry, noise
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vds_gz.parameters.autoware import MeasurementNoiseParameters
+from vds_gz.parameters.localization import MeasurementNoiseParameters
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from vds_gz.geometry.se2 import Pose
-from vds_gz.parameters.node import LocalizationParameters
+from vds_gz.parameters.localization import LocalizationParameters
 
 
 class Odometry:

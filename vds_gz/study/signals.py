@@ -87,6 +87,7 @@ class MeasuredChannel:
         source: The topic or the column. Quantities of one pose share it.
         series: Times [s] and values, in the unit of :data:`UNITS`.
         joint: The joint's name; empty where it is none.
+        half: Of a mean over a short time, half of its length [s], one a sample; None where values are of an instant.
     """
 
     name: str
@@ -94,6 +95,7 @@ class MeasuredChannel:
     source: str
     series: Series
     joint: str = ""
+    half: Array | None = None
 
     @property
     def unit(self) -> str:

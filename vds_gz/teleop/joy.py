@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from time import monotonic_ns
 
-from vds_gz.interface.vehicle_time import VehicleTime
+from vds_gz.interface.vehicle_status import VehicleTime
 from vds_gz.parameters.declaration import describe
 from vds_gz.parameters.teleop import GamepadParameters, JoystickParameters
 from vds_gz.ros.graph import Graph, Severity

@@ -9,7 +9,7 @@ from time import monotonic_ns
 from typing import TYPE_CHECKING, Any
 
 from vds_gz.interface import topics
-from vds_gz.interface.vehicle_time import VehicleTime
+from vds_gz.interface.vehicle_status import VehicleTime
 from vds_gz.parameters.declaration import describe
 from vds_gz.parameters.teleop import KeyParameters
 from vds_gz.ros.graph import Graph

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from time import monotonic_ns
 
-from vds_gz.interface.vehicle_time import VehicleTime
+from vds_gz.interface.vehicle_status import VehicleTime
 from vds_gz.parameters.declaration import Value
 from vds_gz.parameters.load import replaced
 from vds_gz.parameters.teleop import JoystickParameters

@@ -231,8 +231,8 @@ def twist_references(c: BicycleCoefficients, longitudinal: float, lateral: float
     angle = direction(lateral, longitudinal) if known else 0.0
     opposite = angle - math.pi if angle > 0.0 else angle + math.pi
     drive = math.sqrt(longitudinal * longitudinal + lateral * lateral) if c.drive_on_steered_wheel else longitudinal
-    beyond = excess(angle, c.steering.max_position)
-    opposite_beyond = excess(opposite, c.steering.max_position)
+    beyond = max(0.0, abs(angle) - c.steering.max_position)
+    opposite_beyond = max(0.0, abs(opposite) - c.steering.max_position)
     if beyond > opposite_beyond:
         return -drive if c.drive_on_steered_wheel else drive, opposite, opposite
     return drive, angle, opposite if beyond == opposite_beyond else angle
@@ -249,12 +249,6 @@ def follow(c: BicycleCoefficients, s: BicycleState, u: Command) -> None:
         drive = -drive if c.drive_on_steered_wheel else drive
     step_drive(c.drive, s.drive, drive, u.acceleration)
     step_steering(c.steering, s.steering, angle, u.steering_rate)
-
-
-def excess(angle: float, limit: float) -> float:
-    """How far an angle lies beyond a limit [rad]."""
-    beyond = abs(angle) - limit
-    return beyond if beyond > 0.0 else 0.0
 
 
 def travel(c: SteeringCoefficients, angle: float, target: float) -> float:

@@ -2,40 +2,78 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from functools import cache
+from importlib import import_module
 from importlib.metadata import entry_points
 
 from vds_gz.errors import ArgumentError
-from vds_gz.vehicle.autoware.models import AUTOWARE_MODELS
-from vds_gz.vehicle.bicycle import BICYCLE
-from vds_gz.vehicle.differential import DIFFERENTIAL
 from vds_gz.vehicle.model import ActuatorKind, AnyModel, VehicleModel
-from vds_gz.vehicle.omni import OMNI
 
 #: Entry point group under which an installed package offers a :class:`~vds_gz.vehicle.model.VehicleModel`.
 ENTRY_POINTS = "vds_gz.models"
 
-OWN: tuple[AnyModel, ...] = (BICYCLE, DIFFERENTIAL, OMNI, *AUTOWARE_MODELS)
+#: The models of this package and their modules below vds_gz.vehicle. The constant there is the name in capitals.
+OWN: Mapping[str, str] = {
+    "bicycle": "bicycle",
+    "differential": "differential",
+    "omni": "omni",
+    "ideal_steer_vel": "autoware.models",
+    "ideal_steer_acc": "autoware.models",
+    "ideal_steer_acc_geared": "autoware.models",
+    "delay_steer_vel": "autoware.models",
+    "delay_steer_acc": "autoware.models",
+    "delay_steer_acc_geared": "autoware.models",
+    "delay_steer_acc_geared_wo_fall_guard": "autoware.models",
+    "delay_steer_map_acc_geared": "autoware.models",
+    "actuation_cmd": "autoware.models",
+    "actuation_cmd_steer_map": "autoware.models",
+    "actuation_cmd_vgr": "autoware.models",
+    "actuation_cmd_mechanical": "autoware.models",
+}
+
+
+class Models(Mapping[str, AnyModel]):
+    """Every model by its name; one of this package is imported when it is looked up."""
+
+    def __init__(self) -> None:
+        """Find the models of other packages.
+
+        Raises:
+            ArgumentError: A package offers something else than a model, or a name that is taken.
+        """
+        self._models: dict[str, AnyModel | None] = dict.fromkeys(OWN)
+        for entry in entry_points(group=ENTRY_POINTS):
+            model, place = entry.load(), f"entry point '{entry.name}' of {ENTRY_POINTS}"
+            if not isinstance(model, VehicleModel):
+                raise ArgumentError(f"{place} is {model!r}; it must be a VehicleModel")
+            if model.name in self._models:
+                raise ArgumentError(f"{place}: a model '{model.name}' exists already")
+            self._models[model.name] = model
+
+    def __getitem__(self, name: str) -> AnyModel:
+        model = self._models[name]
+        if model is None:
+            model = self._models[name] = getattr(import_module(f"vds_gz.vehicle.{OWN[name]}"), name.upper())
+        return model
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._models)
+
+    def __len__(self) -> int:
+        return len(self._models)
+
+
+def models() -> Models:
+    """Every model by its name.
+
+    Raises:
+        ArgumentError: A package offers something else than a model, or a name that is taken.
+    """
+    return Models()
 
 
 @cache
 def actuator_kind(name: str) -> ActuatorKind:
     """The kind of an actuator that a recording knows by its name; a drive where no model has one of this name."""
     return next((one.kind for model in models().values() for one in model.actuators if one.name == name), "drive")
-
-
-def models() -> dict[str, AnyModel]:
-    """Every model by its name.
-
-    Raises:
-        ArgumentError: A package offers something else than a model, or a name that is taken.
-    """
-    found = {model.name: model for model in OWN}
-    for entry in entry_points(group=ENTRY_POINTS):
-        model = entry.load()
-        if not isinstance(model, VehicleModel):
-            raise ArgumentError(f"entry point '{entry.name}' of {ENTRY_POINTS} is {model!r}; it must be a VehicleModel")
-        if model.name in found:
-            raise ArgumentError(f"entry point '{entry.name}' of {ENTRY_POINTS}: a model '{model.name}' exists already")
-        found[model.name] = model
-    return found

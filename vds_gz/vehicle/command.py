@@ -1,13 +1,11 @@
-"""Commands of a vehicle, and until when they hold."""
+"""Commands of a vehicle."""
 
 from __future__ import annotations
 
 import math
-from collections import deque
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import IntEnum
 from operator import attrgetter
-from typing import NamedTuple
 
 from vds_gz.errors import NUMBER
 
@@ -73,7 +71,7 @@ MEASURES = (
     "target_acceleration",
     "slope",
 )
-_measures = attrgetter(*MEASURES)
+measures_of = attrgetter(*MEASURES)
 
 NEVER = 2**63 - 1
 
@@ -153,119 +151,6 @@ def _check_numbers(**numbers: float) -> None:
     for name, value in numbers.items():
         if type(value) is not float:  # nearly always it is
             NUMBER.check(name, value)
-
-
-def fault(command: Command) -> str:
-    """Why a command is not fit to enter a vehicle, in words; empty if it is."""
-    measures = _measures(command)
-    if not sum(map(abs, measures)) <= MAXIMUM:  # nearly never
-        for name, value in zip(MEASURES, measures, strict=True):
-            if not abs(value) <= MAXIMUM:
-                return f"{name} is {value:g}; it must be a finite number within +-{MAXIMUM:g}"
-    for name, value in (("steering_rate", command.steering_rate), ("acceleration", command.acceleration)):
-        if not value >= 0.0:
-            return f"{name} is {value:g}; it must be a number"
-    if not KEEP_GEAR <= command.gear <= MAXIMUM_GEAR:
-        return f"gear is {command.gear}; it must be a code of autoware_vehicle_msgs/GearCommand, 0 to {MAXIMUM_GEAR}"
-    return ""
-
-
-class TimedCommand(NamedTuple):
-    """A command with the time it arrived and the time from which it no longer holds [ns]. A tuple, because there are
-    very many."""
-
-    command: Command
-    arrived: int
-    expires: int
-
-
-class CommandQueue:
-    """Commands in order of arrival, and the one that holds now.
-
-    The last to arrive wins. Speed and steering angle may come apart; each then has its own time-out. What has timed out
-    is replaced by zero, as fast as the actuators can; where zero would be to roll on (``DRIVEN``), by ``STOP``. A gear
-    holds until another one comes.
-    """
-
-    def __init__(self) -> None:
-        self._waiting: deque[TimedCommand] = deque()
-        self.clear()
-
-    def clear(self) -> None:
-        """Forget everything, as when time jumps back."""
-        self._waiting.clear()
-        self._current = Command()
-        self._speed_until = self._steering_until = NEVER
-        self._gear: int = DRIVE
-        self._holding = Command()
-
-    @property
-    def waits(self) -> bool:
-        """Whether a command has not arrived yet."""
-        return bool(self._waiting)
-
-    def enter(self, timed: TimedCommand) -> None:
-        """Add a command. One that claims to have arrived before its predecessor counts as arriving with it."""
-        if self._waiting and timed.arrived < self._waiting[-1].arrived:
-            timed = timed._replace(arrived=self._waiting[-1].arrived)
-        self._waiting.append(timed)
-
-    def at(self, time: int) -> Command:
-        """The command that holds at ``time`` [ns]; times must not decrease from call to call."""
-        changed = False
-        while self._waiting and self._waiting[0].arrived <= time:
-            self._take(self._waiting.popleft())
-            changed = True
-        if self._speed_until <= time:
-            self._speed_until = NEVER
-            kind = STOP if self._current.kind in DRIVEN else self._current.kind
-            self._current = replace(self._current, kind=kind, v_x=0.0, v_y=0.0, yaw_rate=0.0, acceleration=math.inf)
-            changed = True
-        if self._steering_until <= time:
-            self._steering_until = NEVER
-            self._current = replace(self._current, steering_angle=0.0, steering_rate=math.inf)
-            changed = True
-        if changed:
-            self._holding = self._current
-        return self._holding
-
-    def next_change(self) -> int:
-        """When something will change at the earliest after the last :meth:`at` [ns]."""
-        arrival = self._waiting[0].arrived if self._waiting else NEVER
-        return min(self._speed_until, self._steering_until, arrival)
-
-    def _take(self, timed: TimedCommand) -> None:
-        command = timed.command
-        if command.kind == GEAR:
-            self._gear = command.gear
-            self._current = replace(self._current, gear=self._gear)
-        elif command.kind == SPEED:
-            self._current = replace(self._ackermann(), v_x=command.v_x, acceleration=command.acceleration)
-            self._speed_until = timed.expires
-        elif command.kind == STEERING:
-            self._current = replace(
-                self._ackermann(), steering_angle=command.steering_angle, steering_rate=command.steering_rate
-            )
-            self._steering_until = timed.expires
-        else:
-            self._current = self._in_gear(command)
-            self._speed_until = timed.expires
-            self._steering_until = timed.expires
-
-    def _in_gear(self, command: Command) -> Command:
-        """The command with the gear that holds, if it has one."""
-        if command.kind not in DRIVEN:
-            return command
-        if command.gear != KEEP_GEAR:
-            self._gear = command.gear
-        return replace(command, gear=self._gear)
-
-    def _ackermann(self) -> Command:
-        """The current command as one that a half can be put into."""
-        if self._current.kind == ACKERMANN:
-            return self._current
-        self._speed_until = self._steering_until = NEVER
-        return Command(ACKERMANN)
 
 
 def _limit(value: float) -> float:

@@ -47,6 +47,7 @@ class DifferentialCoefficients:
     dt: float
     base_link_offset: float
     track: float
+    turning_track: float
     wheel_radius: float
     body: BodyLimitCoefficients
     drive: DriveCoefficients
@@ -78,6 +79,7 @@ def coefficients(p: DifferentialParameters, dt: float) -> DifferentialCoefficien
         dt,
         p.base_link_offset,
         p.track,
+        p.effective_track or p.track,
         p.tire_diameter / 2.0,
         body_limit_coefficients(p, dt),
         drive_coefficients(p.drive_actuators, dt),
@@ -91,7 +93,7 @@ def at_rest(c: DifferentialCoefficients) -> DifferentialState:
 
 def at(c: DifferentialCoefficients, motion: SteadyMotion) -> DifferentialState:
     """A vehicle in steady state at the origin."""
-    half = 0.5 * c.track * motion.yaw_rate
+    half = 0.5 * c.turning_track * motion.yaw_rate
     s = DifferentialState(drive_at(c.drive, motion.v_x - half), drive_at(c.drive, motion.v_x + half))
     s.v_x, s.yaw_rate = motion.v_x, motion.yaw_rate
     s.left_reference = newest_reference(c.drive, s.left)
@@ -133,7 +135,7 @@ def actuate(c: DifferentialCoefficients, s: DifferentialState, u: Command) -> No
     step_drive(c.drive, s.left, s.left_reference, u.acceleration)
     step_drive(c.drive, s.right, s.right_reference, u.acceleration)
     s.v_x = 0.5 * (s.left.velocity + s.right.velocity)
-    s.yaw_rate = (s.right.velocity - s.left.velocity) / c.track
+    s.yaw_rate = (s.right.velocity - s.left.velocity) / c.turning_track
 
 
 def move(c: DifferentialCoefficients, s: DifferentialState, u: Command) -> None:

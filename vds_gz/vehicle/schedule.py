@@ -20,8 +20,8 @@ from vds_gz.vehicle.command import (
     STEERING,
     STOP,
     Command,
-    fault,
 )
+from vds_gz.vehicle.vehicle import fault
 
 Records = NDArray[np.void]
 Wholes = NDArray[np.int64]

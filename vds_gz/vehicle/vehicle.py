@@ -1,15 +1,31 @@
-"""A vehicle that is advanced to points in time in steps of one fixed length."""
+"""A vehicle that is advanced to points in time in steps of one fixed length, and the queue of its commands."""
 
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
-from typing import Any, Generic, TypeAlias
+from typing import Any, Generic, NamedTuple, TypeAlias
 
 from vds_gz.errors import NUMBER, ArgumentError, Kind
-from vds_gz.vehicle.command import NEVER, Command, CommandQueue, TimedCommand, fault
+from vds_gz.vehicle.command import (
+    ACKERMANN,
+    DRIVE,
+    DRIVEN,
+    GEAR,
+    KEEP_GEAR,
+    MAXIMUM,
+    MAXIMUM_GEAR,
+    MEASURES,
+    NEVER,
+    SPEED,
+    STEERING,
+    STOP,
+    Command,
+    measures_of,
+)
 from vds_gz.vehicle.model import C, MotionState, P, S, StepCoefficients, VehicleModel
 from vds_gz.vehicle.trigonometry import sine_cosine
 
@@ -18,6 +34,116 @@ NANOSECONDS = 1_000_000_000
 #: What :class:`Vehicle` takes.
 MODEL = Kind("a vehicle model, such as vds_gz.BICYCLE or one of vds_gz.models()", (VehicleModel,))
 COMMAND = Kind("a command, as vds_gz.twist() or vds_gz.ackermann() make it", (Command,))
+
+
+def fault(command: Command) -> str:
+    """Why a command is not fit to enter a vehicle, in words; empty if it is."""
+    measures = measures_of(command)
+    if not sum(map(abs, measures)) <= MAXIMUM:  # nearly never
+        for name, value in zip(MEASURES, measures, strict=True):
+            if not abs(value) <= MAXIMUM:
+                return f"{name} is {value:g}; it must be a finite number within +-{MAXIMUM:g}"
+    for name, value in (("steering_rate", command.steering_rate), ("acceleration", command.acceleration)):
+        if not value >= 0.0:
+            return f"{name} is {value:g}; it must be a number"
+    if not KEEP_GEAR <= command.gear <= MAXIMUM_GEAR:
+        return f"gear is {command.gear}; it must be a code of autoware_vehicle_msgs/GearCommand, 0 to {MAXIMUM_GEAR}"
+    return ""
+
+
+class TimedCommand(NamedTuple):
+    """A command with the time it arrived and the time from which it no longer holds [ns]. A tuple, because there are
+    very many."""
+
+    command: Command
+    arrived: int
+    expires: int
+
+
+class CommandQueue:
+    """Commands in order of arrival, and the one that holds now.
+
+    The last to arrive wins. Speed and steering angle may come apart; each then has its own time-out. What has timed out
+    is replaced by zero, as fast as the actuators can; where zero would be to roll on (``DRIVEN``), by ``STOP``. A gear
+    holds until another one comes.
+
+    Attributes:
+        next_change: When something will change at the earliest after the last :meth:`at` [ns].
+    """
+
+    def __init__(self) -> None:
+        self._waiting: deque[TimedCommand] = deque()
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget everything, as when time jumps back."""
+        self._waiting.clear()
+        self._current = Command()
+        self._speed_until = self._steering_until = NEVER
+        self._gear: int = DRIVE
+        self._holding = Command()
+        self.next_change = NEVER
+
+    @property
+    def waits(self) -> bool:
+        """Whether a command has not arrived yet."""
+        return bool(self._waiting)
+
+    def enter(self, timed: TimedCommand) -> None:
+        """Add a command. One that claims to have arrived before its predecessor counts as arriving with it."""
+        if self._waiting and timed.arrived < self._waiting[-1].arrived:
+            timed = timed._replace(arrived=self._waiting[-1].arrived)
+        self._waiting.append(timed)
+        self.next_change = min(self.next_change, timed.arrived)
+
+    def at(self, time: int) -> Command:
+        """The command that holds at ``time`` [ns]; times must not decrease from call to call."""
+        if time < self.next_change:
+            return self._holding
+        while self._waiting and self._waiting[0].arrived <= time:
+            self._take(self._waiting.popleft())
+        if self._speed_until <= time:
+            self._speed_until = NEVER
+            kind = STOP if self._current.kind in DRIVEN else self._current.kind
+            self._current = replace(self._current, kind=kind, v_x=0.0, v_y=0.0, yaw_rate=0.0, acceleration=math.inf)
+        if self._steering_until <= time:
+            self._steering_until = NEVER
+            self._current = replace(self._current, steering_angle=0.0, steering_rate=math.inf)
+        self._holding = self._current
+        arrival = self._waiting[0].arrived if self._waiting else NEVER
+        self.next_change = min(self._speed_until, self._steering_until, arrival)
+        return self._holding
+
+    def _take(self, timed: TimedCommand) -> None:
+        command = timed.command
+        if command.kind == GEAR:
+            self._gear = command.gear
+            self._current = replace(self._current, gear=self._gear)
+        elif command.kind == SPEED:
+            self._current = replace(self._ackermann(), v_x=command.v_x, acceleration=command.acceleration)
+            self._speed_until = timed.expires
+        elif command.kind == STEERING:
+            self._current = replace(
+                self._ackermann(), steering_angle=command.steering_angle, steering_rate=command.steering_rate
+            )
+            self._steering_until = timed.expires
+        else:
+            self._current = self._in_gear(command) if command.kind in DRIVEN else command
+            self._speed_until = timed.expires
+            self._steering_until = timed.expires
+
+    def _in_gear(self, command: Command) -> Command:
+        """The command with the gear that holds."""
+        if command.gear != KEEP_GEAR:
+            self._gear = command.gear
+        return replace(command, gear=self._gear)
+
+    def _ackermann(self) -> Command:
+        """The current command as one that a half can be put into."""
+        if self._current.kind == ACKERMANN:
+            return self._current
+        self._speed_until = self._steering_until = NEVER
+        return Command(ACKERMANN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,11 +308,12 @@ class Vehicle(Generic[P, C, S]):
         """Up to a point in time [ns], each command with the steps that it holds; the next counts them as done."""
         end = self.steps_until(time)
         while self.steps < end:
-            command = self._queue.at(self.time)
-            change = self._queue.next_change()
-            steps = (end if change >= time else min(end, self._first_step_at(change))) - self.steps
-            yield command, steps
-            self.steps += steps
+            command = self._queue.at(self.time_of(self.steps))
+            change, until = self._queue.next_change, end
+            if change < time:  # it acts from the first step that begins then, but the next one at the earliest
+                until = min(end, max(self.steps_until(change - 1), self.steps) + 1)
+            yield command, until - self.steps
+            self.steps = until
 
     def stand_still(self, time: int) -> None:
         """Forget all commands and all motion but stay in place; go on from ``time`` [ns], be it in the past."""
@@ -229,11 +356,6 @@ class Vehicle(Generic[P, C, S]):
     def motion(self) -> Motion:
         """Where base_link is and how it moves."""
         return motion_of(self.coefficients, self.state)
-
-    def _first_step_at(self, time: int) -> int:
-        """The first step that begins at or after ``time``, but the next one at the earliest."""
-        steps = self.steps_until(time - 1) + 1
-        return max(steps, self.steps + 1)
 
 
 #: A vehicle whose model was chosen by its name.

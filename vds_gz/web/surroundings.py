@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from vds_gz.geometry.se3 import Transform
 from vds_gz.geometry.so3 import Quaternion, Vector, axes
 from vds_gz.interface import messages, topics
-from vds_gz.interface.inputs import FARTHEST
-from vds_gz.interface.world_markers import CUBE, CYLINDER, SPHERE, TRIANGLE_LIST
+from vds_gz.interface.initial_pose import FARTHEST
+from vds_gz.interface.world_topics import CUBE, CYLINDER, SPHERE, TRIANGLE_LIST
 from vds_gz.ros.errors import UnknownTypeError
 from vds_gz.ros.graph import Graph, QoS, Subscription
 from vds_gz.world.outline import heights, outlines

@@ -18,7 +18,8 @@ from vds_gz.interface.messages import DiagnosticArray, JointState, Odometry, Tex
 from vds_gz.ros.errors import UnknownTypeError
 from vds_gz.ros.graph import Graph, QoS
 from vds_gz.vehicle.catalogue import actuator_kind
-from vds_gz.vehicle.command import PEDALS, fault
+from vds_gz.vehicle.command import PEDALS
+from vds_gz.vehicle.vehicle import fault
 
 #: A reader that lags loses messages, and never keeps the vehicle waiting.
 NEWEST = QoS(depth=1, reliable=False)

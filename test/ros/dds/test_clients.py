@@ -92,4 +92,4 @@ def test_a_malformed_response_is_counted_and_the_next_one_is_received(join):
     writer.write(codec.encode(response, requests[1][4:20]))
     until(lambda: answers, asking)
     assert [one.message for one in answers] == ["true"]
-    assert client.decoder.malformed == 1
+    assert client.malformed == 1

@@ -14,9 +14,8 @@ import pytest
 from helpers.dds import PATIENCE, ROOT, Client, NodeList, until
 
 from vds_gz.ros.arguments import ArgumentError
-from vds_gz.ros.dds.domain import Discovery, discovery
+from vds_gz.ros.dds.domain import Discovery, Interfaces, discovery, interfaces
 from vds_gz.ros.dds.endpoints import Channel, Reader
-from vds_gz.ros.dds.interfaces import Interfaces, interfaces
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.graph import QoS, Severity
 
@@ -242,8 +241,8 @@ def test_foreign_bytes_are_counted_and_reported_once(
     subscription = graph.subscribe("command", TWIST, QoS(), take_all(got))
     good = "00010000" + 48 * "00"
     start("raw", "rt/command", TWIST, payload.replace(" ", ""), good)
-    until(lambda: subscription.decoder.malformed > 2 and len(got) > 2, graph)
-    assert graph.malformed == subscription.decoder.malformed
+    until(lambda: subscription.malformed > 2 and len(got) > 2, graph)
+    assert graph.malformed == subscription.malformed
     said = capfd.readouterr().err
     assert said.count("topic '/command'") == 1
     assert f"are no {TWIST}" in said

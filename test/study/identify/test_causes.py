@@ -8,8 +8,8 @@ import pytest
 
 from vds_gz.study.identify.causes.causes import checked, turning_against_steering
 from vds_gz.study.identify.causes.relations import rate
-from vds_gz.study.identify.signals import MeasuredChannel, Series, SignalError, Signals
 from vds_gz.study.reading.table import read_csv
+from vds_gz.study.signals import MeasuredChannel, Series, SignalError, Signals
 
 TIME = 0.02 * np.arange(3000)
 RADIUS, TRACK = 0.2, 0.6

@@ -15,13 +15,12 @@ import pytest
 import vds_gz
 from vds_gz.cli import main
 from vds_gz.parameters.intervals import read_intervals
+from vds_gz.parameters.override import Override
 from vds_gz.study.identify.estimates import Estimate
-from vds_gz.study.identify.journal import Identified
-from vds_gz.study.identify.many import JOURNAL, Source, identify_many
-from vds_gz.study.identify.pooling import pool, pool_fits
-from vds_gz.study.identify.results import VehicleFit
+from vds_gz.study.identify.exports import NOT_MET
+from vds_gz.study.identify.many import JOURNAL, Result, Source, identify_many, read_results
+from vds_gz.study.identify.pooling import pool, pool_results
 from vds_gz.study.report.recordings import pooled_notes
-from vds_gz.vehicle.catalogue import models
 
 DEAD_TIME, CONSTANT = 0.2, 0.3
 
@@ -88,14 +87,44 @@ def test_recordings_of_another_model_are_not_pooled_and_a_note_names_them():
     name = "drive_actuators.dead_time"
 
     def shown(log, model, value):
-        numbers = {name: Estimate(value, value - 0.01, value + 0.01)}
-        return Identified(log, VehicleFit(model, models()[model].parameters(), numbers, {}, {}, (), (), {}, ()))
+        return Result(log, "", model, {name: Estimate(value, value - 0.01, value + 0.01)})
 
-    fit, found = pool_fits([shown("a", "differential", 0.2), shown("b", "omni", 0.9), shown("c", "differential", 0.2)])
-    assert (fit.model, found[name].count, found[name].estimate.value) == ("differential", 2, pytest.approx(0.2))
-    assert list(pooled_notes(fit, found)) == [
+    vehicle = pool_results([shown("a", "differential", 0.2), shown("b", "omni", 0.9), shown("c", "differential", 0.2)])
+    assert vehicle.model == "differential"
+    assert (vehicle.numbers[name].count, vehicle.numbers[name].estimate.value) == (2, pytest.approx(0.2))
+    assert list(pooled_notes(vehicle)) == [
         "b shows the model 'omni', most recordings 'differential'; its numbers are not pooled"
     ]
+
+
+def test_what_has_no_estimate_is_pooled_as_most_recordings_have_it():
+    group = "model_params.differential.drive_actuators"
+    dead_time, limit, lag = (f"{group}.{name}" for name in ("dead_time", "max_velocity", "time_constant"))
+
+    def result(log, reached, *lines):
+        numbers = {"drive_actuators.dead_time": Estimate(0.2, 0.1, 0.3)}
+        return Result(log, "", "differential", numbers, {}, {}, {"drive_actuators.max_velocity": reached}, lines)
+
+    unlimited = [Override(limit, 0.0, f"{NOT_MET}; {reached:g} was reached") for reached in (1.0, 2.0)]
+    every = [
+        result("a", 1.0, Override(dead_time, 0.2), unlimited[0]),
+        result("b", 2.0, Override(dead_time, 0.2), unlimited[1], Override(lag, 0.0)),
+        result("c", 1.5, Override(dead_time, 0.2), Override(limit, 1.5, "as it explains the recording best")),
+    ]
+    lines = {line.name: line for line in pool_results(every).overrides}
+    assert lines[dead_time].value == pytest.approx(0.2)
+    assert lines[limit] == Override(limit, 0.0, f"{NOT_MET}; 2 was reached")
+    assert lag not in lines, "most recordings keep the given value"
+
+
+def test_a_result_is_read_as_it_was_written_and_broken_lines_are_skipped(tmp_path):
+    numbers = {"drive_actuators.dead_time": Estimate(0.2, 0.19, 0.21), "drive_actuators.max_velocity": None}
+    lines = (Override("model_params.differential.track", 0.5, "as given"),)
+    result = Result("a", "", "differential", numbers, {"v_x gain": Estimate(1.0, 0.9, 1.1)}, {}, {"x": 1.0}, lines)
+    file = tmp_path / JOURNAL
+    earlier = '{"key": "old", "log": "a", "steers": false, "failure": "", "axes": []}\n'
+    file.write_text(result.line("one") + '{"key": "half\n' + earlier + Result("b", "no").line("two"))
+    assert list(read_results(file)) == [("one", result), ("two", Result("b", "no"))]
 
 
 def test_another_vehicle_among_them_is_named(folder, capsys):
@@ -176,8 +205,6 @@ def test_one_recording_has_no_scatter_and_its_report_is_json(folder):
     [
         (["run0.csv", "--resume"], "--resume and --workers go with --many"),
         (["--many", "none*.csv"], "'none*.csv' names no recording"),
-        (["--many", "run*.csv", "--bootstrap", "20"], "--bootstrap 20 does not go with --many"),
-        (["run0.csv", "--model", "pedals", "--bootstrap", "20"], "--bootstrap 20 does not go with --model pedals"),
         (["--many", "run*.csv", "--model", "pedals"], "--model pedals does not go with --many"),
         (["run0.csv", "--many", "run*.csv"], "LOG 'run0.csv' does not go with --many"),
         (["--many", "run*.csv", "--fit", "wheelbase"], "'wheelbase' cannot be fitted; it must be one of"),
@@ -229,24 +256,20 @@ def test_chance_alone_is_not_taken_for_a_difference(count):
 
 
 def test_several_recordings_are_one_fit(folder, capsys):
-    assert main(["identify", "run0.csv", "run1.csv", "--bootstrap", "20", "-o", "both"]) == 0
+    assert main(["identify", "run0.csv", "run1.csv", "-o", "both"]) == 0
     told = capsys.readouterr().out
     assert "residual     v_x (1)" in told
     assert "residual     v_x (2)" in told
-    assert "; redrawn 0.1" in told
     report = json.loads((folder / "both" / "report.json").read_text())
     both = report["numbers"]["drive_actuators.dead_time"]
-    checked = report["bootstrapped"]["drive_actuators.dead_time"]
     assert report["log"] == "run0.csv, run1.csv"
     assert both["low"] < DEAD_TIME < both["high"]
-    assert checked["high"] - checked["low"] < 3.0 * (both["high"] - both["low"])
     assert (folder / "both" / "identified_2.png").is_file()
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["run0.csv", "--bootstrap", "5"], "bootstrap is 5; it must be 0 (none) or at least 20"),
         (["run0.csv", "--fit", "wheelbase"], "'wheelbase' cannot be fitted; it must be one of"),
         (["run0.csv", "run1.csv", "--model", "pedals"], "--model pedals takes one LOG; there are 2"),
     ],

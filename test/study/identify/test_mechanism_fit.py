@@ -15,8 +15,7 @@ from vds_gz.interface.commands import Pedals
 from vds_gz.parameters.autoware import ActuationCmdMechanicalParameters
 from vds_gz.study.identify.mechanism.fit import fit_mechanism
 from vds_gz.study.identify.mechanism.log import MechanismLog
-from vds_gz.study.identify.mechanism.unknowns import Unknowns
-from vds_gz.study.identify.signals import Series, SignalError
+from vds_gz.study.signals import Series, SignalError
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.compiled import CompiledVehicle
 
@@ -124,9 +123,8 @@ def test_a_log_without_commands_or_speeds_is_refused(run):
 
 def test_a_speed_that_came_once_holds(run):
     wheel, speed, angle = series(run, 0.0)
-    unknowns = Unknowns(GIVEN, ("kp",))
-    log = MechanismLog(wheel, Series(speed.time[:1], speed.value[:1]), angle, unknowns, 100.0)
-    assert len(log.parts) >= 1
+    log = MechanismLog(wheel, Series(speed.time[:1], speed.value[:1]), angle, GIVEN, 100.0)
+    assert len(log.begins) >= 1
 
 
 def test_from_a_table_to_a_parameter_file(run, tmp_path, monkeypatch, capsys):

@@ -3,18 +3,18 @@
 import numpy as np
 import pytest
 
-from vds_gz.study.identify.forward.pieces import LONGEST, pieces_of
-from vds_gz.study.identify.signals import Series, Signals
+from vds_gz.study.identify.problem.segments import LONGEST, segments_of
+from vds_gz.study.signals import Series, Signals
 
 DT = 1e-3
 
 
 def signals(commanded, measured):
-    return Signals({"v_x": Series(commanded, np.ones(len(commanded)))}, {"v_x": Series(measured, measured)})
+    return Signals({"v_x": Series(commanded, 1.0 * np.arange(len(commanded)))}, {"v_x": Series(measured, measured)})
 
 
 def cut(one):
-    return pieces_of([one], [one.channels], DT)
+    return segments_of([one], [one.channels], DT)
 
 
 def times(pieces):

@@ -9,7 +9,7 @@ from helpers.identified_vehicles import judged, truth
 from helpers.recorded_vehicles import vds
 
 from vds_gz.study.identify.identification import identify
-from vds_gz.study.identify.signals import Series, Signals
+from vds_gz.study.signals import Series, Signals
 
 
 def assert_within_one_percent(fit, case, *needed):

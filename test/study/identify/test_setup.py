@@ -5,10 +5,11 @@ import pytest
 
 from vds_gz.parameters.intervals import Interval
 from vds_gz.parameters.vehicles import BicycleParameters
-from vds_gz.study.identify.forward.problems import space_of
-from vds_gz.study.identify.forward.setup import counting, set_up
+from vds_gz.study.identify.build import problem_of
 from vds_gz.study.identify.identification import identify
-from vds_gz.study.identify.signals import MeasuredChannel, Series, SignalError, Signals
+from vds_gz.study.identify.problem.segments import segments_of
+from vds_gz.study.identify.problem.setup import counting, set_up
+from vds_gz.study.signals import MeasuredChannel, Series, SignalError, Signals
 from vds_gz.vehicle.bicycle import BICYCLE
 
 TIME = 0.02 * np.arange(200)
@@ -43,9 +44,9 @@ def test_the_angle_of_a_steered_wheel_is_no_hinge_s():
 
 def test_poses_count_as_a_whole():
     straight = [pose("x"), pose("y", np.zeros(200)), pose("heading", np.zeros(200))]
-    assert counted(*straight, v_x=WAVE) == ["v_x", "x", "y", "heading"]
+    assert counted(*straight, v_x=WAVE) == ["v_x", "odom v_x"]
     assert counted(pose("x"), pose("y"), v_x=WAVE) == ["v_x"]
-    assert counted(pose("x"), pose("y"), pose("heading", times=TIME + 0.01), v_x=WAVE) == ["v_x"]
+    assert counted(pose("x"), pose("y"), pose("heading", WAVE.value[:-1], TIME[:-1]), v_x=WAVE) == ["v_x"]
 
 
 def test_numbers_that_are_not_finite_are_refused():
@@ -68,15 +69,15 @@ def turning(**priors):
 
 
 def test_where_only_turning_is_measured_a_track_and_a_gain_of_the_speed_are_one():
-    names = [one.name for one in turning().family.unknowns]
+    names = [one.name for one in turning().family.terms]
     assert "track" in names
     assert "v_x gain" not in names
 
 
 def test_what_is_known_beforehand_may_be_0_or_less():
     setup = turning(**{"base_link_offset": (-0.1, -0.2, 0.0), "drive_actuators.dead_time": (0.001, 0.0, 0.002)})
-    space = space_of(setup)
-    names = [one.name for one in setup.family.unknowns]
+    space = problem_of(setup, segments_of(setup.recordings, setup.channels, 1e-3), {})
+    names = [one.name for one in setup.family.terms]
     offset, dead_time = names.index("base_link_offset"), names.index("drive_actuators.dead_time")
     assert space.mean[[offset, dead_time]].tolist() == [-0.1, 0.001]
     assert space.sigma[offset] == pytest.approx(0.1 / 1.96)

@@ -8,7 +8,7 @@ import pytest
 from vds_gz.configuration import load_parameters
 from vds_gz.parameters.vehicles import BicycleParameters
 from vds_gz.study.identify.identification import identify
-from vds_gz.study.identify.signals import Series, Signals
+from vds_gz.study.signals import Series, Signals
 from vds_gz.vehicle.bicycle import BICYCLE
 from vds_gz.vehicle.command import ackermann, twist
 from vds_gz.vehicle.vehicle import Vehicle

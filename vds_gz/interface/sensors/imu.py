@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from vds_gz.interface.sensors.setup import SensorSetup
-from vds_gz.interface.sensors.single_topic import SingleTopicOutput
+from vds_gz.interface.sensors.setup import SensorSetup, SingleTopicOutput
 from vds_gz.parameters.sensors import Imu
 from vds_gz.sensing.body import BodyState
 from vds_gz.sensing.imu import ImuModel, noise_models

@@ -1,4 +1,4 @@
-"""What a sensor that the node simulates is made from, and the sensors of a vehicle."""
+"""What a sensor that the node simulates is made from, the sensors of a vehicle, and those with one topic."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from vds_gz.interface.topics import Topic
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.sensors import SensorParameters
-from vds_gz.ros.graph import Graph, Publisher, QoS
+from vds_gz.ros.graph import Graph, Publisher, QoS, Topic
+from vds_gz.ros.messages.packed import PackedTopic
+from vds_gz.sensing.body import BodyState
 from vds_gz.sensing.catalogue import SensorTypes
 from vds_gz.sensing.sensor import SensorOutput, SensorType, Stream
 from vds_gz.vehicle.model import Joint
+from vds_gz.world.scene import Scene
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,53 @@ class SensorSetup:
     def publisher(self, stream: Stream, qos: QoS | None = None) -> Publisher:
         """Announce a topic, with the quality of service of the bridge if none is given."""
         return self.graph.publisher(stream.topic(self.name), stream.ros_type, qos or QoS(stream.depth))
+
+
+class SingleTopicOutput:
+    """A sensor that measures at one instant: base class; a derived one gives :meth:`values`.
+
+    Attributes:
+        rate, rays, span: See :class:`~vds_gz.sensing.sensor.SensorOutput`.
+        stateful: A measurement depends on those before, as where a bias walks, so that none may be left out.
+    """
+
+    rays = span = 0
+    stateful = False
+
+    def __init__(self, setup: SensorSetup, message: object, numbers: Sequence[str]) -> None:
+        """Announce the topic.
+
+        Args:
+            setup: The sensor.
+            message: A message with all that stays as it is, as from ``setup.message``.
+            numbers: Paths of its numbers that change, such as ``angular_velocity.x``.
+        """
+        (stream,) = setup.type.streams
+        self.rate = setup.parameters.rate
+        self._topic = PackedTopic(setup.graph, setup.topic(stream), message, ["header.stamp"], numbers)
+
+    @property
+    def subscribed(self) -> bool:
+        """Whether the topic has subscribers."""
+        return self._topic.subscribed() > 0
+
+    def measure(self, states: Sequence[BodyState], scene: Scene | None) -> None:
+        """Measure, and publish if there are subscribers."""
+        subscribed = self.subscribed
+        if not (subscribed or self.stateful):
+            return
+        values = self.values(states[-1], scene)
+        if subscribed:
+            self._topic.publish(states[-1].time, values)
+
+    def values(self, state: BodyState, scene: Scene | None) -> Sequence[float]:
+        """The numbers of a measurement, in the order of their paths.
+
+        Args:
+            state: The body's state now.
+            scene: What can be seen; none if there is no world.
+        """
+        raise NotImplementedError
 
 
 def sensor_outputs(

@@ -6,8 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from vds_gz.interface.sensors.setup import SensorSetup
-from vds_gz.interface.sensors.single_topic import SingleTopicOutput
+from vds_gz.interface.sensors.setup import SensorSetup, SingleTopicOutput
 from vds_gz.parameters.declaration import ParameterGroup, integer
 from vds_gz.parameters.sensors import kind, rate
 from vds_gz.sensing.body import BodyState

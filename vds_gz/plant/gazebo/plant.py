@@ -11,7 +11,7 @@ from vds_gz.geometry.se2 import Pose
 from vds_gz.geometry.so3 import Quaternion, Vector, angles, into_body, quaternion
 from vds_gz.parameters.autoware import GRAVITY
 from vds_gz.parameters.gazebo import GazeboParameters, joint_map
-from vds_gz.plant.base import Level, Status
+from vds_gz.plant.base import Level, Plant, Status
 from vds_gz.plant.body import Velocity, body_state
 from vds_gz.plant.gazebo.history import History
 from vds_gz.plant.gazebo.lag import LagEstimator, allowed, configured, summary
@@ -33,7 +33,7 @@ STEERING_EXCITATION = 0.01
 DRIVE_EXCITATION = 0.5
 
 
-class GazeboPlant:
+class GazeboPlant(Plant):
     """A vehicle whose actuators are ours and whose wheels roll in Gazebo.
 
     Simulated time is Gazebo's, and the actuators run a little ahead of it, by as much as a command takes to arrive.

@@ -13,7 +13,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
-from vds_gz.plant.gazebo.links.base import LinkError
+from vds_gz.plant.base import LinkError
 
 #: How long a server may take to end by itself [s].
 GOODBYE = 5.0

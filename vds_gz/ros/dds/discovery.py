@@ -1,18 +1,31 @@
-"""``ros_discovery_info``: the topic on which ROS nodes announce to each other which endpoints belong to which node."""
+"""Who is on the graph: what a node announces of itself, and what it finds out about the others.
+
+On the topic ``ros_discovery_info`` ROS nodes announce which endpoints belong to which node. DDS itself reports every
+writer with its topic, type and quality of service.
+"""
 
 from __future__ import annotations
 
+import ctypes as c
 from typing import Any
 
 import numpy as np
 
-from vds_gz.ros.dds.context import Context
+from vds_gz.ros.dds.domain import Context
 from vds_gz.ros.dds.endpoints import Channel, Reader, Writer
-from vds_gz.ros.graph import QoS
+from vds_gz.ros.dds.library import Endpoint, SampleInfo
+from vds_gz.ros.graph import Offer, QoS
+from vds_gz.ros.names import is_topic
 
 _TYPE = "rmw_dds_common/msg/ParticipantEntitiesInfo"
 _NODE = "rmw_dds_common/msg/NodeEntitiesInfo"
 _GID = "rmw_dds_common/msg/Gid"
+
+# Cyclone DDS gives the topic on which it reports all writers this number instead of a name.
+_WRITERS = 0x7FFF0000 + 3
+_ALIVE = 16
+#: Writers that are looked at.
+_MAX_WRITERS = 4096
 
 
 class DiscoveryInfo:
@@ -66,3 +79,58 @@ class DiscoveryInfo:
         gid = self._types.new(_GID)
         gid.data = np.frombuffer(data, np.uint8)
         return gid
+
+
+class PublishedTopics:
+    """Knows all writers of the domain that belong to ROS topics."""
+
+    def __init__(self, context: Context) -> None:
+        """Begin to listen to discovery.
+
+        Raises:
+            GraphError: It cannot be listened to.
+        """
+        self._library = library = context.library
+        reader = library.c.dds_create_reader(context.participant, _WRITERS, None, None)
+        self._reader = library.check(reader, "discovery cannot be read")
+
+    def now(self) -> dict[str, Offer]:
+        """What is published now, by the topic's absolute name. Of several publishers the type is the first one's.
+
+        Writers whose topic or type has no valid ROS name are left out.
+        """
+        library = self._library
+        samples, infos = (c.c_void_p * _MAX_WRITERS)(), (SampleInfo * _MAX_WRITERS)()
+        read = library.c.dds_read(self._reader, samples, infos, _MAX_WRITERS, _MAX_WRITERS)
+        count = library.check(read, "discovery cannot be read")
+        found: dict[str, Offer] = {}
+        for sample, info in zip(samples[:count], infos, strict=False):
+            if sample and info.valid_data and info.instance_state == _ALIVE:
+                endpoint = Endpoint.from_address(sample)
+                topic = endpoint.topic_name.decode("ascii", "replace")
+                name = topic.removeprefix("rt")
+                type_name = ros_type_name(endpoint.type_name.decode("ascii", "replace"))
+                if name != topic and is_topic(name, type_name):
+                    offer = Offer(type_name, self._qos(endpoint.qos))
+                    found[name] = offer.together_with(found[name]) if name in found else offer
+        if count:
+            library.c.dds_return_loan(self._reader, samples, count)
+        return found
+
+    def _qos(self, qos: int) -> QoS:
+        library, kind, depth = self._library, c.c_int(), c.c_int32(10)
+        library.c.dds_qget_history(qos, c.byref(kind), c.byref(depth))
+        reliable, durable = c.c_int(), c.c_int()
+        library.c.dds_qget_reliability(qos, c.byref(reliable), None)
+        library.c.dds_qget_durability(qos, c.byref(durable))
+        return QoS(max(depth.value, 1), bool(reliable.value), bool(durable.value))
+
+
+def ros_type_name(name: str) -> str:
+    """The ROS name of a type on the wire: ``nav_msgs::msg::dds_::Odometry_`` is ``nav_msgs/msg/Odometry``.
+
+    Empty for what is no type of ROS.
+    """
+    parts = name.split("::")
+    is_ros = len(parts) == 4 and parts[2] == "dds_" and parts[3].endswith("_")
+    return f"{parts[0]}/{parts[1]}/{parts[3][:-1]}" if is_ros else ""

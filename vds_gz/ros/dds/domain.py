@@ -3,18 +3,55 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import socket
+import struct
+import sys
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from xml.sax.saxutils import quoteattr
 
 from vds_gz.errors import ArgumentError
-from vds_gz.ros.dds.interfaces import Interfaces
 from vds_gz.ros.dds.library import Library, already_exists
+from vds_gz.ros.messages.portable import MessageTypes
 
 _RANGES = ("SUBNET", "LOCALHOST", "OFF", "SYSTEM_DEFAULT")
 _LARGEST_ID = 232  # the port numbers of higher domains would exceed 65535
 _FAST_DDS = "1.15"
 _MOST_PER_HOST = 32
+_GET_ADDRESS, _GET_FLAGS = 0x8915, 0x8913  # SIOCGIFADDR, SIOCGIFFLAGS
+_UP, _LOOPBACK, _MULTICAST = 0x1, 0x8, 0x1000
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """A node's place in the DDS domain.
+
+    Attributes:
+        library: Cyclone DDS.
+        participant: The node's participant.
+        types: Message types.
+        warn: Reports to the user what went wrong without being the node's fault.
+    """
+
+    library: Library
+    participant: int
+    types: MessageTypes
+    warn: Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Interfaces:
+    """What the interfaces that are up and have an IPv4 address can do, the loopback one aside.
+
+    Attributes:
+        known: Whether this can be found out on this system; if not, the rest is a guess.
+        any: Whether there is one at all.
+        multicast: Whether one of them can do multicast.
+    """
+
+    known: bool
+    any: bool = True
+    multicast: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +165,29 @@ def leave(library: Library, participant: int, domain: int) -> None:
     library.c.dds_delete(participant)
     if library.c.dds_lookup_participant(domain, None, 0) == 0:
         library.c.dds_delete(parent)
+
+
+def interfaces() -> Interfaces:
+    """The interfaces of this host."""
+    if sys.platform != "linux":
+        return Interfaces(known=False)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        flags = [_flags(probe, name) for _, name in socket.if_nameindex()]
+    usable = [flag for flag in flags if flag & _UP and not flag & _LOOPBACK]
+    return Interfaces(known=True, any=bool(usable), multicast=any(flag & _MULTICAST for flag in usable))
+
+
+def _flags(probe: socket.socket, name: str) -> int:
+    """The flags of an interface, none where it has no IPv4 address."""
+    import fcntl
+
+    request = struct.pack("16s24x", name.encode())
+    try:
+        fcntl.ioctl(probe, _GET_ADDRESS, request)
+        response = fcntl.ioctl(probe, _GET_FLAGS, request)
+    except OSError:
+        return 0
+    return int(struct.unpack_from("H", response, 16)[0])
 
 
 def _domain_id(environment: Mapping[str, str]) -> int:

@@ -1,20 +1,31 @@
-"""Writers and readers of one DDS topic each, for bytes; their quality of service as ROS's own nodes set it."""
+"""Writers and readers of one DDS topic each, with the quality of service of ROS's own nodes, and what waits for them.
+
+A writer and a reader know bytes only. An :class:`Input` makes messages of them, an :class:`Inbox` waits for all inputs.
+"""
 
 from __future__ import annotations
 
 import ctypes as c
+import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from vds_gz.ros.dds.context import Context
+from vds_gz.ros.dds.domain import Context
 from vds_gz.ros.dds.library import ANY_STATE, DATA, INFINITE, Bytes, Library, Matched, OnMatched, SampleInfo
+from vds_gz.ros.errors import MalformedMessageError
 from vds_gz.ros.graph import QoS
+from vds_gz.ros.messages.portable import Codec
 
 _UNLIMITED = -1
 _BATCH = 32
 _WOKEN = -1
+
+#: No wait is longer in one piece, so that Ctrl-C is noticed; with a reply on hold it is tried again this often [s].
+_LONGEST_WAIT, _RETRY_WAIT = 0.1, 0.005
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +48,8 @@ class Channel:
 
 
 #: How many readers each writer has, by the handles of the library, which are the process's: the library calls back for
-#: as long as it has the writer, even where nothing else refers to it.
-_readers: dict[int, int] = {}
+#: as long as it has the writer, even where nobody else has it any more.
+_readers: defaultdict[int, int] = defaultdict(int)
 
 
 def _count(writer: int, status: Matched, argument: int | None) -> None:
@@ -65,6 +76,8 @@ class Writer:
         library.c.dds_lset_publication_matched(listener, _on_matched)
         self._entity = _create(context, library.c.dds_create_writer, channel, listener)
         library.c.dds_delete_listener(listener)
+        #: How many readers there are.
+        self.matched: Callable[[], int] = partial(_readers.__getitem__, self._entity)
         self._kind = c.c_void_p()
         library.c.dds_get_entity_sertype(self._entity, c.byref(self._kind))
         self.gid = library.identity(self._entity)
@@ -80,10 +93,6 @@ class Writer:
         sample = self._serialized(self._kind, DATA, 1, self._memory, len(data))
         if result := self._send(self._entity, sample):
             self._library.check(result, f"nothing can be sent on '{self.topic}'")
-
-    def matched(self) -> int:
-        """How many readers there are."""
-        return _readers.get(self._entity, 0)
 
     def knows_reader(self, key: str, value: str) -> bool:
         """Whether a reader is matched whose user data holds this value."""
@@ -121,18 +130,21 @@ class Reader:
         self.gid = library.identity(self._entity)
         self.condition = library.check(library.c.dds_create_readcondition(self._entity, ANY_STATE), self.topic)
 
-    def take(self) -> Iterator[tuple[bytearray, int]]:
+    def take(self) -> list[tuple[bytearray, int]]:
         """What has arrived, in order: the bytes, and a handle of the writer they came from."""
-        library, samples, infos = self._library, self._samples, self._infos
+        c_, samples, infos, taken = self._library.c, self._samples, self._infos, []
         count = _BATCH
         while count == _BATCH:
-            count = library.c.dds_takecdr(self._entity, samples, _BATCH, infos, ANY_STATE)
-            # A sample that is not valid has no bytes: it only says that a writer has gone.
-            yield from [
-                (data, info.publication_handle)
-                for sample, info in zip(samples[: max(count, 0)], infos, strict=False)
-                if (data := library.give_back(sample, info.valid_data)) is not None
-            ]
+            count = c_.dds_takecdr(self._entity, samples, _BATCH, infos, ANY_STATE)
+            for i in range(count):
+                # A sample that is not valid has no bytes: it only says that a writer has gone.
+                if infos[i].valid_data:
+                    length = c_.ddsi_serdata_size(samples[i])
+                    data = bytearray(length)
+                    c_.ddsi_serdata_to_ser(samples[i], 0, length, c.addressof(c.c_char.from_buffer(data)))
+                    taken.append((data, infos[i].publication_handle))
+                c_.ddsi_serdata_unref(samples[i])
+        return taken
 
     def matched(self) -> int:
         """How many writers there are."""
@@ -145,41 +157,162 @@ class Reader:
         return _user_data(self._library, endpoint) if endpoint else None
 
 
-class WaitSet:
-    """Waits until any of several readers has something."""
+class TopicPublisher:
+    """One topic that goes out."""
+
+    __slots__ = ("_encode", "_write", "close", "publish_raw", "subscription_count", "topic")
+
+    def __init__(self, topic: str, codec: Codec, writer: Writer, close: Callable[[], None]) -> None:
+        """Made by :meth:`DdsGraph.publisher`."""
+        self.topic = topic
+        self._encode = codec.encode
+        self._write = writer.write
+        #: Send a serialized message.
+        self.publish_raw = writer.write
+        #: How many subscriptions there are in the graph now.
+        self.subscription_count = writer.matched
+        #: Withdraw the topic.
+        self.close = close
+
+    def publish(self, message: Any) -> None:
+        """Send a message; the object may be filled again and sent again.
+
+        Raises:
+            GraphError: It was not accepted.
+        """
+        self._write(self._encode(message))
+
+
+class Input:
+    """What comes in at one reader: base class.
+
+    Attributes:
+        malformed: How many samples were not of the type expected.
+    """
+
+    def __init__(self, reader: Reader, where: str, warn: Callable[[str], None]) -> None:
+        """Nothing has arrived yet.
+
+        Args:
+            reader: Where it arrives.
+            where: The endpoint, for the report.
+            warn: Gets the report of the first malformed sample.
+        """
+        self.reader = reader
+        self.malformed = 0
+        self._where = where
+        self._warn = warn
+
+    def deliver(self, arrival: int) -> None:
+        """Hand on everything that has arrived; malformed samples are counted, and reported once.
+
+        Args:
+            arrival: When, by ``time.monotonic_ns``.
+        """
+        for data, writer in self.reader.take():
+            try:
+                self._receive(data, writer)
+            except MalformedMessageError as error:
+                self._refuse(error)
+
+    def _refuse(self, error: MalformedMessageError) -> None:
+        self.malformed += 1
+        if self.malformed == 1:
+            self._warn(f"{self._where}: {error}. Ignored, as any more like it will be")
+
+    def _receive(self, data: bytearray, writer: int) -> None:
+        """Hand on one sample.
+
+        Raises:
+            MalformedMessageError: It is not of the type expected.
+        """
+        raise NotImplementedError
+
+
+class TopicSubscription(Input):
+    """One topic that comes in.
+
+    Attributes:
+        topic: Absolute name.
+    """
+
+    def __init__(
+        self,
+        topic: str,
+        decode: Callable[[bytearray], Any],
+        reader: Reader,
+        callback: Callable[[Any, int], None],
+        warn: Callable[[str], None],
+    ) -> None:
+        """Made by :meth:`DdsGraph.subscribe`."""
+        super().__init__(reader, f"topic '{topic}'", warn)
+        self.topic = topic
+        self._decode = decode
+        self._callback = callback
+
+    def publisher_count(self) -> int:
+        """How many publishers there are in the graph now."""
+        return self.reader.matched()
+
+    def deliver(self, arrival: int) -> None:
+        """Call back for everything that has arrived."""
+        for data, _ in self.reader.take():
+            try:
+                message = self._decode(data)
+            except MalformedMessageError as error:
+                self._refuse(error)
+            else:
+                self._callback(message, arrival)
+
+
+class Inbox:
+    """Waits for all inputs of a node, and lets them deliver what has arrived.
+
+    Attributes:
+        inputs: All of them.
+        holding: Retry to send what waits for a peer to be known; each returns whether it still waits.
+    """
 
     def __init__(self, context: Context) -> None:
-        """An empty one."""
+        """Without inputs."""
         self._library = library = context.library
         self._entity = library.check(library.c.dds_create_waitset(context.participant), "no wait set can be made")
         self._guard = library.check(library.c.dds_create_guardcondition(context.participant), "no guard can be made")
         library.check(library.c.dds_waitset_attach(self._entity, self._guard, _WOKEN), "the node cannot be woken")
         self._ready = (c.c_ssize_t * 1)()
+        self.inputs: list[Input] = []
+        self.holding: list[Callable[[], bool]] = []
 
-    def attach(self, reader: Reader) -> None:
-        """Wait for this reader too; it gets the next number, from 0."""
-        number = len(self._ready) - 1
+    def add(self, source: Input) -> None:
+        """Wait for this one too."""
+        reader, number = source.reader, len(self.inputs)
         result = self._library.c.dds_waitset_attach(self._entity, reader.condition, number)
         self._library.check(result, f"nothing can be received on '{reader.topic}'")
         self._ready = (c.c_ssize_t * (number + 2))()
+        self.inputs.append(source)
 
     def wake(self) -> None:
         """Let :meth:`wait` return now. Safe to call from any thread."""
         self._library.c.dds_set_guardcondition(self._guard, True)
 
-    def wait(self, seconds: float) -> tuple[list[int], bool]:
-        """The numbers of the readers that have something, in order, and whether :meth:`wake` was called.
-
-        None and false when the time is over.
-        """
-        count = self._library.c.dds_waitset_wait(self._entity, self._ready, len(self._ready), int(seconds * 1e9))
-        if count <= 0:
-            return [], False
-        ready = sorted(self._ready[:count])
-        if ready[0] != _WOKEN:
-            return ready, False
-        self._library.c.dds_take_guardcondition(self._guard, c.byref(c.c_bool()))
-        return ready[1:], True
+    def wait(self, timeout: float) -> None:
+        """Deliver whatever has arrived; if nothing has, wait so many seconds for the first."""
+        c_, ready = self._library.c, self._ready
+        end = time.monotonic() + timeout
+        while True:
+            if self.holding:
+                self.holding = [retry for retry in self.holding if retry()]
+            longest = _RETRY_WAIT if self.holding else _LONGEST_WAIT
+            seconds = min(max(end - time.monotonic(), 0.0), longest)
+            count = c_.dds_waitset_wait(self._entity, ready, len(ready), int(seconds * 1e9))
+            arrival = time.monotonic_ns()
+            for number in sorted(ready[: max(count, 0)]):
+                if number == _WOKEN:
+                    c_.dds_take_guardcondition(self._guard, c.byref(c.c_bool()))
+                else:
+                    self.inputs[number].deliver(arrival)
+            if count > 0 or arrival * 1e-9 >= end:
+                return
 
 
 def dds_type_name(name: str) -> str:

@@ -11,19 +11,13 @@ import numpy as np
 
 from vds_gz.parameters.declaration import Description, Value
 from vds_gz.ros.arguments import Arguments
-from vds_gz.ros.dds.clients import ServiceClient
-from vds_gz.ros.dds.context import Context
-from vds_gz.ros.dds.decoding import Decoder
-from vds_gz.ros.dds.discovery import DiscoveryInfo
-from vds_gz.ros.dds.domain import discovery, join, leave
-from vds_gz.ros.dds.endpoints import Channel, Reader, WaitSet, Writer
-from vds_gz.ros.dds.interfaces import interfaces
+from vds_gz.ros.dds.discovery import DiscoveryInfo, PublishedTopics
+from vds_gz.ros.dds.domain import Context, discovery, interfaces, join, leave
+from vds_gz.ros.dds.endpoints import Channel, Inbox, Reader, TopicPublisher, TopicSubscription, Writer
 from vds_gz.ros.dds.library import Library
 from vds_gz.ros.dds.logging_ import Log
 from vds_gz.ros.dds.parameter_services import Parameters
-from vds_gz.ros.dds.publications import TopicPublisher, TopicSubscription
-from vds_gz.ros.dds.published_topics import PublishedTopics
-from vds_gz.ros.dds.services import Service
+from vds_gz.ros.dds.services import Service, ServiceClient
 from vds_gz.ros.errors import UnknownTypeError
 from vds_gz.ros.graph import Offer, QoS, Severity
 from vds_gz.ros.messages.portable import MessageTypes
@@ -33,9 +27,6 @@ _ROSOUT = QoS(1000, transient_local=True)
 _ROSOUT_LIFESPAN = 10.0
 _PARAMETERS = QoS(1000)
 
-# No wait is longer in one piece, so that Ctrl-C is heeded; with a reply on hold it is tried again this often.
-_LONGEST_WAIT = 0.1
-_RETRY_WAIT = 0.005
 _GOODBYE = 0.3
 
 
@@ -70,10 +61,11 @@ class DdsGraph:
         self._joined = True
         self._time: int | None = None
         self._writers: list[Writer] = []
-        self._inputs: list[TopicSubscription | Service | ServiceClient] = []
-        self._services: list[Service] = []
+        self._services = 0
         self._offers: PublishedTopics | None = None
-        self._waits = WaitSet(self.context)
+        self._inbox = Inbox(self.context)
+        #: Run the callbacks of whatever has arrived; if nothing has, wait so many seconds for the first.
+        self.wait = self._inbox.wait
         self._info = DiscoveryInfo(self.context, self.name, self.namespace)
         self._logger = self._make_logger()
         for severity, text in ((Severity.WARN, how.warning), (Severity.DEBUG, how.note)):
@@ -83,7 +75,7 @@ class DdsGraph:
     @property
     def malformed(self) -> int:
         """How many samples of all topics and services were not of their type."""
-        return sum(source.decoder.malformed for source in self._inputs)
+        return sum(source.malformed for source in self._inbox.inputs)
 
     def message(self, type_name: str) -> Any:
         """A new message of a type such as ``nav_msgs/msg/Odometry``, every field at its default."""
@@ -112,9 +104,8 @@ class DdsGraph:
         channel = self._channel(name, type_name, qos, unknown=raw)
         reader = Reader(self.context, channel)
         decode: Callable[[bytearray], Any] = bytes if raw else self._types.codec(type_name).decode
-        decoder = Decoder(f"topic '{name}'", decode, self._warn)
-        subscription = TopicSubscription(name, decoder, reader, callback)
-        self._add_input(subscription)
+        subscription = TopicSubscription(name, decode, reader, callback, self._warn)
+        self._inbox.add(subscription)
         self._info.add(reader)
         return subscription
 
@@ -132,7 +123,7 @@ class DdsGraph:
         """Look for a service of another node, which must use rmw_cyclonedds_cpp or be one of ours."""
         client = ServiceClient(self.context, self.arguments.service(name), type_name)
         self._writers.append(client.writer)
-        self._add_input(client)
+        self._inbox.add(client)
         self._info.add(client.writer, client.reader)
         return client
 
@@ -160,25 +151,10 @@ class DdsGraph:
             self._offer(f"~/{name}", type_name, _PARAMETERS, respond)
         tell(parameters.declared())
 
-    def wait(self, timeout: float) -> None:
-        """Run the callbacks of whatever has arrived; if nothing has, wait so many seconds for the first."""
-        end = time.monotonic() + timeout
-        held = self._retry_replies()
-        while True:
-            left = max(end - time.monotonic(), 0.0)
-            ready, woken = self._waits.wait(min(left, _RETRY_WAIT if held else _LONGEST_WAIT))
-            arrival = time.monotonic_ns()
-            for number in ready:
-                self._inputs[number].deliver(arrival)
-            if held:
-                held = self._retry_replies()
-            if ready or woken or arrival * 1e-9 >= end:
-                return
-
     def wake(self) -> None:
         """Let :meth:`wait` return now. Safe to call from any thread and from a signal's handler."""
         if self._joined:
-            self._waits.wake()
+            self._inbox.wake()
 
     def set_time(self, time_ns: int) -> None:
         """The node's ROS time, for the stamps of log messages and parameter events; before, they are wall time."""
@@ -239,23 +215,10 @@ class DdsGraph:
         return TopicPublisher(name, self._types.codec(type_name), writer, close)
 
     def _offer(self, name: str, type_name: str, qos: QoS, callback: Callable[[Any, Any], None]) -> None:
-        # The participant's identity with its own number in place of an endpoint's, as ROS's own nodes make it.
-        number = len(self._services) + 1
+        # The participant's identity with a number of its own in place of an endpoint's, as ROS's own nodes make it.
+        self._services = number = self._services + 1
         gid = self.context.library.identity(self.context.participant)
         identity = ".".join(f"{byte:x}" for byte in gid[:12] + number.to_bytes(4, "big"))
-        service = Service(self.context, self.arguments.service(name), type_name, qos, identity, callback)
-        self._services.append(service)
+        service = Service(self.context, self._inbox, self.arguments.service(name), type_name, qos, identity, callback)
         self._writers.append(service.writer)
-        self._add_input(service)
         self._info.add(service.writer, service.reader)
-
-    def _retry_replies(self) -> bool:
-        """Whether any reply still waits for its client to be known."""
-        waiting = [service for service in self._services if service.waiting]
-        for service in waiting:
-            service.retry()
-        return any(service.waiting for service in waiting)
-
-    def _add_input(self, source: TopicSubscription | Service | ServiceClient) -> None:
-        self._waits.attach(source.reader)
-        self._inputs.append(source)

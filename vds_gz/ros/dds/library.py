@@ -228,20 +228,6 @@ class Library:
         self.c.dds_delete_qos(qos)
         return self.check(topic, f"topic '{name}' of type '{type_name}' cannot be made")
 
-    def give_back(self, sample: int | None, valid: bool) -> bytearray | None:
-        """Give a taken sample back to the library.
-
-        Returns:
-            Its bytes, if it is valid.
-        """
-        data = None
-        if valid:
-            length = self.c.ddsi_serdata_size(sample)
-            data = bytearray(length)
-            self.c.ddsi_serdata_to_ser(sample, 0, length, c.addressof(c.c_char.from_buffer(data)))
-        self.c.ddsi_serdata_unref(sample)
-        return data
-
 
 def already_exists(result: int) -> bool:
     """Whether a domain was not created because this process has created it already."""

@@ -8,15 +8,16 @@ numbers in them are overwritten.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from vds_gz.ros.graph import Graph
+from vds_gz.ros.graph import Graph, Topic
 from vds_gz.ros.messages.layout import MessageLayout, Place
-from vds_gz.ros.messages.stamps import seconds_and_nanoseconds
+from vds_gz.ros.messages.stamps import FIRST, LAST
+from vds_gz.vehicle.vehicle import NANOSECONDS
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _STAMP = struct.Struct("<iI")
 
@@ -60,19 +61,54 @@ class PackedMessage:
         Raises:
             ValueError: It lies between changing numbers, which are written together with the zeros between them.
         """
+        import numpy as np  # only sensors with arrays need it
+
         place = self._layout.arrays[path]
         if any(begin <= place.offset < begin + run.size for run, begin, _ in self._runs):
             raise ValueError(f"the numbers of '{path}' lie between those that change; it cannot be written in place")
         return np.frombuffer(self.data, place.format, place.length, place.offset)
 
-    def write(self, time: int, values: Sequence[float]) -> None:
-        """Write the time [ns] and all numbers, in the order of their paths."""
-        second, nanosecond = seconds_and_nanoseconds(time)
+    def write(self, time: int, values: Sequence[float]) -> bytearray:
+        """Write the time [ns] and all numbers, in the order of their paths; the bytes of the message."""
+        second, nanosecond = divmod(min(max(time, FIRST), LAST), NANOSECONDS)
         data = self.data
         for offset in self.stamps:
             _STAMP.pack_into(data, offset, second, nanosecond)
         for run, offset, which in self._runs:
             run.pack_into(data, offset, *values[which])
+        return data
+
+
+class PackedTopic(PackedMessage):
+    """A topic that goes out, whose messages differ in their stamps and some numbers only.
+
+    Attributes:
+        topic: The topic.
+        subscribed: How many subscriptions there are.
+        send: Send a serialized message.
+    """
+
+    def __init__(
+        self, graph: Graph, topic: Topic, message: object, stamps: Sequence[str], numbers: Sequence[str]
+    ) -> None:
+        """Announce the topic.
+
+        Args:
+            graph: Where to publish.
+            topic: The topic.
+            message: A message with all that stays as it is.
+            stamps: Paths of its times.
+            numbers: Paths of its numbers that change.
+        """
+        super().__init__(graph, topic.type, message, stamps, numbers)
+        self._publisher = publisher = graph.publisher(topic.name, topic.type, topic.qos)
+        self.topic = topic
+        self.subscribed: Callable[[], int] = publisher.subscription_count
+        self.send = publisher.publish_raw
+
+    def publish(self, time: int, values: Sequence[float] = ()) -> None:
+        """Send the numbers of an instant [ns], in the order of their paths."""
+        self.send(self.write(time, values))
 
 
 def _runs(places: Sequence[Place], data: bytearray) -> Iterator[tuple[struct.Struct, int, slice]]:

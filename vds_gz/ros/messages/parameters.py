@@ -16,10 +16,7 @@ class Parameter(Protocol):
     """``rcl_interfaces/Parameter``."""
 
     name: str
-
-    @property
-    def value(self) -> ParameterValue:
-        """Its value."""
+    value: ParameterValue  #: Its value
 
 
 class Range(Protocol):
@@ -36,24 +33,15 @@ class ParameterDescriptor(Protocol):
     description: str
     additional_constraints: str
     read_only: bool
-
-    @property
-    def floating_point_range(self) -> Sequence[Range]:
-        """At most one."""
-
-    @property
-    def integer_range(self) -> Sequence[Range]:
-        """At most one."""
+    floating_point_range: Sequence[Range]  #: At most one
+    integer_range: Sequence[Range]  #: At most one
 
 
 class ParameterEvent(Protocol):
     """``rcl_interfaces/ParameterEvent``."""
 
     node: str
-
-    @property
-    def changed_parameters(self) -> Sequence[Parameter]:
-        """Those that have another value now."""
+    changed_parameters: Sequence[Parameter]  #: Those that have another value now
 
 
 class SetParametersResult(Protocol):
@@ -72,9 +60,7 @@ class ListParametersResult(Protocol):
 class ListResponse(Protocol):
     """The response of ``rcl_interfaces/ListParameters``."""
 
-    @property
-    def result(self) -> ListParametersResult:
-        """The names."""
+    result: ListParametersResult  #: The names
 
 
 class DescribeResponse(Protocol):

@@ -168,12 +168,26 @@ class _Definition(NamedTuple):
     deserialize_cdr_le: Any
 
 
+class _Definitions(dict[str, _Definition]):
+    """The generated code of all types, each generated when it is first looked up."""
+
+    def __init__(self, define: Callable[[str], _Definition]) -> None:
+        super().__init__()
+        self._define = define
+
+    def __missing__(self, name: str) -> _Definition:
+        definition = self[name] = self._define(name)
+        return definition
+
+
 class _Store(Typestore):
     """A type store that loads missing definitions, and generates only the code that is used: a tenth of it."""
 
     def __init__(self) -> None:
         """The definitions of Jazzy, with ``char`` as what it is in ROS 2, and in its type hashes: ``uint8``."""
         super().__init__(import_module(_JAZZY))
+        #: The code of a type, which the code of others calls at every message.
+        self.get_msgdef = _Definitions(self.define).__getitem__  # type: ignore[method-assign, assignment]
         for name, (constants, fields) in self.fielddefs.items():
             self.fielddefs[name] = (constants, [(field, _char_as_uint8(kind)) for field, kind in fields])
 
@@ -186,17 +200,13 @@ class _Store(Typestore):
                 if isinstance(inner, str):
                     self.need(inner)
 
-    def get_msgdef(self, typename: str) -> Any:
-        """The generated code of a type."""
-        cache: dict[str, Any] = self.cache
-        definition = cache.get(typename)
-        if definition is None:
-            self.need(typename)
-            fields = [(normalize_fieldname(name), kind) for name, kind in self.fielddefs[typename][1]]
-            getsize, size = generate_getsize_cdr(fields, self)
-            write, read = generate_serialize_cdr(fields, self, "le"), generate_deserialize_cdr(fields, self, "le")
-            definition = cache[typename] = _Definition(fields, self.types[typename], size, getsize, write, read)
-        return definition
+    def define(self, typename: str) -> _Definition:
+        """Generate the code of a type."""
+        self.need(typename)
+        fields = [(normalize_fieldname(name), kind) for name, kind in self.fielddefs[typename][1]]
+        getsize, size = generate_getsize_cdr(fields, self)
+        write, read = generate_serialize_cdr(fields, self, "le"), generate_deserialize_cdr(fields, self, "le")
+        return _Definition(fields, self.types[typename], size, getsize, write, read)
 
 
 def _described(name: str, node: Any, detail: Any) -> Field:

@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike
 
 from vds_gz.study.identify.axes import Reached, steepest
 from vds_gz.study.identify.estimates import Estimate
-from vds_gz.study.identify.signals import Series
 from vds_gz.study.recording import Actuator, Array
+from vds_gz.study.signals import Series
 
 #: Whether numbers can be fitted at all: that needs numba. Maxima are found without.
 CAN_FIT = find_spec("numba") is not None
 if CAN_FIT:  # at once, so that a package that the fit lacks is missed before anything is recorded
-    from vds_gz.study.identify.fitting.actuator import fit_actuator
+    from vds_gz.study.identify.actuator import fit_actuator
 
 #: Of a longer recording, the part of this length is looked at in which the reference moves most [s]; commands may take
 #: so long to act.

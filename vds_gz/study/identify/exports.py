@@ -9,8 +9,8 @@ from vds_gz.parameters.declaration import ParameterGroup, describe
 from vds_gz.parameters.override import Override
 from vds_gz.study.identify.axes import NAMES
 from vds_gz.study.identify.estimates import Estimate
-from vds_gz.study.identify.fitting.reach import reached
-from vds_gz.study.identify.forward.unknowns import NO_LIMIT, actuations, value_of
+from vds_gz.study.identify.problem.parameters import NO_LIMIT, actuations, value_of
+from vds_gz.study.identify.reach import reached
 from vds_gz.study.identify.results import VehicleFit
 
 Numbers = dict[str, Estimate | None]
@@ -22,6 +22,7 @@ MPPI_STEP = 0.05
 MPPI_LIMITS = {"v_x": "ax_max", "v_y": "ay_max", "yaw_rate": "az_max", "steering": "az_max"}
 
 #: Remarks in a parameter file on what has no interval.
+NOT_NEEDED = "improves no prediction"
 NOT_MET, STANDSTILL, BEST = "unlimited: not met", "by what it did at standstill", "as it explains the recording best"
 
 
@@ -34,19 +35,29 @@ def overrides(fit: VehicleFit, base: ParameterGroup) -> Iterator[Override]:
     """
     group = f"model_params.{fit.model}"
     stops = {one.value for axis, one in actuations(base).items() if axis == "steering"}
+    body = {
+        name
+        for axis in ("body", "turn")
+        if axis in actuations(base)
+        for name in actuations(base)[axis].named().values()
+    }
     for name, number in fit.numbers.items():
         if number is not None:
             yield number.override(f"{group}.{name}")
-        elif name in fit.reached and name not in stops:  # one that was not met is still the one that was given
-            value = value_of(fit.parameters, name)
+            continue
+        value, before = value_of(fit.parameters, name), value_of(base, name)
+        kept = name in stops or name in body
+        if name in fit.reached and (not kept or value != before):
             remark = BEST if 0.0 < value < NO_LIMIT else f"{NOT_MET}; {fit.reached[name]:.3g} was reached"
             yield Override(f"{group}.{name}", value, remark)
+        elif name not in fit.reached and value != before:
+            yield Override(f"{group}.{name}", value, NOT_NEEDED if value in (0.0, 1.0) else BEST)
     for axis in fit.axes:
         if axis.centred is not None:
             yield Override(f"{group}.center_at_standstill", axis.centred, STANDSTILL)
-    before = {one.name: one.default for one in describe(base)} | {"center_at_standstill": None}
+    defaults = {one.name: one.default for one in describe(base)} | {"center_at_standstill": None}
     for one in describe(fit.parameters):
-        if one.name not in fit.numbers and before.get(one.name) not in (None, one.default):
+        if one.name not in fit.numbers and defaults.get(one.name) not in (None, one.default):
             yield Override(f"{group}.{one.name}", one.default, BEST)
 
 

@@ -1,29 +1,28 @@
-"""A vehicle from recordings: one maximum-likelihood fit for all its actuators, sensors and, on request, geometry.
+"""A vehicle from recordings: problem, selection of terms, fit, intervals, report.
 
-The forward model is the vehicle's own step, driven by the recorded commands at their times. A search over many
-candidates says where to begin; of the limits those are kept that explain enough; all data give the numbers and their
-intervals; and a fit without the last part of each recording says how well the model predicts.
+The forward model is the vehicle's own step, driven by the recorded commands at their times. Terms enter where they
+predict parts that were left out; all data give the numbers and their intervals; and a fit without the last part of each
+recording says how well the vehicle predicts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from vds_gz.errors import MAPPING, NUMBER, ArgumentError, Kind, takes
 from vds_gz.parameters.intervals import Interval
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.study.identify.causes.causes import checked, turning_against_steering
-from vds_gz.study.identify.fitting.fitting import fit_all
-from vds_gz.study.identify.fitting.holdout import held_out_scores
-from vds_gz.study.identify.fitting.nothing import nothing_found
-from vds_gz.study.identify.fitting.outcome import vehicle_fit
-from vds_gz.study.identify.fitting.redraws import check_count, redrawn
-from vds_gz.study.identify.forward.pieces import pieces_of
-from vds_gz.study.identify.forward.setup import check_numbers, nothing_moves, set_up
+from vds_gz.study.identify.estimation import fit_all, predictions
+from vds_gz.study.identify.outcome import nothing_found, vehicle_fit
+from vds_gz.study.identify.problem.setup import check_numbers, nothing_moves, set_up
 from vds_gz.study.identify.results import VehicleFit
-from vds_gz.study.identify.signals import SignalError, Signals
 from vds_gz.study.reading.wheel_radius import wheels_disagree
+from vds_gz.study.signals import SignalError, Signals
+
+#: Findings that are given, the worst first.
+MOST_FINDINGS = 6
 
 
 @takes(
@@ -33,8 +32,6 @@ from vds_gz.study.reading.wheel_radius import wheels_disagree
     fit=Kind("a list of names", (list, tuple, set, frozenset)),
     priors=MAPPING.or_none,
     hold_out=NUMBER,
-    bootstrap=NUMBER,
-    seed=NUMBER,
 )
 def identify(
     signals: Signals | Sequence[Signals],
@@ -44,8 +41,7 @@ def identify(
     fit: Collection[str] = (),
     priors: Mapping[str, Interval] | None = None,
     hold_out: float = 0.2,
-    bootstrap: int = 0,
-    seed: int = 0,
+    advance: Callable[[str], object] = lambda words: None,
 ) -> VehicleFit:
     """Find the numbers of a vehicle in recordings of it.
 
@@ -58,18 +54,16 @@ def identify(
         priors: Known intervals of parameters by dotted names, as :func:`~vds_gz.parameters.intervals.read_intervals`
             gives them below ``model_params.<model>.``.
         hold_out: The last part of each recording that a fit for the score does without, less than 1; 0: no score.
-        bootstrap: So many fits to redrawn noise check the intervals; 0: none, else at least 20.
-        seed: Of the candidates that are searched, and of the noise that is redrawn.
+        advance: Called with what is being done.
 
     Returns:
         What was found; as a sequence, its axes.
 
     Raises:
         SignalError: Nothing was both commanded and measured, or a number is not finite.
-        ArgumentError: A name in ``fit`` is no parameter of the vehicle, ``bootstrap`` is too small, ``hold_out`` is no
-            part, or ``wheel_base`` is given though the recording shows a vehicle without one.
+        ArgumentError: A name in ``fit`` is no parameter of the vehicle, ``hold_out`` is no part, or ``wheel_base`` is
+            given though the recording shows a vehicle without one.
     """
-    check_count(bootstrap)
     if not 0.0 <= hold_out < 1.0:
         raise ArgumentError(f"hold_out is {hold_out}; it must be at least 0 (no score) and less than 1")
     recordings = _checked([signals] if isinstance(signals, Signals) else signals)
@@ -77,21 +71,14 @@ def identify(
     notes = _notes(setup.recordings)
     if nothing_moves(setup):
         return replace(nothing_found(setup), notes=notes)
-    pieces = pieces_of(setup.recordings, setup.channels, 1.0 / setup.step_rate)
-    found = fit_all(setup, pieces, seed=seed)
-    scores = {}
-    if hold_out > 0.0:
-        scores = held_out_scores(found.setup, pieces, found.problem, found.solution, found.free, hold_out)
-    result = vehicle_fit(found, scores)
+    fit_of_all = fit_all(setup, advance)
+    scores = predictions(fit_of_all.setup, hold_out, advance) if hold_out > 0.0 else ()
+    result = vehicle_fit(fit_of_all, scores)
     turning = _turning(result, recordings, given=vehicle is not None)
     fitted = {"tire_diameter", "wheel_gains", "all"} & set(fit)
     diameter = 0.0 if vehicle is None or fitted else getattr(vehicle.vehicle, "tire_diameter", 0.0)
     wheels = [text for one in recordings if diameter for text in wheels_disagree(one, 0.5 * diameter)]
-    result = replace(result, notes=notes, findings=(*result.findings, *turning, *wheels))
-    if not bootstrap:
-        return result
-    checked = redrawn(found.setup.family, found.problem, found.solution, found.free, count=bootstrap, seed=seed)
-    return replace(result, bootstrapped=checked)
+    return replace(result, notes=notes, findings=(*wheels, *result.findings, *turning)[:MOST_FINDINGS])
 
 
 def _checked(signals: Sequence[Signals]) -> list[Signals]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import overload
 
 from vds_gz.parameters.declaration import ParameterGroup
@@ -23,9 +23,7 @@ class Channel:
         quantity, unit: What it measures: a quantity of base_link, ``steering``, a wheel's speed, a pose ...
         source: The topic or the column.
         recording: Index of the recording.
-        noise: Scale of the noise, in the unit; that of Student's distribution. Where errors in time add to it, without
-            these.
-        nu: Its degrees of freedom; infinite is Gaussian.
+        noise: Standard deviation of what the model leaves, extreme samples clipped, in the unit.
         residual: Standard deviation of what the model leaves, without outliers.
         outliers: Samples that hardly count.
         correlation: Of successive residuals, -1 to 1.
@@ -41,7 +39,6 @@ class Channel:
     source: str
     recording: int
     noise: float
-    nu: float
     residual: float
     outliers: int
     correlation: float
@@ -55,6 +52,25 @@ class Channel:
 def title_of(name: str, recording: int, *, several: bool) -> str:
     """What distinguishes a channel from all others: its name, of several recordings with the number of its own."""
     return f"{name} ({recording + 1})" if several else name
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """How well what was learned of the first part of the recordings predicts one quantity in the rest.
+
+    Attributes:
+        quantity: One of :data:`~vds_gz.study.signals.QUANTITIES`.
+        rms: Root mean square of the errors, in its unit.
+        lag: The same of dead times and lags alone.
+        command: The same of the command as it is.
+        duration: Of the rest [s].
+    """
+
+    quantity: str
+    rms: float
+    lag: float
+    command: float
+    duration: float
 
 
 @dataclass(frozen=True)
@@ -71,11 +87,8 @@ class VehicleFit(Sequence[Axis]):
         reached: Of each limit that was not met, by name as in ``numbers``, the maximum that came up.
         channels: What was measured, beside the model.
         findings: Sentences for people.
-        held_out: By channel's title, root mean square of what a fit without the last part of the recording leaves
-            there, in units of the noise; about 1 where the model predicts.
+        predictions: How well what was learned of the first part predicts the rest; empty where none was held out.
         axes: The same by quantity.
-        bootstrapped: By name, what was found with the interval that fits to redrawn noise give it; empty where none
-            were made.
         notes: What was noticed of the recordings, and what of them was left out; of several with the number of each.
     """
 
@@ -86,10 +99,9 @@ class VehicleFit(Sequence[Axis]):
     reached: dict[str, float]
     channels: tuple[Channel, ...]
     findings: tuple[str, ...]
-    held_out: dict[str, float]
     axes: tuple[Axis, ...]
-    bootstrapped: Mapping[str, Estimate] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    predictions: tuple[Prediction, ...] = ()
 
     def title(self, channel: Channel) -> str:
         """What distinguishes a channel from all others."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from vds_gz.parameters.declaration import describe
 from vds_gz.study.identify.axes import LABELS, TIMES
 from vds_gz.study.identify.estimates import Estimate
-from vds_gz.study.identify.forward.unknowns import actuations
-from vds_gz.study.identify.results import Channel
+from vds_gz.study.identify.problem.parameters import actuations
+from vds_gz.study.identify.results import Channel, Prediction
+from vds_gz.study.signals import UNITS
 from vds_gz.vehicle.catalogue import models
 
 #: Where numbers stand that are of no actuator, and those that are no parameters.
@@ -109,19 +109,28 @@ def advice(numbers: Mapping[str, Estimate | None], words: Sequence[Named]) -> It
             yield f"{one.axis} {one.label} is known to +-{one.with_unit(half, 2)}{share} only; {MORE[one.kind]}"
 
 
-def noise_words(channel: Channel, held_out: float | None) -> str:
-    """What is known of a channel's noise, of its outliers, and how well it was predicted, if that is known."""
+def prediction_words(prediction: Prediction) -> str:
+    """How well a quantity is predicted, beside simpler explanations."""
+    name = {"v_x": "speed", "v_y": "lateral speed", "yaw_rate": "yaw rate"}.get(
+        prediction.quantity, prediction.quantity
+    )
+    unit = UNITS[prediction.quantity]
+    return (
+        f"{name}: {prediction.rms:.3g} {unit} rms on {prediction.duration:.0f} s held out (command as is "
+        f"{prediction.command:.3g}, dead time and lag alone {prediction.lag:.3g})"
+    )
+
+
+def noise_words(channel: Channel) -> str:
+    """What is known of a channel's noise and of its outliers."""
     if is_noiseless(channel):
         return f"no noise above {channel.noise:.1g} {channel.unit}"
-    tails = "Gaussian" if math.isinf(channel.nu) else f"Student's t, {channel.nu:.0f} degrees of freedom"
-    words = f"noise {channel.noise:.3g} {channel.unit} ({tails})"
+    words = f"noise {channel.noise:.3g} {channel.unit}"
     if channel.outliers:
         words += f", {channel.outliers} outliers"
-    if held_out is not None:
-        words += f"; held out {held_out:.2f} x noise"
     return words
 
 
 def is_noiseless(channel: Channel) -> bool:
-    """What is left is below the least noise that is assumed where there is none."""
-    return channel.residual < NOISELESS * channel.noise
+    """What is left is below the least noise that is assumed where there is none. Outliers raise the noise above it."""
+    return channel.residual < NOISELESS * channel.noise and not channel.outliers

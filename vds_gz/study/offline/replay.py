@@ -21,8 +21,8 @@ from vds_gz.configuration import make_vehicle
 from vds_gz.description.urdf_writer import urdf
 from vds_gz.geometry.se2 import Pose
 from vds_gz.interface.commands import CommandType, Values
+from vds_gz.interface.outputs import Snapshot
 from vds_gz.interface.reports import report_of
-from vds_gz.interface.snapshot import Snapshot
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.plant.in_world import WorldPlant, plant_in_world
 from vds_gz.sensing.estimate import StateEstimator

@@ -19,9 +19,9 @@ from vds_gz.bags.recorder import about
 from vds_gz.description.urdf_writer import urdf
 from vds_gz.interface import topics
 from vds_gz.interface.commands import GEAR_COMMAND, CommandType, Gear, command_types
-from vds_gz.interface.contacts import ContactsOutput
 from vds_gz.interface.outputs import Frames, Output, Outputs
 from vds_gz.interface.reports import report_outputs
+from vds_gz.interface.world_topics import ContactsOutput
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.ros.errors import UnknownTypeError
 from vds_gz.ros.graph import QoS, Severity
@@ -130,9 +130,8 @@ def _templates(writer: RowWriter, outputs: Iterable[Output]) -> Iterator[tuple[i
     """Channel and message of each topic, whose numbers are the next columns."""
     columns = count()
     for output in outputs:
-        message = output.message
-        numbers = [(place.offset, place.format, next(columns)) for place in message.numbers]
-        yield _channel(writer, output.topic), Template(bytes(message.data), message.stamps, numbers)
+        numbers = [(place.offset, place.format, next(columns)) for place in output.numbers]
+        yield _channel(writer, output.topic), Template(bytes(output.data), output.stamps, numbers)
 
 
 class _Contacts:

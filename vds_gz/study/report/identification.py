@@ -11,9 +11,8 @@ from vds_gz.parameters.intervals import INTERVAL
 from vds_gz.study.identify.axes import LIMITS
 from vds_gz.study.identify.estimates import Estimate
 from vds_gz.study.identify.exports import autoware, nav2
-from vds_gz.study.identify.journal import statistics_of
 from vds_gz.study.identify.results import Channel, VehicleFit
-from vds_gz.study.identify.words import advice, named, noise_words
+from vds_gz.study.identify.words import advice, named, noise_words, prediction_words
 from vds_gz.study.report.html import Page
 from vds_gz.study.report.plain import finite
 from vds_gz.study.report.residuals import channels_figure
@@ -21,6 +20,9 @@ from vds_gz.study.report.style import png
 from vds_gz.study.signals import QUANTITIES
 
 HEAD = ("axis", "number", "value", f"interval ({INTERVAL})")
+
+#: What report.json says of each channel.
+STATISTICS = ("name", "quantity", "unit", "source", "recording", "noise", "residual", "outliers", "correlation")
 
 Rows = Iterator[tuple[str, ...]]
 
@@ -47,9 +49,7 @@ def fit_rows(fit: VehicleFit) -> Rows:
     for one in named(fit.model, list(fit.numbers), list(fit.calibrations)):
         number = estimates[one.name]
         if number is not None:
-            redrawn = fit.bootstrapped.get(one.name)
-            interval = f"{number.interval}; redrawn {redrawn.interval}" if redrawn else number.interval
-            yield one.axis, one.label, one.estimate(number), interval
+            yield one.axis, one.label, one.estimate(number), number.interval
         elif one.name in fit.reached:
             yield one.axis, one.label, "not excited", f"reached {one.with_unit(fit.reached[one.name], 3)}"
         else:
@@ -57,14 +57,14 @@ def fit_rows(fit: VehicleFit) -> Rows:
     for channel in fit.channels:
         left = f"{channel.residual:.4g} {channel.unit}"
         title = fit.title(channel)
-        yield "residual", title, left, noise_words(channel, fit.held_out.get(title))
+        yield "residual", title, left, noise_words(channel)
 
 
 def write_report(folder: Path, log: str, fit: VehicleFit) -> None:
     """Write report.html, report.json, identified.png and, of further recordings and channels, further pictures."""
     write_json(folder, log, fit.notes, _content(fit))
     page = Page(report_title(log))
-    for note in (*fit.notes, *fit.findings):
+    for note in (*map(prediction_words, fit.predictions), *fit.notes, *fit.findings):
         page.text(note)
     for name, (what, channels) in _pictures(fit).items():
         picture = png(channels_figure(channels, [fit.title(one) for one in channels]))
@@ -111,9 +111,8 @@ def _content(fit: VehicleFit) -> dict[str, object]:
         "model": fit.model,
         "numbers": plain(fit.numbers),
         "calibrations": plain(fit.calibrations),
-        "bootstrapped": plain(fit.bootstrapped),
         "reached": fit.reached,
-        "channels": [finite(statistics_of(one)) for one in fit.channels],
-        "held_out": finite(fit.held_out),
+        "channels": [finite({name: getattr(one, name) for name in STATISTICS}) for one in fit.channels],
+        "predictions": [finite(dataclasses.asdict(one)) for one in fit.predictions],
         "findings": list(fit.findings),
     }

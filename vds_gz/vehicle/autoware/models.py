@@ -332,35 +332,58 @@ def resize(c: AutowareCoefficients, s: AutowareState) -> None:
         memory.times, memory.first, memory.count = fresh.times, 0, 0
 
 
+IDEAL_STEER_VEL = model("ideal_steer_vel", parameters.IdealSteerVelParameters, ideal_speed, ideal_angle)
+IDEAL_STEER_ACC = model("ideal_steer_acc", parameters.IdealSteerAccParameters, ideal_acceleration, ideal_angle)
+IDEAL_STEER_ACC_GEARED = model(
+    "ideal_steer_acc_geared", parameters.IdealSteerAccGearedParameters, ideal_acceleration, ideal_angle, NO_FALL
+)
+DELAY_STEER_VEL = model("delay_steer_vel", parameters.DelaySteerVelParameters, lagging_speed, lagging_angle_with_band)
+DELAY_STEER_ACC = model(
+    "delay_steer_acc", parameters.DelaySteerAccParameters, lagging_acceleration, lagging_scaled_angle
+)
+DELAY_STEER_ACC_GEARED = model(
+    "delay_steer_acc_geared",
+    parameters.DelaySteerAccGearedParameters,
+    lagging_acceleration,
+    lagging_scaled_angle,
+    NO_FALL,
+)
+DELAY_STEER_ACC_GEARED_WO_FALL_GUARD = model(
+    "delay_steer_acc_geared_wo_fall_guard",
+    parameters.DelaySteerAccGearedWoFallGuardParameters,
+    rolling_acceleration,
+    lagging_scaled_angle,
+    ROLLING,
+)
+DELAY_STEER_MAP_ACC_GEARED = model(
+    "delay_steer_map_acc_geared",
+    parameters.DelaySteerMapAccGearedParameters,
+    mapped_acceleration,
+    lagging_angle,
+    NO_FALL,
+)
+ACTUATION_CMD = model("actuation_cmd", parameters.ActuationCmdParameters, pedal_maps, lagging_unlimited_angle, NO_FALL)
+ACTUATION_CMD_STEER_MAP = model(
+    "actuation_cmd_steer_map", parameters.ActuationCmdSteerMapParameters, pedal_maps, mapped_rate, NO_FALL
+)
+ACTUATION_CMD_VGR = model(
+    "actuation_cmd_vgr", parameters.ActuationCmdVgrParameters, pedal_maps, variable_ratio, NO_FALL
+)
+ACTUATION_CMD_MECHANICAL = model(
+    "actuation_cmd_mechanical", parameters.ActuationCmdMechanicalParameters, pedal_maps, mechanism, NO_FALL
+)
+
 AUTOWARE_MODELS: tuple[AnyModel, ...] = (
-    model("ideal_steer_vel", parameters.IdealSteerVelParameters, ideal_speed, ideal_angle),
-    model("ideal_steer_acc", parameters.IdealSteerAccParameters, ideal_acceleration, ideal_angle),
-    model("ideal_steer_acc_geared", parameters.IdealSteerAccGearedParameters, ideal_acceleration, ideal_angle, NO_FALL),
-    model("delay_steer_vel", parameters.DelaySteerVelParameters, lagging_speed, lagging_angle_with_band),
-    model("delay_steer_acc", parameters.DelaySteerAccParameters, lagging_acceleration, lagging_scaled_angle),
-    model(
-        "delay_steer_acc_geared",
-        parameters.DelaySteerAccGearedParameters,
-        lagging_acceleration,
-        lagging_scaled_angle,
-        NO_FALL,
-    ),
-    model(
-        "delay_steer_acc_geared_wo_fall_guard",
-        parameters.DelaySteerAccGearedWoFallGuardParameters,
-        rolling_acceleration,
-        lagging_scaled_angle,
-        ROLLING,
-    ),
-    model(
-        "delay_steer_map_acc_geared",
-        parameters.DelaySteerMapAccGearedParameters,
-        mapped_acceleration,
-        lagging_angle,
-        NO_FALL,
-    ),
-    model("actuation_cmd", parameters.ActuationCmdParameters, pedal_maps, lagging_unlimited_angle, NO_FALL),
-    model("actuation_cmd_steer_map", parameters.ActuationCmdSteerMapParameters, pedal_maps, mapped_rate, NO_FALL),
-    model("actuation_cmd_vgr", parameters.ActuationCmdVgrParameters, pedal_maps, variable_ratio, NO_FALL),
-    model("actuation_cmd_mechanical", parameters.ActuationCmdMechanicalParameters, pedal_maps, mechanism, NO_FALL),
+    IDEAL_STEER_VEL,
+    IDEAL_STEER_ACC,
+    IDEAL_STEER_ACC_GEARED,
+    DELAY_STEER_VEL,
+    DELAY_STEER_ACC,
+    DELAY_STEER_ACC_GEARED,
+    DELAY_STEER_ACC_GEARED_WO_FALL_GUARD,
+    DELAY_STEER_MAP_ACC_GEARED,
+    ACTUATION_CMD,
+    ACTUATION_CMD_STEER_MAP,
+    ACTUATION_CMD_VGR,
+    ACTUATION_CMD_MECHANICAL,
 )

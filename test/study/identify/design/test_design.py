@@ -2,12 +2,11 @@
 
 import dataclasses
 import math
-from functools import partial
 
 import numpy as np
 import pytest
 from helpers.cramer_rao import bound
-from helpers.identified_vehicles import random_case
+from helpers.identified_vehicles import random_case, with_vehicle
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,11 +17,9 @@ from vds_gz.parameters.intervals import Interval
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.vehicles import DifferentialParameters
 from vds_gz.study.identify.design import search
-from vds_gz.study.identify.design.design import Design, commands_of, design
-from vds_gz.study.identify.design.information import Experiment, numbers_of
-from vds_gz.study.identify.design.windows import HOLD, any_cycle, any_window, changed_cycle, changed_window
+from vds_gz.study.identify.design.design import Design, Forecast, candidates_of, commands_of, design, terms_of
+from vds_gz.study.identify.design.search import HOLD, random_cycle, varied_cycle, varied_window
 from vds_gz.study.identify.estimates import TIME_RESOLUTION, WIDTH
-from vds_gz.vehicle.catalogue import models
 
 DURATION, RATE = 10.0, 50.0
 
@@ -31,7 +28,7 @@ DURATION, RATE = 10.0, 50.0
 def small():
     """A search of few candidates."""
     patch = pytest.MonkeyPatch()
-    for name, count in {"FIRST": 150, "ROUNDS": 2, "OTHERS": 60, "REFINEMENTS": 60}.items():
+    for name, count in {"DRAWN": 270, "REFINEMENTS": 60}.items():
         patch.setattr(search, name, count)
     yield
     patch.undo()
@@ -79,10 +76,10 @@ def test_the_log_is_more_informative_than_steps_of_the_same_length(run):
     assert max(by_own[name] for name in both) < 0.7 * max(by_steps[name] for name in both)
 
 
-def test_times_are_known_no_better_than_identify_finds_them(run):
+def test_dead_times_are_known_no_better_than_identify_finds_them(run):
     for one in run[1].expectations:
-        is_time = one.name.endswith(("dead_time", "time_constant"))
-        assert one.half == pytest.approx(math.hypot(one.part * one.scale, is_time * WIDTH * TIME_RESOLUTION))
+        resolution = one.name.endswith("dead_time") * WIDTH * TIME_RESOLUTION
+        assert one.half(one.part) == pytest.approx(math.hypot(one.part * one.scale, resolution))
 
 
 def test_a_log_stays_within_its_limits_has_its_length_and_ends_at_rest(run):
@@ -97,6 +94,12 @@ def test_a_log_stays_within_its_limits_has_its_length_and_ends_at_rest(run):
         assert course[-1] == 0.0
         assert not course[: int(0.5 * RATE)].any()
         assert course[int(0.5 * RATE) :].any()
+
+
+def test_a_log_of_one_command_per_second_has_its_length():
+    case = random_case("differential", 1)
+    log = design(case.parameters, limits(case), ackermann=False, duration=5.0, rate=1.0).log
+    assert log.times[-1] == pytest.approx(5.0)
 
 
 def test_equal_seeds_give_equal_logs_and_others_others():
@@ -127,45 +130,58 @@ def test_what_no_command_exceeds_is_not_determined():
     prior = NodeParameters(model="differential", model_params={"differential": group})
     reach = limits_of(prior, speed=1.0, yaw_rate=1.0)
     found = design(prior, reach, ackermann=False, duration=DURATION)
-    determined = {one.name for one in found.expectations if one.half is not None}
+    determined = {one.name for one in found.expectations if one.part is not None}
     assert determined == {"drive_actuators.dead_time", "drive_actuators.time_constant", "v_x gain", "yaw_rate gain"}
 
 
 # ---------------------------------------------------------------------- information
 
 
-def experiment(case, *, noise=1.0, rate=RATE, step_rate=1000.0, vehicles=1, intervals=None):
-    model = models()[case.parameters.model]
-    commanded = ("v_x", "steering") if case.ackermann else ("v_x", "yaw_rate")
-    numbers = numbers_of(model, case.vehicle, commanded, intervals or {}, vehicles=vehicles, seed=0)
-    return Experiment(numbers, {"v_x": noise, "yaw_rate": noise}, rate, step_rate)
+def forecast(case, *, noise=1.0, rate=RATE, step_rate=1000.0):
+    terms = terms_of(case.parameters, ("v_x", "steering") if case.ackermann else ("v_x", "yaw_rate"))
+    points = candidates_of(terms, {}, 1, 0)
+    return Forecast(case.parameters, tuple(terms), points, {"v_x": noise, "yaw_rate": noise}, rate, step_rate)
 
 
 def test_information_of_windows_adds_up_and_falls_with_the_noise():
     case = random_case("bicycle fs rd", 1)
     commands = commands_of(case.log(1, DURATION))
-    whole = experiment(case).information(commands)
-    parts = experiment(case).information(commands, windows=5)
+    whole = forecast(case).information(*commands)
+    parts = forecast(case).information(*commands, windows=5)
     assert whole.shape[0] == 1
     assert parts.shape[0] == 5
     assert parts.sum(axis=0) == pytest.approx(whole[0], rel=1e-9)
-    noisy = experiment(case, noise=10.0).information(commands)
+    noisy = forecast(case, noise=10.0).information(*commands)
     assert noisy == pytest.approx(whole / 100.0, rel=1e-9)
-    late = experiment(case).information(commands, windows=5, skipped=40)
+    late = forecast(case).information(*commands, windows=5, skipped=40)
     assert (np.diagonal(late, axis1=-2, axis2=-1) <= np.diagonal(parts, axis1=-2, axis2=-1) + 1e-12).all()
     assert late.sum() != pytest.approx(parts.sum())
+
+
+def test_vehicles_side_by_side_give_the_information_of_each_alone():
+    case = random_case("omni x", 1)
+    terms = terms_of(case.parameters, ("v_x", "v_y", "yaw_rate"))
+    points = candidates_of(terms, {}, 3, 0)
+    commands = commands_of(case.log(1, DURATION))
+    noise = {"v_x": 0.1, "v_y": 0.2, "yaw_rate": 0.3}
+    alone, together = (
+        [Forecast(case.parameters, tuple(terms), some, noise, RATE, 1000.0).information(*commands) for some in every]
+        for every in ([points[k : k + 1] for k in range(3)], [points])
+    )
+    assert np.concatenate(alone, axis=1) == pytest.approx(together[0], rel=1e-12)
 
 
 def test_vehicles_that_it_may_be_lie_within_what_is_known():
     case = random_case("differential", 1)
     known = {"drive_actuators.time_constant": Interval(0.4, 0.39, 0.42)}
-    numbers = experiment(case, vehicles=9, intervals=known).numbers
-    at = numbers.names.index("drive_actuators.time_constant")
-    assert numbers.points[0, at] == case.vehicle.drive_actuators.time_constant
-    assert (numbers.points[1:, at] >= 0.39).all()
-    assert (numbers.points[1:, at] <= 0.42).all()
-    dead = numbers.names.index("drive_actuators.dead_time")
-    ratio = numbers.points[1:, dead] / numbers.points[0, dead]
+    terms = terms_of(case.parameters, ("v_x", "yaw_rate"))
+    points = dict(zip((term.name for term in terms), candidates_of(terms, known, 9, 0).T, strict=True))
+    lag = points["drive_actuators.time_constant"]
+    assert lag[0] == case.vehicle.drive_actuators.time_constant
+    assert (lag[1:] >= 0.39).all()
+    assert (lag[1:] <= 0.42).all()
+    dead = points["drive_actuators.dead_time"]
+    ratio = dead[1:] / dead[0]
     assert ratio.min() < 0.8 < 1.2 < ratio.max()
     assert 0.7 <= ratio.min() <= ratio.max() <= 1.3
 
@@ -174,11 +190,12 @@ def test_vehicles_that_cannot_be_are_not_among_them():
     """A steering of 1.5 rad and a drive on the fixed axle: 30 % more would be beyond 90 degrees."""
     case = random_case("bicycle fs rd", 1)
     wide = dataclasses.replace(case.vehicle.steering_actuator, max_position=1.5)
-    vehicle = dataclasses.replace(case.vehicle, steering_actuator=wide)
-    numbers = numbers_of(models()["bicycle"], vehicle, ("v_x", "steering"), {}, vehicles=12, seed=0)
-    angles = [numbers.family.vehicle(point).steering_actuator.max_position for point in numbers.points]
-    assert max(angles) < math.pi / 2
-    assert len(set(angles)) > 6
+    prior = with_vehicle(case.parameters, dataclasses.replace(case.vehicle, steering_actuator=wide))
+    terms = terms_of(prior, ("v_x", "steering"))
+    points = dict(zip((term.name for term in terms), candidates_of(terms, {}, 12, 0).T, strict=True))
+    angles = np.exp(points["steering_actuator.max_position"])
+    assert max(angles) <= math.pi / 2
+    assert len(set(angles.round(9))) > 6
 
 
 # ---------------------------------------------------------------------- windows
@@ -187,9 +204,9 @@ def test_vehicles_that_cannot_be_are_not_among_them():
 @given(st.integers(0, 10**6))
 def test_cycles_are_within_the_limits_and_come_again(seed):
     random = np.random.default_rng(seed)
-    cycle = any_cycle(random)
+    cycle = random_cycle(random)
     for _ in range(4):
-        cycle = changed_cycle(random, cycle)
+        cycle = varied_cycle(random, cycle)
         assert (np.abs(cycle.levels) <= 1.0).all()
         assert ((cycle.holds >= HOLD[0]) & (cycle.holds <= HOLD[1])).all()
     middles = np.cumsum(cycle.holds) - 0.5 * cycle.holds
@@ -198,14 +215,15 @@ def test_cycles_are_within_the_limits_and_come_again(seed):
 
 
 @given(st.integers(0, 10**6))
-def test_a_window_like_another_differs_from_it(seed):
+def test_variations_of_a_window_command_something_else(seed):
+    """Not all of them: a level that is held all the time may be held for longer."""
     random = np.random.default_rng(seed)
-    window, other = any_window(random, 3), any_window(random, 3)
-    changed = changed_window(random, window, other)
+    window, other = (tuple(random_cycle(random) for _ in range(3)) for _ in range(2))
     times = np.arange(0.0, 3.0, 0.02)
-    courses = partial(map, lambda cycle: cycle.course(times).tolist())
-    assert len(changed) == 3
-    assert list(courses(changed)) != list(courses(window))
+    variations = [varied_window(random, window, other) for _ in range(20)]
+    assert {len(one) for one in variations} == {3}
+    courses = [np.concatenate([cycle.course(times) for cycle in one]).tolist() for one in (window, *variations)]
+    assert sum(one != courses[0] for one in courses[1:]) > 10
 
 
 # ---------------------------------------------------------------------- wrong use
@@ -239,5 +257,5 @@ def test_limits_within_which_nothing_moves_are_refused():
 
 def test_a_model_without_numbers_is_refused():
     case = random_case("ideal_steer_vel", 1)
-    with pytest.raises(ArgumentError, match="'ideal_steer_vel' has no actuators whose numbers could be found"):
+    with pytest.raises(ArgumentError, match="'ideal_steer_vel' has no actuators whose parameters could be identified"):
         designed(case)

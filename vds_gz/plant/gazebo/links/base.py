@@ -11,12 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from vds_gz.errors import VdsGzError
 from vds_gz.geometry.so3 import Quaternion, Vector
-
-
-class LinkError(VdsGzError, RuntimeError):
-    """A link is not available here, or a request to it failed. The message has the reason and what would be right."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 from typing import Any, NamedTuple
 
-from vds_gz.plant.gazebo.links.base import LinkError
+from vds_gz.plant.base import LinkError
 from vds_gz.plant.gazebo.links.world_services import TIMEOUT, Request, service_name
 
 

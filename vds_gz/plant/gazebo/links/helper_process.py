@@ -24,8 +24,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+from vds_gz.plant.base import LinkError
 from vds_gz.plant.gazebo.links import bindings
-from vds_gz.plant.gazebo.links.base import LinkError
 from vds_gz.plant.gazebo.links.world_services import Request, call_by_program
 
 #: Between two looks for worlds [s].

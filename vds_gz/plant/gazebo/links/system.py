@@ -8,8 +8,9 @@ from datetime import timedelta
 from typing import Any
 
 from vds_gz.geometry.so3 import Quaternion, Vector
+from vds_gz.plant.base import LinkError
 from vds_gz.plant.gazebo.links import bindings, world_services
-from vds_gz.plant.gazebo.links.base import Alive, Inbox, JointReadings, LinkError, Placement, Tick
+from vds_gz.plant.gazebo.links.base import Alive, Inbox, JointReadings, Placement, Tick
 from vds_gz.vehicle.model import Joint
 from vds_gz.vehicle.vehicle import NANOSECONDS
 

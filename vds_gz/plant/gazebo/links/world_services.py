@@ -7,7 +7,7 @@ import subprocess
 from typing import NamedTuple
 
 from vds_gz.geometry.so3 import Quaternion, Vector
-from vds_gz.plant.gazebo.links.base import LinkError
+from vds_gz.plant.base import LinkError
 
 #: How long Gazebo may take to respond [ms].
 TIMEOUT = 3000

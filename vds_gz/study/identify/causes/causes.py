@@ -16,7 +16,7 @@ import numpy as np
 from vds_gz.study.identify.causes.relations import AFTER_COMMAND, APART, NOT_TOGETHER, TOGETHER, rate, relation
 from vds_gz.study.identify.causes.times import check_times
 from vds_gz.study.identify.causes.wheels import wrong_wheels
-from vds_gz.study.identify.signals import POSES, QUANTITIES, UNITS, MeasuredChannel, Series, SignalError, Signals
+from vds_gz.study.signals import POSES, QUANTITIES, UNITS, MeasuredChannel, Series, SignalError, Signals
 
 #: A factor is that of a unit if it is as near as this, and two measurements agree if theirs is as near to 1.
 NEAR, AGREEING = 0.12, 0.2

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from vds_gz.study.identify.causes.relations import AFTER_COMMAND, FEWEST
-from vds_gz.study.identify.signals import Series, SignalError
+from vds_gz.study.signals import Series, SignalError
 
 #: How far ahead of the commands measurements are looked for, and in which steps [s].
 LEAD, LEAD_STEP = 1.0, 0.02

@@ -9,7 +9,7 @@ from types import MappingProxyType
 import numpy as np
 
 from vds_gz.study.identify.causes.relations import AFTER_COMMAND, APART, NOT_TOGETHER, TOGETHER, Relation, relation
-from vds_gz.study.identify.signals import MeasuredChannel, Series, Signals
+from vds_gz.study.signals import MeasuredChannel, Series, Signals
 
 #: No wheel is smaller or larger [m].
 SMALLEST, LARGEST = 0.015, 1.5

@@ -1,220 +1,200 @@
-"""The search for the most informative log within given limits.
+"""The search for the most informative commands within given limits.
 
-What counts is the worst known number: the criterion is the largest expected interval in parts of its number
-(standardized maximum variance: H. Dette, Designing experiments with respect to 'standardized' optimality criteria,
-J. R. Statist. Soc. B 59, 1997), made smooth by a norm of high order, in the mean of its logarithm over the vehicles
-that it may be (K. Chaloner and I. Verdinelli, Bayesian experimental design: a review, Statist. Sci. 10, 1995).
+The criterion is the largest relative interval of a parameter (standardized maximum variance: H. Dette, Designing
+experiments with respect to 'standardized' optimality criteria, J. R. Statist. Soc. B 59, 1997), smoothed by a norm of
+high order. Its logarithm is averaged over candidate vehicles (K. Chaloner and I. Verdinelli, Bayesian experimental
+design: a review, Statist. Sci. 10, 1995).
 
-Information of windows that follow each other adds up, nearly. So the best of very many windows are chosen by exchange
-(V. V. Fedorov, Theory of Optimal Experiments, 1972), others like them are tried, and the whole log is refined last.
+The information of successive windows nearly adds up. The search draws random windows, selects those that are most
+informative together by exchange (V. V. Fedorov, Theory of Optimal Experiments, 1972), and then refines the whole log.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vds_gz.study.identify.design.information import Commands, Experiment
-from vds_gz.study.identify.design.windows import Random, Window, any_window, changed_window
 from vds_gz.study.identify.estimates import CERTAIN, Array
 from vds_gz.study.progress import Advance
-from vds_gz.vehicle.command import CommandKind
-from vds_gz.vehicle.schedule import command_records
 
-#: Order of the norm over a vehicle's numbers.
+#: Shortest and longest time that a level is held [s], and smallest and largest jump, as a part of the maximum.
+HOLD, JUMP = (0.06, 2.5), (0.02, 2.0)
+
+#: Order of the norm over the parameters of a vehicle.
 ORDER = 8
 
-#: A log has so many windows, as far as these are neither shorter nor longer than this [s].
+#: Number of windows of a log, and the shortest and longest window [s].
 WINDOWS, SHORTEST, LONGEST = 12, 2.0, 6.0
 
-#: Each window is tried behind a part of itself so long, as a part of its length: what came before does not count.
+#: A window is simulated behind a part of itself, as a part of its length, which does not count.
 LEAD = 0.5
 
-#: Windows at first, and in each of so many rounds of others like those that were chosen; changes of the whole log.
-FIRST, ROUNDS, OTHERS, REFINEMENTS = 400, 6, 200, 400
+#: Number of windows that are drawn, how often each of those of a log is chosen, and number of changes of the whole log.
+DRAWN, EXCHANGES, REFINEMENTS = 1000, 3, 400
 
-#: So many seconds are simulated at once.
+#: Windows are simulated one behind the other, up to this duration at once [s].
 TOGETHER = 300.0
 
-#: Orders of the windows that are tried.
-ORDERS = 6
+Random: TypeAlias = np.random.Generator
+Mask: TypeAlias = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Space:
-    """What may be commanded.
+class Cycle:
+    """A periodic command of one quantity.
 
     Attributes:
-        kind: Of the commands.
-        fields: What of a command changes.
-        maxima: Of each, in its unit.
-        rate: Commands per second [Hz].
-        slew: Maximum change of each from one command to the next, in parts of the maximum.
+        levels: Successive levels, as parts of the maximum within +-1.
+        holds: How long each is held [s].
     """
 
-    kind: CommandKind
-    fields: tuple[str, ...]
-    maxima: Array
-    rate: float
-    slew: Array
+    levels: Array
+    holds: Array
 
-    def levels(self, windows: Sequence[Window], length: int) -> Array:
-        """What is commanded when each window holds for so many commands, in parts of the maxima; (commands, fields)."""
-        times = np.arange(length) / self.rate
-        levels = np.concatenate([np.stack([cycle.course(times) for cycle in one], axis=1) for one in windows])
-        return self.slewed(levels)
-
-    def slewed(self, levels: Array) -> Array:
-        """The same, no faster than it may change, from 0 on."""
-        for k, most in enumerate(self.slew.tolist()):
-            if most < 2.0:
-                now, course = 0.0, []
-                for level in levels[:, k].tolist():
-                    now += min(max(level - now, -most), most)
-                    course.append(now)
-                levels[:, k] = course
-        return levels
-
-    def ended(self, levels: Array) -> Array:
-        """The same, near enough to 0 at the end for 0 to follow."""
-        most = self.slew * np.arange(len(levels), 0, -1)[:, np.newaxis]
-        return np.clip(levels, -most, most)
-
-    def commands(self, levels: Array) -> Commands:
-        """Commands that have these levels."""
-        changes = np.concatenate([[True], (np.diff(levels, axis=0) != 0.0).any(axis=1)])
-        columns = (levels[changes] * self.maxima).T
-        records = command_records(kind=self.kind, **dict(zip(self.fields, columns, strict=True)))
-        return Commands(records, np.flatnonzero(changes) / self.rate, len(levels) / self.rate)
+    def course(self, times: Array) -> Array:
+        """The level at some times from the beginning of the window on [s]."""
+        ends = np.cumsum(self.holds)
+        course: Array = self.levels[np.searchsorted(ends, times % ends[-1], side="right").clip(max=len(ends) - 1)]
+        return course
 
 
-def window_length(duration: float) -> float:
-    """How long the windows of a log are [s]."""
-    return min(max(duration / WINDOWS, SHORTEST), LONGEST, duration)
+#: One cycle for each commanded quantity.
+Window: TypeAlias = tuple[Cycle, ...]
 
 
+def random_cycle(random: Random) -> Cycle:
+    """One to four levels. Small cycles show time constants, large ones limits, and quick ones dead times."""
+    count = int(random.choice([1, 2, 2, 2, 3, 4]))
+    base = random.uniform(-1.0, 1.0) if random.random() < 0.6 else float(random.choice([-1.0, 0.0, 1.0]))
+    offsets = random.uniform(-1.0, 1.0, count) if count > 2 else random.choice([-1.0, 1.0]) * np.arange(count)
+    jump, hold = (math.exp(random.uniform(*np.log(ends))) for ends in (JUMP, HOLD))
+    holds = hold * np.exp(random.normal(0.0, 0.4, count))
+    return Cycle(np.clip(base + jump * offsets, -1.0, 1.0), np.clip(holds, *HOLD))
+
+
+def varied_cycle(random: Random, cycle: Cycle) -> Cycle:
+    """A similar cycle; sometimes a new random one."""
+    kind, count, mean = random.random(), len(cycle.levels), cycle.levels.mean()
+    if kind < 0.15:
+        return random_cycle(random)
+    if kind < 0.5:
+        levels = mean + (cycle.levels - mean) * math.exp(random.normal(0.0, 0.3))
+    else:
+        levels = cycle.levels + (random.normal(0.0, 0.2) if kind < 0.7 else random.normal(0.0, 0.1, count))
+    holds = cycle.holds * np.exp(random.normal(0.0, 0.3, count if random.random() < 0.25 else 1))
+    return Cycle(np.clip(levels, -1.0, 1.0), np.clip(holds, *HOLD))
+
+
+def varied_window(random: Random, window: Window, other: Window) -> Window:
+    """A similar window, sometimes with the cycle of one quantity taken from another window."""
+    k = int(random.integers(len(window)))
+    mixed = window if random.random() < 0.8 else (*window[:k], other[k], *window[k + 1 :])
+    return tuple(varied_cycle(random, one) if j == k or random.random() < 0.3 else one for j, one in enumerate(mixed))
+
+
+@dataclass(frozen=True)
 class Search:
-    """The search within a space of commands."""
+    """A search for the most informative commands.
 
-    def __init__(self, experiment: Experiment, space: Space, duration: float, random: Random, advance: Advance) -> None:
-        """Prepare.
+    Attributes:
+        information: Fisher information, (windows, vehicles, unknowns, unknowns), from levels, (commands, quantities),
+            the number of windows of equal length, and how many commands at the beginning of each do not count.
+        intervals: Relative intervals of the parameters, (..., vehicles, parameters), from the information.
+        slew: Of each quantity the largest change from one command to the next, as a part of the maximum.
+        rate: Commands per second [Hz].
+        commands: Number of commands of the log.
+        random: Source of randomness.
+        advance: Receives the fraction of the work done since its last call.
+    """
 
-        Args:
-            experiment: Vehicles that are to be distinguished.
-            space: What may be commanded.
-            duration: Of the log [s].
-            random: Where chance comes from.
-            advance: Receives which further part of the work is done, 1 in all.
-        """
-        self._experiment, self._space, self._random, self._advance = experiment, space, random, advance
-        self._commands = max(1, round(duration * space.rate))
-        self._count = max(1, round(duration / window_length(duration)))
-        self._length = -(-self._commands // self._count)
-        self._determined: NDArray[np.bool_] = np.ones(
-            (len(experiment.numbers.points), len(experiment.numbers.values)), bool
-        )
-
-    @property
-    def _work(self) -> float:
-        """So many seconds are simulated in all."""
-        log, window = self._commands / self._space.rate, (1.0 + LEAD) * self._length / self._space.rate
-        return (FIRST + ROUNDS * OTHERS) * window + (ORDERS + self._refinements) * log
+    information: Callable[[Array, int, int], Array]
+    intervals: Callable[[Array], Array]
+    slew: Array
+    rate: float
+    commands: int
+    random: Random
+    advance: Advance
 
     @property
-    def _refinements(self) -> int:
-        """Long logs are refined as long as one of a minute."""
-        return max(20, round(REFINEMENTS * min(1.0, 60.0 * self._space.rate / self._commands)))
+    def windows(self) -> int:
+        """Number of windows of the log."""
+        duration = self.commands / self.rate
+        return max(1, round(duration / min(max(duration / WINDOWS, SHORTEST), LONGEST, duration)))
+
+    @property
+    def length(self) -> int:
+        """Number of commands of a window."""
+        return -(-self.commands // self.windows)
 
     def best(self) -> Array:
-        """Levels of the best log that was found, of shape (commands, fields)."""
-        pool = self._chosen()
-        windows, found = pool, np.inf
-        for _ in range(ORDERS):
-            order = self._ordered(pool)
-            if (loss := self._loss_of(order)) < found:
-                windows, found = order, loss
-        for _ in range(self._refinements):
-            other = self._changed(windows)
-            if (loss := self._loss_of(other)) < found:
-                windows, found = other, loss
-        return self._levels(windows)
+        """The levels of the best log, (commands, quantities)."""
+        random = self.random
+        # A long log takes as much time as one of a minute.
+        refinements = max(20, round(REFINEMENTS * min(1.0, 60.0 * self.rate / self.commands)))
+        work = DRAWN * (int(LEAD * self.length) + self.length) + (1 + refinements) * self.commands
+        windows, determined = self._selected(work)
+        best, least = windows, math.inf
+        for _ in range(1 + refinements):
+            loss = float(self._loss(self.information(self._log(windows), 1, 0)[0], determined))
+            self.advance(self.commands / work)
+            if loss < least:
+                best, least = windows, loss
+            windows = list(best)
+            k, other = random.integers(len(best), size=2).tolist()
+            if random.random() < 0.2:
+                windows[k], windows[other] = best[other], best[k]
+            else:
+                windows[k] = varied_window(random, best[k], best[other])
+        return self._log(best)
 
-    def _levels(self, windows: Sequence[Window]) -> Array:
-        return self._space.ended(self._space.levels(windows, self._length)[: self._commands])
+    def _selected(self, work: int) -> tuple[list[Window], Mask]:
+        """The windows that are most informative together, and which parameters of each vehicle they determine."""
+        drawn = [tuple(random_cycle(self.random) for _ in self.slew) for _ in range(DRAWN)]
+        lead = int(LEAD * self.length)
+        length = lead + self.length
+        at_once = max(1, int(TOGETHER * self.rate / length))
+        parts = []
+        for first in range(0, DRAWN, at_once):
+            some = drawn[first : first + at_once]
+            parts.append(self.information(self._levels(some, length), len(some), lead))
+            self.advance(len(some) * length / work)
+        information = np.concatenate(parts)
+        determined = self.intervals(information.mean(axis=0) * self.windows) < CERTAIN
+        chosen: list[int] = []
+        total = np.zeros(information.shape[1:])
+        for k in range(EXCHANGES * self.windows):
+            if k >= self.windows:
+                total = total - information[chosen.pop(0)]
+            chosen.append(int(np.argmin(self._loss(total + information, determined))))
+            total = total + information[chosen[-1]]
+        return [drawn[k] for k in chosen], determined
 
-    def _loss_of(self, windows: Sequence[Window]) -> float:
-        """Of a whole log."""
-        commands = self._space.commands(self._levels(windows))
-        self._advance(commands.duration / self._work)
-        return float(self._loss(self._experiment.information(commands)[0]))
-
-    def _loss(self, information: Array) -> Array:
-        """Mean logarithm of the norm of the intervals; over the axes before the last three."""
-        intervals = np.where(self._determined, self._experiment.intervals(information), 0.0)
+    def _loss(self, information: Array, determined: Mask) -> Array:
+        """Mean logarithm of the norm of the intervals, over all axes but the last three."""
+        intervals = np.where(determined, self.intervals(information), 0.0)
         norms = np.sum(intervals**ORDER, axis=-1) + np.finfo(float).tiny
         loss: Array = np.log(norms).mean(axis=-1) / ORDER
         return loss
 
-    def _information(self, windows: Sequence[Window]) -> Array:
-        """Of each window by itself, behind a part of itself."""
-        lead = int(LEAD * self._length)
-        length = lead + self._length
-        together = max(1, int(TOGETHER * self._space.rate / length))
-        found = []
-        for first in range(0, len(windows), together):
-            some = windows[first : first + together]
-            commands = self._space.commands(self._space.levels(some, length))
-            skipped = round(lead / self._space.rate * self._experiment.rate)
-            found.append(self._experiment.information(commands, len(some), skipped))
-            self._advance(commands.duration / self._work)
-        return np.concatenate(found)
+    def _log(self, windows: Sequence[Window]) -> Array:
+        """The levels of a log that ends near enough to 0 for 0 to follow."""
+        levels = self._levels(windows, self.length)[: self.commands]
+        largest = self.slew * np.arange(len(levels), 0, -1)[:, np.newaxis]
+        return np.clip(levels, -largest, largest)
 
-    def _chosen(self) -> list[Window]:
-        """The windows that are most informative together, some of them maybe several times."""
-        random = self._random
-        pool = [any_window(random, len(self._space.fields)) for _ in range(FIRST)]
-        information = self._information(pool)
-        together = information.mean(axis=0) * self._count
-        self._determined = self._experiment.intervals(together) < CERTAIN
-        chosen: list[int] = []
-        total = np.zeros(information.shape[1:])
-        for _ in range(self._count):
-            chosen.append(int(np.argmin(self._loss(total + information))))
-            total = total + information[chosen[-1]]
-        for _ in range(ROUNDS):
-            pairs = random.integers(len(chosen), size=(OTHERS, 2)).tolist()
-            others = [changed_window(random, pool[chosen[one]], pool[chosen[other]]) for one, other in pairs]
-            kept = sorted(set(chosen))
-            information = np.concatenate([information[kept], self._information(others)])
-            pool, chosen = [*(pool[k] for k in kept), *others], [kept.index(k) for k in chosen]
-            for k, present in enumerate(chosen):
-                rest = total - information[present]
-                chosen[k] = int(np.argmin(self._loss(rest + information)))
-                total = rest + information[chosen[k]]
-        return [pool[k] for k in chosen]
-
-    def _ordered(self, windows: Sequence[Window]) -> list[Window]:
-        """The windows, each begun near to where the one before it ended, as chance wants."""
-        end = (self._length - 1) / self._space.rate
-        ends = np.array([[cycle.course(np.array([0.0, end])) for cycle in one] for one in windows])
-        weights = np.exp(self._random.normal(0.0, 0.5, ends.shape[1]))
-        left, order, now = list(range(len(windows))), [], np.zeros(ends.shape[1])
-        while left:
-            away = [float(np.max(np.abs(ends[k, :, 0] - now) * weights)) for k in left]
-            nearest = left.pop(int(np.argmin(away * np.exp(self._random.normal(0.0, 0.2, len(left))))))
-            order.append(windows[nearest])
-            now = ends[nearest, :, 1]
-        return order
-
-    def _changed(self, windows: Sequence[Window]) -> list[Window]:
-        """Another log: two windows in each other's place, or one that is much like it."""
-        random, changed = self._random, list(windows)
-        k, other = (int(n) for n in random.integers(len(windows), size=2))
-        if random.random() < 0.2:
-            changed[k], changed[other] = changed[other], changed[k]
-        else:
-            changed[k] = changed_window(random, changed[k], changed[other])
-        return changed
+    def _levels(self, windows: Sequence[Window], length: int) -> Array:
+        """The levels of windows of some number of commands each, changing no faster than allowed."""
+        times = np.arange(length) / self.rate
+        levels = np.concatenate([np.stack([cycle.course(times) for cycle in window], axis=1) for window in windows])
+        for k in np.flatnonzero(self.slew < 2.0):
+            level, course, largest = 0.0, [], float(self.slew[k])
+            for wanted in levels[:, k].tolist():
+                level += min(max(wanted - level, -largest), largest)
+                course.append(level)
+            levels[:, k] = course
+        return levels

@@ -1,1 +1,1 @@
-"""What the fit of pedals' maps is made of: the record on even times, its noise, the cells, the times, the intervals."""
+"""Identification of the maps of accelerator and brake."""

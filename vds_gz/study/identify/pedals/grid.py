@@ -1,4 +1,4 @@
-"""The keys of a map of pedals: speeds and positions, and how smooth a map between them is expected to be."""
+"""The grid of a map of pedals, and how long its positions of the pedals are held."""
 
 from __future__ import annotations
 
@@ -8,9 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from vds_gz.study.identify.estimates import Array
+from vds_gz.study.signals import Series
 
-#: A second difference of the map is expected to be within this [m/s^2]: from pedal to pedal, from speed to speed.
+#: Standard deviation of the map's second differences [m/s^2]: from pedal to pedal, from speed to speed.
 CURVATURE = 1.0, 0.5
+
+#: Standard deviation of an acceleration, which is next to no information [m/s^2].
+LIKELY = 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +34,10 @@ class Grid:
         """The row of no pedal."""
         return int(np.searchsorted(self.pedals, 0.0))
 
-    def thinned(self) -> Grid:
-        """The same with fewer cells."""
-        rows = np.concatenate((self.pedals[: self.none : 2], self.pedals[self.none :: 2], self.pedals[-1:]))
-        return Grid(np.unique(np.concatenate((self.speeds[::3], self.speeds[-1:]))), np.unique(rows))
-
-    def curvature(self) -> Array:
-        """Second differences along both directions over what is expected of them, (differences, cells)."""
+    def prior(self) -> Array:
+        """Second differences along both directions and the cells, in standard deviations, (differences, cells)."""
         places = np.arange(len(self.pedals) * len(self.speeds)).reshape(self.shape)
-        rows = [np.zeros((0, places.size))]
+        rows = [np.eye(places.size) / LIKELY]
         for keys, lines, expected in zip((self.pedals, self.speeds), (places, places.T), CURVATURE, strict=True):
             for i in range(1, len(keys) - 1):
                 before, after = keys[i] - keys[i - 1], keys[i + 1] - keys[i]
@@ -55,5 +54,32 @@ def covering(keys: Sequence[float], maximum: float) -> Array:
 
 
 def shares_of(values: Array, keys: Array) -> Array:
-    """How much each key counts in a linear interpolation: (values, keys)."""
+    """Weight of each key in a linear interpolation, (values, keys)."""
     return np.column_stack([np.interp(values, keys, row) for row in np.eye(len(keys))])
+
+
+class HeldPedal:
+    """A pedal that holds each position until the next is commanded: the time at each position of a grid."""
+
+    def __init__(self, pedal: Series, keys: Array) -> None:
+        changed = np.concatenate(([True], np.diff(pedal.value) != 0.0))
+        value = np.clip(pedal.value[changed], 0.0, keys[-1])
+        self._edges = np.concatenate(([pedal.time[0] - 1e3], pedal.time[changed][1:], [pedal.time[-1] + 1e3]))
+        shares = np.column_stack((shares_of(value, keys), value > 0.0))
+        shares[value <= 0.0] = 0.0  # what holds without a pedal is the caller's to add
+        steps = shares * np.diff(self._edges)[:, np.newaxis]
+        sums = np.concatenate((np.zeros((1, shares.shape[1])), np.cumsum(steps, axis=0)))
+        self._integral: Array = sums.astype(float)
+
+    def mean(self, times: Array, interval: float) -> tuple[Array, Array]:
+        """Mean weight of each position in the intervals that begin at some times, and the part it was pressed."""
+        begin, end = (interpolated(self._edges, self._integral, at) for at in (times, times + interval))
+        means = (end - begin) / interval
+        return means[:, :-1], means[:, -1]
+
+
+def interpolated(x: Array, rows: Array, at: Array) -> Array:
+    """Rows that belong to ``x``, interpolated."""
+    place = np.clip(np.searchsorted(x, at, side="right") - 1, 0, len(x) - 2)
+    share = ((at - x[place]) / (x[place + 1] - x[place]))[:, np.newaxis]
+    return np.asarray(rows[place] + (rows[place + 1] - rows[place]) * share)

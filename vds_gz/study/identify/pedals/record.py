@@ -1,22 +1,34 @@
-"""A recording on even times: which cells of the map act when, and what they add to the speed."""
+"""A recording at even times: which cells of the map act when, and what they contribute to the speed.
+
+Drives are cut into pieces, each with its own initial speed, so that slopes and drift do not accumulate.
+"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
-from scipy.ndimage import uniform_filter1d
+from numpy.typing import NDArray
+from scipy.ndimage import median_filter, uniform_filter1d
 from scipy.signal import lfilter
 
 from vds_gz.study.identify.estimates import Array, noise
-from vds_gz.study.identify.pedals.grid import Grid, shares_of
-from vds_gz.study.identify.pedals.held import HeldPedal
-from vds_gz.study.identify.pedals.pieces import INTERVAL, STANDING, Pieces, pieces_of
-from vds_gz.study.identify.pedals.speeds import Bins, SpeedNoise, binned, median_speed, noise_of
-from vds_gz.study.identify.signals import Series, SignalError
+from vds_gz.study.identify.pedals.grid import Grid, HeldPedal, shares_of
+from vds_gz.study.signals import Series, SignalError
+
+Indices = NDArray[np.intp]
+Mask = NDArray[np.bool_]
+
+#: The motion is integrated in steps of this length, in which the pedals act with their mean [s].
+INTERVAL = 0.02
+
+#: Below this speed the car may stand, and what holds it is not in the maps [m/s].
+STANDING = 0.15
+
+#: Maximum length of a piece [s], least length of a drive [s].
+PIECE, DRIVE = 8.0, 1.0
 
 #: Pedals and speeds must overlap by this [s].
 LEAST_TIME = 2.0
@@ -24,127 +36,124 @@ LEAST_TIME = 2.0
 #: Speeds are smoothed over this time before maps are read at them [s].
 SMOOTHING = 0.3
 
+#: Even times that are smoothed over.
+_WIDTH = max(1, round(SMOOTHING / INTERVAL))
 
-@dataclass(frozen=True)
-class Record:
-    """A recording with what is known of its speed so far.
+
+class Contributions(NamedTuple):
+    """Contributions to the speed at the even times since the begin of a piece.
 
     Attributes:
-        accel, brake, speed: As commanded and measured.
-        grid: Of the maps.
-        coasts: With no pedal the car does what its row says; else it keeps its speed.
-        time: Even times.
-        driven: The speed at them, at which the maps are read.
-        noise: Of the measured speed.
-        bins: The measured speed.
+        cells: Of a unit of acceleration in each cell [s], (times, cells).
+        launch: Of a unit of acceleration at the begin of a drive [s], (times,).
+        presence: Weight of each cell in the acceleration that is aimed at, (times, cells).
     """
 
-    accel: Series
-    brake: Series
-    speed: Series
-    grid: Grid
-    coasts: bool
-    time: Array
-    driven: Array
-    noise: SpeedNoise
-    bins: Bins
+    cells: Array
+    launch: Array
+    presence: Array
 
-    @cached_property
-    def held(self) -> tuple[HeldPedal, HeldPedal]:
-        """Accelerator and brake."""
-        none = self.grid.none
-        return (
-            HeldPedal(self.accel, self.grid.pedals[none:]),
-            HeldPedal(self.brake, -self.grid.pedals[: none + 1][::-1]),
-        )
 
-    @cached_property
-    def smooth(self) -> Array:
-        """The speed at which the maps are read."""
-        return np.asarray(uniform_filter1d(self.driven, _WIDTH, mode="nearest"))
+class Record:
+    """A recording.
 
-    @cached_property
-    def at_speed(self) -> Array:
-        """How much each column counts at each time."""
-        return shares_of(np.clip(self.smooth, 0.0, self.grid.speeds[-1]), self.grid.speeds)
+    Attributes:
+        speed: As measured.
+        grid: Of the maps.
+        time: Even times [s].
+        median: Medians of the measured speed at its samples [m/s].
+        piece: Piece of each even time, -1 where the car stands.
+    """
 
-    @cached_property
-    def pieces(self) -> Pieces:
-        """Where the car drives."""
-        level = max(noise(self.bins.value), 1e-3 * float(np.ptp(self.driven)))
-        return pieces_of(self.smooth > STANDING + 2.0 * level / math.sqrt(_WIDTH))
+    def __init__(self, accel: Series, brake: Series, speed: Series, grid: Grid, *, coasts: bool) -> None:
+        """Arguments are those of :func:`vds_gz.study.identify.pedals.fit.fit_pedals`.
 
-    def shares(self, times: Array) -> tuple[Array, Array]:
-        """In every interval of time: the mean share of each row, and the part in which the brake acts."""
-        (accel, accel_part), (brake, brake_part) = (
-            pedal.mean(self.time - delay, INTERVAL) for pedal, delay in zip(self.held, times[::2], strict=True)
-        )
-        brake = brake * (1.0 - accel_part)[:, None]
-        rows = np.column_stack((brake[:, :0:-1], accel))
-        none = self.grid.none
-        rows[:, none] += brake[:, 0]
-        if self.coasts:
-            rows[:, none] += (1.0 - accel_part) * (1.0 - brake_part)
-        return rows, brake_part * (1.0 - accel_part)
-
-    def motions(self, times: Array) -> tuple[Array, Array, Array]:
-        """What each cell's unit of acceleration adds to the speed since the piece's begin, at the even times.
-
-        Returns:
-            That, (times, cells); what a unit of acceleration at the begin of a drive adds, (times,); and how much of
-            each cell was acting, (times, cells).
+        Raises:
+            SignalError: Pedals and speeds hardly overlap, or the car hardly drives.
         """
-        rows, braking = self.shares(times)
-        presence = (rows[:, :, None] * self.at_speed[:, None, :]).reshape(len(self.time), -1)
+        first, last = min(accel.time[0], brake.time[0]), max(accel.time[-1], brake.time[-1])
+        self.time = np.arange(max(speed.time[0], first), speed.time[-1], INTERVAL)
+        if len(self.time) * INTERVAL < LEAST_TIME or last <= speed.time[0]:
+            raise SignalError(
+                f"pedals were commanded from {first:.2f} to {last:.2f} s, speeds were measured from "
+                f"{speed.time[0]:.2f} to {speed.time[-1]:.2f} s; they must overlap by {LEAST_TIME:g} s at least. Are "
+                "the clocks the same?"
+            )
+        self.speed, self.grid, self._coasts = speed, grid, coasts
+        self.median = median_speed(speed)
+        self._accel = HeldPedal(accel, grid.pedals[grid.none :])
+        self._brake = HeldPedal(brake, -grid.pedals[: grid.none + 1][::-1])
+        smooth = _smooth(np.interp(self.time, speed.time, self.median))
+        level = max(noise(self.median), 1e-3 * float(np.ptp(self.median)))
+        self.piece, self._launched = _pieces(smooth > STANDING + 2.0 * level)
+        begins = np.diff(self.piece, prepend=-2) != 0
+        self._begin = np.maximum.accumulate(np.where(begins, np.arange(len(self.time)), 0))
+
+    def piece_at(self, times: Array) -> Indices:
+        """The piece that both even times around each of some times are in; -1 for none."""
+        place = np.searchsorted(self.time, times) - 1
+        inside = (place >= 0) & (place < len(self.time) - 1)
+        place = np.clip(place, 0, len(self.time) - 2)
+        return np.where(inside & (self.piece[place] == self.piece[place + 1]), self.piece[place], -1)
+
+    def at_speed(self, driven: Array) -> Array:
+        """Weight of each column in the interval after each even time, for the speeds at these times."""
+        smooth = _smooth(driven)
+        middle = 0.5 * (smooth + np.append(smooth[1:], smooth[-1]))
+        return shares_of(np.clip(middle, 0.0, self.grid.speeds[-1]), self.grid.speeds)
+
+    def contributions(self, times: Array, at_speed: Array) -> Contributions:
+        """What each cell contributes to the speed, for dead times and time constants [s] of accelerator and brake."""
+        rows, braking = self._rows(times)
+        presence = (rows[:, :, np.newaxis] * at_speed[:, np.newaxis, :]).reshape(len(self.time), -1)
         lag = np.maximum(np.where(braking > 0.5, times[3], times[1]), 1e-3)
         kept = np.exp(-INTERVAL / lag)
         # With a constant target: the acceleration's distance from it decays, and the speed gains the area below.
         area = lag * (1.0 - kept)
-        gained = presence * INTERVAL + (_lagged(presence, kept) - presence) * area[:, None]
-        passed = _sums(INTERVAL / lag)
-        begin, launched = self.pieces.begin, self.pieces.launched
-        launch = _sums(launched * np.exp(passed[begin] - passed) * area)
+        gained = presence * INTERVAL + (_lagged(presence, kept) - presence) * area[:, np.newaxis]
+        passed, begin = _sums(INTERVAL / lag), self._begin
+        launch = _sums(self._launched[begin] * np.exp(passed[begin] - passed) * area)
         speeds = _sums(gained)
-        return speeds - speeds[begin], launch - launch[begin], presence
+        return Contributions(speeds - speeds[begin], launch - launch[begin], presence)
+
+    def _rows(self, times: Array) -> tuple[Array, Array]:
+        """Mean weight of each row in each interval of time, and the part of it in which the brake acts."""
+        accel, pressed = self._accel.mean(self.time - times[0], INTERVAL)
+        brake, braking = self._brake.mean(self.time - times[2], INTERVAL)
+        brake = brake * (1.0 - pressed)[:, np.newaxis]
+        rows = np.column_stack((brake[:, :0:-1], accel))
+        rows[:, self.grid.none] += brake[:, 0]
+        if self._coasts:
+            rows[:, self.grid.none] += (1.0 - pressed) * (1.0 - braking)
+        return rows, braking * (1.0 - pressed)
 
 
-def record_of(accel: Series, brake: Series, speed: Series, grid: Grid, *, coasts: bool) -> Record:
-    """A recording of whose speed nothing is known but what was measured.
-
-    Raises:
-        SignalError: Pedals and speeds hardly overlap.
-    """
-    first, last = min(accel.time[0], brake.time[0]), max(accel.time[-1], brake.time[-1])
-    time = np.arange(max(speed.time[0], first), speed.time[-1], INTERVAL)
-    if len(time) * INTERVAL < LEAST_TIME or last <= speed.time[0]:
-        raise SignalError(
-            f"pedals were commanded from {first:.2f} to {last:.2f} s, speeds were measured from {speed.time[0]:.2f} to "
-            f"{speed.time[-1]:.2f} s; they must overlap by {LEAST_TIME:g} s at least. Are the clocks the same?"
-        )
-    median = median_speed(speed, SMOOTHING)
-    residuals = speed.value - median
-    found = noise_of(residuals, float(np.ptp(median)), approach=True)
-    driven = np.interp(time, speed.time, median)
-    bins = binned(speed, found.weights(residuals)[0])
-    return Record(accel, brake, speed, grid, coasts, time, driven, found, bins)
+def median_speed(speed: Series) -> Array:
+    """Medians of the speeds around each sample, which outliers do not move."""
+    samples = round(SMOOTHING / max(float(np.median(np.diff(speed.time))), 1e-4))
+    return np.asarray(median_filter(speed.value, max(3, samples | 1), mode="nearest"), dtype=float)
 
 
-def with_model(record: Record, modelled: Array) -> Record:
-    """The recording with the speed of a model, and with the noise that this leaves.
-
-    Args:
-        record: As it was.
-        modelled: At the even times.
-    """
-    residuals = record.speed.value - np.interp(record.speed.time, record.time, modelled)
-    driving = record.pieces.at(record.time, record.speed.time) >= 0
-    found = noise_of(residuals[driving], float(np.ptp(record.driven)))
-    bins = binned(record.speed, found.weights(residuals)[0])
-    return replace(record, driven=modelled, noise=found, bins=bins)
+def _smooth(driven: Array) -> Array:
+    return np.asarray(uniform_filter1d(driven, _WIDTH, mode="nearest"))
 
 
-#: Even times that are smoothed over.
-_WIDTH = max(1, round(SMOOTHING / INTERVAL))
+def _pieces(moving: Mask) -> tuple[Indices, Mask]:
+    """The piece of each even time, -1 where the car stands; and the times at which drives begin."""
+    starts = np.flatnonzero(np.diff(moving.astype(int), prepend=0) == 1)
+    ends = np.flatnonzero(np.diff(moving.astype(int), append=0) == -1) + 1
+    number, launched, count = np.full(len(moving), -1), np.zeros(len(moving), bool), 0
+    for start, end in zip(starts, ends, strict=True):
+        duration = (end - start) * INTERVAL
+        if duration < DRIVE:
+            continue
+        launched[start] = True
+        for left, right in pairwise(np.linspace(start, end, math.ceil(duration / PIECE) + 1).astype(int)):
+            number[left:right] = count
+            count += 1
+    if not count:
+        raise SignalError(f"the car never drove faster than {STANDING} m/s for a second")
+    return number, launched
 
 
 def _lagged(target: Array, kept: Array) -> Array:
@@ -153,11 +162,11 @@ def _lagged(target: Array, kept: Array) -> Array:
     changes = [0, *(np.flatnonzero(np.diff(kept)) + 1), len(kept) - 1]
     for start, end in pairwise(changes):
         if start < end:
-            one, state = kept[start], kept[start] * lagged[start : start + 1]
-            lagged[start + 1 : end + 1] = lfilter([1.0 - one], [1.0, -one], target[start:end], axis=0, zi=state)[0]
+            decay, state = kept[start], kept[start] * lagged[start : start + 1]
+            lagged[start + 1 : end + 1] = lfilter([1.0 - decay], [1.0, -decay], target[start:end], axis=0, zi=state)[0]
     return lagged
 
 
 def _sums(rows: Array) -> Array:
-    """The sum of what was before each time."""
+    """The sum of all rows before each."""
     return np.concatenate((np.zeros_like(rows[:1]), np.cumsum(rows[:-1], axis=0)))

@@ -1,0 +1,336 @@
+"""How well vehicles that are identified from recordings of real robots predict what they have not seen.
+
+    python bench/real.py [FOLDER] [--only NAME] [--page docs/real_robots.md]
+
+FOLDER (examples/data) holds recordings NAME.csv or NAME.csv.gz in the columns of `vds-gz identify`, and for each a
+parameter file ROBOT.yaml, there or in a folder below; ROBOT is NAME up to its first underscore. `identify` learns from
+the first 60 % of a recording, `replay` sends all commands through what it wrote, and the rest is compared. Of runs
+NAME_01, NAME_02 ... of one drive, three of each five teach and the others are predicted. Speed and yaw rate of poses
+are differences over 0.2 s.
+
+Prints a table in Markdown, with root mean square errors of the command as it is, of a simple fit (dead time, gain,
+offset, first-order lag and rate limit by least squares, of one quantity at a time) and of the identified vehicle.
+--page replaces the table of a page. Exit code 1: another explanation predicts some quantity more than 5 % better.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import gzip
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import least_squares
+
+from vds_gz.configuration import load_parameters
+from vds_gz.study.reading.run import read
+from vds_gz.study.recording import Recording, RecordingError
+
+ROOT = Path(__file__).resolve().parents[1]
+
+Array = NDArray[np.float64]
+
+#: What of a recording teaches; where runs are short, which of each five do.
+TAUGHT, TAUGHT_RUNS = 0.6, (0, 1, 2)
+
+#: Step of the simple fit [s], the dead times that it tries, and steps from the best of them [s].
+DT, DEAD_TIMES, FINER = 0.01, np.arange(0.0, 0.61, 0.04), (-0.02, -0.01, 0.0, 0.01, 0.02)
+
+#: So long the first commands are sent before a replay [s].
+WARM_UP = 10.0
+
+#: A vehicle that explains less than this part of a quantity's standard deviation was not to follow that command.
+FOLLOWED = 0.1
+
+#: A prediction is worse than another one if its error is so many times as large.
+WORSE = 1.05
+
+UNITS = {"speed": "m/s", "yaw rate": "rad/s", "steering": "rad"}
+SHORT = {"dead_time": "dead time", "time_constant": "lag", "max_acceleration": "acceleration"}
+SHORT |= {"max_deceleration": "deceleration", "max_velocity": "limit", "max_position": "limit"}
+RATE = "steering_actuator.max_velocity"
+TITLE = "| recording | quantity | standard deviation | command as it is | simple fit | identified | learned |"
+
+
+@dataclass(frozen=True)
+class Course:
+    """What was commanded and what was measured of one quantity; it is the actuator's value times ``factor``."""
+
+    command_time: Array
+    command: Array
+    time: Array
+    measured: Array
+    factor: Array
+
+    def held(self, time: Array) -> Array:
+        """The command at these times."""
+        return self.command[np.maximum(np.searchsorted(self.command_time, time, side="right") - 1, 0)]
+
+    def until(self, border: float) -> Course:
+        """What was measured before a time."""
+        early = self.time < border
+        return Course(self.command_time, self.command, self.time[early], self.measured[early], self.factor[early])
+
+
+def courses(recording: Recording, wheel_base: float) -> dict[str, Course]:
+    """What a recording tells of each quantity that was commanded."""
+    motion, commands = recording.motion, recording.commands
+    found = {}
+    for quantity, time, measured, command, factor in (
+        ("speed", motion.time, motion.v_x, commands.speed, None),
+        ("yaw rate", motion.time, motion.yaw_rate, commands.yaw_rate, None),
+        ("yaw rate", motion.time, motion.yaw_rate, commands.steering_angle, motion.v_x / wheel_base),
+        ("steering", *(recording.steering or (motion.time, motion.time * np.nan)), commands.steering_angle, None),
+    ):
+        factor = np.ones(len(time)) if factor is None else factor
+        known = np.isfinite(measured) & np.isfinite(factor)
+        commanded = np.isfinite(command)
+        if commanded.any() and known.sum() > 20 and np.ptp(command[commanded]) > 0.0:
+            known &= time > commands.time[commanded][0]
+            found[quantity] = Course(
+                commands.time[commanded], command[commanded], time[known], measured[known], factor[known]
+            )
+    return found
+
+
+# ---------------------------------------------------------------------- the simple fit
+
+
+@numba.njit(cache=True)  # type: ignore[misc]
+def follow(command: Array, value: float, lag: float, rate: float) -> Array:
+    """A first-order lag with a rate limit, in steps of DT."""
+    part = 1.0 - np.exp(-DT / lag)
+    values = np.empty(len(command))
+    for k in range(len(command)):
+        value += min(max(part * (command[k] - value), -rate * DT), rate * DT)
+        values[k] = value
+    return values
+
+
+def simple_prediction(course: Course, numbers: Sequence[float], dead_time: float) -> Array:
+    """The simple fit's values at the times of the samples."""
+    gain, offset, lag, rate = numbers
+    grid = np.arange(course.time[0] - 1.0, course.time[-1] + DT, DT)
+    command = gain * course.held(grid - dead_time)
+    return np.interp(course.time, grid, follow(command, command[0], lag, rate)) * course.factor + offset
+
+
+def simple_fit(runs: Sequence[Course]) -> tuple[Array, float]:
+    """Gain, offset, lag and rate limit, and the dead time [s]."""
+    measured = np.concatenate([run.measured for run in runs])
+    spread = float(np.std(measured)) + 1e-9
+    span = float(np.ptp(np.concatenate([run.command for run in runs])))
+    low, high = [0.1, -np.inf, 1e-3, 1e-3 * span], [5.0, np.inf, 5.0, 30.0 * span]
+
+    def left(numbers: Sequence[float], dead_time: float) -> Array:
+        predicted = np.concatenate([simple_prediction(run, numbers, dead_time) for run in runs])
+        return (predicted - measured) / (0.2 * spread)
+
+    def fitted(dead_time: float, begin: Sequence[float]) -> tuple[float, float, Array]:
+        fit = least_squares(
+            left,
+            np.clip(begin, np.multiply(low, 1.01), np.multiply(high, 0.99)),
+            args=(dead_time,),
+            bounds=(low, high),
+            loss="soft_l1",
+            x_scale=[1.0, spread, 0.1, span],
+            diff_step=1e-3,
+            max_nfev=30,
+        )
+        return fit.cost, dead_time, fit.x
+
+    rates = (0.3 * span, 3.0 * span)  # above all of them a limit is not met, and nothing would tell to lower it
+    coarse = [fitted(dead, (1.0, 0.0, 0.1, rate)) for dead in DEAD_TIMES for rate in rates]
+    _, dead_time, numbers = min(coarse, key=lambda one: one[0])
+    fine = [fitted(max(dead_time + step, 0.0), numbers) for step in FINER]
+    _, dead_time, numbers = min(fine, key=lambda one: one[0])
+    return numbers, dead_time
+
+
+# ---------------------------------------------------------------------- the vehicle
+
+
+def lines(file: Path) -> list[str]:
+    """The lines of a table, packed or not."""
+    with gzip.open(file, "rt", encoding="utf-8") if file.suffix == ".gz" else file.open(encoding="utf-8") as text:
+        return list(text)
+
+
+def identified(files: Sequence[Path], border: float, vehicle: Path, folder: Path) -> dict[str, Any]:
+    """Learn from what these files hold before the border, as a user does; what `report.json` says."""
+    cut = []
+    for file in files:
+        head, *rows = lines(file)
+        cut.append(folder / f"{file.name.partition('.')[0]}.csv")
+        cut[-1].write_text(
+            head + "".join(row for row in rows if float(row.partition(",")[0]) < border), encoding="utf-8"
+        )
+    words = ["vds-gz", "identify", *map(str, cut), "--params", str(vehicle), "-o", str(folder)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RecordingError(f"exit code {done.returncode}: {(done.stderr.strip() or done.stdout.strip())[-200:]}")
+    report: dict[str, Any] = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+    return report
+
+
+def vehicle_prediction(file: Path, folder: Path, course: Course, quantity: str) -> Array:
+    """What the identified vehicle does with all commands of a file, at the times of the samples.
+
+    The first commands are sent for a while before, because a replay begins at rest and a recording need not.
+    """
+    replayed = folder / f"{file.name.partition('.')[0]}_replay.csv"
+    if not replayed.exists():
+        commands = folder / "commands.csv"
+        rows = list(csv.DictReader(lines(file)))
+        names = [name for name in rows[0] if name.endswith("_command")]
+        first = {name: next((row[name] for row in rows if row[name]), "") for name in names}
+        with commands.open("w", newline="", encoding="utf-8") as text:
+            table = csv.DictWriter(text, ["time", *names], extrasaction="ignore")
+            table.writeheader()
+            table.writerows({"time": time, **first} for time in np.arange(0.0, WARM_UP, 0.1))
+            table.writerows(row | {"time": WARM_UP + float(row["time"])} for row in rows)
+        parameters = str(folder / "parameters.yaml")
+        words = ["vds-gz", "replay", str(commands), "--params", parameters, "-o", str(replayed)]
+        subprocess.run(words, check=True, capture_output=True)
+    columns = np.genfromtxt(replayed, delimiter=",", names=True)
+    name = {"speed": "v_x", "yaw rate": "yaw_rate", "steering": "steering_actual"}[quantity]
+    return np.interp(course.time, columns["time"] - WARM_UP, columns[name])
+
+
+def learned(report: Mapping[str, Any], quantity: str) -> str:
+    """The numbers of the actuator behind a quantity."""
+    numbers = {name: one["value"] for name, one in report["numbers"].items() if one}
+    steered = any(name.startswith("steering_actuator") for name in report["numbers"])
+    ours = "steering_actuator." if steered and quantity != "speed" else "drive_actuator"
+    parts = (
+        f"{'rate limit' if name == RATE else SHORT.get(short, short.replace('_', ' '))} {value:.3g}"
+        for name, value in numbers.items()
+        if name.startswith(ours) and (short := name.rpartition(".")[2])
+    )
+    return ", ".join(parts) or "nothing"
+
+
+# ---------------------------------------------------------------------- the table
+
+
+def drives(folder: Path, only: str) -> dict[str, list[Path]]:
+    """Recordings by name; runs of one drive together."""
+    found: dict[str, list[Path]] = {}
+    for file in sorted((*folder.glob("*.csv"), *folder.glob("*.csv.gz"))):
+        name = file.name.partition(".")[0]
+        if only in name:
+            found.setdefault(re.sub(r"_\d\d$", "", name), []).append(file)
+    return found
+
+
+@dataclass(frozen=True)
+class Row:
+    """One quantity of a recording: its standard deviation and what each explanation leaves of it."""
+
+    recording: str
+    quantity: str
+    spread: float
+    command: float
+    simple: float
+    identified: float
+    learned: str
+
+    @property
+    def worse(self) -> bool:
+        """Another explanation predicts clearly better, and what it predicts is not nothing."""
+        best = min(self.command, self.simple)
+        return self.identified > WORSE * best and best < (1.0 - FOLLOWED) * self.spread
+
+    def __str__(self) -> str:
+        shown = f"{self.identified:.3f}" if np.isfinite(self.identified) else "none"
+        best = self.identified <= min(self.command, self.simple)
+        numbers = f"{self.spread:.3f} | {self.command:.3f} | {self.simple:.3f} | {f'**{shown}**' if best else shown}"
+        return f"| `{self.recording}` | {self.quantity} [{UNITS[self.quantity]}] | {numbers} | {self.learned} |"
+
+
+def rms(parts: Sequence[Array]) -> float:
+    """Root mean square of all."""
+    return float(np.sqrt(np.mean(np.concatenate(parts) ** 2)))
+
+
+def rows(name: str, files: Sequence[Path], vehicle: Path) -> Iterator[Row]:
+    """A row for each quantity of a recording, or of several runs."""
+    wheel_base = float(getattr(load_parameters(vehicle).vehicle, "wheel_base", 1.0))
+    runs = [courses(read(file), wheel_base) for file in files]
+    border, taught = np.inf, [i for i in range(len(files)) if i % 5 in TAUGHT_RUNS]
+    tested = [i for i in range(len(files)) if i not in taught]
+    if len(files) == 1:
+        border, tested = TAUGHT * max(float(course.time[-1]) for course in runs[0].values()), taught
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        try:
+            report, failure = identified([files[i] for i in taught], border, vehicle, folder), ""
+        except RecordingError as error:
+            report, failure = {}, str(error)
+        for quantity in (one for one in UNITS if any(one in runs[i] for i in tested)):
+            fit = simple_fit([runs[i][quantity].until(border) for i in taught if quantity in runs[i]])
+            measured, command, simple, ours = [], [], [], []
+            for i in (i for i in tested if quantity in runs[i]):
+                course = runs[i][quantity]
+                late = course.time >= (border if np.isfinite(border) else 0.0)
+                measured.append(course.measured[late])
+                command.append((course.held(course.time) * course.factor - course.measured)[late])
+                simple.append((simple_prediction(course, *fit) - course.measured)[late])
+                if report:
+                    ours.append((vehicle_prediction(files[i], folder, course, quantity) - course.measured)[late])
+            yield Row(
+                name,
+                quantity,
+                float(np.std(np.concatenate(measured))),
+                rms(command),
+                rms(simple),
+                rms(ours) if report else np.inf,
+                learned(report, quantity) if report else failure,
+            )
+
+
+def replaced(page: str, table: Sequence[str]) -> str:
+    """A page with this table in the place of its own."""
+    before, _, rest = page.partition(TITLE)
+    after = re.sub(r"\A(\n\|.*)*", "", rest)
+    return before + "\n".join(table) + after
+
+
+def main() -> int:
+    """The table of all recordings; 1 where another explanation predicts clearly better."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, nargs="?", default=ROOT / "examples" / "data")
+    parser.add_argument("--only", default="", help="recordings whose names contain this")
+    parser.add_argument("--page", type=Path, help="page whose table is replaced")
+    arguments = parser.parse_args()
+    if arguments.page and TITLE not in arguments.page.read_text(encoding="utf-8"):
+        parser.error(f"page {arguments.page} has no table that begins with {TITLE!r}")
+    found: list[Row] = []
+    table = [TITLE, "| --- " * TITLE.count(" | ") + "| --- |"]
+    print(*table, sep="\n")
+    for name, files in drives(arguments.folder, arguments.only).items():
+        (vehicle,) = arguments.folder.glob(f"**/{name.split('_')[0]}.yaml")
+        for row in rows(name, files, vehicle):
+            print(row, flush=True)
+            found.append(row)
+    ratios = [row.identified / row.simple for row in found]
+    print(f"identified / simple fit: median {np.median(ratios):.2f}, worst {max(ratios):.2f}", file=sys.stderr)
+    if arguments.page:
+        page = arguments.page.read_text(encoding="utf-8")
+        arguments.page.write_text(replaced(page, [*table, *map(str, found)]), encoding="utf-8")
+    return int(any(row.worse for row in found))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

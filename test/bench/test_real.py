@@ -1,0 +1,38 @@
+"""bench/real.py: the simple fit beside which identified vehicles are judged, and the page that it writes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from helpers.tools import tool
+
+pytest.importorskip("numba")
+real = tool("real", "bench")
+
+TIME = np.arange(0.0, 30.0, 0.05)
+
+
+def course(gain: float, offset: float, lag: float, dead_time: float) -> real.Course:
+    """Steps of 1 and 2 m/s every 3 s, and the closed form of the response."""
+    begins = np.arange(0.0, 30.0, 3.0)
+    commands = np.where(np.arange(10) % 2, 1.0, 2.0)
+    response, value = np.zeros(len(TIME)), gain * commands[0]
+    for begin, command in zip(begins + dead_time, commands, strict=True):
+        since = np.maximum(TIME - begin, 0.0)
+        response = np.where(begin <= TIME, gain * command + (value - gain * command) * np.exp(-since / lag), response)
+        value = gain * command + (value - gain * command) * np.exp(-3.0 / lag)
+    response = np.where(dead_time > TIME, gain * commands[0], response)
+    return real.Course(begins, commands, TIME, response + offset, np.ones(len(TIME)))
+
+
+def test_the_simple_fit_finds_a_first_order_response():
+    response = course(gain=0.9, offset=0.05, lag=0.3, dead_time=0.2)
+    numbers, dead_time = real.simple_fit([response])
+    assert (*numbers[:3], dead_time) == pytest.approx((0.9, 0.05, 0.3, 0.2), abs=0.02)
+    predicted = real.simple_prediction(response, numbers, dead_time)
+    assert real.rms([predicted - response.measured]) < 0.01
+
+
+def test_only_the_table_of_a_page_is_replaced():
+    page = f"before\n\n{real.TITLE}\n| --- |\n| old |\n\nafter | it\n"
+    assert real.replaced(page, [real.TITLE, "| new |"]) == f"before\n\n{real.TITLE}\n| new |\n\nafter | it\n"

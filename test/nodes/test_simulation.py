@@ -1,0 +1,47 @@
+"""The vehicle's time by itself."""
+
+from time import monotonic_ns
+
+import pytest
+
+from vds_gz.configuration import make_vehicle, parameters_of
+from vds_gz.interface.commands import CommandInputs
+from vds_gz.nodes.clock import ReferenceClock
+from vds_gz.nodes.observations import Observations
+from vds_gz.nodes.simulation import LONGEST_CATCH_UP, Simulation
+from vds_gz.parameters.override import Override
+from vds_gz.plant.kinematic import KinematicPlant
+from vds_gz.ros.factory import open_graph
+
+
+@pytest.fixture
+def simulation(domain):
+    """A vehicle whose node gives the time as fast as the system's."""
+    parameters = parameters_of([Override("be_reference_clock", True)])
+    plant, clock = KinematicPlant(make_vehicle(parameters)), ReferenceClock(1.0)
+    graph = open_graph([], "sim_node")
+    commands = CommandInputs(graph, plant.vehicle.model.accepts, clock.now, plant.vehicle.enter)
+    yield Simulation(graph, parameters, clock, plant, commands, Observations(graph, parameters, plant))
+    graph.close()
+
+
+def test_a_restart_forgets_when_commands_came(simulation):
+    """They came at a time that is yet to come."""
+    simulation.clock.set_speed(0.0, monotonic_ns())
+    for _ in range(20):
+        simulation.catch_up()
+    assert simulation.now > simulation.clock.BEGIN
+    simulation._commands.last_arrival = simulation.now
+    simulation.reset(time=True, state=False)
+    assert simulation._commands.last_arrival is None
+    assert simulation.now == simulation.plant.vehicle.time == simulation.clock.BEGIN
+
+
+def test_time_that_the_node_gives_waits_for_the_vehicle_and_never_jumps(simulation):
+    """However far ahead it is, as with a speed factor that no machine keeps."""
+    vehicle = simulation.plant.vehicle
+    simulation.catch_up()
+    simulation.clock.set(simulation.now + 10 * LONGEST_CATCH_UP, monotonic_ns())
+    simulation.catch_up()
+    assert simulation.now - vehicle.time <= simulation.next_instant - vehicle.time < LONGEST_CATCH_UP
+    assert simulation.now < simulation.clock.BEGIN + 9 * LONGEST_CATCH_UP

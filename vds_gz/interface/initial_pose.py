@@ -1,0 +1,79 @@
+"""The topic that puts a vehicle somewhere; a pose that is not fit is refused."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from vds_gz.geometry.attitude import Attitude
+from vds_gz.geometry.se2 import Pose
+from vds_gz.geometry.so3 import angles
+from vds_gz.interface import topics
+from vds_gz.interface.commands import Refusals
+from vds_gz.interface.conversions import yaw_of
+from vds_gz.interface.messages import Pose as PoseMessage
+from vds_gz.interface.messages import PoseWithCovarianceStamped
+from vds_gz.ros.graph import Graph
+
+#: No pose farther from the origin is meant [m].
+FARTHEST = 1e9
+
+
+@dataclass(frozen=True, slots=True)
+class InitialPose:
+    """Where base_link is to be, or is said to be.
+
+    Attributes:
+        pose: In the map.
+        attitude: How it stands out of the plane; none if it is level at height 0.
+        deviations: Standard deviations of x, y [m] and heading [rad]; 0 where none are given.
+    """
+
+    pose: Pose
+    attitude: Attitude | None
+    deviations: tuple[float, float, float]
+
+
+class InitialPoseInput:
+    """The topic that puts the vehicle somewhere, as RViz's «2D Pose Estimate» does."""
+
+    def __init__(self, graph: Graph, frame: str, refusals: Refusals, accept: Callable[[InitialPose], None]) -> None:
+        """Listen for poses in ``frame``."""
+        self._frame = frame
+        self._refusals = refusals
+        self._accept = accept
+        topic = topics.INITIALPOSE
+        graph.subscribe(topic.name, topic.type, topic.qos, self._receive)
+
+    def _receive(self, message: PoseWithCovarianceStamped, arrival: int) -> None:
+        position = message.pose.pose.position
+        heading = yaw_of(message.pose.pose.orientation)
+        frame = message.header.frame_id
+        if frame not in ("", self._frame):
+            self._refuse(f"its frame_id is '{frame}'; it must be '{self._frame}'")
+        elif not math.isfinite(heading):
+            self._refuse("its orientation is no rotation; it must be a quaternion of length 1")
+        elif not all(abs(part) <= FARTHEST for part in (position.x, position.y, position.z)):
+            at = f"({position.x:g}, {position.y:g}, {position.z:g})"
+            self._refuse(f"its position is {at}; it must be within +-{FARTHEST:g} m")
+        else:
+            x, y, heading_deviation = (_deviation(float(message.pose.covariance[index])) for index in (0, 7, 35))
+            pose = Pose(position.x, position.y, heading)
+            self._accept(InitialPose(pose, attitude_of(message.pose.pose), (x, y, heading_deviation)))
+
+    def _refuse(self, reason: str) -> None:
+        self._refusals.add(topics.INITIALPOSE.name, reason)
+
+
+def _deviation(variance: float) -> float:
+    return math.sqrt(variance) if 0.0 < variance < math.inf else 0.0
+
+
+def attitude_of(pose: PoseMessage) -> Attitude | None:
+    """How a valid ``Pose`` stands out of the plane; none if it is level at height 0, as those of RViz all are."""
+    turn = pose.orientation
+    norm = math.hypot(turn.x, turn.y, turn.z, turn.w)
+    roll, pitch, _ = angles((turn.x / norm, turn.y / norm, turn.z / norm, turn.w / norm))
+    attitude = Attitude(pose.position.z, roll, pitch)
+    return None if attitude == Attitude() else attitude

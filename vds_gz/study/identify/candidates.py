@@ -1,0 +1,179 @@
+"""Terms that may enter a fit, with the values that each is tried at."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from itertools import product
+
+import numpy as np
+
+from vds_gz.study.identify.estimates import Array
+from vds_gz.study.identify.problem.parameters import EFFECTIVE_TRACK, UNLIMITED, Actuation, Kind, Term
+from vds_gz.study.identify.problem.setup import Setup
+from vds_gz.study.identify.reach import Reach
+from vds_gz.study.identify.selection import FEWEST, Candidate
+
+#: Dead times that are tried [s].
+DEAD_TIMES = np.r_[np.arange(0.0, 0.4, 0.04), 0.4, 0.5, 0.7, 1.0, 1.5]
+
+#: Lags that are tried [s], and by which part of one the dead time becomes shorter.
+LAGS, SHORTER = (0.03, 0.08, 0.2, 0.5, 1.2), (0.0, 0.5, 1.0)
+
+#: Limits that are tried, as parts of what was measured.
+LIMITS = 0.8, 0.92, 1.01, 1.1, 1.3, 1.7, 2.5, 3.5, 5.0
+
+#: Gains, and dead bands as parts of what was commanded.
+TRIED_GAINS = 0.5, 0.7, 0.85, 0.95, 1.05, 1.2, 1.5
+BANDS = 0.03, 0.08, 0.2, 0.4
+
+#: Limits must predict better by so many standard errors, and by this part of what is left: lags do nearly the same.
+CLEARLY = 1.0, 0.03
+
+#: The same of what is rare.
+SURELY = 2.0, 0.02
+
+#: Where a limit is none.
+UNLIMITED_AT = math.log(UNLIMITED)
+
+
+def candidates_of(setup: Setup, reach: Mapping[str, Reach]) -> list[Candidate]:
+    """Everything of the vehicle that may enter.
+
+    Args:
+        setup: What may be looked for.
+        reach: How far the vehicle went, by the names of limits.
+    """
+    index = {term.name: k for k, term in enumerate(setup.family.terms)}
+    gains = [k for k, term in enumerate(setup.family.terms) if term.kind in (Kind.GAIN, Kind.COMMAND_GAIN)]
+    found: list[Candidate] = []
+    for name, actuation in setup.actuators.items():
+        found += _of_actuator(actuation, index, reach, gains)
+        hubs = setup.actuators["wheels"].value if name == "drive" and "wheels" in setup.actuators else ""
+        limits = actuation.value, actuation.rise, actuation.fall, hubs
+        parts = [part for part in (actuation.dead_time, actuation.time_constant, *limits) if part]
+        static = [part for part in (actuation.gain, actuation.offset) if part]
+        if len(parts) > 2:
+            starts = partial(_whole, actuation, hubs, index, reach)
+            found.append(Candidate(f"{name} as a whole", tuple(index[part] for part in parts), starts, whole=True))
+            if static:
+                terms = tuple(index[part] for part in (*parts, *static))
+                found.append(Candidate(f"{name} as a whole with its gain", terms, starts, whole=True))
+        linear = [actuation.dead_time, actuation.time_constant, actuation.gain]
+        if all(linear):
+            dead, lag = index[actuation.dead_time], index[actuation.time_constant]
+            # A steering is seldom mounted without a bias; a drive seldom creeps.
+            for biased in (False, True) if name == "steering" else (False,):
+                terms = tuple(index[part] for part in (*linear, *([actuation.offset] if biased else [])))
+                words = f"linear response of {name}{' with its offset' if biased else ''}"
+                found.append(Candidate(words, terms, partial(_delays, dead, lag)))
+    for k, term in enumerate(setup.family.terms):
+        if term.kind is Kind.COMMAND_GAIN or term.name == EFFECTIVE_TRACK:
+            found.append(Candidate(term.name, (k,), partial(_around, k, term)))
+    gain = next((index[one.gain] for one in setup.actuators.values() if one.gain), None)
+    if gain is not None and (turning := index.get(EFFECTIVE_TRACK)) is not None:
+        term = setup.family.terms[turning]
+        found.append(Candidate("gain and effective_track", (gain, turning), partial(_both, gain, turning, term)))
+    return found
+
+
+def second_stage(setup: Setup, reach: Mapping[str, Reach]) -> list[Candidate]:
+    """What may enter after the usual terms: dead bands, backlash, and how much and how late sensors read."""
+    found = []
+    for k, term in enumerate(setup.family.terms):
+        if term.kind is Kind.LATENCY or (term.kind is Kind.SENSOR_OFFSET and len(setup.recordings) < FEWEST):
+            found.append(Candidate(term.name, (k,), partial(_around, k, term), *SURELY))
+        elif term.kind is Kind.OFFSET:
+            found.append(Candidate(term.name, (k,), partial(_values, k, (0.0,)), *SURELY))
+        elif term.kind in (Kind.DEAD_BAND, Kind.BACKLASH):
+            found.append(
+                Candidate(term.name, (k,), partial(_values, k, np.array(BANDS) * reach[term.name].tried), *SURELY)
+            )
+    return found
+
+
+def _of_actuator(
+    actuation: Actuation, index: Mapping[str, int], reach: Mapping[str, Reach], gains: Sequence[int]
+) -> Iterator[Candidate]:
+    dead, lag = (index.get(name) for name in (actuation.dead_time, actuation.time_constant))
+    if dead is not None:
+        yield Candidate(actuation.dead_time, (dead,), partial(_values, dead, DEAD_TIMES))
+    if lag is not None:
+        yield Candidate(actuation.time_constant, (lag,), partial(_lags, lag, dead))
+        if dead is not None:
+            yield Candidate(f"{actuation.time_constant} and dead time", (dead, lag), partial(_delays, dead, lag))
+    for name in (actuation.value, actuation.rise, actuation.fall):
+        if name:
+            values = np.log(np.array(LIMITS) * max(reach[name].tried, 1e-3))
+            yield Candidate(name, (index[name],), partial(_limits, index[name], values, gains), *CLEARLY)
+    if actuation.gain:
+        yield Candidate(actuation.gain, (index[actuation.gain],), partial(_values, index[actuation.gain], TRIED_GAINS))
+
+
+def _whole(
+    actuation: Actuation, hubs: str, index: Mapping[str, int], reach: Mapping[str, Reach], point: Array
+) -> Iterator[Mapping[int, float]]:
+    """Everything of an actuator that changes its response, from far away: limits hide the lag and the dead time."""
+    axes: list[list[tuple[int, float]]] = []
+    if actuation.dead_time:
+        axes.append([(index[actuation.dead_time], value) for value in (0.0, 0.08, 0.2, 0.4)])
+    if actuation.time_constant:
+        axes.append([(index[actuation.time_constant], value) for value in (0.05, 0.2, 0.6)])
+    for name in (actuation.value, actuation.rise, hubs):
+        if name:
+            top = math.log(max(reach[name].tried, 1e-3))
+            places = [top, top + math.log(1.25), top + math.log(1.6), UNLIMITED_AT]
+            axes.append([(index[name], place) for place in places])
+    for chosen in product(*axes):
+        changes = dict(chosen)
+        if actuation.fall:
+            changes[index[actuation.fall]] = changes[index[actuation.rise]]
+        yield changes
+        if actuation.gain and (point[index[actuation.gain]] != 1.0 or point[index[actuation.offset]] != 0.0):
+            yield changes | {index[actuation.gain]: 1.0, index[actuation.offset]: 0.0}
+
+
+def _values(k: int, values: Sequence[float] | Array, point: Array) -> Iterator[Mapping[int, float]]:
+    for value in values:
+        yield {k: float(value)}
+
+
+def _limits(k: int, values: Array, gains: Sequence[int], point: Array) -> Iterator[Mapping[int, float]]:
+    """Limits as they are, and in place of gains that may stand for them."""
+    for value in values:
+        yield {k: float(value)}
+        if any(point[gain] != 1.0 for gain in gains):
+            yield {k: float(value)} | dict.fromkeys(gains, 1.0)
+
+
+def _lags(lag: int, dead: int | None, point: Array) -> Iterator[Mapping[int, float]]:
+    for value in LAGS:
+        yield {lag: value}
+        if dead is not None and point[dead] > 0.0:
+            for part in SHORTER[1:]:
+                yield {lag: value, dead: max(point[dead] - part * value, 0.0)}
+
+
+def _delays(dead: int, lag: int, point: Array) -> Iterator[Mapping[int, float]]:
+    for value in LAGS:
+        for delay in (0.0, 0.05, 0.1, 0.2, 0.4):
+            yield {lag: value, dead: delay}
+
+
+def _around(k: int, term: Term, point: Array) -> Iterator[Mapping[int, float]]:
+    if term.name == EFFECTIVE_TRACK:
+        track = term.scale / 0.2
+        for value in TRIED_GAINS:
+            yield {k: value * track}
+    elif term.kind in (Kind.COMMAND_GAIN, Kind.WHEEL_GAIN):
+        yield from _values(k, TRIED_GAINS, point)
+    else:
+        yield {k: float(point[k])}
+
+
+def _both(gain: int, turning: int, term: Term, point: Array) -> Iterator[Mapping[int, float]]:
+    track = term.scale / 0.2
+    for value in TRIED_GAINS:
+        for other in TRIED_GAINS:
+            yield {gain: value, turning: other * track}

@@ -1,0 +1,242 @@
+"""What sensors read of a vehicle, as functions of its simulated state: twist of base_link, steering, wheels, hinges.
+
+A sensor needs some numbers of the state at the times of its samples, and the geometry between these and what it reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from vds_gz.parameters.declaration import ParameterGroup
+from vds_gz.parameters.vehicles import OmniParameters
+from vds_gz.study.identify.estimates import Array
+from vds_gz.study.signals import POSES
+from vds_gz.vehicle.model import AnyModel, SteadyMotion
+
+#: Roller directions of an omni vehicle's wheels in the order of its joints.
+_ROLLERS = {"front_left": 1.0, "rear_left": -1.0, "rear_right": 1.0, "front_right": -1.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Geometry:
+    """Of many vehicles, an entry each: what lies between a state and what sensors read [m].
+
+    Attributes:
+        base_link_offset: From the reference point to base_link, along +x.
+        wheel_radius: Of all wheels.
+        signed_wheelbase: From the fixed to the steered axle; 0 where nothing steers.
+        half_track_steered: Of the steered axle.
+        rollers: +1 for rollers in an O, -1 in an X.
+        left_gain, right_gain: Diameter of the wheels of a side, as a part of the configured one.
+    """
+
+    base_link_offset: Array
+    wheel_radius: Array
+    signed_wheelbase: Array
+    half_track_steered: Array
+    rollers: Array
+    left_gain: Array
+    right_gain: Array
+
+
+def geometry_of(
+    vehicles: Sequence[ParameterGroup], left_gain: ArrayLike = 1.0, right_gain: ArrayLike = 1.0
+) -> Geometry:
+    """The geometry of vehicles of one model, with wheels' gains of one or one a vehicle."""
+    rows = [
+        (
+            getattr(one, "base_link_offset", 0.0),
+            0.5 * getattr(one, "tire_diameter", 1.0),
+            getattr(one, "wheel_base", 0.0) * (-1.0 if getattr(one, "reverse", False) else 1.0),
+            0.5 * getattr(one, "track_steered", 0.0),
+            -1.0 if getattr(one, "roller_pattern", "o") == "x" else 1.0,
+        )
+        for one in vehicles
+    ]
+    return Geometry(*np.array(rows).T, *(np.broadcast_to(one, len(rows)) for one in (left_gain, right_gain)))
+
+
+#: What a sensor reads, of the numbers of the state that it needs, each of shape (samples, vehicles).
+Reader = Callable[[Sequence[Array], Geometry], Array]
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """A quantity that a sensor may read.
+
+    Attributes:
+        numbers: What it needs of the state, by dotted names.
+        read: What it reads then.
+    """
+
+    numbers: tuple[str, ...]
+    read: Reader
+
+
+def _first(numbers: Sequence[Array], geometry: Geometry) -> Array:
+    return numbers[0]
+
+
+def _lateral(numbers: Sequence[Array], geometry: Geometry) -> Array:
+    """Lateral velocity of base_link [m/s], of that of the reference point and the yaw rate."""
+    v_y, yaw_rate = numbers
+    return v_y + geometry.base_link_offset * yaw_rate
+
+
+def _turning(numbers: Sequence[Array], geometry: Geometry) -> Array:
+    """How fast a wheel turns [rad/s], of the rolling speed that it should have [m/s]."""
+    return numbers[0] / geometry.wheel_radius
+
+
+def _rolling(side: str, *, speed: bool) -> Reader:
+    """How fast a wheel of a side turns [rad/s], of its rolling speed [m/s]; or its angle, of a configured one's."""
+
+    def read(numbers: Sequence[Array], geometry: Geometry) -> Array:
+        gain = {"left": geometry.left_gain, "right": geometry.right_gain}.get(side, np.ones(1))
+        return numbers[0] / (geometry.wheel_radius * gain if speed else gain)
+
+    return read
+
+
+def _roller(direction: float, *, speed: bool) -> Reader:
+    def read(numbers: Sequence[Array], geometry: Geometry) -> Array:
+        return numbers[0] * (direction * geometry.rollers / geometry.wheel_radius if speed else 1.0)
+
+    return read
+
+
+def _hinge(side: float) -> Reader:
+    """Angle of the left (+1) or the right hinge [rad] by Ackermann's rule, on the branch next to the middle's."""
+
+    def read(numbers: Sequence[Array], geometry: Geometry) -> Array:
+        angle = numbers[0]
+        sine, cosine = np.sin(angle), np.cos(angle)
+        shift = side * geometry.half_track_steered / geometry.signed_wheelbase
+        longitudinal, lateral = 1.0 - shift * sine * cosine, shift * sine * sine
+        backwards = np.where(longitudinal < 0.0, -1.0, 1.0)
+        turned: Array = angle + np.arctan2(backwards * lateral, backwards * longitudinal)
+        return turned
+
+    return read
+
+
+def _away(numbers: Sequence[Array], geometry: Geometry) -> tuple[Array, Array]:
+    """Displacements of base_link between two rows of poses, seen from between them, and turns; halves are stacked."""
+    x, y, heading = numbers
+    place = x + 1j * y + geometry.base_link_offset * np.exp(1j * heading)
+    half = len(x) // 2
+    middle = 0.5 * (heading[:half] + heading[half:])
+    return (place[half:] - place[:half]) * np.exp(-1j * middle), heading[half:] - heading[:half]
+
+
+def _advance(numbers: Sequence[Array], geometry: Geometry) -> Array:
+    return np.ascontiguousarray(_away(numbers, geometry)[0].real)
+
+
+def _aside(numbers: Sequence[Array], geometry: Geometry) -> Array:
+    return np.ascontiguousarray(_away(numbers, geometry)[0].imag)
+
+
+def _turned(numbers: Sequence[Array], geometry: Geometry) -> Array:
+    return _away(numbers, geometry)[1]
+
+
+def _change(reader: Reader) -> Reader:
+    """By how much what is read changes from the first half of the rows to the second."""
+
+    def read(numbers: Sequence[Array], geometry: Geometry) -> Array:
+        values = reader(numbers, geometry)
+        half = len(values) // 2
+        return values[half:] - values[:half]
+
+    return read
+
+
+#: Means over a short time are read as changes, with the times of all beginnings before those of all ends.
+MEANS: dict[str, Observed] = {
+    "mean_v_x": Observed(POSES, _advance),
+    "mean_v_y": Observed(POSES, _aside),
+    "mean_yaw_rate": Observed(POSES, _turned),
+}
+
+
+def observed(model: AnyModel, parameters: ParameterGroup, quantity: str, joint: str = "") -> Observed | None:
+    """How a model gives what a sensor reads; None where it does not.
+
+    Args:
+        model: The vehicle model.
+        parameters: Its parameters; of the geometry only which wheels there are counts.
+        quantity: Of :data:`~vds_gz.study.signals.QUANTITIES`, or ``joint_velocity``, ``joint_position``.
+        joint: The joint's name, of the last two.
+    """
+    if quantity in MEANS:
+        return MEANS[quantity]
+    if quantity == "mean_joint_velocity":
+        angle = _joint(model, parameters, joint, speed=False)
+        return angle and Observed(angle.numbers, _change(angle.read))
+    steers = any(one.kind == "steering" for one in model.actuators)
+    if quantity in ("v_x", "yaw_rate"):
+        return Observed((quantity,), _first)
+    if quantity == "v_y":
+        return Observed(("v_y", "yaw_rate"), _lateral)
+    if quantity == "steering":
+        return Observed(("steering.angle",), _first) if steers else None
+    if quantity not in ("joint_velocity", "joint_position"):
+        return None
+    return _joint(model, parameters, joint, speed=quantity == "joint_velocity")
+
+
+def _joint(model: AnyModel, parameters: ParameterGroup, joint: str, *, speed: bool) -> Observed | None:
+    kinds = {one.name: one.kind for one in model.joints(parameters)}
+    if joint not in kinds:
+        return None
+    if kinds[joint] == "steering":
+        side = 1.0 if joint.endswith("_left") else -1.0 if joint.endswith("_right") else 0.0
+        parallel = getattr(parameters, "parallel_steering", False)
+        return None if speed else Observed(("steering.angle",), _first if parallel or not side else _hinge(side))
+    wheel = joint.removesuffix("_joint")
+    if model.name == "omni":
+        wheel = wheel.removeprefix("wheel_")
+        number = f"{wheel}.velocity" if speed else f"roll_{wheel}"
+        return Observed((number,), _roller(_ROLLERS[wheel], speed=speed))
+    if model.name == "differential":
+        wheel = wheel.removeprefix("wheel_")
+        return Observed((f"{wheel}.velocity",), _turning) if speed else Observed((f"roll_{wheel}",), _first)
+    axle = "steered" if wheel.startswith("steered") else "fixed"
+    side_name = next((one for one in ("left", "right") if wheel.endswith(f"_{one}")), "")
+    number = f"{'speed' if speed else 'roll'}_{axle}_{side_name or 'left'}"
+    return Observed((number,), _rolling(side_name, speed=speed))
+
+
+# ---------------------------------------------------------------------- starts
+
+
+def start_names(model: AnyModel) -> tuple[str, ...]:
+    """What is unknown of a vehicle's motion when a recording begins, in steady state: quantities."""
+    if any(one.kind == "steering" for one in model.actuators):
+        return "v_x", "steering"
+    return ("v_x", "v_y", "yaw_rate") if model.name == "omni" else ("v_x", "yaw_rate")
+
+
+def start_states(model: AnyModel, vehicles: Sequence[object], dt: float, start: Array) -> list[Any]:
+    """States of vehicles that begin in steady state.
+
+    Args:
+        model: The vehicle model.
+        vehicles: Their parameters.
+        dt: Length of a step [s].
+        start: Of each what :func:`start_names` says; shape (vehicles, names).
+    """
+    fields = ["steering_angle" if name == "steering" else name for name in start_names(model)]
+    motions = (SteadyMotion(**dict(zip(fields, row, strict=True))) for row in start.tolist())
+    return [model.at(model.coefficients(one, dt), motion) for one, motion in zip(vehicles, motions, strict=True)]
+
+
+def yaw_arm(p: OmniParameters) -> float:
+    """What a yaw rate contributes to the front left actuator's speed [m]."""
+    return 0.5 * (p.wheel_base - p.track if p.roller_pattern == "o" else p.wheel_base + p.track)

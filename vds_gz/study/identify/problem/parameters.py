@@ -1,0 +1,313 @@
+"""What can be found of a vehicle model: which of its parameters are dead times, lags, limits or geometry, in which
+bounds, and what else lies between a command and what a sensor reads."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from operator import attrgetter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vds_gz.parameters.autoware import MAX_STEER_LIM
+from vds_gz.parameters.declaration import LARGEST, Description, ParameterGroup, describe
+from vds_gz.study.identify.estimates import Array
+from vds_gz.vehicle.autoware.models import SHORTEST_TIME_CONSTANT
+
+#: A limit beyond this is none [m/s, m/s^2, rad/s, rad].
+NO_LIMIT = 1e5
+
+#: What stands for a limit where there is none.
+UNLIMITED = 1e6
+
+#: Longer dead times and lags are none that a vehicle can be controlled with [s].
+LONGEST_DEAD_TIME, LONGEST_LAG = 2.0, 5.0
+
+#: The least limit that is looked for.
+LEAST_LIMIT = 1e-4
+
+#: Maximum speed of every driven wheel, a parameter of vehicles with hub motors.
+WHEEL_LIMIT = "max_wheel_velocity"
+
+#: Track with which wheels turn a vehicle, 0 where it is the vehicle's own; found from yaw rates that were commanded.
+EFFECTIVE_TRACK = "effective_track"
+
+#: Dead times are rounded to steps; what comes to the same is up to so many steps shorter and longer.
+UP, NEAREST = (1.0, 0.0), (0.5, 0.5)
+
+#: Gains stay within these.
+GAINS = 0.1, 20.0
+
+#: A prior's standard deviation where nothing is known: so many times a term's scale.
+VAGUE = 5.0
+
+
+class Kind(Enum):
+    """What an unknown does, and so how its derivative is taken."""
+
+    DEAD_TIME = "dead time"
+    TIME_CONSTANT = "time constant"
+    LIMIT = "limit"
+    #: Another parameter of the vehicle.
+    PARAMETER = "parameter"
+    #: A factor of the actuator's reference; what is added to it; and references that do nothing.
+    GAIN = "gain"
+    OFFSET = "offset"
+    DEAD_BAND = "dead band"
+    BACKLASH = "backlash"
+    #: A factor of a commanded quantity.
+    COMMAND_GAIN = "command gain"
+    #: How far the wheels of a side roll for each metre that they should.
+    WHEEL_GAIN = "wheel gain"
+    #: What a sensor reads too much, and how late it reads [s].
+    SENSOR_OFFSET = "sensor offset"
+    LATENCY = "latency"
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A number that is looked for.
+
+    Attributes:
+        name: Below ``model_params.<model>.`` for parameters, else words.
+        kind: What it does.
+        lowest, highest: Bounds.
+        unlimited: Of a limit: the parameter's value where it is not met.
+        target: Of a gain or a command's offset, the field of :class:`~vds_gz.fleet.sampled.Calibrations`; of a wheel's
+            gain, that of :class:`~vds_gz.study.identify.problem.observed.Geometry`.
+        channel: Of an offset, index of the sensor.
+        channels: Of a latency, the indices of all that one source gives.
+        scale: A change of the coordinate in which the model is nearly linear.
+        rounding: Of a dead time: those up to so many steps shorter and longer come to the same number of steps.
+        neutral: The value with which it does nothing.
+    """
+
+    name: str
+    kind: Kind
+    lowest: float = -math.inf
+    highest: float = math.inf
+    unlimited: float = 0.0
+    target: str = ""
+    channel: int = -1
+    channels: tuple[int, ...] = ()
+    scale: float = 0.3
+    rounding: tuple[float, float] = (0.0, 0.0)
+    neutral: float = 0.0
+
+    @property
+    def is_parameter(self) -> bool:
+        """It is one of the vehicle's parameters."""
+        return self.kind not in (Kind.COMMAND_GAIN, Kind.WHEEL_GAIN, Kind.SENSOR_OFFSET, Kind.LATENCY)
+
+    @property
+    def moves_vehicle(self) -> bool:
+        """The vehicle's motion depends on it, not only what a sensor reads."""
+        return self.kind not in (Kind.SENSOR_OFFSET, Kind.LATENCY)
+
+    def coordinate(self, value: float) -> float:
+        """Where a value lies on the axis on which it is looked for: limits are by their logarithm."""
+        if self.kind is Kind.LIMIT:
+            return math.log(value if LEAST_LIMIT <= value < NO_LIMIT else UNLIMITED)
+        return value
+
+    def value(self, coordinate: float) -> float:
+        """The value at a coordinate."""
+        return math.exp(min(coordinate, 700.0)) if self.kind is Kind.LIMIT else coordinate
+
+    def parameter(self, coordinate: float) -> float:
+        """The value that a vehicle has as its parameter."""
+        value = self.value(coordinate)
+        beyond = value >= NO_LIMIT or 0.0 < self.unlimited < value
+        return self.unlimited if self.kind is Kind.LIMIT and beyond else value
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Of the coordinate."""
+        if self.kind is Kind.LIMIT:
+            return math.log(LEAST_LIMIT), math.log(2.0 * UNLIMITED)
+        return self.lowest, self.highest
+
+
+@dataclass(frozen=True, slots=True)
+class Actuation:
+    """The numbers of an actuator: names of parameters, empty where it has no such number.
+
+    Attributes:
+        dead_time, time_constant: [s].
+        rise, fall: Limits of the rate of change away from and towards zero; one for both where ``fall`` is empty.
+        value: Limit of the value.
+        gain, offset: Of the response in steady state, of its reference.
+        dead_band, backlash: References that do nothing, and play.
+        unlimited: Values that mean none: of ``rise``, ``fall`` and ``value``.
+        shortest: No time constant acts that is shorter [s].
+        rounding: Of dead times, to steps: up, or to the nearest.
+    """
+
+    dead_time: str = ""
+    time_constant: str = ""
+    rise: str = ""
+    fall: str = ""
+    value: str = ""
+    gain: str = ""
+    offset: str = ""
+    dead_band: str = ""
+    backlash: str = ""
+    unlimited: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    shortest: float = 0.0
+    rounding: tuple[float, float] = UP
+
+    def terms(self) -> Iterator[Term]:
+        """Its numbers."""
+        if self.dead_time:
+            yield Term(self.dead_time, Kind.DEAD_TIME, 0.0, LONGEST_DEAD_TIME, scale=0.05, rounding=self.rounding)
+        if self.time_constant:
+            bounds = self.shortest, LONGEST_LAG
+            yield Term(self.time_constant, Kind.TIME_CONSTANT, *bounds, scale=0.1, neutral=self.shortest)
+        if self.gain:
+            yield Term(self.gain, Kind.GAIN, *GAINS, scale=0.2, neutral=1.0)
+        if self.offset:
+            yield Term(self.offset, Kind.OFFSET, -1.0, 1.0, scale=0.05)
+        if self.dead_band:
+            yield Term(self.dead_band, Kind.DEAD_BAND, 0.0, 1.0, scale=0.05)
+        if self.backlash:
+            yield Term(self.backlash, Kind.BACKLASH, 0.0, 1.0, scale=0.05)
+        for name, unlimited in zip((self.rise, self.fall, self.value), self.unlimited, strict=True):
+            if name:
+                yield Term(name, Kind.LIMIT, unlimited=unlimited, neutral=math.inf)
+
+    def named(self) -> dict[str, str]:
+        """The parameters by the names that the numbers of an axis have."""
+        numbers = ("dead_time", "time_constant", "gain", "offset", "rise", "fall", "value", "dead_band", "backlash")
+        return {number: name for number in numbers if (name := getattr(self, number))}
+
+
+def drive(group: str) -> Actuation:
+    """A drive of a model of this package, by the name of its group."""
+    return Actuation(
+        f"{group}.dead_time",
+        f"{group}.time_constant",
+        f"{group}.max_acceleration",
+        f"{group}.max_deceleration",
+        f"{group}.max_velocity",
+        f"{group}.gain",
+        f"{group}.offset",
+        f"{group}.dead_band",
+    )
+
+
+def actuations(parameters: ParameterGroup, *, wheels: bool = False) -> dict[str, Actuation]:
+    """The actuators of a model: ``drive``, and ``steering`` where it has one.
+
+    Args:
+        parameters: Of a vehicle.
+        wheels: Its wheels have motors of their own, ``wheels``.
+    """
+    names = {field.name for field in dataclasses.fields(parameters)}  # type: ignore[arg-type]
+    if "drive_actuators" in names:
+        return {
+            "drive": drive("drive_actuators"),
+            "body": Actuation(rise="max_linear_acceleration", value="max_linear_velocity"),
+            "turn": Actuation(rise="max_angular_acceleration", value="max_angular_velocity"),
+        }
+    if "drive_actuator" in names:
+        group = "steering_actuator"
+        # With the drive on the fixed axle the steering cannot turn by 90 degrees.
+        stop = 0.0 if getattr(parameters, "drive_on_steered_wheel", False) else 1.57
+        steering = Actuation(
+            f"{group}.dead_time",
+            f"{group}.time_constant",
+            f"{group}.max_velocity",
+            "",
+            f"{group}.max_position",
+            f"{group}.gain",
+            f"{group}.offset",
+            f"{group}.dead_band",
+            f"{group}.backlash",
+            (0.0, 0.0, stop),
+        )
+        found = {"drive": drive("drive_actuator"), "steering": steering}
+        if wheels:
+            found["wheels"] = Actuation(value=WHEEL_LIMIT, unlimited=(0.0, 0.0, UNLIMITED))
+        return found
+    kind = next((one for one in ("vel", "acc", "accel") if f"{one}_time_delay" in names), "none")
+    return {
+        "drive": _autoware(names, f"{kind}_time_delay", f"{kind}_time_constant", "vel_rate_lim", "vel_lim", UNLIMITED),
+        "steering": _autoware(
+            names, "steer_time_delay", "steer_time_constant", "steer_rate_lim", "steer_lim", MAX_STEER_LIM
+        ),
+    }
+
+
+def _autoware(
+    names: Collection[str], dead_time: str, time_constant: str, rate: str, value: str, unlimited: float
+) -> Actuation:
+    """An actuator of Autoware's, as far as its numbers are among the names."""
+    dead_time, time_constant, rate, value = (
+        one if one in names else "" for one in (dead_time, time_constant, rate, value)
+    )
+    limits = (UNLIMITED, UNLIMITED, unlimited)
+    return Actuation(
+        dead_time,
+        time_constant,
+        rate,
+        value=value,
+        unlimited=limits,
+        shortest=SHORTEST_TIME_CONSTANT,
+        rounding=NEAREST,
+    )
+
+
+def other_parameters(parameters: ParameterGroup, taken: Sequence[str]) -> dict[str, Term]:
+    """All other real parameters of a vehicle, by their names."""
+    found = {}
+    for one in describe(parameters):
+        if one.type == "double" and one.name not in (*taken, EFFECTIVE_TRACK):
+            low, high = _bounds(one)
+            value = value_of(parameters, one.name)
+            scale = 0.2 * max(abs(value), 0.1)
+            found[one.name] = Term(one.name, Kind.PARAMETER, low, high, scale=scale, neutral=value)
+    return found
+
+
+def _bounds(one: Description) -> tuple[float, float]:
+    """Of a parameter; one that is greater than 0 stays clear of it."""
+    low = max(one.minimum, 1e-3) if one.minimum > 0.0 else one.minimum
+    # Bounds that every number has are no knowledge of this one.
+    return (-math.inf if low <= -LARGEST else low), (math.inf if one.maximum >= LARGEST else one.maximum)
+
+
+def with_numbers(parameters: ParameterGroup, numbers: Mapping[str, float]) -> ParameterGroup:
+    """The same parameters with other numbers, by dotted names of at most two parts.
+
+    The numbers are not checked, which would take longer than to simulate a vehicle: unknowns stay in bounds of their
+    own.
+    """
+    changed = copy.copy(parameters)
+    copied: set[str] = set()
+    for name, value in numbers.items():
+        group, dot, member = name.rpartition(".")
+        if dot and group not in copied:
+            object.__setattr__(changed, group, copy.copy(getattr(changed, group)))
+            copied.add(group)
+        object.__setattr__(getattr(changed, group) if dot else changed, member, float(value))
+    return changed
+
+
+def value_of(parameters: ParameterGroup, name: str) -> float:
+    """A parameter by its dotted name."""
+    return float(attrgetter(name)(parameters))
+
+
+def coordinates(terms: Sequence[Term], values: Mapping[str, float]) -> Array:
+    """A point, of values by name."""
+    return np.array([one.coordinate(values[one.name]) for one in terms])
+
+
+def index_of(terms: Sequence[Term], *kinds: Kind) -> NDArray[np.intp]:
+    """Which unknowns are of some kinds."""
+    return np.array([k for k, one in enumerate(terms) if one.kind in kinds], np.intp)

@@ -1,0 +1,188 @@
+"""A recording in pieces that can be simulated: commands by steps, and samples between steps.
+
+A piece begins with a command, since before it no one knows what was commanded, and ends where commands do. A long
+recording is cut, which bounds memory; what was commanded shortly before a cut is simulated too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+
+from vds_gz.study.identify.estimates import Array
+from vds_gz.study.signals import Commands, MeasuredChannel, SignalError, Signals
+from vds_gz.vehicle.schedule import Records
+
+#: Pieces are at most so long [s], and what was commanded this long before a cut is simulated [s].
+LONGEST, LEAD = 90.0, 15.0
+
+#: Fewer samples tell nothing.
+FEWEST = 20
+
+#: Where commands come at least so often [s], the last one holds for so many intervals; else for this long [s].
+PERIODIC, LAST_INTERVALS, LAST = 0.25, 5.0, 2.0
+
+#: Commands that come periodically pause where the next one takes longer than this [s], and this many intervals.
+PAUSE, PAUSE_INTERVALS = 0.5, 10.0
+
+#: Times are on a grid of steps if they are within this part of a step.
+ON_GRID = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Part of a recording.
+
+    Attributes:
+        recording: Index of the recording.
+        origin: Time of the first step's beginning [s].
+        commands: What was commanded.
+        begins: So many steps are done when each command begins to hold; the first is 0.
+        channels: What was measured in it, each with the index of its noise.
+        dt: Length of a step [s].
+        on_grid: The commands came when steps began.
+        first: It is the first of a stretch, whose start is unknown; later ones begin with a lead.
+    """
+
+    recording: int
+    origin: float
+    commands: Records
+    begins: np.ndarray[tuple[int], np.dtype[np.int64]]
+    channels: tuple[tuple[int, MeasuredChannel], ...]
+    dt: float
+    on_grid: bool = True
+    first: bool = True
+
+    @property
+    def duration(self) -> float:
+        """From the first step to the last sample [s]."""
+        return max(float(one.series.time[-1]) for _, one in self.channels) - self.origin
+
+    def positions(self, time: Array, hold: float = 0.0) -> Array:
+        """Times as numbers of steps from the origin; within rounding of a whole number, that.
+
+        Args:
+            time: [s].
+            hold: What is read then holds since the last multiple of this from the origin [s]; 0: it does not.
+        """
+        if hold:
+            time = self.origin + hold * np.floor((time - self.origin) / hold + ON_GRID)
+        steps = (time - self.origin) / self.dt
+        near = np.rint(steps)
+        return np.where(np.abs(steps - near) < ON_GRID, near, steps)
+
+
+def segments_of(signals: Sequence[Signals], channels: Sequence[Sequence[MeasuredChannel]], dt: float) -> list[Segment]:
+    """Recordings in pieces.
+
+    Args:
+        signals: What was commanded, and where there are gaps.
+        channels: Of each recording what was measured and is used; their noises are counted through.
+        dt: Length of a step [s].
+
+    Raises:
+        SignalError: Nothing was measured while there were commands.
+    """
+    found: list[Segment] = []
+    first = 0
+    for k, (one, measured) in enumerate(zip(signals, channels, strict=True)):
+        indexed = list(enumerate(measured, first))
+        first += len(measured)
+        commands = one.commands
+        grid = _phase([channel.series.time for channel in measured], dt)
+        if grid is None:
+            grid = _phase([commands.time], dt) or 0.0
+        for begin, end in _stretches(one, commands.time):
+            found += _cut(k, commands, indexed, begin, end, grid, dt)
+    if not found:
+        raise SignalError(_nothing(signals, channels))
+    return found
+
+
+def _nothing(signals: Sequence[Signals], channels: Sequence[Sequence[MeasuredChannel]]) -> str:
+    """Why there is no piece, of the first recording."""
+    commanded, measured = signals[0].commands.time, channels[0]
+    if not len(commanded) or not measured:
+        return f"there are {len(commanded)} commands and {sum(len(one.series.time) for one in measured)} measurements"
+    one = measured[0]
+    time = one.series.time
+    inside = int(((time >= commanded[0]) & (time <= commanded[-1] + LAST)).sum())
+    return (
+        f"of {one.quantity} there are {inside} measurements in the time of the commands ({commanded[0]:.2f} to "
+        f"{commanded[-1]:.2f} s; measured from {time[:1].sum():.2f} to {time[-1:].sum():.2f} s); needed are {FEWEST}. "
+        "Are the clocks the same?"
+    )
+
+
+def _phase(times: Sequence[Array], dt: float) -> float | None:
+    """Where between two steps all these times lie [s]; None where they do not lie at one place."""
+    every = np.concatenate([np.empty(0), *times])
+    if not len(every):
+        return None
+    turns = np.exp(2j * math.pi * (every / dt % 1.0))
+    phase = float(np.angle(np.mean(turns))) / (2.0 * math.pi)
+    away = np.abs(np.angle(turns * np.exp(-2j * math.pi * phase))) / (2.0 * math.pi)
+    return phase * dt if float(away.max()) < ON_GRID else None
+
+
+def _stretches(signals: Signals, time: Array) -> Iterator[tuple[float, float]]:
+    """From the first command of each part without a gap to the end of what is known to have been commanded [s].
+
+    Where commands come periodically and then pause, no one knows how long the vehicle follows the last one.
+    """
+    for begin, end in signals.pieces:
+        inside = time[(time >= begin) & (time <= end)]
+        if not len(inside):
+            continue
+        steps = np.diff(inside)
+        interval = float(np.median(steps)) if len(steps) > 1 else math.inf
+        if interval >= PERIODIC:
+            yield float(inside[0]), min(end, float(inside[-1]) + LAST)
+            continue
+        pauses = np.flatnonzero(steps > max(PAUSE, PAUSE_INTERVALS * interval))
+        firsts, lasts = [0, *(pauses + 1)], [*pauses, len(inside) - 1]
+        for first, last in zip(firsts, lasts, strict=True):
+            yield float(inside[first]), min(end, float(inside[last]) + LAST_INTERVALS * interval)
+
+
+def _cut(
+    recording: int,
+    commands: Commands,
+    channels: Sequence[tuple[int, MeasuredChannel]],
+    begin: float,
+    end: float,
+    grid: float,
+    dt: float,
+) -> Iterator[Segment]:
+    """The pieces of a stretch of a recording."""
+    count = max(1, math.ceil((end - begin) / LONGEST))
+    cuts = np.linspace(begin, end, count + 1)
+    for k, (first, last) in enumerate(pairwise(cuts)):
+        start = max(begin, float(first) - LEAD) if k else begin
+        held = max(int(np.searchsorted(commands.time, start, side="right")) - 1, 0)
+        after = int(np.searchsorted(commands.time, last, side="right"))
+        times, records = commands.time[held:after], commands.records[held:after]
+        changed = np.r_[True, records[1:] != records[:-1]]
+        times, records = times[changed], records[changed]
+        # A command acts from the first step at or after its time.
+        position = (np.maximum(times, start) - grid) / dt
+        on_grid = bool((np.abs(position - np.rint(position)) < ON_GRID).all())
+        steps = np.ceil(position - ON_GRID).astype(np.int64)
+        origin = grid + float(steps[0]) * dt
+        lowest = max(float(first), origin + (1.0 - ON_GRID) * dt)
+        highest = float(last) if k == count - 1 else float(np.nextafter(last, -math.inf))
+        inside = tuple((index, _between(one, lowest, highest)) for index, one in channels)
+        kept = tuple((index, one) for index, one in inside if len(one.series.time))
+        if sum(len(one.series.time) for _, one in kept) >= FEWEST:
+            yield Segment(recording, origin, records, steps - steps[0], kept, dt, on_grid, k == 0)
+
+
+def _between(channel: MeasuredChannel, begin: float, end: float) -> MeasuredChannel:
+    time, half = channel.series.time, 0.0 if channel.half is None else channel.half
+    inside = (time - half >= begin) & (time + half <= end)
+    series = type(channel.series)(time[inside], channel.series.value[inside])
+    return replace(channel, series=series, half=None if channel.half is None else channel.half[inside])

@@ -1,0 +1,382 @@
+"""A segment of a recording with its forward model: what its sensors would read of vehicles with given numbers.
+
+All points and all finite differences are vehicles that are simulated side by side. A dead time that is no whole number
+of steps lies between two vehicles: ``y = y(n) + f (y(n + 1) - y(n))``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vds_gz.fleet.sampled import Calibrations, Readings, Simulations
+from vds_gz.parameters.declaration import ParameterGroup
+from vds_gz.study.identify.estimates import Array
+from vds_gz.study.identify.problem.observed import (
+    Geometry,
+    Observed,
+    geometry_of,
+    observed,
+    start_names,
+    start_states,
+)
+from vds_gz.study.identify.problem.parameters import NO_LIMIT, Kind, Term, index_of, with_numbers
+from vds_gz.study.identify.problem.segments import Segment
+from vds_gz.study.identify.problem.sides import SIDED, sided
+from vds_gz.study.signals import MeasuredChannel
+from vds_gz.vehicle.differential import DIFFERENTIAL
+from vds_gz.vehicle.model import AnyModel
+
+#: A difference quotient's step, as a part of a term's scale; that of a time constant near 0 [s].
+DIFFERENCE, SHORT_LAG = 1e-5, 5e-4
+
+#: The same of a dead band, at which responses leap: commands within the step leap too.
+WIDE_DIFFERENCE = 0.1
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class VehicleFamily:
+    """All vehicles that are looked among.
+
+    Attributes:
+        model: The vehicle model.
+        parameters: What is known of the vehicle; the terms replace their own.
+        terms: What may be looked for, in the order of a point's coordinates.
+        hold: What was measured is the state of a simulator, which holds for steps of this length [s]; 0: it changes
+            between steps too.
+    """
+
+    model: AnyModel
+    parameters: ParameterGroup
+    terms: tuple[Term, ...]
+    hold: float = 0.0
+    _made: dict[tuple[bytes, float], tuple[Simulations[Any, Any, Any], list[Any], Geometry]] = field(
+        default_factory=dict, init=False, compare=False, repr=False
+    )
+
+    def _simulations(self, points: Array, dt: float) -> tuple[Simulations[Any, Any, Any], list[Any], Geometry]:
+        """The vehicles at some points and their geometry, the last call's where the points are the same."""
+        key = points.tobytes(), dt
+        if key not in self._made:
+            self._made.clear()
+            vehicles: list[Any] = [self.vehicle(point) for point in points]
+            sides = {term.target: points[:, k] for k, term in enumerate(self.terms) if term.kind is Kind.WHEEL_GAIN}
+            geometry = geometry_of(vehicles, **sides)
+            model = self.model
+            if sides and model is DIFFERENTIAL:
+                model, vehicles = SIDED, list(sided(vehicles, geometry))
+            self._made[key] = Simulations(model, vehicles, 1.0 / dt), vehicles, geometry
+        return self._made[key]
+
+    def vehicle(self, point: Array) -> ParameterGroup:
+        """The parameters at a point."""
+        numbers = {
+            term.name: term.parameter(float(x)) for term, x in zip(self.terms, point, strict=True) if term.is_parameter
+        }
+        return with_numbers(self.parameters, numbers)
+
+    def index(self, name: str) -> int:
+        """Where a term stands."""
+        return next(k for k, term in enumerate(self.terms) if term.name == name)
+
+    def calibrations(self, points: Array) -> Calibrations:
+        """What becomes of commands, one vehicle a point."""
+        chosen = {term.target: points[:, k] for k, term in enumerate(self.terms) if term.kind is Kind.COMMAND_GAIN}
+        return Calibrations(**chosen)
+
+    def driven(self, points: Array, start: Array, segment: Segment, readings: Readings) -> tuple[Array, Geometry]:
+        """Readings of vehicles that follow the commands of a segment, (readings, vehicles), and their geometry.
+
+        Args:
+            points: One vehicle a point.
+            start: What each does first, by :func:`~vds_gz.study.identify.problem.observed.start_names`.
+            segment: What is commanded.
+            readings: What is read.
+        """
+        simulations, vehicles, geometry = self._simulations(points, segment.dt)
+        values = simulations.read(
+            segment.commands,
+            segment.begins,
+            readings,
+            self.calibrations(points),
+            start_states(simulations.model, vehicles, segment.dt, start) if start.any() else None,
+        )
+        return values, geometry
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """What would have been measured, (N,), and its derivatives by the terms, (N, p), and by the start, (N, q)."""
+
+    values: Array
+    by_terms: Array
+    by_start: Array
+
+
+@dataclass(frozen=True)
+class _Sensor:
+    """A channel's samples: where they stand among those of the segment, and what they read."""
+
+    channel: int
+    samples: slice
+    source: MeasuredChannel
+    read: Observed
+
+    def instants(self) -> tuple[Array, ...]:
+        """When something is read [s]: once a sample, or at the beginning and the end of each mean."""
+        time, half = self.source.series.time, self.source.half
+        return (time,) if half is None else (time - half, time + half)
+
+
+#: The index of a term, or of a number of the start, the lane in which it differs, and by how much: of a dead time the
+#: part of a step that it is longer than a whole number of them.
+_Place = tuple[int, int, float]
+
+
+@dataclass
+class _Lanes:
+    """Vehicles to simulate: of each the coordinates and the start."""
+
+    points: list[Array] = field(default_factory=list)
+    starts: list[Array] = field(default_factory=list)
+
+    def add(self, point: Array, start: Array) -> int:
+        """One more; its index."""
+        self.points.append(point)
+        self.starts.append(start)
+        return len(self.points) - 1
+
+
+class Experiment:
+    """A segment of a recording with its forward model.
+
+    Attributes:
+        measured, channel, time: Of each sample the value, the index of its channel and the time [s].
+        start: About what the vehicle did first, in steady state.
+        start_scale: How far off that may be.
+    """
+
+    def __init__(self, family: VehicleFamily, segment: Segment) -> None:
+        self.family, self.segment = family, segment
+        self._sensors: list[_Sensor] = []
+        end = 0
+        for index, channel in segment.channels:
+            samples = slice(end, end + len(channel.series.time))
+            end = samples.stop
+            quantity = f"mean_{channel.quantity}" if channel.half is not None else channel.quantity
+            read = observed(family.model, family.parameters, quantity, channel.joint)
+            assert read is not None, channel.quantity
+            self._sensors.append(_Sensor(index, samples, channel, read))
+        channels = [channel for _, channel in segment.channels]
+        self.measured = np.concatenate([np.empty(0), *(channel.series.value for channel in channels)])
+        self.time = np.concatenate([np.empty(0), *(channel.series.time for channel in channels)])
+        counts = [len(channel.series.time) for channel in channels]
+        self.channel = np.repeat(np.array([index for index, _ in segment.channels], np.intp), counts)
+        self._names = start_names(family.model)
+        self.start, self.start_scale = self._first(channels)
+        self._planned: tuple[bytes, Readings, list[list[slice]]] | None = None
+
+    def _first(self, channels: Sequence[MeasuredChannel]) -> tuple[Array, Array]:
+        """What the vehicle did first, by its sensors or else by its first command, and how far off that may be."""
+        first = self.segment.commands[0]
+        field_of = {"steering": "steering_angle"}
+        begin, scale = [], []
+        for name in self._names:
+            seen = [one.series for one in channels if one.quantity == name and len(one.series.value)]
+            seen.sort(key=lambda series: float(series.time[0]))
+            commanded = np.abs(self.segment.commands[field_of.get(name, name)])
+            begin.append(float(np.median(seen[0].value[:3])) if seen else float(first[field_of.get(name, name)]))
+            tops = (float(np.percentile(np.abs(one.value), 95.0)) for one in seen)
+            scale.append(max(0.3 * max(float(np.max(commanded)), *tops, 0.0), 1e-3))
+        return np.array(begin), np.array(scale)
+
+    # ------------------------------------------------------------------ simulation
+
+    def simulate(self, points: Array, starts: Array) -> Array:
+        """What would have been measured of many vehicles, (N, S); dead times are rounded to steps."""
+        readings, where = self._plan(points[0])
+        rounded = points.copy()
+        dead = index_of(self.family.terms, Kind.DEAD_TIME)
+        rounded[:, dead] = np.rint(points[:, dead] / self.segment.dt) * self.segment.dt
+        values, geometry = self.family.driven(rounded, starts, self.segment, readings)
+        return self._read(values, geometry, where, 0) + self._offsets(points)
+
+    def evaluate(self, point: Array, start: Array, free: Mask, *, free_start: bool) -> Predicted:
+        """Predict what would have been measured, with derivatives by the terms that are free."""
+        return self.evaluate_all(point[np.newaxis], start, free, free_start=free_start)[0]
+
+    def evaluate_all(self, points: Array, start: Array, free: Mask, *, free_start: bool) -> list[Predicted]:
+        """The predictions at several points of equal latencies, which are simulated side by side."""
+        readings, where = self._plan(points[0])
+        lanes = _Lanes()
+        placed = [self._place(lanes, point, start, free, free_start=free_start) for point in points]
+        raw, geometry = self.family.driven(np.array(lanes.points), np.array(lanes.starts), self.segment, readings)
+        values = self._read(raw, geometry, where, 0)
+        late = index_of(self.family.terms, Kind.LATENCY)
+        earlier = self._read(raw, geometry, where, 1) if free[late].any() else values
+        offsets = self._offsets(points)
+        found = []
+        for k, (base, later, columns, beginnings) in enumerate(placed):
+            now = values[:, base]
+            predicted = now + offsets[:, k]
+            by_terms = np.zeros((len(self.measured), len(self.family.terms)))
+            by_start = np.zeros((len(self.measured), len(start)))
+            for j, lane, fraction in later:
+                slope = values[:, lane] - now
+                predicted += fraction * slope
+                by_terms[:, j] = slope / self.segment.dt
+            for target, chosen in ((by_terms, columns), (by_start, beginnings)):
+                for j, lane, step in chosen:
+                    target[:, j] = (values[:, lane] - now) / step
+            self._add_calibrations(by_terms, now, earlier[:, base], free)
+            found.append(Predicted(predicted, by_terms, by_start))
+        return found
+
+    def _place(
+        self, lanes: _Lanes, point: Array, start: Array, free: Mask, *, free_start: bool
+    ) -> tuple[int, list[_Place], list[_Place], list[_Place]]:
+        """Place a point and its finite differences in lanes: the point, and what differs from it in a dead time, in
+        another term, and in the start."""
+        terms, dt = self.family.terms, self.segment.dt
+        whole, dead = point.copy(), index_of(terms, Kind.DEAD_TIME)
+        steps = np.floor(point[dead] / dt + 1e-7)
+        whole[dead] = steps * dt
+        base = lanes.add(whole, start)
+        later: list[_Place] = []
+        for k, fraction in zip(dead, point[dead] / dt - steps, strict=True):
+            if abs(fraction) > 1e-9 or free[k]:
+                longer = whole.copy()
+                longer[k] += dt
+                later.append((int(k), lanes.add(longer, start), float(fraction)))
+        columns: list[_Place] = []
+        for k, term in enumerate(terms):
+            if free[k] and term.moves_vehicle and term.kind is not Kind.DEAD_TIME and not _none(term, point[k]):
+                step = _difference(term, float(point[k]))
+                changed = whole.copy()
+                changed[k] += step
+                columns.append((k, lanes.add(changed, start), step))
+        beginnings: list[_Place] = []
+        for k in range(len(start)) if free_start else ():
+            moved = start.copy()
+            moved[k] += DIFFERENCE * self.start_scale[k]
+            beginnings.append((k, lanes.add(whole, moved), float(moved[k] - start[k])))
+        return base, later, columns, beginnings
+
+    # ------------------------------------------------------------------ sensors
+
+    def _plan(self, point: Array) -> tuple[Readings, list[list[slice]]]:
+        """What is read of each vehicle; of each sensor the readings at each of its instants, of those with a latency
+        also a step earlier."""
+        late = index_of(self.family.terms, Kind.LATENCY)
+        key = point[late].tobytes()
+        if self._planned is None or self._planned[0] != key:
+            latency = dict.fromkeys(range(len(self._sensors)), 0.0)
+            moving: set[int] = set()
+            for k in late:
+                for s, sensor in enumerate(self._sensors):
+                    if sensor.channel in self.family.terms[k].channels:
+                        latency[s] = float(point[k])
+                        moving.add(s)
+            terms, where = _Terms(), []
+            for s, sensor in enumerate(self._sensors):
+                places = []
+                for earlier in (0.0, 1.0) if s in moving else (0.0,):
+                    for time in sensor.instants():
+                        at = self.segment.positions(time - latency[s], self.family.hold) - earlier
+                        at = np.maximum(at, 1.0) if s in moving else at
+                        places += [terms.add(at, number) for number in sensor.read.numbers]
+                where.append(places)
+            self._planned = key, terms.readings(), where
+        return self._planned[1], self._planned[2]
+
+    def _read(self, raw: Array, geometry: Geometry, where: Sequence[Sequence[slice]], set_: int) -> Array:
+        """What all sensors of all vehicles read, (N, vehicles)."""
+        values = np.empty((len(self.measured), raw.shape[1]))
+        for sensor, places in zip(self._sensors, where, strict=True):
+            count = len(sensor.read.numbers)
+            size = count * len(sensor.instants())
+            chosen = places[set_ * size : (set_ + 1) * size] or places[:size]
+            parts = [[raw[rows] for rows in chosen[k : k + count]] for k in range(0, size, count)]
+            if sensor.source.half is None:
+                values[sensor.samples] = sensor.read.read(parts[0], geometry)
+            else:
+                both = [np.concatenate(pair) for pair in zip(*parts, strict=True)]
+                values[sensor.samples] = sensor.read.read(both, geometry) / (2.0 * sensor.source.half[:, np.newaxis])
+        return values
+
+    def _offsets(self, points: Array) -> Array:
+        """What sensors read too much, (N, points)."""
+        added = np.zeros((len(self.measured), len(points)))
+        for k in index_of(self.family.terms, Kind.SENSOR_OFFSET):
+            added[self.channel == self.family.terms[k].channel] += points[:, k]
+        return added
+
+    def _add_calibrations(self, by_terms: Array, now: Array, earlier: Array, free: Mask) -> None:
+        """Derivatives by what sensors read too much, and by how late they read; ``earlier`` is read a step earlier."""
+        for k in index_of(self.family.terms, Kind.SENSOR_OFFSET):
+            by_terms[self.channel == self.family.terms[k].channel, k] = 1.0
+        for k in index_of(self.family.terms, Kind.LATENCY):
+            if free[k]:
+                late = np.isin(self.channel, self.family.terms[k].channels)
+                by_terms[late, k] = (earlier - now)[late] / self.segment.dt
+
+
+class _Terms:
+    """Readings as they are put together."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+        self._steps: list[NDArray[np.int64]] = []
+        self._number: list[NDArray[np.int64]] = []
+        self._reading: list[NDArray[np.int64]] = []
+        self._weights: list[Array] = []
+        self._count = 0
+
+    def add(self, at: Array, number: str) -> slice:
+        """Read a number at some instants, in steps; between two steps by a straight line."""
+        index = self._numbers.setdefault(number, len(self._numbers))
+        at = np.maximum(at, 0.0)
+        below = np.floor(at).astype(np.int64)
+        fraction = at - below
+        reading = self._count + np.arange(len(at))
+        between = fraction > 0.0
+        for steps, readings, weights in (
+            (below, reading, 1.0 - fraction),
+            (below[between] + 1, reading[between], fraction[between]),
+        ):
+            self._steps.append(steps)
+            self._number.append(np.full(len(steps), index, np.int64))
+            self._reading.append(readings)
+            self._weights.append(weights)
+        rows = slice(self._count, self._count + len(at))
+        self._count += len(at)
+        return rows
+
+    def readings(self) -> Readings:
+        """All of them, in the order of time."""
+        steps = np.concatenate(self._steps)
+        order = np.argsort(steps, kind="stable")
+        number, reading = (np.concatenate(one)[order] for one in (self._number, self._reading))
+        weights = np.concatenate(self._weights)[order]
+        return Readings(steps[order], tuple(self._numbers), number, reading, weights, self._count)
+
+
+def _none(term: Term, coordinate: float) -> bool:
+    """A limit that is none has no derivative."""
+    return term.kind is Kind.LIMIT and term.value(coordinate) >= NO_LIMIT
+
+
+def _difference(term: Term, coordinate: float) -> float:
+    """The step of a difference quotient, to the side where there is room."""
+    step = DIFFERENCE * term.scale
+    if term.kind is Kind.DEAD_BAND:
+        step = WIDE_DIFFERENCE * term.scale
+    if term.kind is Kind.TIME_CONSTANT and coordinate - term.lowest < 2.0 * SHORT_LAG:
+        step = SHORT_LAG
+    return step if coordinate + step <= term.bounds[1] else -step
