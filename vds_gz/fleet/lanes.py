@@ -59,7 +59,7 @@ class Lanes(Generic[P, C, S]):
         Args:
             model, parameters, dt: Of the vehicles.
             constant_flags: Flags that all vehicles share are constants of the program: it is a quarter faster, and each
-                choice of flags takes a program of its own.
+                choice of flags compiles its own program.
             width: Vehicles of a block.
 
         Raises:

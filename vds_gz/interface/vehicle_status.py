@@ -117,7 +117,7 @@ class VehicleTime:
         """What must come until the time is known."""
         if self._clock is None:
             return "no vehicle has reported yet which clock it lives by"
-        return f"nobody publishes '{self._clock}', by which the vehicle lives"
+        return f"no one publishes '{self._clock}', the clock of the vehicle"
 
     def vehicles(self) -> str:
         """The vehicles that there are and what they take commands from, in words."""

@@ -168,7 +168,7 @@ class PeriodicTimer:
         self.begin(start, rate)
 
     def begin(self, start: int, rate: float) -> None:
-        """Start anew."""
+        """Restart."""
         self._start = start
         self.rate = rate
         # A period is so many nanoseconds over so many points.

@@ -140,7 +140,7 @@ class Casting:
 
     Attributes:
         scene: What to cast at now.
-        ready: It is the best way; until then ray casting is slow.
+        ready: The fastest program is ready; until then ray casting is slow.
     """
 
     def __init__(self, scene: Scene, rays_per_second: float, *, wait: bool) -> None:

@@ -211,7 +211,7 @@ class Simulation:
         idle = (self._next_second - monotonic) * 1e-9
         if self.now is not None and not (self.held and self.clock.owns_time):
             instant = min(map(_NEXT, self._timers))
-            if self._sensors is not None:  # what nobody hears is measured when something else is due
+            if self._sensors is not None:  # sensors without subscribers are measured when something else is due
                 instant = min(instant, self._sensors.next_subscribed)
             idle = min(idle, self.clock.seconds_until(instant, monotonic))
         return max(idle, 0.0)

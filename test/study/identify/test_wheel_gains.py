@@ -145,7 +145,7 @@ def test_the_gain_of_a_command_to_turn_is_left_out_where_nothing_else_was_comman
 
 
 @pytest.mark.xfail(
-    strict=True, reason="of a vehicle whose track nobody gave, gains of wheels are not found beside limits"
+    strict=True, reason="of a vehicle whose track no one gave, gains of wheels are not found beside limits"
 )
 def test_wheels_whose_diameter_nobody_gave_do_not_count_and_the_rest_does():
     fit = identify(recorded(ROBOT, 1, wheels=True), fit=("wheel_gains",), hold_out=0.0)

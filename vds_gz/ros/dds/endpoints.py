@@ -48,7 +48,7 @@ class Channel:
 
 
 #: How many readers each writer has, by the handles of the library, which are the process's: the library calls back for
-#: as long as it has the writer, even where nobody else has it any more.
+#: as long as it has the writer, even where nothing else refers to it.
 _readers: defaultdict[int, int] = defaultdict(int)
 
 
@@ -175,7 +175,7 @@ class TopicPublisher:
         self.close = close
 
     def publish(self, message: Any) -> None:
-        """Send a message; the object may be filled again and sent again.
+        """Send a message; the object may be filled and sent again.
 
         Raises:
             GraphError: It was not accepted.

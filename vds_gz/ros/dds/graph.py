@@ -215,7 +215,7 @@ class DdsGraph:
         return TopicPublisher(name, self._types.codec(type_name), writer, close)
 
     def _offer(self, name: str, type_name: str, qos: QoS, callback: Callable[[Any, Any], None]) -> None:
-        # The participant's identity with a number of its own in place of an endpoint's, as ROS's own nodes make it.
+        # The participant's identity with its own number in place of an endpoint's, as ROS's own nodes make it.
         self._services = number = self._services + 1
         gid = self.context.library.identity(self.context.participant)
         identity = ".".join(f"{byte:x}" for byte in gid[:12] + number.to_bytes(4, "big"))

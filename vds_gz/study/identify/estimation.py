@@ -34,7 +34,7 @@ from vds_gz.study.identify.variants import (
 )
 from vds_gz.study.signals import QUANTITIES, MeasuredChannel, Series, Signals
 
-#: The noise is estimated anew so often.
+#: The noise is estimated again so often.
 ROUNDS = 3
 
 #: Steps of the last fit, relative: to the precision of the numbers where there is no noise.

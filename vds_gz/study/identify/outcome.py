@@ -149,7 +149,7 @@ def _estimate(term: Term, fit: Fit, *coordinates: float, on_grid: bool) -> Estim
     """An estimate of coordinates of value, low and high; None if it is not certain enough.
 
     Dead times that act alike, as they come to the same number of steps, are all in the interval; of commands that came
-    between steps, which nobody knows better than these, all that rounding makes of them.
+    between steps, which no one knows better than these, all that rounding makes of them.
     """
     value, low, high = map(term.value, coordinates)
     dt = 1.0 / fit.setup.step_rate
