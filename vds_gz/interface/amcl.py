@@ -32,7 +32,7 @@ class AmclOutput:
         """Send the transform of a scan, and the pose where it brought an update."""
         if scan.estimate is not None:
             pose, variances = scan.estimate
-            # Latched: who comes later gets it too.
+            # Latched, for later subscribers.
             self._pose.publish(scan.time, (*_planar(pose), *variances))
         if self._transform.subscribed():
             self._transform.publish(scan.time + self._ahead, _planar(scan.map_to_odom))

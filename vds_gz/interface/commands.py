@@ -1,9 +1,9 @@
-"""The table of command types, and the topics on which a vehicle listens to them.
+"""The table of command types, and a vehicle's topics for commands.
 
-The table is all that anything here knows of the messages that a vehicle is commanded by.
+The table is the only place that knows the messages of commands.
 
 To add a command type, add an entry to :data:`OWN`, or let an installed package offer one under the entry point group
-``vds_gz.commands``. The vehicle then listens to it, and it is read from tables and bags, replayed, recorded and sent.
+``vds_gz.commands``. Vehicles then take it, and it can be read from tables and bags, replayed, recorded and sent.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ from vds_gz.vehicle.vehicle import NANOSECONDS
 #: Entry point group under which an installed package offers a :class:`CommandType`.
 ENTRY_POINTS = "vds_gz.commands"
 
-#: A refusal on the same topic is logged again after this time [s].
+#: Refused messages on the same topic are logged this often [s].
 LOG_AGAIN = 5.0
 
 
 class Reference(NamedTuple):
-    """The motion that a command is a reference for; NaN for what it leaves open.
+    """The motion that a command requests; NaN for what it leaves open.
 
     Attributes:
         v_x, v_y: Longitudinal and lateral velocity [m/s].
@@ -63,9 +63,9 @@ class Reference(NamedTuple):
 
 
 class Values(Protocol):
-    """The numbers of a command: a named tuple whose fields are the columns of a table of such commands."""
+    """The numbers of a command: a named tuple whose fields are also the columns of a table."""
 
-    #: Texts and their defaults; to mypy they are of another type in every named tuple.
+    #: Names and defaults of fields; for mypy their type differs between named tuples.
     _fields: Any
     _field_defaults: Any
 
@@ -74,10 +74,10 @@ class Values(Protocol):
     def __iter__(self) -> Iterator[float]: ...
 
     def command(self) -> Command:
-        """What a vehicle model reads."""
+        """The command for a vehicle model."""
 
     def reference(self) -> Reference:
-        """What the motion should be."""
+        """The requested motion."""
 
 
 class Velocity(NamedTuple):
@@ -88,11 +88,11 @@ class Velocity(NamedTuple):
     yaw_rate: float
 
     def command(self) -> Command:
-        """What a vehicle model reads."""
+        """The command for a vehicle model."""
         return Command(TWIST, *self)
 
     def reference(self) -> Reference:
-        """What the motion should be."""
+        """The requested motion."""
         return Reference(*self)
 
 
@@ -105,12 +105,12 @@ class Ackermann(NamedTuple):
     acceleration: float = 0.0
 
     def command(self) -> Command:
-        """What a vehicle model reads; an acceleration is a magnitude there, and signed in some messages."""
+        """The command for a vehicle model, where an acceleration is a magnitude; in some messages it is signed."""
         speed, angle, rate, acceleration = self
         return vehicle_command.ackermann(speed, angle, rate, abs(acceleration))
 
     def reference(self) -> Reference:
-        """What the motion should be."""
+        """The requested motion."""
         return Reference(self.speed, steering_angle=self.steering_angle)
 
 
@@ -120,11 +120,11 @@ class Speed(NamedTuple):
     speed: float
 
     def command(self) -> Command:
-        """What a vehicle model reads."""
+        """The command for a vehicle model."""
         return Command(SPEED, v_x=self.speed)
 
     def reference(self) -> Reference:
-        """What the motion should be."""
+        """The requested motion."""
         return Reference(self.speed)
 
 
@@ -134,11 +134,11 @@ class SteeringAngle(NamedTuple):
     steering_angle: float
 
     def command(self) -> Command:
-        """What a vehicle model reads."""
+        """The command for a vehicle model."""
         return Command(STEERING, steering_angle=self.steering_angle)
 
     def reference(self) -> Reference:
-        """What the motion should be."""
+        """The requested motion."""
         return Reference(steering_angle=self.steering_angle)
 
 
@@ -150,11 +150,11 @@ class Control(NamedTuple):
     steering_tire_angle: float
 
     def command(self) -> Command:
-        """What a vehicle model reads."""
+        """The command for a vehicle model."""
         return vehicle_command.control(*self)
 
     def reference(self) -> Reference:
-        """What the motion should be."""
+        """The requested motion."""
         return Reference(self.velocity, steering_angle=self.steering_tire_angle)
 
 
@@ -166,11 +166,11 @@ class Pedals(NamedTuple):
     steering_command: float
 
     def command(self) -> Command:
-        """What a vehicle model reads."""
+        """The command for a vehicle model."""
         return vehicle_command.pedals(*self)
 
     def reference(self) -> Reference:
-        """Nothing: where pedals take a vehicle only its maps say."""
+        """All NaN: the effect of pedals depends on the vehicle's maps."""
         return Reference()
 
 
@@ -180,7 +180,7 @@ class Gear(NamedTuple):
     gear: int
 
     def command(self) -> Command:
-        """What a vehicle model reads."""
+        """The command for a vehicle model."""
         return vehicle_command.gear(int(self.gear))
 
     def reference(self) -> Reference:
@@ -190,19 +190,19 @@ class Gear(NamedTuple):
 
 @dataclass(frozen=True)
 class CommandType:
-    """A type of command: what is in its messages, and where.
+    """A type of command and the layout of its messages.
 
     Attributes:
-        name: What users call it.
-        kind: What a model must accept to take it, of :mod:`vds_gz.vehicle.command`.
-        topic: Where a vehicle listens to it, with the type of its messages.
+        name: Its name for users.
+        kind: The kind that a model must accept, from :mod:`vds_gz.vehicle.command`.
+        topic: Its topic, with the type of its messages.
         values: Its numbers, which are also the columns of a table. Of several types with the same numbers, a table is
             read as the first.
-        fields: Where in a message each of the numbers stands, as in ``drive.speed``.
-        words: What it carries, for people.
-        stamp: Where the message's time is; empty where it has none.
-        single: The numbers have single precision in messages.
-        variant: A vehicle listens to one of several types on the same topic: that of its ``actuation_messages``.
+        fields: The path of each number in a message, such as ``drive.speed``.
+        words: Its content, for people.
+        stamp: The path of the message's time; empty without one.
+        single: Messages carry the numbers in single precision.
+        variant: Several types share the topic; the parameter ``actuation_messages`` selects one.
     """
 
     name: str
@@ -217,27 +217,27 @@ class CommandType:
 
     @property
     def geared(self) -> bool:
-        """A command that goes with a gear, which has its own topic; without commands the vehicle brakes."""
+        """It needs a gear, which has its own topic; without commands the vehicle brakes."""
         return self.kind in DRIVEN
 
     @property
     def whole(self) -> bool:
-        """It commands a vehicle by itself, so that a log can consist of it."""
+        """A log can consist of it: it commands a vehicle without other types."""
         return self.kind not in (SPEED, STEERING, GEAR)
 
     @property
     def autoware(self) -> bool:
-        """It is of Autoware's vehicles, whose message packages are not everywhere."""
+        """It is for Autoware's vehicles, whose message packages may not be installed."""
         return self.geared or self.kind == GEAR
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns of a table besides ``time`` and, where it is geared, ``gear``."""
+        """The columns of a table besides ``time`` and, if it is geared, ``gear``."""
         return tuple(self.values._fields)
 
     @property
     def required(self) -> tuple[str, ...]:
-        """Those of the columns that must be there."""
+        """The required columns."""
         return tuple(name for name in self.columns if name not in self.values._field_defaults)
 
     def decode(self, message: object) -> Values:
@@ -246,7 +246,7 @@ class CommandType:
         return self.values(*found) if len(self.fields) > 1 else self.values(found)
 
     def command(self, message: object) -> Command:
-        """What a message commands, as a vehicle model reads it."""
+        """The command of a message, for a vehicle model."""
         numbers = self._get(message)
         return (self.values(*numbers) if len(self.fields) > 1 else self.values(numbers)).command()
 
@@ -258,11 +258,11 @@ class CommandType:
             set_stamp(self._stamp(message), time)
 
     def as_sent(self, values: Values) -> Values:
-        """The numbers as a message carries them; what is not of this type, as a gear, stays as it is."""
+        """The numbers rounded as in a message; other fields, such as a gear, are unchanged."""
         return self.values(*array("f", values)) if self.single and isinstance(values, self.values) else values
 
     def stamp_of(self, message: object) -> int:
-        """The time of a message [ns]; 0 where it has none or has left it open."""
+        """The time of a message [ns]; 0 if it has none or it is not set."""
         return 0 if self._stamp is None else stamp_ns(self._stamp(message))
 
     @cached_property
@@ -271,7 +271,7 @@ class CommandType:
 
     @cached_property
     def _places(self) -> list[tuple[Callable[[object], object], str]]:
-        """Of each number what gives its holder in a message, and its name there."""
+        """For each number, a function that returns its parent object in a message, and its name there."""
         split = [field.rpartition(".") for field in self.fields]
         return [(attrgetter(holder) if holder else _itself, name) for holder, _, name in split]
 
@@ -285,7 +285,7 @@ def _itself(message: object) -> object:
 
 
 def _actuation(name: str, variant: str, field: str) -> CommandType:
-    """The same command in the package of either time of Autoware."""
+    """The same command in Autoware's old and new message package."""
     fields = tuple(f"{field}.{one}" for one in ("accel_cmd", "brake_cmd", "steer_cmd"))
     topic = topics.ACTUATION_CMD[variant]
     return CommandType(name, PEDALS, topic, Pedals, fields, "pedals", "header.stamp", variant=variant)
@@ -336,10 +336,10 @@ OWN = (
 
 
 def command_types() -> tuple[CommandType, ...]:
-    """Every command type there is.
+    """All command types.
 
     Raises:
-        ArgumentError: A package offers something else, or a name or topic that is taken.
+        ArgumentError: A package offers something else, or a name or topic that is already used.
     """
     found = list(OWN)
     for entry in entry_points(group=ENTRY_POINTS):
@@ -354,7 +354,7 @@ def command_types() -> tuple[CommandType, ...]:
 
 
 def whole_types() -> tuple[CommandType, ...]:
-    """Those that a command log can consist of."""
+    """The types of which a command log can consist."""
     return tuple(one for one in command_types() if one.whole)
 
 
@@ -362,23 +362,23 @@ def command_type(name: str) -> CommandType:
     """The command type of this name.
 
     Raises:
-        KeyError: There is none.
+        KeyError: There is no such type.
     """
     return {one.name: one for one in command_types()}[name]
 
 
 def vehicle_topics() -> tuple[Topic, ...]:
-    """All topics of a vehicle of whatever model: what it is commanded by and what it reports."""
+    """All topics of commands and outputs that vehicles of any model have."""
     return (*(one.topic for one in command_types() if not one.autoware), *topics.VEHICLE)
 
 
 def autoware_topics() -> tuple[Topic, ...]:
-    """All topics that only Autoware's vehicles have."""
+    """The topics that only Autoware's vehicles have."""
     return (*(one.topic for one in command_types() if one.autoware), *topics.AUTOWARE)
 
 
 class Refusals:
-    """Counts what was refused, by topic, and says so without flooding the log."""
+    """Counts refused messages by topic, and logs them at a limited rate."""
 
     def __init__(self, graph: Graph) -> None:
         """Log through this graph."""
@@ -387,7 +387,7 @@ class Refusals:
         self.counts: Counter[str] = Counter()
 
     def add(self, topic: str, reason: str) -> None:
-        """A message on ``topic`` was refused."""
+        """Count a refused message on ``topic``."""
         self.counts[topic] += 1
         now = time.monotonic()
         if now - self._logged.get(topic, -math.inf) >= LOG_AGAIN:
@@ -399,10 +399,10 @@ class CommandInputs:
     """The command topics that a vehicle model understands.
 
     Attributes:
-        max_age: Of a stamp, or of a command that still counts [ns].
-        last_arrival: When the last command arrived [ns]; none if there was none.
-        arrived: The same by ``time.monotonic_ns``; when we began if there was none.
-        refusals: What was refused.
+        max_age: Maximum age of a stamp and of a command in force [ns].
+        last_arrival: Arrival of the last command in simulated time [ns]; None before the first.
+        arrived: The same by ``time.monotonic_ns``; before the first command, the time of construction.
+        refusals: The refused messages.
         subscriptions: The topics.
     """
 
@@ -421,9 +421,9 @@ class CommandInputs:
             graph: Where to listen.
             accepts: Kinds of commands that the model understands.
             now: Simulated time at a reading of the monotonic clock.
-            enter: Takes a command, its arrival and its stamp [ns], the stamp None where it has none; raises
-                ArgumentError where the command is not fit.
-            max_age: Of a stamp [s].
+            enter: Takes a command, its arrival and its stamp [ns] (None without one); raises ArgumentError for an
+                invalid command.
+            max_age: Maximum age of a stamp [s].
             messages: Package of the pedals' messages, ``tier4`` or ``autoware``. A type whose package is not installed
                 is left out.
         """
@@ -446,7 +446,7 @@ class CommandInputs:
             graph.log(Severity.INFO, f"no topic '{topic.name}': {error}")
 
     def forget(self) -> None:
-        """Time is another one: it is not known when the last command arrived."""
+        """Forget the last command's arrival, after a jump of time."""
         self.last_arrival = None
 
     def _receiver(self, one: CommandType) -> Callable[[object, int], None]:
@@ -455,7 +455,7 @@ class CommandInputs:
         def receive(message: object, arrival: int) -> None:
             now = self._now(arrival)
             if now is None:
-                self.refusals.add(topic, "it is not known what time it is: nothing has come from /clock or Gazebo yet")
+                self.refusals.add(topic, "the time is not known yet: nothing has been received from /clock or Gazebo")
                 return
             stamp = one.stamp_of(message) if one.stamp else 0
             if stamp and abs(now - stamp) > self.max_age:

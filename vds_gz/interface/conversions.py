@@ -1,4 +1,4 @@
-"""Between messages and what they mean. Works on the message objects of either graph."""
+"""Conversions of messages, for the message objects of both kinds of graph."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from vds_gz.interface.messages import Quaternion, Stamp
 from vds_gz.ros.messages.stamps import seconds_and_nanoseconds, within_stamps
 from vds_gz.vehicle.vehicle import NANOSECONDS
 
-#: Diagonal of a covariance for what is known exactly; filters take a 0 for a singular matrix.
+#: Diagonal of a covariance of exact values; a 0 would make the matrix singular.
 EXACT = 1e-9
 
 
 def stamp_ns(stamp: Stamp) -> int:
-    """Nanoseconds of a ``builtin_interfaces/Time``, whose nanoseconds may be more than a second."""
+    """Nanoseconds of a ``builtin_interfaces/Time``, whose field ``nanosec`` may exceed a second."""
     return within_stamps(int(stamp.sec) * NANOSECONDS + int(stamp.nanosec))
 
 
@@ -24,7 +24,7 @@ def set_stamp(stamp: Stamp, time: int) -> None:
 
 
 def yaw_of(orientation: Quaternion) -> float:
-    """Heading [rad] of a ``Quaternion``; NaN if it is none."""
+    """Heading [rad] of a ``Quaternion``; NaN if it is not a rotation."""
     x, y, z, w = orientation.x, orientation.y, orientation.z, orientation.w
     norm = x * x + y * y + z * z + w * w
     if not 1e-12 < norm < math.inf:
@@ -33,6 +33,6 @@ def yaw_of(orientation: Quaternion) -> float:
 
 
 def exact_covariance(covariance: MutableSequence[float]) -> None:
-    """Write into a 6x6 covariance that everything is known."""
+    """Fill a 6x6 covariance of exact values."""
     for i in range(6):
         covariance[7 * i] = EXACT

@@ -1,4 +1,4 @@
-"""The topic that puts a vehicle somewhere; a pose that is not fit is refused."""
+"""The topic that places a vehicle; an invalid pose is refused."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from vds_gz.interface.messages import Pose as PoseMessage
 from vds_gz.interface.messages import PoseWithCovarianceStamped
 from vds_gz.ros.graph import Graph
 
-#: No pose farther from the origin is meant [m].
+#: Maximum distance of a pose from the origin [m].
 FARTHEST = 1e9
 
 
 @dataclass(frozen=True, slots=True)
 class InitialPose:
-    """Where base_link is to be, or is said to be.
+    """A requested or assumed pose of base_link.
 
     Attributes:
         pose: In the map.
-        attitude: How it stands out of the plane; none if it is level at height 0.
+        attitude: Its attitude out of the plane; None if it is level at height 0.
         deviations: Standard deviations of x, y [m] and heading [rad]; 0 where none are given.
     """
 
@@ -36,7 +36,7 @@ class InitialPose:
 
 
 class InitialPoseInput:
-    """The topic that puts the vehicle somewhere, as RViz's «2D Pose Estimate» does."""
+    """The topic that places the vehicle, as RViz's «2D Pose Estimate» does."""
 
     def __init__(self, graph: Graph, frame: str, refusals: Refusals, accept: Callable[[InitialPose], None]) -> None:
         """Listen for poses in ``frame``."""
@@ -53,7 +53,7 @@ class InitialPoseInput:
         if frame not in ("", self._frame):
             self._refuse(f"its frame_id is '{frame}'; it must be '{self._frame}'")
         elif not math.isfinite(heading):
-            self._refuse("its orientation is no rotation; it must be a quaternion of length 1")
+            self._refuse("its orientation is not a rotation; it must be a quaternion of length 1")
         elif not all(abs(part) <= FARTHEST for part in (position.x, position.y, position.z)):
             at = f"({position.x:g}, {position.y:g}, {position.z:g})"
             self._refuse(f"its position is {at}; it must be within +-{FARTHEST:g} m")
@@ -71,7 +71,7 @@ def _deviation(variance: float) -> float:
 
 
 def attitude_of(pose: PoseMessage) -> Attitude | None:
-    """How a valid ``Pose`` stands out of the plane; none if it is level at height 0, as those of RViz all are."""
+    """The attitude of a valid ``Pose`` out of the plane; None if it is level at height 0, as all of RViz's are."""
     turn = pose.orientation
     norm = math.hypot(turn.x, turn.y, turn.z, turn.w)
     roll, pitch, _ = angles((turn.x / norm, turn.y / norm, turn.z / norm, turn.w / norm))

@@ -1,4 +1,4 @@
-"""What goes out at every publish instant, where somebody listens."""
+"""The outputs at the publish rate; those without subscribers are not published."""
 
 from __future__ import annotations
 
@@ -44,19 +44,19 @@ class Frames:
 
 
 class Snapshot(NamedTuple):
-    """The vehicle at one instant. A tuple, because a replay has very many.
+    """The vehicle at one instant. A tuple, because a replay has very many of them.
 
     Attributes:
         time: Simulated time [ns].
-        motion: Where base_link truly is in the map, and how it moves.
-        odom: Pose of base_link in the odometry's frame; where the odometry is exact, ``motion`` will do.
+        motion: True pose of base_link in the map, and its velocity.
+        odom: Pose of base_link in the odometry's frame; ``motion`` where the odometry is exact.
         odom_variance: Variances of its position and heading [m^2, rad^2].
         odom_speed: Longitudinal speed by the odometry [m/s].
-        map_to_odom: The odometry's frame in the map; None where it is fixed.
+        map_to_odom: The odometry's frame in the map; None if it is fixed.
         joints, actuators: All of them, in the model's order.
-        report: Of one of Autoware's vehicles; None for others.
-        attitude: How base_link stands out of the plane; None where it never does. Localization errs in the plane only,
-            so it is the same in both frames.
+        report: The report of one of Autoware's vehicles; None for others.
+        attitude: Attitude of base_link out of the plane; None for a vehicle that stays in it. Localization only errs in
+            the plane, so it is the same in both frames.
     """
 
     time: int
@@ -119,7 +119,7 @@ class Outputs:
             actuators: All actuators.
             fixed_odom: The odometry's frame lies fixed in the map.
             flat: base_link never leaves the plane, and snapshots have no attitude.
-            localized_elsewhere: The odometry's frame moves in the map, and another output, or another node, says how.
+            localized_elsewhere: Another output, or another node, publishes the transform from map to odometry.
         """
         self._graph = graph
         self._frames = frames
@@ -143,12 +143,12 @@ class Outputs:
         self._tf_static = self._publisher(topics.TF_STATIC)
 
     def publish_latched(self, time: int, description: str, mounts: Iterable[Joint] = ()) -> None:
-        """Publish what is said once: the robot's description and the fixed transforms.
+        """Publish the latched messages: the robot's description and the fixed transforms.
 
         Args:
             time: Simulated time [ns].
             description: The robot's URDF.
-            mounts: Fixed joints of it whose transforms are published too.
+            mounts: Fixed joints of the robot whose transforms are published too.
         """
         message = self._graph.message(topics.ROBOT_DESCRIPTION.type)
         message.data = description
@@ -193,7 +193,7 @@ class Outputs:
 
     def _make_transforms(self) -> Output:
         frames, topic = self._frames, topics.TF
-        # The odometry's frame lies flat in the map, always.
+        # The odometry's frame is always level in the map.
         moving = [(frames.odom, frames.base, self._flat)]
         if self._localizes:
             moving.insert(0, (frames.map, frames.odom, True))
@@ -227,7 +227,7 @@ class Outputs:
 
 
 def _pose_paths(position: str, orientation: str, flat: bool) -> list[str]:
-    """Those of a pose that change: out of the plane, all of them."""
+    """Paths of the varying numbers of a pose: out of the plane, all of them."""
     axes, parts = ("xy", "zw") if flat else ("xyz", "xyzw")
     return [*(f"{position}.{axis}" for axis in axes), *(f"{orientation}.{part}" for part in parts)]
 
@@ -268,7 +268,7 @@ def _transform_values(now: Snapshot) -> Sequence[float]:
 
 
 def _pose_values(pose: Pose | Motion, attitude: Attitude | None) -> tuple[float, ...]:
-    """Position and quaternion, or what of them is not 0 in the plane."""
+    """Position and quaternion, or in the plane those of their numbers that are not 0."""
     if attitude is None:
         return pose.x, pose.y, math.sin(0.5 * pose.heading), math.cos(0.5 * pose.heading)
     return pose.x, pose.y, attitude.z, *quaternion(attitude.roll, attitude.pitch, pose.heading)

@@ -1,7 +1,7 @@
-"""What Autoware's vehicles report.
+"""The reports of Autoware's vehicles.
 
-The names are those of the simulator that comes with Autoware, without its ``input/`` and ``output/``. Message packages
-that are not installed switch their topics off, with a line in the log that says which package brings them.
+The names are those of Autoware's own simulator, without its ``input/`` and ``output/``. Topics whose message package is
+not installed are left out, with a line in the log that names the package.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from vds_gz.vehicle.vehicle import AnyVehicle
 
 
 class Report(NamedTuple):
-    """What one of Autoware's vehicles reports.
+    """A report of one of Autoware's vehicles.
 
     Attributes:
         speed, steering: As measured [m/s, rad].
         yaw_rate: [rad/s].
         gear: Code of the gear that is in.
-        actuation: Accelerator, brake and steering that go with the present acceleration.
+        actuation: Accelerator, brake and steering that correspond to the present acceleration.
     """
 
     speed: float
@@ -43,7 +43,7 @@ class Report(NamedTuple):
 
 Values = Callable[[Report], Sequence[float]]
 
-#: Fields of accelerator, brake and steering in either package's message of the actuation.
+#: Fields of accelerator, brake and steering in each package's message of the actuation.
 _ACTUATION = {
     "tier4": [f"status.{name}_status" for name in ("accel", "brake", "steer")],
     "autoware": [f"actuation_report.{name}_report" for name in ("accel", "brake", "steer")],
@@ -63,7 +63,7 @@ class Reports:
         return steering_report(self._vehicle.coefficients, self._vehicle.state)
 
     def publish(self, snapshot: Snapshot, speed: float, steering: float) -> None:
-        """Report an instant with speed [m/s] and tire angle [rad] as measured."""
+        """Publish the report of an instant with measured speed [m/s] and tire angle [rad]."""
         c, s = self._vehicle.coefficients, self._vehicle.state
         snapshot = snapshot._replace(report=report_of(c, s, speed, steering))
         for output in self._outputs:
@@ -72,7 +72,7 @@ class Reports:
 
 
 def report_of(c: AutowareCoefficients, s: AutowareState, speed: float, steering: float) -> Report:
-    """What a vehicle in this state reports, with speed [m/s] and tire angle [rad] as measured."""
+    """The report of a vehicle in a state, with measured speed [m/s] and tire angle [rad]."""
     return Report(speed, steering, s.yaw_rate, gear_report(s), actuation_status(c, s))
 
 
@@ -99,7 +99,7 @@ def report_outputs(graph: Graph, vehicle: AnyVehicle, frame: str, messages: str)
 
 
 def _reports(vehicle: AnyVehicle, messages: str) -> Iterator[tuple[topics.Topic, str, list[str], Values]]:
-    """Of each report its topic, where its stamp and its numbers stand, and what they are."""
+    """For each report its topic, the paths of its stamp and numbers, and the numbers themselves."""
     yield (
         topics.VELOCITY_STATUS,
         "header.stamp",

@@ -1,6 +1,6 @@
-"""The topics of a vehicle, and the services of its own: name, type, quality of service.
+"""The topics of a vehicle and its own services: name, type, quality of service.
 
-Commands stand in :mod:`vds_gz.interface.commands`, topics of sensors in :mod:`vds_gz.sensing.catalogue`, the standard
+Commands are in :mod:`vds_gz.interface.commands`, topics of sensors in :mod:`vds_gz.sensing.catalogue`, the standard
 simulator services in :mod:`vds_gz.nodes.standard_services`.
 """
 
@@ -14,7 +14,7 @@ LATCHED = QoS(depth=1, transient_local=True)
 #: Autoware's endpoints keep the last message only.
 LAST = QoS(depth=1)
 TRANSFORMS = QoS(depth=100)
-#: Clocks are read best effort, as ROS clients do; ours is sent reliably and suits both.
+#: Clocks are read best effort, as ROS clients do; ours is sent reliably, which matches both.
 CLOCK_READER = QoS(depth=1, reliable=False)
 
 
@@ -34,20 +34,20 @@ JOINT_STATES = Topic("joint_states", "sensor_msgs/msg/JointState")
 ROBOT_DESCRIPTION = Topic("robot_description", "std_msgs/msg/String", LATCHED)
 ACTUATOR_REFERENCES = Topic("actuator_references", "sensor_msgs/msg/JointState")
 ACTUATOR_STATES = Topic("actuator_states", "sensor_msgs/msg/JointState")
-#: Without Gazebo, in a world; with Gazebo that of a contact sensor.
+#: In a world without Gazebo; with Gazebo, its contact sensor publishes it.
 CONTACTS = Topic("contacts", "ros_gz_interfaces/msg/Contacts")
 DIAGNOSTICS = Topic("/diagnostics", "diagnostic_msgs/msg/DiagnosticArray")
-#: What stands around the vehicle, once.
+#: The world around the vehicle, latched.
 WORLD = Topic("world", "visualization_msgs/msg/MarkerArray", LATCHED)
 CLOCK = Topic("/clock", "rosgraph_msgs/msg/Clock")
 CLOCK_IN = Topic("/clock", "rosgraph_msgs/msg/Clock", CLOCK_READER)
 
-#: What AMCL reports: https://docs.nav2.org/configuration/packages/configuring-amcl.html
+#: Outputs of AMCL: https://docs.nav2.org/configuration/packages/configuring-amcl.html
 AMCL_POSE = Topic("amcl_pose", "geometry_msgs/msg/PoseWithCovarianceStamped", LATCHED)
 
 GEAR_CMD = Topic("gear_cmd", "autoware_vehicle_msgs/msg/GearCommand", LAST)
 CONTROL_CMD = Topic("control_cmd", "autoware_control_msgs/msg/Control", LAST)
-#: The pedals' messages stood in one package and have moved to another; a topic can only have one type.
+#: The pedals' messages have moved from one package to another; a topic can only have one type.
 ACTUATION_CMD = {
     "tier4": Topic("actuation_cmd", "tier4_vehicle_msgs/msg/ActuationCommandStamped", LAST),
     "autoware": Topic("actuation_cmd", "autoware_vehicle_msgs/msg/ActuationCommandStamped", LAST),
@@ -61,7 +61,7 @@ ACTUATION_STATUS = {
     "autoware": Topic("actuation_status", "autoware_vehicle_msgs/msg/ActuationReportStamped", LAST),
 }
 
-#: What a vehicle of whatever model has besides its commands, which :mod:`vds_gz.interface.commands` lists.
+#: Topics of vehicles of any model, besides the commands in :mod:`vds_gz.interface.commands`.
 VEHICLE = (
     INITIALPOSE,
     TWIST_ACTUAL,
@@ -77,10 +77,10 @@ VEHICLE = (
     CLOCK_IN,
 )
 
-#: What a vehicle has where there is a world around it.
+#: Further topics of a vehicle in a world.
 SURROUNDINGS = (WORLD, CONTACTS)
 
-#: What Autoware's vehicles report.
+#: Reports of Autoware's vehicles.
 AUTOWARE = (
     VELOCITY_STATUS,
     STEERING_STATUS,

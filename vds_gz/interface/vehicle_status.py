@@ -1,4 +1,4 @@
-"""What a vehicle's node reports of itself on ``/diagnostics``, and the time for stamps of commands by its clock."""
+"""A vehicle's own report on ``/diagnostics``, and the time for stamps of commands by the vehicle's clock."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from vds_gz.interface.messages import Clock, DiagnosticArray
 from vds_gz.ros.graph import Graph
 from vds_gz.ros.names import is_topic
 
-#: Ends the names of the status, after the node's full name without its first slash.
+#: End of the status's name, after the node's full name without its first slash.
 SUFFIX = ": vehicle"
 
 #: Keys of values.
 COMMAND_TOPICS, CLOCK = "command topics", "clock"
 
-#: Clocks that are no topic: the system's, and one that only Gazebo and the node know.
+#: Clocks that are not topics: the system's, and Gazebo's, which only the node receives.
 SYSTEM_CLOCK, GAZEBO_CLOCK = "system", "Gazebo"
 
 
-#: A vehicle's node reports itself once a second; who listens for so long and has not is none of ours [s].
+#: Time to wait for a report [s]; vehicles of this package report once a second.
 PATIENCE = 2.5
 
 
 @dataclass(frozen=True, slots=True)
 class VehicleStatus:
-    """A vehicle's node as it reports itself.
+    """The report of a vehicle's node.
 
     Attributes:
         node: Its full name.
-        state: How it is, in words.
+        state: Its state, in words.
         command_topics: Full names of the topics on which it takes commands.
-        clock: Full name of the topic by which it lives, or ``SYSTEM_CLOCK`` or ``GAZEBO_CLOCK``.
+        clock: Full name of its clock's topic, or ``SYSTEM_CLOCK`` or ``GAZEBO_CLOCK``.
     """
 
     node: str
@@ -52,7 +52,7 @@ def vehicles(message: DiagnosticArray) -> Iterator[VehicleStatus]:
     for status in message.status:
         values = {pair.key: pair.value for pair in status.values}
         clock = values.get(CLOCK, "")
-        # A peer may report any text.
+        # Other nodes may report any text.
         is_clock = clock in (SYSTEM_CLOCK, GAZEBO_CLOCK) or is_topic(clock, topics.CLOCK.type)
         if status.name.endswith(SUFFIX) and is_clock:
             takes = tuple(filter(None, values.get(COMMAND_TOPICS, "").split(", ")))
@@ -60,22 +60,22 @@ def vehicles(message: DiagnosticArray) -> Iterator[VehicleStatus]:
 
 
 def described(known: Iterable[VehicleStatus]) -> str:
-    """The vehicles that there are, in words."""
+    """The reported vehicles, in words."""
     return "; ".join(map(str, known)) or "no vehicle reports itself on '/diagnostics'"
 
 
 class VehicleTime:
-    """The time for stamps of commands: that of the vehicle that takes commands from some topics.
+    """The time for stamps of commands: that of the vehicle that takes them.
 
     A vehicle refuses commands that seem old by its own clock.
 
-    Its node reports on ``/diagnostics`` which topics it takes commands from and which clock it lives by: the system's,
-    or a topic such as ``/clock``. A vehicle that reports nothing is taken to live by the system's. What the user gives
-    as ``use_sim_time`` counts for more than any report: ``/clock`` if it is true, the system's clock if it is false.
+    Its node reports on ``/diagnostics`` which topics it takes commands from and which clock it uses: the system's, or a
+    topic such as ``/clock``. A vehicle without a report is assumed to use the system's. ``use_sim_time`` overrides the
+    report: ``/clock`` if it is true, the system's clock if it is false.
     """
 
     def __init__(self, graph: Graph, use_sim_time: bool | None) -> None:
-        """Listen; ``use_sim_time`` is what the user gave, None for nothing."""
+        """Listen; ``use_sim_time`` is the user's choice, None without one."""
         self._graph = graph
         self._command_topics: frozenset[str] = frozenset()
         self._given = use_sim_time
@@ -90,19 +90,19 @@ class VehicleTime:
             self._live_by(topics.CLOCK_IN.name if use_sim_time else SYSTEM_CLOCK)
 
     def follow(self, command_topics: Sequence[str], heard: Callable[[], bool]) -> None:
-        """Live as a vehicle does.
+        """Follow the clock of a vehicle.
 
         Args:
             command_topics: Full names of the topics from which it takes commands.
-            heard: Whether anybody listens to them.
+            heard: Whether they have subscribers.
         """
         self._command_topics = frozenset(command_topics)
         self._heard = heard
 
     def now(self) -> int | None:
-        """The present [ns] for pacing commands; None while it is not known.
+        """The present [ns] for the pace of commands; None while it is not known.
 
-        Where only Gazebo knows the vehicle's time, the system's takes its place.
+        If only Gazebo knows the vehicle's time, this is the system's.
         """
         clock = self._known_clock()
         if clock is None or clock in (SYSTEM_CLOCK, GAZEBO_CLOCK):
@@ -110,17 +110,17 @@ class VehicleTime:
         return self._times.get(clock)
 
     def stamp(self) -> int:
-        """The present [ns] for stamps; 0, which is no time in ROS and never too old, while it is not known."""
+        """The present [ns] for stamps. While it is not known, 0, which means no time in ROS and is never too old."""
         return 0 if self._clock == GAZEBO_CLOCK else self.now() or 0
 
     def missing(self) -> str:
-        """What must come until the time is known."""
+        """What is missing to know the time, in words."""
         if self._clock is None:
-            return "no vehicle has reported yet which clock it lives by"
+            return "no vehicle has reported its clock yet"
         return f"no one publishes '{self._clock}', the clock of the vehicle"
 
     def vehicles(self) -> str:
-        """The vehicles that there are and what they take commands from, in words."""
+        """The vehicles and their topics for commands, in words."""
         return described(self._vehicles.values())
 
     def _known_clock(self) -> str | None:

@@ -1,4 +1,4 @@
-"""What stands around the vehicle, as markers that RViz and the live page show, and what the vehicle touches."""
+"""The world around the vehicle, as markers for RViz and the live page, and the vehicle's contacts."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ MOST_TRIANGLES = 10_000
 
 
 def publish_world(graph: Graph, frame: str, things: Sequence[Thing]) -> None:
-    """Publish things once, for all who come now or later; without ``visualization_msgs`` a line in the log says so.
+    """Publish the things of a world, latched; without ``visualization_msgs`` only a line in the log is written.
 
     Args:
         graph: Where to publish.
         frame: The world's frame.
-        things: What there is.
+        things: The things.
     """
     topic = topics.WORLD
     try:
@@ -43,7 +43,7 @@ def publish_world(graph: Graph, frame: str, things: Sequence[Thing]) -> None:
 
 
 def _markers(things: Sequence[Thing]) -> Iterator[tuple[Thing, int, Vector, Vector, Array]]:
-    """Of each marker its thing, type, extent along its own axes, place in the thing's frame, and triangles' corners."""
+    """For each marker: thing, type, extent along its own axes, pose in the thing's frame, and corners of triangles."""
     nowhere, none = (0.0, 0.0, 0.0), np.empty((0, 3))
     for thing in things:
         match thing.shape:
@@ -94,9 +94,9 @@ def _point(graph: Graph, x: float, y: float, z: float) -> object:
 
 
 class ContactsOutput:
-    """The topic ``contacts``: a message at every instant at which something is touched, and an empty one at the end.
+    """The topic ``contacts``: a message at every instant with a contact, and an empty one when the contact ends.
 
-    The messages are those of Gazebo's contact sensor as the bridge brings them.
+    The messages are those of Gazebo's contact sensor through the bridge.
     """
 
     def __init__(self, graph: Graph, frame: str, vehicle: str) -> None:
@@ -105,10 +105,10 @@ class ContactsOutput:
         Args:
             graph: Where to publish.
             frame: Of the world.
-            vehicle: The name of what touches.
+            vehicle: Name of the vehicle.
 
         Raises:
-            UnknownTypeError: ROS is here without ``ros_gz_interfaces``.
+            UnknownTypeError: ROS is sourced without ``ros_gz_interfaces``.
         """
         topic = topics.CONTACTS
         self._graph = graph
@@ -119,7 +119,7 @@ class ContactsOutput:
         self._touched = False
 
     def publish(self, time: int, contacts: Sequence[Contact]) -> None:
-        """Publish what is touched at an instant [ns], if anybody listens."""
+        """Publish the contacts at an instant [ns], if there are subscribers."""
         due = bool(contacts) or self._touched
         self._touched = bool(contacts)
         if due and self._publisher.subscription_count():

@@ -1,4 +1,4 @@
-"""Where simulated time comes from: the system, a clock that another node gives, or ourselves; and periods in it.
+"""Sources of simulated time: the system, another node's clock, or this node; and periods in simulated time.
 
 Every clock turns a reading of the monotonic clock [ns] into simulated time [ns].
 """
@@ -11,17 +11,17 @@ import time
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.vehicle.vehicle import NANOSECONDS
 
-#: A system clock that is off by more than this has been set, not slewed [ns].
+#: A system clock that differs by more than this was set, not slewed [ns].
 SET_CLOCK = 5_000_000
 
 
 class Clock:
-    """A source of simulated time: base class. One that is not ours is changed by nothing that we do.
+    """A source of simulated time: base class. Its setters only affect a clock that owns its time.
 
     Attributes:
         owns_time: The node gives the time, so it can be set, paused and paced.
-        waits: Time that the node falls behind is caught up with in full; else what is overdue is left out.
-        flat_out: It goes as fast as possible.
+        waits: A node that falls behind catches up in full; otherwise overdue outputs are left out.
+        flat_out: Time advances as fast as possible.
     """
 
     owns_time = False
@@ -33,20 +33,20 @@ class Clock:
         raise NotImplementedError
 
     def seconds_until(self, moment: int, monotonic: int) -> float:
-        """Real seconds until simulated time will be ``moment``; infinite if only another node can tell."""
+        """Real seconds until simulated time is ``moment``; infinite if another node decides."""
         raise NotImplementedError
 
     def set(self, moment: int, monotonic: int) -> None:
-        """It is ``moment`` now."""
+        """Set the present to ``moment``."""
 
     def pause(self, monotonic: int) -> None:
         """Stand still."""
 
     def resume(self, monotonic: int) -> None:
-        """Go on from there."""
+        """Resume."""
 
     def set_speed(self, speed_factor: float, monotonic: int) -> None:
-        """Go on from the present at another pace."""
+        """Continue from the present at another pace."""
 
 
 class SystemClock(Clock):
@@ -66,19 +66,19 @@ class SystemClock(Clock):
         return monotonic + self._offset
 
     def seconds_until(self, moment: int, monotonic: int) -> float:
-        """Real seconds until simulated time will be ``moment``."""
+        """Real seconds until simulated time is ``moment``."""
         return (moment - self.now(monotonic)) * 1e-9
 
 
 class FollowedClock(Clock):
-    """The time that was last received, from ``/clock`` or from Gazebo."""
+    """The time last received from ``/clock`` or from Gazebo."""
 
     def __init__(self) -> None:
         """Wait for the first message."""
         self._time: int | None = None
 
     def set(self, moment: int, monotonic: int) -> None:
-        """This time was received."""
+        """Take a time that was received."""
         self._time = moment
 
     def now(self, monotonic: int) -> int | None:
@@ -91,7 +91,7 @@ class FollowedClock(Clock):
 
 
 class ReferenceClock(Clock):
-    """Time that we give ourselves, from 1 s on, at any pace. (A time of 0 means none in ROS.)"""
+    """The node's own time, from 1 s on, at any pace. (In ROS, a time of 0 means no time.)"""
 
     BEGIN = NANOSECONDS
 
@@ -114,13 +114,13 @@ class ReferenceClock(Clock):
         return self._origin + round((monotonic - self._begun) * self._speed_factor)
 
     def seconds_until(self, moment: int, monotonic: int) -> float:
-        """Real seconds until simulated time will be ``moment``."""
+        """Real seconds until simulated time is ``moment``."""
         if self.flat_out:
             return 0.0
         return (moment - self.now(monotonic)) * 1e-9 / self._speed_factor
 
     def set(self, moment: int, monotonic: int) -> None:
-        """Go on from ``moment``, or stand there."""
+        """Continue from ``moment``, or stand still there."""
         self._origin = moment
         self._begun = monotonic
 
@@ -130,12 +130,12 @@ class ReferenceClock(Clock):
         self._paused = True
 
     def resume(self, monotonic: int) -> None:
-        """Go on from there."""
+        """Resume."""
         self.set(self.now(monotonic), monotonic)
         self._paused = False
 
     def set_speed(self, speed_factor: float, monotonic: int) -> None:
-        """Go on from the present at another pace."""
+        """Continue from the present at another pace."""
         self.set(self.now(monotonic), monotonic)
         self._pace(speed_factor)
 
@@ -145,7 +145,7 @@ class ReferenceClock(Clock):
 
 
 def make_clock(parameters: NodeParameters, *, follows: bool) -> Clock:
-    """The clock that the parameters choose; ``follows``: the plant gives the time, whatever they say."""
+    """The clock that the parameters select; with ``follows`` the plant gives the time instead."""
     if parameters.use_sim_time or follows:
         return FollowedClock()
     if parameters.be_reference_clock:
@@ -154,9 +154,9 @@ def make_clock(parameters: NodeParameters, *, follows: bool) -> Clock:
 
 
 class PeriodicTimer:
-    """A rate and where in it we are. Each point is computed from the first one, so that none drifts.
+    """Points in time at a constant rate. Each is computed from the first one, so that they do not drift.
 
-    It counts in whole numbers: at the system's time those of floating point are 256 ns apart.
+    Times are integers: at the system's time, floating-point numbers are 256 ns apart.
 
     Attributes:
         rate: Points per second.
@@ -171,19 +171,19 @@ class PeriodicTimer:
         """Restart."""
         self._start = start
         self.rate = rate
-        # A period is so many nanoseconds over so many points.
+        # So many points take so many nanoseconds.
         self._points, seconds = rate.as_integer_ratio()
         self._nanoseconds = seconds * NANOSECONDS
         self._count = 0
         self.advance(0)
 
     def advance(self, points: int = 1) -> None:
-        """Go on to the next point, or by so many."""
+        """Advance by ``points``."""
         self._count += points
         self.next = self._start + (2 * self._count * self._nanoseconds + self._points) // (2 * self._points)
 
     def skip(self, now: int) -> int:
-        """Leave out all points up to the last one at or before ``now`` and return how many that were."""
+        """Skip all points at or before ``now`` and return how many were skipped."""
         points = max(0, (now - self._start) * self._points // self._nanoseconds - self._count)
         self.advance(points)
         return points

@@ -1,4 +1,4 @@
-"""Once a second, how the node is: what a person needs to know when the vehicle does not obey."""
+"""The node's status once a second: what explains why a vehicle does not obey."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Diagnostics:
         self._byte = type(self._status.level)
 
     def publish(self) -> None:
-        """Report how the node is."""
+        """Publish the status."""
         simulation, commands = self._simulation, self._commands
         now, arrival = simulation.now, commands.last_arrival
         age = None if arrival is None or now is None else max(0, now - arrival)

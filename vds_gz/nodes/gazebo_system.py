@@ -1,4 +1,4 @@
-"""The node inside Gazebo, as a Python system of a model: in step with the physics, nothing late by even one step.
+"""The node inside Gazebo, as a Python system of a model: in step with the physics, without a step of latency.
 
 In the model's SDF::
 
@@ -9,8 +9,8 @@ In the model's SDF::
       <record>joints.csv</record>     <!-- optional: what the joints were commanded, step by step -->
     </plugin>
 
-No other controller may move the joints. Gazebo disables a Python system for good after one exception, and says so in
-one line that no one reads. So this one lets none out: it is logged, the wheels stand, and the next step is tried again.
+No other controller may move the joints. After one exception Gazebo disables a Python system for good, with one line in
+its log. So this system catches exceptions: it logs them, stops the wheels and tries the next step again.
 """
 
 from __future__ import annotations

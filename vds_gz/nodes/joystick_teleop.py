@@ -1,4 +1,4 @@
-"""The node ``joystick_teleop``: messages of a joystick in, commands for a vehicle out."""
+"""The node ``joystick_teleop``: converts messages of a joystick to commands for a vehicle."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from vds_gz.teleop.teleop import Teleop
 NODE_NAME = "joystick_teleop"
 
 DESCRIPTION = """\
-Make commands for a vehicle of a joystick's messages on the topic `joy` (sensor_msgs/Joy). Axes, buttons and scales are
-ROS parameters; config/joystick has a file for each of several controllers."""
+Convert a joystick's messages on the topic `joy` (sensor_msgs/Joy) to commands for a vehicle. Axes, buttons and scales
+are ROS parameters; config/joystick has files for several controllers."""
 
 EXAMPLE = "joystick_teleop --ros-args --params-file config/joystick/xbox.yaml -p output:=twist"
 

@@ -1,4 +1,4 @@
-"""What the vehicle shows of itself at the publish rate: each instant as soon as it is known where the vehicle was."""
+"""Outputs at the publish rate: each is sent as soon as the vehicle's state at its time is known."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from vds_gz.sensing.amcl import Amcl
     from vds_gz.sensing.estimate import StateEstimator
 
-#: Instants that may wait for what moves the vehicle; older ones are left out.
+#: Outputs that may wait until the plant has observed their time; older ones are dropped.
 WAITING = 50
 
 #: Stand for joints without subscribers.
@@ -36,12 +36,12 @@ class Observations:
     """The topics of a vehicle's state.
 
     Attributes:
-        amcl: What stands in for AMCL; none in another style of localization.
-        left_out: Instants that were never sent, because what moves the vehicle never reported where it was then.
+        amcl: The simulated AMCL; None in another style of localization.
+        left_out: Number of outputs that were dropped because the plant did not observe their time.
     """
 
     def __init__(self, graph: Graph, parameters: NodeParameters, plant: Plant) -> None:
-        """Announce the topics. What localization, Autoware's vehicles or worlds need is imported with them only."""
+        """Announce the topics. Modules for localization, Autoware's vehicles and worlds are imported only when used."""
         self._graph = graph
         self._parameters = parameters
         self._plant = plant
@@ -83,7 +83,7 @@ class Observations:
             self._contacts = contacts_output(graph, frames.map, vehicle.model.name)
 
     def publish_latched(self, time: int, preparation: Preparation) -> None:
-        """Send what is said once, at a simulated time [ns]: the URDF, where the sensors are mounted, and the world."""
+        """Send the latched messages at a simulated time [ns]: the URDF, the mounts of the sensors, and the world."""
         self._outputs.publish_latched(time, preparation.urdf, _mounts(self._parameters, preparation.urdf))
         if preparation.scene is not None:
             from vds_gz.interface.world_topics import publish_world
@@ -91,12 +91,12 @@ class Observations:
             publish_world(self._graph, Frames.of(self._parameters).map, preparation.scene.visuals.things)
 
     def publish(self, time: int, held: bool, actuators: Sequence[ActuatorState] = ()) -> None:
-        """Send an instant.
+        """Send the outputs of an instant.
 
         Args:
             time: In simulated time [ns].
             held: The vehicle is paused, so nothing moves.
-            actuators: All of them then; as they are now where none are given.
+            actuators: States of all actuators then; by default their present states.
         """
         plant, outputs = self._plant, self._outputs
         if not actuators and (outputs.references.subscribed() or outputs.states.subscribed()):
@@ -116,11 +116,11 @@ class Observations:
                 output.send(output.write(time, output.values(snapshot)))
 
     def note(self, time: int) -> None:
-        """Let the vehicle's present, at a simulated time [ns], be sent once it is seen where the vehicle is then."""
+        """Let the present, at a simulated time [ns], be sent once the plant has observed that time."""
         self._awaiting.append((time, self._actuators()))
 
     def publish_seen(self, held: bool) -> None:
-        """Send all instants for which it is known by now where the vehicle was; see :meth:`publish`."""
+        """Send all waiting instants that the plant has observed; see :meth:`publish`."""
         while self._awaiting and self._plant.seen(self._awaiting[0][0]):
             time, actuators = self._awaiting.popleft()
             self.publish(time, held, actuators)
@@ -129,21 +129,21 @@ class Observations:
             self.left_out += 1
 
     def forget(self) -> None:
-        """Time is another one: no instant waits any more."""
+        """Drop all waiting instants after a jump of time."""
         self._awaiting.clear()
 
     def set_pose(self, pose: Pose) -> None:
-        """The vehicle was lifted and put elsewhere."""
+        """The vehicle was moved to another pose."""
         if self._estimator is not None:
             self._estimator.set_pose(pose)
 
     def reset(self, pose: Pose) -> None:
-        """The vehicle starts again, there."""
+        """The vehicle was reset to a pose."""
         if self._estimator is not None:
             self._estimator.reset(pose)
 
     def configure(self, parameters: NodeParameters) -> None:
-        """Go on with other parameters."""
+        """Take new parameters."""
         self._parameters = parameters
         if self._estimator is not None:
             self._estimator.configure(parameters)
@@ -153,7 +153,7 @@ class Observations:
         return vehicle.model.actuator_states(vehicle.coefficients, vehicle.state)
 
     def _estimated(self, estimator: StateEstimator, snapshot: Snapshot) -> Snapshot:
-        """The same instant as the vehicle sees itself; AMCL's results and Autoware's reports go out too."""
+        """The same instant by the vehicle's own estimate; also publishes AMCL's results and Autoware's reports."""
         motion, reports = snapshot.motion, self._reports
         truth = Pose(motion.x, motion.y, motion.heading)
         steering = reports.steering() if reports else 0.0
@@ -171,8 +171,8 @@ class Observations:
 def _mounts(parameters: NodeParameters, description: str) -> list[Joint]:
     """The fixed joints of a vehicle with sensors.
 
-    With a ``base_frame`` of its own another description says where the vehicle's parts are, and these are only those of
-    the sensors.
+    With another ``base_frame``, another description defines the vehicle's parts, and only the sensors' joints are
+    returned.
     """
     sensors, base = parameters.sensors, parameters.base_frame
     joints = [joint for joint in Robot(description).joints if joint.kind == "fixed"] if sensors else []

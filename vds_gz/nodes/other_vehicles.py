@@ -1,4 +1,4 @@
-"""Other vehicles of the graph that are simulated in the same world: where they are, by what they say of themselves."""
+"""Other vehicles on the graph that are simulated in the same world, placed by their own messages."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from vds_gz.ros.names import check_namespace, expand
 from vds_gz.vehicle.vehicle import NANOSECONDS
 from vds_gz.world.packing import Thing, packed
 
-#: Of whom nothing was received for so long is gone [ns, real time].
+#: A vehicle without messages for this long is gone [ns, real time].
 SILENCE = NANOSECONDS
 
-#: Others are looked for this often [ns, real time].
+#: Period of looking for new vehicles [ns, real time].
 LOOKED_FOR = NANOSECONDS
 
-#: A pose is carried on with its velocity for so long at most [s].
+#: A pose is extrapolated with its velocity for this long at most [s].
 LONGEST_GUESS = 0.5
 
-#: Reads whatever is sent, as late as it comes.
+#: Reads every message, however late it comes.
 NEWEST = QoS(depth=1, reliable=False)
 
 
 class OtherVehicle:
-    """One of them, as far as it is known.
+    """Another vehicle.
 
     Attributes:
         speed: How fast the fastest of its parts is [m/s].
@@ -55,15 +55,15 @@ class OtherVehicle:
 
     @property
     def present(self) -> bool:
-        """Whether it has a shape, and was heard of lately."""
+        """Whether it has a shape and has sent a message lately."""
         return bool(self._visuals) and self._received is not None and monotonic_ns() - self._received <= SILENCE
 
     def describe(self, urdf: str) -> None:
         """Take its shape.
 
         Raises:
-            DescriptionError: It is no URDF, or that of something too large.
-            WorldError: It is too large to be calculated with.
+            DescriptionError: It is not a URDF, or its vehicle is too large.
+            WorldError: Its numbers are too large.
         """
         visuals, collisions = (things_of(urdf, self.name, tag) for tag in ("visual", "collision"))
         shapes = packed([*visuals, *collisions])
@@ -74,7 +74,7 @@ class OtherVehicle:
         self._reach = math.hypot(*reach[:2])
 
     def place(self, message: Any, arrival: int) -> None:
-        """Take an ``Odometry`` of its ``base_link``; one that is no pose, or beyond all measure, is passed over."""
+        """Take an ``Odometry`` of its ``base_link``; an invalid or excessive one is ignored."""
         position, turn = message.pose.pose.position, message.pose.pose.orientation
         linear, angular = message.twist.twist.linear, message.twist.twist.angular
         numbers = (position.x, position.y, position.z, turn.x, turn.y, turn.z, turn.w, linear.x, linear.y, linear.z)
@@ -87,7 +87,7 @@ class OtherVehicle:
         self.speed = math.hypot(linear.x, linear.y, linear.z) + self._reach * abs(angular.z)
 
     def pose_at(self, time: int) -> Transform:
-        """Where it is at a simulated time [ns], should it go on as when it was last heard of."""
+        """Its pose at a simulated time [ns], extrapolated from its last message."""
         ahead = (time - self._time) / NANOSECONDS
         if abs(ahead) > LONGEST_GUESS:  # its clock is another one, or it is late
             return self._pose
@@ -99,21 +99,21 @@ class OtherVehicle:
         return Transform((a + dx, b + dy, c + dz), product(orientation, turned))
 
     def visuals(self, time: int) -> list[Thing]:
-        """What of it is seen [ns]."""
+        """Its visual shapes at a simulated time [ns]."""
         return moved(self._visuals, self.pose_at(time))
 
     def collisions(self, time: int) -> list[Thing]:
-        """What of it bumps [ns]."""
+        """Its collision shapes at a simulated time [ns]."""
         return moved(self._collisions, self.pose_at(time))
 
 
 class OtherVehicles:
-    """All of them: vehicles that publish ``ground_truth`` and ``robot_description``.
+    """All other vehicles that publish ``ground_truth`` and ``robot_description``.
 
-    They come by real messages, so what is seen of them depends on when these arrive.
+    They are placed by real messages, so measurements of them depend on when these arrive.
 
     Attributes:
-        changes: Counts up with every message, and when one has come or gone.
+        changes: Increases with every message, and when a vehicle comes or goes.
     """
 
     def __init__(self, graph: Graph, namespaces: str) -> None:
@@ -121,7 +121,7 @@ class OtherVehicles:
 
         Args:
             graph: The node's place on the graph.
-            namespaces: Where they are, with spaces between; ``auto`` for wherever there is one, empty for none.
+            namespaces: Their namespaces, separated by spaces; ``auto`` for all, empty for none.
 
         Raises:
             ArgumentError: A namespace is not valid.
@@ -138,7 +138,7 @@ class OtherVehicles:
             self._follow(f"{absolute.rstrip('/')}/{topics.GROUND_TRUTH.name}")
 
     def look(self) -> None:
-        """See who has come, once in a while, and who is gone."""
+        """Look for new vehicles once in a while, and drop those that are gone."""
         known, self._known = self._known, self._present()
         self.changes += self._known != known
         now = monotonic_ns()
@@ -150,19 +150,19 @@ class OtherVehicles:
 
     @property
     def top_speed(self) -> float:
-        """How fast the fastest is [m/s]."""
+        """Maximum speed of all of them [m/s]."""
         return max((one.speed for one in self._present()), default=0.0)
 
     def next_turn(self, time: int) -> float:
-        """Never: what they do at once, a message says."""
+        """Infinite: a message announces each change of their velocity."""
         return math.inf
 
     def visuals(self, time: int) -> list[Thing]:
-        """What is seen of them [ns]."""
+        """Their visual shapes at a simulated time [ns]."""
         return [thing for one in self._present() for thing in one.visuals(time)]
 
     def collisions(self, time: int) -> list[Thing]:
-        """What of them bumps [ns]."""
+        """Their collision shapes at a simulated time [ns]."""
         return [thing for one in self._present() for thing in one.collisions(time)]
 
     def _present(self) -> list[OtherVehicle]:

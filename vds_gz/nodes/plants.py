@@ -1,4 +1,4 @@
-"""What moves the vehicle: the plant that the parameters name, or the one that is available.
+"""The plant, which moves the vehicle: the one that the parameters name, or the one that is available.
 
 What only Gazebo or a world needs is imported when it is chosen.
 """
@@ -65,7 +65,7 @@ def make_plant(graph: Graph, preparation: Preparation) -> tuple[Plant, Surroundi
 
     Raises:
         DescriptionError: The description cannot be read.
-        LinkError: The link that they select cannot be had here.
+        LinkError: The link that they select is not available here.
     """
     parameters = preparation.parameters
     backend = parameters.backend
@@ -124,7 +124,7 @@ def gazebo_plant(graph: Graph, parameters: NodeParameters, model: AnyModel, link
 
 
 def choose(parameters: NodeParameters) -> tuple[str, str]:
-    """The backend that ``auto`` stands for now, and why."""
+    """The backend that ``auto`` selects now, and why."""
     from vds_gz.plant.gazebo.links.bindings import bindings_fault
 
     fault = bindings_fault()
@@ -142,7 +142,7 @@ def make_link(graph: Graph, parameters: NodeParameters) -> GazeboLink:
     """The link that ``gazebo.link`` names.
 
     Raises:
-        LinkError: It cannot be had here.
+        LinkError: It is not available here.
     """
     from vds_gz.plant.gazebo.links.bindings import bindings_fault
 

@@ -1,6 +1,6 @@
-"""What a node needs before it joins the graph: everything that its parameters name, read and checked.
+"""Reads and checks everything that a node's parameters name, before the node joins the graph.
 
-``vds-gz check`` does the same, so that it finds what the node would refuse.
+``vds-gz check`` uses it too, so it finds every error that the node would reject.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Read = TypeVar("Read")
 
-#: A sensor farther outside a vehicle than this part of its length is probably misplaced.
+#: A sensor that is farther outside a vehicle than this part of its length is probably misplaced.
 OVERHANG = 0.1
 
 
@@ -38,7 +38,7 @@ class Preparation:
         scene: The world; None if there is none.
         obstacles: What moves in it; None if nothing does.
         sources: Where the parameters were given: files, and ``-p``.
-        hints: What is allowed but probably a mistake.
+        hints: Warnings about what is allowed but probably a mistake.
     """
 
     parameters: NodeParameters
@@ -73,10 +73,10 @@ def prepare(overrides: Sequence[Override], faults: Faults | None = None) -> Prep
 
 
 def description(parameters: NodeParameters, model: AnyModel) -> str:
-    """The robot's URDF, with its hardware where ros2_control looks for that.
+    """The robot's URDF, with its hardware for ros2_control.
 
     Raises:
-        DescriptionError: Nothing draws this model, or the drawing is not valid.
+        DescriptionError: The model has no robot description, or it is not valid.
     """
     from vds_gz.description.urdf_writer import urdf
 
@@ -89,7 +89,7 @@ def description(parameters: NodeParameters, model: AnyModel) -> str:
 
 
 def _world(overrides: Sequence[Override], faults: Faults) -> tuple[Scene | None, MovingObstacles | None]:
-    """The world and what moves in it, as far as files are named."""
+    """The world and its moving obstacles; None where no file is named."""
     named = {override.name: override for override in overrides if override.name in ("world", "moving_obstacles")}
     if not any(override.value for override in named.values()):
         return None, None
@@ -100,7 +100,7 @@ def _world(overrides: Sequence[Override], faults: Faults) -> tuple[Scene | None,
 
 
 def _read(last: Override | None, read: Callable[[str], Read], faults: Faults) -> Read | None:
-    """What is in the file that a parameter names; None where it names none, or the file is at fault."""
+    """The content of the file that a parameter names; None without a file or with a faulty one."""
     from vds_gz.world.errors import WorldError
 
     if last is None or not isinstance(last.value, str) or not last.value:  # another type is refused by its parameter
@@ -121,7 +121,7 @@ def _unused(overrides: Sequence[Override], model: str) -> Iterator[str]:
 
 
 def _outside(parameters: NodeParameters, model: AnyModel, urdf: str) -> Iterator[str]:
-    """Sensors that are mounted outside the vehicle."""
+    """Warnings about sensors that are mounted outside the vehicle."""
     if not parameters.sensors:
         return
     from vds_gz.description.footprint import footprint_of
@@ -130,7 +130,7 @@ def _outside(parameters: NodeParameters, model: AnyModel, urdf: str) -> Iterator
     (back, right), (front, left) = footprint.lower[:2], footprint.upper[:2]
     margin = OVERHANG * max(front - back, left - right)
     for name, sensor in parameters.sensors.items():
-        if not hasattr(sensor, "xyz"):  # it has no place, as a wheel encoder
+        if not hasattr(sensor, "xyz"):  # it has no mount, such as a wheel encoder
             continue
         x, y, _ = sensor.xyz
         if not (back - margin <= x <= front + margin and right - margin <= y <= left + margin):

@@ -34,10 +34,10 @@ WAITING = 50
 
 
 class Sensors:
-    """All sensors of a vehicle, and how its body has moved lately.
+    """All sensors of a vehicle, and the recent motion of its body.
 
     Attributes:
-        next: When something is to be measured next [ns]; ``NEVER`` if nothing ever is.
+        next: When the next measurement is due [ns]; ``NEVER`` without sensors.
     """
 
     def __init__(
@@ -54,10 +54,10 @@ class Sensors:
         Args:
             outputs: The sensors.
             plant: What they are mounted on.
-            scene_at: What can be seen at a point in simulated time [ns]; none if there is no world.
-            cheap: Whether ray casting is compiled; until then rays are cast part of the time only, so that the vehicle
-                keeps its pace.
-            joints: A sensor needs to know where the joints stand.
+            scene_at: The scene at a simulated time [ns]; None without a world.
+            cheap: Whether ray casting is compiled; until then rays are cast only part of the time, so that the vehicle
+                keeps up with time.
+            joints: A sensor needs the positions of the joints.
         """
         self._plant = plant
         self._joints = joints
@@ -93,11 +93,11 @@ class Sensors:
         self._look_ahead()
 
     def serve(self, moment: int, *, held: bool) -> None:
-        """Measure what is due at a moment [ns] to which the vehicle has advanced, as soon as the plant has seen it.
+        """Do the measurements due at a time [ns] to which the vehicle has advanced, once the plant has observed it.
 
         Args:
             moment: The present [ns].
-            held: The vehicle is paused: it stands, whatever its actuators do.
+            held: The vehicle is paused, so nothing moves.
         """
         if moment < self.next and not self._span:
             return
@@ -134,13 +134,13 @@ class Sensors:
 
 
 class Casting:
-    """One scene, and the better way to cast rays in it so far: numpy, or compiled loops where there is much to cast.
+    """Ray casting in one scene: by numpy, or by compiled loops once they are ready, if there are many rays.
 
-    Both ways give the same bits.
+    Both give the same bits.
 
     Attributes:
-        scene: What to cast at now.
-        ready: The fastest program is ready; until then ray casting is slow.
+        scene: The scene to cast rays in now.
+        ready: The faster way is available; until then ray casting is slow.
     """
 
     def __init__(self, scene: Scene, rays_per_second: float, *, wait: bool) -> None:
@@ -149,7 +149,7 @@ class Casting:
         Args:
             scene: What surrounds the vehicle.
             rays_per_second: How many rays all sensors cast.
-            wait: Compile now and not beside the running node, because no measurement may be left out.
+            wait: Compile now, not in the background, because no measurement may be left out.
         """
         self.scene = scene.vectorised()
         self.ready = not scene.visuals.compiled or rays_per_second * scene.visuals.shapes <= LITTLE
@@ -175,15 +175,15 @@ def make_sensors(
     *,
     flat_out: bool,
 ) -> Sensors | None:
-    """Announce all sensors that the node simulates; none if there are none.
+    """Announce all sensors that the node simulates; None if there are none.
 
     Args:
         graph: Where they publish.
         parameters: Of the node.
         plant: What they are mounted on.
         scene: The world.
-        surroundings: What moves in it, if the node simulates it.
-        flat_out: Time goes as fast as possible.
+        surroundings: The moving obstacles, if the node simulates them.
+        flat_out: Time advances as fast as possible.
     """
     if not parameters.sensors:
         return None

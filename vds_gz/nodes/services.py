@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 UNCONFIGURED, INACTIVE, ACTIVE, FINALIZED = 1, 2, 3, 4
 LABELS = {UNCONFIGURED: "unconfigured", INACTIVE: "inactive", ACTIVE: "active", FINALIZED: "finalized"}
 
-#: Where each transition of ``lifecycle_msgs/Transition`` leads from and to.
+#: First and last state of each transition of ``lifecycle_msgs/Transition``.
 TRANSITIONS = {
     1: (UNCONFIGURED, INACTIVE),
     2: (INACTIVE, UNCONFIGURED),
@@ -48,9 +48,9 @@ def offer(graph: Graph, simulation: Simulation, world: str, amcl: Amcl | None) -
 
     Args:
         graph: Where.
-        simulation: What they act on.
+        simulation: The simulation that they control.
         world: The frame of the world.
-        amcl: What stands in for AMCL.
+        amcl: The simulated AMCL.
     """
 
     def reset(request: object, response: Outcome) -> None:
@@ -81,7 +81,7 @@ class LifeCycle:
     """The services of a managed node. There is no bond: a manager needs ``bond_timeout: 0.0``."""
 
     def __init__(self, graph: Graph, amcl: Amcl) -> None:
-        """Offer them; the node is active if it takes scans, and else unconfigured."""
+        """Offer the services; the node is active if it processes scans, otherwise unconfigured."""
         self._amcl = amcl
         self._state = ACTIVE if amcl.active else UNCONFIGURED
         graph.service(*topics.AMCL_GET_STATE, self._get_state)

@@ -1,4 +1,4 @@
-"""The simulation node: commands in, the vehicle's response out. The loop stands in :mod:`vds_gz.nodes.simulation`."""
+"""The simulation node: commands in, the vehicle's response out. The loop is in :mod:`vds_gz.nodes.simulation`."""
 
 from __future__ import annotations
 
@@ -66,11 +66,11 @@ class SimNode:
         Args:
             graph: The node's place on the graph.
             preparation: What it starts with.
-            plant: What moves the vehicle; what the parameters say where none is given.
+            plant: What moves the vehicle; by default the plant that the parameters select.
             stop: What ends the node, besides its own services.
 
         Raises:
-            LinkError: What the parameters say cannot be had here.
+            LinkError: The plant that the parameters select is not available here.
         """
         self.graph = graph
         self._preparation = preparation
@@ -81,7 +81,7 @@ class SimNode:
         stop = stop or StopRequest()
         stop.wakes(graph.wake)
         clock = make_clock(parameters, follows=plant.gives_time)
-        # First of all, so that the vehicle is soon ready for commands.
+        # First, so that the vehicle is soon ready for commands.
         self._commands = CommandInputs(
             graph,
             preparation.model.accepts,
@@ -113,7 +113,7 @@ class SimNode:
             self.graph.close()
 
     def begin(self) -> None:
-        """Send what is sent once, and log what runs here and how to reach it."""
+        """Send the latched messages, and log what runs here and how to reach it."""
         self._observations.publish_latched(self.simulation.present() or 0, self._preparation)
         for hint in self._preparation.hints:
             self.graph.log(Severity.INFO, f"hint: {hint}")
@@ -150,10 +150,10 @@ class SimNode:
             amcl.initialise(given.pose, given.deviations)
 
     def _on_parameters(self, values: Mapping[str, Value]) -> None:
-        """Take new values all together, or none.
+        """Take all new values, or none.
 
         Raises:
-            ParameterError: They do not fit each other.
+            ParameterError: They contradict each other.
         """
         before, self._parameters = self._parameters, replaced(self._parameters, values)
         self.simulation.configure(before, self._parameters)

@@ -1,4 +1,4 @@
-"""The loop of the node: read what has come, advance the vehicle, measure and publish; and what services do with it."""
+"""The node's loop (read messages, advance the vehicle, measure, publish), and the actions of its services."""
 
 from __future__ import annotations
 
@@ -25,35 +25,35 @@ from vds_gz.ros.stopping import LONGEST_SLEEP, StopRequest
 from vds_gz.vehicle.command import STOP, TWIST, Command
 from vds_gz.vehicle.vehicle import NANOSECONDS, Motion
 
-#: Simulated time may jump ahead by so much and the vehicle still lives through it [ns]; beyond, time just passes.
+#: The vehicle is simulated through jumps of time up to this long [ns], and stands still during longer ones.
 LONGEST_CATCH_UP = 60 * NANOSECONDS
 
 #: Outputs overdue by more than this in real time are left out [ns].
 OVERDUE = NANOSECONDS
 
-#: When something is due next [ns], of a timer or of sensors.
+#: The next due time of a timer or of sensors [ns].
 _NEXT = attrgetter("next")
 
-#: Real time after which messages are looked at, however much there is to catch up [ns].
+#: Real time after which messages are read, even while catching up [ns].
 LONGEST_WORK = 50_000_000
 
 
 class SimulationError(VdsGzError, RuntimeError):
-    """The simulation cannot do what was requested, as it is now."""
+    """The simulation cannot do what was requested in its present state."""
 
 
 class Simulation:
-    """A vehicle, its time, and what goes out of it.
+    """A vehicle, its time and its outputs.
 
     Everything happens in the thread that calls :meth:`run`: it sleeps until the next output is due or a message comes,
-    and then advances the vehicle to the instants at which something goes out.
+    and then advances the vehicle to the instants at which an output is due.
 
     Attributes:
         clock: What gives the time.
         plant: What moves the vehicle.
-        now: The last time that the vehicle was brought to [ns]; None while no time is known.
+        now: The time to which the vehicle has advanced [ns]; None while no time is known.
         held: The vehicle is paused by the node; with a clock of ours, time stands still too.
-        skipped: Outputs left out because they were overdue, in all.
+        skipped: Total number of outputs left out because they were overdue.
         every_second: Called once a second of real time.
     """
 
@@ -76,8 +76,8 @@ class Simulation:
             clock: What gives the time.
             plant: What moves the vehicle.
             commands: Enter commands when they arrive.
-            observations: What goes out at the publish rate.
-            sensors: What is measured at rates of its own; none if there are no sensors.
+            observations: The outputs at the publish rate.
+            sensors: The sensors, which have their own rates; None without sensors.
             stop: What ends the loop.
         """
         self.clock = clock
@@ -109,7 +109,7 @@ class Simulation:
     # ------------------------------------------------------------------ the loop
 
     def run(self) -> None:
-        """Run until the stop is requested; then send everything once more as it is at the end."""
+        """Run until the stop is requested; then publish the final state."""
         while not self._stop.requested:
             self.turn(min(LONGEST_SLEEP, self.idle_seconds()))
         now = self.present()
@@ -123,8 +123,8 @@ class Simulation:
             self._observations.publish(self.plant.vehicle.time, self.held)
 
     def turn(self, seconds: float) -> None:
-        """Do what is due; if nothing comes, wait so many seconds for it."""
-        # Read: what arrives enters the vehicle as a command, or is seen of it in Gazebo.
+        """Do what is due, after waiting at most so many seconds for messages."""
+        # Read: messages are commands for the vehicle, or its state in Gazebo.
         self._graph.wait(seconds)
         if self.plant.gives_time:
             self._observe()
@@ -158,7 +158,7 @@ class Simulation:
             self.clock.set(self.now, monotonic_ns())
 
     def _serve(self, moment: int, now: int) -> None:
-        """Advance the vehicle to an instant, or hold it until then, and send what is due there."""
+        """Advance the vehicle to an instant, or hold it until then, and send the outputs due then."""
         hold = self.held and not self.clock.owns_time
         if hold:
             self.plant.vehicle.skip_to(moment)
@@ -202,11 +202,11 @@ class Simulation:
 
     @property
     def next_instant(self) -> int:
-        """When something goes out next, or is measured [ns]."""
+        """When the next output or measurement is due [ns]."""
         return int(min(map(_NEXT, self._due)))
 
     def idle_seconds(self) -> float:
-        """How long nothing will be due unless a message comes [s]."""
+        """Time until something is due without a message [s]."""
         monotonic = monotonic_ns()
         idle = (self._next_second - monotonic) * 1e-9
         if self.now is not None and not (self.held and self.clock.owns_time):
@@ -217,7 +217,7 @@ class Simulation:
         return max(idle, 0.0)
 
     def _adjusted(self, now: int) -> int:
-        """The time to catch up to at the beginning, while the vehicle is held, and after jumps and lateness."""
+        """The time to catch up to; handles the beginning, a held vehicle, jumps of time and lateness."""
         if self.now is None:
             self._begin(now)
         assert self.now is not None
@@ -258,7 +258,7 @@ class Simulation:
         self.now = now
 
     def _observe(self) -> None:
-        """Take in what was seen of the vehicle, and send what waited for it."""
+        """Read the plant's observations, and send the outputs that waited for them."""
         time = self.plant.observe()
         if time is not None:
             if time != self.now:
@@ -269,7 +269,7 @@ class Simulation:
             self._sensors.measure()
 
     def _end_standstill(self) -> None:
-        """Time goes on. Where it stood still for long, as in a pause, the last command is too old, though not by it."""
+        """Time advances again. After a long standstill of time, as in a pause, the last command has timed out."""
         monotonic, vehicle = monotonic_ns(), self.plant.vehicle
         stood, self._time_moved = monotonic - self._time_moved, monotonic
         if self.now is not None and min(stood, monotonic - self._commands.arrived) > self._commands.max_age:
@@ -304,7 +304,7 @@ class Simulation:
         return self.clock.owns_time
 
     def truth(self) -> tuple[int, Motion, Attitude | None]:
-        """The present [ns], where base_link is and how it moves, and how it stands out of the plane."""
+        """The present [ns], the pose and velocity of base_link, and its attitude out of the plane."""
         time = self.plant.vehicle.time
         return time, self.plant.motion(time), self.plant.attitude(time)
 
@@ -313,7 +313,7 @@ class Simulation:
         self._stop.request()
 
     def set_pose(self, pose: Pose, attitude: Attitude | None = None) -> None:
-        """Put base_link there; level and as high as it stands where no attitude is given.
+        """Put base_link at a pose; without an attitude, level and at its present height.
 
         Raises:
             LinkError: The request cannot be sent to Gazebo.
@@ -322,11 +322,11 @@ class Simulation:
         self._observations.set_pose(pose)
 
     def stand_still(self) -> None:
-        """Take all motion and all commands from the vehicle, where it is."""
+        """Stop the vehicle where it is, and discard its commands."""
         self.plant.stand_still(self.plant.vehicle.time)
 
     def pause(self, paused: bool) -> None:
-        """Hold the vehicle, or let it go on. As reference clock, and with Gazebo, time stands still with it.
+        """Hold the vehicle, or release it. As reference clock, and with Gazebo, time stands still too.
 
         Raises:
             LinkError: The request cannot be sent to Gazebo.
@@ -340,11 +340,11 @@ class Simulation:
         self.held = paused
 
     def reset(self, *, time: bool, state: bool) -> None:
-        """Start again: the time, if it is ours, the vehicle, or both.
+        """Reset the time, if it is the node's own, the vehicle, or both.
 
         Raises:
             LinkError: The request cannot be sent to Gazebo.
-            SimulationError: It is not known yet where the vehicle began.
+            SimulationError: The vehicle's initial pose is not known yet.
         """
         if state:
             pose = self.plant.reset()
@@ -360,12 +360,12 @@ class Simulation:
             self._begin(ReferenceClock.BEGIN)
 
     def step(self, count: int) -> None:
-        """Do so many steps while time, which is ours, stands still.
+        """Do so many steps while the node's own time is paused.
 
         Raises:
-            SimulationError: Time is not ours or does not stand still, or the node is stopping.
+            SimulationError: Time is not the node's own or is not paused, or the node is stopping.
         """
-        self.catch_up()  # the first turn may be yet to come
+        self.catch_up()  # the loop may not have run yet
         if not self.holds_time or self.now is None:
             raise SimulationError(
                 "stepping needs a paused simulation that gives the time; start with be_reference_clock: true, pause"
@@ -382,7 +382,7 @@ class Simulation:
             raise SimulationError("the node is stopping")
 
     def configure(self, before: NodeParameters, parameters: NodeParameters) -> None:
-        """Go on with other parameters."""
+        """Take new parameters."""
         vehicle = self.plant.vehicle
         if parameters.vehicle != before.vehicle:
             vehicle.configure(parameters.vehicle)

@@ -1,7 +1,7 @@
 """The standard simulator services (package ``simulation_interfaces``), where that package is installed.
 
-They stand under the node's own name, as those of other simulators do: ``/sim_node/step_simulation`` and so on. There is
-one entity, the vehicle.
+They are under the node's name, as in other simulators: ``/sim_node/step_simulation`` and so on. The only entity is the
+vehicle.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ FEEDBACK_STEPS = 1000
 
 
 class RefusedError(VdsGzError, RuntimeError):
-    """A request is refused, with the code that its response has for that."""
+    """A request is refused, with a result code."""
 
     def __init__(self, code: int, reason: str) -> None:
         super().__init__(reason)
@@ -38,7 +38,7 @@ class RefusedError(VdsGzError, RuntimeError):
 
 
 class SimulationServices:
-    """The services and the action, as far as this simulator has what they stand for."""
+    """The services and the action that this simulator supports."""
 
     def __init__(self, graph: Graph, simulation: Simulation, frame: str) -> None:
         """Offer them; ``frame`` is the frame of the world."""
@@ -103,7 +103,7 @@ class SimulationServices:
         self._simulation.step(request.steps)
 
     def _simulate_steps(self, goal: Any, feedback: Any, result: Any) -> Iterator[None]:
-        """Do the steps in portions, with a feedback after each."""
+        """Do the steps in portions, with feedback after each."""
         left = goal.steps
         try:
             while left:

@@ -19,7 +19,7 @@ DATATYPES = {"u1": 2, "u2": 4, "u4": 6, "f4": 7, "f8": 8}
 
 
 def cloud_message(graph: Graph, frame: str, dtype: np.dtype[Any], shape: tuple[int, int]) -> PackedMessage:
-    """A cloud of points of a structured type; its number is ``is_dense``.
+    """A cloud of points of a structured type. The only number that changes besides the points is ``is_dense``.
 
     Args:
         graph: Serializes it.

@@ -29,7 +29,7 @@ _NUMBERS = (
 
 
 class FixOutput(SingleTopicOutput):
-    """A satellite receiver and its topic; fields as Gazebo's come through the bridge, or as drivers fill them."""
+    """A satellite receiver and its topic; fields as Gazebo's through the bridge, or as drivers fill them."""
 
     stateful = True
 

@@ -1,4 +1,4 @@
-"""Cameras: ``sensor_msgs/Image``, ``CameraInfo``, and ``PointCloud2`` of those that see depth.
+"""Cameras: ``sensor_msgs/Image``, ``CameraInfo``, and ``PointCloud2`` of depth cameras.
 
 Fields, encodings and frames are those of Gazebo's cameras through ``ros_gz_bridge``.
 """
@@ -35,12 +35,12 @@ Writer = Callable[[View], Sequence[float]]
 
 
 class CameraOutput:
-    """A camera, for colour or for colour and depth; images without subscribers are not measured.
+    """A camera for colour, or colour and depth; images without subscribers are not rendered.
 
     Attributes:
         rate: Images per second [Hz].
-        rays: One a pixel.
-        span: How far back the body's states must be known [ns]: all pixels are of one time.
+        rays: One per pixel.
+        span: Duration of a measurement [ns]: 0, all pixels are of one time.
     """
 
     span = 0
@@ -60,11 +60,11 @@ class CameraOutput:
 
     @property
     def subscribed(self) -> bool:
-        """Whether anybody listens to any of the topics."""
+        """Whether any of the topics has subscribers."""
         return bool(self._wanted())
 
     def measure(self, states: Sequence[BodyState], scene: Scene | None) -> None:
-        """Look, and publish what somebody listens to."""
+        """Render, and publish the topics with subscribers."""
         wanted, now = self._wanted(), states[-1]
         if not wanted:
             return

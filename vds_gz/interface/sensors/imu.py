@@ -15,12 +15,12 @@ from vds_gz.world.scene import Scene
 
 DATA = Stream("data", "sensor_msgs/msg/Imu", "imu", "gz.msgs.IMU")
 
-#: In the first element of a covariance: there is no such measurement.
+#: First element of a covariance where the quantity is not measured.
 UNKNOWN = -1.0
 
 
 class ImuOutput(SingleTopicOutput):
-    """An inertial measurement unit and its topic; fields as Gazebo's come through the bridge."""
+    """An inertial measurement unit and its topic; fields as Gazebo's through the bridge."""
 
     stateful = True
 

@@ -28,7 +28,7 @@ class PointsOutput:
 
     Attributes:
         rate: Turns per second [Hz].
-        rays: Of a turn.
+        rays: The rays of a turn.
         span: Time from the first column to the last one [ns].
     """
 
@@ -50,7 +50,7 @@ class PointsOutput:
         return self._publisher.subscription_count() > 0
 
     def measure(self, states: Sequence[BodyState], scene: Scene | None) -> None:
-        """Measure a turn, and publish if anybody listens; not one that began before the time 0."""
+        """Measure a turn, and publish it if there are subscribers; not one that began before time 0."""
         if not self.subscribed or states[-1].time < self.span:
             return
         echoes, now = self._lidar.measure(states, scene), states[-1].time

@@ -18,7 +18,7 @@ from vds_gz.world.scene import Scene
 
 SCAN = Stream("scan", "sensor_msgs/msg/LaserScan", "scan", "gz.msgs.LaserScan")
 
-#: The quality of every echo in the express modes of an RPLIDAR, by its SDK; what has no range has 0.
+#: The quality of every echo in the express modes of an RPLIDAR, by its SDK; without an echo it is 0.
 EXPRESS_QUALITY = 47.0
 
 
@@ -30,7 +30,7 @@ class ScanOutput:
 
     Attributes:
         rate: Scans per second [Hz].
-        rays: Of a scan.
+        rays: The rays of a scan.
         span: Time from the first ray to the last one [ns].
     """
 
@@ -54,7 +54,7 @@ class ScanOutput:
         return self._publisher.subscription_count() > 0
 
     def measure(self, states: Sequence[BodyState], scene: Scene | None) -> None:
-        """Scan, and publish if anybody listens; not a scan that began before the time 0."""
+        """Scan, and publish if there are subscribers; not a scan that began before time 0."""
         if not self.subscribed or states[-1].time < self.span:
             return
         echoes = self._lidar.measure(states, scene)
@@ -65,7 +65,7 @@ class ScanOutput:
         self._publisher.publish_raw(self._message.data)
 
     def _describe(self, message: LaserScan, sensor: PlanarLidar) -> None:
-        """Write what is the same in all scans."""
+        """Write the constant fields."""
         azimuths = self._lidar.grid.azimuths
         message.angle_min, message.angle_max = float(azimuths[0]), float(azimuths[-1])
         message.angle_increment = (message.angle_max - message.angle_min) / (len(azimuths) - 1)

@@ -1,4 +1,4 @@
-"""What a sensor that the node simulates is made from, the sensors of a vehicle, and those with one topic."""
+"""Construction of the sensors that the node simulates, and the base class of those with one topic."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class SensorSetup:
         type: Its type.
         parameters: Its parameters, of the type's group.
         joints: The vehicle's joints, in the order of ``BodyState.joints``.
-        frame_prefix: Put before the names of frames.
+        frame_prefix: Prefix of the names of frames.
         seed: Seed of its noise, together with its name.
     """
 
@@ -50,7 +50,7 @@ class SensorSetup:
         return message
 
     def topic(self, stream: Stream) -> Topic:
-        """One of the sensor's topics."""
+        """The topic of one of the sensor's streams."""
         return Topic(stream.topic(self.name), stream.ros_type, QoS(stream.depth))
 
     def publisher(self, stream: Stream, qos: QoS | None = None) -> Publisher:
@@ -63,7 +63,7 @@ class SingleTopicOutput:
 
     Attributes:
         rate, rays, span: See :class:`~vds_gz.sensing.sensor.SensorOutput`.
-        stateful: A measurement depends on those before, as where a bias walks, so that none may be left out.
+        stateful: A measurement depends on earlier ones, as with a random walk of a bias, so none may be left out.
     """
 
     rays = span = 0
@@ -74,7 +74,7 @@ class SingleTopicOutput:
 
         Args:
             setup: The sensor.
-            message: A message with all that stays as it is, as from ``setup.message``.
+            message: A message with its constant fields, as from ``setup.message``.
             numbers: Paths of its numbers that change, such as ``angular_velocity.x``.
         """
         (stream,) = setup.type.streams
@@ -100,7 +100,7 @@ class SingleTopicOutput:
 
         Args:
             state: The body's state now.
-            scene: What can be seen; none if there is no world.
+            scene: The visible scene; None without a world.
         """
         raise NotImplementedError
 
@@ -114,7 +114,7 @@ def sensor_outputs(
         graph: Where they publish.
         parameters: Of the node.
         joints: Of the vehicle.
-        beside_gazebo: Gazebo simulates those that have a Gazebo side.
+        beside_gazebo: Gazebo simulates the types of sensors that it has.
     """
     types = SensorTypes()
     setups = [

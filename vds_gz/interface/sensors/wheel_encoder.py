@@ -18,7 +18,7 @@ STREAM = Stream("wheel_angles", "sensor_msgs/msg/JointState")
 
 @dataclass(frozen=True, slots=True)
 class WheelEncoder(ParameterGroup):
-    """Incremental encoders on all wheels, whose counts begin at 0 where the vehicle begins."""
+    """Incremental encoders on all wheels, with counts of 0 at the start."""
 
     type: str = kind("wheel_encoder")
     rate: float = rate(50.0)
@@ -33,7 +33,7 @@ class WheelEncoder(ParameterGroup):
 
 
 def ticks(angle: float, resolution: float) -> int:
-    """The count of an encoder whose wheel has turned by an angle [rad] with so large a tick [rad]."""
+    """The count of an encoder with ticks of an angle [rad] on a wheel that has turned by an angle [rad]."""
     return math.floor(angle / resolution)
 
 
