@@ -306,7 +306,7 @@ def test_every_node_refuses_a_file_that_is_not_there_and_options_of_ros_in_the_w
     assert code == 2
     said = capsys.readouterr().err
     assert len(said.splitlines()) == 1
-    assert arguments[-1] in said or "belongs to ROS and stands after --ros-args" in said
+    assert arguments[-1] in said or "belongs to ROS and must follow --ros-args" in said
 
 
 @pytest.mark.parametrize("command", ["view", "drive", "record"])

@@ -1,4 +1,4 @@
-"""The command line as ROS 2 means it: ``--ros-args -r from:=to -p name:=value --params-file FILE ... --``."""
+"""Command lines with ROS 2's arguments: ``--ros-args -r from:=to -p name:=value --params-file FILE ... --``."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ _URLS: dict[str, RuleKind] = {"rostopic://": "topic", "rosservice://": "service"
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """What the command line says of a node.
+    """A node's arguments from the command line.
 
     Attributes:
         name: The node's name, remapped.
         namespace: Its absolute namespace, ``/`` for none.
-        remaps: Rules for topics and services, in their order.
-        overrides: Values of parameters in the order they were given; of several for one name the last counts.
-        log_level: The least severity that is said.
-        rest: What was not for ROS.
+        remaps: Rules for topics and services, in the order given.
+        overrides: Values of parameters in the order given; of several for one name the last counts.
+        log_level: The minimum severity of log messages.
+        rest: Arguments that are not for ROS.
         given: The whole command line.
     """
 
@@ -60,7 +60,7 @@ class Arguments:
 
     @property
     def use_sim_time(self) -> bool | None:
-        """The parameter ``use_sim_time`` as it was given; None where it was not.
+        """The given value of the parameter ``use_sim_time``; None if it was not given.
 
         Raises:
             ArgumentError: It is neither true nor false.
@@ -74,10 +74,10 @@ class Arguments:
         return None
 
     def refuse_parameters(self) -> None:
-        """For a program without parameters of its own.
+        """Check the overrides for a program without its own parameters.
 
         Raises:
-            ArgumentError: One is given that is not ``use_sim_time``, which every node has.
+            ArgumentError: There is one for another parameter than ``use_sim_time``, which every node has.
         """
         for override in self.overrides:
             if override.name != "use_sim_time":
@@ -99,10 +99,10 @@ def parse(given: Sequence[str], default_name: str) -> Arguments:
 
     Args:
         given: The arguments.
-        default_name: The node's name where none is given.
+        default_name: The node's name if none is given.
 
     Raises:
-        ArgumentError: An argument, or a parameter file it names, is wrong.
+        ArgumentError: An argument, or a parameter file that it names, is wrong.
     """
     options, rest = _split(given)
     rules = [_remap_rule(value) for flag, value in options if flag == "remap"]
@@ -122,7 +122,7 @@ def parse(given: Sequence[str], default_name: str) -> Arguments:
 
 
 def _split(given: Sequence[str]) -> tuple[list[tuple[str, str]], list[str]]:
-    """The options for ROS, each with its value, and what is not for ROS."""
+    """The options for ROS with their values, and the arguments that are not for ROS."""
     flags = {
         "-r": "remap",
         "--remap": "remap",
@@ -200,7 +200,7 @@ def _parameter(text: str, node_name: str) -> Iterator[Override]:
 
 
 def _log_level(text: str, arguments: Arguments) -> Severity | None:
-    """The level, or None where it is another logger's."""
+    """The level, or None if it is another logger's."""
     logger, _, level = text.rpartition(":=")
     try:
         severity = Severity[level.upper()]

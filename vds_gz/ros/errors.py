@@ -1,15 +1,15 @@
-"""What can go wrong before a node is on the graph."""
+"""Errors of graphs and messages."""
 
 from vds_gz.errors import VdsGzError
 
 
 class GraphError(VdsGzError, RuntimeError):
-    """The graph could not be opened or an endpoint not be made, through no fault of the arguments."""
+    """The graph or an endpoint could not be opened, although the arguments are right."""
 
 
 class UnknownTypeError(VdsGzError, ValueError):
-    """There is no definition of a message, service or action type: the package that brings it is not installed."""
+    """A message, service or action type is not defined: its package is not installed."""
 
 
 class MalformedMessageError(VdsGzError, ValueError):
-    """The bytes received are no message of the type expected."""
+    """Received bytes are not a message of the expected type."""

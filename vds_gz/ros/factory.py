@@ -1,4 +1,4 @@
-"""The graph that this machine can offer."""
+"""Selects the graph by what is installed."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ def open_graph(
 ) -> Graph:
     """A node on the graph: over rclpy where ROS is sourced, else over DDS.
 
-    Only one of the two is ever loaded: both bring a Cyclone DDS of their own.
+    Only one of the two is loaded: each brings its own Cyclone DDS.
 
     Args:
-        arguments: The command line without the program's name, or what was parsed of it.
-        default_name: The node's name where the command line gives none.
+        arguments: The command line without the program's name, or its parsed form.
+        default_name: The node's name if the command line gives none.
         environment: ``VDS_GZ_GRAPH`` forces ``dds`` or ``rclpy``.
 
     Raises:
         ArgumentError: An argument or an environment variable is wrong.
-        GraphError: There is neither, or the graph cannot be joined.
+        GraphError: Neither is installed, or the graph cannot be joined.
     """
     forced = environment.get("VDS_GZ_GRAPH", "")
     if forced not in ("", "dds", "rclpy"):

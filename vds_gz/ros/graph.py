@@ -1,4 +1,4 @@
-"""What a node of ours needs of a ROS 2 graph, whichever library stands behind it.
+"""The interface to a ROS 2 graph, independent of the library behind it.
 
 Two implementations: :mod:`vds_gz.ros.dds` where no ROS is installed, :mod:`vds_gz.ros.rclpy_` where it is. Message
 objects have the fields of their ROS definitions in both (``message.header.stamp.sec``); sequences of numbers support
@@ -22,7 +22,7 @@ class QoS:
     Attributes:
         depth: Messages kept.
         reliable: Reliable, else best effort.
-        transient_local: Late joiners get the last messages, else volatile.
+        transient_local: Late subscribers get the last messages, else volatile.
     """
 
     depth: int = 10
@@ -41,18 +41,18 @@ class Topic:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What is published on a topic.
+    """The publishers of a topic.
 
     Attributes:
         type: The type of its messages.
-        qos: What all of its publishers offer.
+        qos: The quality of service that all of them offer.
     """
 
     type: str
     qos: QoS
 
     def together_with(self, other: Offer) -> Offer:
-        """What two publishers of one topic both offer."""
+        """The quality of service that two publishers of one topic both offer."""
         one, two = self.qos, other.qos
         return Offer(
             other.type,
@@ -75,7 +75,7 @@ class Severity(IntEnum):
 
 
 class Publisher(Protocol):
-    """One topic that goes out."""
+    """An output topic."""
 
     topic: str
 
@@ -86,28 +86,28 @@ class Publisher(Protocol):
         """Send a serialized message (CDR with its header); the bytes may be changed and sent again."""
 
     def subscription_count(self) -> int:
-        """How many subscriptions there are in the graph now."""
+        """Number of subscriptions in the graph now."""
 
     def close(self) -> None:
         """Withdraw the topic; nothing can be sent any more."""
 
 
 class Subscription(Protocol):
-    """One topic that comes in."""
+    """An input topic."""
 
     topic: str
 
     def publisher_count(self) -> int:
-        """How many publishers there are in the graph now."""
+        """Number of publishers in the graph now."""
 
 
 class Client(Protocol):
-    """One service of another node."""
+    """A service of another node."""
 
     name: str
 
     def ready(self) -> bool:
-        """Whether somebody offers the service now."""
+        """Whether the service is available now."""
 
     def request(self) -> Any:
         """A new request, every field at its default."""
@@ -117,10 +117,10 @@ class Client(Protocol):
 
 
 def spellings(descriptions: Iterable[Description]) -> dict[str, tuple[Description, ...]]:
-    """What a graph declares: each parameter by its name, and one that may change under each of its aliases, too.
+    """The parameters that a graph declares; one that may change is also declared under each of its aliases.
 
     Returns:
-        By the name of each declared parameter, all that have the same value; the first has the proper name.
+        For the name of each declared parameter, all parameters with the same value; the first has the proper name.
     """
     every: dict[str, tuple[Description, ...]] = {}
     for one in descriptions:
@@ -146,7 +146,7 @@ class Graph(Protocol):
         """A message as CDR with its header, little endian."""
 
     def numbers(self, count: int, kind: str = "float64") -> Any:
-        """So many zeros for a field that is an array of a kind, as ``uint8``, to be written in place later."""
+        """So many zeros of a kind, such as ``uint8``, for an array field that is written in place later."""
 
     def publisher(self, topic: str, type_name: str, qos: QoS) -> Publisher:
         """Announce a topic. Relative names, ``/absolute`` and ``~/private`` ones; remaps apply."""
@@ -156,11 +156,11 @@ class Graph(Protocol):
     ) -> Subscription:
         """Listen to a topic. The callback gets the message and when it arrived (``time.monotonic_ns``).
 
-        ``raw``: it gets the serialized message (CDR with its header) as bytes.
+        With ``raw`` it gets the serialized message (CDR with its header) as bytes.
         """
 
     def offers(self) -> dict[str, Offer]:
-        """What is published now, by anyone, by the topics' absolute names. Who has just come may be missing."""
+        """All topics published now, by their absolute names. New publishers may be missing."""
 
     def service(self, name: str, type_name: str, callback: Callable[[Any, Any], None]) -> None:
         """Offer a service such as ``std_srvs/srv/Trigger``. The callback gets the request and fills the response."""
@@ -169,10 +169,10 @@ class Graph(Protocol):
         """Look for a service of another node."""
 
     def action(self, name: str, type_name: str, execute: Callable[[Any, Any, Any], Iterator[None]]) -> bool:
-        """Offer an action, if this graph can; whether it can.
+        """Offer an action; return whether this graph can.
 
-        ``execute`` gets the goal, a feedback and a result. It does its work in portions and yields after each; what it
-        then has written into the feedback goes out. Like all callbacks it runs inside :meth:`wait`.
+        ``execute`` gets the goal, a feedback and a result. It does its work in portions and yields after each; then the
+        feedback is sent. Like all callbacks it runs inside :meth:`wait`.
         """
 
     def declare_parameters(
@@ -185,16 +185,16 @@ class Graph(Protocol):
         """
 
     def wait(self, timeout: float) -> None:
-        """Run the callbacks of whatever has arrived; if nothing has, wait so many seconds for the first."""
+        """Run the callbacks for all that has arrived; if nothing has, wait at most so many seconds."""
 
     def wake(self) -> None:
         """Let :meth:`wait` return now. Safe to call from any thread and from a signal's handler."""
 
     def set_time(self, time_ns: int) -> None:
-        """The node's ROS time, for the stamps of log messages and parameter events."""
+        """Set the node's ROS time, for the stamps of log messages and parameter events."""
 
     def log(self, severity: Severity, text: str) -> None:
         """Log a message on the terminal and on ``/rosout``."""
 
     def close(self) -> None:
-        """Leave the graph, after what was published has gone out."""
+        """Leave the graph, after all published messages have been sent."""

@@ -1,4 +1,4 @@
-"""ROS names: how they are checked, expanded and remapped. Pure functions."""
+"""Checks, expands and remaps ROS names. Pure functions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Remap:
         kind: What it renames; ``name`` is topics and services alike.
         old: The name it replaces, as given; empty for ``node`` and ``namespace``.
         new: The name it gives.
-        node: The only node it is meant for; empty for any.
+        node: The node that it applies to; empty for any.
     """
 
     kind: RuleKind
@@ -36,7 +36,7 @@ class Remap:
 
 
 def check_node_name(name: str, where: str) -> str:
-    """The name of a node, if it is one.
+    """Check the name of a node.
 
     Raises:
         ArgumentError: It is not.
@@ -50,7 +50,7 @@ def check_namespace(name: str, where: str) -> str:
     """An absolute namespace without a slash at its end, ``/`` for none.
 
     Raises:
-        ArgumentError: It is relative or holds other characters than a name may.
+        ArgumentError: It is relative or contains invalid characters.
     """
     if name == "/":
         return name
@@ -64,16 +64,16 @@ def check_namespace(name: str, where: str) -> str:
 def is_topic(name: str, type_name: str) -> bool:
     """Whether these are an absolute topic name and a type name such as ``nav_msgs/msg/Odometry``.
 
-    A peer may announce any text as either.
+    Other nodes may announce any text.
     """
     return bool(_ABSOLUTE.fullmatch(name) and _TYPE.fullmatch(type_name))
 
 
 def check_name(name: str, where: str) -> str:
-    """The name of a topic or service as a user or a program gives it: relative, ``/absolute`` or ``~/private``.
+    """Check a given name of a topic or service: relative, ``/absolute`` or ``~/private``.
 
     Raises:
-        ArgumentError: It is none of these.
+        ArgumentError: It is not valid.
     """
     if not _GIVEN.fullmatch(name):
         raise ArgumentError(
@@ -97,7 +97,7 @@ def expand(name: str, node: str, namespace: str) -> str:
         namespace: Absolute namespace of that node.
 
     Raises:
-        ArgumentError: The name is not one.
+        ArgumentError: The name is not valid.
     """
     check_name(name, "in the program")
     if name.startswith("/"):
@@ -108,7 +108,7 @@ def expand(name: str, node: str, namespace: str) -> str:
 
 
 def remap(name: str, node: str, namespace: str, rules: Iterable[Remap], kind: Literal["topic", "service"]) -> str:
-    """The absolute name that a topic or service goes by after remapping. The first rule that fits counts, once."""
+    """The absolute name of a topic or service after remapping: the first rule that fits is applied once."""
     full = expand(name, node, namespace)
     for rule in rules:
         fits = rule.kind in ("name", kind) and rule.node in ("", node)
@@ -118,9 +118,9 @@ def remap(name: str, node: str, namespace: str, rules: Iterable[Remap], kind: Li
 
 
 def node_identity(default_name: str, rules: Iterable[Remap]) -> tuple[str, str]:
-    """The name and namespace of a node after remapping: the first rule of either kind counts.
+    """The name and namespace of a node after remapping: the first rule of each kind is applied.
 
-    A rule for one node only goes by the node's own name for its name, and by the new one for its namespace.
+    Rules for one node are selected by its original name for the name, and by its new name for the namespace.
     """
     rules = tuple(rules)
     name = next((r.new for r in rules if r.kind == "node" and r.node in ("", default_name)), default_name)

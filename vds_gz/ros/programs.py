@@ -1,4 +1,4 @@
-"""What all programs share: a command line that refuses what it does not know, and errors as lines with an exit code."""
+"""Common parts of all programs: a strict command line, and errors as lines with an exit code."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from vds_gz.errors import FailureError, VdsGzError
 
 DONE, FAILED, WRONG_USE = 0, 1, 2
 
-#: For descriptions that are laid out by hand.
+#: For descriptions with a fixed layout.
 RAW = argparse.RawDescriptionHelpFormatter
 
 Main = Callable[[list[str]], int]
@@ -23,17 +23,17 @@ _OF_ROS = frozenset(["-p", "--param", "-r", "--remap", "--params-file", "--log-l
 
 
 class Command(Protocol):
-    """What a console script calls."""
+    """The function that a console script calls."""
 
     def __call__(self, argv: Sequence[str] | None = None) -> int:
-        """Run, with ``sys.argv`` where no command line is given; the exit code."""
+        """Run, by default with ``sys.argv``; return the exit code."""
 
 
 def command(name: str) -> Callable[[Main], Command]:
-    """Make a function that takes a command line without the program's name a command.
+    """Make a command of a function that takes a command line without the program's name.
 
-    An error of this package, or of a file, becomes one line per fault, which begins with the command's name. The exit
-    code is 1 if the request was right but failed, else 2.
+    An error of this package, or of a file, is printed with one line per fault, after the command's name. The exit code
+    is 1 if the request was valid but failed, else 2.
     """
 
     def decorate(main: Main) -> Command:
@@ -41,7 +41,7 @@ def command(name: str) -> Callable[[Main], Command]:
         def guarded(argv: Sequence[str] | None = None) -> int:
             try:
                 return main(list(sys.argv[1:] if argv is None else argv))
-            except BrokenPipeError:  # the reader of our output has gone; no file is at fault
+            except BrokenPipeError:  # the reader of the output has gone; no file is at fault
                 raise
             except (VdsGzError, OSError) as error:
                 complain(name, str(error))
@@ -59,22 +59,22 @@ def complain(name: str, text: str) -> None:
 
 
 def nearest(word: str, known: Collection[str]) -> str:
-    """A proposal for a word that is not known, as the end of a message; empty if nothing is near."""
+    """The end of a message that proposes the word nearest to an unknown one; empty if there is none."""
     near = difflib.get_close_matches(word, known, n=1)
     return f"; did you mean '{near[0]}'?" if near else ""
 
 
 class CommandLine(argparse.ArgumentParser):
-    """A parser whose errors are one line with exit code 2. It proposes the nearest option for one it does not know."""
+    """A parser whose errors are one line with exit code 2. For an unknown option it proposes the nearest one."""
 
     def __init__(self, prog: str, *, description: str = "", epilog: str = "", usage: str | None = None) -> None:
         """Make a parser.
 
         Args:
             prog: The program's name.
-            description: What it does, laid out by hand where it has several lines.
-            epilog: What follows the options, laid out alike.
-            usage: In place of the usage that follows from the options.
+            description: Its purpose, with a fixed layout.
+            epilog: The text after the options, with a fixed layout.
+            usage: Replaces the usage that follows from the options.
         """
         by_hand = "\n" in description or "\n" in epilog
         super().__init__(
@@ -92,7 +92,7 @@ class CommandLine(argparse.ArgumentParser):
         for word in words[: words.index("--") if "--" in words else None]:
             option = word.partition("=")[0]
             if option in _OF_ROS - self._option_string_actions.keys():
-                self.error(f"option '{option}' belongs to ROS and stands after --ros-args")
+                self.error(f"option '{option}' belongs to ROS and must follow --ros-args")
             if option.startswith("--") and option not in self._option_string_actions:
                 self.error(f"option '{option}' is unknown{nearest(option, self._option_string_actions)}")
         options, rest = self.parse_known_args(words)

@@ -1,8 +1,8 @@
-"""How a program ends on a signal: the one place where signals are taken.
+"""How a program ends on a signal: the only place that handles signals.
 
-A program makes its :class:`StopRequest` with :func:`on_signals` before it joins the graph, lets it wake whatever the
-program waits in, and looks at it after every wait. No wait needs to be longer than :data:`LONGEST_SLEEP`: a signal that
-comes just before a wait begins is only handled when that wait ends.
+A program makes its :class:`StopRequest` with :func:`on_signals` before it joins the graph, lets it end the program's
+waits, and checks it after every wait. No wait should be longer than :data:`LONGEST_SLEEP`, because a signal that comes
+just before a wait is only handled when that wait ends.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-#: Longest wait in one piece, so that a signal is never kept waiting [s].
+#: Longest single wait, so that signals are handled soon [s].
 LONGEST_SLEEP = 0.1
 
-#: Ctrl-C, another process, and a terminal that is closed, as far as this system knows them.
+#: Signals of Ctrl-C, another process, and a closed terminal, as far as this system has them.
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
 class StopRequest:
-    """Whether a program is to end.
+    """Whether a program has been asked to end.
 
     Attributes:
         requested: It has.
@@ -30,7 +30,7 @@ class StopRequest:
         self._wake: Callable[[], object] | None = None
 
     def wakes(self, wake: Callable[[], object]) -> None:
-        """Call ``wake`` with every request, in a signal's handler too: it must not wait for a lock that is ours."""
+        """Call ``wake`` at every request, also in a signal's handler, so it must not wait for a lock of this thread."""
         self._wake = wake
 
     def request(self) -> None:
@@ -41,7 +41,7 @@ class StopRequest:
 
 
 def on_signals() -> StopRequest:
-    """A request that the signals of :data:`SIGNALS` make from now on. To be called in the main thread.
+    """A request that is made by the :data:`SIGNALS` from now on. Must be called in the main thread.
 
     Under ``nohup`` a program outlives its terminal, so that signal stays ignored.
     """
@@ -55,9 +55,9 @@ def on_signals() -> StopRequest:
 
 @contextmanager
 def ends_at_once() -> Iterator[None]:
-    """Let Ctrl-C end the program as the system does it, without a traceback: while it imports, nothing needs an end.
+    """Let Ctrl-C end the program at once, without a traceback, while it imports.
 
-    Where Ctrl-C means something else than Python's :exc:`KeyboardInterrupt`, that stays.
+    If Ctrl-C does not raise Python's :exc:`KeyboardInterrupt`, this changes nothing.
     """
     if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield

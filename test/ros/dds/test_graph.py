@@ -245,7 +245,7 @@ def test_foreign_bytes_are_counted_and_reported_once(
     assert graph.malformed == subscription.malformed
     said = capfd.readouterr().err
     assert said.count("topic '/command'") == 1
-    assert f"are no {TWIST}" in said
+    assert f"are not a {TWIST}" in said
 
 
 def test_names_that_ros_does_not_allow_are_not_offered(join: Join, domain: int) -> None:

@@ -1,4 +1,4 @@
-"""Who is on the graph: what a node announces of itself, and what it finds out about the others.
+"""Discovery on the graph: a node's own announcement, and what it finds about others.
 
 On the topic ``ros_discovery_info`` ROS nodes announce which endpoints belong to which node. DDS itself reports every
 writer with its topic, type and quality of service.
@@ -21,15 +21,15 @@ _TYPE = "rmw_dds_common/msg/ParticipantEntitiesInfo"
 _NODE = "rmw_dds_common/msg/NodeEntitiesInfo"
 _GID = "rmw_dds_common/msg/Gid"
 
-# Cyclone DDS gives the topic on which it reports all writers this number instead of a name.
+# Cyclone DDS's number, instead of a name, of the topic on which it reports all writers.
 _WRITERS = 0x7FFF0000 + 3
 _ALIVE = 16
-#: Writers that are looked at.
+#: Maximum number of writers that are read.
 _MAX_WRITERS = 4096
 
 
 class DiscoveryInfo:
-    """Announces on the graph that there is one node, and which endpoints it has."""
+    """Announces a node and its endpoints on the graph."""
 
     def __init__(self, context: Context, name: str, namespace: str) -> None:
         """Announce a node without endpoints.
@@ -52,7 +52,7 @@ class DiscoveryInfo:
         self._publish()
 
     def add(self, *endpoints: Reader | Writer) -> None:
-        """Say that the node has these endpoints, too."""
+        """Announce further endpoints of the node."""
         for endpoint in endpoints:
             reads = isinstance(endpoint, Reader)
             gids = self._node.reader_gid_seq if reads else self._node.writer_gid_seq
@@ -60,14 +60,14 @@ class DiscoveryInfo:
         self._publish()
 
     def remove(self, writer: Writer) -> None:
-        """Say that the node has this writer no more."""
+        """Withdraw a writer of the node."""
         gone = self._gid(writer.gid).data
         gids = self._node.writer_gid_seq
         gids[:] = [gid for gid in gids if not np.array_equal(gid.data, gone)]
         self._publish()
 
     def remove_node(self, seconds: float) -> None:
-        """Say that the node has left, and wait so many seconds for all to know."""
+        """Withdraw the node, and wait at most so many seconds until all know."""
         self._message.node_entities_info_seq = []
         self._publish()
         self._writer.wait_for_readers(seconds)
@@ -88,14 +88,14 @@ class PublishedTopics:
         """Begin to listen to discovery.
 
         Raises:
-            GraphError: It cannot be listened to.
+            GraphError: Discovery cannot be read.
         """
         self._library = library = context.library
         reader = library.c.dds_create_reader(context.participant, _WRITERS, None, None)
         self._reader = library.check(reader, "discovery cannot be read")
 
     def now(self) -> dict[str, Offer]:
-        """What is published now, by the topic's absolute name. Of several publishers the type is the first one's.
+        """The topics published now, by their absolute names. Of several publishers the type is the first one's.
 
         Writers whose topic or type has no valid ROS name are left out.
         """
@@ -129,7 +129,7 @@ class PublishedTopics:
 def ros_type_name(name: str) -> str:
     """The ROS name of a type on the wire: ``nav_msgs::msg::dds_::Odometry_`` is ``nav_msgs/msg/Odometry``.
 
-    Empty for what is no type of ROS.
+    Empty for other types than ROS's.
     """
     parts = name.split("::")
     is_ros = len(parts) == 4 and parts[2] == "dds_" and parts[3].endswith("_")

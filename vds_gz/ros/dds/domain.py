@@ -1,4 +1,4 @@
-"""The DDS domain as a ROS node joins it: by the environment variables that every ROS node obeys."""
+"""The DDS domain, joined as ROS nodes do: by the environment variables that all of them read."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Context:
         library: Cyclone DDS.
         participant: The node's participant.
         types: Message types.
-        warn: Reports to the user what went wrong without being the node's fault.
+        warn: Reports problems to the user that are not the node's fault.
     """
 
     library: Library
@@ -41,11 +41,11 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Interfaces:
-    """What the interfaces that are up and have an IPv4 address can do, the loopback one aside.
+    """Properties of the interfaces that are up and have an IPv4 address, without the loopback interface.
 
     Attributes:
-        known: Whether this can be found out on this system; if not, the rest is a guess.
-        any: Whether there is one at all.
+        known: Whether this system reports them; if not, the rest is a guess.
+        any: Whether there is one.
         multicast: Whether one of them can do multicast.
     """
 
@@ -61,11 +61,11 @@ class Discovery:
     Attributes:
         domain: The domain's number.
         reach: SUBNET, LOCALHOST, OFF or SYSTEM_DEFAULT.
-        peers: Hosts to look for nodes on besides.
-        loopback: Use the loopback interface beside the one that leads elsewhere.
-        uri: The user's own configuration of Cyclone DDS, which overrides all.
-        warning: What a user should know; empty for nothing.
-        note: What a user who looks closely may want to know; empty for nothing.
+        peers: Further hosts on which to look for nodes.
+        loopback: Also use the loopback interface.
+        uri: The user's own configuration of Cyclone DDS, which overrides the rest.
+        warning: A warning for the user, or empty.
+        note: A note for debugging, or empty.
     """
 
     domain: int
@@ -77,9 +77,9 @@ class Discovery:
     note: str = ""
 
     def configuration(self) -> str:
-        """The configuration of Cyclone DDS that ROS's own node would make, and the user's after it.
+        """The same configuration of Cyclone DDS as ROS's own nodes make, followed by the user's.
 
-        Type information of Fast DDS peers is ignored, as ROS goes by the names of types.
+        Type information of Fast DDS peers is ignored, as ROS identifies types by their names.
         """
         own = f"<Compatibility><IgnoreTypeInformation>{_FAST_DDS}</IgnoreTypeInformation></Compatibility>"
         own += f"<General>{self._general()}</General>" if self._general() else ""
@@ -88,7 +88,7 @@ class Discovery:
 
     def _general(self) -> str:
         multicast = "<AllowMulticast>false</AllowMulticast>" if self.reach in ("LOCALHOST", "OFF") else ""
-        # Nodes that look only on their own host send by way of the loopback interface, even where they live on another
+        # Nodes that look only on their own host send over the loopback interface, even where they run on another
         # one. Cyclone DDS since version 11 ignores them unless it uses that interface, too.
         both = '<NetworkInterface autodetermine="true"/><NetworkInterface address="127.0.0.1"/>'
         return multicast + (f"<Interfaces>{both}</Interfaces>" if self.loopback else "")
@@ -100,7 +100,7 @@ class Discovery:
             return f"<ParticipantIndex>none</ParticipantIndex><Tag>ros_discovery_off_{os.getpid()}</Tag>"
         hosts = ("localhost", *self.peers) if self.reach == "LOCALHOST" else self.peers
         peers = "".join(f"<Peer address={quoteattr(host)}/>" for host in hosts)
-        # Hosts that do not respond are tried again and again; Cyclone DDS since version 11 would soon give them up.
+        # Hosts that do not respond are tried again indefinitely; Cyclone DDS since version 11 would soon give up.
         return (
             f"<ParticipantIndex>auto</ParticipantIndex><MaxAutoParticipantIndex>{_MOST_PER_HOST}"
             f"</MaxAutoParticipantIndex>{f'<Peers>{peers}</Peers>' if peers else ''}"
@@ -109,14 +109,14 @@ class Discovery:
 
 
 def discovery(environment: Mapping[str, str], interfaces: Interfaces) -> Discovery:
-    """How the environment says that nodes are found.
+    """The discovery settings from the environment.
 
     Args:
         environment: ``ROS_DOMAIN_ID``, ``ROS_AUTOMATIC_DISCOVERY_RANGE``, ``ROS_STATIC_PEERS`` ...
-        interfaces: What the network interfaces can do.
+        interfaces: Properties of the network interfaces.
 
     Raises:
-        ArgumentError: The domain's number is none.
+        ArgumentError: The domain's number is not valid.
     """
     warning = note = ""
     reach = environment.get("ROS_AUTOMATIC_DISCOVERY_RANGE", "") or "SUBNET"
@@ -133,13 +133,13 @@ def discovery(environment: Mapping[str, str], interfaces: Interfaces) -> Discove
         reach = "LOCALHOST"
     uri = environment.get("CYCLONEDDS_URI", "")
     peers = tuple(peer for peer in environment.get("ROS_STATIC_PEERS", "").split(";") if peer)
-    # Interfaces the user names would be added to ours, not replace them; so ours are left out.
+    # Interfaces that the user names would be added to these, not replace them; so these are left out.
     loopback = reach in ("SUBNET", "LOCALHOST") and interfaces.known and interfaces.any and not uri
     return Discovery(_domain_id(environment), reach, peers, loopback, uri, warning, note)
 
 
 def join(library: Library, how: Discovery) -> int:
-    """A participant in the domain, which is set up first if this process has not done so yet.
+    """A participant in the domain, which is set up first if this process has not yet done that.
 
     Raises:
         GraphError: It cannot be made.
@@ -160,7 +160,7 @@ def join(library: Library, how: Discovery) -> int:
 
 
 def leave(library: Library, participant: int, domain: int) -> None:
-    """Delete a participant and all that is in it, and the domain after the process's last one."""
+    """Delete a participant with its contents, and the domain after the process's last participant."""
     parent = library.c.dds_get_parent(participant)
     library.c.dds_delete(participant)
     if library.c.dds_lookup_participant(domain, None, 0) == 0:
@@ -178,7 +178,7 @@ def interfaces() -> Interfaces:
 
 
 def _flags(probe: socket.socket, name: str) -> int:
-    """The flags of an interface, none where it has no IPv4 address."""
+    """The flags of an interface; None if it has no IPv4 address."""
     import fcntl
 
     request = struct.pack("16s24x", name.encode())

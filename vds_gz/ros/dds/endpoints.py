@@ -1,6 +1,6 @@
-"""Writers and readers of one DDS topic each, with the quality of service of ROS's own nodes, and what waits for them.
+"""Writers and readers of DDS topics with the quality of service of ROS's own nodes, and waiting for messages.
 
-A writer and a reader know bytes only. An :class:`Input` makes messages of them, an :class:`Inbox` waits for all inputs.
+Writers and readers handle bytes. An :class:`Input` decodes them, an :class:`Inbox` waits for all inputs.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ _UNLIMITED = -1
 _BATCH = 32
 _WOKEN = -1
 
-#: No wait is longer in one piece, so that Ctrl-C is noticed; with a reply on hold it is tried again this often [s].
+#: Longest single wait, so that Ctrl-C is noticed, and period of retries of replies on hold [s].
 _LONGEST_WAIT, _RETRY_WAIT = 0.1, 0.005
 
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """What an endpoint is made for.
+    """Properties of an endpoint.
 
     Attributes:
         topic: DDS name of the topic, e.g. ``rt/odom``.
         type_name: ROS name of the type, e.g. ``nav_msgs/msg/Odometry``.
         qos: Quality of service.
-        user_data: What the endpoint announces to its peers, ``key=value;`` each.
+        user_data: Data for the peers, each item as ``key=value;``.
         lifespan: Seconds after which a message is dropped; infinite if None.
     """
 
@@ -47,8 +47,8 @@ class Channel:
     lifespan: float | None = None
 
 
-#: How many readers each writer has, by the handles of the library, which are the process's: the library calls back for
-#: as long as it has the writer, even where nothing else refers to it.
+#: Number of readers of each writer, by the library's handle. It is global because the library calls back as long as it
+#: has the writer, even if nothing else refers to it.
 _readers: defaultdict[int, int] = defaultdict(int)
 
 
@@ -76,7 +76,7 @@ class Writer:
         library.c.dds_lset_publication_matched(listener, _on_matched)
         self._entity = _create(context, library.c.dds_create_writer, channel, listener)
         library.c.dds_delete_listener(listener)
-        #: How many readers there are.
+        #: Number of readers.
         self.matched: Callable[[], int] = partial(_readers.__getitem__, self._entity)
         self._kind = c.c_void_p()
         library.c.dds_get_entity_sertype(self._entity, c.byref(self._kind))
@@ -88,7 +88,7 @@ class Writer:
         Raises:
             GraphError: They were not accepted.
         """
-        if data is not self._data:  # most are one message, written in place
+        if data is not self._data:  # most buffers hold one message, written in place
             self._data, self._memory = data, c.byref(Bytes.of(data))
         sample = self._serialized(self._kind, DATA, 1, self._memory, len(data))
         if result := self._send(self._entity, sample):
@@ -104,7 +104,7 @@ class Writer:
         )
 
     def wait_for_readers(self, seconds: float) -> None:
-        """Wait until all reliable readers have acknowledged everything, so many seconds at most."""
+        """Wait until all reliable readers have acknowledged everything, at most so many seconds."""
         self._library.c.dds_wait_for_acks(self._entity, int(seconds * 1e9))
 
     def close(self) -> None:
@@ -131,13 +131,13 @@ class Reader:
         self.condition = library.check(library.c.dds_create_readcondition(self._entity, ANY_STATE), self.topic)
 
     def take(self) -> list[tuple[bytearray, int]]:
-        """What has arrived, in order: the bytes, and a handle of the writer they came from."""
+        """The samples that have arrived, in order: their bytes, and the handle of their writer."""
         c_, samples, infos, taken = self._library.c, self._samples, self._infos, []
         count = _BATCH
         while count == _BATCH:
             count = c_.dds_takecdr(self._entity, samples, _BATCH, infos, ANY_STATE)
             for i in range(count):
-                # A sample that is not valid has no bytes: it only says that a writer has gone.
+                # An invalid sample has no bytes: it only reports that a writer has gone.
                 if infos[i].valid_data:
                     length = c_.ddsi_serdata_size(samples[i])
                     data = bytearray(length)
@@ -147,18 +147,18 @@ class Reader:
         return taken
 
     def matched(self) -> int:
-        """How many writers there are."""
+        """Number of matched writers."""
         count: int = self._library.c.dds_get_matched_publications(self._entity, None, 0)
         return max(0, count)
 
     def writer_user_data(self, writer: int) -> dict[str, str] | None:
-        """The user data of a matched writer; None where it has gone."""
+        """The user data of a matched writer; None if it has gone."""
         endpoint = self._library.c.dds_get_matched_publication_data(self._entity, writer)
         return _user_data(self._library, endpoint) if endpoint else None
 
 
 class TopicPublisher:
-    """One topic that goes out."""
+    """An output topic."""
 
     __slots__ = ("_encode", "_write", "close", "publish_raw", "subscription_count", "topic")
 
@@ -169,7 +169,7 @@ class TopicPublisher:
         self._write = writer.write
         #: Send a serialized message.
         self.publish_raw = writer.write
-        #: How many subscriptions there are in the graph now.
+        #: Number of subscriptions in the graph now.
         self.subscription_count = writer.matched
         #: Withdraw the topic.
         self.close = close
@@ -184,18 +184,18 @@ class TopicPublisher:
 
 
 class Input:
-    """What comes in at one reader: base class.
+    """The samples of one reader: base class.
 
     Attributes:
         malformed: How many samples were not of the type expected.
     """
 
     def __init__(self, reader: Reader, where: str, warn: Callable[[str], None]) -> None:
-        """Nothing has arrived yet.
+        """Take a reader.
 
         Args:
-            reader: Where it arrives.
-            where: The endpoint, for the report.
+            reader: The reader.
+            where: Name of the endpoint, for the report.
             warn: Gets the report of the first malformed sample.
         """
         self.reader = reader
@@ -204,10 +204,10 @@ class Input:
         self._warn = warn
 
     def deliver(self, arrival: int) -> None:
-        """Hand on everything that has arrived; malformed samples are counted, and reported once.
+        """Process all samples that have arrived; malformed ones are counted, and the first is reported.
 
         Args:
-            arrival: When, by ``time.monotonic_ns``.
+            arrival: Time of arrival by ``time.monotonic_ns``.
         """
         for data, writer in self.reader.take():
             try:
@@ -218,10 +218,10 @@ class Input:
     def _refuse(self, error: MalformedMessageError) -> None:
         self.malformed += 1
         if self.malformed == 1:
-            self._warn(f"{self._where}: {error}. Ignored, as any more like it will be")
+            self._warn(f"{self._where}: {error}. Ignored, as further ones will be")
 
     def _receive(self, data: bytearray, writer: int) -> None:
-        """Hand on one sample.
+        """Process one sample.
 
         Raises:
             MalformedMessageError: It is not of the type expected.
@@ -230,7 +230,7 @@ class Input:
 
 
 class TopicSubscription(Input):
-    """One topic that comes in.
+    """An input topic.
 
     Attributes:
         topic: Absolute name.
@@ -251,7 +251,7 @@ class TopicSubscription(Input):
         self._callback = callback
 
     def publisher_count(self) -> int:
-        """How many publishers there are in the graph now."""
+        """Number of publishers in the graph now."""
         return self.reader.matched()
 
     def deliver(self, arrival: int) -> None:
@@ -266,15 +266,15 @@ class TopicSubscription(Input):
 
 
 class Inbox:
-    """Waits for all inputs of a node, and lets them deliver what has arrived.
+    """Waits for all inputs of a node, and lets them deliver their samples.
 
     Attributes:
         inputs: All of them.
-        holding: Retry to send what waits for a peer to be known; each returns whether it still waits.
+        holding: Functions that try again to send to a peer that is not known yet; each returns whether it still waits.
     """
 
     def __init__(self, context: Context) -> None:
-        """Without inputs."""
+        """Make an inbox without inputs."""
         self._library = library = context.library
         self._entity = library.check(library.c.dds_create_waitset(context.participant), "no wait set can be made")
         self._guard = library.check(library.c.dds_create_guardcondition(context.participant), "no guard can be made")
@@ -284,7 +284,7 @@ class Inbox:
         self.holding: list[Callable[[], bool]] = []
 
     def add(self, source: Input) -> None:
-        """Wait for this one too."""
+        """Wait for a further input."""
         reader, number = source.reader, len(self.inputs)
         result = self._library.c.dds_waitset_attach(self._entity, reader.condition, number)
         self._library.check(result, f"nothing can be received on '{reader.topic}'")
@@ -296,7 +296,7 @@ class Inbox:
         self._library.c.dds_set_guardcondition(self._guard, True)
 
     def wait(self, timeout: float) -> None:
-        """Deliver whatever has arrived; if nothing has, wait so many seconds for the first."""
+        """Deliver all samples that have arrived; if there are none, wait at most so many seconds for one."""
         c_, ready = self._library.c, self._ready
         end = time.monotonic() + timeout
         while True:
@@ -354,7 +354,7 @@ def _qos(library: Library, channel: Channel) -> Iterator[int]:
 
 
 def _user_data(library: Library, endpoint: Any) -> dict[str, str]:
-    """The user data of a remote endpoint, which is freed."""
+    """The user data of a remote endpoint, whose memory is freed."""
     if not endpoint:
         return {}
     value, size = c.c_void_p(), c.c_size_t()

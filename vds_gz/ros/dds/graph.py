@@ -1,4 +1,4 @@
-"""A ROS node over plain DDS: everything a :class:`vds_gz.ros.graph.Graph` offers, with no ROS installed."""
+"""A ROS node over plain DDS: a :class:`vds_gz.ros.graph.Graph` without ROS."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class DdsGraph:
     Attributes:
         name: The node's name, remapped.
         namespace: Its namespace, ``/`` for none.
-        arguments: The command line it was made with.
+        arguments: Its command line.
         context: Its place in the DDS domain.
     """
 
@@ -45,7 +45,7 @@ class DdsGraph:
 
         Args:
             arguments: The command line.
-            environment: ROS_DOMAIN_ID and what else tells where the graph is.
+            environment: ROS_DOMAIN_ID and the other variables of discovery.
 
         Raises:
             ArgumentError: An environment variable is wrong.
@@ -64,7 +64,7 @@ class DdsGraph:
         self._services = 0
         self._offers: PublishedTopics | None = None
         self._inbox = Inbox(self.context)
-        #: Run the callbacks of whatever has arrived; if nothing has, wait so many seconds for the first.
+        #: Run the callbacks for all that has arrived; if nothing has, wait at most so many seconds.
         self.wait = self._inbox.wait
         self._info = DiscoveryInfo(self.context, self.name, self.namespace)
         self._logger = self._make_logger()
@@ -74,7 +74,7 @@ class DdsGraph:
 
     @property
     def malformed(self) -> int:
-        """How many samples of all topics and services were not of their type."""
+        """Number of malformed samples of all topics and services."""
         return sum(source.malformed for source in self._inbox.inputs)
 
     def message(self, type_name: str) -> Any:
@@ -86,7 +86,7 @@ class DdsGraph:
         return self._types.codec(type_name).encode(message)
 
     def numbers(self, count: int, kind: str = "float64") -> Any:
-        """A ``float64[]``, or one of another kind, of so many zeros, to be assigned to a field."""
+        """A ``float64[]``, or a sequence of another kind, of so many zeros, to be assigned to a field."""
         return np.zeros(count, kind)
 
     def publisher(self, topic: str, type_name: str, qos: QoS) -> TopicPublisher:
@@ -98,7 +98,7 @@ class DdsGraph:
     ) -> TopicSubscription:
         """Listen to a topic. The callback gets the message and when it arrived (``time.monotonic_ns``).
 
-        ``raw``: it gets the serialized message (CDR with its header) as bytes, whatever they are.
+        With ``raw`` it gets the serialized message (CDR with its header) as bytes, unchecked.
         """
         name = self.arguments.topic(topic)
         channel = self._channel(name, type_name, qos, unknown=raw)
@@ -110,7 +110,7 @@ class DdsGraph:
         return subscription
 
     def offers(self) -> dict[str, Offer]:
-        """What is published now, by anyone, by the topics' absolute names. Who has just come may be missing."""
+        """All topics published now, by their absolute names. New publishers may be missing."""
         if self._offers is None:
             self._offers = PublishedTopics(self.context)
         return self._offers.now()
@@ -120,7 +120,7 @@ class DdsGraph:
         self._offer(name, type_name, QoS(), callback)
 
     def client(self, name: str, type_name: str) -> ServiceClient:
-        """Look for a service of another node, which must use rmw_cyclonedds_cpp or be one of ours."""
+        """Look for a service of another node, which must use rmw_cyclonedds_cpp or this package."""
         client = ServiceClient(self.context, self.arguments.service(name), type_name)
         self._writers.append(client.writer)
         self._inbox.add(client)
@@ -128,7 +128,7 @@ class DdsGraph:
         return client
 
     def action(self, name: str, type_name: str, execute: Callable[[Any, Any, Any], Iterator[None]]) -> bool:
-        """No action is offered over plain DDS."""
+        """Return False: actions cannot be offered over plain DDS."""
         return False
 
     def declare_parameters(
@@ -157,7 +157,7 @@ class DdsGraph:
             self._inbox.wake()
 
     def set_time(self, time_ns: int) -> None:
-        """The node's ROS time, for the stamps of log messages and parameter events; before, they are wall time."""
+        """Set the node's ROS time, for the stamps of log messages and parameter events; before, they are wall time."""
         self._time = time_ns
 
     def log(self, severity: Severity, text: str) -> None:
@@ -165,7 +165,7 @@ class DdsGraph:
         self._logger.say(severity, text)
 
     def close(self) -> None:
-        """Leave the graph, after what was published has gone out."""
+        """Leave the graph, after all published messages have been sent."""
         if not self._joined:
             return
         end = time.monotonic() + _GOODBYE
@@ -191,7 +191,7 @@ class DdsGraph:
     def _channel(
         self, name: str, type_name: str, qos: QoS, lifespan: float | None = None, *, unknown: bool = False
     ) -> Channel:
-        """What an endpoint is made for; ``unknown``: the type may be one that nothing is known of but its name."""
+        """The properties of an endpoint; with ``unknown`` the type may be known by its name only."""
         try:
             about = {"typehash": self._types.hash(type_name)}
         except UnknownTypeError:
@@ -215,7 +215,7 @@ class DdsGraph:
         return TopicPublisher(name, self._types.codec(type_name), writer, close)
 
     def _offer(self, name: str, type_name: str, qos: QoS, callback: Callable[[Any, Any], None]) -> None:
-        # The participant's identity with its own number in place of an endpoint's, as ROS's own nodes make it.
+        # The participant's identity with another number in place of an endpoint's, as in ROS's own nodes.
         self._services = number = self._services + 1
         gid = self.context.library.identity(self.context.participant)
         identity = ".".join(f"{byte:x}" for byte in gid[:12] + number.to_bytes(4, "big"))

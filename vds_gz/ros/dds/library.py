@@ -1,8 +1,8 @@
 """Cyclone DDS as a C library: the few functions a node needs, called through ctypes.
 
-The ``cyclonedds`` wheel brings the library. Its Python classes are not used: they want a type description for every
-type, which ROS does not send, cost tens of milliseconds per type to build and check every message once more. Messages
-go in and out as bytes instead, as in ROS's own ``rmw_cyclonedds``.
+The ``cyclonedds`` wheel brings the library. Its Python classes are not used: they need type descriptions, which ROS
+does not send, take tens of milliseconds per type to build, and check every message again. Messages are bytes here, as
+in ROS's own ``rmw_cyclonedds``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from vds_gz.ros.errors import GraphError
 
 INFINITE = 2**63 - 1
 ANY_STATE = 127
-#: A serialized message with its data, not its key alone.
+#: A serialized message with its data, not only its key.
 DATA = 2
 
 _PRECONDITION_NOT_MET = -4
@@ -28,7 +28,7 @@ _size, _pointer, _result = c.c_size_t, c.c_void_p, c.c_int32
 
 
 class SampleInfo(c.Structure):
-    """What the library knows of a received sample (``dds_sample_info_t``)."""
+    """Information about a received sample (``dds_sample_info_t``)."""
 
     _fields_ = (
         ("sample_state", c.c_uint),
@@ -43,7 +43,7 @@ class SampleInfo(c.Structure):
 
 
 class Endpoint(c.Structure):
-    """What discovery knows of a remote endpoint (``dds_builtintopic_endpoint_t``)."""
+    """Information about a remote endpoint (``dds_builtintopic_endpoint_t``)."""
 
     _fields_ = (
         ("key", c.c_ubyte * 16),
@@ -62,7 +62,7 @@ class Bytes(c.Structure):
 
     @classmethod
     def of(cls, data: bytearray) -> Bytes:
-        """The memory of a bytearray, which keeps its length for as long as the bytearray and this are there."""
+        """The memory of a bytearray, which cannot be resized while this object exists."""
         memory = cls(0, len(data))
         memory.owner = c.c_char.from_buffer(data)
         memory.base = c.addressof(memory.owner)
@@ -70,7 +70,7 @@ class Bytes(c.Structure):
 
 
 class Matched(c.Structure):
-    """How many readers a writer has (``dds_publication_matched_status_t``)."""
+    """Number of readers of a writer (``dds_publication_matched_status_t``)."""
 
     _fields_ = (
         ("total", c.c_uint32),
@@ -81,12 +81,12 @@ class Matched(c.Structure):
     )
 
 
-#: Is called when a writer has gained or lost a reader, in a thread of the library.
+#: Callback in a thread of the library, when a writer has gained or lost a reader.
 OnMatched = c.CFUNCTYPE(None, c.c_int32, Matched, c.c_void_p)
 
 
 class _TypeDescriptor(c.Structure):
-    """A type as the library knows it (``dds_topic_descriptor_t``)."""
+    """The library's description of a type (``dds_topic_descriptor_t``)."""
 
     _fields_ = (
         ("size", c.c_uint32),
@@ -104,7 +104,7 @@ class _TypeDescriptor(c.Structure):
     )
 
 
-# Result and arguments of every function used; `const` pointers to structures are plain pointers here.
+# Result and arguments of every function used; `const` pointers to structures are plain pointers.
 _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "dds_create_domain": (_entity, (c.c_uint32, c.c_char_p)),
     "dds_create_participant": (_entity, (c.c_uint32, _pointer, _pointer)),
@@ -170,7 +170,7 @@ class Library:
         """Load the library and declare its functions.
 
         Raises:
-            GraphError: It is not installed, or is another version than the node was written for.
+            GraphError: It is not installed, or its version is not supported.
         """
         found = importlib.util.find_spec("cyclonedds")
         if found is None or found.origin is None:
@@ -188,10 +188,10 @@ class Library:
             ) from None
 
     def check(self, result: int, what: str) -> int:
-        """The result of a call, if it is not an error.
+        """The result of a call.
 
         Raises:
-            GraphError: It is one.
+            GraphError: The result is an error.
         """
         if result < 0:
             reason = self.c.dds_strretcode(result).decode()
@@ -199,7 +199,7 @@ class Library:
         return result
 
     def identity(self, entity: int) -> bytes:
-        """The 16 bytes by which all know an entity of the graph."""
+        """The 16 bytes that identify an entity in the graph."""
         gid = (c.c_ubyte * 16)()
         self.check(self.c.dds_get_guid(entity, gid), "an entity has no identity")
         return bytes(gid)
@@ -209,10 +209,10 @@ class Library:
         self.c.dds_qset_data_representation(qos, 1, (c.c_int16 * 1)(_XCDR1))
 
     def create_topic(self, participant: int, name: str, type_name: str) -> int:
-        """A topic whose messages are only bytes to the library.
+        """A topic whose messages are plain bytes for the library.
 
-        The type is declared as one octet; what follows is not looked at. No type information is announced, as ROS's
-        own nodes announce none, so peers of all vendors go by the type's name.
+        The type is declared as one octet; the library ignores the rest. As in ROS's own nodes, no type information is
+        announced, so peers of all vendors identify the type by its name.
 
         All endpoints of a participant on one topic share it, so their quality of service is not the topic's.
 

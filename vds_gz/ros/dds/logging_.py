@@ -1,4 +1,4 @@
-"""What a node says: on the terminal, in the form ROS users know, and on ``/rosout``."""
+"""The log of a node: on the terminal, in ROS's usual form, and on ``/rosout``."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class Log:
 
         Args:
             name: Its name, e.g. ``robot.sim_node``.
-            least: Nothing less severe is said.
+            least: Minimum severity.
             message: A ``rcl_interfaces/msg/Log``, which each publication fills again.
             publish: Sends that message.
-            now: The time for the stamps, in ns.
+            now: The time of the stamps [ns].
         """
         self._least = least
         self._message = message
@@ -44,7 +44,7 @@ class Log:
         self._coloured = coloured(os.environ, self._terminal)
 
     def say(self, severity: Severity, text: str) -> None:
-        """Say something, if it is severe enough."""
+        """Log a message, if it is severe enough."""
         if severity < self._least:
             return
         text = text.encode("utf-8", "backslashreplace").decode()
@@ -52,7 +52,7 @@ class Log:
         line = f"[{severity.name}] [{seconds}.{nanoseconds:09d}] [{self._name}]: {text}"
         if self._coloured and severity in _COLOURS:
             line = f"{_COLOURS[severity]}{line}{_PLAIN}"
-        with suppress(OSError, ValueError):  # a terminal that is gone is no reason to stop
+        with suppress(OSError, ValueError):  # the node goes on without its terminal
             print(line, file=self._terminal, flush=True)
         self._message.stamp.sec, self._message.stamp.nanosec = seconds, nanoseconds
         self._message.level, self._message.msg = int(severity), text
@@ -60,6 +60,6 @@ class Log:
 
 
 def coloured(environment: Mapping[str, str], terminal: TextIO) -> bool:
-    """Whether to colour lines: as RCUTILS_COLORIZED_OUTPUT says, else on terminals only."""
+    """Whether to colour lines: by RCUTILS_COLORIZED_OUTPUT, by default on terminals only."""
     forced = environment.get("RCUTILS_COLORIZED_OUTPUT", "")
     return forced == "1" if forced in ("0", "1") else terminal.isatty()

@@ -1,4 +1,4 @@
-"""Parameters of a node as ROS tools see them: the six services and the events."""
+"""Parameters of a node for ROS tools: the six services and the events."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _KINDS = {
 
 
 class Parameters:
-    """The declared parameters, and the responses to requests about them.
+    """The declared parameters, and the services for them.
 
     Attributes:
-        services: The six services: last part of the name, type, and what responds.
+        services: The six services: last part of the name, type, and callback.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class Parameters:
             types: Message types.
             descriptions: The parameters; each ``default`` is the present value.
             change: Applies new values, or raises ParameterError.
-            changed: Gets what has changed, as ``rcl_interfaces/msg/ParameterEvent`` without stamp and node.
+            changed: Gets the changes, as ``rcl_interfaces/msg/ParameterEvent`` without stamp and node.
         """
         self._types = types
         self._spellings = spellings(descriptions)
@@ -55,13 +55,13 @@ class Parameters:
         )
 
     def declared(self) -> Any:
-        """The event that says that all parameters are new."""
+        """The event in which all parameters are new."""
         event = self._types.new("rcl_interfaces/msg/ParameterEvent")
         event.new_parameters = [self._parameter(name) for name in self._values]
         return event
 
     def set(self, wanted: Mapping[str, object]) -> None:
-        """Set several parameters, all or none.
+        """Set all of several parameters, or none.
 
         Raises:
             ParameterError: None was set.
@@ -106,7 +106,7 @@ class Parameters:
         response.result = self._result({p.name: python_value(p.value) for p in request.parameters})
 
     def _result(self, wanted: Mapping[str, object]) -> Any:
-        """Set parameters; what came of it."""
+        """Set parameters; the result."""
         result = self._types.new("rcl_interfaces/msg/SetParametersResult")
         try:
             self.set(wanted)
@@ -143,7 +143,7 @@ class Parameters:
         descriptor.type = _KINDS[description.type]
         descriptor.description = f"{description.doc}{unit}"
         descriptor.read_only = description.read_only
-        if description.choices:  # which a range cannot say
+        if description.choices:  # a range cannot express choices
             descriptor.additional_constraints = f"one of {', '.join(description.choices)}"
         if description.type == "integer":
             bounds = self._types.new("rcl_interfaces/msg/IntegerRange")

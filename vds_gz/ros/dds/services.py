@@ -19,7 +19,7 @@ from vds_gz.ros.graph import QoS
 _HEADER = 16
 _PATIENCE_NS = 1_000_000_000
 
-#: After so long, a request of ours is taken for lost [ns].
+#: A request without a response for this long is dropped [ns].
 _RESPONSE_TIMEOUT = 10_000_000_000
 
 
@@ -37,7 +37,7 @@ class _Pending(NamedTuple):
 
 
 class Service(Input):
-    """One service that is offered."""
+    """A service that the node offers."""
 
     def __init__(
         self,
@@ -53,11 +53,11 @@ class Service(Input):
 
         Args:
             context: The node's place on the graph.
-            inbox: Where requests come in, and replies wait for their clients.
+            inbox: Receives requests, and holds replies to clients that are not known yet.
             name: Absolute name of the service.
             type_name: Its type, e.g. ``std_srvs/srv/Trigger``.
             qos: Quality of service of both topics.
-            identity: By what a client knows that the two topics belong together.
+            identity: Shows clients that the two topics belong together.
             callback: Gets the request and fills the response.
         """
         types = context.types
@@ -81,16 +81,16 @@ class Service(Input):
         self._reply(self._response.encode(response, bytes(data[4 : 4 + _HEADER])), writer)
 
     def _waits(self, reply: _Reply) -> bool:
-        """Send a reply if its client is known by now; whether it waits longer."""
+        """Send a reply if its client is known by now; return whether it still waits."""
         if self.writer.knows_reader("clientid", reply.client):
             self.writer.write(reply.data)
             return False
         return time.monotonic_ns() < reply.given_up_at
 
     def _reply(self, data: bytearray, client: int) -> None:
-        """Send a reply, now or when it can reach the client.
+        """Send a reply, now or as soon as it can reach the client.
 
-        A request may arrive before this node knows the reader that waits for the reply, and would be lost.
+        A request may arrive before this node knows the client's reader; a reply sent then would be lost.
         """
         user_data = self.reader.writer_user_data(client)
         if user_data is None:
@@ -105,7 +105,7 @@ class Service(Input):
 
 
 class ServiceClient(Input):
-    """Calls one service.
+    """Client of one service.
 
     Attributes:
         name: Absolute name of the service.
@@ -121,7 +121,7 @@ class ServiceClient(Input):
         """
         types = context.types
         request, response = f"{type_name}_Request", f"{type_name}_Response"
-        # By its own mark the client is known in the headers, and by the text of it as the owner of both endpoints.
+        # The mark identifies the client in headers, and its text identifies the client as the owner of both endpoints.
         self._mark = os.urandom(8)
         owner = {"clientid": ".".join(f"{byte:x}" for byte in self._mark)}
         requests = {**owner, "typehash": types.hash(request)}
@@ -137,7 +137,7 @@ class ServiceClient(Input):
         self._number = 0
 
     def ready(self) -> bool:
-        """Whether somebody offers the service now."""
+        """Whether the service is available now."""
         return self.writer.matched() > 0 and self.reader.matched() > 0
 
     def request(self) -> Any:
@@ -154,7 +154,7 @@ class ServiceClient(Input):
         self.writer.write(self._request.encode(request, header))
 
     def _receive(self, data: bytearray, writer: int) -> None:
-        """Hand on a response if it is ours: all clients of a service receive all responses."""
+        """Process a response to this client: all clients of a service receive all responses."""
         pending = self._pending.pop(bytes(data[4 : 4 + _HEADER]), None)
         if pending is not None:
             pending.done(self._decode(data, _HEADER))

@@ -1,4 +1,4 @@
-"""The message types that this machine knows."""
+"""Selects the message types by what is installed."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class TypeCodec(Protocol):
         """The bytes of a message."""
 
     def decode(self, data: bytearray) -> Any:
-        """The message in these bytes; raises MalformedMessageError where there is none."""
+        """The message in these bytes; raises MalformedMessageError for other bytes."""
 
 
 class Types(Protocol):
-    """All message types, by names such as ``nav_msgs/msg/Odometry``. What is not known raises UnknownTypeError."""
+    """All message types, by names such as ``nav_msgs/msg/Odometry``. Unknown types raise UnknownTypeError."""
 
     def new(self, name: str) -> Any:
         """A message with every field at its default."""
@@ -47,7 +47,7 @@ def open_types() -> Types:
     """The types that rosbags knows and those of this package; without rosbags, those that ROS has installed.
 
     Raises:
-        ModuleNotFoundError: There is neither.
+        ModuleNotFoundError: Neither is installed.
     """
     if find_spec("rosbags") is None and find_spec("rclpy") is not None:
         from vds_gz.ros.messages.installed import InstalledTypes

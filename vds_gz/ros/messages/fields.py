@@ -1,4 +1,4 @@
-"""The definitions of message types, as far as one needs them to find something in a message."""
+"""The fields of message types, as needed to find a number in a message."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ class Field(NamedTuple):
 
     Attributes:
         name: Its name.
-        type: ``float64``, ``string`` or the name of a type; of an array or a sequence, that of its items.
-        length: None where it is one value, of an array how many, 0 for a sequence.
+        type: ``float64``, ``string`` or the name of a type; for an array or a sequence, the type of its items.
+        length: None for a single value, the number of items of an array, 0 for a sequence.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""ROS message types where ROS is installed: those of the message packages that are there."""
+"""ROS message types where ROS is installed: those of the installed message packages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 from vds_gz.ros.errors import MalformedMessageError, UnknownTypeError
 from vds_gz.ros.messages.fields import Field
 
-#: Type codes of Python's arrays, of which messages make their sequences of numbers.
+#: Type codes of Python's arrays, which messages use for sequences of numbers.
 _CODES = {
     "float32": "f",
     "float64": "d",
@@ -28,7 +28,7 @@ _CODES = {
     "uint64": "Q",
 }
 
-#: Names that types have in IDL and not in definitions of messages.
+#: Types' names in IDL that differ from those in message definitions.
 _NAMES = {"boolean": "bool", "octet": "byte", "float": "float32", "double": "float64"}
 
 
@@ -36,7 +36,7 @@ def interface(type_name: str) -> Any:
     """The Python class of a message or service type such as ``nav_msgs/msg/Odometry``.
 
     Raises:
-        UnknownTypeError: The package that brings it is not installed, or is of another release.
+        UnknownTypeError: Its package is not installed, or is of another release.
     """
     package, kind, name = type_name.split("/")
     try:
@@ -44,14 +44,12 @@ def interface(type_name: str) -> Any:
     except ImportError as error:
         raise UnknownTypeError(f"type '{type_name}' is not known; install the package '{package}'") from error
     if not hasattr(module, name):
-        raise UnknownTypeError(
-            f"type '{type_name}' is not known; the package '{package}' is here, but does not have it"
-        )
+        raise UnknownTypeError(f"type '{type_name}' is not known; the installed package '{package}' does not define it")
     return getattr(module, name)
 
 
 def installed_files(package: str, relative: str) -> Iterator[Path]:
-    """Where a file of an installed package lies, such as ``msg/Odometry.msg`` of ``nav_msgs``; overlays first."""
+    """The path of a file of an installed package, such as ``msg/Odometry.msg`` of ``nav_msgs``; overlays first."""
     for prefix in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep):
         path = Path(prefix) / "share" / package / relative
         if prefix and path.is_file():
@@ -65,7 +63,7 @@ class InstalledTypes:
         """A message with every field at its default.
 
         Raises:
-            UnknownTypeError: The package that brings the type is not installed.
+            UnknownTypeError: The type's package is not installed.
         """
         return interface(name)()
 
@@ -78,7 +76,7 @@ class InstalledTypes:
         """The encoding of a type.
 
         Raises:
-            UnknownTypeError: The package that brings the type is not installed.
+            UnknownTypeError: The type's package is not installed.
         """
         return InstalledCodec(name)
 
@@ -86,7 +84,7 @@ class InstalledTypes:
         """The fields of a type, in the order of its definition.
 
         Raises:
-            UnknownTypeError: The package that brings the type is not installed.
+            UnknownTypeError: The type's package is not installed.
         """
         return [_field(*one) for one in interface(name).get_fields_and_field_types().items()]
 
@@ -116,7 +114,7 @@ def _field(name: str, text: str) -> Field:
 
 
 class InstalledCodec:
-    """One message type as bytes, as ROS itself writes them."""
+    """Encoding of one message type by ROS itself."""
 
     __slots__ = ("_kind", "_read", "_write", "name")
 
@@ -136,11 +134,11 @@ class InstalledCodec:
         """The message in these bytes.
 
         Raises:
-            MalformedMessageError: They are no message of this type.
+            MalformedMessageError: They are not a message of this type.
         """
         if len(data) < 4 or data[0] != 0 or data[1] != 1:
-            raise MalformedMessageError(f"{len(data)} bytes that begin with {data[:4].hex(' ')} are no {self.name}")
+            raise MalformedMessageError(f"{len(data)} bytes that begin with {data[:4].hex(' ')} are not a {self.name}")
         try:
             return self._read(bytes(data), self._kind)
-        except Exception as error:  # whatever foreign bytes provoke in the decoder, it means the same
-            raise MalformedMessageError(f"{len(data)} bytes are no {self.name}: {error}") from None
+        except Exception as error:  # any error of the decoder means malformed bytes
+            raise MalformedMessageError(f"{len(data)} bytes are not a {self.name}: {error}") from None

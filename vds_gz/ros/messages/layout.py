@@ -1,4 +1,4 @@
-"""Where everything stands in the bytes of a message, by its type's definition."""
+"""Positions of fields in the bytes of a message, by the definition of its type."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from vds_gz.ros.messages.factory import open_types
 
-#: Formats of numbers, as :mod:`struct` and numpy know them.
+#: Formats of numbers for :mod:`struct` and numpy.
 FORMATS = {
     "bool": "<?",
     "byte": "<B",
@@ -26,36 +26,36 @@ FORMATS = {
     "float64": "<d",
 }
 
-#: Serialized messages begin with four bytes that say how they are encoded; alignment counts from behind them.
+#: Serialized messages begin with four bytes for the encoding; alignment counts from their end.
 HEADER = 4
 
 
 class Place(NamedTuple):
-    """Where a number stands: offset in the bytes, and format."""
+    """Position of a number: offset in the bytes, and format."""
 
     offset: int
     format: str
 
 
 class ArrayPlace(NamedTuple):
-    """Where an array or a sequence of numbers stands: offset of the first, format of each, and how many there are."""
+    """Position of an array or a sequence of numbers: offset of the first, format of each, and their number."""
 
     offset: int
     format: str
     length: int
 
     def item(self, index: int) -> Place:
-        """Where one of them stands."""
+        """Position of one of them."""
         return Place(self.offset + index * struct.calcsize(self.format), self.format)
 
 
 @dataclass(frozen=True, slots=True)
 class MessageLayout:
-    """Places in a serialized message (XCDR1, little endian), which move only with the lengths of texts and sequences.
+    """Positions in a serialized message (XCDR1, little endian). They only depend on the lengths of texts and sequences.
 
     Attributes:
-        places: Those of single numbers by their paths, as in ``transforms[0].transform.translation.x``.
-        arrays: Those of arrays and sequences of numbers, as in ``pose.covariance``.
+        places: Positions of single numbers by their paths, such as ``transforms[0].transform.translation.x``.
+        arrays: Positions of arrays and sequences of numbers, such as ``pose.covariance``.
         length: Bytes up to the end of the last field.
     """
 
@@ -65,7 +65,7 @@ class MessageLayout:
 
     @classmethod
     def of(cls, type_name: str, message: object) -> MessageLayout:
-        """The layout of messages with texts and sequences as long as those of this one.
+        """The layout of messages whose texts and sequences have the same lengths as in this one.
 
         Raises:
             UnknownTypeError: There is no such type.
@@ -75,7 +75,7 @@ class MessageLayout:
         return cls(places, arrays, HEADER + _message(type_name, message, "", 0, places, arrays))
 
     def numbers(self, paths: Iterable[str]) -> list[Place]:
-        """Where the numbers at these paths stand; ``covariance[7]`` is one of an array."""
+        """Positions of the numbers at these paths; ``covariance[7]`` is a number of an array."""
         return [self.places[path] if path in self.places else self._item(path) for path in paths]
 
     def _item(self, path: str) -> Place:
@@ -83,7 +83,7 @@ class MessageLayout:
         return self.arrays[array].item(int(index))
 
     def stamp(self, path: str) -> int:
-        """Where the ``builtin_interfaces/Time`` at this path begins: its two numbers follow on each other."""
+        """Offset of the ``builtin_interfaces/Time`` at this path, which has two consecutive numbers."""
         return self.places[f"{path}.sec"].offset
 
 
@@ -95,7 +95,7 @@ def _message(
     places: dict[str, Place],
     arrays: dict[str, ArrayPlace],
 ) -> int:
-    """Note all places in a message that begins behind ``at``; where it ends."""
+    """Collect all positions in a message that begins behind ``at``; return its end."""
     for field in open_types().fields(type_name):
         value, path = getattr(message, field.name), prefix + field.name
         if field.length == 0:

@@ -1,4 +1,4 @@
-"""Messages of which only numbers change: serialized once, then written in place.
+"""Messages in which only numbers change: serialized once, then written in place.
 
 Filling and serializing a message costs a Python node more than everything else it does at a publish instant. The layout
 of a message never changes while its texts and lengths stay the same, so its bytes are kept and only the stamp and the
@@ -27,39 +27,39 @@ class PackedMessage:
 
     Attributes:
         data: CDR with its header.
-        stamps: Where its times stand in them.
-        numbers: Where its numbers stand.
+        stamps: Positions of its times in them.
+        numbers: Positions of its numbers.
     """
 
     def __init__(
         self, graph: Graph, type_name: str, message: object, stamps: Sequence[str], numbers: Sequence[str]
     ) -> None:
-        """Serialize a message and look up where its changing parts stand.
+        """Serialize a message and look up the positions of its changing numbers.
 
         Args:
             graph: Serializes the message.
             type_name: The message's type.
-            message: The message with all that stays as it is.
-            stamps: Paths of its times (``builtin_interfaces/Time``) that change, all to the same.
-            numbers: Paths of its numbers that change, as in ``pose.covariance[7]``.
+            message: The message with its constant fields.
+            stamps: Paths of its varying times (``builtin_interfaces/Time``), which are all equal.
+            numbers: Paths of its varying numbers, such as ``pose.covariance[7]``.
         """
         self._layout = layout = MessageLayout.of(type_name, message)
         self.data = bytearray(graph.serialize(message, type_name))
-        # Encoders may fill up to a multiple of four; anything else is a message of another definition.
+        # Encoders may pad to a multiple of four; any other length belongs to another definition.
         if not layout.length <= len(self.data) < layout.length + 4:
             raise ValueError(f"a {type_name} of {len(self.data)} bytes must have {layout.length} by its definition")
         self.stamps = [layout.stamp(path) for path in stamps]
         self.numbers: list[Place] = layout.numbers(numbers)
         kept = bytearray(self.data)
-        for offset in self.stamps:  # zeros as yet, but not to stay so
+        for offset in self.stamps:  # zero now, but not constant
             _STAMP.pack_into(kept, offset, -1, 1)
         self._runs = list(_runs(self.numbers, kept))
 
     def array(self, path: str) -> NDArray[Any]:
-        """The array or sequence of numbers at a path, to be written in place: a view of the message's bytes.
+        """A view of the message's bytes: the array or sequence at a path, to be written in place.
 
         Raises:
-            ValueError: It lies between changing numbers, which are written together with the zeros between them.
+            ValueError: It lies between varying numbers, which are written together with the zeros between them.
         """
         import numpy as np  # only sensors with arrays need it
 
@@ -69,7 +69,7 @@ class PackedMessage:
         return np.frombuffer(self.data, place.format, place.length, place.offset)
 
     def write(self, time: int, values: Sequence[float]) -> bytearray:
-        """Write the time [ns] and all numbers, in the order of their paths; the bytes of the message."""
+        """Write the time [ns] and all numbers, in the order of their paths; return the bytes of the message."""
         second, nanosecond = divmod(min(max(time, FIRST), LAST), NANOSECONDS)
         data = self.data
         for offset in self.stamps:
@@ -80,11 +80,11 @@ class PackedMessage:
 
 
 class PackedTopic(PackedMessage):
-    """A topic that goes out, whose messages differ in their stamps and some numbers only.
+    """An output topic whose messages only differ in their stamps and some numbers.
 
     Attributes:
         topic: The topic.
-        subscribed: How many subscriptions there are.
+        subscribed: Number of subscriptions.
         send: Send a serialized message.
     """
 
@@ -112,9 +112,9 @@ class PackedTopic(PackedMessage):
 
 
 def _runs(places: Sequence[Place], data: bytearray) -> Iterator[tuple[struct.Struct, int, slice]]:
-    """Formats of runs of numbers with nothing but zeros between them, where each begins, and which numbers they are.
+    """Runs of numbers with only zeros between them: format, offset, and which numbers they are.
 
-    The last one wants all that are left, so that too many are an error.
+    The last run takes all remaining numbers, so that too many are an error.
     """
     formats: list[str] = []
     first = begin = end = 0

@@ -1,9 +1,8 @@
-"""ROS message types where no ROS is installed: definitions, default messages, encoding and type hashes.
+"""ROS message types without ROS: definitions, default messages, encoding and type hashes.
 
-The definitions of ROS 2 Jazzy and the CDR encoding come from ``rosbags``. A type it lacks is read from
-``msg/<package>/msg/<Name>.msg`` or ``msg/<package>/srv/<Name>.srv`` beside this file, when it is first needed:
-adding a type is adding its file. The request and the response of a service are types of their own,
-``<Name>_Request`` and ``<Name>_Response``.
+The definitions of ROS 2 Jazzy and the CDR encoding come from ``rosbags``. Types that it lacks are read from
+``msg/<package>/msg/<Name>.msg`` or ``msg/<package>/srv/<Name>.srv`` beside this file when they are first needed. The
+request and the response of a service are the types ``<Name>_Request`` and ``<Name>_Response``.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ __all__ = ["Codec", "MalformedMessageError", "MessageTypes", "UnknownTypeError"]
 _DEFINITIONS = Path(__file__).parent / "msg"
 _JAZZY = "rosbags.typesys.stores.ros2_jazzy"
 
-# Defaults that the .msg files of ROS give and rosbags does not keep: of all of Jazzy's common messages, this one.
+# Defaults in ROS's .msg files that rosbags drops: among Jazzy's common messages only this one.
 _DEFAULTS: dict[str, dict[str, float]] = {"geometry_msgs/msg/Quaternion": {"w": 1.0}}
 
 
@@ -36,7 +35,7 @@ class MessageTypes:
     """All message types, by names such as ``nav_msgs/msg/Odometry``."""
 
     def __init__(self) -> None:
-        """Only the definitions are read; everything else is made when it is first needed."""
+        """Read the definitions; everything else is made when it is first needed."""
         self._store = _Store()
         self._makers: dict[str, Callable[[], Any]] = {}
 
@@ -126,7 +125,7 @@ class Codec:
 
         Args:
             message: The message.
-            header: Put before the fields; its length must be a multiple of eight, the largest alignment there is.
+            header: Precedes the fields; its length must be a multiple of eight, the largest alignment.
         """
         start = 4 + len(header)
         data = bytearray(start + self._size(0, message, self._store) + 3 & ~3)
@@ -139,26 +138,26 @@ class Codec:
         """The message in these bytes.
 
         Args:
-            data: What was received; arrays of numbers in the message are views of it.
+            data: The received bytes; arrays of numbers in the message are views of them.
             skip: Length of a header before the fields.
 
         Raises:
-            MalformedMessageError: They are no message of this type.
+            MalformedMessageError: They are not a message of this type.
         """
         start = 4 + skip
         if len(data) < start or data[0] != 0 or data[1] != 1:
-            raise MalformedMessageError(f"{len(data)} bytes that begin with {data[:4].hex(' ')} are no {self.name}")
+            raise MalformedMessageError(f"{len(data)} bytes that begin with {data[:4].hex(' ')} are not a {self.name}")
         try:
             message, end = self._read(memoryview(data)[start:], 0, self._kind, self._store)
-        except Exception as error:  # whatever foreign bytes provoke in the decoder, it means the same
-            raise MalformedMessageError(f"{len(data)} bytes are no {self.name}: {error}") from None
+        except Exception as error:  # any error of the decoder means malformed bytes
+            raise MalformedMessageError(f"{len(data)} bytes are not a {self.name}: {error}") from None
         if start + end + 3 < len(data):
-            raise MalformedMessageError(f"{len(data)} bytes are no {self.name}: it ends after {start + end}")
+            raise MalformedMessageError(f"{len(data)} bytes are not a {self.name}: it ends after {start + end}")
         return message
 
 
 class _Definition(NamedTuple):
-    """What rosbags' generated code needs of a type, as far as CDR in little endian goes."""
+    """The part of a type that rosbags' generated code needs for little-endian CDR."""
 
     fields: Any
     cls: Any
@@ -169,7 +168,7 @@ class _Definition(NamedTuple):
 
 
 class _Definitions(dict[str, _Definition]):
-    """The generated code of all types, each generated when it is first looked up."""
+    """The generated code of all types, generated on first use."""
 
     def __init__(self, define: Callable[[str], _Definition]) -> None:
         super().__init__()
@@ -181,12 +180,12 @@ class _Definitions(dict[str, _Definition]):
 
 
 class _Store(Typestore):
-    """A type store that loads missing definitions, and generates only the code that is used: a tenth of it."""
+    """A type store that loads missing definitions, and only generates the code that is used, a tenth of it."""
 
     def __init__(self) -> None:
-        """The definitions of Jazzy, with ``char`` as what it is in ROS 2, and in its type hashes: ``uint8``."""
+        """The definitions of Jazzy; ``char`` is ``uint8``, as in ROS 2 and its type hashes."""
         super().__init__(import_module(_JAZZY))
-        #: The code of a type, which the code of others calls at every message.
+        #: The code of a type, which the code of other types calls for every message.
         self.get_msgdef = _Definitions(self.define).__getitem__  # type: ignore[method-assign, assignment]
         for name, (constants, fields) in self.fielddefs.items():
             self.fielddefs[name] = (constants, [(field, _char_as_uint8(kind)) for field, kind in fields])
@@ -229,7 +228,7 @@ def _constant(value: Any) -> Callable[[], Any]:
 
 
 def _load(name: str) -> Any:
-    """Definitions read from the file of a type that rosbags does not know."""
+    """Definitions from the file of a type that rosbags lacks."""
     package, _, rest = name.partition("/")
     kind, _, short = rest.partition("/")
     service, _, part = short.rpartition("_")
@@ -240,6 +239,6 @@ def _load(name: str) -> Any:
     if kind == "srv":
         request, _, response = text.partition("---\n")
         text = request if part == "Request" else response
-    # The parser knows only messages: types named without a package are in <package>/msg, for services too.
+    # The parser only knows messages: for services too, types without a package are in <package>/msg.
     as_message = f"{package}/msg/{short}"
     return {name: get_types_from_msg(text, as_message)[as_message]}

@@ -1,4 +1,4 @@
-"""Times as ``builtin_interfaces/Time`` holds them: 32 bits for the seconds, so the last one is in January 2038."""
+"""Times in ``builtin_interfaces/Time``, whose seconds have 32 bits, so the last one is in January 2038."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The graph over rclpy, where ROS 2 is installed.
 
-A thread receives messages, and an executor in another one serves requests. Both put what came into a queue, from which
-:meth:`RclpyGraph.wait` takes it in the node's own thread, so that stepping never waits for them and no callback runs
-beside another.
+A thread receives messages, and an executor in another one serves requests. Both fill a queue, which
+:meth:`RclpyGraph.wait` empties in the node's own thread. So stepping never waits for them, and callbacks never run at
+the same time.
 """
 
 from __future__ import annotations
@@ -43,22 +43,22 @@ from vds_gz.ros.rclpy_.work_queue import WorkQueue
 
 Returned = TypeVar("Returned")
 
-#: After so long, a request of ours is taken for lost [s].
+#: A request without a response for this long is dropped [s].
 RESPONSE_TIMEOUT = 10.0
 
-#: How long all last messages together may take to be acknowledged [s].
+#: Maximum time for the acknowledgement of all last messages together [s].
 ACKNOWLEDGED_WITHIN = 0.5
 
 
 class ClosedError(VdsGzError, RuntimeError):
-    """The node leaves the graph, so that a request of another one is not served any more."""
+    """The node leaves the graph and serves no further requests."""
 
     def __init__(self) -> None:
         super().__init__("the node is stopping")
 
 
 class RclpyPublisher:
-    """One topic that goes out."""
+    """An output topic."""
 
     def __init__(self, publisher: Publisher, close: Callable[[], None]) -> None:
         self._publisher = publisher
@@ -66,9 +66,9 @@ class RclpyPublisher:
         self.close = close
         self.topic: str = publisher.topic_name
         self.publish: Callable[[Any], None] = publisher.publish
-        # What rclpy wraps is called at every publish instant of every topic: without the wrapping it takes half.
+        # Called for every message; without rclpy's wrapper it takes half as long.
         self._publish_raw: Callable[[bytes], None] = publisher.handle.publish_raw
-        #: How many subscriptions there are in the graph now.
+        #: Number of subscriptions in the graph now.
         self.subscription_count: Callable[[], int] = publisher.handle.get_subscription_count
 
     def publish_raw(self, data: bytearray) -> None:
@@ -76,24 +76,24 @@ class RclpyPublisher:
         self._publish_raw(bytes(data))
 
     def flush(self, seconds: float) -> None:
-        """Wait until what was published has arrived, so long at most."""
+        """Wait until all published messages have arrived, at most so long."""
         self._publisher.wait_for_all_acked(Duration(seconds=seconds))
 
 
 class RclpySubscription:
-    """One topic that comes in."""
+    """An input topic."""
 
     def __init__(self, node: Node, subscription: Subscription) -> None:
         self._node = node
         self.topic: str = subscription.topic_name
 
     def publisher_count(self) -> int:
-        """How many publishers there are in the graph now."""
+        """Number of publishers in the graph now."""
         return int(self._node.count_publishers(self.topic))
 
 
 class RclpyClient:
-    """One service of another node."""
+    """A service of another node."""
 
     def __init__(self, client: Client, queue: WorkQueue) -> None:
         self._client = client
@@ -103,7 +103,7 @@ class RclpyClient:
         self.request: Callable[[], Any] = client.srv_type.Request
 
     def ready(self) -> bool:
-        """Whether somebody offers the service now."""
+        """Whether the service is available now."""
         return bool(self._client.service_is_ready())
 
     def call(self, request: Any, done: Callable[[Any], None]) -> None:
@@ -123,10 +123,10 @@ class RclpyClient:
 
 
 class RclpyGraph:
-    """A node on the graph, made of rclpy."""
+    """A node on the graph, by rclpy."""
 
     def __init__(self, arguments: Arguments, default_name: str) -> None:
-        """Join the graph as ``arguments`` say."""
+        """Join the graph with a command line."""
         rclpy.init(args=[sys.argv[0], *arguments.given], signal_handler_options=SignalHandlerOptions.NO)
         self._node = Node(default_name)
         self.name: str = self._node.get_name()
@@ -192,11 +192,11 @@ class RclpyGraph:
         return RclpySubscription(self._node, subscription)
 
     def offers(self) -> dict[str, Offer]:
-        """What is published now, by anyone, by the topics' absolute names. Who has just come may be missing."""
+        """All topics published now, by their absolute names. New publishers may be missing."""
         found: dict[str, Offer] = {}
         for name, _ in self._node.get_topic_names_and_types():
             for info in self._node.get_publishers_info_by_topic(name):
-                if not is_topic(name, info.topic_type):  # a peer may announce any text
+                if not is_topic(name, info.topic_type):  # other nodes may announce any text
                     continue
                 offer = Offer(info.topic_type, _qos(info.qos_profile))
                 found[name] = offer.together_with(found[name]) if name in found else offer
@@ -206,7 +206,7 @@ class RclpyGraph:
         """Offer a service."""
 
         def serve(request: Any, response: Any) -> Any:
-            with suppress(ClosedError):  # then the response says that nothing was done
+            with suppress(ClosedError):  # then the response reports that nothing was done
                 self._call(lambda: callback(request, response))
             return response
 
@@ -242,7 +242,7 @@ class RclpyGraph:
         for one in (one for same in dict.fromkeys(known.values()) for one in same):
             if self._node.has_parameter(one.name):
                 continue
-            if one.default == ():  # rclpy takes an empty list for one of bytes, which then is its type for good
+            if one.default == ():  # rclpy takes an empty list for a list of bytes, and keeps that type
                 kind = Parameter.Type.DOUBLE_ARRAY
                 self._node.declare_parameter(one.name, kind, _descriptor(one), ignore_override=True)
                 self._node.set_parameters([Parameter(one.name, kind, [])])
@@ -267,7 +267,7 @@ class RclpyGraph:
         self._node.add_on_set_parameters_callback(on_set)
 
     def wait(self, timeout: float) -> None:
-        """Run the callbacks of whatever has arrived; if nothing has, wait so many seconds for the first."""
+        """Run the callbacks for all that has arrived; if nothing has, wait at most so many seconds."""
         self._arrived.run(timeout)
 
     def wake(self) -> None:
@@ -275,12 +275,12 @@ class RclpyGraph:
         self._arrived.put(_nothing)
 
     def set_time(self, time_ns: int) -> None:
-        """Rclpy knows the time by itself."""
+        """Do nothing: rclpy has the time itself."""
 
     def log(self, severity: Severity, text: str) -> None:
         """Log a message on the terminal and on ``/rosout``."""
         logger = self._node.get_logger()
-        # rclpy wants one place in the source for each severity.
+        # rclpy requires one place in the source for each severity.
         if severity is Severity.DEBUG:
             logger.debug(text)
         elif severity is Severity.INFO:
@@ -293,7 +293,7 @@ class RclpyGraph:
             logger.fatal(text)
 
     def close(self) -> None:
-        """Leave the graph, after what was published has gone out."""
+        """Leave the graph, after all published messages have been sent."""
         self._closing = True
         for call in list(self._pending):
             if not call.done():
@@ -313,14 +313,14 @@ class RclpyGraph:
             self._executor.spin_once(timeout_sec=1.0)
 
     def _call(self, function: Callable[[], Returned]) -> Returned:
-        """Let the node's thread call a function, and wait for what it returns.
+        """Let the node's thread call a function, and wait for its result.
 
-        What it raises is raised in :meth:`wait`, as of all callbacks, and ends the node; only a refusal is
-        for the caller that sent the request.
+        Its errors are raised in :meth:`wait`, as those of all callbacks, and end the node; only a refusal is raised
+        here, for the sender of the request.
 
         Raises:
             ParameterError: The function refuses the values of parameters.
-            ClosedError: The node leaves the graph and calls nothing any more.
+            ClosedError: The node leaves the graph and makes no more calls.
         """
         call: Future[Returned] = Future()
 
@@ -341,7 +341,7 @@ class RclpyGraph:
 
 
 def _nothing() -> None:
-    """What :meth:`RclpyGraph.wake` leaves to be done."""
+    """The empty job of :meth:`RclpyGraph.wake`."""
 
 
 def _profile(qos: QoS) -> QoSProfile:

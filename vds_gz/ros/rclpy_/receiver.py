@@ -1,8 +1,8 @@
-"""Receives the messages of an rclpy node at a fraction of what an executor takes.
+"""Receives the messages of an rclpy node at a fraction of an executor's cost.
 
-An executor collects all that a node has (services, timers, guard conditions, ...) again for every message. That costs a
-Python node more than the message. Here a thread waits for the subscriptions only, with the wait set that
-``rclpy.wait_for_message`` uses; everything else stays with the executor, which then seldom has anything to do.
+An executor collects all entities of a node (services, timers, guard conditions, ...) again for every message, which
+costs more than the message itself. Here a thread waits for the subscriptions only, with the wait set that
+``rclpy.wait_for_message`` uses; the executor handles the rest, which is rarely used.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from rclpy.guard_condition import GuardCondition
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.subscription import Subscription
 
-#: Takes a message and when it arrived (``time.monotonic_ns``).
+#: Takes a message and its arrival (``time.monotonic_ns``).
 Deliver = Callable[[Any, int], None]
 
-#: Longest wait in one piece [ns].
+#: Longest single wait [ns].
 LONGEST_WAIT = 1_000_000_000
 
 
 class NotForExecutors(CallbackGroup):
-    """A group whose members no executor waits for."""
+    """A callback group that executors ignore."""
 
     def can_execute(self, entity: Any) -> bool:
         """Never."""
@@ -54,7 +54,7 @@ class Receiver:
         self._thread.start()
 
     def add(self, subscription: Subscription, deliver: Deliver) -> None:
-        """Wait for this subscription too."""
+        """Wait for a further subscription."""
         self._entries = (*self._entries, (subscription, deliver))
         self._wake.trigger()
 

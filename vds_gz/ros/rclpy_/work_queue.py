@@ -1,4 +1,4 @@
-"""Work that several threads, and handlers of signals, leave for one thread that waits for it."""
+"""A queue of work from several threads, and from signal handlers, for one thread."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from threading import Lock
 
 
 class WorkQueue:
-    """Functions that are called in the order in which they came, by the thread that runs the queue.
+    """Functions that the thread that runs the queue calls in their order.
 
-    ``queue.SimpleQueue`` would be the obvious choice, but its ``get(timeout=...)`` in CPython 3.10 to 3.12 waits for
-    ever when a signal comes as the timeout ends. The timed wait for a lock has no such defect; the lock here is an
-    event: free when something has come.
+    ``queue.SimpleQueue`` is not used because in CPython 3.10 to 3.12 its ``get(timeout=...)`` hangs if a signal comes
+    as the timeout ends. A timed wait for a lock does not. The lock is an event: it is free when there is work.
     """
 
     def __init__(self) -> None:
@@ -23,15 +22,15 @@ class WorkQueue:
         self._come.acquire()
 
     def put(self, work: Callable[[], object]) -> None:
-        """Leave something to be done. Safe to call from any thread and from a signal's handler."""
+        """Add a function. Safe to call from any thread and from a signal's handler."""
         self._work.append(work)
         with suppress(RuntimeError):  # free already
             self._come.release()
 
     def run(self, timeout: float) -> None:
-        """Do what has come; if nothing has, wait so many seconds for the first."""
+        """Call all waiting functions; if there are none, wait at most so many seconds for one."""
         end = time.monotonic() + timeout
         while not self._work and (left := end - time.monotonic()) > 0.0:
             self._come.acquire(timeout=left)
-        for _ in range(len(self._work)):  # what comes meanwhile waits, so that a flood of messages leaves a way out
+        for _ in range(len(self._work)):  # later ones wait, so that a flood of messages cannot keep this from returning
             self._work.popleft()()
