@@ -177,7 +177,7 @@ def test_what_is_malformed_is_refused_with_a_reason_and_the_socket_lives(alone):
 
     assert asyncio.run(mumble()) == [
         "the message is bytes; it must be JSON text",
-        "the message is no JSON",
+        "the message is not JSON",
         "the message holds NaN; numbers must be finite",
         "v_x is 1e+30; it must be within +-1000",
     ]

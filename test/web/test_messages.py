@@ -32,9 +32,9 @@ def test_every_kind_is_read():
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("", "no JSON"),
-        ("{", "no JSON"),
-        ("[" * 10000, "no JSON"),
+        ("", "not JSON"),
+        ("{", "not JSON"),
+        ("[" * 10000, "not JSON"),
         ("[]", "it must be an object with a 'kind'"),
         ('{"kind": "fly"}', 'kind is "fly"; it must be one of seen, drive, set, pause, reset'),
         ('{"kind": ["drive"]}', "it must be one of"),

@@ -1,8 +1,8 @@
-"""Who may see the page and use it.
+"""Access control of the page.
 
-The page drives a vehicle, so no other page in the same browser may reach it. Two ways lead there: a request across
-origins, which the header ``Origin`` betrays, and a name of the attacker's that is made to mean this machine («DNS
-rebinding»), which the header ``Host`` betrays. Who comes from another machine must know the token besides.
+The page drives a vehicle, so other pages in the same browser must not reach it. There are two ways: a cross-origin
+request, which the header ``Origin`` reveals, and an attacker's host name that resolves to this machine («DNS
+rebinding»), which the header ``Host`` reveals. Users on other machines also need the token.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ class Access:
     """Decides on requests.
 
     Attributes:
-        token: What must be known; empty where nothing must.
+        token: The required token; empty if none is required.
     """
 
     def __init__(self, host: str, with_token: bool = False) -> None:
         """Set the rules.
 
         Args:
-            host: The address that is listened at.
-            with_token: Ask for a token even if only this machine can connect.
+            host: The address on which the server listens.
+            with_token: Require a token even if only this machine can connect.
         """
         self._local = is_loopback(host)
         self.token = secrets.token_urlsafe(24) if with_token or not self._local else ""
@@ -54,7 +54,7 @@ class Access:
         self._names = {"localhost"} if self._local else {"localhost", name, f"{name}.local"}
 
     def _check_host(self, host: str) -> None:
-        """Refuse requests for a host that is not this machine, as far as it is served."""
+        """Refuse requests for other hosts than the addresses served."""
         name = _hostname(f"//{host}")
         if name not in self._names and not (_is_address(name) and (is_loopback(name) or not self._local)):
             right = "localhost or 127.0.0.1" if self._local else "an address or the name of this machine"
@@ -66,7 +66,7 @@ class Access:
 
     @web.middleware
     async def middleware(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """Refuse what is not allowed."""
+        """Refuse requests that are not allowed."""
         self._check_host(request.host)
         if request.method not in ("GET", "HEAD"):
             raise web.HTTPMethodNotAllowed(request.method, ["GET"], text="only GET is served; commands go by socket")
@@ -77,7 +77,7 @@ class Access:
         return await handler(request)
 
     def _welcome(self, request: web.Request) -> web.Response:
-        """Let in who brings the token, and have the browser remember it, so that it stays in no address."""
+        """Admit a request with the token, which then becomes a cookie and does not stay in the address."""
         given = request.query.get("token", "")
         if request.path != "/" or not _equal(given, self.token):
             wrong = "the token is wrong" if given else "a token is needed"
@@ -91,7 +91,7 @@ class Access:
 
 
 def only_asks(headers: Mapping[str, str]) -> bool:
-    """No socket is to be opened: a page asks why it got none."""
+    """Whether a request does not open a socket: a page asks why it was refused one."""
     return "Upgrade" not in headers
 
 
@@ -107,7 +107,7 @@ def _check_origin(headers: Mapping[str, str], host: str) -> None:
 
 
 def printable(text: str) -> str:
-    """A text from a request for a response: bytes that are no UTF-8 are question marks."""
+    """A request's text for use in a response: invalid UTF-8 becomes question marks."""
     return text.encode(errors="replace").decode()
 
 
@@ -132,5 +132,5 @@ def _hostname(url: str) -> str:
 
 
 def _equal(given: str, token: str) -> bool:
-    """Compared in a time that reveals nothing."""
+    """Whether texts are equal, in a time that does not depend on the position of a difference."""
     return hmac.compare_digest(given.encode(errors="replace"), token.encode())

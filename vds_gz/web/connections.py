@@ -1,4 +1,4 @@
-"""How many connections there may be, and how long one may keep the server waiting for a request."""
+"""Limits of the number of connections and of their idle time."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ import time
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
-#: Connections at a time. Another one takes the place of the one that has been without a request for longest.
+#: Maximum number of connections. A further one replaces the one that has been idle for longest.
 MOST = 256
 
-#: A connection that has had no complete request for so long is closed [s].
+#: A connection without a complete request for this long is closed [s].
 PATIENCE = 10.0
 
-#: Between two looks at them [s].
+#: Period of checking them [s].
 PERIOD = 1.0
 
 
 class Connections:
-    """Makes the server's connections, and closes those that ask for nothing."""
+    """Makes the server's connections, and closes idle ones."""
 
     def __init__(self) -> None:
         self._server: web.Server | None = None
-        self._idle: dict[web.RequestHandler, float] = {}  # since when; the longest first
+        self._idle: dict[web.RequestHandler, float] = {}  # start of idle time; the longest first
 
     async def listen(self, runner: web.AppRunner, **where: object) -> asyncio.Server:
         """Accept connections for an application that is set up; ``where`` as in ``loop.create_server``."""

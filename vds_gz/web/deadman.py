@@ -10,16 +10,16 @@ from typing import Protocol
 from vds_gz.errors import VdsGzError
 from vds_gz.teleop.driver_input import STANDSTILL, STOPS, Drive
 
-#: A page that drives and sends nothing for so long has let go [s].
+#: A driving page that sends nothing for this long has released control [s].
 TIMEOUT = 0.4
 
-#: The least delay of a page's messages is looked for in so long a time, and in as much before it [s]: clocks drift.
+#: The minimum delay of a page's messages is taken over this time and the one before it, as clocks drift [s].
 WINDOW = 30.0
 
-#: Between two commands to stop [s].
+#: Period of stop commands [s].
 STOP_PERIOD = 0.05
 
-#: When no one has driven for so long, the page is no driver any more: its topic is withdrawn [s].
+#: After this time without driving, the topic of the commands is withdrawn [s].
 LEAVES_AFTER = 2.0
 
 
@@ -28,7 +28,7 @@ class NotDrivingError(VdsGzError, RuntimeError):
 
 
 class Lateness:
-    """How late a page's messages are, by the page's own clock: beyond the least delay that one of them had."""
+    """Lateness of a page's messages by the page's own clock: their delay beyond the minimum delay."""
 
     def __init__(self) -> None:
         self._begin = -math.inf
@@ -38,8 +38,8 @@ class Lateness:
         """The lateness of a message [s].
 
         Args:
-            sent: When it was sent by the page's clock [s].
-            now: The time by ours [s].
+            sent: Its time by the page's clock [s].
+            now: The present by the server's clock [s].
         """
         if now - self._begin > WINDOW:
             self._begin, self._before, self._least = now, self._least, math.inf
@@ -48,23 +48,23 @@ class Lateness:
 
 
 class Output(Protocol):
-    """Where commands go."""
+    """An output for commands."""
 
     def send(self, drive: Drive) -> None:
-        """Send one."""
+        """Send a command."""
 
     def close(self) -> None:
-        """There is no more."""
+        """Withdraw the output."""
 
 
 class DeadMansSwitch:
-    """Passes each command on once, as it comes, from one page at a time; stops the vehicle when they cease."""
+    """Passes on the commands of one page at a time, each once on arrival; stops the vehicle when they end."""
 
     def __init__(self, make_output: Callable[[], Output], now: Callable[[], float] = time.monotonic) -> None:
-        """No one drives.
+        """Begin without a driver.
 
         Args:
-            make_output: Makes the output when somebody begins to drive: while no one does, the vehicle shall not see
+            make_output: Makes the output when somebody begins to drive, so that before this the vehicle does not see
                 another driver.
             now: Seconds of a clock that never jumps.
         """
@@ -82,7 +82,7 @@ class DeadMansSwitch:
         Args:
             page: The page.
             wanted: The command.
-            late: How long it waited on the way [s]: so long has the page been silent.
+            late: Its lateness [s], for which the page has been silent.
 
         Raises:
             NotDrivingError: Another page drives, or the command is too late.
@@ -100,12 +100,12 @@ class DeadMansSwitch:
         self._output.send(wanted)
 
     def leave(self, page: object) -> None:
-        """A page has gone."""
+        """Release control if this page drives."""
         if page is self._page:
             self._stop()
 
     def tick(self) -> None:
-        """Stop the vehicle, if it is time to."""
+        """Stop the vehicle if the commands have ended; withdraw an unused output."""
         now = self._now()
         if self._page is not None and now - self._received > TIMEOUT:
             self._stop()
@@ -116,7 +116,7 @@ class DeadMansSwitch:
             self._output = None
 
     def end(self) -> None:
-        """There will be no more commands: what is left of stopping is done at once."""
+        """End: send the remaining stop commands at once."""
         if self._page is not None:
             self._stop()
         while self._stops:

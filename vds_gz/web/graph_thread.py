@@ -16,16 +16,16 @@ from vds_gz.ros.stopping import StopRequest
 
 Result = TypeVar("Result")
 
-#: What is due is looked at so often at least [s].
+#: Maximum time between two calls of ``due`` [s].
 LONGEST_WAIT = 0.05
 
 
 class GraphEndedError(VdsGzError, RuntimeError):
-    """The graph's thread has ended; nothing can be done there any more."""
+    """The graph's thread has ended and takes no more jobs."""
 
 
 class GraphThread:
-    """Lets a graph work; everything that touches the graph must go through :meth:`submit`.
+    """Runs a graph; all access to the graph must go through :meth:`submit`.
 
     Attributes:
         failed: The thread has ended by an error.
@@ -38,7 +38,7 @@ class GraphThread:
             graph: The graph; no one else may use it from now on.
             due: Called in the thread after every wait.
             end: Called in the thread before the graph is closed, also where the thread ends by an error.
-            stop: Requested if the thread ends by an error: a program whose graph is dead must not seem to live.
+            stop: Requested if the thread ends by an error, so that the program does not continue without its graph.
         """
         self._graph = graph
         self._due = due
@@ -53,7 +53,7 @@ class GraphThread:
         self._thread.start()
 
     def submit(self, job: Callable[[], Result]) -> Future[Result]:
-        """Let the graph's thread do something soon. Safe to call from any thread, at any time.
+        """Run a job in the graph's thread soon. Safe to call from any thread, at any time.
 
         Returns:
             What the job returns or raises; :class:`GraphEndedError` if the thread ends first.
@@ -61,7 +61,7 @@ class GraphThread:
         future: Future[Result] = Future()
         with self._opening:
             if self._open:
-                self._jobs.append((job, future))  # type: ignore[arg-type]  # a future of anything is none of ``object``
+                self._jobs.append((job, future))  # type: ignore[arg-type]  # a future of anything is not one of ``object``
                 self._graph.wake()
             else:
                 future.set_exception(GraphEndedError("the graph's thread has ended"))
@@ -93,7 +93,7 @@ class GraphThread:
             with self._opening:
                 self._open = False
             for _, future in self._waiting():
-                if future.set_running_or_notify_cancel():  # a page that has gone gives its jobs up
+                if future.set_running_or_notify_cancel():  # a page that has gone cancels its jobs
                     future.set_exception(GraphEndedError("the graph's thread has ended"))
             self._graph.close()
 
@@ -106,6 +106,6 @@ class GraphThread:
                     future.set_exception(error)
 
     def _waiting(self) -> Iterator[tuple[Callable[[], object], Future[object]]]:
-        """The jobs that have come by now: those that come meanwhile do not keep back what is due."""
+        """The jobs that have been submitted by now; later ones wait, so they do not delay ``due``."""
         for _ in range(len(self._jobs)):
             yield self._jobs.popleft()

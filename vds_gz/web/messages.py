@@ -1,4 +1,4 @@
-"""What a page may ask, in JSON; everything else is refused with a reason."""
+"""A page's messages, in JSON; invalid ones are refused with a reason."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ MAX_SPEED = 1e3
 #: Limit of a page's clock [s].
 MAX_TIME = 1e12
 
-#: What a message of a kind may have besides what it must have.
+#: Optional fields of messages, by kind.
 _OPTIONAL = {"drive": {"time"}}
 
 _DRIVE_LIMITS = {"v_x": MAX_SPEED, "v_y": MAX_SPEED, "yaw_rate": MAX_SPEED, "steering_angle": math.pi}
 
 
 class MessageError(VdsGzError, ValueError):
-    """A message was refused. The text says what was wrong with it and what would be right."""
+    """A message was refused, with the reason and what would be right."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class DriveMessage:
-    """A command, and when it was sent by the page's own clock [s]; None if the page does not say."""
+    """A command, and its time by the page's own clock [s]; None if the page does not send it."""
 
     drive: Drive
     time: float | None = None
@@ -45,7 +45,7 @@ class DriveMessage:
 
 @dataclass(frozen=True, slots=True)
 class SetParameter:
-    """A parameter shall have another value; ``number`` comes back with the response."""
+    """A request to change a parameter; ``number`` is returned with the response."""
 
     number: int
     name: str
@@ -54,7 +54,7 @@ class SetParameter:
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """The vehicle shall be held, or go on."""
+    """A request to hold the vehicle, or to release it."""
 
     number: int
     paused: bool
@@ -62,7 +62,7 @@ class Pause:
 
 @dataclass(frozen=True, slots=True)
 class Reset:
-    """The vehicle shall stand where it began."""
+    """A request to put the vehicle where it began."""
 
     number: int
 
@@ -71,17 +71,17 @@ Message = Seen | DriveMessage | SetParameter | Pause | Reset
 
 
 def read(text: str) -> Message:
-    """The message in a text.
+    """Parse a message.
 
     Raises:
-        MessageError: There is none.
+        MessageError: The text is not a valid message.
     """
     try:
         fields = json.loads(text, parse_constant=_no_number)
     except MessageError:
         raise
     except (ValueError, RecursionError):
-        raise MessageError("the message is no JSON") from None
+        raise MessageError("the message is not JSON") from None
     if not isinstance(fields, dict):
         raise MessageError(f"the message is {_shown(fields)}; it must be an object with a 'kind'")
     kind = fields.pop("kind", None)
@@ -127,7 +127,7 @@ def _value(value: object) -> bool | int | float | str | tuple[float, ...]:
         return tuple(float(_finite("value", item)) for item in value)
     if isinstance(value, (bool, str)):
         if isinstance(value, str) and not _is_text(value):
-            raise MessageError("value is no text that a message can carry: it has half a character or a zero in it")
+            raise MessageError("value cannot be sent in a message: it contains half a character or a zero")
         return value
     return _finite("value", value)
 

@@ -1,4 +1,4 @@
-"""A graph as a node in another namespace would see it."""
+"""A graph as seen by a node in another namespace."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from vds_gz.ros.graph import Client, Graph, Publisher, QoS, Subscription
 
 
 def in_namespace(graph: Graph, namespace: str) -> Graph:
-    """The graph, with relative names meant below an absolute namespace."""
+    """The graph, with relative names resolved in an absolute namespace."""
     return cast(Graph, _Namespaced(graph, namespace))
 
 
 class _Namespaced:
-    """Passes everything on, names with their namespace."""
+    """Forwards all calls, with names in the namespace."""
 
     def __init__(self, graph: Graph, namespace: str) -> None:
         self._graph = graph

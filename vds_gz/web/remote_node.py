@@ -1,4 +1,4 @@
-"""A client of a vehicle's node: its parameters and services. To be used only in the thread that waits on the graph."""
+"""A client of a vehicle's node: its parameters and services. For use in the graph's thread only."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from vds_gz.ros.messages.parameters import (
 )
 from vds_gz.ros.parameter_values import BOOL, DOUBLE, DOUBLE_ARRAY, FIELDS, INTEGER, STRING, python_value
 
-#: Called with the outcome of a request: the reason why it failed, empty if it did not.
+#: Called with the result of a request: the reason why it failed, or empty.
 Done = Callable[[str], None]
 
-#: The list of parameters is requested again if it has not come within this time [s].
+#: Time after which the list of parameters is requested again [s].
 RETRY = 3.0
 
 EVENTS = topics.Topic("/parameter_events", "rcl_interfaces/msg/ParameterEvent", QoS(depth=100))
@@ -42,13 +42,13 @@ class RemoteNode:
     """The parameters and services of a vehicle's node.
 
     Attributes:
-        table: What is known of each parameter, ready for JSON, in the node's own order.
-        values: The present value of each.
+        table: Descriptions of the parameters, ready for JSON, in the node's own order.
+        values: Their present values.
         described, changed: Count the changes of both.
     """
 
     def __init__(self, graph: Graph, node: str) -> None:
-        """Look for the services of a node, given by its full name."""
+        """Look for the services of the node with a full name."""
         self.table: list[dict[str, object]] = []
         self.values: dict[str, object] = {}
         self.described = self.changed = 0
@@ -66,7 +66,7 @@ class RemoteNode:
         graph.subscribe(EVENTS.name, EVENTS.type, EVENTS.qos, self._on_event)
 
     def fault(self) -> str:
-        """Why the parameters are not known; empty if they are."""
+        """The reason why the parameters are not known; empty if they are."""
         if not self._list.ready():
             return (
                 f"node '{self._node}' offers no services here. Is that its name (--node)? Where no ROS is sourced, "
@@ -80,7 +80,7 @@ class RemoteNode:
         self._requested = -math.inf
 
     def tick(self) -> None:
-        """Ask for the parameters, if they are not known and it is time."""
+        """Request the parameters, if they are not known and it is time."""
         now = time.monotonic()
         services = (self._list, self._describe, self._get)
         if self._wanted and now - self._requested > RETRY and all(one.ready() for one in services):
@@ -90,7 +90,7 @@ class RemoteNode:
     # ------------------------------------------------------------------ requests
 
     def set_parameter(self, name: str, value: object, done: Done) -> None:
-        """Ask for another value of a parameter. The node itself knows the bounds."""
+        """Request another value of a parameter. The node checks the bounds."""
         kind = self._types.get(name)
         if kind is None:
             done(f"there is no parameter '{name}'")
@@ -115,7 +115,7 @@ class RemoteNode:
         self._call(self._set, request, on_response, done)
 
     def pause(self, paused: bool, done: Done) -> None:
-        """Hold the vehicle, or let it go on."""
+        """Hold the vehicle, or release it."""
         request = self._pause.request()
         request.data = paused
         self._call(self._pause, request, _succeeded(done), done)
@@ -143,7 +143,7 @@ class RemoteNode:
         request.names = list(names)
 
         def on_response(response: GetResponse) -> None:
-            if len(response.values) == len(names):  # else it is another node by now, and will be requested again
+            if len(response.values) == len(names):  # else it is another node by now, and the request is repeated
                 self._learn(dict(zip(names, response.values, strict=True)), descriptors)
 
         self._get.call(request, on_response)
@@ -169,7 +169,7 @@ def _succeeded(done: Done) -> Callable[[Outcome], None]:
 
 
 def _described(descriptor: ParameterDescriptor, kind: int) -> dict[str, object]:
-    """A ``ParameterDescriptor`` for JSON. A bound that is infinite, or the end of the type's range, is none."""
+    """A ``ParameterDescriptor`` for JSON. A bound that is infinite, or at the end of the type's range, is left out."""
     low = high = None
     for bounds in (*descriptor.floating_point_range, *descriptor.integer_range):
         low, high = _bound(bounds.from_value), _bound(bounds.to_value)
@@ -194,7 +194,7 @@ def _bound(value: float) -> float | None:
 
 
 def _fitting(value: object, kind: int) -> object:
-    """The value as its field takes it; None if it does not fit."""
+    """The value in its field's type; None if it does not fit."""
     if kind == DOUBLE:
         return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
     if kind == DOUBLE_ARRAY:

@@ -1,4 +1,4 @@
-"""The server of the page: its files, and a socket per page that shows it."""
+"""The server of the page: its files, and a socket for each open page."""
 
 from __future__ import annotations
 
@@ -28,31 +28,31 @@ Result = TypeVar("Result")
 RATE = 30.0
 PERIOD = 1.0 / RATE
 
-#: So many frames may be in flight to a page. One that draws slowly, or is hidden, gets fewer; none are queued.
+#: Maximum number of frames in flight to a page. A slow or hidden page gets fewer frames; none are queued.
 FRAMES_IN_FLIGHT = 3
 
-#: Pages that are shown at a time, messages per second from each, and requests of each that wait for their responses.
+#: Maximum numbers of open pages, of messages per second from each, and of pending requests of each.
 MAX_PAGES = 16
 MAX_MESSAGES = 200
 MAX_REQUESTS = 20
 
-#: A request that the vehicle's node has not responded to by then has failed [s].
+#: A request without a response of the vehicle's node for this long has failed [s].
 RESPONSE_TIMEOUT = 5.0
 
-#: A page has so long to close its socket when the server ends [s].
+#: Time for a page to close its socket when the server ends [s].
 CLOSE_TIMEOUT = 1.0
 
 _TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
 
 class Server:
-    """Serves pages that show vehicles."""
+    """Serves the pages of vehicles."""
 
     def __init__(self, graph: GraphThread, vehicles: Mapping[str, Vehicle], access: Access) -> None:
         """Make the application.
 
         Args:
-            graph: The graph's thread, the only one that may touch a vehicle.
+            graph: The graph's thread, the only one that may access a vehicle.
             vehicles: The vehicles by namespace.
             access: Who may see and use the page.
         """
@@ -93,7 +93,7 @@ class Server:
 
 
 class Page:
-    """One page that is shown, behind its socket."""
+    """The server's side of an open page."""
 
     def __init__(
         self, socket: web.WebSocketResponse, graph: GraphThread, vehicle: Vehicle, vehicles: list[str]
@@ -113,7 +113,7 @@ class Page:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def run(self) -> None:
-        """Serve the page until it goes."""
+        """Serve the page until it is closed."""
         await self._tell("hello", vehicles=self._vehicles, vehicle=self._vehicle.namespace, rate=RATE)
         sending = asyncio.create_task(self._send())
         try:
@@ -132,11 +132,11 @@ class Page:
     # ------------------------------------------------------------------ to the page
 
     async def _send(self) -> None:
-        """Send what is new, at a steady rate."""
+        """Send changes at a steady rate."""
         due = time.monotonic()
         try:
             while True:
-                due = max(due + PERIOD, time.monotonic() - PERIOD)  # a little late is caught up with, not more
+                due = max(due + PERIOD, time.monotonic() - PERIOD)  # only a little lateness is made up
                 await asyncio.sleep(max(0.0, due - time.monotonic()))
                 await self._send_new()
         except ConnectionError:
@@ -145,7 +145,7 @@ class Page:
             await self._tell("refused", reason=str(error))
 
     async def _send_new(self) -> None:
-        """Send what has changed since the last time."""
+        """Send all changes since the last time."""
         with_frame = self._in_flight < FRAMES_IN_FLIGHT
         texts, frame = await self._in_graph(
             lambda: (list(self._changes(quick=with_frame)), self._frame() if with_frame else None)
@@ -157,7 +157,7 @@ class Page:
             await self.socket.send_bytes(frame)
 
     def _frame(self) -> bytes | None:
-        """The present, unless the page knows it. In the graph's thread, as is the next."""
+        """The present frame, unless it was sent already. Runs in the graph's thread, as the next method."""
         frame = self._vehicle.telemetry.frame()
         if frame is None or frame.stamp == self._sent_stamp:
             return None
@@ -165,7 +165,7 @@ class Page:
         return frame.data
 
     def _changes(self, *, quick: bool) -> Iterator[str]:
-        """Everything that has changed of what is no frame; ``quick``: points too, which change often."""
+        """All changes besides the frame; with ``quick`` also the points, which change often."""
         vehicle, node, around = self._vehicle, self._vehicle.node, self._vehicle.surroundings
         status, fault = vehicle.telemetry.status(), node.fault()
         contents: tuple[tuple[str, object, Callable[[], Mapping[str, object]]], ...] = (
@@ -187,13 +187,13 @@ class Page:
             await self.socket.send_str(_message(kind, **content))
 
     async def _in_graph(self, job: Callable[[], Result]) -> Result:
-        """What a job returns that is done in the graph's thread."""
+        """The result of a job that runs in the graph's thread."""
         return await asyncio.wrap_future(self._graph.submit(job))
 
     # ------------------------------------------------------------------ from the page
 
     async def _texts(self) -> AsyncIterator[str]:
-        """The messages of the page, as long as they do not come too fast; pings count too."""
+        """The messages of the page, at a limited rate; pings count too."""
         async for message in self.socket:
             if not self._slow_enough():
                 await self.close(WSCloseCode.POLICY_VIOLATION, f"more than {MAX_MESSAGES} messages in a second")
@@ -243,7 +243,7 @@ class Page:
             await self._tell("refused", reason=str(error))
 
     async def _request(self, message: SetParameter | Pause | Reset) -> None:
-        """Ask the vehicle's node, and tell the page how it went."""
+        """Send a request to the vehicle's node, and its result to the page."""
         loop = asyncio.get_running_loop()
         response: asyncio.Future[str] = loop.create_future()
 
@@ -282,7 +282,7 @@ def _message(kind: str, **content: object) -> str:
 
 
 def _files() -> list[tuple[str, bytes, str]]:
-    """Name, content and type of each file of the page, read once: nothing else of this machine is served."""
+    """Name, content and type of each file of the page, read once: no other file of this machine is served."""
     found = []
     for file in (files(__package__) / "static").iterdir():
         suffix = file.name[file.name.rfind(".") :]

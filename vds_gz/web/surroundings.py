@@ -1,4 +1,4 @@
-"""What stands around a vehicle, and what its lidar meets, from above: for a page to draw."""
+"""The world around a vehicle and its lidar's points, from above, for a page to draw."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from vds_gz.world.shapes import Array, Box, Cylinder, Ellipsoid, Mesh, Shape
 
 SCAN, CLOUD = "sensor_msgs/msg/LaserScan", "sensor_msgs/msg/PointCloud2"
 
-#: A page that lags loses scans, and never keeps the vehicle waiting.
+#: A slow page loses scans and never delays the vehicle.
 NEWEST = QoS(depth=1, reliable=False)
 
-#: Between two looks for a lidar [s].
+#: Period of looking for a lidar [s].
 LOOK_PERIOD = 1.0
 
-#: A page gets no more of each.
+#: Maximum numbers for a page.
 MOST_POINTS, MOST_POLYGONS = 1000, 5000
 
-#: Points of a cloud that lie no higher above the vehicle's ground are ground, and left out [m].
+#: Points of a cloud up to this height above the vehicle's ground count as ground and are left out [m].
 GROUND = 0.1
 
 #: ``datatype`` of 32 bit floats in ``sensor_msgs/PointField``.
@@ -44,9 +44,9 @@ class Surroundings:
     """Listens to the world's markers and to the first lidar of a vehicle. Runs in the graph's thread.
 
     Attributes:
-        polygons: What stands there, the lowest first; ready for JSON.
-        points: Coordinates of what the lidar has met last [m]; ready for JSON.
-        contacts: Where the vehicle touches something now [m], and what; ready for JSON.
+        polygons: Outlines of the world's things, the lowest first; ready for JSON.
+        points: Coordinates of the lidar's last points [m]; ready for JSON.
+        contacts: Positions of the vehicle's present contacts [m], and what it touches; ready for JSON.
         polygons_version, points_version, contacts_version: Count the changes of each.
     """
 
@@ -56,7 +56,7 @@ class Surroundings:
         Args:
             graph: The vehicle's place on the graph.
             namespace: Its namespace.
-            truth: Where the vehicle is now.
+            truth: The vehicle's present pose.
         """
         self.polygons: list[dict[str, object]] = []
         self.points: dict[str, list[float]] = {"x": [], "y": []}
@@ -71,13 +71,13 @@ class Surroundings:
         self._looked = -math.inf
         graph.subscribe(topics.TF_STATIC.name, topics.TF_STATIC.type, topics.TF_STATIC.qos, self._on_transforms)
         for topic, take in ((topics.WORLD, self._on_world), (topics.CONTACTS, self._on_contacts)):
-            with suppress(UnknownTypeError):  # what is not installed here is not to be seen
+            with suppress(UnknownTypeError):  # types that are not installed are not shown
                 graph.subscribe(topic.name, topic.type, topic.qos, take)
 
     def tick(self) -> None:
-        """Look for a lidar, if none is there and it is time: after a restart the vehicle may have another one.
+        """Look for a lidar, if there is none and it is time: after a restart the vehicle may have another one.
 
-        On another topic, that is: with some ROS middlewares a topic keeps its type for a process.
+        It must be on another topic: with some ROS middlewares a topic keeps its type for a process.
         """
         now = time.monotonic()
         if now - self._looked < LOOK_PERIOD:
@@ -136,7 +136,7 @@ class Surroundings:
     def _on_scan(self, message: messages.LaserScan) -> None:
         ranges = np.asarray(message.ranges, float)
         angles = message.angle_min + message.angle_increment * np.arange(len(ranges))
-        with np.errstate(invalid="ignore"):  # what was not met is infinite
+        with np.errstate(invalid="ignore"):  # rays without a hit are infinite
             points = np.column_stack([np.cos(angles), np.sin(angles), np.zeros(len(ranges))]) * ranges[:, None]
         self._take(message.header.frame_id, points, lowest=-math.inf)
 
@@ -144,7 +144,7 @@ class Surroundings:
         offsets = {one.name: one.offset for one in message.fields if one.datatype == FLOAT32}
         if not {"x", "y", "z"} <= offsets.keys():
             return
-        # Whatever is no cloud is not drawn.
+        # Invalid clouds are not drawn.
         if not max(offsets[axis] for axis in "xyz") + 4 <= message.point_step <= len(message.data):
             return
         kind = np.dtype(
@@ -160,7 +160,7 @@ class Surroundings:
         self._take(message.header.frame_id, points, lowest=GROUND)
 
     def _take(self, frame: str, points: Array, lowest: float) -> None:
-        """Keep points of a lidar's frame, as they lie in the world now; those that are not finite are left out."""
+        """Keep points of a lidar's frame at their present position in the world, without those that are not finite."""
         truth = self._truth()
         mount = self._mount(frame, truth.child_frame_id) if truth is not None else None
         if truth is None or mount is None:
@@ -177,7 +177,7 @@ class Surroundings:
         self.points_version += 1
 
     def _mount(self, frame: str, base: str) -> Transform | None:
-        """Where a frame is in the vehicle's own; None while it is not known."""
+        """The pose of a frame in the vehicle's; None while it is not known."""
         mount = Transform()
         for _ in range(len(self._mounts) + 1):
             if frame == base:
@@ -190,7 +190,7 @@ class Surroundings:
 
 
 def _things(markers: Iterable[messages.Marker]) -> Iterator[Thing]:
-    """What markers show; those of other types, and those that are no shapes, are left out."""
+    """The things of markers, without those of other types and without a valid shape."""
     for marker in markers:
         position, orientation = marker.pose.position, marker.pose.orientation
         turn: Quaternion = (orientation.x, orientation.y, orientation.z, orientation.w)

@@ -21,14 +21,14 @@ from vds_gz.vehicle.catalogue import actuator_kind
 from vds_gz.vehicle.command import PEDALS
 from vds_gz.vehicle.vehicle import fault
 
-#: A reader that lags loses messages, and never keeps the vehicle waiting.
+#: A slow reader loses messages and never delays the vehicle.
 NEWEST = QoS(depth=1, reliable=False)
 
-#: A vehicle that sends nothing for so long is silent; a command so old is none [s].
+#: A vehicle without messages for this long is silent, and a command of this age has ended [s].
 SILENT = 2.5
 COMMAND_HOLDS = 1.0
 
-#: The numbers at the front of every frame; after them the joints' positions, then a reference and a state per actuator.
+#: The first numbers of every frame; then follow the joints' positions, and a reference and a state per actuator.
 COLUMNS = (
     "time",
     "x",
@@ -54,10 +54,10 @@ class Frame(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """How the vehicle is.
+    """The status of a vehicle.
 
     Attributes:
-        alive: It has sent something of late.
+        alive: It has sent messages lately.
         level: 0 good, 1 warning, 2 error, as in ``diagnostic_msgs``.
         text: The text of its diagnostics.
         values: Their keys and values.
@@ -73,9 +73,9 @@ class Telemetry:
     """Listens to a vehicle. Runs in the graph's thread.
 
     Attributes:
-        outline: How it looks; None while unknown.
-        fault: Why it cannot be drawn; empty if it can.
-        joints, actuators: The names of both.
+        outline: Its outline; None while unknown.
+        fault: The reason why it cannot be drawn; empty if it can.
+        joints, actuators: Their names.
         version: Counts the changes of all these.
         stamp: The vehicle's time [ns]; 0 while unknown.
     """
@@ -86,7 +86,7 @@ class Telemetry:
         Args:
             graph: The vehicle's place on the graph.
             node: Full name of its node.
-            described: Called when the vehicle describes itself, which it does when it starts.
+            described: Called when the vehicle publishes its description, which it does when it starts.
         """
         self.outline: Outline | None = None
         self.fault = ""
@@ -117,20 +117,20 @@ class Telemetry:
         description = topics.ROBOT_DESCRIPTION
         graph.subscribe(description.name, description.type, description.qos, self._on_description)
         for one in whole_types():
-            if one.kind == PEDALS:  # they ask for no motion that could be shown
+            if one.kind == PEDALS:  # pedals request no motion that could be shown
                 continue
             try:
                 graph.subscribe(one.topic.name, one.topic.type, NEWEST, self._command_reader(one))
-            except UnknownTypeError:  # where its package is not installed, no vehicle takes it either
+            except UnknownTypeError:  # without its package, no vehicle takes it either
                 continue
 
     @property
     def truth(self) -> Odometry | None:
-        """Where the vehicle is and how it moves; None while that is not known."""
+        """The vehicle's pose and velocity; None while they are not known."""
         return self._truth
 
     def frame(self) -> Frame | None:
-        """The present; None while there is none."""
+        """The present frame; None while there is none."""
         truth = self._truth
         if truth is None:
             return None
@@ -154,7 +154,7 @@ class Telemetry:
         return Frame(stamp, struct.pack(f"<{len(numbers)}d", *numbers))
 
     def status(self) -> Status:
-        """How the vehicle is now."""
+        """The vehicle's present status."""
         now = time.monotonic()
         diagnosed, status = self._diagnosed
         if now - diagnosed < SILENT:
@@ -211,7 +211,7 @@ class Telemetry:
     def _command_reader(self, one: CommandType) -> Callable[[object, int], None]:
         def take(message: object, arrival: int) -> None:
             values = one.decode(message)
-            if not fault(values.command()):  # else the vehicle refuses it too
+            if not fault(values.command()):  # otherwise the vehicle refuses it too
                 self._reference = time.monotonic(), self._velocity(values.reference())
 
         return take
@@ -226,5 +226,5 @@ class Telemetry:
 
 
 def turns(actuator: str) -> bool:
-    """Whether an actuator is a steering, with a position [rad], and not a drive, with a velocity [m/s]."""
+    """Whether an actuator is a steering actuator, with a position [rad], and not a drive, with a velocity [m/s]."""
     return actuator_kind(actuator) == "steering"

@@ -1,4 +1,4 @@
-"""One vehicle as a page knows it: its state, the services of its node, and who drives it."""
+"""One vehicle for a page: its state, the services of its node, and its driver."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ class Vehicle:
     Attributes:
         namespace: Its namespace, ``/`` for none.
         telemetry: Its state.
-        node: Its node's parameters and services.
-        driver: Who drives it.
-        surroundings: What stands around it, and what its lidar meets.
+        node: The parameters and services of its node.
+        driver: The switch through which pages drive it.
+        surroundings: The world around it, and its lidar's points.
     """
 
     def __init__(self, graph: Graph, namespace: str, node: str, output: str) -> None:
         """Look for a vehicle.
 
         Args:
-            graph: Where to look.
+            graph: The graph to look on.
             namespace: Absolute namespace of its topics and its node.
             node: Name of its node.
-            output: What commands are sent as: one of ``vds_gz.parameters.teleop.OUTPUTS``, or ``auto``.
+            output: Type of the commands: one of ``vds_gz.parameters.teleop.OUTPUTS``, or ``auto``.
         """
         self.namespace = namespace
         self._graph = in_namespace(graph, namespace)
@@ -46,7 +46,7 @@ class Vehicle:
 
     @property
     def output(self) -> str:
-        """What commands are sent as."""
+        """Type of the commands sent."""
         if self._output != AUTO:
             return self._output
         outline = self.telemetry.outline
@@ -59,7 +59,7 @@ class Vehicle:
         self.surroundings.tick()
 
     def layout(self) -> dict[str, object]:
-        """What the numbers of a frame mean, and how the vehicle looks; ready for JSON."""
+        """The meaning of a frame's numbers, and the vehicle's outline; ready for JSON."""
         telemetry = self.telemetry
         return {
             "namespace": self.namespace,
@@ -72,7 +72,7 @@ class Vehicle:
         }
 
     def _make_output(self) -> CommandOutput:
-        # The vehicle's own time is right whichever clock it lives by, and so is its frame of that moment.
+        # The vehicle's own time is right whichever clock it uses, and so is its present frame.
         truth = self.telemetry.truth
         frame = truth.child_frame_id if truth is not None else "base_link"
         return CommandOutput(self._graph, self.output, frame, lambda: self.telemetry.stamp)

@@ -37,7 +37,7 @@ export class Charts {
     for (const chart of this.charts) this.drawChart(chart, chart === this.charts.at(-1));
   }
 
-  // The lowest chart says the seconds of all.
+  // Only the lowest chart labels the time axis.
   drawChart(chart, lowest) {
     const lines = [this.line(chart.reference), this.line(chart.actual)];
     const { context, width, height } = fitted(chart.canvas);

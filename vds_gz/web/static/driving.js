@@ -54,7 +54,7 @@ export class Driving {
     hint.append("What is released stops.");
   }
 
-  // The vehicle's own limits of speed and steering angle, as the ends of the sliders. A limit of 0 is none.
+  // The vehicle's own limits of speed and steering angle, as the ends of the sliders. A limit of 0 means no limit.
   limits(values) {
     const find = (...endings) =>
       Object.entries(values).find(([name, value]) => value > 0 && endings.some((one) => name.endsWith(one)))?.[1];
@@ -65,7 +65,7 @@ export class Driving {
     this.showLimits();
   }
 
-  // What the user has chosen stays, up to the new end.
+  // Keep the user's choice, up to the new end.
   setEnd(slider, end, start) {
     slider.max = String(end);
     if (!this.chosen.has(slider)) slider.value = String(Math.min(end, start));
@@ -98,7 +98,7 @@ export class Driving {
     this.show(moving ? source : "nobody", command);
   }
 
-  // Who drives, and the command: of several sources the first one's.
+  // The driving source and its command: the first of several active sources.
   active() {
     for (const source of this.sources) {
       const command = source.command();
@@ -145,7 +145,7 @@ export class Driving {
     }
   }
 
-  // Everything is released: each key and each thumb must be pressed again.
+  // Release everything: each key and each thumb must be pressed again.
   release() {
     for (const source of this.sources) source.release();
   }

@@ -8,7 +8,7 @@ export class History {
     this.shape({ columns: ["time"], joints: [], actuators: [] });
   }
 
-  // What the numbers of the frames to come mean.
+  // Set the meaning of the numbers of the coming frames.
   shape(layout) {
     this.names = [
       ...layout.columns,

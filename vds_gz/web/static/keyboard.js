@@ -8,7 +8,7 @@ const LATERAL = { KeyQ: 1, KeyE: -1 };
 export class Keyboard {
   name = "keyboard";
 
-  // `changed()` is called when a key has changed what is commanded, `stop()` when the vehicle shall stop at once.
+  // `changed()` is called when a key has changed the command, `stop()` to stop the vehicle at once.
   constructor(canvas, changed, stop) {
     this.keys = new Set();
     this.turn = 0;
@@ -40,7 +40,7 @@ export class Keyboard {
     this.turn = 0;
   }
 
-  // What the keys command; null while none is held and the steering is back in the middle.
+  // The keys' command; null while none is held and the steering is back in the middle.
   command() {
     const sum = (map) => Math.sign([...this.keys].reduce((total, code) => total + (map[code] ?? 0), 0));
     this.steer(sum(TURN));

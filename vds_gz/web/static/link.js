@@ -1,4 +1,4 @@
-// The socket to the server, opened again whenever it is lost.
+// The socket to the server, which reconnects when it is lost.
 
 const RETRY = 1000; // [ms]
 
@@ -14,7 +14,7 @@ export class Link {
     this.open();
   }
 
-  // What to do when a message of a kind comes; "opened", "lost" (with the server's reason) and "frame" are kinds too.
+  // Set the listener of a kind of messages; "opened", "lost" (with the server's reason) and "frame" are kinds too.
   on(kind, listener) {
     this.listeners.set(kind, listener);
   }
@@ -26,7 +26,7 @@ export class Link {
     return true;
   }
 
-  // Ask the server something. Resolves to the reason why it failed, empty if it did not.
+  // Send a request. Resolves to the reason why it failed, or to an empty text.
   ask(kind, content = {}) {
     const number = this.number++;
     return new Promise((resolve) => {
@@ -35,7 +35,7 @@ export class Link {
     });
   }
 
-  // The frames that have come so far have been drawn.
+  // Tell the server that the received frames have been drawn.
   seen() {
     for (; this.unseen > 0; this.unseen--) this.send("seen");
   }
@@ -60,7 +60,7 @@ export class Link {
     };
   }
 
-  // Why the server opens no socket, which a socket itself does not learn; empty if it cannot be reached, or would open one.
+  // The server's reason for refusing a socket, which the socket itself does not get; empty if there is none.
   async refusal() {
     try {
       const response = await fetch(this.address.replace("ws", "http"), { signal: AbortSignal.timeout(RETRY) });

@@ -57,8 +57,8 @@ link.on("frame", (numbers) => {
   newest = numbers;
 });
 
-// Frames are drawn when the browser draws, and only then does the server learn that another may come: a browser that is
-// slow gets fewer, and one that does not show the page gets none.
+// Frames are drawn when the browser draws, and only then does the server send further ones: a slow browser gets fewer,
+// and one that does not show the page gets none.
 function draw(now) {
   requestAnimationFrame(draw);
   if (newest) {

@@ -12,7 +12,7 @@ export class Parameters {
     document.getElementById("filter").oninput = (event) => this.filter(event.target.value.trim().toLowerCase());
   }
 
-  // Why the parameters are not known; empty if they are.
+  // The reason why the parameters are not known; empty if they are.
   state(text) {
     this.notice.textContent = text;
   }
@@ -32,7 +32,7 @@ export class Parameters {
     }
   }
 
-  // Show the true value. What was refused goes together with the reason.
+  // Show the true value, in place of a refused one and its reason.
   refresh(row) {
     if (row.name in this.values) row.put(this.values[row.name]);
     if (row.input.ariaInvalid !== "true") return;
@@ -69,13 +69,13 @@ export class Parameters {
     }
     element.append(label, input, unit, reason);
     const row = { ...one, group: one.name.slice(0, Math.max(0, dot)), element, input, reason, put: putter(one, input) };
-    // A finger and the keyboard find no tooltip.
+    // Touch and keyboard users see no tooltip.
     element.addEventListener("focusin", () => this.meaning.replaceChildren(...breakable(element.title)));
     element.addEventListener("focusout", () => this.meaning.replaceChildren());
     if (!one.read_only) {
       input.addEventListener("change", () => this.set(row));
       input.addEventListener("blur", () => {
-        // What was typed waits for the response, or for its reason to be read.
+        // Typed text stays until the response comes, or its reason has been read.
         if (!row.asking && input.ariaInvalid !== "true") this.refresh(row);
       });
     }
@@ -146,7 +146,7 @@ function putter(one, input) {
   return (value) => (input.value = text(value));
 }
 
-// The value in a row's control in the type of the parameter; undefined where it is none.
+// The value of a row's control in the type of the parameter; undefined if it is not valid.
 function wanted({ type, input }) {
   const number = (text) => (text.trim() === "" || !Number.isFinite(Number(text)) ? undefined : Number(text));
   if (type === "bool") return input.checked;

@@ -22,7 +22,7 @@ export class Thumbs {
     this.turn.release();
   }
 
-  // What the thumbs command; null while none is down.
+  // The thumbs' command; null while none is down.
   command() {
     if (!this.speed.held && !this.turn.held) return null;
     return { longitudinal: -this.speed.y || 0, lateral: -this.speed.x || 0, turn: -this.turn.x || 0 };
