@@ -1,4 +1,4 @@
-"""How far a piece of work is that takes long: a bar on the terminal, or lines where rich is not installed."""
+"""Progress of long work: a bar on the terminal, or lines if rich is not installed."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
-#: Between two lines [s].
+#: Period of lines [s].
 LINE_PERIOD = 5.0
 
 
 class Advance(Protocol):
-    """Says that so much more is done, in any unit, and what is being done, if that is worth a word."""
+    """Reports progress: the amount of work done, in any unit, and optionally what is being done."""
 
     def __call__(self, amount: float, note: str = "") -> None:
-        """So much more is done."""
+        """Report a further amount of work."""
 
 
 def ignore(amount: float, note: str = "") -> None:
@@ -26,17 +26,17 @@ def ignore(amount: float, note: str = "") -> None:
 
 @contextmanager
 def progress(what: str, total: float | None) -> Iterator[Advance]:
-    """Show how far a piece of work is while the block runs, and how long it will still take.
+    """Show the progress and the remaining time while the block runs.
 
-    The bar stands on standard error and is gone when the work is done. Where rich is not installed there is a line
-    every few seconds instead; where standard error is no terminal, nothing.
+    The bar is on standard error and disappears at the end. Without rich there is a line every few seconds instead; if
+    standard error is not a terminal, nothing.
 
     Args:
-        what: What is being done, such as ``identifying``.
-        total: How much there is to do, in any unit; None if unknown.
+        what: Name of the work, such as ``identifying``.
+        total: Total amount of work, in any unit; None if unknown.
 
     Yields:
-        A function to call with how much was done since the last call, in the same unit.
+        A function to call with the work done since the last call, in the same unit.
     """
     if not sys.stderr.isatty():
         yield ignore
@@ -58,7 +58,7 @@ def progress(what: str, total: float | None) -> Iterator[Advance]:
 
 
 class _Lines:
-    """A line now and then."""
+    """Prints a line now and then."""
 
     def __init__(self, what: str, total: float | None) -> None:
         self._what, self._total, self._done, self._next = what, total, 0.0, -math.inf

@@ -1,4 +1,4 @@
-"""What a recording holds: the vehicle's motion, its actuators, the commands it got. As arrays, in SI units."""
+"""A recording as arrays in SI units: the vehicle's motion, its actuators, and its commands."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ Array = NDArray[np.float64]
 
 
 class RecordingError(VdsGzError, ValueError):
-    """A file is no recording of a vehicle."""
+    """A file is not a recording of a vehicle."""
 
 
 @dataclass(frozen=True, slots=True)
 class Motion:
     """Pose and velocity of base_link at the times of the samples [s, m, m, rad, m/s, m/s, rad/s].
 
-    What was not measured is NaN throughout.
+    Quantities that were not measured are NaN.
     """
 
     time: Array
@@ -37,7 +37,7 @@ class Motion:
 
 @dataclass(frozen=True, slots=True)
 class Actuator:
-    """Reference and response of an actuator: speeds [m/s] of a drive, angles [rad] of a steering."""
+    """Reference and response of an actuator: speeds [m/s] of a drive, angles [rad] of a steering actuator."""
 
     name: str
     kind: ActuatorKind
@@ -48,7 +48,7 @@ class Actuator:
 
 @dataclass(frozen=True, slots=True)
 class Commands:
-    """The commands that arrived. What they leave open is NaN: the steering angle of a Twist, all of pedals."""
+    """The received commands. Numbers that they leave open are NaN, such as a Twist's steering angle."""
 
     time: Array
     speed: Array
@@ -63,11 +63,11 @@ class Recording:
 
     Attributes:
         counts: Messages by topic.
-        start: The vehicle's time of its first sample [ns]; 0 of a table.
-        notes: What was noticed on the way, for people.
-        command_topics: Where the commands came from.
-        steering: Times and values of a steering angle [s, rad] that was measured where no actuator tells of itself.
-        touches: What the vehicle touched, by its topic ``contacts``.
+        start: The vehicle's time of its first sample [ns]; 0 for a table.
+        notes: Notes of the reader, for people.
+        command_topics: The topics of the commands.
+        steering: Times and values of a measured steering angle [s, rad], if no actuator reports itself.
+        touches: The vehicle's touches, from its topic ``contacts``.
     """
 
     motion: Motion

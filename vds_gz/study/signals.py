@@ -1,4 +1,4 @@
-"""What was commanded and what was measured, of any vehicle."""
+"""Commands and measurements of any vehicle."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ QUANTITIES = ("v_x", "v_y", "yaw_rate", "steering")
 #: Commands of a car with pedals: positions of accelerator and brake, angle of the steering wheel [rad].
 ACTUATIONS = ("accel", "brake", "wheel")
 
-#: Where base_link is: position [m], and heading [rad] without jumps of a turn.
+#: Pose of base_link: position [m], and unwrapped heading [rad].
 POSES = ("x", "y", "heading")
 
-#: Of a joint with a name: rolling speed or steering rate [rad/s], and angle [rad] without jumps of a turn.
+#: Of a joint with a name: rolling speed or steering rate [rad/s], and unwrapped angle [rad].
 JOINTS = ("joint_velocity", "joint_position")
 
 UNITS = MappingProxyType(
@@ -30,7 +30,7 @@ UNITS = MappingProxyType(
     | {"joint_velocity": "rad/s", "joint_position": "rad"}
 )
 
-#: What is commanded, by the field of a command's record. A limit of 0 is none, as in messages.
+#: Commanded quantities, by the field of a command's record. A limit of 0 means no limit, as in messages.
 COMMANDED = MappingProxyType(
     {
         "v_x": "v_x",
@@ -48,17 +48,17 @@ COMMANDED = MappingProxyType(
 )
 LIMITS = ("steering_rate_limit", "acceleration_limit")
 
-#: A time without any command or sample that is longer than this [s] and this many times the usual interval is a gap.
+#: A time without commands and samples is a gap if it exceeds this [s], and so many times the usual interval.
 LONGEST_GAP, GAP_INTERVALS = 1.0, 20.0
 
 
 def is_hinge(joint: str) -> bool:
-    """Whether a joint steers, by its name: a robot's own bag says nothing else of its joints."""
+    """Whether a joint steers, by its name: a robot's bag contains nothing else about its joints."""
     return "steer" in joint and "wheel" not in joint
 
 
 class SignalError(RecordingError):
-    """A file does not hold what is needed. The message says what was found and what is needed."""
+    """A file lacks needed signals. The message says what was found and what is needed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Commands:
-    """Commands as records, and when each came [s]; each holds until the next."""
+    """Commands as records with their arrivals [s]; each holds until the next."""
 
     time: Array
     records: Records
@@ -82,12 +82,12 @@ class MeasuredChannel:
     """One measured quantity of one source.
 
     Attributes:
-        name: What distinguishes it from the others: the quantity itself of the main one, else source and quantity.
+        name: Its unique name: the quantity for the main one, else source and quantity.
         quantity: One of :data:`QUANTITIES`, :data:`POSES` and :data:`JOINTS`.
         source: The topic or the column. Quantities of one pose share it.
         series: Times [s] and values, in the unit of :data:`UNITS`.
-        joint: The joint's name; empty where it is none.
-        half: Of a mean over a short time, half of its length [s], one a sample; None where values are of an instant.
+        joint: The joint's name; empty for other quantities.
+        half: For means over a short time, half of its length [s] for each sample; None for instantaneous values.
     """
 
     name: str
@@ -104,22 +104,22 @@ class MeasuredChannel:
 
     @property
     def hinge(self) -> bool:
-        """It is the angle of a steering hinge."""
+        """Whether it is the angle of a steering hinge."""
         return self.quantity == "joint_position" and is_hinge(self.joint)
 
 
 @dataclass(slots=True)
 class Signals:
-    """What a file holds.
+    """The signals of a file.
 
     Attributes:
         commanded: By the names of :data:`COMMANDED`.
-        measured: The main measurement of each of :data:`QUANTITIES` that was measured.
+        measured: The main measurements of :data:`QUANTITIES`.
         steers: Commands are of speed and steering angle.
-        notes: What was noticed on the way, for people.
-        sources: Topic or column of what was measured, by quantity.
-        further: Whatever else was measured. A ``steering`` out of a topic of joints is the mean of its hinges, which
-            stand here by themselves if there are several: of the two, use one.
+        notes: Notes of the reader, for people.
+        sources: Topic or column of the main measurements, by quantity.
+        further: All other measurements. A ``steering`` from a topic of joints is the mean of its hinges; if there are
+            several, they are here too: use only one of both.
         actuators: References and responses of actuators, in a table of ``vds-gz replay``.
         made_by_replay: The file is such a table: its first sample is at the first command, which it does not have.
     """
@@ -135,12 +135,12 @@ class Signals:
 
     @property
     def commands(self) -> Commands:
-        """All that was commanded, as records: whole commands, each with what still held of the others' numbers."""
+        """All commands as records: complete commands, with the numbers in force where one leaves them open."""
         return commands_of(self.commanded)
 
     @property
     def channels(self) -> list[MeasuredChannel]:
-        """All that was measured, the main measurements first."""
+        """All measurements, the main ones first."""
         main = (
             MeasuredChannel(quantity, quantity, self.sources.get(quantity, quantity), series)
             for quantity, series in self.measured.items()
@@ -149,15 +149,15 @@ class Signals:
 
     @property
     def pieces(self) -> list[tuple[float, float]]:
-        """First and last time [s] of each part in which something was recorded; between them are gaps."""
+        """First and last time [s] of each part of the recording between gaps."""
         return pieces([one.time for one in (*self.commanded.values(), *(one.series for one in self.channels))])
 
 
 def commands_of(commanded: Mapping[str, Series]) -> Commands:
     """Commands by their numbers, which may come at different times; each number holds until its next.
 
-    What was not commanded yet is as in ``Command()``. The kind follows from what there is: pedals; an acceleration or a
-    gear, which only Autoware's Control has; a steering angle; else velocities.
+    Numbers that were not commanded yet are as in ``Command()``. The kind follows from the numbers: pedals; an
+    acceleration or a gear, which only Autoware's Control has; a steering angle; else velocities.
     """
     series = {name: one for name, one in commanded.items() if name in COMMANDED and len(one.time)}
     time = np.unique(np.concatenate([np.empty(0), *(one.time for one in series.values())]))
@@ -179,7 +179,7 @@ def _kind(series: Mapping[str, Series]) -> CommandKind:
 
 
 def pieces(times: list[Array]) -> list[tuple[float, float]]:
-    """First and last time [s] of each part without a gap, of all these times together."""
+    """First and last time [s] of each part without a gap in all of these times together."""
     time = np.unique(np.concatenate([np.empty(0), *times]))
     if not len(time):
         return []

@@ -173,8 +173,8 @@ def measured(dead_time):
 @pytest.mark.parametrize(
     ("later", "dead_times", "said"),
     [
-        ((None, None), (0.2, 0.2), "No delay is given: none lowers the difference clearly."),
-        ((None, None), (0.2, None), "No delay is given: none lowers the difference clearly."),
+        ((None, None), (0.2, 0.2), "No delay is given: no delay reduces the difference clearly."),
+        ((None, None), (0.2, None), "No delay is given: no delay reduces the difference clearly."),
         ((None, None), (0.2, 0.25), "B against A: dead time of drive +50.0 ms."),
         ((None, 4e-4), (0.2, 0.2), "Neither run is later than the other by half a millisecond."),
         ((None, -0.03), (0.2, 0.19), "B against A: speed 30.0 ms earlier, dead time of drive -10.0 ms."),

@@ -1,8 +1,8 @@
-"""Where two runs begin, by the commands that drove them.
+"""Alignment of two runs by their commands.
 
-Both were sent the same commands, at other times and maybe from another point on. The shift at which the commands agree
-best is found on a grid, and the times at which they change give it precisely. Where commands tell no shift, the runs
-begin at their first commands, and delays between them are not known.
+Both were sent the same commands, at different times and maybe from a different point on. A grid search finds the shift
+at which the commands agree best, and the times of their changes refine it. If the commands determine no shift, the runs
+are aligned at their first commands, and delays between them are not known.
 """
 
 from __future__ import annotations
@@ -18,31 +18,32 @@ from vds_gz.study.recording import Array, Commands, Recording
 #: Commands are compared on a grid of this step [s], or wider so that there are no more points.
 STEP, POINTS = 0.02, 200_000
 
-#: Commands agree if what differs is at most this part of their variance. Shifts so far apart [s] that agree as well,
-#: but for this part, make the alignment ambiguous, unless both runs overlap for this part of the longer one.
+#: Commands agree if their difference is at most this part of their variance. Another shift at least so far away [s]
+#: that agrees as well, but for this part, makes the alignment ambiguous, unless the runs overlap for this part of the
+#: longer one.
 AGREEING, APART, RIVAL, WHOLE = 0.05, 0.3, 0.01, 0.98
 
 #: The runs overlap for at least this part of the shorter one.
 OVERLAP = 0.3
 
-#: Changes of commands belong together if they are so near after the alignment on the grid [s], and lead to values that
+#: Changes of commands correspond if they are this close after the alignment on the grid [s], and their new values
 #: differ by at most this part of their range: messages have single precision.
 NEAR, ALIKE = 0.1, 1e-4
 
-#: Shifts that differ by less are the same [s].
+#: Shifts that differ by less are equal [s].
 SAME = 1e-6
 
-#: A vehicle stands at its first command if its speed is at most this part of the maximum.
+#: A vehicle is at rest at its first command if its speed is at most this part of the maximum.
 STANDING = 0.05
 
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """Where both runs begin, each in its own time [s].
+    """Corresponding times of both runs, each in its own time [s].
 
     Attributes:
-        a, b: The moments that belong together.
-        doubt: Why delays between the runs are not known; empty where they are.
+        a, b: The corresponding times.
+        doubt: The reason why delays between the runs are not known; empty if they are.
     """
 
     a: float
@@ -81,18 +82,18 @@ def _values(commands: Commands) -> Array:
 
 
 def _changes(held: Array) -> NDArray[np.intp]:
-    """Which commands differ from the one before."""
+    """Whether each command differs from the one before."""
     return np.flatnonzero((np.abs(np.diff(held, axis=0)) > ALIKE).any(axis=1)) + 1
 
 
 def _begins(run: Recording) -> bool:
-    """Whether the first command is the beginning of the drive: nothing moved before."""
+    """Whether the first command starts the drive: nothing moved before."""
     speed = np.abs(np.nan_to_num(run.motion.v_x))
     return bool(np.interp(run.commands.time[0], run.motion.time, speed) <= STANDING * np.max(speed))
 
 
 def _coarse(a: Recording, b: Recording, held_a: Array, held_b: Array) -> tuple[float, float, str]:
-    """How much later B's clock is when the same is commanded [s], to a step of the grid [s]; and why it is in doubt."""
+    """Shift of B's clock at the same commands [s], to a step of the grid [s]; and the reason if it is uncertain."""
     spans = [one.commands.time[-1] - one.commands.time[0] for one in (a, b)]
     step = max(STEP, max(spans) / POINTS)
     grids = [_on_grid(one.commands.time, held, step) for one, held in ((a, held_a), (b, held_b))]
@@ -120,14 +121,14 @@ def _coarse(a: Recording, b: Recording, held_a: Array, held_b: Array) -> tuple[f
 
 
 def _on_grid(time: Array, held: Array, step: float) -> Array:
-    """What is commanded at times of a grid, from the first command to the last."""
+    """The commands at times of a grid, from the first command to the last."""
     grid = np.arange(time[0], time[-1] + step, step)
     on_grid: Array = held[np.searchsorted(time, grid, side="right") - 1]
     return on_grid
 
 
 def _fine(times_a: Array, a: Array, times_b: Array, b: Array, reach: float) -> float:
-    """How much later B's changes are than A's [s]: the median of those that belong together, within a reach [s]."""
+    """Median delay from A's changes to B's [s], over the changes that correspond within a reach [s]."""
     later = []
     for time, value in zip(times_a, a, strict=True):
         begin, end = np.searchsorted(times_b, (time - reach, time + reach))

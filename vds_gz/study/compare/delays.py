@@ -1,8 +1,8 @@
-"""How much later one signal is than another, where that is certain; and what they differ by besides.
+"""The delay between two signals, if it is certain, and their remaining difference.
 
-B is taken for gain * A(t - delay) + constant. The delay is the shift with the least residual. It is given only where it
-lowers the residual clearly, where no other shift does so too, and where its standard error is small. The standard error
-comes from leaving out one block of the run after the other (jackknife), so that residuals may be autocorrelated.
+The model is B = gain * A(t - delay) + constant. The delay is the shift with the smallest residual. It is only given if
+it reduces the residual clearly, no other shift does too, and its standard error is small. The standard error is from a
+jackknife over blocks of the run, so residuals may be autocorrelated.
 
 Source of the jackknife of blocks: H. R. Kuensch, The jackknife and the bootstrap for general stationary observations,
 Annals of Statistics 17 (1989).
@@ -23,36 +23,36 @@ from vds_gz.study.recording import Array
 #: Numbers of samples.
 Samples = NDArray[np.intp]
 
-#: Longest delay between two runs that is looked for [s].
+#: Maximum delay between two runs in the search [s].
 LONGEST_DELAY = 1.0
 
-#: A delay this near to the longest one is the end of the search, and no minimum [s].
+#: A delay this close to the maximum is the end of the search, not a minimum [s].
 AT_THE_END = 1e-5
 
-#: A signal that moves less than this has no delay, in its own unit.
+#: A signal that varies by less than this, in its own unit, has no delay.
 STILL = 1e-6
 
-#: Fewer samples tell nothing.
+#: Minimum number of samples.
 FEWEST = 10
 
-#: A delay is given if it lowers the rms of the residual to this part at most.
+#: A delay is given if it reduces the rms of the residual at least to this part.
 CLEARLY = 0.9
 
-#: Residuals of this part of the signal are none: without any delay the signals are the same.
+#: Below this part of the signal, the residual without a delay counts as zero: the signals are equal.
 EQUAL = 1e-4
 
-#: Largest standard error of a delay that is given [s]. Straight lines between samples add this part of their interval.
+#: Maximum standard error of a delay [s]. Interpolation between samples adds this part of their interval.
 STANDARD_ERROR, OF_INTERVAL = 0.0015, 0.025
 
-#: Another minimum, so far from the best one [s], makes a delay uncertain if its mean square is at most so many times
-#: the least and this part of B's variance.
+#: Another minimum, at least so far from the best one [s], makes a delay uncertain if its mean square is at most so many
+#: times the smallest, and at most this part of B's variance.
 FAR, RIVAL, SHALLOW = 0.1, 1.15, 0.05
 
-#: Signals are compared at so many points between two samples, and at no more than this number, after they were averaged
-#: over so many intervals between samples.
+#: Signals are compared at so many points per sample, at most at so many points, after averaging over so many intervals
+#: between samples.
 PARTS, POINTS, SMOOTHING = 4, 200_000, 3.0
 
-#: The coarse search takes at most this many shifts in each direction: stamps may come in bursts.
+#: Maximum number of shifts of the coarse search in each direction: stamps may come in bursts.
 SHIFTS = 1000
 
 #: Blocks of the jackknife; steps between two samples of the fine search.
@@ -61,13 +61,13 @@ BLOCKS, FINE = 10, 20
 
 @dataclass(frozen=True, slots=True)
 class Delay:
-    """How B follows A.
+    """The relation of B to A.
 
     Attributes:
-        delay: How much later B is than A [s]; None where that is not certain.
+        delay: Delay of B after A [s]; None if it is uncertain.
         standard_error: Of the delay [s]; None without one.
-        gain: B for each unit of A, at the delay; None where A stands still.
-        lowered: By which part the delay lowers the rms of the residual, 0 to 1.
+        gain: Gain from A to B at the delay; None if A is constant.
+        lowered: Relative reduction of the residual's rms by the delay, 0 to 1.
     """
 
     delay: float | None
@@ -77,15 +77,15 @@ class Delay:
 
 
 def delay(time_a: Array, a: Array, time_b: Array, b: Array, *, certain: bool = True) -> Delay:
-    """How much later ``b`` is than ``a``.
+    """The delay of ``b`` after ``a``.
 
-    It is looked for up to ``LONGEST_DELAY``, and a quarter of the run. Both signals are smoothed alike: interpolation
-    smooths noise most halfway between two samples, and would draw the delay there.
+    The search ends at ``LONGEST_DELAY`` and at a quarter of the run. Both signals are smoothed equally: interpolation
+    smooths noise most halfway between two samples, which would bias the delay.
 
     Args:
         time_a, time_b: Of the samples, which may have equal stamps [s].
         a, b: One signal of both runs, in one unit.
-        certain: The runs are aligned, so that there can be a delay.
+        certain: The runs are aligned, so a delay can be given.
     """
     begin, end = max(time_a[0], time_b[0]), min(time_a[-1], time_b[-1])
     intervals = [np.diff(time)[np.diff(time) > 0.0] for time in (time_a, time_b)]
@@ -103,7 +103,7 @@ def delay(time_a: Array, a: Array, time_b: Array, b: Array, *, certain: bool = T
         return Delay(None, None, gain)
     if math.sqrt(float(_residuals(unshifted)[0])) <= EQUAL * float(np.ptp(b)):
         return Delay(0.0, 0.0, gain)
-    count = int(longest / interval) + 1  # both ends take part, whatever a step is
+    count = int(longest / interval) + 1  # both ends are included for any step
     shifts = np.clip(interval * np.arange(-count, count + 1), -longest, longest)
     errors = _residuals(_moments(time, x, y, inside[::PARTS], shifts))
     coarse = float(shifts[np.lexsort((np.abs(shifts), errors))[0]])
@@ -112,7 +112,7 @@ def delay(time_a: Array, a: Array, time_b: Array, b: Array, *, certain: bool = T
     whole = parts.sum(axis=0)
     best = _refined(time, x, y, inside, _minimum(fine, _residuals(whole)), interval / FINE, longest)
     if longest - abs(best) < AT_THE_END:
-        return Delay(None, None, gain)  # the minimum lies beyond, if there is one: the runs went different ways
+        return Delay(None, None, gain)  # the minimum, if any, is outside the range: the runs took different paths
     left_out = np.array([_minimum(fine, _residuals(whole - part)) for part in parts])
     scatter = math.sqrt((BLOCKS - 1) / BLOCKS * float(np.sum((left_out - left_out.mean()) ** 2)))
     standard_error = math.hypot(scatter, OF_INTERVAL * interval)
@@ -127,7 +127,7 @@ def delay(time_a: Array, a: Array, time_b: Array, b: Array, *, certain: bool = T
 
 
 def _smoothed(time: Array, at: Array, values: Array, width: float) -> Array:
-    """A signal at times of a grid, averaged twice over so many of its steps."""
+    """A signal at times of a grid, averaged twice over so many steps."""
     on_grid = np.interp(time, at, values)
     size = 2 * round(0.5 * width) + 1
     smoothed: Array = uniform_filter1d(uniform_filter1d(on_grid, size, mode="nearest"), size, mode="nearest")
@@ -135,7 +135,7 @@ def _smoothed(time: Array, at: Array, values: Array, width: float) -> Array:
 
 
 def _moments(time: Array, a: Array, b: Array, samples: Samples, shifts: Array | list[float]) -> Array:
-    """Number, sums, squares and products of A shifted and B, a row for each shift [s]."""
+    """Number, sums, squares and products of shifted A and B, a row for each shift [s]."""
     y = b[samples]
     rows = []
     for shift in shifts:
@@ -156,7 +156,7 @@ def _gains(moments: Array) -> Array:
 
 
 def _residuals(moments: Array) -> Array:
-    """Mean square of what gain and constant leave of B."""
+    """Mean square residual of B after gain and constant."""
     a, both, b = _central(moments)
     explained = np.divide(both**2, a, out=np.zeros(len(a)), where=a > 0.0)
     left: Array = np.maximum(b - explained, 0.0)
@@ -164,7 +164,7 @@ def _residuals(moments: Array) -> Array:
 
 
 def _refined(time: Array, a: Array, b: Array, inside: Samples, near: float, reach: float, longest: float) -> float:
-    """Where the residual is least within a reach of a shift [s]."""
+    """The shift with the smallest residual within a reach of a shift [s]."""
 
     def error(shift: float) -> float:
         return float(_residuals(_moments(time, a, b, inside, [shift]))[0])
@@ -175,7 +175,7 @@ def _refined(time: Array, a: Array, b: Array, inside: Samples, near: float, reac
 
 
 def _minimum(shifts: Array, errors: Array) -> float:
-    """Where a parabola through the least error and its neighbours has its minimum."""
+    """Minimum of the parabola through the smallest error and its neighbours."""
     k = int(np.lexsort((np.abs(shifts), errors))[0])
     if 0 < k < len(shifts) - 1:
         low, middle, high = errors[k - 1 : k + 2]

@@ -1,4 +1,4 @@
-"""How two runs differ: by how much, by how much later, and what was measured of each."""
+"""Differences between two runs: magnitudes, delays, and measured parameters of actuators."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from vds_gz.study.identify.actuator_response import ActuatorResponse, measure
 from vds_gz.study.recording import Actuator, Array, Motion, Recording
 from vds_gz.vehicle.catalogue import actuator_kind
 
-#: A delay is given if without it the rms is at most this part.
+#: A delay is given if removing it reduces the rms at least to this part.
 LOWERED = 0.95
 
-#: Distances to a path are taken from this many of its points at most.
+#: Maximum number of a path's points for distances to it.
 PATH_POINTS = 2000
 
 
@@ -40,17 +40,17 @@ class Signal:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """How one quantity differs.
+    """The difference of one quantity.
 
     Attributes:
         rms, peak: Of B minus A, in the quantity's unit.
-        peak_time: When the peak was [s].
-        delay: How much later B is than A [s]; None where that is not certain, see :mod:`vds_gz.study.compare.delays`.
+        peak_time: Time of the peak [s].
+        delay: Delay of B after A [s]; None if it is uncertain, see :mod:`vds_gz.study.compare.delays`.
         delay_error: Standard error of the delay [s]; None without one.
-        rms_aligned: Rms when the delay is taken out; None without one.
-        gain: B for each unit of A; None where A stands still.
-        residual: Rms of what gain, a constant and, if there is one, the delay leave of B.
-        lowered: By which part the delay lowers the residual.
+        rms_aligned: Rms without the delay; None without one.
+        gain: Gain from A to B; None if A is constant.
+        residual: Rms of the residual of B after gain, constant and, if there is one, delay.
+        lowered: Relative reduction of the residual by the delay.
     """
 
     name: str
@@ -68,7 +68,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class PathDifference:
-    """How the paths differ [m]: at the same time (rms, peak, end), and B's maximum distance from A's path."""
+    """Differences of the paths [m]: at equal times (rms, peak, end), and B's maximum distance from A's path."""
 
     rms: float
     peak: float
@@ -78,7 +78,7 @@ class PathDifference:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What was measured of one actuator in both runs."""
+    """Measured parameters of one actuator in both runs."""
 
     name: str
     kind: str
@@ -88,14 +88,14 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """All that there is to say about two runs.
+    """The comparison of two runs.
 
     Attributes:
-        signals, differences: What both have, and how it differs.
-        path: How the paths differ; None where a pose is missing.
+        signals, differences: The quantities of both, and their differences.
+        path: Difference of the paths; None if a pose is missing.
         path_a, path_b: Their points [m] from the same pose on.
-        measured: What was measured of actuators that both have.
-        doubt: Why no delay can be given; empty where the runs are aligned.
+        measured: Measured parameters of actuators that both have.
+        doubt: The reason why no delay can be given; empty if the runs are aligned.
     """
 
     signals: tuple[Signal, ...]
@@ -149,7 +149,7 @@ def compare(a: Recording, b: Recording, *, together: bool = False) -> Comparison
 
 
 def _same_time(a: Recording, b: Recording) -> tuple[float, float]:
-    """The first moment of which both tell, each in its own time [s]."""
+    """The first time that both cover, each in its own time [s]."""
     apart = (b.start - a.start) * 1e-9
     if -b.motion.time[-1] < apart < a.motion.time[-1]:
         return max(apart, 0.0), max(-apart, 0.0)
@@ -159,7 +159,7 @@ def _same_time(a: Recording, b: Recording) -> tuple[float, float]:
 
 
 def _signals(a: Recording, b: Recording, aligned: Alignment) -> Iterator[tuple[Signal, Difference]]:
-    """What both measured, at the times of A, and how it differs."""
+    """Quantities that both measured, at the times of A, and their differences."""
     of_a, of_b = _series(a, aligned.a), _series(b, aligned.b)
     for name in (name for name in of_a if name in of_b):
         signal = _signal(name, *of_a[name], *of_b[name])
@@ -169,13 +169,13 @@ def _signals(a: Recording, b: Recording, aligned: Alignment) -> Iterator[tuple[S
 
 
 def _common(time: Array, values: Array, signal: Signal) -> tuple[Array, Array]:
-    """The samples in the time of which both tell."""
+    """The samples in the time that both cover."""
     inside = (time >= signal.time[0]) & (time <= signal.time[-1])
     return time[inside], values[inside]
 
 
 def _series(run: Recording, begin: float) -> dict[str, tuple[Array, Array]]:
-    """Times since the beginning [s] and values of what was measured, by quantity."""
+    """Times since the beginning [s] and values of measured quantities."""
     motion = run.motion
     fields = (("speed", motion.v_x), ("lateral", motion.v_y), ("yaw_rate", motion.yaw_rate))
     series = {name: (motion.time, values) for name, values in fields}
@@ -189,7 +189,7 @@ def _series(run: Recording, begin: float) -> dict[str, tuple[Array, Array]]:
 
 
 def _signal(name: str, time_a: Array, a: Array, time_b: Array, b: Array) -> Signal:
-    """Both at the times of the first, where both are known."""
+    """Both signals at the times of the first, where both are known."""
     common = (time_a >= max(time_b[0], 0.0)) & (time_a <= time_b[-1])
     time = time_a[common]
     if len(time) < 2:
@@ -201,7 +201,7 @@ def _signal(name: str, time_a: Array, a: Array, time_b: Array, b: Array) -> Sign
 
 
 def _pairs(a: Recording, b: Recording) -> Iterator[tuple[Actuator, Actuator]]:
-    """Actuators that both have."""
+    """Measured parameters of the actuators that both have."""
     others = {one.name: one for one in b.actuators}
     return ((one, others[one.name]) for one in a.actuators if one.name in others)
 
@@ -230,7 +230,7 @@ def _difference(signal: Signal, later: Delay) -> Difference:
 
 
 def _left(signal: Signal, later: float, gain: float) -> Array:
-    """What a delay [s] and a gain of A leave of B."""
+    """The residual of B after a delay [s] and a gain of A."""
     time = signal.time
     inside = (time >= time[0] + later) & (time <= time[-1] + later)
     left: Array = signal.b[inside] - gain * np.interp(time[inside] - later, time, signal.a)
@@ -260,7 +260,7 @@ def _path_difference(a: Array, b: Array) -> PathDifference:
 
 
 def _distance(point: Array, path: Array) -> float:
-    """From a point to the nearest place of a path [m]."""
+    """Distance from a point to the nearest point of a path [m]."""
     begins, ways = path[:-1], np.diff(path, axis=0)
     lengths = np.sum(ways**2, axis=1)
     part = np.divide(np.sum((point - begins) * ways, axis=1), lengths, out=np.zeros(len(ways)), where=lengths > 0.0)

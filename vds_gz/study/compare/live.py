@@ -1,4 +1,4 @@
-"""Runs that are made to be looked at: vehicles that run already, and one that is started in Gazebo."""
+"""Records runs for a comparison: of running vehicles, and of one that is started in Gazebo."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ from vds_gz.study.session.run import RunError, Session, write_parameters
 
 NODE_NAME = "compare"
 
-#: Longest sleep, so that the file is looked after [s].
+#: Longest sleep, so that the file is written regularly [s].
 LONGEST_SLEEP = 0.05
 
-#: How long a vehicle may take to say something [s].
+#: Time for a vehicle's first message [s].
 PATIENCE = 10.0
 
-#: How long Gazebo may take to start [s].
+#: Time for Gazebo to start [s].
 GAZEBO_STARTS_WITHIN = 60.0
 
 
-#: Topics of the whole graph that a vehicle in Gazebo keeps to itself.
+#: Global topics that are remapped for a vehicle in Gazebo.
 SHARED = tuple(one.name for one in (topics.CLOCK, topics.TF, topics.TF_STATIC, topics.DIAGNOSTICS))
 
 
 @dataclass(frozen=True, slots=True)
 class Gazebo:
-    """How a vehicle is started in Gazebo.
+    """Settings of a vehicle in Gazebo.
 
     Attributes:
-        world: A world of ours, or an SDF file.
-        link: The way to the joints, as ``vds-gz gazebo`` knows it.
+        world: A world of this package, or an SDF file.
+        link: The link to the joints, as in ``vds-gz gazebo``.
     """
 
     world: str = "empty"
@@ -52,21 +52,21 @@ class Gazebo:
 
 
 def record_live(namespaces: Sequence[str], path: Path, duration: float, arguments: Arguments) -> None:
-    """Record vehicles that run, all into one file, from when all of them publish.
+    """Record running vehicles into one file, as soon as all of them publish.
 
     Args:
-        namespaces: Theirs; ``/`` for none.
+        namespaces: Their namespaces; ``/`` for none.
         path: The .mcap file.
         duration: How long [s].
-        arguments: What the command line says of our own place on the graph.
+        arguments: The command line with the arguments for ROS.
 
     Raises:
-        RunError: One of them publishes nothing.
+        RunError: A vehicle publishes nothing.
         GraphError: The graph cannot be joined.
     """
     graph = open_graph(arguments, NODE_NAME)
     names = dict.fromkeys(_in(place, one) for place in namespaces for one in (*vehicle_topics(), *autoware_topics()))
-    # Commands may come from outside the namespaces, to several vehicles alike.
+    # Commands may come from outside the namespaces, for several vehicles.
     recorder = Recorder(graph, path, wanted={*names, *(_in("/", one) for one in vehicle_topics())}.__contains__)
     try:
         begin = now = time.monotonic()
@@ -98,7 +98,7 @@ def _in(namespace: str, topic: topics.Topic) -> str:
 
 
 def _silent(namespaces: Sequence[str], recorder: Recorder) -> list[str]:
-    """Vehicles that have not said yet where they are."""
+    """Vehicles without a pose yet."""
     counts = recorder.by_topic()
     motions = (topics.GROUND_TRUTH, topics.ODOM)
     return [place for place in namespaces if not any(counts[_in(place, one)] for one in motions)]
@@ -112,7 +112,7 @@ def run_in_gazebo(parameters: Path, log: CommandLog, folder: Path, gazebo: Gazeb
     Args:
         parameters: The vehicle's parameter file.
         log: The commands.
-        folder: For the recording, and for what the processes say.
+        folder: For the recording and the processes' output.
         gazebo: World and link.
 
     Returns:

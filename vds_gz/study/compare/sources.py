@@ -1,4 +1,4 @@
-"""A run to look at, wherever it comes from: a recording, a table, or a model that is sent a command log."""
+"""Sources of runs: a recording, a table, or a model that is sent a command log."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ MOTION = ("x", "y", "heading", "v_x", "v_y", "yaw_rate")
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Something that was named on a command line.
+    """A source that was named on a command line.
 
     Attributes:
-        name: How it was called.
-        path: A recording, a table, or the parameter file of a model; None for a vehicle that runs.
-        namespace: Of a vehicle in a recording, or of one that runs; None for the only one.
+        name: Its name there.
+        path: A recording, a table, or the parameter file of a model; None for a running vehicle.
+        namespace: Of a vehicle in a recording, or of a running one; None for the only one.
         parameters: Of a model.
         in_gazebo: The model is driven in Gazebo, else offline.
     """
@@ -47,25 +47,25 @@ class Source:
 
     @property
     def live(self) -> bool:
-        """It is a vehicle that runs."""
+        """Whether it is a running vehicle."""
         return self.path is None
 
     @property
     def recorded(self) -> bool:
-        """It is a recording or a table."""
+        """Whether it is a recording or a table."""
         return self.path is not None and self.parameters is None
 
 
 def find(text: str) -> Source:
-    """What a name on a command line stands for.
+    """Parse the name of a source on a command line.
 
     Args:
         text: ``FILE`` or ``FILE:/NAMESPACE`` for a recording or table; a parameter file or a preset for a model,
-            ``kinematic:MODEL`` for the same, ``gazebo:MODEL`` to have it driven in Gazebo; ``live:/NAMESPACE`` for a
-            vehicle that runs.
+            ``kinematic:MODEL`` for the same, ``gazebo:MODEL`` to drive it in Gazebo; ``live:/NAMESPACE`` for a running
+            vehicle.
 
     Raises:
-        ArgumentError: It is none of these.
+        ArgumentError: It is not one of these.
         ParameterError: A value in a parameter file is wrong.
     """
     kind, colon, rest = text.partition(":")
@@ -101,14 +101,14 @@ def _model(text: str, whole: str) -> tuple[Path, NodeParameters]:
 
 
 def read_run(source: Source, topic: str | None = None) -> Recording:
-    """What happened in a run that was recorded.
+    """Read a recorded run.
 
     Args:
         source: A recording or a table.
-        topic: The topic of a bag with the commands, where several may have them.
+        topic: A bag's topic with the commands, if several could have them.
 
     Raises:
-        RecordingError: The file is no recording.
+        RecordingError: The file is not a recording.
     """
     assert source.path is not None
     return read_recording(source.path, source.namespace, topic)
@@ -120,10 +120,10 @@ def commands_of(run: Recording, path: Path, topic: str | None = None) -> Command
     Args:
         run: The recording.
         path: Its file.
-        topic: Which topic, where there are several with commands.
+        topic: The topic of the commands, if there are several.
 
     Raises:
-        CommandLogError: There are none, or too many.
+        CommandLogError: There are no commands, or too many.
     """
     if is_table(path):
         return read(path)
@@ -132,7 +132,7 @@ def commands_of(run: Recording, path: Path, topic: str | None = None) -> Command
     if topic is not None or only is None:
         return log
     times = np.maximum.accumulate(run.commands.time - run.commands.time[0])
-    if len(log.times) != len(times):  # gears are no commands, and came at their own times
+    if len(log.times) != len(times):  # gears are not commands, and have their own times
         came = [time for time, one in zip(log.times, log.commands, strict=True) if not isinstance(one, Gear)]
         times = np.interp(log.times, came, times)
     return replace(log, times=tuple(times.tolist()))
@@ -144,17 +144,17 @@ def commands_of(run: Recording, path: Path, topic: str | None = None) -> Command
     tail=NUMBER,
 )
 def simulate(log: CommandLog | str | Path, parameters: NodeParameters | str | Path, *, tail: float = 1.0) -> Recording:
-    """A recording of what a model does with a log.
+    """Simulate a model with a command log, as a recording.
 
     Args:
         log: What :func:`vds_gz.read_commands` returns, or the path of a log.
         parameters: What :func:`vds_gz.load_parameters` returns, the name of a preset, or the path of a parameter file.
-        tail: So long after the last command does it go on [s].
+        tail: Time after the last command [s].
 
     Raises:
-        ArgumentError: There is no such log, preset or file.
+        ArgumentError: The log, preset or file does not exist.
         ParameterError: A value in the file is not allowed.
-        CommandLogError: The model takes no such commands.
+        CommandLogError: The model does not take these commands.
     """
     log = log if isinstance(log, CommandLog) else read(log)
     parameters = parameters if isinstance(parameters, NodeParameters) else load_parameters(parameters)

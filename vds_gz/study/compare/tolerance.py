@@ -13,7 +13,7 @@ from vds_gz.world.yaml_reader import read_mapping, shown
 
 Numbers = Mapping[str, Mapping[str, float | None]]
 
-#: No bound is greater.
+#: Maximum value of a bound.
 LARGEST = 1e9
 
 #: Older names of quantities.
@@ -35,7 +35,7 @@ class Bound:
 
     @property
     def broken(self) -> bool:
-        """The value is greater than the bound, unknown or NaN."""
+        """Whether the value is greater than the bound, unknown or NaN."""
         return self.value is None or not self.value <= self.limit
 
     def __str__(self) -> str:
@@ -47,7 +47,7 @@ def load(path: str | Path) -> dict[str, dict[str, float]]:
     """The bounds in a file, by quantity and measure.
 
     Raises:
-        ToleranceError: It is no tolerance file.
+        ToleranceError: It is not a tolerance file.
     """
     try:
         content = read_mapping(Path(path), "tolerance file")
@@ -71,10 +71,10 @@ def load(path: str | Path) -> dict[str, dict[str, float]]:
 
 
 def check(path: str | Path, numbers: Numbers) -> list[Bound]:
-    """The bounds of a file, each with the value that was found.
+    """The bounds of a file with the values of a comparison.
 
     Raises:
-        ToleranceError: The file is no tolerance file for these numbers.
+        ToleranceError: The file is not a tolerance file for these numbers.
     """
     bounds = []
     for name, measures in load(path).items():

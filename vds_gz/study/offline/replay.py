@@ -1,9 +1,8 @@
-"""A command log through a model, offline: what the live node would have done, as fast as it can be computed.
+"""Replays a command log with a model, offline: the live node's result, as fast as it can be computed.
 
-The vehicle is the live node's, in the same world, and so is the meaning of time: a command acts from the first step
-that begins after it came, and one that grows too old is replaced by zero. So the same commands at the same times give
-the same motion to the last bit. Commands are taken and samples given block by block, so that the length of a log does
-not matter.
+Vehicle, world and time are those of the live node: a command acts from the first step that begins after its arrival,
+and times out to zero. So the same commands at the same times give the same motion to the last bit. Commands and samples
+are processed in blocks, so a log may have any length.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ from vds_gz.world.surroundings import Surroundings, obstacles_of
 #: Time of the first command [ns]: a reference clock begins there.
 BEGIN = NANOSECONDS
 
-#: Samples of a block: few enough for their states, which have long delay lines, to stay in the processor's cache.
+#: Samples of a block: few enough for their states, with long delay lines, to stay in the processor's cache.
 BLOCK = 100
 
 
@@ -50,9 +49,9 @@ NO_JOINTS = JointStates((), ())
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Some seconds of a replay: samples, and the commands up to the last of them with their times [ns].
+    """A few seconds of a replay: samples, and the commands up to the last sample with their times [ns].
 
-    In a world there is also what was touched at each sample.
+    In a world it also has the contacts at each sample.
     """
 
     samples: Sequence[Snapshot]
@@ -62,13 +61,13 @@ class Block:
 
 
 class Replay:
-    """A vehicle that goes through a command log.
+    """A vehicle that follows a command log.
 
     Attributes:
-        model: What moves.
-        vehicle: It.
-        compiled: Its steps are.
-        in_world: The parameters name a world, and it stands there. Its steps are not compiled then.
+        model: The vehicle's model.
+        vehicle: The vehicle.
+        compiled: Its steps are compiled.
+        in_world: It is in the world that the parameters name. Then its steps are not compiled.
         reports: Samples have the reports of one of Autoware's vehicles.
     """
 
@@ -87,13 +86,13 @@ class Replay:
         Args:
             log: The commands.
             parameters: Of the vehicle and its node.
-            rate: Samples per second; the parameters' ``pub_rate`` where none is given.
-            tail: Go on so long after the last command [s].
-            compiled: Compile the model, if numba is there and there is no world.
-            with_joints: Samples have the joints, which take as long as all the rest of them.
+            rate: Samples per second; by default the parameters' ``pub_rate``.
+            tail: Time after the last command [s].
+            compiled: Compile the model, if numba is installed and there is no world.
+            with_joints: Include the joints in samples, which doubles the time.
 
         Raises:
-            CommandLogError: The model takes no such commands.
+            CommandLogError: The model does not take these commands.
             WorldError: The parameters' world, or their file of moving obstacles, cannot be read.
         """
         self.model = models()[parameters.model]
@@ -117,24 +116,24 @@ class Replay:
 
     @property
     def command_type(self) -> CommandType:
-        """Which messages the commands came in."""
+        """Type of the commands."""
         return self._log.type
 
     @property
     def touches(self) -> tuple[Touch, ...]:
-        """What was touched so far; times are those since the first command [s]."""
+        """Touches so far; times are since the first command [s]."""
         return self._touched.touches
 
     def warm_up(self) -> None:
-        """Compile now what else would be compiled on the way."""
+        """Compile now, not during the replay."""
         for _ in self.vehicle.sample([BEGIN]):
             pass
 
     def blocks(self) -> Iterator[Block]:
-        """Go through the log.
+        """Replay the log.
 
         Raises:
-            CommandLogError: The log is at fault, or a command is beyond all measure.
+            CommandLogError: The log is faulty, or a command is excessive.
         """
         entries = self._entries()
         pending: tuple[int, Values] | None = next(entries)
@@ -158,7 +157,7 @@ class Replay:
             yield Block(samples, contacts, [time for time, _ in taken], [command for _, command in taken])
 
     def _states(self, times: Sequence[int]) -> Iterator[Any]:
-        """Advance to each of these times [ns]; the state there."""
+        """Advance to each of these times [ns] and return the states."""
         if self._plant is None:
             yield from self.vehicle.sample(times)
             return
@@ -167,7 +166,7 @@ class Replay:
             yield self.vehicle.state
 
     def _contacts(self, time: int) -> tuple[Contact, ...]:
-        """What is touched now, at a time [ns]."""
+        """The contacts now, at a time [ns]."""
         contacts = self._plant.contacts if self._plant else ()
         self._touched.note((time - BEGIN) * 1e-9, ((one.thing.name, *one.point[:2]) for one in contacts))
         return contacts
@@ -204,7 +203,7 @@ class Replay:
 
 
 def _plant_of(parameters: NodeParameters, model: AnyModel) -> WorldPlant:
-    """The vehicle in its world; of what moves there, the obstacles on paths."""
+    """The vehicle in its world, with its obstacles on paths."""
     surroundings = Surroundings(load_world(parameters.world).vectorised(), obstacles_of(parameters.moving_obstacles))
     description = urdf(model.name, parameters.vehicle, model.xacro, parameters.sensors)
     return plant_in_world(parameters, description, surroundings, start=BEGIN)
@@ -214,7 +213,7 @@ def _plant_of(parameters: NodeParameters, model: AnyModel) -> WorldPlant:
 
 
 def write_csv(replay: Replay, path: Path, parameters: NodeParameters, advance: Advance) -> int:
-    """Write a replay as a table; how many rows it has.
+    """Write a replay as a table; return its number of rows.
 
     Columns: time [s], pose and velocity of base_link in SI units, reference and state of each actuator.
 

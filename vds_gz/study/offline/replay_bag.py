@@ -1,6 +1,6 @@
-"""A replay as a recording: all topics of the node, as the node would send them.
+"""A replay as a recording with all topics of the node.
 
-Messages and the places of their numbers are those of the node's own outputs.
+Messages and their layouts are those of the node's own outputs.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from vds_gz.study.progress import Advance
 
 
 def write_mcap(replay: Replay, path: Path, parameters: NodeParameters, advance: Advance) -> int:
-    """Write a replay as a recording with all topics of the node; how many samples it has.
+    """Write a replay as a recording with all topics of the node; return its number of samples.
 
     Args:
         replay: The replay.
@@ -63,14 +63,14 @@ def write_mcap(replay: Replay, path: Path, parameters: NodeParameters, advance: 
     return samples
 
 
-# ---------------------------------------------------------------------- what goes in
+# ---------------------------------------------------------------------- commands
 
 #: Channels, times [ns] and numbers of their messages, a row each.
 Part = tuple[Rows, NDArray[np.int64], NDArray[np.float64]]
 
 
 def _listened(given: CommandType, parameters: NodeParameters) -> CommandType:
-    """Of the types on a topic, the one that the vehicle listens to."""
+    """The type that the vehicle takes among those on a topic."""
     fitting = (one for one in command_types() if one.variant in ("", parameters.actuation_messages))
     return next(one for one in fitting if one.topic.name == given.topic.name)
 
@@ -82,7 +82,7 @@ def _inputs(writer: RowWriter, command: CommandType) -> tuple[Rows, Rows | None]
 
 
 def _template(writer: RowWriter, command: CommandType) -> tuple[int, Template]:
-    """The channel and the message of a command, whose numbers are the columns."""
+    """Channel and message of a command; the message's numbers are the columns."""
     topic, types = command.topic, open_types()
     message = types.new(topic.type)
     layout = MessageLayout.of(topic.type, message)
@@ -107,11 +107,11 @@ def _given(block: Block, inputs: tuple[Rows, Rows | None]) -> list[Part]:
     return parts
 
 
-# ---------------------------------------------------------------------- what comes out
+# ---------------------------------------------------------------------- outputs
 
 
 def _outputs(replay: Replay, parameters: NodeParameters) -> tuple[list[tuple[topics.Topic, bytes]], list[Output]]:
-    """What the node sends once, and its topics at every sample."""
+    """The node's latched messages, and its topics at every sample."""
     model = replay.model
     graph: Any = Listener()
     joints = [joint.name for joint in model.joints(parameters.vehicle)]
@@ -127,7 +127,7 @@ def _outputs(replay: Replay, parameters: NodeParameters) -> tuple[list[tuple[top
 
 
 def _templates(writer: RowWriter, outputs: Iterable[Output]) -> Iterator[tuple[int, Template]]:
-    """Channel and message of each topic, whose numbers are the next columns."""
+    """Channel and message of each topic; the messages' numbers are the next columns."""
     columns = count()
     for output in outputs:
         numbers = [(place.offset, place.format, next(columns)) for place in output.numbers]
@@ -135,7 +135,7 @@ def _templates(writer: RowWriter, outputs: Iterable[Output]) -> Iterator[tuple[i
 
 
 class _Contacts:
-    """The topic of what the vehicle touches; nothing where ROS is here without its type."""
+    """The topic of contacts; none if ROS is sourced without its type."""
 
     def __init__(self, writer: RowWriter, replay: Replay, parameters: NodeParameters) -> None:
         graph: Any = Listener()
@@ -148,7 +148,7 @@ class _Contacts:
         self._channel = _channel(writer, topics.CONTACTS)
 
     def parts(self, block: Block) -> Iterator[Part]:
-        """Those of a block."""
+        """The messages of a block."""
         for sample, contacts in zip(block.samples, block.contacts, strict=True):
             if self._output is not None:
                 self._output.publish(sample.time, contacts)
@@ -169,7 +169,7 @@ class Listener:
         self._taken: list[tuple[topics.Topic, bytes]] = []
 
     def taken(self) -> list[tuple[topics.Topic, bytes]]:
-        """What was published since the last call."""
+        """The messages published since the last call."""
         taken, self._taken = self._taken, []
         return taken
 
@@ -195,7 +195,7 @@ class Listener:
 
 
 class Publisher:
-    """Everybody listens to it."""
+    """Counts as subscribed, and passes on its messages."""
 
     def __init__(self, take: Callable[[bytes], None], serialize: Callable[[object], bytes]) -> None:
         self._take = take

@@ -1,8 +1,8 @@
-"""What was commanded and what was measured, out of bags of any vehicle.
+"""Commands and measurements from bags of any vehicle.
 
-One topic gives the main velocities and one the main steering angle, by name or by what it looks like; whatever else
-measures the motion gives further channels. A channel whose values are those of another one at the same times is a copy
-and left out: nodes publish one measurement on several topics, and to count it twice would make it look too certain.
+One topic gives the main velocities and one the main steering angle, by its given name or by name and type; all other
+measurements of the motion are further channels. A channel with the values of another one at the same times is a copy
+and left out: nodes publish one measurement on several topics, and counting it twice would make intervals too narrow.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from vds_gz.study.reading.messages import MEASUREMENTS, Key, command_readers
 from vds_gz.study.reading.topics import Chosen, choose_topics, last_part
 from vds_gz.study.signals import MeasuredChannel, SignalError, Signals, is_hinge
 
-#: States of actuators, which are no joints: of them only the steering angle counts.
+#: States of actuators, which are not joints: only their steering angle is used.
 _ACTUATORS = "actuator_states"
 
-#: Values that differ by less than this part of their range are the same.
+#: Values that differ by less than this part of their range are equal.
 _SAME = 1e-6
 
 
@@ -38,7 +38,7 @@ def read_bag(
     steering: str | None = None,
     pedals: bool = False,
 ) -> Signals:
-    """The signals in a bag, of the topics named or of those that look right.
+    """The signals in a bag, from the named or recognised topics.
 
     Args:
         path: The bag.
@@ -94,7 +94,7 @@ def _signals(chosen: Chosen, topics: Mapping[str, Column]) -> Signals:
 
 
 def _in_order(chosen: Chosen) -> Iterator[tuple[str, str]]:
-    """Topics of measurements and what they are for; a copy is one of what comes before."""
+    """Topics of measurements with their roles, in order of precedence: copies of earlier ones are dropped."""
     yield chosen.velocity, "velocity"
     yield chosen.steering, "steering"
     for topic in chosen.others:
@@ -110,9 +110,9 @@ def _measure(signals: Signals, topic: str, role: str, column: Column, begin: int
         quantity, joint = key
         main = quantity in {"velocity": ("v_x", "v_y", "yaw_rate"), "steering": ("steering",)}.get(role, ())
         if joint and (last_part(topic) == _ACTUATORS or (role == "steering" and hinges == 1 and is_hinge(joint))):
-            continue  # the one hinge is the steering
+            continue  # the only hinge is the steering
         if quantity == "steering" and hinges and not main:
-            continue  # the mean of hinges which stand there by themselves
+            continue  # the mean of hinges that are channels too
         what = f"{role or topic} {joint or quantity}"
         series = clean(time, numbers, what, signals.notes)
         if main:
@@ -126,7 +126,7 @@ def _measure(signals: Signals, topic: str, role: str, column: Column, begin: int
 
 
 def _copies(one: MeasuredChannel, other: MeasuredChannel) -> bool:
-    """Whether a channel says at the times of another one just what that says."""
+    """Whether a channel has the values of another one at the other's times."""
     if (one.quantity, one.joint) != (other.quantity, other.joint):
         return False
     _, mine, others = np.intersect1d(one.series.time, other.series.time, assume_unique=True, return_indices=True)

@@ -1,4 +1,4 @@
-"""Samples as they were recorded, made fit for use."""
+"""Cleans recorded samples."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from vds_gz.study.signals import GAP_INTERVALS, LONGEST_GAP, MeasuredChannel, Se
 
 
 def clean(time: Array, value: Array, what: str, notes: list[str]) -> Series:
-    """The samples that are finite, in the order of time, one a time.
+    """The finite samples in the order of time, one for each time.
 
     Args:
         time, value: As recorded [s].
-        what: What they are, for the notes.
-        notes: Takes what was noticed.
+        what: Their name for the notes.
+        notes: Takes further notes.
     """
     finite = np.isfinite(time) & np.isfinite(value)
     if not finite.all():
@@ -35,14 +35,14 @@ def clean(time: Array, value: Array, what: str, notes: list[str]) -> Series:
 
 
 def unwrapped(channel: MeasuredChannel) -> MeasuredChannel:
-    """The same; headings, and angles of joints that turn all the way round, without jumps of a turn."""
+    """The same, with headings and angles of rotating joints unwrapped."""
     if channel.quantity != "heading" and (channel.quantity != "joint_position" or channel.hinge):
         return channel
     return replace(channel, series=Series(channel.series.time, np.unwrap(channel.series.value)))
 
 
 def note_pieces(signals: Signals) -> None:
-    """Say into which pieces gaps split a recording."""
+    """Note the pieces into which gaps split a recording."""
     if len(parts := signals.pieces) > 1:
         times = ", ".join(f"{begin:.2f} to {end:.2f} s" for begin, end in parts)
         signals.notes.append(f"gaps split the recording into {len(parts)} pieces: {times}")

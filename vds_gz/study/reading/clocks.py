@@ -1,8 +1,8 @@
-"""When samples were taken, by the recorder's clock.
+"""Times of samples by the recorder's clock.
 
-A bag gives two clocks: when a message was recorded, and its stamp. Commands count when they were recorded. Measurements
-count at their stamps, which do not jitter; where the stamps come from a clock that is off or drifts, they are moved to
-the line below the differences to the recorder's, so that only the quickest message's transport stays in them.
+A bag has two times for a message: of recording, and its stamp. Commands use the time of recording. Measurements use the
+stamps, which do not jitter. If the stamps' clock has an offset or drift against the recorder's, it is removed by a line
+below the differences, so that only the transport time of the quickest message remains.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from vds_gz.study.recording import Array
 
 Times = NDArray[np.int64]
 
-#: Clocks that differ by less are the same one, and the difference is transport [s].
+#: Clocks that differ by less are equal, and the difference is transport [s].
 SAME_CLOCK = 0.3
 
-#: The quickest messages of so many parts of a recording tell how its clocks drift, of at least so many each.
+#: The drift is estimated from the quickest message of each of so many parts, each with at least so many messages.
 PARTS, PART_SAMPLES, FEWEST_PARTS = 40, 10, 8
 
-#: A drift is one if it amounts to this over the recording [s], and to so many times the scatter around its line.
+#: A drift is removed if it amounts to this over the recording [s], and to so many times the scatter around its line.
 DRIFT, DRIFT_SCATTER = 0.01, 5.0
 
-#: Transport that jitters by more is none: one of the clocks stood still, or its time passes at another pace [s].
+#: Differences that jitter by more are not transport: a clock stood still, or ran at another pace [s].
 JITTER = 0.05
 
-#: Clocks that are off by more than this part of the time are none that drift: a unit is wrong, or a simulation slow.
+#: A relative rate beyond this is not drift: a unit is wrong, or a simulation is slow.
 MAXIMUM_DRIFT = 0.02
 
 
@@ -34,10 +34,10 @@ def measured_time(logged: Array, stamps: ArrayLike, what: str, notes: list[str])
     """Times of measurement [s], by the recorder's clock.
 
     Args:
-        logged: When the messages were recorded [s].
-        stamps: Their stamps [s], from the same origin; NaN where a message has none.
-        what: What they are, for the notes.
-        notes: Takes what was noticed.
+        logged: Times of recording [s].
+        stamps: Their stamps [s], from the same origin; NaN for a message without one.
+        what: Their name for the notes.
+        notes: Takes further notes.
     """
     stamped = np.asarray(stamps, float)
     if not np.isfinite(stamped).all() or not len(stamped):
@@ -66,10 +66,10 @@ def measured_time(logged: Array, stamps: ArrayLike, what: str, notes: list[str])
 
 
 def vehicle_time(time: Times, logged: Times, stamps: Times) -> Times:
-    """What times of the recorder's clock [ns] are by the vehicle's, where some messages have both times.
+    """Convert times of the recorder's clock [ns] to the vehicle's, by messages that have both.
 
-    Where both clocks run alike, the quickest messages tell their difference, so that the transport of the others does
-    not jitter in it; else times between two messages are between their stamps.
+    If both clocks run at the same rate, the quickest messages give their difference, without the jitter of the others'
+    transport; otherwise times are interpolated between the messages.
 
     Args:
         time: Times by the recorder's clock [ns].
@@ -86,13 +86,13 @@ def vehicle_time(time: Times, logged: Times, stamps: Times) -> Times:
         passed: Array = (at - quickest) / (1.0 + slope)
     else:
         passed = np.interp(at, np.maximum.accumulate(recorded), stamped)
-        passed += at - np.clip(at, recorded[0], recorded[-1])  # before and after, both times pass alike
+        passed += at - np.clip(at, recorded[0], recorded[-1])  # before and after them, both clocks run at the same rate
     moved: Times = origin + np.round(passed * 1e9).astype(np.int64)
     return moved
 
 
 def _drift(stamped: Array, difference: Array) -> float:
-    """Slope of the line below the differences, by the quickest message of each part; 0 where none is certain.
+    """Slope of the line below the differences, by the quickest message of each part; 0 if it is uncertain.
 
     Source: P. K. Sen, Estimates of the regression coefficient based on Kendall's tau, J. Am. Stat. Assoc. 63 (1968).
     """

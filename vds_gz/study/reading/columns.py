@@ -25,9 +25,9 @@ Message = tuple[Connection, int, bytes]
 
 @dataclass(slots=True)
 class Column:
-    """What one topic holds: times of recording and stamps [ns], and the numbers of its messages, NaN where one lacks.
+    """The data of one topic: times of recording and stamps [ns], and the numbers of its messages, NaN if missing.
 
-    A stamp of 0 is none.
+    A stamp of 0 means no stamp.
     """
 
     logged: array[int] = field(default_factory=lambda: array("q"))
@@ -45,24 +45,24 @@ class Column:
         self.stamps.append(stamp)
 
     def known(self) -> Iterator[tuple[Key, Array]]:
-        """The numbers of which there are any."""
+        """The numbers that occur in a message."""
         for key, numbers in self.numbers.items():
             values = np.array(numbers)
             if np.isfinite(values).any():
                 yield key, values
 
     def times(self) -> tuple[Times, Times]:
-        """Times of recording and stamps [ns]; where no message has a stamp, they were stamped when recorded."""
+        """Times of recording and stamps [ns]; if no message has a stamp, both are the time of recording."""
         logged, stamps = np.array(self.logged, np.int64), np.array(self.stamps, np.int64)
         return logged, stamps if stamps.any() else logged
 
     def table(self, keys: Iterable[Key]) -> Array:
-        """The numbers of each message, a row each; NaN where one lacks."""
+        """The numbers of each message, a row each; NaN if missing."""
         missing = np.full(len(self.logged), np.nan)
         return np.column_stack([np.array(self.numbers[key]) if key in self.numbers else missing for key in keys])
 
     def seconds(self, begin: int) -> tuple[Array, Array]:
-        """Times of recording and stamps [s], from a time of recording [ns]; NaN where a message has no stamp."""
+        """Times of recording and stamps [s], from a time of recording [ns]; NaN for a message without a stamp."""
         logged, stamps = np.array(self.logged, np.int64), np.array(self.stamps, np.int64)
         return (logged - begin).astype(float) * 1e-9, np.where(
             stamps == 0, np.nan, (stamps - begin).astype(float) * 1e-9
@@ -75,7 +75,7 @@ def read_columns(path: Path, messages: Iterable[Message], readers: Mapping[str, 
     Args:
         path: The bag, for messages.
         messages: Connection, time of recording [ns] and bytes.
-        readers: How the messages of each topic are read.
+        readers: The reader of each topic's messages.
 
     Raises:
         SignalError: A message is damaged.
@@ -97,7 +97,7 @@ def read_columns(path: Path, messages: Iterable[Message], readers: Mapping[str, 
 
 
 def _stamp_of(message: Any) -> Any:
-    """A message's stamp, or what a clock says; None where it has none."""
+    """A message's stamp, or the time of a clock message; None if it has none."""
     for name in ("stamp", "clock"):
         if (stamp := getattr(message, name, None)) is not None:
             return stamp

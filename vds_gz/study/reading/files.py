@@ -1,4 +1,4 @@
-"""What was commanded and what was measured, out of a file of any kind."""
+"""Commands and measurements from a file of any kind."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from vds_gz.study.signals import Signals
 
 @takes(path=PATH, columns=MAPPING.or_none)
 def read_signals(path: str | Path, columns: Mapping[str, str] | None = None) -> Signals:
-    """What was commanded and what was measured, out of a bag or a CSV file, for ``identify``.
+    """Commands and measurements from a bag or a CSV file, for ``identify``.
 
     Args:
         path: A bag (rosbag2 folder, .mcap, .db3), whose topics are found by type and name, or a CSV file with a
             column ``time`` [s], commands such as ``v_x_command`` [m/s] or ``steering_command`` [rad], and measurements
             such as ``v_x_measured``, ``steering_measured``, ``x``, ``y``, ``heading``, ``imu_yaw_rate`` [rad/s] or
             ``<joint>_velocity`` [rad/s].
-        columns: Of a CSV file, other names by quantity: ``{"v_x": "cmd:odom_v"}``.
+        columns: Custom names of a CSV file's columns, by quantity: ``{"v_x": "cmd:odom_v"}``.
 
     Raises:
         SignalError: The file holds no commands with measurements.

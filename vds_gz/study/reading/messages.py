@@ -1,4 +1,4 @@
-"""What stands in the messages of commands and of measurements, by their types."""
+"""Quantities in the messages of commands and measurements, by type."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from vds_gz.vehicle.command import ACKERMANN, CONTROL, PEDALS, TWIST, CommandKin
 
 
 class Key(NamedTuple):
-    """What a number is: a quantity, and of a joint its name."""
+    """Meaning of a number: a quantity, and for a joint its name."""
 
     quantity: str
     joint: str = ""
@@ -23,7 +23,7 @@ class Key(NamedTuple):
 
 Reader = Callable[[Any], Mapping[Key, float]]
 
-#: What counts in a command of each kind.
+#: The quantities of a command of each kind.
 _COUNTING: Mapping[CommandKind, tuple[str, ...]] = MappingProxyType(
     {
         TWIST: ("v_x", "v_y", "yaw_rate"),
@@ -35,7 +35,7 @@ _COUNTING: Mapping[CommandKind, tuple[str, ...]] = MappingProxyType(
 
 
 def command_readers(*, pedals: bool) -> dict[str, Reader]:
-    """How the messages of all command types are read, by their type: those of cars with pedals, or the others."""
+    """Readers of the messages of all command types: of cars with pedals, or of the others."""
     return {one.topic.type: _reader(one) for one in whole_types() if (one.kind == PEDALS) == pedals}
 
 
@@ -65,7 +65,7 @@ def _of_odometry(message: Odometry) -> dict[Key, float]:
 
 
 def _of_joints(message: JointState) -> dict[Key, float]:
-    """Angles of hinges, and their mean; of each other joint its speed, or its angle where no speed is given."""
+    """Angles of hinges and their mean; for each other joint its speed, or its angle without a speed."""
     positions = dict(zip(message.name, message.position, strict=False))
     velocities = dict(zip(message.name, message.velocity, strict=False))
     hinges = {name: angle for name, angle in positions.items() if is_hinge(name)}

@@ -1,8 +1,8 @@
-"""A recorded run: how the vehicle moved and what it was commanded, out of a bag or a table of any vehicle.
+"""A recorded run: motion and commands from a bag or a table of any vehicle.
 
-All times are the vehicle's: those of its stamps. What was commanded is known by the recorder's clock, and the messages
-that have both times tell what time it was for the vehicle. So a clock that is off, or a simulation that is not in real
-time, moves commands and measurements alike.
+All times are the vehicle's, as in its stamps. Commands have times of the recorder's clock, which are converted by the
+messages that have both times. So the offset of a clock, or a simulation that is not in real time, shifts commands and
+measurements equally.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ MOTIONS = (topics.GROUND_TRUTH.name, topics.ODOM.name)
 
 _ACTUATOR_TOPICS = (topics.ACTUATOR_REFERENCES, topics.ACTUATOR_STATES)
 
-#: A time without samples that is worth a note [s].
+#: Minimum length of a noted time without samples [s].
 LONGEST_GAP = 0.5
 
-#: Stamps that go back by more are of a clock that did [s]; by less, messages overtook each other.
+#: If stamps go back by more, the clock went back [s]; by less, messages overtook each other.
 CLOCK_BACK = 0.2
 
 #: Velocities of a pose are differences over this time [s].
@@ -64,15 +64,15 @@ _COMMANDED = ("v_x", "v_y", "yaw_rate", "steering")
 def read(path: str | Path, namespace: str | None = None, topic: str | None = None) -> Recording:
     """A run in a bag or a table: of a vehicle of this package, or of any other that ``identify`` takes.
 
-    A recording that was cut short is read as far as it goes.
+    A truncated recording is read up to its end.
 
     Args:
         path: The bag or the table.
-        namespace: The vehicle's, where there are several in a bag.
-        topic: The topic of a bag with the commands, where several may have them.
+        namespace: The vehicle's, if a bag has several.
+        topic: A bag's topic with the commands, if several could have them.
 
     Raises:
-        RecordingError: The file cannot be read, or no vehicle is in it.
+        RecordingError: The file cannot be read or contains no vehicle.
     """
     path = Path(path)
     if is_table(path):
@@ -87,10 +87,10 @@ def read(path: str | Path, namespace: str | None = None, topic: str | None = Non
 
 
 def of_signals(signals: Signals, where: str) -> Recording:
-    """A run of what was commanded and measured by one clock.
+    """A run from commands and measurements by one clock.
 
     Args:
-        signals: What a file holds.
+        signals: The signals of a file.
         where: The file, for notes.
 
     Raises:
@@ -154,7 +154,7 @@ def _inside(counts: Counts, namespace: str) -> Counts:
 
 
 def _motion_topic(path: Path, bag: Bag, counts: Counts, namespace: str | None) -> str:
-    """The topic that tells how the vehicle moved."""
+    """The topic with the vehicle's motion."""
     odometry = [name for name, (kind, _) in counts.items() if kind == topics.ODOM.type]
     for last in MOTIONS:
         chosen = [name for name in odometry if last_part(name) == last]
@@ -179,7 +179,7 @@ def _motion_topic(path: Path, bag: Bag, counts: Counts, namespace: str | None) -
 def _command_topics(
     path: Path, counts: Counts, inside: Counts, place: str, topic: str | None
 ) -> dict[str, CommandType]:
-    """The topics with the commands of the vehicle in a namespace, which may also come from outside all namespaces."""
+    """The topics with the commands of the vehicle in a namespace, which may also be outside all namespaces."""
     types = {one.topic.type: one for one in reversed(whole_types())}
     if topic is None:
         for where in (place, ""):
@@ -201,7 +201,7 @@ def _command_topics(
 
 
 def _steering_topic(counts: Counts, main: str) -> str:
-    """The topic with the steering angle; empty where none has a usual name or is the only one."""
+    """The topic with the steering angle: one with a usual name, or the only one; otherwise empty."""
     never = {main, *never_measured(counts)}
     fitting = sorted(name for name, (kind, _) in counts.items() if kind in STEERING_TYPES and name not in never)
     preferred = [name for last in PREFERRED_STEERINGS for name in fitting if last_part(name) == last]
@@ -224,7 +224,7 @@ def _keeper(messages: list[Contacts]) -> Reader:
 
 
 def _touches(contacts: Iterable[tuple[int, Contacts]], first: int, begin: int) -> tuple[Touch, ...]:
-    """What was touched, in messages that came from a time of the recorder on [ns]; times since ``begin`` [ns]."""
+    """The touches in messages from a recorder's time on [ns]; times since ``begin`` [ns]."""
     log = TouchLog()
     for arrived, message in contacts:
         if arrived >= first:
@@ -234,7 +234,7 @@ def _touches(contacts: Iterable[tuple[int, Contacts]], first: int, begin: int) -
 
 
 def _nothing_more(message: object) -> dict[Key, float]:
-    """A clock has its stamp only."""
+    """A clock message only has its stamp."""
     return {}
 
 
@@ -313,12 +313,12 @@ def _commanded(received: list[Column], clock: tuple[Times, Times], begin: int) -
 
 
 def _late(logged: Times, stamps: Times) -> float:
-    """How much later messages were recorded than stamped [s]."""
+    """Delay from messages' stamps to their recording [s]."""
     return float(np.median(logged - stamps)) * 1e-9
 
 
 def _samples(time: Array, values: Array, what: str, notes: list[str]) -> Series:
-    """Samples that are finite, in the order of time; of equal stamps all."""
+    """The finite samples in the order of time, including equal stamps."""
     finite = np.isfinite(values)
     if not finite.all():
         notes.append(f"{what}: {int((~finite).sum())} samples are NaN or infinite; they were left out")
@@ -327,9 +327,9 @@ def _samples(time: Array, values: Array, what: str, notes: list[str]) -> Series:
 
 
 def _clock(ticks: list[Column], logged: Times, stamps: Times) -> tuple[Times, Times]:
-    """Times of recording and the vehicle's at them [ns].
+    """Times of recording and the vehicle's corresponding times [ns].
 
-    From ``/clock`` if the vehicle goes by it, which comes with less delay than what the vehicle says of itself.
+    From ``/clock`` if the vehicle uses it, because it has less delay than the vehicle's own messages.
     """
     for column in ticks:
         arrived, ticked = column.times()
@@ -345,7 +345,7 @@ def _actuator_columns(columns: Mapping[str, Column], place: str) -> tuple[Column
 
 
 def _actuators(references: Column | None, states: Column | None, begin: int) -> Iterator[Actuator]:
-    """Samples that have both a reference and a state, by stamp; those after the last time that the clock went back."""
+    """Samples with both a reference and a state, by stamp, from the last time on that the clock went back."""
     if references is None or states is None:
         return
     rows = {stamp: i for i, stamp in enumerate(references.stamps)}
@@ -374,7 +374,7 @@ def _commands(time: Array, values: Array) -> Commands:
 
 
 def _held(series: Series | None, time: Array) -> Array:
-    """What held at these times; NaN before the first and where nothing was commanded."""
+    """The commands in force at these times; NaN before the first and where nothing was commanded."""
     if series is None:
         return np.full(len(time), np.nan)
     at = np.searchsorted(series.time, time, side="right") - 1
@@ -382,7 +382,7 @@ def _held(series: Series | None, time: Array) -> Array:
 
 
 def _steering(series: Mapping[str, Series], actuators: tuple[Actuator, ...]) -> tuple[Array, Array] | None:
-    """The steering angle that was measured, where no actuator tells of itself."""
+    """The measured steering angle, if no actuator reports itself."""
     angle = series.get("steering")
     if angle is None or len(angle.time) < 2 or any(one.kind == "steering" for one in actuators):
         return None
@@ -390,7 +390,7 @@ def _steering(series: Mapping[str, Series], actuators: tuple[Actuator, ...]) -> 
 
 
 def _motion(series: Mapping[str, Series], where: str) -> Motion:
-    """Everything at the times of the main measurement; what was not measured is NaN."""
+    """All quantities at the times of the main measurement; NaN if not measured."""
     known = {name: one for name, one in series.items() if len(one.time) > 1}
     known = _velocities(known) | known
     base = next((known[name] for name in ("v_x", "yaw_rate", "steering") if name in known), None)
@@ -411,7 +411,7 @@ def _at(series: Series | None, time: Array) -> Array:
 
 
 def _velocities(series: Mapping[str, Series]) -> dict[str, Series]:
-    """Velocities of base_link by its pose, from differences around each time."""
+    """Velocities of base_link by differences of its pose around each time."""
     if not all(name in series for name in POSES):
         return {}
     time = series["x"].time
@@ -434,7 +434,7 @@ def _velocities(series: Mapping[str, Series]) -> dict[str, Series]:
 
 
 def _gaps(where: str, time: Array) -> Iterator[str]:
-    """Notes of the longest time without samples, if it is long."""
+    """A note about the longest time without samples, if it is long."""
     steps = np.diff(time)
     longest = int(np.argmax(steps))
     if steps[longest] > max(LONGEST_GAP, 10.0 * float(np.median(steps))):

@@ -1,4 +1,4 @@
-"""What was commanded and what was measured, out of tables; see :mod:`vds_gz.commandlog.table` for their columns."""
+"""Commands and measurements from tables; see :mod:`vds_gz.commandlog.table` for their columns."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ _FURTHER = re.compile(r"(?P<source>.+)_(?P<quantity>v_x|v_y|yaw_rate)")
 _JOINT = re.compile(r"(?P<joint>.+)_(?P<quantity>velocity|position)")
 _NOT_MEASURED = re.compile(r"cmd|command|reference|target|desired|limit")
 
-#: Larger numbers are none that a vehicle can have, in any unit.
+#: Maximum magnitude of a number, in any unit.
 LARGEST = 1e9
 
-#: How columns with an actuator's reference and response end.
+#: Ends of the names of columns with an actuator's reference and response.
 _REFERENCE, _ACTUAL = "_reference", "_actual"
 
-#: Of so many rows, the median step in time is shorter than this, and the span longer [s]; else the unit is wrong.
+#: With so many rows, the median time step must be shorter than this, and the span longer [s]; else the unit is wrong.
 FEWEST_ROWS, LONGEST_STEP, SHORTEST_SPAN = 20, 1.0, 1e-3
 
 NEEDED = "needed are time and pairs such as v_x_command,v_x_measured or steering_command,steering_measured"
@@ -62,7 +62,7 @@ def read_csv(path: Path, columns: Mapping[str, str] | None = None) -> Signals:
 
 
 def read_run_csv(path: Path, columns: Mapping[str, str] | None = None) -> Signals:
-    """The signals in a table, of which some must be measured; one that ``vds-gz replay`` wrote has no commands.
+    """The signals in a table with measurements; a table that ``vds-gz replay`` wrote has no commands.
 
     Args:
         path: The file.
@@ -95,14 +95,14 @@ def read_run_csv(path: Path, columns: Mapping[str, str] | None = None) -> Signal
 
 
 def read_actuation_csv(path: Path, columns: Mapping[str, str] | None = None) -> Signals:
-    """Pedals, steering wheel and what was measured, out of a table.
+    """Pedals, steering wheel and measurements from a table.
 
     Args:
         path: The file.
         columns: Custom names by quantity.
 
     Raises:
-        SignalError: The file is no such table.
+        SignalError: The file is not such a table.
     """
     signals = Signals()
     names, table = _read(path, PEDALS_NEEDED, columns)
@@ -135,7 +135,7 @@ def _series(signals: Signals, table: Columns, name: str) -> Series:
 
 
 def _read_further(signals: Signals, table: Columns, taken: set[str]) -> None:
-    """Take what else was commanded and measured."""
+    """Read further commands and measurements."""
     for quantity in COMMANDED.keys() - QUANTITIES:
         _command(signals, table, quantity, name := find_column(table, quantity, COMMANDED))
         taken.add(name or "")
@@ -146,7 +146,7 @@ def _read_further(signals: Signals, table: Columns, taken: set[str]) -> None:
 
 
 def _actuators(table: Columns) -> Iterator[Actuator]:
-    """Actuators of which each row has reference and response."""
+    """Actuators with reference and response in each row."""
     for name, reference in table.items():
         actuator = name.removesuffix(_REFERENCE)
         if name != actuator and (response := table.get(actuator + _ACTUAL)) is not None:
@@ -164,7 +164,7 @@ def _poses(names: Iterable[str]) -> Iterator[tuple[str, str, str, str]]:
 
 
 def _others(names: Iterable[str], taken: Iterable[str]) -> Iterator[tuple[str, str, str, str]]:
-    """Columns whose names end as those of measurements do: name, quantity, source and joint."""
+    """Columns whose names end like measurements: name, quantity, source and joint."""
     understood = {*taken, *chain.from_iterable(chain(MEASURED.values(), POSE.values()))}
     for name in names:
         if name in understood or _NOT_MEASURED.search(name):
@@ -176,7 +176,7 @@ def _others(names: Iterable[str], taken: Iterable[str]) -> Iterator[tuple[str, s
 
 
 def _read(path: Path, needed: str, custom: Mapping[str, str] | None) -> tuple[list[str], dict[str, Array]]:
-    """Names of all columns, and those with numbers that are understood; NaN where a cell is empty."""
+    """Names of all columns, and the numbers of the known ones; NaN for an empty cell."""
     named = set(chain.from_iterable(name.split(":") for name in (custom or {}).values()))
     try:
         table = open_table(path, needed)
@@ -187,7 +187,7 @@ def _read(path: Path, needed: str, custom: Mapping[str, str] | None) -> tuple[li
         for _, time, numbers in table.rows(names):
             columns["time"].append(time)
             for name, number in zip(names, numbers, strict=True):
-                # NaN, infinite and absurd numbers become inf, which is noted; an empty cell is not.
+                # NaN, infinite and excessive numbers become inf, which is noted; an empty cell is not noted.
                 wrong = number is not None and not abs(number) <= LARGEST
                 columns[name].append(math.nan if number is None else math.inf if wrong else number)
     except TableError as error:
@@ -200,7 +200,7 @@ def _read(path: Path, needed: str, custom: Mapping[str, str] | None) -> tuple[li
 
 
 def _check_times(path: Path, time: Array) -> None:
-    """Refuse times in another unit than seconds, and times that stand still."""
+    """Refuse times in another unit than seconds, and times that do not advance."""
     if len(time) < FEWEST_ROWS:
         return
     step, span = float(np.median(np.diff(time))), float(time[-1] - time[0])
@@ -214,14 +214,14 @@ def _check_times(path: Path, time: Array) -> None:
 
 
 def _is_understood(name: str) -> bool:
-    """Whether a column has an actuator's numbers or a further measurement."""
+    """Whether a column has numbers of an actuator or a further measurement."""
     return name.endswith((_REFERENCE, _ACTUAL)) or any(_others([name], ()))
 
 
 def _find(
     path: Path, names: list[str], quantity: str, columns: Mapping[str, tuple[str, ...]], custom: str
 ) -> str | None:
-    """The column of a quantity; the custom one must be there."""
+    """The column of a quantity; a custom one must exist."""
     if custom and custom not in names:
         raise SignalError(f"{path}: there is no column '{custom}'; it has {','.join(names)}")
     return custom or find_column(names, quantity, columns)

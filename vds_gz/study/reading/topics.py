@@ -1,4 +1,4 @@
-"""Which topics of a bag tell what: the commands, the velocities, the steering angle, and what else was measured."""
+"""Roles of a bag's topics: commands, velocities, steering angle, and further measurements."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from vds_gz.interface.commands import GEAR_COMMAND, command_types, whole_types
 from vds_gz.study.reading.messages import MEASUREMENTS, STEERING_TYPES, VELOCITY_TYPES
 from vds_gz.study.signals import SignalError
 
-#: Of several topics, the first that is there: last parts of names. Of commands, as the table has them.
+#: Last parts of names; the first that exists is used. For commands in the order of the table of commands.
 PREFERRED_SPEEDS = ("twist_actual", "odom", "velocity_status", "odometry")
 PREFERRED_STEERINGS = ("actuator_states", "steering_status", "joint_states")
 
-#: Topics of types of measurements that are none, by a part of their names.
+#: Parts of names of topics that are not measurements in spite of their types.
 _NOT_MEASURED = re.compile(r"cmd|command|reference|target|desired|setpoint|goal|plan")
 
-#: Topics of types of commands that are none, by a part of their names.
+#: Parts of names of topics that are not commands in spite of their types.
 _NOT_COMMANDED = re.compile(r"actual|state|status|measured|estimate|filtered|odom|feedback|truth|gps|imu")
 
 #: Types and counts by topic, of topics with messages.
@@ -26,12 +26,12 @@ Counts = Mapping[str, tuple[str, int]]
 
 
 class AmbiguousTopicError(SignalError):
-    """Several topics may have the commands."""
+    """Several topics could have the commands."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """Topics of a bag by what they are for; empty where there is none."""
+    """Topics of a bag by role; empty if there is none."""
 
     command: str
     velocity: str
@@ -52,16 +52,16 @@ def choose_topics(
     velocity: str | None,
     steering: str | None,
 ) -> Chosen:
-    """The topics that were named, or those that look right.
+    """The topics that were named, or those recognised by name and type.
 
     Args:
         path: The bag, for messages.
         counts: Its topics.
         readers: Types of commands.
-        command, velocity, steering: Topics that were named.
+        command, velocity, steering: The named topics.
 
     Raises:
-        SignalError: There are no commands, no measurements, or a topic that was named is none of that.
+        SignalError: There are no commands or no measurements, or a named topic has another role.
     """
     commands = choose_command(path, counts, readers, command)
     used = {commands, *never_measured(counts)}
@@ -83,17 +83,17 @@ def choose_topics(
 def choose_command(
     path: Path, counts: Counts, readers: Collection[str], named: str | None = None, option: str = "--command"
 ) -> str:
-    """The topic with the commands: the one named, one with a usual name, or the only one that may have some.
+    """The topic with the commands: the named one, one with a usual name, or the only one that could have them.
 
     Args:
         path: The bag, for messages.
         counts: Its topics.
         readers: Types of commands.
-        named: The topic that was named.
-        option: How it is named.
+        named: The named topic.
+        option: The option that names it.
 
     Raises:
-        AmbiguousTopicError: Several may have them, and none was named.
+        AmbiguousTopicError: Several could have them, and none was named.
         SignalError: There is none.
     """
     preferred = (*(one.topic.name for one in whole_types()), "cmd_vel")
@@ -114,7 +114,7 @@ def choose_command(
 
 
 def never_measured(counts: Counts) -> Iterator[str]:
-    """Topics that command, or tell what should be, though their type is one of measurements."""
+    """Topics with commands or references, although their type is one of measurements."""
     ours = {one.topic.name for one in command_types()}
     for name in counts:
         last = last_part(name)
@@ -132,7 +132,7 @@ def _choose(
     preferred: tuple[str, ...],
     among: Counts | None = None,
 ) -> str:
-    """The topic that was named, or the one that looks most like it; of measurements the only one, or empty."""
+    """The named topic, or the one that fits best; for measurements also the only one; otherwise empty."""
     if named is not None:
         name = "/" + named.lstrip("/")
         if name not in counts:

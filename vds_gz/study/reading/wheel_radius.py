@@ -1,4 +1,4 @@
-"""Whether wheels report the speed that was measured: a wrong tire diameter shows as a constant ratio."""
+"""Compares the wheels' speed with the measured one: a wrong tire diameter shows as a constant ratio."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ import numpy as np
 from vds_gz.study.recording import Array
 from vds_gz.study.signals import Series, Signals
 
-#: The ratio is taken block by block [s], from samples in which the vehicle drives faster than this part of its maximum.
+#: The ratio is calculated in blocks [s], from samples with more than this part of the maximum speed.
 BLOCK, DRIVING = 2.0, 0.2
 
-#: So many blocks tell a ratio; it is reported if it is off by so much, and by so many standard errors.
+#: Minimum number of blocks. The ratio is reported if it deviates by so much, and by so many standard errors.
 FEWEST, RATIO, CERTAIN = 5, 0.01, 5.0
 
 
 def wheels_disagree(signals: Signals, wheel_radius: float) -> Iterator[str]:
-    """What to say where the speeds of wheels contradict v_x.
+    """A note if the wheels' speeds contradict v_x.
 
     The mean over all wheels is compared, as the outer wheel rolls further in a curve.
 
     Args:
         signals: What was measured.
-        wheel_radius: Of all wheels [m].
+        wheel_radius: Radius of all wheels [m].
     """
     wheels = [one.series for one in signals.further if one.quantity == "joint_velocity" and "steer" not in one.joint]
     v_x = signals.measured.get("v_x")
@@ -42,14 +42,14 @@ def wheels_disagree(signals: Signals, wheel_radius: float) -> Iterator[str]:
 
 
 def _ratio(v_x: Series, wheels: list[Series], wheel_radius: float) -> tuple[float, float] | None:
-    """Speed by the wheels for each unit of v_x, and its standard error by the scatter of blocks."""
+    """Ratio of the wheels' speed to v_x, and its standard error by the scatter of blocks."""
     begin, end = (f([one.time[k] for one in (*wheels, v_x)]) for f, k in ((max, 0), (min, -1)))
     inside = (v_x.time >= begin) & (v_x.time <= end)
     time, speed = v_x.time[inside], v_x.value[inside]
     if not len(time):
         return None
     rolled: Array = wheel_radius * np.mean([np.interp(time, one.time, one.value) for one in wheels], axis=0)
-    both = speed + rolled  # to choose by one of them would choose its noise
+    both = speed + rolled  # choosing by one of them would select its noise
     driving = np.abs(both) > DRIVING * float(np.percentile(np.abs(both), 95.0))
     block = ((time - time[0]) // BLOCK).astype(int)
     ratios = []

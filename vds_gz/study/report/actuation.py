@@ -1,4 +1,4 @@
-"""What identify found of pedals or a mechanical steering: notes, tables, pictures, and all of it in one HTML file."""
+"""Report on identified pedals or mechanical steering: notes, tables, pictures, and an HTML file with all of them."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def write_steering_report(folder: Path, log: str, notes: Sequence[str], fit: Mec
 
 
 def pedal_notes(fit: PedalFit) -> Iterator[str]:
-    """What to know of maps that were found."""
+    """Notes about identified maps."""
     if fit.moved:
         yield f"{fit.moved} cells were moved so that more pedal gives more; there the recording contradicts itself"
     wide = (fit.half > 0.3) & ~fit.filled
@@ -75,7 +75,7 @@ def pedal_notes(fit: PedalFit) -> Iterator[str]:
 
 
 def steering_notes(fit: MechanismFit) -> Iterator[str]:
-    """What to know of a steering that was found."""
+    """Notes about an identified steering."""
     unknown = [name for name, number in fit.numbers.items() if number is None]
     if unknown:
         yield f"{', '.join(unknown)}: not excited, kept as given"
@@ -122,7 +122,7 @@ def _rows(numbers: dict[str, Estimate | None], unit: str) -> Iterator[tuple[str,
 
 
 def _picture(folder: Path, time: Array, commanded: Array | None, measured: Array, modelled: Array, what: str) -> bytes:
-    """What was measured and what the model does; also written as identified.png."""
+    """Measurement and model over time; also written as identified.png."""
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(12.0, 4.2), dpi=100, layout="constrained")
         panel = figure.subplots()

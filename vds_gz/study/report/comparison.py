@@ -1,4 +1,4 @@
-"""Two runs beside each other: in a sentence, in tables, as a picture, and all of it in one HTML file."""
+"""Report on a comparison of two runs: a sentence, tables, a picture, and an HTML file with all of them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def verdict(found: Comparison) -> str:
     delays = [f"{one.name} {_milliseconds(one)}" for one in found.differences if one.delay and abs(one.delay) > 5e-4]
     delays += [f"dead time of {one.name} {change * 1e3:+.1f} ms" for one, change in _changes(found)]
     if not delays and all(one.delay is None for one in found.differences):
-        return f"No delay is given: {found.doubt or 'none lowers the difference clearly'}."
+        return f"No delay is given: {found.doubt or 'no delay reduces the difference clearly'}."
     if not delays:
         return "Neither run is later than the other by half a millisecond."
     return f"B against A: {', '.join(delays)}."
@@ -49,7 +49,7 @@ def _milliseconds(one: Difference) -> str:
 
 
 def difference_rows(found: Comparison) -> list[tuple[str, ...]]:
-    """Rows under :data:`HEAD`; behind the residual stands by which part the delay lowers it."""
+    """Rows under :data:`HEAD`; the residual is followed by its relative reduction by the delay."""
     rows: list[tuple[str, ...]] = []
     for one in found.differences:
         later = left = "-"
@@ -69,7 +69,7 @@ def difference_rows(found: Comparison) -> list[tuple[str, ...]]:
 
 
 def measured_table(found: Comparison) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """What was measured of the actuators: head and rows."""
+    """Measured parameters of the actuators: head and rows."""
     rows: list[tuple[str, ...]] = []
     for one in found.measured:
         for label, field in (("dead time", "dead_time"), ("time constant", "time_constant")):
@@ -89,11 +89,11 @@ def write_report(
     """Write report.html, report.json and overlay.png.
 
     Args:
-        folder: Where to.
-        names: Of both runs.
-        found: How they differ.
-        bounds: What was to hold.
-        notes: What else to say.
+        folder: The report's folder.
+        names: Names of both runs.
+        found: The comparison.
+        bounds: The required bounds.
+        notes: Further notes.
     """
     picture = png(_figure(found, names))
     (folder / "overlay.png").write_bytes(picture)

@@ -1,4 +1,4 @@
-"""One HTML file that needs no other: headings, tables, pictures."""
+"""A self-contained HTML file: headings, tables, pictures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What identify found of a vehicle: tables, pictures, and all of it in one HTML file."""
+"""Report on an identified vehicle: tables, pictures, and an HTML file with all of them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from vds_gz.study.signals import QUANTITIES
 
 HEAD = ("axis", "number", "value", f"interval ({INTERVAL})")
 
-#: What report.json says of each channel.
+#: Fields of each channel in report.json.
 STATISTICS = ("name", "quantity", "unit", "source", "recording", "noise", "residual", "outliers", "correlation")
 
 Rows = Iterator[tuple[str, ...]]
@@ -95,7 +95,7 @@ def _pictures(fit: VehicleFit) -> dict[str, tuple[str, list[Channel]]]:
 
 
 def _content(fit: VehicleFit) -> dict[str, object]:
-    """What is written into report.json."""
+    """The content of report.json."""
     return {
         "axes": {
             axis.quantity: {

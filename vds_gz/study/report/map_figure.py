@@ -1,4 +1,4 @@
-"""The picture of a map of actuation: one line an actuation, over the states."""
+"""The picture of an actuation map: one line for each actuation, over the states."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def draw(table: ActuationMap, title: str, path: Path) -> None:
 
     Args:
         table: The map.
-        title: What it is.
+        title: Title of the picture.
         path: The PNG file.
     """
     with mpl.rc_context(STYLE):

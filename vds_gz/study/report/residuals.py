@@ -1,4 +1,4 @@
-"""Measurements beside a model: what it leaves over time, and how far what it leaves hangs together."""
+"""Measurements and a model: residuals over time and their autocorrelation."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from vds_gz.study.identify.words import is_noiseless
 from vds_gz.study.recording import Array
 from vds_gz.study.report.style import ACTUAL, BODY, COMMANDED, INK, STYLE, literal
 
-#: Points of a curve, about, and lags of an autocorrelation.
+#: Approximate number of points of a curve, and lags of an autocorrelation.
 POINTS, LAGS = 6000, 30
 
-#: Of white noise 95 of 100 autocorrelations are within this many standard deviations.
+#: 95 % of white noise's autocorrelations are within this many standard deviations.
 WHITE = 1.96
 
 
 def channels_figure(channels: Sequence[Channel], titles: Sequence[str]) -> Figure:
-    """Of each channel what was commanded, measured and modelled, what is left, and its autocorrelation."""
+    """For each channel: command, measurement, model, residual, and its autocorrelation."""
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(12.0, 2.9 * len(channels) + 0.5), dpi=100, layout="constrained")
         heights = [part for _ in channels for part in (2.4, 1.0)]
@@ -90,7 +90,7 @@ def _draw_autocorrelation(panel: Axes, channel: Channel) -> None:
 
 
 def autocorrelation(values: Array, lags: int) -> Array:
-    """Autocorrelation of values about 0, at lags from 0 on; zeros where there is nothing."""
+    """Autocorrelation of values about 0, at lags from 0 on; zeros if all values are 0."""
     count = min(lags, len(values) - 1)
     power = float(values @ values)
     if count < 1 or power <= 0.0:

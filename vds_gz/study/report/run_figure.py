@@ -1,4 +1,4 @@
-"""The picture of a run: what was commanded, what the vehicle did, and what was measured of its actuators."""
+"""The picture of a run: commands, motion, and measured parameters of actuators."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ def draw(
 
     Args:
         recording: The run.
-        rows: What was measured of it.
+        rows: Measured parameters of its actuators.
         parameters: Those of the vehicle and its node.
-        title: What ran.
+        title: Title of the picture.
         path: The PNG file.
         scene: The world around it.
     """
@@ -77,7 +77,7 @@ def draw(
 
 
 def _begin(recording: Recording) -> float:
-    """Where the time axis begins, in the recording's time [s]."""
+    """Start of the time axis, in the recording's time [s]."""
     first = recording.commands.time[0] if len(recording.commands.time) else recording.motion.time[0]
     return max(float(recording.motion.time[0]), float(first) - LEAD)
 
@@ -88,7 +88,7 @@ Panel = Callable[[Axes], None]
 
 
 def _panels(recording: Recording, parameters: NodeParameters) -> Iterator[Panel]:
-    """What is drawn over time, from top to bottom."""
+    """The panels over time, from top to bottom."""
     motion, commands = recording.motion, recording.commands
     yield _panel("speed", "m/s", commands.time, commands.speed, motion.time, motion.v_x)
     if np.nanmax(np.abs(commands.v_y), initial=0.0) > 0.0 or np.max(np.abs(motion.v_y)) > 1e-6:
@@ -114,7 +114,7 @@ def _panel(label: str, unit: str, at_commands: Array, commanded: Array, at: Arra
 
 
 def _yaw_rate(recording: Recording, parameters: NodeParameters) -> Array:
-    """Commanded yaw rate; of speed and steering angle, by the geometry."""
+    """Commanded yaw rate; for speed and steering angle, by the geometry."""
     commands = recording.commands
     wheels = models()[parameters.model].geometry(parameters.vehicle).wheels
     steered = [wheel.x for wheel in wheels if wheel.steered]
@@ -169,7 +169,7 @@ def _draw_path(axis: Axes, recording: Recording, parameters: NodeParameters, beg
 
 
 def _moments(recording: Recording, parameters: NodeParameters, begin: float) -> Iterator[float]:
-    """When the vehicle is drawn [s]: regularly, but not where it was drawn just before."""
+    """Times at which the vehicle is drawn [s]: regular, but not where it has hardly moved."""
     motion = recording.motion
     length = float(np.ptp(next(_outline(parameters, 0.0))[:, 0]))
     drawn: tuple[float, float] | None = None
@@ -206,7 +206,7 @@ def _rectangle(x: float, y: float, length: float, width: float, angle: float) ->
 
 
 def _placed(points: Array, pose: tuple[float, float, float]) -> Array:
-    """Points of a body in the axes in which its pose is given."""
+    """Points of a body in the frame of its pose."""
     return np.column_stack(Pose(*pose).apply(points[:, 0], points[:, 1]))
 
 

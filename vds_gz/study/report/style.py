@@ -1,4 +1,4 @@
-"""How all pictures look, and the bytes of one."""
+"""The style of all pictures, and the bytes of a picture."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 COMMANDED, ACTUAL, INK, PALE, BODY = "#e07b39", "#2a6f97", "#22303c", "#d9e0e6", "#a9c6d9"
-#: What stands in the way, and where it was touched.
+#: Colours of obstacles and of touches.
 OBSTACLE, TOUCHED = "#b9c0c6", "#c1121f"
 STYLE: Any = {
     "font.size": 9.5,

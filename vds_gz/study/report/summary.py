@@ -1,4 +1,4 @@
-"""What was measured of each actuator, beside what was configured."""
+"""Measured parameters of each actuator, beside the configured ones."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One number of one actuator.
+    """A number of an actuator.
 
     Attributes:
-        actuator, quantity, unit: What it is.
-        configured: The parameter; None where the model has no such parameter group.
-        measured: What the recording shows; None if it does not.
-        reached: Of a limit, the maximum magnitude that was observed.
+        actuator, quantity, unit: Its meaning.
+        configured: The parameter; None if the model has no such parameter group.
+        measured: Its value in the recording; None if it is not identifiable.
+        reached: For a limit, the maximum observed magnitude.
     """
 
     actuator: str
@@ -47,11 +47,11 @@ class Row:
 
 
 def summarize(recording: Recording, vehicle: DataclassInstance) -> list[Row]:
-    """Measure all actuators of a recording; drives up to where something first stopped their wheels.
+    """Measure all actuators of a recording; drives up to the first obstacle that stopped their wheels.
 
     Args:
         recording: The run.
-        vehicle: Parameter group of the vehicle model that ran.
+        vehicle: Parameter group of the vehicle's model.
     """
     rows: list[Row] = []
     free = min((touch.begin for touch in recording.touches), default=math.inf)
@@ -64,7 +64,7 @@ def summarize(recording: Recording, vehicle: DataclassInstance) -> list[Row]:
 
 
 def _before(actuator: Actuator, end: float) -> Actuator:
-    """Its samples before a time [s]."""
+    """The samples before a time [s]."""
     known = actuator.time < end
     return dataclasses.replace(
         actuator, time=actuator.time[known], reference=actuator.reference[known], response=actuator.response[known]
@@ -74,7 +74,7 @@ def _before(actuator: Actuator, end: float) -> Actuator:
 def _rows(name: str, kind: str, response: ActuatorResponse, vehicle: DataclassInstance) -> Iterator[Row]:
     groups = [getattr(vehicle, item.name) for item in dataclasses.fields(vehicle)]
     wanted = SteeringParameters if kind == "steering" else DriveParameters
-    # Those of Autoware's models have no group for their actuators, but numbers of their own names.
+    # Autoware's models have no groups for their actuators, but separate parameters.
     group = next((one for one in groups if isinstance(one, wanted)), None)
 
     def configured(parameter: str) -> float | None:

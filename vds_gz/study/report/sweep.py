@@ -1,4 +1,4 @@
-"""A sweep: in sentences, in tables, as pictures, and all of it in one HTML file."""
+"""Report on a sweep: sentences, tables, pictures, and an HTML file with all of them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from vds_gz.study.report.sweep_figures import draw_distributions, draw_heat_map,
 from vds_gz.study.sweep.analysis import Analysis, Runs
 from vds_gz.study.sweep.sensitivity import TRUSTED
 
-HEAD = ("measure", "runs", "of half the runs", "of 1 in 20", "of 1 in 100", "of the worst")
+HEAD = ("measure", "runs", "median", "p95 or p5", "p99 or p1", "worst")
 
 #: Runs in the table of the worst ones.
 WORST = 5
@@ -30,14 +30,14 @@ def distribution_rows(runs: Runs, found: Analysis) -> Iterator[tuple[str, ...]]:
 
 
 def sentences(runs: Runs, found: Analysis) -> Iterator[str]:
-    """What to measure better, and where that cannot be said."""
+    """Which parameter to measure more accurately, or why that is unknown."""
     for advice in found.advice.values():
         yield advice.sentence(runs.units)
     for name, one in found.sensitivities.items():
         if not one.trusted:
             yield (
-                f"What {name} depends on is in doubt: a polynomial predicts {max(one.predicted, 0.0):.0%} of its "
-                f"variance, and {TRUSTED:.0%} would do. More runs tell more."
+                f"Sobol indices of {name} are unreliable: surrogate R2 {max(one.predicted, 0.0):.2f}, "
+                f"{TRUSTED:.2f} needed; draw more samples."
             )
 
 
@@ -53,10 +53,10 @@ def write_report(folder: Path, title: str, cases: Sequence[tuple[Runs, Analysis]
     """Write report.html, report.json and its pictures as PNG files.
 
     Args:
-        folder: Where to.
-        title: What was swept.
-        cases: The runs of each case, and what they tell.
-        notes: What else to say, as that runs failed.
+        folder: The report's folder.
+        title: Title of the report.
+        cases: The runs of each case, and their analysis.
+        notes: Further notes, such as failed runs.
     """
     page = Page(title)
     for note in notes:
@@ -71,7 +71,7 @@ def write_report(folder: Path, title: str, cases: Sequence[tuple[Runs, Analysis]
 
 
 def _add_case(page: Page, folder: Path, prefix: str, runs: Runs, found: Analysis) -> None:
-    """Add what the runs of a case tell; the names of its pictures begin with the prefix."""
+    """Add the analysis of a case; the names of its pictures begin with the prefix."""
     if runs.label:
         page.heading(runs.label)
     for one in found.expectations:

@@ -1,4 +1,4 @@
-"""Pictures of a sweep: how its measures are distributed, where they are great, and what they depend on."""
+"""Pictures of a sweep: distributions of its measures, heat maps, and Sobol indices."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from vds_gz.study.sweep.sensitivity import Sensitivity
 
 Reals = NDArray[np.float64]
 
-#: From little to much.
+#: Colours from small to large values.
 COLOURS = LinearSegmentedColormap.from_list("error", ["#eef4f8", BODY, ACTUAL, "#0d2b40"])
 
 #: Bins of a histogram.
 BINS = 60
 
-#: Runs in a cell of a heat map, about, and at most so many cells along an axis.
+#: Approximate number of runs in a cell of a heat map, and maximum number of cells along an axis.
 RUNS_A_CELL, CELLS = 10, 24
 
-#: So many values of a number at most are drawn one by one.
+#: Maximum number of values of a parameter that are drawn one by one.
 FEW = 12
 
-#: So many cells at most have their numbers written in.
+#: Maximum number of cells with written numbers.
 WRITTEN = FEW * FEW
 
-#: Heat maps beside each other, by a third number.
+#: Number of heat maps side by side, by a third parameter.
 SLICES = 3
 
 
@@ -50,7 +50,7 @@ def label(name: str, units: Mapping[str, str]) -> str:
 
 
 def draw_distributions(runs: Runs, found: Analysis) -> Figure:
-    """Of each measure how many runs have how much of it, with its quantiles and what they are to keep."""
+    """Histograms of all measures, with quantiles and their required bounds."""
     with mpl.rc_context(STYLE):
         names = list(runs.measures)
         rows = math.ceil(len(names) / 2)
@@ -80,17 +80,17 @@ def _draw_distribution(panel: Axes, values: Reals, runs: Runs, found: Analysis, 
     for k, (text, value, colour, style) in enumerate(marks):
         if math.isfinite(value):
             panel.axvline(value, color=colour, linewidth=1.4, linestyle=style)
-            # Each lower than the one before, as lines may stand close together.
+            # Each label is lower than the one before, as lines may be close together.
             note = panel.annotate(f" {text} {value:.3g}", (value, (0.97 - 0.1 * k) * top), va="top", fontsize=8.5)
             note.set_color(colour)
             note.set_path_effects([withStroke(linewidth=2.5, foreground="white")])
 
 
-# ---------------------------------------------------------------------- what it depends on
+# ---------------------------------------------------------------------- sensitivities
 
 
 def draw_sensitivities(runs: Runs, found: Mapping[str, Sensitivity]) -> Figure:
-    """Of each measure the part of its variance that each number causes, alone and with others."""
+    """For each measure the part of its variance that each parameter causes, alone and with others."""
     with mpl.rc_context(STYLE):
         names = list(runs.parameters)
         rows = math.ceil(len(found) / 2)
@@ -115,7 +115,7 @@ def _draw_sensitivity(panel: Axes, names: Sequence[str], measure: str, one: Sens
     panel.set_ylim(len(names) - 0.5, -0.5)
     panel.set_xlim(0.0, 1.0)
     panel.grid(visible=False, axis="y")
-    doubt = "" if one.trusted else f"; in doubt: {max(one.predicted, 0.0):.0%} of it is predicted"
+    doubt = "" if one.trusted else f"; unreliable: surrogate R2 {max(one.predicted, 0.0):.2f}"
     panel.set_title(f"{measure}: share of its variance{doubt}")
 
 
@@ -124,16 +124,16 @@ def _draw_sensitivity(panel: Axes, names: Sequence[str], measure: str, one: Sens
 
 @dataclass(frozen=True, slots=True)
 class _Slice:
-    """Some of the runs, and in words which."""
+    """Some of the runs, and their description."""
 
     runs: NDArray[np.bool_]
     words: str
 
 
 def draw_heat_map(runs: Runs, measure: str, found: Sensitivity) -> Figure | None:
-    """A measure's bad quantile over the two or three numbers that it depends on most; None where only one was varied.
+    """A measure's bad quantile over its two or three most influential parameters; None if only one was varied.
 
-    What was identified is drawn in as a box, the nominal vehicle as a point.
+    Identified intervals are drawn as a box, the nominal vehicle as a point.
     """
     ranked = [name for name in found.ranked() if np.ptp(runs.parameters[name]) > 0.0][:3]
     if len(ranked) < 2:
@@ -162,7 +162,7 @@ def draw_heat_map(runs: Runs, measure: str, found: Sensitivity) -> Figure | None
             panel.set_title(one.words)
             panel.set_xlabel(label(x, runs.units))
         panels[0].set_ylabel(label(y, runs.units))
-        # Where each cell holds one run there is no quantile of several.
+        # A cell with one run has no quantile of several.
         several = np.isfinite(values).sum() > sum(np.isfinite(cell).sum() for cell in cells)
         words = f"{bad_quantile(measure)} of " if several else ""
         figure.colorbar(mesh, ax=list(panels), label=words + label(measure, runs.units), pad=0.015)
@@ -173,7 +173,7 @@ def draw_heat_map(runs: Runs, measure: str, found: Sensitivity) -> Figure | None
 
 
 def _slices(runs: Runs, third: Sequence[str], known: NDArray[np.bool_]) -> Iterator[_Slice]:
-    """The runs by the third number, a part of its values each."""
+    """The runs in groups by the value of the third parameter."""
     if not third:
         yield _Slice(known, "")
         return
@@ -191,7 +191,7 @@ def _slices(runs: Runs, third: Sequence[str], known: NDArray[np.bool_]) -> Itera
 
 
 def _edges(column: Reals, count: int) -> Reals:
-    """Edges of cells along an axis: about the values of a grid, or between even parts."""
+    """Edges of cells along an axis: around the values of a grid, or evenly spaced."""
     distinct = np.unique(column)
     if len(distinct) <= FEW:
         middles = 0.5 * (distinct[1:] + distinct[:-1])
@@ -230,7 +230,7 @@ def _write_cells(panel: Axes, edges: Sequence[Reals], cells: Reals, mesh: QuadMe
 
 
 def _draw_box(panel: Axes, runs: Runs, x: str, y: str) -> None:
-    """What was identified, and the nominal vehicle; intervals that are not known reach over all of an axis."""
+    """Draw the identified intervals and the nominal vehicle; unknown intervals cover all of an axis."""
     limits = panel.get_xlim(), panel.get_ylim()
     if x in runs.identified or y in runs.identified:
         ends = [

@@ -1,4 +1,4 @@
-"""The picture of a world from above: what it covers, what a lidar at one height meets, and the names of its models."""
+"""The picture of a world from above: its outlines, a lidar's hits at one height, and the names of its models."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from vds_gz.world.packing import Thing
 from vds_gz.world.scene import Scene
 from vds_gz.world.shapes import Array
 
-#: What is no higher than this is ground, and has no name in the picture [m].
+#: Things up to this height are ground, without a name in the picture [m].
 FLAT = 0.05
 
-#: What begins higher than this bumps into no vehicle [m].
+#: Things above this height cannot touch a vehicle [m].
 ABOVE = 2.5
 
-#: So much of the world is shown around a path, in parts of its extent.
+#: Margin of the world that is shown around a path, in parts of its extent.
 AROUND = 0.3
 
-#: So many rays look for what a lidar would meet, from each of so many places.
+#: Numbers of rays for a lidar's hits, and of places from which they are cast.
 RAYS, PLACES = 720, 12
 
 
@@ -37,7 +37,7 @@ def draw(scene: Scene, path: Path, height: float) -> None:
     Args:
         scene: The world.
         path: The PNG file.
-        height: Where a lidar would stand [m].
+        height: Height of the lidar [m].
     """
     things = sorted(scene.visuals.things, key=lambda thing: heights(thing)[1])
     covered = {thing: outlines(thing) for thing in things}
@@ -60,7 +60,7 @@ def draw(scene: Scene, path: Path, height: float) -> None:
 
 
 def draw_obstacles(axes: Axes, scene: Scene, path: Array) -> None:
-    """Draw what can be bumped into beneath a path (n, 2) [m], as far as it is near the path."""
+    """Draw the collision shapes near a path (n, 2) [m], beneath it."""
     for thing in scene.collisions.things:
         lowest, highest = heights(thing)
         if lowest < ABOVE and highest > FLAT:
@@ -72,7 +72,7 @@ def draw_obstacles(axes: Axes, scene: Scene, path: Array) -> None:
 
 
 def _extent(covered: Mapping[Thing, list[Array]]) -> tuple[Array, Array]:
-    """The corners of what is to be seen: of all that stands, with a margin; of the ground where nothing does."""
+    """Corners of the visible part: all standing things with a margin, or the ground if there are none."""
     standing = [polygon for thing, polygons in covered.items() if heights(thing)[1] > FLAT for polygon in polygons]
     polygons = standing or [polygon for polygons in covered.values() for polygon in polygons]
     points = np.concatenate(polygons) if polygons else np.zeros((1, 2))
@@ -82,7 +82,7 @@ def _extent(covered: Mapping[Thing, list[Array]]) -> tuple[Array, Array]:
 
 
 def _met(scene: Scene, low: Array, high: Array, height: float) -> Array:
-    """Points that level rays from many places meet, of shape (n, 2)."""
+    """Hits of level rays from many places, of shape (n, 2)."""
     angles = np.linspace(0.0, 2.0 * np.pi, RAYS, endpoint=False)
     around = np.column_stack([np.cos(angles), np.sin(angles), np.zeros(RAYS)])
     columns = np.linspace(low[0], high[0], PLACES)
@@ -94,7 +94,7 @@ def _met(scene: Scene, low: Array, high: Array, height: float) -> Array:
 
 
 def _name(axes: Axes, covered: Mapping[Thing, list[Array]]) -> None:
-    """Write the name of each model that stands into the middle of one of its things."""
+    """Write the name of each standing model into the middle of one of its things."""
     for model, polygons in _standing(covered.items()).items():
         x, y = max(polygons, key=lambda polygon: float(np.ptp(polygon, axis=0).prod())).mean(axis=0)
         box = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.75}

@@ -1,4 +1,4 @@
-"""The newest of everything that a vehicle sends, for eyes: decoded when it is looked at and not before."""
+"""The newest messages of a vehicle, for display: decoded only when they are shown."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from vds_gz.vehicle.catalogue import actuator_kind
 #: Rates and the real-time factor are means over this time [s].
 WINDOW = 1.0
 
-#: A point of the path is kept every so many metres, and so many of them.
+#: Distance of the path's points [m], and their maximum number.
 PATH_STEP, PATH_LENGTH = 0.03, 4000
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """One quantity: reference and actual value; None where there is no such thing."""
+    """Reference and actual value of a quantity; None if there is none."""
 
     label: str
     unit: str
@@ -33,19 +33,19 @@ class Pair:
 
 
 class Telemetry:
-    """Takes raw messages and tells what they say now.
+    """Takes raw messages and gives their newest content.
 
     Attributes:
         pose: The vehicle's.
-        path: Where it has been [m].
+        path: Its path [m].
         rates: Messages per second by topic.
         real_time_factor: The vehicle's seconds per second; NaN while unknown.
-        refused: Messages that the vehicle refused, in all.
-        verdict: What its diagnostics say.
+        refused: Total number of messages that the vehicle refused.
+        verdict: The text of its diagnostics.
     """
 
     def __init__(self) -> None:
-        """Nothing is known yet."""
+        """Start without messages."""
         self.pose = Pose(0.0, 0.0, 0.0)
         self.path: deque[tuple[float, float]] = deque(maxlen=PATH_LENGTH)
         self.rates: dict[str, float] = {}
@@ -65,7 +65,7 @@ class Telemetry:
         self._stamp = 0
 
     def take(self, topic: str, data: bytes, arrival: int) -> None:
-        """A message came; cheap enough for every one of them. Topics that are not a vehicle's own do not matter."""
+        """Take a message; cheap enough for all messages. Topics that are not a vehicle's are ignored."""
         if topic not in self._shown:
             return
         self._raw[topic] = data
@@ -74,7 +74,7 @@ class Telemetry:
             self._command = topic
 
     def update(self) -> None:
-        """Look at what came since the last time."""
+        """Decode the messages since the last call."""
         for topic, data in self._raw.items():
             self._messages[topic] = self._types.codec(self._shown[topic]).decode(bytearray(data))
         fresh, self._raw = set(self._raw), {}
@@ -103,7 +103,7 @@ class Telemetry:
         return found + self._actuators()
 
     def _reference(self) -> list[float | None]:
-        """What was commanded last, in the order of its quantities; None for what it leaves open."""
+        """The last command, in the order of its quantities; None for what it leaves open."""
         message = self._messages.get(self._command)
         reference = Reference() if message is None else self._commands[self._command].decode(message).reference()
         return [None if math.isnan(value) else value for value in reference]

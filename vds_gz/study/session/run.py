@@ -1,4 +1,4 @@
-"""One run: a vehicle and a driver in processes of their own, recorded and watched over the graph."""
+"""One run: a vehicle and a driver in separate processes, recorded and watched over the graph."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from vds_gz.study.session.terminal_view import View, open_view
 
 NODE_NAME = "run"
 
-#: After the driver's end, the vehicle may take so long to come to rest [s]; below this it rests [m/s, rad/s, rad].
+#: Time for the vehicle to come to rest after the driver's end [s], and thresholds of rest [m/s, rad/s, rad].
 SETTLE, REST = 3.0, 1e-3
 
-#: A process that is signalled to end has so long [s].
+#: Time for a process to end after a signal [s].
 LONGEST_GOODBYE = 5.0
 
-#: Longest sleep, so that the view and the file are kept up to date [s].
+#: Longest sleep, so that the view and the file stay up to date [s].
 LONGEST_SLEEP = 0.05
 
-#: Lines of what a failed process said last.
+#: Number of a failed process's last lines in an error.
 LAST_LINES = 12
 
 
@@ -43,7 +43,7 @@ class RunError(FailureError):
 
 
 def write_parameters(overrides: Iterable[Override], folder: Path) -> Path:
-    """Write a vehicle's parameters into a parameter file that suits it in whatever namespace."""
+    """Write a vehicle's parameters into a parameter file for any namespace."""
     path = folder / "parameters.yaml"
     values = {override.name: override.value for override in overrides}
     path.write_text(yaml.safe_dump({"/**": {"ros__parameters": values}}, sort_keys=False), encoding="utf-8")
@@ -51,7 +51,7 @@ def write_parameters(overrides: Iterable[Override], folder: Path) -> Path:
 
 
 class Process:
-    """A Python module that runs in its own process; what it says goes into a file."""
+    """A Python module in its own process, with its output in a file."""
 
     def __init__(
         self, what: str, command: Sequence[str], output: Path, environment: Mapping[str, str] | None = None
@@ -62,7 +62,7 @@ class Process:
             what: Its name for messages.
             command: The module and its arguments.
             output: The file.
-            environment: Its environment variables; ours where none are given.
+            environment: Its environment variables; by default this process's.
         """
         self._what = what
         self._output = output
@@ -73,24 +73,24 @@ class Process:
                 stdin=subprocess.DEVNULL,
                 stdout=file,
                 stderr=subprocess.STDOUT,
-                start_new_session=True,  # Ctrl-C is for us; the others end when it is time
+                start_new_session=True,  # Ctrl-C is for this process; the others end when it is time
             )
 
     def ended(self) -> bool:
-        """It has ended, and well.
+        """Whether it has ended without an error.
 
         Raises:
-            RunError: It has ended with an error; the message has what it said last.
+            RunError: It has ended with an error; the message has its last lines.
         """
         code = self._process.poll()
         if code:
             said = self._output.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-LAST_LINES:]
-            head = f"the {self._what} ended with exit code {code}; the last that it said:"
+            head = f"the {self._what} ended with exit code {code}; its last lines:"
             raise RunError("\n  ".join([head, *said]))
         return code is not None
 
     def stop(self) -> None:
-        """Tell it to end, and see that it does."""
+        """Signal it to end, and make sure that it does."""
         if self._process.poll() is None:
             self._process.send_signal(signal.SIGINT)
             try:
@@ -101,7 +101,7 @@ class Process:
 
 
 class Session:
-    """A run from its begin to its end. Used with ``with``, which stops everything whatever happens."""
+    """A run. Used with ``with``, which always stops all processes."""
 
     def __init__(
         self,
@@ -119,15 +119,15 @@ class Session:
         """Start the vehicle, join the graph and open the recording.
 
         Args:
-            title: Of the live view and in the recording.
+            title: Title in the live view and the recording.
             node: Arguments of the vehicle's node.
-            graph: What the command line says of our own place on the graph.
-            folder: Where the recording goes, and what the processes say.
+            graph: The command line with the arguments for ROS.
+            folder: The folder of the recording and the processes' output.
             show: There is a live view.
-            sensors: Topics of sensors to record, too.
+            sensors: Topics of sensors that are recorded too.
             program: The module that runs the vehicle.
-            environment: Its environment variables; ours where none are given.
-            stop: What ends the run early.
+            environment: Its environment variables; by default this process's.
+            stop: Ends the run early.
         """
         self._stop = stop or StopRequest()
         self._folder = folder
@@ -161,9 +161,9 @@ class Session:
         self._stack.close()
 
     def drive(self, driver: Sequence[str], turned: Callable[[], object] = lambda: None) -> None:
-        """Let a driver with these arguments drive, until it has ended and the vehicle rests.
+        """Run a driver with these arguments until it has ended and the vehicle is at rest.
 
-        ``turned`` is called every now and then.
+        ``turned`` is called regularly.
 
         Raises:
             RunError: Vehicle or driver failed.
@@ -178,7 +178,7 @@ class Session:
             self._spin_once()
 
     def watch(self) -> None:
-        """Go on until a stop is requested.
+        """Continue until a stop is requested.
 
         Raises:
             RunError: The vehicle failed.
@@ -187,16 +187,16 @@ class Session:
             self._spin_once()
 
     def _spin_once(self) -> None:
-        """Take what has come, and keep file and view up to date."""
+        """Process messages, and keep file and view up to date."""
         self._graph.wait(LONGEST_SLEEP)
         self._recorder.tick()
         if self._view is not None:
             self._view.refresh()
         if self._node.ended():
-            raise RunError("the vehicle ended before its time, without an error")
+            raise RunError("the vehicle ended early, without an error")
 
     def _at_rest(self) -> bool:
-        """Nothing moves, and every actuator is at its reference."""
+        """Whether nothing moves and every actuator is at its reference."""
         self._telemetry.update()
         pairs = self._telemetry.pairs()
         return all(abs((pair.actual or 0.0) - (pair.reference or 0.0)) < REST for pair in pairs)

@@ -1,4 +1,4 @@
-"""The live view on a terminal: references against what the vehicle does."""
+"""The live view on a terminal: references and actual values."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from vds_gz.study.session.newest import Pair, Telemetry
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-#: Between two pictures on a terminal, and between two lines elsewhere [s].
+#: Period of pictures on a terminal, and of lines elsewhere [s].
 PICTURE_PERIOD, LINE_PERIOD = 0.1, 1.0
 
 #: Width of a bar, and size of the map, in characters.
 BAR, MAP_COLUMNS, MAP_ROWS = 41, 44, 14
 
-#: The map shows at least this [m].
+#: Minimum width of the map [m].
 LEAST_MAP = 4.0
 
 _BRAILLE = 0x2800
@@ -30,17 +30,17 @@ _ARROWS = "→↗↑↖←↙↓↘"
 
 
 class View(Protocol):
-    """Something that shows the telemetry."""
+    """A view of the telemetry."""
 
     def refresh(self) -> None:
-        """Show how it is now, if it is time; to be called often."""
+        """Show the present state, if it is time; must be called often."""
 
     def close(self) -> None:
-        """Leave the terminal as it was."""
+        """Restore the terminal."""
 
 
 def open_view(telemetry: Telemetry, title: str) -> View:
-    """A picture on a terminal, lines elsewhere or where rich is not installed."""
+    """A picture on a terminal; lines elsewhere, or if rich is not installed."""
     if sys.stdout.isatty():
         try:
             return PictureView(telemetry, title)
@@ -50,7 +50,7 @@ def open_view(telemetry: Telemetry, title: str) -> View:
 
 
 class LineView:
-    """A line once a second."""
+    """Prints a line once a second."""
 
     def __init__(self, telemetry: Telemetry) -> None:
         """Show this."""
@@ -58,7 +58,7 @@ class LineView:
         self._next = time.monotonic() + LINE_PERIOD
 
     def refresh(self) -> None:
-        """A line, if it is time."""
+        """Print a line, if it is time."""
         if time.monotonic() < self._next:
             return
         self._next = time.monotonic() + LINE_PERIOD
@@ -79,7 +79,7 @@ class LineView:
 
 
 class PictureView:
-    """A picture ten times a second."""
+    """Draws a picture ten times a second."""
 
     def __init__(self, telemetry: Telemetry, title: str) -> None:
         """Show this under a title."""
@@ -93,7 +93,7 @@ class PictureView:
         self._live.start()
 
     def refresh(self) -> None:
-        """A picture, if it is time."""
+        """Draw a picture, if it is time."""
         if time.monotonic() < self._next:
             return
         self._next = time.monotonic() + PICTURE_PERIOD
@@ -101,11 +101,11 @@ class PictureView:
         self._live.update(self.picture(), refresh=True)
 
     def close(self) -> None:
-        """Leave the last picture."""
+        """Keep the last picture on the terminal."""
         self._live.stop()
 
     def picture(self) -> RenderableType:
-        """How it is now."""
+        """The picture of the present state."""
         from rich.columns import Columns
         from rich.console import Group
         from rich.panel import Panel
@@ -136,7 +136,7 @@ class PictureView:
         return table
 
     def _scale(self, pair: Pair) -> float:
-        """The maximum there was."""
+        """The maximum so far."""
         maximum = max(self._maximum.get(pair.label, 0.1), abs(pair.reference or 0.0), abs(pair.actual or 0.0))
         self._maximum[pair.label] = maximum
         return maximum
@@ -155,7 +155,7 @@ class PictureView:
 
 
 def bar(value: float | None, scale: float) -> str:
-    """A bar from the middle to the right for positive values, to the left for negative ones."""
+    """A bar from the middle to the right for positive values, and to the left for negative ones."""
     middle = BAR // 2
     length = 0 if value is None else min(middle, round(abs(value) / scale * middle))
     left = value is not None and value < 0.0
@@ -163,7 +163,7 @@ def bar(value: float | None, scale: float) -> str:
 
 
 def chart(path: Sequence[tuple[float, float]], pose: Pose) -> tuple[list[str], float]:
-    """The path as lines of braille with an arrow where the vehicle is, x to the right, and the width shown [m]."""
+    """The path as lines of braille, with an arrow for the vehicle and x to the right; and the width shown [m]."""
     points = [*path, (pose.x, pose.y)]
     x_middle, y_middle = ((min(values) + max(values)) / 2.0 for values in zip(*points, strict=True))
     x_span, y_span = (max(values) - min(values) for values in zip(*points, strict=True))
