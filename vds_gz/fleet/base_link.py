@@ -1,4 +1,4 @@
-"""Where base_link is and how it moves, for many vehicles."""
+"""Pose and velocity of base_link, for many vehicles."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class BaseLinks(NamedTuple):
 
 
 def base_links(states: Columns, offsets: Reals) -> BaseLinks:
-    """The motion of every base_link, as :func:`~vds_gz.vehicle.vehicle.motion_of` has it for one, to the bit.
+    """The motion of every base_link, equal to the bit to :func:`~vds_gz.vehicle.vehicle.motion_of`.
 
     Args:
-        states: Of a fleet.
+        states: The states of a fleet.
         offsets: From each vehicle's reference point to its base_link, along +x [m].
     """
     moved = BaseLinks(*(getattr(states, name).copy() for name in BaseLinks._fields))

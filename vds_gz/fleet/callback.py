@@ -1,4 +1,4 @@
-"""A controller of one's own, called with the observations of all vehicles."""
+"""A custom controller, called with the observations of all vehicles."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from vds_gz.fleet.controllers.registry import Callback
 from vds_gz.fleet.layout import Flags, Reals
 from vds_gz.vehicle.command import ACKERMANN, MAXIMUM, CommandKind
 
-#: What the two columns of commands are, and their units.
+#: Names and units of the two columns of commands.
 _COLUMNS = {True: (("steering angle", "rad"), ("speed", "m/s")), False: (("v_x", "m/s"), ("yaw rate", "rad/s"))}
 
 
 class ControllerError(FailureError):
-    """A controller of one's own failed. The message names it, the vehicle and the time.
+    """A custom controller failed. The message names it, the vehicle and the time.
 
     Attributes:
-        vehicle: Which one's command is wrong; None if it was not one vehicle's.
-        time: Of the run [s].
+        vehicle: The vehicle with the wrong command; None if it concerns all.
+        time: Time in the run [s].
     """
 
     def __init__(self, message: str, time: float, vehicle: int | None = None) -> None:
@@ -27,23 +27,23 @@ class ControllerError(FailureError):
 
 
 class CallbackController:
-    """The function, and the check of what it returns."""
+    """A function, and the check of its results."""
 
     def __init__(self, name: str, function: Callback, kind: CommandKind) -> None:
-        """Of vehicles that take commands of a kind."""
+        """Take a function for vehicles that take commands of a kind."""
         self.name, self._function = name, function
         self._columns = _COLUMNS[kind == ACKERMANN]
 
     def commands(self, observations: Reals, running: Flags, time: float) -> Reals:
-        """What the function commands, of shape (vehicles, 2).
+        """The function's commands, of shape (vehicles, 2).
 
         Args:
             observations: Of shape (vehicles, numbers); the function gets a copy.
-            running: Vehicles whose run has not ended; what others are commanded does not matter.
-            time: Of the run [s].
+            running: Vehicles whose run has not ended; commands of others are ignored.
+            time: Time in the run [s].
 
         Raises:
-            ControllerError: The function raises, or returns something else, or numbers beyond all bounds or NaN.
+            ControllerError: The function raises, or returns something else, excessive numbers, or NaN.
         """
         where = f"controller '{self.name}', {len(observations)} vehicles at {time:.6g} s"
         try:

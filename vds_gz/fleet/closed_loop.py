@@ -1,4 +1,4 @@
-"""Many vehicles under control along a path."""
+"""Many vehicles with controllers on a path."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ from vds_gz.vehicle.trigonometry import sine_cosine
 
 
 class ClosedLoop:
-    """Vehicles that follow a path with a controller each; all start at the path's start, at rest.
+    """Vehicles that follow a path, each with its controller; all start at rest at the path's start.
 
     In every period the controller reads the vehicle's state, and its command holds until the next one. The measures
-    take a sample at the same instant, and end with the run: when the vehicle has reached the end, or left the bound.
-    From then on it is braked, with its last steering angle. What the controllers know of the vehicles, wheelbase
-    and maximum speed, is as it was when this was made: where a fleet gets vehicles of other parameters, make a new one.
+    take a sample at the same instant. A run ends when the vehicle has reached the end or left the bound; then it brakes
+    with its last steering angle. Controllers take wheelbase and maximum speed when this object is made: make a new one
+    after the fleet's parameters have changed.
 
     Attributes:
         fleet: The vehicles.
         path: The path.
-        period: From one command to the next [s].
+        period: Time between commands [s].
         tracking: Fields as in :class:`~vds_gz.fleet.tracking.Tracking`, each an array with one entry a vehicle: errors
             at the beginning of the last period, sums and peaks.
     """
@@ -64,7 +64,7 @@ class ClosedLoop:
         Args:
             fleet: The vehicles.
             path: The path.
-            controller: ``pure_pursuit``, ``stanley`` or ``lqr``, ``module:function`` of one's own, a
+            controller: ``pure_pursuit``, ``stanley`` or ``lqr``, a custom ``module:function``, a
                 :class:`~vds_gz.fleet.controllers.controller.Controller`, or a function. A function gets observations of
                 shape (vehicles, numbers), see :attr:`observation_names`, and returns commands of shape (vehicles, 2):
                 steering angle [rad] and speed [m/s] of models that take Ackermann commands, ``v_x`` [m/s] and yaw rate
@@ -72,12 +72,12 @@ class ClosedLoop:
             parameters: Of the controller, one group for all or one a vehicle; None for the defaults.
             rate: Commands per second [Hz], of which the fleet's step rate is a multiple.
             bound: A vehicle whose lateral error exceeds it has left the path [m].
-            laps: After so many rounds of a closed path the run is finished.
+            laps: Number of laps of a closed path until the run is finished.
             preview: Distances ahead at which a function observes the path [m].
-            actions: So many commands of its own, the last ones, a function observes.
+            actions: Number of its last commands that a function observes.
 
         Raises:
-            ArgumentError: These do not go together.
+            ArgumentError: The arguments contradict each other.
         """
         Kind("a vds_gz.Fleet", (Fleet,)).check("fleet", fleet)
         Kind("a vds_gz.Path, as read_path() returns it", (Path,)).check("path", path)
@@ -111,12 +111,12 @@ class ClosedLoop:
         self.place()
 
     def __len__(self) -> int:
-        """How many vehicles there are."""
+        """Number of vehicles."""
         return len(self.fleet)
 
     @property
     def time(self) -> float:
-        """Since the vehicles were placed [s]."""
+        """Time since the vehicles were placed [s]."""
         return self._periods * self.period
 
     @property
@@ -141,7 +141,7 @@ class ClosedLoop:
             heading_error: From the path's heading [rad].
 
         Raises:
-            ArgumentError: These are not as many numbers, or not finite.
+            ArgumentError: The numbers are not finite, or not as many as vehicles.
         """
         offsets = [self._each("distance", distance), self._each("lateral", lateral)]
         offsets.append(self._each("heading_error", heading_error))
@@ -162,11 +162,11 @@ class ClosedLoop:
         self._begin(positions)
 
     def advance(self, periods: int) -> None:
-        """Do so many periods.
+        """Advance by so many periods.
 
         Raises:
-            ArgumentError: This is no number of periods.
-            ControllerError: The controller is a function, and fails.
+            ArgumentError: The number of periods is not valid.
+            ControllerError: The controller is a function and failed.
         """
         periods = whole("periods", periods)
         if self._callback is None:
@@ -182,11 +182,11 @@ class ClosedLoop:
             self._periods += 1
 
     def observe(self) -> Reals:
-        """What a function observes, of shape (vehicles, numbers): errors at the last period's beginning."""
+        """The observations for a function, of shape (vehicles, numbers), at the start of the last period."""
         return self._observations.observe(self.tracking)
 
     def measures(self) -> dict[str, Reals]:
-        """How well each vehicle has followed, one number a vehicle.
+        """The measures of all vehicles, one number for each.
 
         ``path.rms`` and ``path.peak`` of the lateral error [m], ``heading.rms`` and ``heading.peak`` [rad],
         ``speed.rms`` and ``speed.peak`` of the difference from the reference speed [m/s], ``distance`` along the path
@@ -194,7 +194,7 @@ class ClosedLoop:
         """
         f = self.tracking
         samples = np.maximum(f.samples, 1)
-        ended = np.rint(f.ended * self._rate) / self._rate  # 4.6, where so many periods are 4.6000000000000005
+        ended = np.rint(f.ended * self._rate) / self._rate  # rounded: 4.6 instead of 4.6000000000000005
         return {
             "path.rms": np.sqrt(f.lateral_square / samples),
             "path.peak": f.lateral_peak.copy(),
@@ -208,11 +208,11 @@ class ClosedLoop:
         }
 
     def statuses(self) -> list[str]:
-        """What each run is: running, finished, left (the bound), diverged (no finite numbers)."""
+        """Status of each run: running, finished, left (the bound), diverged (NaN or infinite state)."""
         return [STATUSES[status] for status in self.tracking.status.tolist()]
 
     def _begin(self, positions: Reals) -> None:
-        """Forget all measures; the vehicles are at these positions of the path."""
+        """Reset all measures, with the vehicles at these positions along the path."""
         self._periods = 0
         u = self.fleet.commands
         u.v_x = u.v_y = u.yaw_rate = u.steering_angle = 0.0
@@ -223,7 +223,7 @@ class ClosedLoop:
         self.tracking.goal = positions + self._laps * segments if self.path.closed else float(segments)
 
     def _each(self, name: str, given: ArrayLike) -> list[float]:
-        """One number a vehicle."""
+        """One number for each vehicle."""
         try:
             numbers = np.asarray(given, np.float64)
         except (TypeError, ValueError):
@@ -234,7 +234,7 @@ class ClosedLoop:
         return list(np.broadcast_to(numbers, len(self)).tolist())
 
     def _obey(self, commands: Reals, running: Flags) -> None:
-        """Give the vehicles what a function commanded; those whose run has ended brake and steer as before."""
+        """Apply a function's commands; vehicles whose run has ended brake with their last steering angle."""
         u = self.fleet.commands
         for name, values in zip(COMMAND_FIELDS[self._kind], commands.T, strict=True):
             setattr(u, name, np.where(running, values, u.steering_angle if name == "steering_angle" else 0.0))
@@ -264,14 +264,14 @@ def locate_all(points: Reals, closed: bool, x: Reals, y: Reals, positions: Reals
 
 
 def steps_of_period(step_rate: float, rate: float) -> int:
-    """How many steps a controller's period has.
+    """Number of steps in a controller's period.
 
     Args:
         step_rate: Steps per second [Hz].
         rate: Commands per second [Hz].
 
     Raises:
-        ArgumentError: Commands do not fall on steps.
+        ArgumentError: The period is not a whole number of steps.
     """
     if not rate > 0.0:
         raise ArgumentError(f"rate is {rate:g}; it must be greater than 0 [Hz]")

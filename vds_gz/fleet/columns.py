@@ -1,4 +1,4 @@
-"""The numbers of many objects of one class, by field."""
+"""The fields of many objects of one class, as arrays."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from numpy.typing import NDArray
 
 from vds_gz.errors import ArgumentError
 
-#: Some of the vehicles: a number, a slice, a mask or indices.
+#: A selection of vehicles: an index, a slice, a mask or indices.
 Some: TypeAlias = "int | slice | NDArray[np.bool_] | NDArray[np.intp]"
 
 Numbers: TypeAlias = "NDArray[np.float64] | NDArray[np.int64] | NDArray[np.bool_]"
 
 
 def no_such_number(model: str, name: str, names: Iterable[str]) -> str:
-    """The message that a state has no real number of a name."""
+    """The message that a state has no real number with a name."""
     return f"the state of vehicle model '{model}' has no real number '{name}'; it has {', '.join(names)}"
 
 
 class Columns:
     """The fields of many objects of one class: each an array with one entry a vehicle, a nested object ``Columns``.
 
-    What is read is a view, so it can be changed in place. ``columns.v_x = 1.0`` sets all; ``columns[3] = twist(...)``
-    sets all fields of some vehicles to those of one object.
+    The arrays are views and can be changed in place. ``columns.v_x = 1.0`` sets all; ``columns[3] = twist(...)`` sets
+    all fields of some vehicles to those of one object.
     """
 
     def __init__(self, fields: Mapping[str, Numbers | Columns]) -> None:
-        """Of fields by their names."""
+        """Take fields by their names."""
         object.__setattr__(self, "_fields", dict(fields))
 
     def __getattr__(self, name: str) -> Any:
@@ -44,7 +44,7 @@ class Columns:
         """Set one field of all vehicles."""
         column = self.__getattr__(name)
         if isinstance(column, Columns):
-            raise ArgumentError(f"'{name}' has fields of its own ({', '.join(dir(column))}); set one of these")
+            raise ArgumentError(f"'{name}' has fields itself ({', '.join(dir(column))}); set one of these")
         column[...] = values
 
     def __setitem__(self, some: Some, sample: object) -> None:
@@ -57,7 +57,7 @@ class Columns:
         return len(next(iter(self._fields.values())))
 
     def __reduce__(self) -> str:
-        """A copy would be the fleet's numbers no more.
+        """Refuse to copy: a copy would not change the fleet.
 
         Raises:
             ArgumentError: Always.
@@ -77,7 +77,7 @@ class Columns:
                 setattr(sample, name, bool(value) if isinstance(getattr(sample, name), bool) else value)
 
     def each(self) -> Iterator[Numbers]:
-        """Every array, those of nested objects too."""
+        """All arrays, including those of nested objects."""
         for column in self._fields.values():
             if isinstance(column, Columns):
                 yield from column.each()

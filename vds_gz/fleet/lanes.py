@@ -22,7 +22,7 @@ from vds_gz.vehicle.actuators import DriveState, SteeringState, resized_line
 from vds_gz.vehicle.command import Command
 from vds_gz.vehicle.model import C, P, S, VehicleModel
 
-#: What of a command limits a rate; infinite where nothing does.
+#: Fields of a command that limit a rate; infinite without a limit.
 _LIMITS = ("acceleration", "steering_rate")
 
 #: What a copy recreates.
@@ -37,12 +37,12 @@ _LINE_FIELDS = [field.name for field in dataclasses.fields(LineRows)]
 class Lanes(Generic[P, C, S]):
     """The vehicles of a fleet whose model runs in lanes.
 
-    What fills the last block are vehicles at rest, with the coefficients of the last one.
+    The last block is filled up with vehicles at rest, with the coefficients of the last vehicle.
 
     Attributes:
-        model, parameters: As they were given.
-        states, commands: Of all vehicles.
-        plan: The rows of a block.
+        model, parameters: Those of the vehicles.
+        states, commands: Those of all vehicles.
+        plan: The layout of a block.
     """
 
     def __init__(
@@ -54,13 +54,13 @@ class Lanes(Generic[P, C, S]):
         constant_flags: bool = True,
         width: int = WIDTH,
     ) -> None:
-        """At rest at the origin.
+        """Make vehicles at rest at the origin.
 
         Args:
-            model, parameters, dt: Of the vehicles.
+            model, parameters, dt: Those of the vehicles.
             constant_flags: Flags that all vehicles share are constants of the program: it is a quarter faster, and each
                 choice of flags compiles its own program.
-            width: Vehicles of a block.
+            width: Number of vehicles in a block.
 
         Raises:
             ArgumentError: The model has too many phases.
@@ -119,7 +119,7 @@ class Lanes(Generic[P, C, S]):
         self._view()
 
     def _view(self) -> None:
-        """Make what a copy cannot take over: views of the numbers, and the program."""
+        """Make the parts that cannot be copied: views of the numbers, and the program."""
         self.states, self.commands = (self.columns(layout, self._numbers) for layout in self._layouts)
         self._program: Any = None
 
@@ -131,23 +131,23 @@ class Lanes(Generic[P, C, S]):
         self._view()
 
     def advance(self, steps: int) -> None:
-        """Do so many steps with every vehicle's present command."""
+        """Advance by so many steps with the present commands."""
         self.limit()
         self.execute(self.program(), self.plan.rows, steps, steps)
 
     def limit(self) -> None:
-        """Let the delay lines hold the limits of rates too, if commands have any."""
+        """Extend the delay lines by limits of rates, if commands have some."""
         if not self.plan.limited and not all(np.isposinf(getattr(self.commands, name)).all() for name in _LIMITS):
             self.begin_limits()
 
     def execute(self, run: Any, rows: int, steps: int, *arguments: object) -> None:
-        """Have a compiled program do so many steps of all blocks, on all cores where that is worth it.
+        """Run a compiled program for so many steps of all blocks, on all cores if that is faster.
 
         Args:
-            run: As :func:`~vds_gz.fleet.program.lanes_run` gives it, with other arguments at its end.
-            rows: Of a block.
-            steps: By which the delay lines advance.
-            arguments: What follows the blocks.
+            run: The program, as from :func:`~vds_gz.fleet.program.lanes_run`, with further arguments at its end.
+            rows: Number of rows of a block.
+            steps: Number of steps by which the delay lines advance.
+            arguments: The arguments after the blocks.
         """
         arrays = self._numbers, self._references, self._rates, self._steps, self._uniform, self._slot
 
@@ -158,14 +158,14 @@ class Lanes(Generic[P, C, S]):
         self._slot = (self._slot + steps) % self._references.shape[2]
 
     def program(self) -> Any:
-        """The compiled program of the steps; it takes a while to find it by its plan."""
+        """The compiled program of the steps. Kept here, as looking it up by its plan is slow."""
         if self._program is None:
             self._program = lanes_run(*self.phases, self.plan)
         return self._program
 
     @property
     def phases(self) -> tuple[tuple[FunctionType, ...], FunctionType]:
-        """What of the model is compiled: its phases, and what sets references."""
+        """The compiled functions of the model: its phases, and the one that sets references."""
         return cast("tuple[tuple[FunctionType, ...], FunctionType]", (self.model.phases, self.model.set_references))
 
     def state(self, vehicle: int) -> S:
@@ -193,7 +193,7 @@ class Lanes(Generic[P, C, S]):
         """The row of a real number of the state by its dotted name.
 
         Raises:
-            ArgumentError: There is none of this name.
+            ArgumentError: There is no number with this name.
         """
         if name not in self._places:
             raise ArgumentError(no_such_number(self.model.name, name, self._places))
@@ -205,7 +205,7 @@ class Lanes(Generic[P, C, S]):
             self.set_state(vehicle, state)
 
     def configure(self, vehicles: NDArray[np.intp], parameters: Sequence[P]) -> None:
-        """Give vehicles that are about to be reset other parameters."""
+        """Set other parameters of vehicles that are reset next."""
         every = [self.model.coefficients(one, self._dt) for one in parameters]
         self._set_coefficients(vehicles, every)
         at_rest, lengths = self._at_rest(every)
@@ -219,7 +219,7 @@ class Lanes(Generic[P, C, S]):
             self.parameters[vehicle] = one
 
     def reset(self, vehicles: NDArray[np.intp]) -> None:
-        """Put vehicles at rest at the origin, without any reference on its way."""
+        """Put vehicles at rest at the origin, with empty delay lines."""
         self._numbers[slice(*self.plan.changing), vehicles] = self._rest[:, vehicles]
         self._references[vehicles // self._width, :, :, vehicles % self._width] = 0.0
         if self.plan.limited:
@@ -242,7 +242,7 @@ class Lanes(Generic[P, C, S]):
         self._numbers[np.array(indices), vehicles] = bits
 
     def _make_room(self, slots: int) -> None:
-        """Let all delay lines have so many slots at least."""
+        """Extend all delay lines to at least so many slots."""
         has = self._references.shape[2]
         if slots > has:
             oldest_first = (self._slot + np.arange(has)) % has
@@ -261,14 +261,14 @@ class Lanes(Generic[P, C, S]):
         *,
         fixed: bool = False,
     ) -> Entries:
-        """Where the numbers of objects stand, one object a vehicle or one for all; their values join the numbers.
+        """The layout of objects, one per vehicle or one for all; their values are appended to the numbers.
 
         Args:
             samples: The objects.
-            index: Of the next row.
+            index: Index of the next row.
             numbers: Where rows are appended.
-            rows: The values of all vehicles, if there is only one sample of them.
-            fixed: Steps do not change them, so that flags that all vehicles share are constants.
+            rows: The values of all vehicles, if there is only one sample.
+            fixed: Steps do not change them, so that flags that all vehicles share become constants.
         """
         kinds = dict(kinds_of(samples[0]))
         rows = values_of(samples, list(kinds)) if rows is None else rows
@@ -282,12 +282,12 @@ class Lanes(Generic[P, C, S]):
         return entries
 
     def padded(self, values: NDArray[np.float64] | NDArray[np.int64]) -> Numbers:
-        """Values of all vehicles, or of one, along the last axis, as values of all blocks."""
+        """Values for all blocks from values of all vehicles, or of one, along the last axis."""
         missing = self._blocks * self._width - values.shape[-1]
         return np.concatenate([values, np.repeat(values[..., -1:], missing, axis=-1)], axis=-1)
 
     def columns(self, layout: Layout, numbers: Reals, first: int = 0) -> Columns:
-        """The numbers of all vehicles that a layout holds, as views of an array whose first row is row ``first``."""
+        """The numbers of a layout for all vehicles, as views of an array whose first row is row ``first``."""
         fields: dict[str, Numbers | Columns] = {}
         for name, entry in layout.fields:
             if isinstance(entry, Layout):
@@ -298,7 +298,7 @@ class Lanes(Generic[P, C, S]):
         return Columns(fields)
 
     def begin_limits(self) -> None:
-        """Let the delay lines hold the limits of rates too."""
+        """Extend the delay lines by limits of rates."""
         self.plan = dataclasses.replace(self.plan, limited=True)
         self._program = None
         self._rates = np.full(self._references.shape, math.inf)
@@ -306,7 +306,7 @@ class Lanes(Generic[P, C, S]):
     def _at_rest(self, coefficients: Sequence[C]) -> tuple[Reals, NDArray[np.int64]]:
         """Numbers of vehicles at rest, of shape (numbers, vehicles), and dead times in steps, (vehicles, lines).
 
-        One state after the other: with its delay lines each is large.
+        States are processed one after the other, because each is large with its delay lines.
         """
         paths = [path for path, _ in kinds_of(self.model.at_rest(coefficients[0]))]
         numbers, steps = attrgetter(*paths), [attrgetter(f"{name}.references") for name in self._line_names]
@@ -317,7 +317,7 @@ class Lanes(Generic[P, C, S]):
         return np.ascontiguousarray(np.array(values, np.float64).T), np.array(lengths, np.int64)
 
     def _lines_of(self, state: S, vehicle: int) -> Iterator[tuple[DriveState | SteeringState, _Place]]:
-        """The delay lines of a state, and where those of a vehicle are kept, oldest entry first."""
+        """The delay lines of a state, and the positions of a vehicle's entries, oldest first."""
         block, lane = divmod(vehicle, self._width)
         for k, name in enumerate(self._line_names):
             line = attrgetter(name)(state)
@@ -327,17 +327,17 @@ class Lanes(Generic[P, C, S]):
 
 
 def _bits(kind: Kind, values: Numbers) -> Reals:
-    """Numbers of a kind as a row of reals holds them."""
+    """Numbers of a kind as stored in a row of reals."""
     bits: Reals = np.asarray(values, np.float64 if kind == "real" else np.int64).view(np.float64)
     return bits
 
 
 def _uniform(steps: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which blocks have vehicles of the same dead times only, in steps of shape (blocks, lines, vehicles)."""
+    """Whether all vehicles of a block have equal dead times, given in steps of shape (blocks, lines, vehicles)."""
     return np.asarray((steps == steps[:, :, :1]).all(axis=(1, 2)))
 
 
-#: Those of a model that was chosen by its name when the program runs.
+#: Vehicles of a model that is selected by name at run time.
 AnyLanes: TypeAlias = Lanes[Any, Any, Any]
 
 

@@ -1,4 +1,4 @@
-"""Which row of a block each number of a vehicle has, so that each row holds one number of all its vehicles."""
+"""Layout of a block: each row has one number of all vehicles of the block."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ Flags: TypeAlias = "NDArray[np.bool_]"
 
 
 def kinds_of(sample: object, prefix: str = "") -> Iterator[tuple[str, Kind]]:
-    """The numbers of a dataclass's object and of those within it, by their paths; no lists, and no places in lists."""
+    """The numbers of a dataclass's object and its nested objects, by path; without lists and positions in lists."""
     assert dataclasses.is_dataclass(sample)
     values = [(field, getattr(sample, field.name)) for field in dataclasses.fields(sample)]
     has_lists = any(isinstance(value, list) for _, value in values)
@@ -64,7 +64,7 @@ def kinds_of(sample: object, prefix: str = "") -> Iterator[tuple[str, Kind]]:
 
 
 def kind_of(annotation: object, value: object) -> Kind:
-    """What a number is: real where its class says so, even if somebody wrote 2 for 2.0."""
+    """The type of a number: real if its class declares so, even for 2 instead of 2.0."""
     if annotation in ("float", float) or isinstance(value, float):
         return "real"
     return "flag" if isinstance(value, bool) else "whole"

@@ -1,4 +1,4 @@
-"""Vehicles in lanes under control: each block through the whole run, with controller and measures, in the cache."""
+"""Controlled vehicles in lanes: each block does the whole run, with controller and measures, in the cache."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from vds_gz.fleet.tracking import Course, Tracking, track
 
 
 class LoopLanes:
-    """Vehicles in lanes, each with the coefficients of its controller, and where it is on its path.
+    """Vehicles in lanes, each with its controller's coefficients and its tracking.
 
     Attributes:
-        tracking: Fields of :class:`~vds_gz.fleet.tracking.Tracking` of all vehicles.
+        tracking: Fields of :class:`~vds_gz.fleet.tracking.Tracking`, of all vehicles.
     """
 
     def __init__(self, lanes: AnyLanes, gains: Sequence[Gains]) -> None:
-        """At the path's start."""
+        """Put the vehicles at the path's start."""
         self._lanes = lanes
         first = lanes.plan.rows
         index = count(first)
@@ -40,15 +40,15 @@ class LoopLanes:
         self.tracking: Columns = lanes.columns(self._tracking, self._numbers, first)
 
     def advance(self, control: FunctionType, course: Course, begun: int, period: float, periods: int, n: int) -> None:
-        """Do so many periods of ``n`` steps, each after tracking and control.
+        """Advance by so many periods of ``n`` steps, each after tracking and control.
 
         Args:
-            control: Of the controller.
+            control: The controller's function.
             course: The path.
-            begun: Periods done before.
-            period: Length of one [s].
-            periods: How many are to be done.
-            n: Steps of each; none to track only.
+            begun: Number of earlier periods.
+            period: Length of a period [s].
+            periods: Number of periods to do.
+            n: Steps of each period; 0 to track only.
         """
         lanes = self._lanes
         lanes.limit()
@@ -64,7 +64,7 @@ def loop_run(
 ) -> Any:
     """The program of :func:`~vds_gz.fleet.program.lanes_run` with a loop over periods around the steps.
 
-    ``more`` holds the numbers of gains and tracking, which stand in a block from row ``begin`` on; those from
+    ``more`` has the numbers of gains and tracking, which are in a block from row ``begin`` on; those from
     ``first_changing`` on are tracking.
     """
     steps, s, u, width, (changing, _) = blocks.steps, blocks.s, blocks.u, blocks.width, blocks.changing

@@ -1,4 +1,4 @@
-"""Vehicles as an array of structs under control."""
+"""Controlled vehicles as an array of structs."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class LoopStructs:
     """Vehicles of an array of structs; see :class:`~vds_gz.fleet.loop_lanes.LoopLanes`."""
 
     def __init__(self, structs: AnyStructs, gains: Sequence[Gains]) -> None:
-        """At the path's start."""
+        """Put the vehicles at the path's start."""
         self._structs = structs
         self._gains = records(gains)
         self._tracking = records([Tracking() for _ in gains])
         self.tracking: Columns = columns_of(self._tracking)
 
     def advance(self, control: FunctionType, course: Course, begun: int, period: float, periods: int, n: int) -> None:
-        """Do so many periods of ``n`` steps, each after tracking and control."""
+        """Advance by so many periods of ``n`` steps, each after tracking and control."""
         structs = self._structs
         run = loop_run(structs.model.step, structs.model.set_references, control)
         arrays = *structs.arrays, self._gains, self._tracking

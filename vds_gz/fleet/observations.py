@@ -1,4 +1,4 @@
-"""What a controller of one's own observes of every vehicle."""
+"""The observations of all vehicles for a custom controller."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from vds_gz.vehicle.trigonometry import sine_cosine
 _TRACKING = ("lateral", "heading_error", "reference_speed")
 _STATE = ("v_x", "v_y", "yaw_rate", "x", "y", "heading")
 
-#: Columns of what a function commands, as fields of a command.
+#: Columns of a function's commands, as fields of a command.
 COMMAND_FIELDS: dict[CommandKind, tuple[str, str]] = {ACKERMANN: ("steering_angle", "v_x"), TWIST: ("v_x", "yaw_rate")}
 
 
 class Observations:
-    """Numbers of every vehicle in columns with names.
+    """Numbers of all vehicles in named columns.
 
     Attributes:
         names: Of the columns.
@@ -37,7 +37,7 @@ class Observations:
     def __init__(
         self, fleet: Fleet[Any, Any, Any], path: Path, kind: CommandKind, preview: Sequence[float], actions: int
     ) -> None:
-        """Of vehicles on a path, with what lies ahead at these distances [m] and so many commands, the last ones."""
+        """Observe vehicles on a path, with a preview at these distances [m] and so many of the last commands."""
         if not all(0.0 <= distance < math.inf for distance in preview) or actions < 0:
             raise ArgumentError(
                 f"preview is {tuple(preview)} and actions is {actions}; distances must be finite numbers, at least 0 "
@@ -58,16 +58,16 @@ class Observations:
         )
 
     def reset(self) -> None:
-        """Forget the last commands."""
+        """Discard the last commands."""
         self._last[:] = 0.0
 
     def commanded(self) -> None:
-        """Take note of the present commands."""
+        """Remember the present commands."""
         present = np.stack([getattr(self._fleet.commands, name) for name in self._fields], axis=1)
         self._last = np.concatenate([present[np.newaxis], self._last])[: len(self._last)]
 
     def observe(self, tracking: Columns) -> Reals:
-        """The numbers now, of shape (vehicles, columns); zeros of vehicles that have none."""
+        """The present numbers, of shape (vehicles, columns); 0 where a vehicle has no such number."""
         path, states = self._path, self._fleet.states
         count = len(self._fleet)
         ahead = np.empty((count, 3 * len(self._preview)))

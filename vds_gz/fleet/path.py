@@ -1,4 +1,4 @@
-"""Paths that vehicles are to follow: points at equal spacing on a smooth curve through given points."""
+"""Paths for vehicles: equally spaced points on a smooth curve through given points."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from vds_gz.fleet.layout import Reals
 from vds_gz.fleet.projection import CURVATURE, HEADING, RADIUS, SPEED, X, Y, locate, point_at, value_at
 from vds_gz.vehicle.trigonometry import direction
 
-#: Distance between a path's points where nothing else is wanted [m].
+#: Default distance between a path's points [m].
 SPACING = 0.1
 
-#: Ahead of a curve a vehicle slows down with so much of its maximum lateral acceleration.
+#: Deceleration ahead of a curve, as a part of the maximum lateral acceleration.
 BRAKING = 0.5
 
-#: No coordinate lies beyond this [m].
+#: Maximum magnitude of a coordinate [m].
 FARTHEST = 1e8
 
-#: A path has at most so many points.
+#: Maximum number of points of a path.
 MOST_POINTS = 2_000_000
 
-#: Cosine of the sharpest turn at a given point; beyond it the path goes back on itself.
+#: Cosine of the sharpest turn at a given point; at a sharper one the path turns back.
 _SHARPEST = -0.9
 
-#: Each spacing, and each chord, is measured by at least so many pieces.
+#: Minimum number of pieces for the length of each spacing and each chord.
 _PIECES = 4
 
 
 class PathError(ArgumentError):
-    """A path cannot be made of what was given. The message says which point, or which line of a file."""
+    """A path cannot be made of the given points. The message names the point, or the line of a file."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,43 +69,43 @@ class Path:
 
         Args:
             points: x and y [m], of shape (points, 2).
-            speeds: One a point, or one for all [m/s]; None leaves them to the controller.
-            spacing: Distance between the path's own points [m], about: a whole number of them is the length.
-            closed: It leads from the last point to the first one; None: if these are the same.
+            speeds: One for each point, or one for all [m/s]; None leaves them to the controller.
+            spacing: Approximate distance between the path's own points [m]: the length is a multiple of the exact one.
+            closed: The path leads from the last point to the first one; None: if these are equal.
 
         Raises:
-            PathError: The points make no path.
+            PathError: The points do not make a path.
         """
         return path_through(points, speeds, spacing, closed, lambda k: f"point {k}")
 
     @property
     def x(self) -> Reals:
-        """Of the points [m]."""
+        """Coordinate of the points [m]."""
         return self.points[:, X]
 
     @property
     def y(self) -> Reals:
-        """Of the points [m]."""
+        """Coordinate of the points [m]."""
         return self.points[:, Y]
 
     @property
     def heading(self) -> Reals:
-        """At the points [rad]."""
+        """Heading at the points [rad]."""
         return self.points[:, HEADING]
 
     @property
     def curvature(self) -> Reals:
-        """At the points, positive to the left [1/m]."""
+        """Curvature at the points, positive to the left [1/m]."""
         return self.points[:, CURVATURE]
 
     @property
     def speed(self) -> Reals:
-        """At the points [m/s], infinite where none is given."""
+        """Speed at the points [m/s], infinite where none is given."""
         return self.points[:, SPEED]
 
     @property
     def radius(self) -> Reals:
-        """At the points, that of a circle on which one may be as fast as here [m].
+        """At the points, the radius of a circle with the same maximum speed [m].
 
         Its product with the maximum lateral acceleration is the square of the maximum speed, ahead of a curve with
         ``BRAKING`` times that acceleration as deceleration.
@@ -114,7 +114,7 @@ class Path:
 
     @property
     def spacing(self) -> float:
-        """From point to point along the path [m]."""
+        """Distance from point to point along the path [m]."""
         return self.length / (len(self.points) - 1)
 
     def pose_at(self, distance: float) -> tuple[float, float, float]:
@@ -124,7 +124,7 @@ class Path:
         return float(x), float(y), value_at(self.points, self.closed, position, HEADING)
 
     def nearest(self, x: float, y: float) -> tuple[float, float]:
-        """How far along the whole path the nearest point to a given one is, and how far to its left that lies [m]."""
+        """Distance along the whole path of the point nearest to a given one, and lateral offset to the left [m]."""
         position, lateral = locate(self.points, self.closed, x, y)
         return float(position) * self.spacing, float(lateral)
 
@@ -135,7 +135,7 @@ def path_through(
     """As :meth:`Path.from_points`; ``place`` says for messages where a point, by its index, was given.
 
     Raises:
-        PathError: The points make no path.
+        PathError: The points do not make a path.
     """
     given = _numbers("points", points)
     if given.ndim != 2 or given.shape[1] != 2:
@@ -193,7 +193,7 @@ def _check_points(points: Reals, closed: bool, place: Callable[[int], str]) -> N
 
 
 def _sampled(points: Reals, speeds: Reals, spacing: float, closed: bool) -> Path:
-    """A path through points that are fit for one."""
+    """A path through checked points."""
     chords = points[1:] - points[:-1]
     lengths = _lengths(chords)
     if lengths.sum() / spacing > MOST_POINTS:
@@ -269,14 +269,14 @@ def _slopes(values: Reals, step: float, closed: bool) -> Reals:
 
 
 def _continuous(angles: list[float]) -> Reals:
-    """Angles that count full turns on."""
+    """Angles without jumps of full turns."""
     raw = np.array(angles)
     turns = np.round((raw[1:] - raw[:-1]) / (2.0 * math.pi))
     return np.asarray(raw - 2.0 * math.pi * np.append(0.0, np.cumsum(turns)))
 
 
 def _radii(curvatures: list[float], step: float, closed: bool) -> list[float]:
-    """Those of the curves, smaller ahead of them as braking wants it: v^2 = v_end^2 + 2 a (distance to the end)."""
+    """Radii of the curves, smaller ahead of them for braking: v^2 = v_end^2 + 2 a (distance to the end)."""
     radii = [1.0 / abs(curvature) if curvature else math.inf for curvature in curvatures]
     for _ in range(1 + closed):
         following = radii[0] if closed else math.inf

@@ -14,15 +14,15 @@ from vds_gz.fleet.path import SPACING, Path, PathError, path_through
 
 @takes(file=PATH, spacing=NUMBER)
 def read_path(file: str | File, *, spacing: float = SPACING, closed: bool | None = None) -> Path:
-    """The path in a CSV file with the columns x, y [m] and, if wanted, speed [m/s]. Lines that begin with # are
+    """The path in a CSV file with the columns x, y [m] and optionally speed [m/s]. Lines that begin with # are
     comments.
 
     Args:
         file: The file.
-        spacing, closed: As of :meth:`Path.from_points`.
+        spacing, closed: As in :meth:`Path.from_points`.
 
     Raises:
-        PathError: The file holds no path; the message names the line.
+        PathError: The file does not contain a path; the message names the line.
     """
     lines, names, rows = _table(file)
     columns = dict(zip(names, np.array(rows).reshape(-1, len(names)).T, strict=True))

@@ -1,7 +1,7 @@
-"""Where a vehicle is relative to a path: plain arithmetic, which gives the same bits interpreted and compiled.
+"""Position of a vehicle relative to a path: plain arithmetic, with the same bits interpreted and compiled.
 
 ``points`` are those of a :class:`~vds_gz.fleet.path.Path`, and a position along it is counted in its spacings: 2.5 is
-half way between the points 2 and 3. On a closed path positions count on from lap to lap; an open one goes on straight
+half way between the points 2 and 3. On a closed path positions increase from lap to lap; an open one continues straight
 beyond both ends.
 """
 
@@ -14,25 +14,25 @@ from vds_gz.fleet.layout import Reals
 #: Columns of a path's points: position [m], heading [rad], curvature [1/m], speed [m/s], radius [m].
 X, Y, HEADING, CURVATURE, SPEED, RADIUS = range(6)
 
-#: What is nearer by less than this is as near [m^2].
+#: Squared distances that differ by less are equal [m^2].
 AS_NEAR = 1e-9
 
 
 def project(points: Reals, closed: bool, reach: int, x: float, y: float, position: float) -> tuple[float, float]:
     """The nearest point of a path.
 
-    It is searched around where it was last, so a path may cross itself; of a closed one no more than one lap.
+    The search is around its last position, so a path may cross itself; it covers at most one lap of a closed path.
 
     Args:
         points: Of the path, of shape (points, 6).
         closed: The last point is the first one again.
-        reach: So many segments are searched on either side; for all of them, see :func:`locate`.
+        reach: Number of segments searched on each side; for all of them, see :func:`locate`.
         x, y: A point [m].
         position: Where along the path it was last [spacings].
 
     Returns:
-        Where along the path the nearest point is [spacings], the first one of several, and how far to the left of the
-        path the given point lies [m]: the position as it was and NaN of a point that is not finite.
+        Position of the nearest point along the path [spacings], the first one of several, and offset of the given point
+        to the left of the path [m]; for a point that is not finite, the last position and NaN.
     """
     segments = points.shape[0] - 1
     here = math.floor(position)
@@ -69,7 +69,7 @@ def locate(points: Reals, closed: bool, x: float, y: float) -> tuple[float, floa
 
 
 def point_at(points: Reals, closed: bool, position: float) -> tuple[float, float]:
-    """x and y [m] of a position along a path [spacings]; beyond the ends of an open one straight on."""
+    """x and y [m] of a position along a path [spacings]; an open path continues straight beyond its ends."""
     segments = points.shape[0] - 1
     segment = math.floor(position)
     if not closed:
@@ -81,7 +81,7 @@ def point_at(points: Reals, closed: bool, position: float) -> tuple[float, float
 
 
 def value_at(points: Reals, closed: bool, position: float, column: int) -> float:
-    """Heading [rad] or curvature [1/m] of a position along a path [spacings]; beyond the ends those of the ends."""
+    """Heading [rad] or curvature [1/m] at a position along a path [spacings]; beyond the ends, that of the end."""
     segments = points.shape[0] - 1
     segment = math.floor(position)
     if not closed:
@@ -95,7 +95,7 @@ def value_at(points: Reals, closed: bool, position: float, column: int) -> float
 def speed_at(points: Reals, closed: bool, position: float) -> float:
     """The speed that a path gives at a position [m/s]; infinite if it gives none.
 
-    It is that of the faster one of the two points around it, so that a path may begin and end with a speed of 0.
+    It is the larger speed of the two points around it, so that a path may begin and end with a speed of 0.
     """
     segments = points.shape[0] - 1
     segment = math.floor(position)

@@ -1,7 +1,7 @@
-"""Many vehicles driven by one recording's commands, each read at given instants: the forward model of a fit.
+"""Many vehicles driven by a recording's commands, with readings at given instants: the forward model of a fit.
 
-Each vehicle goes through the whole run in one call of compiled code. Nothing but the readings is kept, so memory is
-readings times vehicles, however many steps there are.
+Each vehicle does the whole run in one call of compiled code. Only the readings are kept, so memory grows with readings
+times vehicles, not with steps.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from vds_gz.vehicle.schedule import Records
 
 @dataclass(frozen=True)
 class Readings:
-    """What is read of every vehicle: each reading is a sum of terms, a weight times a number of the state.
+    """Readings of every vehicle: each is a sum of terms, a weight times a number of the state.
 
     A sample between two steps is two terms with the weights ``1 - w`` and ``w``; a derivative in time is two terms with
     ``-1 / dt`` and ``1 / dt``.
 
     Attributes:
-        steps: Of each term: after so many steps, 0 being the start; they do not decrease. Shape (terms,).
+        steps: Step of each term, 0 for the start; they do not decrease. Shape (terms,).
         numbers: Dotted names of the state's numbers that are read, ``v_x`` or ``steering.angle``.
-        number: Of each term, an index into ``numbers``.
-        reading: Of each term, the reading that it is a part of.
-        weights: Of each term.
-        count: How many readings there are.
+        number: Index into ``numbers``, of each term.
+        reading: Index of the reading to which each term belongs.
+        weights: Weight of each term.
+        count: Number of readings.
     """
 
     steps: Wholes
@@ -71,7 +71,7 @@ class Readings:
 
 
 class Calibrations(NamedTuple):
-    """What becomes of a command before it enters a vehicle, each one number or one a vehicle.
+    """Calibration of commands before they enter a vehicle, each one number or one for each vehicle.
 
     Attributes:
         v_x, v_y, yaw_rate, steering_angle: Factors of the commanded ones.
@@ -85,20 +85,20 @@ class Calibrations(NamedTuple):
     steering_offset: ArrayLike = 0.0
 
 
-#: Commands as they were given.
+#: Unchanged commands.
 EXACT = Calibrations()
 
 
 class Simulations(Generic[P, C, S]):
-    """Vehicles that are to follow recordings' commands, one recording after the other.
+    """Vehicles that follow recordings' commands, one recording after the other.
 
     Args:
         model: The vehicle model.
-        parameters: One parameter group a vehicle.
+        parameters: One parameter group for each vehicle.
         step_rate: Steps per second [Hz].
 
     Raises:
-        ArgumentError: These do not go together.
+        ArgumentError: The arguments contradict each other.
     """
 
     def __init__(self, model: VehicleModel[P, C, S], parameters: Sequence[P], step_rate: float = 1000.0) -> None:
@@ -123,14 +123,13 @@ class Simulations(Generic[P, C, S]):
         Args:
             commands: Of :func:`~vds_gz.vehicle.schedule.command_records`, each the whole command that holds from its
                 step on, with its gear.
-            begins: So many steps are done when each command begins to hold; the first one is 0, and they do not
-                decrease.
-            readings: What is read.
-            calibrations: Of the commands.
-            starts: The state of each vehicle at the start, as of ``model.at``; at rest if None.
+            begins: Step from which each command holds; the first one is 0, and they do not decrease.
+            readings: The readings.
+            calibrations: Calibration of the commands.
+            starts: The state of each vehicle at the start, as from ``model.at``; at rest if None.
 
         Raises:
-            ArgumentError: These do not go together.
+            ArgumentError: The arguments contradict each other.
         """
         if len(begins) != len(commands) or not len(begins) or begins[0] != 0:
             begin = f", {begins[0]} first" if len(begins) else ""
@@ -188,7 +187,7 @@ def sampled(
 
 
 def _each(name: str, values: ArrayLike, vehicles: int) -> Reals:
-    """One number a vehicle."""
+    """One number for each vehicle."""
     numbers = np.asarray(values, np.float64)
     if numbers.shape not in ((), (1,), (vehicles,)) or not np.isfinite(numbers).all():
         raise ArgumentError(

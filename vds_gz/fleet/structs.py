@@ -38,16 +38,16 @@ class Structs(Generic[P, C, S]):
     """The vehicles of a fleet whose model does not run in lanes.
 
     Attributes:
-        model, parameters: As they were given.
-        states, commands: Of all vehicles.
+        model, parameters: Those of the vehicles.
+        states, commands: Those of all vehicles.
     """
 
     def __init__(self, model: VehicleModel[P, C, S], parameters: Sequence[P], dt: float, room: int = 1) -> None:
-        """At rest at the origin.
+        """Make vehicles at rest at the origin.
 
         Args:
-            model, parameters, dt: Of the vehicles.
-            room: Lists of the state have room for a multiple of so many entries, for programs depend on the room.
+            model, parameters, dt: Those of the vehicles.
+            room: Lists of the state have room for a multiple of so many entries, because programs depend on the room.
         """
         self.model = model
         self.parameters = list(parameters)
@@ -67,7 +67,7 @@ class Structs(Generic[P, C, S]):
         self.states, self.commands = columns_of(self._states), columns_of(self._commands)
 
     def advance(self, steps: int) -> None:
-        """Do so many steps with every vehicle's present command."""
+        """Advance by so many steps with the present commands."""
         run = structs_run(self.model.step, self.model.set_references)
         share(partial(run, *self.arrays, steps), len(self._states), len(self._states) * steps)
 
@@ -87,10 +87,10 @@ class Structs(Generic[P, C, S]):
         write_record(self._states[vehicle], state)
 
     def place(self, name: str) -> int:
-        """Where a real number of the state lies by its dotted name, as a column of the records' bytes as reals.
+        """Position of a real number of the state by its dotted name: a column of the records' bytes as reals.
 
         Raises:
-            ArgumentError: There is none of this name.
+            ArgumentError: There is no number with this name.
         """
         places = dict(_places(self._states.dtype))
         if name not in places:
@@ -102,7 +102,7 @@ class Structs(Generic[P, C, S]):
         write_columns(self._states.view(np.ndarray), states)
 
     def configure(self, vehicles: NDArray[np.intp], parameters: Sequence[P]) -> None:
-        """Give vehicles that are about to be reset other parameters; longer lists move all to where there is room."""
+        """Set other parameters of vehicles that are reset next; longer lists move all vehicles to larger records."""
         every = [self.model.coefficients(one, self._dt) for one in parameters]
         rest = [self.model.at_rest(one) for one in every]
         for vehicle, one in zip(vehicles.tolist(), parameters, strict=True):
@@ -117,11 +117,11 @@ class Structs(Generic[P, C, S]):
             write_record(self._rest[vehicle], rest[k])
 
     def reset(self, vehicles: NDArray[np.intp]) -> None:
-        """Put vehicles at rest at the origin, without any reference on its way."""
+        """Put vehicles at rest at the origin, with empty delay lines."""
         self._states[vehicles] = self._rest[vehicles]
 
 
-#: Those of a model that was chosen by its name when the program runs.
+#: Vehicles of a model that is selected by name at run time.
 AnyStructs: TypeAlias = Structs[Any, Any, Any]
 
 
@@ -133,7 +133,7 @@ def columns_of(array: Records) -> Columns:
 
 
 def _places(record: np.dtype[np.void], prefix: str = "", begin: int = 0) -> Iterator[tuple[str, int]]:
-    """The real numbers of a record, and how many reals come before each."""
+    """The real numbers of a record, with the number of reals before each."""
     for name, (kind, offset, *_) in (record.fields or {}).items():
         if kind.names:
             yield from _places(kind, f"{prefix}{name}.", begin + offset)

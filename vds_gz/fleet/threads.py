@@ -1,4 +1,4 @@
-"""Vehicles shared among threads: compiled programs do not need Python's lock."""
+"""Shares vehicles among threads: compiled programs do not need Python's lock."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from itertools import pairwise
 
 import numba
 
-#: Steps of a vehicle that take longer than to wake a thread.
+#: Number of vehicle steps that take longer than waking a thread.
 WORTH_A_THREAD = 6_400
 
 
 def share(run: Callable[[int, int], None], items: int, steps: int) -> None:
-    """Do a range of items in parts, on all threads that numba may use and that are worth it.
+    """Process a range of items in parts, on as many of numba's threads as are useful.
 
     Args:
-        run: Does those from the first argument up to the one before the second.
-        items: How many there are.
-        steps: Steps of vehicles that all take together.
+        run: Processes the items from its first argument up to the one before its second.
+        items: Number of items.
+        steps: Number of vehicle steps of all items together.
     """
     threads = max(1, min(numba.get_num_threads(), items, steps // WORTH_A_THREAD))
     cuts = [items * k // threads for k in range(threads + 1)]
@@ -28,7 +28,7 @@ def share(run: Callable[[int, int], None], items: int, steps: int) -> None:
     waiting = [_pool(os.getpid()).submit(run, *part) for part in others]
     try:
         run(*first)
-    finally:  # none may go on with arrays that the caller takes for its own again
+    finally:  # no thread may use the arrays after the return
         wait(waiting)
     for one in waiting:
         one.result()
@@ -36,5 +36,5 @@ def share(run: Callable[[int, int], None], items: int, steps: int) -> None:
 
 @cache
 def _pool(process: int) -> ThreadPoolExecutor:
-    """The threads of all fleets of a process; one that was forked has none of its parent's."""
+    """The threads of all fleets of a process; a forked process makes new ones."""
     return ThreadPoolExecutor(numba.config.NUMBA_NUM_THREADS)

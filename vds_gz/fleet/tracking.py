@@ -1,4 +1,4 @@
-"""How a vehicle follows its path: errors, the speed reference, measures. Plain arithmetic, which runs in lanes."""
+"""Tracking of a path: errors, speed reference, measures. Plain arithmetic, which runs in lanes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from vds_gz.fleet.projection import HEADING, project, radius_at, speed_at, value
 from vds_gz.vehicle.actuators import wrap
 from vds_gz.vehicle.model import MotionState
 
-#: What a run can be: under way, at its end, beyond the bound, no longer of finite numbers.
+#: Status of a run: running, finished, beyond the bound, NaN or infinite.
 RUNNING, FINISHED, LEFT, DIVERGED = range(4)
 
 #: Their names.
@@ -34,13 +34,13 @@ class Course(NamedTuple):
 
 @dataclass(slots=True)
 class Following:
-    """What of a vehicle and its controller's parameters is the same for every controller.
+    """Properties of a vehicle and its controller that all controllers have.
 
     Attributes:
-        steers: Its commands have a steering angle, else a yaw rate.
+        steers: Commands have a steering angle, else a yaw rate.
         wheel_base: Position of the steered axle along +x from the reference point [m]; 0 without one.
-        reach: So many segments of the path are searched on either side for the vehicle.
-        speed: Speed reference where nothing limits it [m/s].
+        reach: Number of segments of the path that are searched on each side for the vehicle.
+        speed: Speed reference without limits [m/s].
         lateral_acceleration: Limit [m/s^2], infinite without one.
     """
 
@@ -53,17 +53,17 @@ class Following:
 
 @dataclass(slots=True)
 class Tracking:
-    """Where a vehicle is relative to its path, and how well it has followed so far.
+    """Position of a vehicle relative to its path, and its measures so far.
 
     Attributes:
         status: One of ``STATUSES``, by its index.
-        position: Along the path [spacings].
-        goal: Where the run is finished [spacings].
+        position: Position along the path [spacings].
+        goal: Position at which the run is finished [spacings].
         lateral: Lateral error of the reference point [m], positive to the left of the path.
         heading_error: From the path's heading to the vehicle's [rad].
         reference_speed: [m/s]; 0 as soon as the run has ended.
-        ended: When it did [s]; infinite while it is running.
-        samples: Periods that the measures count.
+        ended: Time of the run's end [s]; infinite while it is running.
+        samples: Number of periods in the measures.
         lateral_square, heading_square, speed_square: Sums of squared errors.
         lateral_peak, heading_peak, speed_peak: Maximum absolute errors.
     """
@@ -87,7 +87,7 @@ class Tracking:
 def track(course: Course, c: Following, s: MotionState, f: Tracking, time: float) -> None:
     """Find the vehicle on its path at a time [s], set its speed reference, and count its errors.
 
-    What has ended stays as it was, with a speed reference of 0.
+    Runs that have ended do not change, and have a speed reference of 0.
     """
     if f.status != RUNNING:
         return

@@ -1,8 +1,8 @@
-"""Localization that behaves as Nav2's AMCL does, without particles.
+"""Localization that behaves like Nav2's AMCL, without particles.
 
-AMCL corrects ``map -> odom`` only at a scan before which the odometry has moved far enough; from one update to the next
-it is held, so that the pose in the map drifts with the odometry and then steps. The error of an update is drawn, and
-correlated with the one before it over the distance between them.
+AMCL updates ``map -> odom`` only at a scan after the odometry has moved far enough, and holds it between updates. So
+the pose in the map drifts with the odometry and then steps. The error of an update is random, and correlated with the
+previous one over the distance between them.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from vds_gz.sensing.odometry import Odometry
 #: Standard deviations of x, y [m] and heading [rad].
 Deviations = tuple[float, float, float]
 
-#: Those of an initial pose that has none: AMCL's ``initial_cov_*``.
+#: Default standard deviations of an initial pose: AMCL's ``initial_cov_*``.
 INITIAL: Deviations = (0.5, 0.5, math.pi / 12.0)
 
-#: Those of particles that are spread over the map.
+#: Standard deviations of particles that are spread over the map.
 GLOBAL: Deviations = (5.0, 5.0, math.pi / 2.0)
 
-#: An initial pose off by more of its own deviations than this has no particles where the vehicle is.
+#: If an initial pose is wrong by more of its standard deviations than this, no particles are near the vehicle.
 REACH = 3.0
 
-#: A rotation counts as a distance: by AMCL's defaults 0.2 rad bring an update as 0.25 m do.
+#: Distance equivalent of a rotation: by AMCL's defaults 0.2 rad cause an update, as does 0.25 m.
 METRES_PER_RADIAN = 1.25
 
 NANOSECONDS = 1_000_000_000
@@ -44,12 +44,12 @@ class Estimate(NamedTuple):
 
 
 class Scan(NamedTuple):
-    """What a scan gives.
+    """The result of a scan.
 
     Attributes:
-        time: When it was taken [ns].
+        time: Time of the scan [ns].
         map_to_odom: The odometry's frame in the map.
-        estimate: Where the vehicle is; none unless the scan has brought an update.
+        estimate: The vehicle's pose; None if the scan caused no update.
     """
 
     time: int
@@ -58,12 +58,12 @@ class Scan(NamedTuple):
 
 
 class Amcl:
-    """Odometry that drifts, and a localization in the map.
+    """Drifting odometry, and localization in the map.
 
     Attributes:
-        parameters: Its own and those of the odometry; noise of both is seeded by ``parameters.seed``.
+        parameters: Those of localization and odometry; ``parameters.seed`` seeds the noise of both.
         map_to_odom: As of the last scan.
-        active: Scans are taken.
+        active: Scans are processed.
     """
 
     _last: tuple[int, Pose] | None
@@ -92,18 +92,18 @@ class Amcl:
 
     @property
     def odom(self) -> Pose:
-        """``odom -> base_link``, drifting but smooth."""
+        """``odom -> base_link``, drifting without jumps."""
         return self._odometry.pose
 
     @property
     def odom_variance(self) -> tuple[float, float]:
-        """Variances that ``odom`` has gathered, of a position's axis and of the heading [m^2, rad^2]."""
+        """Accumulated variances of ``odom``, of each axis of the position and of the heading [m^2, rad^2]."""
         return self._odometry.variance
 
-    # ------------------------------------------------------------------ what happens to it
+    # ------------------------------------------------------------------ inputs
 
     def update(self, time: int, truth: Pose) -> list[Scan]:
-        """Take the true pose of base_link in the map at a time [ns]; the scans whose results are there."""
+        """Take the true pose of base_link in the map at a time [ns]; return the scans with results by now."""
         p = self.parameters.amcl
         self._odometry.update(truth, self.parameters)
         self._truth = truth
@@ -120,7 +120,7 @@ class Amcl:
         return ready
 
     def set_pose(self, pose: Pose) -> None:
-        """The vehicle was lifted and put elsewhere: neither the odometry nor the localization notices."""
+        """The vehicle was moved by hand: neither odometry nor localization notices."""
         self._mistake = self._mistake.then(self._truth).then(pose.inverse())
         self._odometry.set_pose(pose)
         self._truth = pose
@@ -128,8 +128,8 @@ class Amcl:
     def initialise(self, pose: Pose, deviations: Deviations) -> None:
         """Take an initial pose.
 
-        Where the vehicle lies within reach of it, along the map's axes, particles find it; else AMCL goes on from the
-        wrong place.
+        If the vehicle is within its reach, along the map's axes, particles find it; else AMCL continues from the wrong
+        place.
 
         Args:
             pose: Of base_link in the map.
@@ -141,7 +141,7 @@ class Amcl:
         self._begin_at(spread, _components(pose.seen_from(self._truth)) if found else np.zeros(3))
 
     def globalise(self) -> None:
-        """Look for the vehicle everywhere, as after ``reinitialize_global_localization``."""
+        """Search the whole map, as after ``reinitialize_global_localization``."""
         self._mistake = Pose()
         self._begin_at(GLOBAL, np.array(GLOBAL) * self._random.standard_normal(3))
 
@@ -150,7 +150,7 @@ class Amcl:
         self._requested = True
 
     def activate(self) -> None:
-        """Take scans from now on."""
+        """Process scans from now on."""
         self.active = True
         self._begin()
 
@@ -160,7 +160,7 @@ class Amcl:
         self._scans.clear()
 
     def forget(self) -> None:
-        """It is not known where the vehicle is."""
+        """Forget the vehicle's pose."""
         self._known = self._requested = False
         self._last, self._mistake = None, Pose()
         self._error = self._spread = np.zeros(3)
@@ -178,7 +178,7 @@ class Amcl:
         self._error = error + self._deviations() * self._random.standard_normal(3)
 
     def _scans_at(self, time: int) -> bool:
-        """Whether a whole period has begun since the last update, or begins at this one [ns]."""
+        """Whether a period begins at this time [ns], or has begun since the last update."""
         period = round(NANOSECONDS / self.parameters.amcl.scan_rate)
         before, self._scan = self._scan, time // period
         return self._scan != ((time - 1) // period if before is None else before)
@@ -188,14 +188,14 @@ class Amcl:
         return np.array((p.position_std, p.position_std, p.heading_std))
 
     def _due(self) -> bool:
-        """Whether a scan brings an update."""
+        """Whether a scan causes an update."""
         if self._last is None or self._requested:
             return True
         p, moved = self.parameters.amcl, np.abs(_difference(self.odom, self._last[1]))
         return bool(moved[0] > p.update_min_d or moved[1] > p.update_min_d or moved[2] > p.update_min_a)
 
     def _estimate(self, time: int) -> Estimate:
-        """Draw the error of an update and hold what it gives."""
+        """Draw the error of an update and hold the result."""
         p = self.parameters.amcl
         before, start = self._last or (time, self.odom)
         x, y, turn = _difference(self.odom, start)
@@ -222,7 +222,7 @@ class Amcl:
 
 
 def _difference(pose: Pose, other: Pose) -> tuple[float, float, float]:
-    """How far two poses lie apart along the axes of their frame, and how far one is turned against the other."""
+    """Difference of two poses: along the axes of their frame, and in heading."""
     return pose.x - other.x, pose.y - other.y, math.remainder(pose.heading - other.heading, math.tau)
 
 

@@ -1,4 +1,4 @@
-"""The vehicle's body in space, as sensors on it feel it."""
+"""State of the vehicle's body, for sensors on it."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from vds_gz.vehicle.model import JointStates
 
 @dataclass(frozen=True, slots=True)
 class BodyState:
-    """base_link at one instant.
+    """State of base_link at one instant.
 
     Attributes:
         time: Simulated time [ns].
         pose: base_link in the world.
         velocity, acceleration: Of base_link's origin, in the world's axes [m/s, m/s^2]; without gravity.
         angular_velocity, angular_acceleration: In base_link's axes [rad/s, rad/s^2].
-        joints: Where the joints stand; none if no sensor needs them.
+        joints: Positions of the joints; None if no sensor needs them.
     """
 
     time: int
@@ -30,7 +30,7 @@ class BodyState:
     joints: JointStates | None = None
 
     def at_rest(self) -> BodyState:
-        """The same place and the same joint angles, without any motion."""
+        """The same pose and joint angles, at rest."""
         joints = self.joints
         if joints is not None:
             joints = JointStates(joints.positions, [0.0] * len(joints.velocities))

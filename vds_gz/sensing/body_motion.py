@@ -1,4 +1,4 @@
-"""Where a sensor was between the instants at which the vehicle's body is known."""
+"""Poses of a sensor between the instants at which the body's state is known."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from vds_gz.world.shapes import Array
 
 
 class Placement(NamedTuple):
-    """One or more places of a frame in another one.
+    """One or more poses of a frame in another one.
 
     Attributes:
         rotation: From the frame's axes to the other's, of shape (3, 3) or (n, 3, 3).
@@ -26,12 +26,12 @@ class Placement(NamedTuple):
     position: Array
 
     def then(self, step: Placement) -> Placement:
-        """The place of a frame that has one place in this one."""
+        """The poses of a frame that is fixed in this one."""
         return Placement(self.rotation @ step.rotation, self.position + self.rotation @ step.position)
 
 
 def mounted(xyz: tuple[float, float, float], rpy: tuple[float, float, float]) -> Placement:
-    """Where a sensor is on the body: its place [m] and roll, pitch and yaw [rad]."""
+    """The mount of a sensor on the body: position [m], and roll, pitch and yaw [rad]."""
     return placement(Transform(xyz, quaternion(*rpy)))
 
 
@@ -49,19 +49,19 @@ def placements(states: Sequence[BodyState], times: NDArray[np.int64]) -> Placeme
     """The body at several times.
 
     Between two states it moves straight and turns about a fixed axis, both at a constant rate; at the states it is
-    exactly where they say. In a curve with the lateral acceleration a, and the states dt apart, that is off by
-    a dt^2 / 8 at most: 1 mm at 20 m/s^2 and 20 ms. Before the first state and after the last one it stands still.
+    exact. In a curve with the lateral acceleration a and states dt apart, the error is at most a dt^2 / 8: 1 mm at
+    20 m/s^2 and 20 ms. Before the first state and after the last one it stands still.
 
     Args:
         states: At least one, in the order of their times.
-        times: When [ns], of shape (n,).
+        times: Times [ns], of shape (n,).
     """
     known = np.array([state.time for state in states], np.int64)
     poses = [state.pose for state in states]
     before = np.clip(np.searchsorted(known, times, side="right") - 1, 0, max(len(known) - 2, 0))
     after = np.minimum(before + 1, len(known) - 1)
     fraction = np.clip((times - known[before]) / np.maximum(known[after] - known[before], 1), 0.0, 1.0)
-    fraction[times >= known[after]] = 1.0  # also where two states have one time
+    fraction[times >= known[after]] = 1.0  # also for two states with one time
     turns = [turned(a.orientation, b.orientation) for a, b in zip(poses, [*poses[1:], poses[-1]], strict=True)]
     rotations = np.array([matrix(pose.orientation) for pose in poses])
     positions = np.array([pose.position for pose in poses])
@@ -73,7 +73,7 @@ def placements(states: Sequence[BodyState], times: NDArray[np.int64]) -> Placeme
 
 
 def _rotations(turns: Array) -> Array:
-    """The matrices of turns about their own directions by their lengths [rad] (Rodrigues)."""
+    """Rotation matrices of rotation vectors [rad] (Rodrigues)."""
     angles = np.linalg.norm(turns, axis=1)[:, None, None]
     cross = np.zeros((len(turns), 3, 3))
     for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):

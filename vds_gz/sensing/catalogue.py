@@ -1,4 +1,4 @@
-"""All types of sensors: those of this package, and those that other installed packages bring."""
+"""All types of sensors: those of this package and of other installed packages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 #: Entry point group under which an installed package offers a :class:`~vds_gz.sensing.sensor.SensorType`.
 ENTRY_POINTS = "vds_gz.sensors"
 
-#: Where the records of this package stand, below vds_gz.interface.sensors.
+#: Modules with this package's records, below vds_gz.interface.sensors.
 OWN = {
     "helios_32_fov_26": "points:HELIOS_26",
     "helios_32_fov_31": "points:HELIOS_31",
@@ -34,13 +34,13 @@ OWN = {
 
 
 class SensorTypes(Mapping[str, SensorType]):
-    """Every type by its name; a type is imported when it is looked up."""
+    """All types by name; a type is imported when it is looked up."""
 
     def __init__(self) -> None:
         """List the names.
 
         Raises:
-            ArgumentError: A package offers a name that is taken.
+            ArgumentError: A package offers a name that is already used.
         """
         self._entries = {
             name: EntryPoint(name, f"vds_gz.interface.sensors.{place}", ENTRY_POINTS) for name, place in OWN.items()
@@ -53,7 +53,7 @@ class SensorTypes(Mapping[str, SensorType]):
             self._entries[entry.name] = entry
 
     def __getitem__(self, name: str) -> SensorType:
-        """The type of a name.
+        """The type with a name.
 
         Raises:
             ArgumentError: A package offers something else under this name.
@@ -76,13 +76,13 @@ class SensorTypes(Mapping[str, SensorType]):
 
 
 def needs_of(sensors: Iterable[SensorParameters]) -> frozenset[Need]:
-    """What sensors need of the body besides its pose and velocity."""
+    """Quantities of the body that sensors need besides its pose and velocity."""
     types = SensorTypes()
     return frozenset(need for sensor in sensors for need in types[sensor.type].needs)
 
 
 def is_of_sensor(topic: str) -> bool:
-    """Whether a topic in a vehicle's namespace is of a sensor: ``lidar1/scan``, or ``scan`` where remapped so."""
+    """Whether a topic in a vehicle's namespace is a sensor's: ``lidar1/scan``, or ``scan`` after remapping."""
     return not _topic_names().isdisjoint((topic, topic.partition("/")[2]))
 
 

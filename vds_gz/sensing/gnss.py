@@ -1,4 +1,4 @@
-"""What a satellite receiver measures: position on Earth, with white noise and an error that wanders."""
+"""Measurements of a satellite receiver: position on Earth, with white noise and a correlated error."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class Fix(NamedTuple):
 
     Attributes:
         fix_type: One of ``FIX_TYPES``.
-        position: Latitude, longitude [degrees], height above the ellipsoid [m]; NaN where there is no fix.
-        variances: To the east, to the north and of the height [m^2].
+        position: Latitude, longitude [degrees], height above the ellipsoid [m]; NaN without a fix.
+        variances: Variances to the east, to the north and of the height [m^2].
     """
 
     fix_type: str
@@ -31,7 +31,7 @@ _NO_FIX = Fix("none", (math.nan, math.nan, math.nan), (0.0, 0.0, 0.0))
 
 
 class GnssModel:
-    """A receiver on a vehicle. Every measurement has to be made, because the error wanders from one to the next.
+    """A receiver on a vehicle. No measurement may be left out, because errors are correlated from one to the next.
 
     When time goes back, as by a reset of the simulation, it restarts with the same noise.
     """
@@ -56,7 +56,7 @@ class GnssModel:
         self._time: int | None = None
 
     def measure(self, state: BodyState, origin: Origin) -> Fix:
-        """Measure in a world that lies there on Earth."""
+        """Measure, with the world's position on Earth."""
         if self._time is not None and state.time < self._time:
             self._begin()
         interval = 0.0 if self._time is None else (state.time - self._time) * 1e-9
@@ -79,7 +79,7 @@ class GnssModel:
         return next((one.fix_type for one in self._regions if one.contains(x, y)), self._parameters.fix_type)
 
     def _stddevs(self, fix_type: str, origin: Origin) -> tuple[tuple[float, float], ...]:
-        """Of the white noise and of the error that wanders, to the east, to the north and of the height [m]."""
+        """Standard deviations of white noise and correlated error, to the east, to the north and of the height [m]."""
         p, (horizontal, vertical) = self._parameters, self._noise[fix_type]
         # Gazebo adds the same angle to latitude and longitude.
         shrink = math.cos(math.radians(origin.latitude)) if p.layout == "gazebo" else 1.0

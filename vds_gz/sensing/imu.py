@@ -1,4 +1,4 @@
-"""What an inertial measurement unit measures: angular velocity and specific force at its mount, as Gazebo's does."""
+"""Measurements of an inertial measurement unit: angular velocity and specific force at its mount, as in Gazebo."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class ImuReading(NamedTuple):
     """One measurement, in the sensor's axes.
 
     Attributes:
-        orientation: Relative to that of the sensor at its first measurement.
+        orientation: Relative to the sensor's orientation at its first measurement.
         angular_velocity: [rad/s].
         linear_acceleration: The specific force [m/s^2]: at rest it points up.
     """
@@ -25,7 +25,7 @@ class ImuReading(NamedTuple):
 
 
 def noise_models(p: Imu) -> tuple[NoiseModel, NoiseModel]:
-    """The noise of the angular velocities and that of the accelerations."""
+    """The noise of angular velocities and of accelerations."""
     gyroscope = NoiseModel(
         p.gyroscope_noise_density * p.rate**0.5 or p.angular_velocity_white_noise,
         p.angular_velocity_bias,
@@ -44,7 +44,7 @@ def noise_models(p: Imu) -> tuple[NoiseModel, NoiseModel]:
 
 
 class ImuModel:
-    """A unit on a vehicle. Every measurement has to be made, because the biases walk from one to the next.
+    """A unit on a vehicle. No measurement may be left out, because biases walk from one to the next.
 
     When time goes back, as by a reset of the simulation, it restarts with the same noise.
     """
@@ -87,8 +87,8 @@ class ImuModel:
 def true_motion(state: BodyState, place: Vector, gravity: Vector) -> tuple[Vector, Vector]:
     """Angular velocity [rad/s] and specific force [m/s^2] at a place on the body, in the body's axes.
 
-    The specific force is what holds a mass in its place there: acceleration of the body's origin less gravity, angular
-    acceleration and centripetal acceleration: ``a - g + dw/dt x r + w x (w x r)``.
+    The specific force is ``a - g + dw/dt x r + w x (w x r)``: the acceleration of the body's origin minus gravity,
+    and the terms of angular and centripetal acceleration.
     """
     (a, b, c), (g, h, k) = state.acceleration, gravity
     x, y, z = into_body(state.pose.orientation, (a - g, b - h, c - k))

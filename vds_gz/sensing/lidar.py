@@ -1,4 +1,4 @@
-"""A lidar on the vehicle: where its rays begin, when, and with which noise."""
+"""A lidar on the vehicle: the origins and times of its rays, and its noise."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from vds_gz.world.scene import Scene
 
 
 class LidarModel:
-    """A lidar whose columns are measured all at once, as in Gazebo, or one after the other, as by the device.
+    """A lidar whose columns are measured all at once, as in Gazebo, or one after the other, as on the device.
 
     Attributes:
         grid: Its rays.
@@ -30,14 +30,14 @@ class LidarModel:
         """Point the rays.
 
         Args:
-            name: Of the sensor, by which its noise differs from that of others.
+            name: Name of the sensor; noise differs between names.
             sensor: Its parameters.
-            seed: Of the noise.
+            seed: Seed of the noise.
         """
         rotates = sensor.layout == "driver"
         self.grid = driver_grid(sensor) if rotates else gazebo_grid(sensor)
         azimuths = self.grid.azimuths
-        # It turns once a scan, also where its field of view is a part of the turn only.
+        # It turns once per scan, even if its field of view is only a part of the turn.
         swept = abs(float(azimuths[-1] - azimuths[0])) / (2.0 * math.pi)
         self.span = round(1e9 * swept / sensor.rate) if rotates else 0
         self._before_last = np.round(np.linspace(self.span, 0.0, len(azimuths))).astype(np.int64)
@@ -49,19 +49,19 @@ class LidarModel:
 
     @property
     def rays(self) -> int:
-        """How many a scan has."""
+        """Number of columns of a scan."""
         return self.directions.size // 3
 
     def column_times(self, time: int) -> NDArray[np.int64]:
-        """When each column was measured [ns], if the last one was at ``time``."""
+        """Time of each column's measurement [ns], with the last one at ``time``."""
         return time - self._before_last
 
     def measure(self, states: Sequence[BodyState], scene: Scene | None) -> Echoes:
-        """What is met in the scan that ends now.
+        """The echoes of the scan that ends now.
 
         Args:
             states: The body's states of the last :attr:`span` and the one before; the last one is the present.
-            scene: What can be seen; none if there is no world.
+            scene: The visible scene; None without a world.
         """
         now = states[-1]
         body = placements(states, self.column_times(now.time)) if self.span else placement(now.pose)

@@ -1,4 +1,4 @@
-"""A localization as a robot has it: odometry that drifts with the way driven, and a map pose that is noisy.
+"""A robot's localization: odometry that drifts with distance, and a noisy pose in the map.
 
 All parameters are variances. The generator is seeded, so equal runs give equal noise.
 """
@@ -13,10 +13,10 @@ from vds_gz.sensing.odometry import Odometry, noise
 
 
 class Localization:
-    """Turns true poses into what a localization reports: ``odom -> base_link`` and ``map -> odom``.
+    """Converts true poses to a localization's results: ``odom -> base_link`` and ``map -> odom``.
 
     Attributes:
-        map_to_odom: ``map -> odom``, which puts the vehicle where it is in the map but for the noise of a measurement.
+        map_to_odom: ``map -> odom``, which gives the vehicle's true pose in the map plus the noise of a measurement.
     """
 
     def __init__(self, parameters: LocalizationParameters, pose: Pose) -> None:
@@ -32,16 +32,16 @@ class Localization:
 
     @property
     def odom(self) -> Pose:
-        """``odom -> base_link``, drifting but smooth."""
+        """``odom -> base_link``, drifting without jumps."""
         return self._odometry.pose
 
     @property
     def odom_variance(self) -> tuple[float, float]:
-        """Variances that ``odom`` has gathered, of a position's axis and of the heading [m^2, rad^2]."""
+        """Accumulated variances of ``odom``, of each axis of the position and of the heading [m^2, rad^2]."""
         return self._odometry.variance
 
     def set_pose(self, pose: Pose) -> None:
-        """The vehicle was lifted and put elsewhere: the odometry does not notice, the map pose does."""
+        """The vehicle was moved by hand: the odometry does not notice, the map pose does."""
         self._odometry.set_pose(pose)
         self.map_to_odom = pose.then(self.odom.inverse())
 

@@ -1,6 +1,6 @@
-"""Noise of what a vehicle measures of itself, as Autoware's simulator adds it: independent normal draws.
+"""Noise of a vehicle's own measurements, as in Autoware's simulator: independent normal draws.
 
-The generator is seeded, so equal runs give equal noise. The vehicle itself does not notice.
+The generator is seeded, so equal runs give equal noise. It does not affect the vehicle itself.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from vds_gz.parameters.localization import MeasurementNoiseParameters
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """What is measured: pose [m, m, rad], speed [m/s], tire angle [rad]."""
+    """A measurement: pose [m, m, rad], speed [m/s], tire angle [rad]."""
 
     x: float
     y: float
@@ -24,7 +24,7 @@ class Measurement:
 
 
 class MeasurementNoise:
-    """Makes measurements noisy, if its parameters say so."""
+    """Adds noise to measurements, by its parameters."""
 
     def __init__(self, parameters: MeasurementNoiseParameters) -> None:
         """Start the generator."""
@@ -36,7 +36,7 @@ class MeasurementNoise:
         self._random = np.random.default_rng(self.parameters.seed)
 
     def of(self, true: Measurement) -> Measurement:
-        """A measurement: draws in Autoware's order, one speed for odometry and velocity report alike."""
+        """Measure, with draws in Autoware's order; odometry and velocity report have the same speed."""
         p = self.parameters
         if not p.add_measurement_noise:
             return true

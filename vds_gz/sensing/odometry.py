@@ -1,4 +1,4 @@
-"""Odometry that drifts with the way driven."""
+"""Odometry that drifts with distance."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from vds_gz.parameters.localization import LocalizationParameters
 
 
 class Odometry:
-    """The vehicle's way by its own wheels: smooth, and off by more and more.
+    """The vehicle's pose by its wheels: without jumps, with an increasing error.
 
     Attributes:
         pose: ``odom -> base_link``.
-        variance: Variances that it has gathered, of a position's axis and of the heading [m^2, rad^2].
+        variance: Accumulated variances of each axis of the position and of the heading [m^2, rad^2].
     """
 
     def __init__(self, truth: Pose, random: np.random.Generator) -> None:
-        """Start exactly, at the origin of its own frame, with the vehicle at ``truth`` in the map."""
+        """Start without an error, at the origin of its frame, with the vehicle at ``truth`` in the map."""
         self.pose = Pose()
         self.variance = (0.0, 0.0)
         self._truth = truth
         self._random = random
 
     def set_pose(self, truth: Pose) -> None:
-        """The vehicle was lifted and put elsewhere, which wheels do not notice."""
+        """The vehicle was moved by hand, which wheels do not notice."""
         self._truth = truth
 
     def update(self, truth: Pose, parameters: LocalizationParameters) -> None:

@@ -1,4 +1,4 @@
-"""A pinhole camera: the rays of its pixels, and what they see.
+"""A pinhole camera: the rays of its pixels, and the image.
 
 The camera looks along x; columns of the image go to the right (-y), rows down (-z). As in Gazebo, the principal point
 (cx, cy) counts from the image's corner, so that the middle of the first pixel is at (0.5, 0.5) (gz-sensors 8,
@@ -21,11 +21,11 @@ from vds_gz.world.shapes import Array
 
 
 class View(NamedTuple):
-    """What a camera sees.
+    """A camera's image.
 
     Attributes:
-        depth: Along the optical axis [m], infinite where nothing is seen; of shape (rows, columns).
-        colour: Red, green and blue, of shape (rows, columns, 3); none if it was not wanted.
+        depth: Depth along the optical axis [m], infinite without a hit; of shape (rows, columns).
+        colour: Red, green and blue, of shape (rows, columns, 3); None if it was not requested.
     """
 
     depth: NDArray[np.float32]
@@ -49,10 +49,10 @@ class Pinhole:
         self._lengths = np.linalg.norm(self.rays, axis=-1).ravel()
 
     def view(self, scene: Scene | None, place: Placement, *, colour: bool) -> View:
-        """Look.
+        """Take an image.
 
         Args:
-            scene: What there is to be seen; none: nothing.
+            scene: The visible scene; None if it is empty.
             place: The sensor in the world.
             colour: Whether colours are wanted.
         """
@@ -73,7 +73,7 @@ class Pinhole:
 
 
 def clipped(depth: NDArray[np.float32], near: float, far: float) -> NDArray[np.float32]:
-    """Depths [m]; what is nearer than ``near`` is at -infinity, what is farther than ``far`` at infinity."""
+    """Depths [m]: -infinity if less than ``near``, infinity if more than ``far``."""
     found = np.where(depth > far, np.float32(np.inf), depth)
     found[depth < near] = -np.inf
     return found

@@ -1,7 +1,7 @@
-"""How point clouds are laid out in bytes.
+"""Layout of point clouds in bytes.
 
-A layout is a structured type with the fields' names, types and offsets as in ``sensor_msgs/PointCloud2``, and knows how
-to write the echoes of a turn into an array of such points.
+A layout has a structured type with the fields' names, types and offsets as in ``sensor_msgs/PointCloud2``, and writes
+the echoes of a turn into an array of such points.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ Points = NDArray[Any]
 
 
 class PointLayout(Protocol):
-    """How the points of a lidar, or of one of its bands, stand in a message.
+    """Layout of the points of a lidar, or of one of its bands, in a message.
 
     Attributes:
         dtype: Fields of a point.
         shape: Height and width of the cloud.
-        stamped_last: The message has the time of the last column, else of the first one.
+        stamped_last: The message's stamp is the time of the last column, else of the first one.
     """
 
     dtype: np.dtype[Any]
@@ -33,15 +33,15 @@ class PointLayout(Protocol):
     stamped_last: bool
 
     def prepare(self, points: Points) -> None:
-        """Write what is the same in all messages."""
+        """Write the constant fields."""
 
     def write(self, points: Points, echoes: Echoes, begin: float) -> bool:
-        """Write what a turn has met.
+        """Write the echoes of a turn.
 
         Args:
-            points: Where to write.
+            points: The array to write into.
             echoes: All echoes of the lidar.
-            begin: When the first column was measured [s].
+            begin: Time of the first column [s].
 
         Returns:
             Whether every point is finite.

@@ -1,6 +1,6 @@
-"""Ranges as a lidar measures them: rays from where the sensor is, and noise.
+"""Ranges of a lidar: rays from the sensor, and noise.
 
-As in Gazebo, rays begin at the minimum range, so that what is nearer is seen through, and a range with its noise is
+As in Gazebo, rays begin at the minimum range, so they pass through anything nearer, and a range with its noise is
 clamp(range + N(0, s), minimum range, maximum range); misses stay infinite (gz-sensors 8, Lidar.cc).
 """
 
@@ -21,11 +21,11 @@ Floats = NDArray[np.float32]
 
 
 class Echoes(NamedTuple):
-    """What a scan of a lidar has met, each of shape (columns, rows).
+    """Echoes of a lidar's scan, each of shape (columns, rows).
 
     Attributes:
-        ranges: How far away [m]; infinite where nothing was met.
-        retro: Its retro-reflectivity; 0 where nothing was met.
+        ranges: Ranges [m]; infinite without a hit.
+        retro: Retro-reflectivities; 0 without a hit.
     """
 
     ranges: Floats
@@ -44,7 +44,7 @@ class RangeFinder:
 
         Args:
             sensor: Its parameters.
-            grid: Which way the rays go.
+            grid: The directions of the rays.
         """
         self._sensor = sensor
         self._shape = grid.shape
@@ -52,12 +52,12 @@ class RangeFinder:
         self._turned = np.empty_like(self.directions)
 
     def measure(self, scene: Scene | None, place: Placement, random: np.random.Generator) -> Echoes:
-        """Send all rays.
+        """Cast all rays.
 
         Args:
-            scene: What there is to be met; none: nothing.
+            scene: The visible scene; None if it is empty.
             place: The sensor in the world, one for all columns or one for each.
-            random: Where the noise comes from.
+            random: The generator of the noise.
         """
         if scene is None:
             return Echoes(np.full(self._shape, np.inf, np.float32), np.zeros(self._shape, np.float32))
@@ -73,7 +73,7 @@ class RangeFinder:
 
 
 def _between(low: float, high: float, scene: Scene, origins: Array, rays: Array) -> tuple[Array, Indices]:
-    """Ranges and shapes that rays meet between two ranges [m]; those that meet something nearer are sent once more."""
+    """Ranges and shapes of hits between two ranges [m]; rays that hit something nearer are cast once more."""
     ranges, shapes = scene.visuals.cast(origins, rays, high)
     near = np.flatnonzero(ranges < low)
     if len(near):
@@ -87,14 +87,14 @@ def noisy(ranges: Array, deviation: float, low: float, high: float, random: np.r
     """Ranges with noise [m].
 
     Args:
-        ranges: True ones, infinite where nothing was met.
+        ranges: True ranges, infinite without a hit.
         deviation: Standard deviation [m].
-        low, high: No range leaves these bounds [m].
-        random: Where the noise comes from.
+        low, high: Bounds of all ranges [m].
+        random: The generator of the noise.
     """
     found = random.standard_normal(ranges.shape, np.float32) if deviation else np.zeros(ranges.shape, np.float32)
     found *= np.float32(deviation)
     np.add(found, ranges, out=found, casting="same_kind")
     np.clip(found, low, high, out=found)
-    found[ranges == np.inf] = np.inf  # far cheaper than to clip the others alone
+    found[ranges == np.inf] = np.inf  # far cheaper than clipping only the others
     return found

@@ -1,6 +1,6 @@
-"""Which way the rays of every type of lidar point: those of its model in Gazebo, and those of the device.
+"""Directions of the rays of all types of lidars: of the model in Gazebo, and of the device.
 
-A lidar has rows, one above the other, and columns, which it measures one after the other as it turns.
+A lidar has rows, one above the other, and columns, which it measures one by one as it turns.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from vds_gz.world.shapes import Array
 FIRING = 55.296e-6
 MEASUREMENT = 125e-6
 
-#: A fan that is so little less than a turn is one [rad].
+#: A fan counts as a full turn if it lacks at most this [rad].
 _TURN = 2.0 * math.pi - 1e-6
 
 #: Evenly spaced rows, bottom, top [degrees] and how many, of the HELIOS 32; see models/sensors.
@@ -61,7 +61,7 @@ class RayGrid:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """How many columns and rows."""
+        """Numbers of columns and rows."""
         return len(self.azimuths), len(self.elevations)
 
     def directions(self) -> Array:
@@ -72,7 +72,7 @@ class RayGrid:
 
 
 def column_count(sensor: Lidar) -> int:
-    """Columns of a turn, or rays of a scan: where the device has a fixed pace, fewer at a higher rate."""
+    """Columns of a turn, or rays of a scan: a device with a fixed pace has fewer at a higher rate."""
     if isinstance(sensor, OusterOs1):
         return sensor.columns
     if isinstance(sensor, Lidar2d):
@@ -83,7 +83,7 @@ def column_count(sensor: Lidar) -> int:
 
 
 def gazebo_bands(sensor: Lidar) -> tuple[Array, ...]:
-    """Elevations [rad] from bottom to top: one array for each of the lidars that the model in Gazebo consists of."""
+    """Elevations [rad] from bottom to top: one array for each lidar of the model in Gazebo."""
     if isinstance(sensor, PlanarLidar):
         return (np.zeros(1),)
     if isinstance(sensor, OusterOs1 | VelodyneVlp16):
@@ -103,8 +103,8 @@ def gazebo_grid(sensor: Lidar) -> RayGrid:
 def driver_grid(sensor: Lidar) -> RayGrid:
     """The rays of the device, in the order in which its driver reports them.
 
-    Those that see all around turn clockwise; a HELIOS begins a turn ahead, the others behind. An Ouster counts its rows
-    from the top. The scanners in one plane are reported counter-clockwise, from the lowest angle to the highest.
+    Lidars that see all around turn clockwise; a HELIOS begins a turn ahead, the others behind. An Ouster counts its
+    rows from the top. Scanners in one plane are reported counter-clockwise, from the lowest angle to the highest.
     """
     if isinstance(sensor, PlanarLidar):
         return RayGrid(np.linspace(-0.5 * sensor.fov, 0.5 * sensor.fov, column_count(sensor)), np.zeros(1))

@@ -1,6 +1,6 @@
-"""A type of sensor as one record: its parameters, topics, needs, maker and Gazebo side.
+"""A type of sensor as one record: parameters, topics, needs, factory and Gazebo side.
 
-The records of this package stand beside what they make, in :mod:`vds_gz.interface.sensors`; those of other packages are
+The records of this package are beside the sensors, in :mod:`vds_gz.interface.sensors`; those of other packages are
 entry points. :mod:`vds_gz.sensing.catalogue` finds both.
 """
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from vds_gz.sensing.body import BodyState
     from vds_gz.world.scene import Scene
 
-#: What a sensor may need of the body besides its pose and velocity: its accelerations, or where its joints stand.
+#: Quantities of the body that a sensor may need besides pose and velocity: accelerations, or positions of joints.
 Need = Literal["motion", "joints"]
 
 
@@ -33,9 +33,9 @@ class Stream:
         ros_type: Its type.
         gz: Topic in Gazebo, after ``/model/<vehicle>/`` and the sensor's name; empty without a Gazebo side.
         gz_type: Its type.
-        optical: The frame is ``<sensor>_optical_frame``, which looks along z, not ``<sensor>``, which looks along x.
-        depth: Queue. All are reliable and volatile, which suits readers of any kind: RViz wants reliable ones, and
-            those who read with the sensor profile take them too.
+        optical: The frame is ``<sensor>_optical_frame``, along z, instead of ``<sensor>``, along x.
+        depth: Length of the queue. All are reliable and volatile, which matches all subscribers: RViz requires reliable
+            ones, and those with the sensor profile take them too.
     """
 
     ros: str
@@ -46,7 +46,7 @@ class Stream:
     depth: int = 10
 
     def frame(self, sensor: str) -> str:
-        """The frame that the messages of a sensor are in."""
+        """The frame of a sensor's messages."""
         return f"{sensor}_optical_frame" if self.optical else sensor
 
     def topic(self, sensor: str) -> str:
@@ -59,8 +59,8 @@ class SensorOutput(Protocol):
 
     Attributes:
         rate: Measurements per second [Hz].
-        rays: How many rays a measurement casts.
-        span: How far back :meth:`measure` needs to know the body's states [ns].
+        rays: Number of rays of a measurement.
+        span: Time before the present for which :meth:`measure` needs the body's states [ns].
     """
 
     rate: float
@@ -72,20 +72,20 @@ class SensorOutput(Protocol):
         """Whether a topic has subscribers."""
 
     def measure(self, states: Sequence[BodyState], scene: Scene | None) -> None:
-        """Measure, and publish where there are subscribers.
+        """Measure, and publish to subscribers.
 
-        The node calls it for every measurement that is due, in order, also without subscribers. Then it may do nothing,
-        as long as the next measurement does not depend on it.
+        The node calls it for every measurement that is due, in order. Without subscribers it may do nothing, unless the
+        next measurement depends on it.
 
         Args:
             states: The body's states of the last ``span`` and the one before; the last one is the present.
-            scene: What can be seen; none if there is no world.
+            scene: The visible scene; None without a world.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class GazeboSide:
-    """How Gazebo simulates a type of sensor. Its topics stand in the streams.
+    """How Gazebo simulates a type of sensor. The streams have its topics.
 
     Attributes:
         xacro: File with a macro of the type's name, which takes the sensor's parameters, its ``name`` and its
@@ -105,8 +105,8 @@ class SensorType:
     Attributes:
         parameters: Its parameter group. The default of its parameter ``type`` is the name of the type.
         streams: Its topics.
-        make: Makes a sensor that the node simulates.
-        needs: What it needs of the body besides its pose and velocity; the rest may be zero, or missing.
+        make: Factory of the sensors that the node simulates.
+        needs: Quantities of the body that it needs besides pose and velocity; others may be zero, or missing.
         gazebo: How Gazebo simulates it. Without it the node simulates it beside Gazebo too, and it is drawn as a frame
             without a shape if it has the parameters ``xyz`` and ``rpy``.
     """
@@ -118,10 +118,10 @@ class SensorType:
     gazebo: GazeboSide | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a type that the rest of the program could not work with.
+        """Refuse an invalid type.
 
         Raises:
-            ArgumentError: The parameters are no parameter group or lack one, or topics and Gazebo side differ.
+            ArgumentError: The parameters are not a parameter group or lack one, or topics and Gazebo side differ.
         """
         group = self.parameters
         if not (isinstance(group, type) and issubclass(group, ParameterGroup)):

@@ -1,4 +1,4 @@
-"""Colours of what rays have met: diffuse light of the sky and of a sun (Lambert), without shadows, as sRGB.
+"""Colours of rays' hits: diffuse light of the sky and of a sun (Lambert), without shadows, as sRGB.
 
 In Gazebo, a surface of the colour c that faces the sun by the cosine n has the linear brightness c (A / pi + S n), with
 A the scene's ambient light; S was measured (gz-rendering 8, ogre2, a sun of 0.8).
@@ -16,28 +16,28 @@ from vds_gz.world.shapes import Array, Indices
 
 Bytes = NDArray[np.uint8]
 
-#: What is seen where nothing is, and light of sky and sun, linear: those of the worlds of this package.
+#: Colour of the background, and light of sky and sun, linear: those of this package's worlds.
 SKY = (0.7, 0.8, 0.9)
 AMBIENT = 0.5 / np.pi
 SUN = 0.56
 SUN_DIRECTION = np.array((-0.4, 0.2, -0.9)) / np.sqrt(0.4**2 + 0.2**2 + 0.9**2)
 
-#: How many levels of linear brightness are distinguished.
+#: Number of levels of linear brightness.
 _STEPS = 4096
 
-#: So many rays are shaded at once, for the sake of memory.
+#: Number of rays that are shaded at once, to limit memory.
 _BLOCK = 1 << 15
 
 
 def shaded(
     caster: RayCaster | JoinedCaster, origins: Array, directions: Array, ranges: Array, shapes: Indices
 ) -> Bytes:
-    """The colours that rays see.
+    """The colours of rays' hits.
 
     Args:
-        caster: What they were cast at.
+        caster: The caster of the rays.
         origins, directions: The rays, of shape (n, 3).
-        ranges, shapes: What they have met, see :meth:`RayCaster.cast`.
+        ranges, shapes: Their hits, see :meth:`RayCaster.cast`.
 
     Returns:
         Red, green and blue, of shape (n, 3).
@@ -54,7 +54,7 @@ def shaded(
 
 
 def srgb(linear: Array) -> Bytes:
-    """Linear brightness, 0 to 1, as it stands in an image (IEC 61966-2-1)."""
+    """Linear brightness, 0 to 1, as a value in an image (IEC 61966-2-1)."""
     return _srgb_table()[np.rint((_STEPS - 1) * np.clip(linear, 0.0, 1.0)).astype(np.intp)]
 
 
@@ -66,6 +66,6 @@ def _srgb_table() -> Bytes:
 
 
 def _light(normals: Array, directions: Array) -> Array:
-    """How bright surfaces are that are seen along these directions; those of a mesh have two sides."""
+    """Brightness of surfaces seen along these directions; those of a mesh have two sides."""
     facing = np.sign(np.einsum("ij,ij->i", normals, directions))
     return np.asarray(AMBIENT + SUN * np.maximum(0.0, facing * (normals @ SUN_DIRECTION)))

@@ -1,4 +1,4 @@
-"""What every controller gives: its parameters, its coefficients, its command."""
+"""The interface of controllers: parameters, coefficients, and the function for commands."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from vds_gz.vehicle.command import ACKERMANN, MAXIMUM, TWIST, Command, CommandKi
 from vds_gz.vehicle.model import AnyModel, MotionState
 from vds_gz.vehicle.trigonometry import direction
 
-#: What a vehicle without a limit of speed is taken to reach [m/s].
+#: Assumed maximum speed of a vehicle without a limit [m/s].
 FASTEST = 50.0
 
 P = TypeVar("P", bound=ControllerParameters)
 
 
 class Gains(Protocol):
-    """What the coefficients of every controller have."""
+    """Fields that the coefficients of all controllers have."""
 
     following: Following
 
@@ -32,15 +32,15 @@ G = TypeVar("G", bound=Gains)
 
 @dataclass(frozen=True, slots=True)
 class Plant:
-    """What a controller knows of the vehicle that it drives.
+    """The properties of a vehicle that its controller uses.
 
     Attributes:
         model: Name of its model.
-        kind: ``ACKERMANN``, where its commands are speed and steering angle, or ``TWIST``, speed and yaw rate.
+        kind: ``ACKERMANN`` for commands of speed and steering angle, or ``TWIST`` for speed and yaw rate.
         wheel_base: Position of the steered axle along +x from the reference point [m]; 0 without one.
         max_speed: [m/s].
-        period: From one command to the next [s].
-        spacing: Of the path's points [m].
+        period: Time between commands [s].
+        spacing: Distance between the path's points [m].
     """
 
     model: str
@@ -51,9 +51,9 @@ class Plant:
     spacing: float
 
     def following(self, p: ControllerParameters) -> Following:
-        """What every controller has in its coefficients.
+        """The coefficients that all controllers have.
 
-        The vehicle is searched as far along the path as it can drive in a period, and half as far again.
+        The vehicle's position is searched along the path within 1.5 times its maximum distance in a period.
         """
         fastest = min(max(self.max_speed, p.speed), MAXIMUM)
         reach = 2 + math.ceil(1.5 * fastest * self.period / self.spacing)
@@ -66,11 +66,11 @@ class Controller(Generic[P, G]):
     """A controller of parameters ``P`` and coefficients ``G``.
 
     Attributes:
-        name: What selects it.
+        name: Its name in files.
         parameters: The parameter group.
         coefficients: (parameters, plant) -> the object ``g`` of the control function.
-        control: (course, g, s, f, u) sets the command ``u`` by the vehicle's state ``s`` and where it is on its path,
-            ``f``. It runs in lanes: numbers and attributes, and without lists.
+        control: (course, g, s, f, u) sets the command ``u`` by the vehicle's state ``s`` and its tracking ``f``. It
+            runs in lanes: numbers and attributes, without lists.
     """
 
     name: str
@@ -79,12 +79,12 @@ class Controller(Generic[P, G]):
     control: Callable[[Course, G, MotionState, Tracking, Command], None]
 
 
-#: A controller that was chosen by its name when the program runs.
+#: A controller that is selected by name at run time.
 AnyController: TypeAlias = Controller[Any, Any]
 
 
 def plant_of(model: AnyModel, parameters: object, period: float, spacing: float) -> Plant:
-    """What controllers know of a vehicle.
+    """The properties of a vehicle for its controller.
 
     Raises:
         ArgumentError: The model takes neither speed and steering angle nor a velocity.
@@ -103,7 +103,7 @@ def plant_of(model: AnyModel, parameters: object, period: float, spacing: float)
 def command_curvature(c: Following, f: Tracking, u: Command, curvature: float) -> None:
     """Command the reference speed along a curvature, positive to the left [1/m].
 
-    A run that has ended gets speed 0 and the steering angle that it had.
+    After the end of a run, the speed is 0 and the steering angle stays.
     """
     u.v_x = f.reference_speed
     if c.steers:
