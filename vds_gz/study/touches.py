@@ -1,22 +1,22 @@
-"""What a vehicle touched on its way, and when."""
+"""Contacts of a vehicle during a run."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-#: Who touches the same thing again within this has never left it [s].
+#: Contacts with the same thing within this time are one [s].
 AGAIN = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Touch:
-    """A thing that a vehicle touched for some time.
+    """A contact of a vehicle with a thing.
 
     Attributes:
-        thing: Its name.
-        begin, end: From the first to the last sample in which it was touched [s].
-        x, y: Where it was touched first, on the map [m].
+        thing: The thing's name.
+        begin, end: Times of the first and last sample of the contact [s].
+        x, y: Position of the first contact on the map [m].
     """
 
     thing: str
@@ -32,10 +32,10 @@ class Touch:
 
 
 class TouchLog:
-    """All touches of a run, sample by sample."""
+    """Collects all touches of a run, sample by sample."""
 
     def __init__(self) -> None:
-        """Nothing was touched yet."""
+        """Start without touches."""
         self._touches: list[Touch] = []
         self._last: dict[str, int] = {}
 
@@ -43,8 +43,8 @@ class TouchLog:
         """Take a sample.
 
         Args:
-            time: When it was [s].
-            points: The name of each thing that is touched, ``::`` and what follows left out, and where (x, y) [m].
+            time: Its time [s].
+            points: For each contact the name of the thing, up to ``::``, and the position (x, y) [m].
         """
         for name, x, y in points:
             thing = name.partition("::")[0]
@@ -57,5 +57,5 @@ class TouchLog:
 
     @property
     def touches(self) -> tuple[Touch, ...]:
-        """In the order of their beginnings."""
+        """The touches in the order of their beginnings."""
         return tuple(self._touches)

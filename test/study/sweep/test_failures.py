@@ -103,7 +103,7 @@ def test_a_scheduler_that_is_killed_is_one_message_and_what_was_done_is_kept(pla
         address = dask.address
     _, said = process.communicate()
     assert process.returncode == 1
-    kept = "what was done is kept, and --resume goes on from there"
+    kept = "finished runs are kept; --resume continues from there"
     assert said.splitlines()[-1] == f"vds-gz sweep: the Dask scheduler at {address} went away; {kept}"
     assert "Traceback" not in said
     (orders / "slow").unlink()
@@ -166,8 +166,8 @@ def test_a_full_disk_is_one_message_and_what_was_done_is_kept(plan, undisturbed,
     _, said = process.communicate()
     assert process.returncode == 1
     assert said == (
-        f"vds-gz sweep: '{out}/shards/000000004.npz' cannot be written: File too large; what was done is kept, and "
-        "--resume goes on from there\n"
+        f"vds-gz sweep: '{out}/shards/000000004.npz' cannot be written: File too large; finished runs are kept; "
+        "--resume continues from there\n"
     )
     assert collect(out)["run"].tolist() == [0, 1, 2, 3]
     assert not list(out.glob("shards/.*"))
@@ -195,7 +195,7 @@ def test_a_sweep_that_is_there_is_not_overwritten_and_another_one_is_not_continu
     assert "there is no sweep in" in capsys.readouterr().err
     assert main([str(plan), "-o", out]) == 0
     assert main([str(plan), "-o", out]) == 2
-    assert "--resume goes on with it" in capsys.readouterr().err
+    assert "continue it with --resume" in capsys.readouterr().err
     other = write_plan(tmp_path, PLAN.replace("seed: 3", "seed: 4"))
     assert main([str(other), "-o", out, "--resume"]) == 2
     assert "is another one" in capsys.readouterr().err
@@ -267,7 +267,7 @@ def test_a_shard_that_is_damaged_is_named_and_done_again_when_it_is_removed(plan
     content = shard.read_bytes()
     for damaged in (b"", b"no numbers", content[: len(content) // 2]):
         shard.write_bytes(damaged)
-        with pytest.raises(FailureError, match=r"000000005.npz' is no table of runs .*; remove it, and --resume"):
+        with pytest.raises(FailureError, match=r"000000005.npz' is not a table of runs .*; remove it, and --resume"):
             collect(out)
     shard.unlink()
     assert done(plan, out, None) == undisturbed

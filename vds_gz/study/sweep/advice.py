@@ -1,4 +1,4 @@
-"""Which number to measure better, and how well: the sentence in which a sweep ends."""
+"""Advice of a sweep: which parameter to measure more accurately, and how accurately."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from vds_gz.study.sweep.sensitivity import Sensitivity
 
 Reals = NDArray[np.float64]
 
-#: A quantile is taken of so many runs at least.
+#: Minimum number of runs for a quantile.
 RUNS = 100
 
-#: So much of what exact knowledge of a number would gain is worth the measuring.
+#: Required part of the gain of exact knowledge.
 WORTH = 0.9
 
-#: A gain that is a smaller part of the quantile is none.
+#: Minimum gain, as a part of the quantile.
 NOTHING = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """A number to measure better.
+    """A parameter to measure more accurately.
 
     Attributes:
         parameter: Its name.
-        nominal: What it is taken for.
-        within: How well to know it, to either side.
-        now: How far the runs are from the nominal value at most.
-        measure: What becomes better.
-        before, after: The quantile of the measure over all runs, and over those within.
+        nominal: Its assumed value.
+        within: Required uncertainty, to each side.
+        now: Maximum distance of the runs from the nominal value.
+        measure: The measure that improves.
+        before, after: Quantile of the measure over all runs, and over those within the required uncertainty.
         bound: The bound of the quantile that was asked for; None without one.
     """
 
@@ -47,7 +47,7 @@ class Advice:
     bound: float | None
 
     def sentence(self, units: Mapping[str, str]) -> str:
-        """In words.
+        """The advice as a sentence.
 
         Args:
             units: By parameter and measure.
@@ -72,22 +72,22 @@ def advise(
     found: Sensitivity,
     bound: float | None = None,
 ) -> Advice | None:
-    """The first of the numbers, by their total indices, that is worth measuring better; None where none is.
+    """The first parameter, by total indices, that is worth measuring more accurately; None if there is none.
 
-    Over the runs in which a number is near its nominal value the measure's quantile is lower than over all runs. The
-    number is worth being known as well as keeps the bound, or, where there is none or it cannot be kept, as well as
-    nine tenths of the gain take.
+    Over the runs with a parameter near its nominal value, the measure's quantile is smaller than over all runs. The
+    required uncertainty is the largest that keeps the bound or, without a bound that can be kept, that gives nine
+    tenths of the gain.
 
     Args:
-        parameters: The numbers that were varied, with one value a run.
-        nominal: What each is taken for; a number that is not here is left out.
+        parameters: The varied parameters, with one value for each run.
+        nominal: Their assumed values; parameters without one are left out.
         measure: Name of the measure.
-        values: The measure of these runs, NaN where a run has none.
-        found: What it depends on.
-        bound: What the quantile should keep.
+        values: The measure of these runs, NaN for runs without it.
+        found: The measure's sensitivities.
+        bound: Required bound of the quantile.
     """
     known = ~np.isnan(values)
-    # Of a margin the least is the worst: what holds of an error holds of its negative.
+    # The smallest margin is the worst, so its negative is treated like an error.
     sign = -1.0 if measure in LARGER_IS_BETTER else 1.0
     bad, limit = sign * values[known], None if bound is None else sign * bound
     before = quantile(bad, BAD)
@@ -100,7 +100,7 @@ def advise(
         kept = limit is not None and least <= limit < before
         if kept or before - least > NOTHING * abs(before):
             allowed = limit if kept and limit is not None else before - WORTH * (before - least)
-            # Over few runs a quantile is much by chance, over many it is not: the greatest width that keeps it counts.
+            # Quantiles over few runs are noisy, so the largest width that keeps the bound is used.
             last = int(np.flatnonzero(quantiles <= allowed)[-1])
             after = sign * float(quantiles[last])
             within, now = float(widths[last]), float(away.max())
@@ -109,7 +109,7 @@ def advise(
 
 
 def _nearer(away: Reals, bad: Reals) -> tuple[Reals, Reals]:
-    """Growing distances from a nominal value, and the quantile over the runs within each."""
+    """Increasing distances from a nominal value, and the quantile over the runs within each."""
     order = np.argsort(away, kind="stable")
     counts = np.unique(np.geomspace(RUNS, len(order), 60).astype(int))
     widths = away[order[counts - 1]]

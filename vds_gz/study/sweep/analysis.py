@@ -1,4 +1,4 @@
-"""What the runs of a sweep tell together."""
+"""Analysis of the runs of a sweep."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ class Runs:
     """The runs of a sweep.
 
     Attributes:
-        parameters: The numbers that were varied, each by its dotted name with one value a run.
-        measures: Each by its name with one value a run, NaN of a run that has none.
+        parameters: The varied parameters by their dotted names, with one value for each run.
+        measures: The measures by their names, with one value for each run, NaN for runs without it.
         units: By parameter and measure.
         nominal: Values where nothing is varied, by parameter, without a controller's gains, which no one measures.
         identified: Parameters that ``vds-gz identify`` measured, with their intervals.
-        expected: Bounds that quantiles are to keep, by measure and quantile.
-        label: What all of them have in common, where there are others beside them.
-        numbers: Of the runs in the sweep; counted from 0 where none are given.
+        expected: Required bounds of quantiles, by measure and quantile.
+        label: Name of the case, if there are several.
+        numbers: Numbers of the runs in the sweep; by default from 0.
     """
 
     parameters: Mapping[str, Reals]
@@ -42,15 +42,15 @@ class Runs:
     numbers: Sequence[int] = ()
 
     def __len__(self) -> int:
-        """How many there are."""
+        """Number of runs."""
         return len(next(iter(self.measures.values()), ()))
 
     def number(self, place: int) -> int:
-        """The number in the sweep of the run at a place in the columns."""
+        """The number in the sweep of the run at an index of the columns."""
         return self.numbers[place] if len(self.numbers) else place
 
     def worst(self, measure: str, count: int) -> NDArray[np.intp]:
-        """The runs in which a measure is worst, the worst first; earlier ones first where it is the same."""
+        """The runs with the worst values of a measure, the worst first; equal ones in their order."""
         values = self.measures[measure]
         order = np.argsort(values if measure in LARGER_IS_BETTER else -values, kind="stable")
         return order[~np.isnan(values[order])][:count]
@@ -58,7 +58,7 @@ class Runs:
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """A bound on a quantile of a measure, and what it is."""
+    """A bound on a quantile of a measure, and the quantile's value."""
 
     measure: str
     quantile: str
@@ -67,7 +67,7 @@ class Expectation:
 
     @property
     def broken(self) -> bool:
-        """It is beyond the bound, or no run has the measure."""
+        """Whether it is beyond the bound, or no run has the measure."""
         if self.measure in LARGER_IS_BETTER:
             return not self.value >= self.bound
         return not self.value <= self.bound
@@ -83,7 +83,7 @@ class Expectation:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """What the runs of a sweep tell, by measure."""
+    """The analysis of a sweep, by measure."""
 
     distributions: dict[str, Distribution]
     sensitivities: dict[str, Sensitivity]
@@ -92,10 +92,10 @@ class Analysis:
 
 
 def analyse(runs: Runs) -> Analysis:
-    """Look at all measures of a sweep.
+    """Analyse all measures of a sweep.
 
     Raises:
-        ArgumentError: Something is expected of a measure or a quantile that there is not.
+        ArgumentError: A bound names an unknown measure or quantile.
     """
     check_expected(runs.expected, runs.measures)
     distributions = {name: distribution(name, values) for name, values in runs.measures.items()}
@@ -129,10 +129,10 @@ def _expectations(runs: Runs, distributions: Mapping[str, Distribution]) -> Iter
 
 
 def check_expected(expected: Mapping[str, Mapping[str, float]], measures: Mapping[str, object]) -> None:
-    """See that what is expected can be looked up.
+    """Check the names in bounds.
 
     Raises:
-        ArgumentError: There is no such measure or quantile.
+        ArgumentError: A measure or quantile is unknown.
     """
     for measure, bounds in expected.items():
         if measure not in measures:

@@ -1,4 +1,4 @@
-"""What is driven in a sweep, and how: a vehicle with a command log, or with a controller on a path."""
+"""The cases of a sweep: a vehicle with a command log, or with a controller on a path."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class Driving:
 
     Attributes:
         rate: Commands per second [Hz].
-        duration: A run ends then, where it has not ended before [s].
+        duration: Maximum duration of a run [s].
         bound: A vehicle whose lateral error exceeds it has left the path [m].
-        laps: After so many rounds of a closed path the run is finished.
+        laps: Number of laps of a closed path until the run is finished.
         lateral, heading_error: Of base_link's reference point from the path at the start [m, rad].
     """
 
@@ -35,14 +35,14 @@ class Driving:
 
 @dataclass(frozen=True, slots=True)
 class OpenLoop:
-    """Commands that a vehicle is sent."""
+    """Commands for a vehicle."""
 
     log: CommandLog = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class ClosedLoop:
-    """A controller, by its name or ``module:function``, with its gains, and the path that it is to follow."""
+    """A controller, by its name or ``module:function``, with its gains and its path."""
 
     controller: str
     gains: Mapping[str, float]
@@ -51,12 +51,12 @@ class ClosedLoop:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What is the same in all runs of a case.
+    """The common properties of all runs of a case.
 
     Attributes:
         labels: By column of the table: vehicle, and commands, or controller and path.
-        vehicle: Its parameters, where nothing is varied.
-        drive: How it is driven.
+        vehicle: Its nominal parameters.
+        drive: Its commands, or its controller and path.
     """
 
     labels: dict[str, str]
@@ -64,7 +64,7 @@ class Case:
     drive: OpenLoop | ClosedLoop = field(repr=False)
 
     def duration(self, driving: Driving) -> float:
-        """How long a run takes at most [s]."""
+        """Maximum duration of a run [s]."""
         return self.drive.log.duration + TAIL if isinstance(self.drive, OpenLoop) else driving.duration
 
 

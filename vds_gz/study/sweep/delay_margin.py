@@ -1,4 +1,4 @@
-"""How much more dead time a controlled vehicle tolerates before its error leaves a bound."""
+"""Delay margin: additional dead time that a controlled vehicle tolerates before its error exceeds a bound."""
 
 from __future__ import annotations
 
@@ -22,37 +22,37 @@ Reals = NDArray[np.float64]
 Wholes = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
-#: How the dead times of actuators end in the parameters of all models.
+#: End of the names of actuators' dead times in all models.
 DEAD_TIMES = ("dead_time", "time_delay")
 
-#: Additional dead times are whole numbers of milliseconds, so many a second.
+#: Additional dead times are whole milliseconds: so many per second.
 MILLISECONDS = 1000
 
-#: They are scanned in steps of so many.
+#: Length of the long steps of the scan.
 STEPS = (64, 16, 4, 1)
 
-#: Vehicles that are run together.
+#: Number of vehicles that are run together.
 TOGETHER = 2048
 
-#: After so many periods it is looked whether any vehicle is still under way.
+#: Number of periods between checks whether any vehicle is still running.
 PERIODS = 250
 
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """What vehicles are to do within a bound.
+    """A task with a bound.
 
     Attributes:
         path: The path.
-        controller: Its name or function, as of :class:`~vds_gz.fleet.closed_loop.ClosedLoop`.
+        controller: Its name or function, as in :class:`~vds_gz.fleet.closed_loop.ClosedLoop`.
         bound: Maximum lateral error [m].
-        duration: A run that has not ended then has stayed within the bound [s].
-        laps: After so many rounds of a closed path the run is finished.
-        lateral, heading_error: Of the vehicles at the start, from the path [m, rad], one number for all or one a
-            vehicle; on a straight path it takes something to correct.
+        duration: A run of this duration has stayed within the bound [s].
+        laps: Number of laps of a closed path until the run is finished.
+        lateral, heading_error: Errors of the vehicles at the start [m, rad], one number for all or one for each
+            vehicle; a straight path needs an error to correct.
         rate: Commands per second [Hz].
         step_rate: Steps per second [Hz].
-        longest: No more additional dead time is tried [s].
+        longest: Maximum additional dead time [s].
     """
 
     path: Path
@@ -72,16 +72,17 @@ def delay_margins(
 ) -> Reals:
     """The additional dead time in all actuators up to which each vehicle stays within the bound [s].
 
-    Vehicles and dead times are run beside each other.
+    Vehicles and dead times are run side by side.
 
     Args:
-        task: What to do.
+        task: The task.
         model: The vehicles' model.
         vehicles: Their parameter groups.
-        controllers: Of each its controller's parameters.
+        controllers: Parameters of each vehicle's controller.
 
     Returns:
-        One a vehicle: 0 where it leaves the bound as it is, ``longest`` where it leaves it with none.
+        One number for each vehicle: 0 if it leaves the bound without additional dead time, ``longest`` if it never
+        leaves it.
     """
     most = round(task.longest * MILLISECONDS)
     last = last_before_leaving(_Candidates(task, model, vehicles, controllers).stay, len(vehicles), most)
@@ -89,12 +90,12 @@ def delay_margins(
 
 
 def linear_delay_margin(k1: float, k2: float, speed: float) -> float:
-    """The dead time [s] at which a linear path follower begins to oscillate without end.
+    """The dead time [s] at which a linear path follower becomes unstable.
 
     It drives at a speed v, y' = v psi, psi' = v kappa(t - T), and steers by kappa = -(k1 y + k2 psi). The loop's gain
-    is 1 at w^2 = (k2^2 v^2 + sqrt(k2^4 v^4 + 4 k1^2 v^4)) / 2, where its phase leaves atan(k2 w / (k1 v)) to dead
-    time. Pure pursuit with a look-ahead distance L is k1 = 2 / L^2, k2 = 2 / L on a straight path. Commands that are
-    held for a period add half of it.
+    is 1 at w^2 = (k2^2 v^2 + sqrt(k2^4 v^4 + 4 k1^2 v^4)) / 2, where its phase margin is atan(k2 w / (k1 v)). Pure
+    pursuit with a look-ahead distance L has k1 = 2 / L^2 and k2 = 2 / L on a straight path. Holding commands for a
+    period adds half of it to the dead time.
 
     Args:
         k1: Gain of the lateral error [1/m^2].
@@ -107,14 +108,14 @@ def linear_delay_margin(k1: float, k2: float, speed: float) -> float:
 
 
 def last_before_leaving(stays: Callable[[Wholes, Wholes], Flags], count: int, most: int) -> Wholes:
-    """The last of 0 ... ``most`` before the first at which each of some candidates leaves; -1 where that is 0.
+    """For each candidate, the value of 0 ... ``most`` before the first one at which it leaves; -1 if that is 0.
 
-    Bisection would not do: a candidate that leaves at a value may stay at some larger ones. All values are scanned in
-    long steps, and then in shorter ones from one long step before the last that stays.
+    Bisection would be wrong: a candidate that leaves at a value may stay at some larger ones. All values are scanned in
+    long steps, and then in shorter ones from one long step before the last value at which it stays.
 
     Args:
         stays: (candidates, values), both of shape (n,) -> whether each candidate stays at the value.
-        count: So many candidates.
+        count: Number of candidates.
         most: The last value.
     """
     begin, leaves = np.zeros(count, np.int64), np.full(count, most + 1)
@@ -143,7 +144,7 @@ def later(parameters: Any, extra: float) -> Any:
 
 @dataclass(frozen=True)
 class _Candidates:
-    """Vehicles with their controllers, and what they are to do."""
+    """Vehicles with their controllers and their task."""
 
     task: Task
     model: AnyModel
@@ -151,7 +152,7 @@ class _Candidates:
     controllers: Sequence[ControllerParameters]
 
     def stay(self, candidates: Wholes, values: Wholes) -> Flags:
-        """Whether candidates, given by their numbers, stay with so much more dead time [ms]."""
+        """Whether candidates, by their numbers, stay within the bound with additional dead times [ms]."""
         stayed = np.empty(len(candidates), bool)
         for begin in range(0, len(candidates), TOGETHER):
             part = slice(begin, begin + TOGETHER)

@@ -1,4 +1,4 @@
-"""Pieces of a YAML file, each with the place where it stands, for messages."""
+"""Parts of a YAML file with their positions, for messages."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ T = TypeVar("T")
 
 
 class SweepFileError(VdsGzError, ValueError):
-    """A sweep's file cannot be used. The message says which line, and what would be right."""
+    """A sweep's file cannot be used. The message names the line, and what would be right."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A piece of the file.
+    """A part of the file.
 
     Attributes:
         where: File, line and keys, for messages.
-        node: What stands there.
+        node: Its content.
     """
 
     where: str
     node: yaml.Node = field(repr=False)
 
     def error(self, problem: str) -> SweepFileError:
-        """What is wrong here."""
+        """An error about this part."""
         return SweepFileError(f"{self.where} {problem}")
 
     def mapping(self, meaning: str) -> dict[str, Entry]:
-        """By key.
+        """The entries of a mapping, by key.
 
         Args:
-            meaning: What it should hold, for the message.
+            meaning: The expected content, for the message.
         """
         if not isinstance(self.node, yaml.MappingNode) or not self.node.value:
             raise self.error(f"must hold {meaning}")
@@ -54,13 +54,13 @@ class Entry:
         return found
 
     def choice(self, meaning: str, keys: Iterable[str]) -> dict[str, Entry]:
-        """By key, of which there are only these."""
+        """The entries of a mapping with these keys only."""
         keys = tuple(keys)
         found = self.mapping(meaning)
         for name in found:
             if name not in keys:
                 nearest = difflib.get_close_matches(name, keys, n=1, cutoff=0.0)[0]
-                raise found[name].error(f"is no key here; there are {', '.join(keys)}; nearest is '{nearest}'")
+                raise found[name].error(f"is not a key here; there are {', '.join(keys)}; nearest is '{nearest}'")
         return found
 
     def items(self, meaning: str) -> list[Entry]:
@@ -102,14 +102,14 @@ class Entry:
 
 
 def composed(file: Path, meaning: str) -> yaml.Node:
-    """What a file holds.
+    """The content of a file.
 
     Args:
         file: The file.
-        meaning: What it should hold, for the message.
+        meaning: The expected content, for the message.
 
     Raises:
-        VdsGzError: It cannot be read, is no YAML, or there is nothing in it.
+        VdsGzError: It cannot be read, is not YAML, or is empty.
     """
     try:
         text = file.read_text(encoding="utf-8")
@@ -128,14 +128,14 @@ def composed(file: Path, meaning: str) -> yaml.Node:
             f"{file}, line {number}: not valid YAML: the character {text[error.position]!r} is not allowed"
         ) from None
     except RecursionError:
-        raise SweepFileError(f"{file}: lists and mappings stand too deep in each other") from None
+        raise SweepFileError(f"{file}: lists and mappings are nested too deeply") from None
     if node is None:
         raise SweepFileError(f"{file}: there is nothing in it; it must hold {meaning}")
     return node
 
 
 def within(entry: Entry, action: Callable[[], T]) -> T:
-    """Do something whose errors are of this piece of the file."""
+    """Name this part of the file in the errors of a block."""
     try:
         return action()
     except VdsGzError as error:

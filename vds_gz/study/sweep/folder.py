@@ -1,4 +1,4 @@
-"""The folder of a sweep: its plan, the shards that are done, and the table of all runs."""
+"""The folder of a sweep: its plan, the finished shards, and the table of all runs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PLAN, RUNS = "plan.json", "runs.csv"
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """Where a sweep is kept.
+    """The folder of a sweep.
 
     Attributes:
         path: The folder.
@@ -40,13 +40,13 @@ class Folder:
         Args:
             path: The folder.
             sweep: The sweep.
-            size: Runs of a shard; None for what takes some seconds.
+            size: Runs of a shard; None for as many as take a few seconds.
 
         Raises:
-            ArgumentError: There is a sweep in it.
+            ArgumentError: It contains a sweep already.
         """
         if (path / PLAN).exists() or any((path / "shards").glob("[0-9]*")):
-            raise ArgumentError(f"there is a sweep in '{path}'; --resume goes on with it, or choose another folder")
+            raise ArgumentError(f"there is a sweep in '{path}'; continue it with --resume, or choose another folder")
         shards = sweep.plan(size)
         (path / "shards").mkdir(parents=True, exist_ok=True)
         plan = {
@@ -62,7 +62,7 @@ class Folder:
         return cls(path, shards)
 
     def abandon(self) -> None:
-        """Undo :meth:`begin`, where nothing was done; what else lies there stays."""
+        """Undo :meth:`begin` if nothing was done; other files stay."""
         (self.path / PLAN).unlink(missing_ok=True)
         for made in (self.path / "shards", self.path):
             with suppress(OSError):  # it is not empty
@@ -70,16 +70,16 @@ class Folder:
 
     @classmethod
     def resume(cls, path: Path, sweep: Sweep) -> Folder:
-        """Go on with a sweep that was begun.
+        """Continue a sweep.
 
         Raises:
-            ArgumentError: There is none, or another one.
+            ArgumentError: There is no sweep, or another one.
         """
         try:
             plan = json.loads((path / PLAN).read_text(encoding="utf-8"))
             digest, version, size = plan["plan"], plan["version"], int(plan["shard"])
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise ArgumentError(f"there is no sweep in '{path}' to go on with: {error}") from None
+            raise ArgumentError(f"there is no sweep in '{path}' to continue: {error}") from None
         if version != vds_gz.__version__:
             raise ArgumentError(f"the sweep in '{path}' is of vds_gz {version}; this is {vds_gz.__version__}")
         if digest != sweep.digest:
@@ -91,11 +91,11 @@ class Folder:
         return cls(path, sweep.plan(size))
 
     def file(self, shard: Shard) -> Path:
-        """Where a shard is kept when it is done."""
+        """The file of a finished shard."""
         return self.path / "shards" / f"{shard.first:09d}.npz"
 
     def done(self) -> list[Shard]:
-        """The shards that are done."""
+        """The finished shards."""
         there = {entry.name for entry in os.scandir(self.path / "shards")}
         return [shard for shard in self.shards if self.file(shard).name in there]
 
@@ -106,19 +106,19 @@ class Folder:
         advance: Callable[[float], object],
         notify: Callable[[str], object] = lambda words: None,
     ) -> list[Failed[Shard]]:
-        """Do what is not done yet, keep each shard as soon as it is done; the shards that failed.
+        """Run the remaining shards, and save each as soon as it is done; return the shards that failed.
 
         Args:
             sweep: The sweep.
-            workers: Who does it.
-            advance: Called with the number of runs that were done.
-            notify: Called with what a user may want to read.
+            workers: The workers.
+            advance: Called with the number of finished runs.
+            notify: Called with messages for the user.
 
         Raises:
-            ArgumentError: There are no such workers.
-            FailureError: A shard could not be written, or the workers went away. What was done is kept.
+            ArgumentError: The workers are not available.
+            FailureError: A shard could not be written, or the workers went away. Finished shards are kept.
         """
-        for partial in (self.path / "shards").glob(".*"):  # of a process that was killed
+        for partial in (self.path / "shards").glob(".*"):  # left by a process that was killed
             partial.unlink(missing_ok=True)
         done = set(self.done())
         advance(sum(shard.end - shard.first for shard in done))
@@ -135,7 +135,7 @@ class Folder:
         return failed
 
     def tables(self) -> Iterator[Table]:
-        """The shards that are done, one after the other."""
+        """The finished shards, one after the other."""
         for shard in self.done():
             yield Table.load(self.file(shard))
 
@@ -151,23 +151,23 @@ class Folder:
 
 @contextmanager
 def _resumable() -> Iterator[None]:
-    """Whoever reads of a failure shall know what to do."""
+    """Add to failures what the user can do."""
     try:
         yield
     except FailureError as error:
-        raise FailureError(f"{error}; what was done is kept, and --resume goes on from there") from None
+        raise FailureError(f"{error}; finished runs are kept; --resume continues from there") from None
 
 
 @takes(folder=PATH)
 def collect(folder: str | Path, *names: str) -> Table:
-    """The runs of a sweep that are done, in their order.
+    """The finished runs of a sweep, in their order.
 
-    Columns: ``run``, its number; ``vehicle``, and ``commands`` or ``controller`` and ``path``; what was varied, by its
-    name; the measures; ``status``.
+    Columns: ``run``, its number; ``vehicle``, and ``commands`` or ``controller`` and ``path``; the varied parameters
+    and the measures by name; ``status``.
 
     Args:
-        folder: That of the sweep.
-        names: The columns that are wanted; all of them where none is named.
+        folder: The sweep's folder.
+        names: The requested columns; all by default.
 
     Raises:
         ArgumentError: There is no sweep in the folder.

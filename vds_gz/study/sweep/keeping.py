@@ -1,4 +1,4 @@
-"""Single runs of a sweep as recordings: they are run again, and come to the same bits."""
+"""Single runs of a sweep as recordings: they are run again, with the same bits."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from vds_gz.study.sweep.sweep import Shard, Sweep
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.command import ACKERMANN
 
-#: Commands of a controller are held, and never too old [s].
+#: Commands of a controller hold and never time out [s].
 NEVER_OLD = 1e6
 
 
@@ -58,7 +58,7 @@ def replay_of(sweep: Sweep, run: int) -> tuple[Replay, NodeParameters]:
 
 
 def _driven(case: Case, driving: Driving, values: dict[str, Reals]) -> tuple[CommandStream, Any]:
-    """What the controller commands in a run, and the vehicle's state before."""
+    """The controller's commands in a run, and the vehicle's initial state."""
     loop = loop_of(case, driving, values, 1)
     start = loop.fleet.state(0)
     kind = "ackermann" if ACKERMANN in models()[case.vehicle.model].accepts else "twist"
@@ -69,7 +69,7 @@ def _driven(case: Case, driving: Driving, values: dict[str, Reals]) -> tuple[Com
         commands.append(_command(loop.fleet.commands, kind))
         if loop.tracking.status[0] != RUNNING:
             break
-    # A message would round them; the vehicle was given the numbers themselves.
+    # A message would round them; the vehicle got the exact numbers.
     exact = dataclasses.replace(command_type(kind), single=False)
     log = CommandLog(kind, tuple(times), tuple(commands))
     return CommandStream(exact, log.stream().entries), start

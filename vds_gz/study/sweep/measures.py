@@ -1,4 +1,4 @@
-"""What can be measured of a run, by name: of a command log, and of a controller on a path."""
+"""Measures of a run, by name: with a command log, and with a controller on a path."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from vds_gz.errors import ArgumentError
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A number of a run.
+    """A measure of a run.
 
     Attributes:
-        name: Quantity and measure, as ``path.rms``.
+        name: Quantity and measure, such as ``path.rms``.
         unit: Its unit.
-        meaning: What it is, for people.
+        meaning: Its meaning, for people.
     """
 
     name: str
@@ -35,7 +35,7 @@ DIFFERENCES = {
     "yaw_rate": ("rad/s", "yaw rate less the nominal vehicle's"),
 }
 
-#: Of a vehicle that is sent a command log, compared with the nominal vehicle that is sent the same.
+#: Measures of a vehicle with a command log, compared with the nominal vehicle with the same log.
 OPEN_LOOP = (
     *(
         Measure(f"{name}.{measure}", unit, f"{words} {meaning}")
@@ -51,7 +51,7 @@ OPEN_LOOP = (
     ),
 )
 
-#: Of a controller on a path; errors are those of the vehicle's reference point at the beginnings of periods.
+#: Measures of a controller on a path; errors are those of the vehicle's reference point at the start of periods.
 CLOSED_LOOP = (
     Measure("path.rms", "m", "rms of the lateral error"),
     Measure("path.peak", "m", "peak magnitude of the lateral error"),
@@ -59,18 +59,18 @@ CLOSED_LOOP = (
     Measure("heading.peak", "rad", "peak magnitude of the heading error"),
     Measure("speed.rms", "m/s", "rms of the difference from the reference speed"),
     Measure("speed.peak", "m/s", "peak magnitude of the difference from the reference speed"),
-    Measure("distance", "m", "how far along the path the vehicle came"),
-    Measure("finished", "s", "when it reached the end; infinite where it did not"),
-    Measure("left", "s", "when its lateral error exceeded the bound; infinite where it did not"),
+    Measure("distance", "m", "distance along the path that the vehicle reached"),
+    Measure("finished", "s", "time when it reached the end; infinite if it did not"),
+    Measure("left", "s", "time when its lateral error exceeded the bound; infinite if it did not"),
     Measure("delay_margin", "s", "the additional dead time up to which it stays within the bound"),
 )
 
 
 def measures_of(names: Iterable[str], known: Iterable[Measure]) -> list[Measure]:
-    """The measures of these names, in their order.
+    """The measures with these names, in their order.
 
     Raises:
-        ArgumentError: There is no measure of such a name.
+        ArgumentError: There is no measure with such a name.
     """
     by_name = {one.name: one for one in known}
     for name in names:

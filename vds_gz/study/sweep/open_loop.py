@@ -1,4 +1,4 @@
-"""One command log through many vehicles, compared with the nominal vehicle: measures, and nothing else, are kept."""
+"""One command log for many vehicles, compared with the nominal vehicle; only measures are kept."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from vds_gz.vehicle.vehicle import NANOSECONDS, Vehicle
 
 Reals = NDArray[np.float64]
 
-#: The run goes on for so long after the last command [s].
+#: Time of a run after the last command [s].
 TAIL = 1.0
 
-#: Vehicles that are stepped together: enough for all lanes of all cores, few enough for little memory.
+#: Number of vehicles that are stepped together: enough for all lanes of all cores, few enough for little memory.
 TOGETHER = 2048
 
-#: Where a response has settled: within this part of its peak.
+#: A response has settled within this part of its peak.
 SETTLED = 0.05
 
 
@@ -34,21 +34,21 @@ def run_open_loop(
 ) -> dict[str, Reals]:
     """Send a log to vehicles, each at rest with base_link at the origin, and measure them.
 
-    A command acts when it would in a replay, and times out as there. A run's measures depend on its vehicle alone, not
-    on which others are run with it.
+    Commands act and time out as in a replay. A run's measures only depend on its vehicle, not on the vehicles that are
+    run with it.
 
     Args:
         log: The commands.
-        nominal: What the vehicles are compared with; its model, step rate, sampling rate and time-out are theirs too.
+        nominal: The reference for the comparison; its model, step rate, sampling rate and time-out apply to all.
         vehicles: Parameter groups of the model.
-        names: Of measures.
+        names: Names of measures.
 
     Returns:
-        By measure, one number a vehicle.
+        By measure, one number for each vehicle.
 
     Raises:
-        ArgumentError: There is no such measure.
-        CommandLogError: The model takes no such commands.
+        ArgumentError: A measure is unknown.
+        CommandLogError: The model does not take these commands.
     """
     measures_of(names, OPEN_LOOP)
     model = models()[nominal.model]
@@ -81,13 +81,13 @@ def _measured(
 
 
 def last_change(log: CommandLog) -> float:
-    """When the last command came that differs from the one before [s]; the first one, where all are equal."""
+    """Time of the last command that differs from the one before [s]; of the first one if all are equal."""
     changes = [k for k in range(1, len(log.times)) if log.commands[k] != log.commands[k - 1]]
     return log.times[changes[-1]] if changes else log.times[0]
 
 
 def _apart(motion: BaseLinks) -> Iterator[tuple[str, Reals]]:
-    """By quantity, how far all vehicles but the last are from the last."""
+    """By quantity, the differences of all other vehicles from the last one."""
     x, y, heading, v_x, v_y, yaw_rate = (values[:-1] - values[-1] for values in motion)
     yield "path", np.sqrt(x * x + y * y)
     yield "heading", heading
@@ -97,10 +97,10 @@ def _apart(motion: BaseLinks) -> Iterator[tuple[str, Reals]]:
 
 
 class _Driven(Vehicle[Any, Any, Any]):
-    """Vehicles that are all sent the nominal one's commands; its time is theirs."""
+    """Vehicles that all get the nominal one's commands and have its time."""
 
     def __init__(self, nominal: NodeParameters, parameters: Sequence[Any]) -> None:
-        """All at rest at the origin."""
+        """Put all at rest at the origin."""
         super().__init__(
             models()[nominal.model],
             nominal.vehicle,
@@ -115,7 +115,7 @@ class _Driven(Vehicle[Any, Any, Any]):
         )
 
     def motions(self, log: CommandLog, rate: float) -> Iterator[tuple[float, BaseLinks]]:
-        """Times [s] and how all vehicles move then, a sample a period from the first command on.
+        """Times [s] and motions of all vehicles, one sample per period from the first command on.
 
         Every base_link begins at the origin.
         """
@@ -134,7 +134,7 @@ class _Driven(Vehicle[Any, Any, Any]):
 
 
 class _Difference:
-    """Of a quantity's difference what is kept of all samples: rms, peak and the last one."""
+    """Statistics of a quantity's difference: rms, peak and the last sample."""
 
     def __init__(self, count: int) -> None:
         self._squares = np.zeros(count)
@@ -143,7 +143,7 @@ class _Difference:
         self.end = np.zeros(count)
 
     def add(self, difference: Reals) -> None:
-        """Of one more sample."""
+        """Take a sample."""
         self._squares += difference * difference
         self._samples += 1
         self.end = np.abs(difference)
@@ -157,17 +157,17 @@ class _Difference:
 
 
 class _Settling:
-    """When the responses to the last change of a command have settled."""
+    """Settling times after the last change of a command."""
 
     def __init__(self, changed: float) -> None:
-        """For a last change at this time [s]."""
+        """Start for a last change at a time [s]."""
         self._changed = changed
         self._times: list[float] = []
         self._samples: list[tuple[Reals, Reals]] = []
         self._peaks: list[Reals] = []
 
     def add(self, time: float, motion: BaseLinks) -> None:
-        """Of one more sample."""
+        """Take a sample."""
         response = motion.v_x, motion.yaw_rate
         if not self._peaks:
             self._peaks = [np.zeros(len(one)) for one in response]
@@ -178,7 +178,7 @@ class _Settling:
             self._samples.append(response)
 
     def settled(self) -> Reals:
-        """From the change until both stay within their bands [s]: the first sample after the last one outside."""
+        """Time from the change until both stay within their bands [s]: the first sample after the last one outside."""
         after = np.append(self._times[1:], self._times[-1]) - self._changed
         final = self._samples[-1]
         settled = np.zeros(len(final[0]))

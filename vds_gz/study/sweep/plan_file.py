@@ -35,15 +35,15 @@ T = TypeVar("T")
 KEYS = ("vehicle", "commands", "controller", "path", "driving", "vary", "samples", "measure", "expect")
 MEANING = f"keys of a sweep: {', '.join(KEYS)}"
 
-#: Keys below ``driving``, with what a number there must exceed.
+#: Keys below ``driving``, with the number that a value must exceed.
 DRIVING = {"rate": 0.0, "duration": 0.0, "bound": 0.0, "laps": 0.0, "lateral": -math.inf, "heading_error": -math.inf}
 
-#: More runs than this are no sweep but a mistake.
+#: Maximum number of runs; more are a mistake.
 MOST_RUNS = 100_000_000
 
 
 def read_sweep(file: str | Path) -> Sweep:
-    """The sweep in a file; what it names is looked for beside the file, and where the program runs.
+    """Read a sweep from a file; files that it names are beside it, or relative to the working directory.
 
     Raises:
         VdsGzError: The file, or one that it names, cannot be used.
@@ -67,7 +67,7 @@ class _Reader:
         cases = self._cases()
         closed = isinstance(cases[0].drive, ClosedLoop)
         if not closed and "driving" in self._entries:
-            raise self._entries["driving"].error("is of controllers; commands have times of their own")
+            raise self._entries["driving"].error("is for controllers; commands have their own times")
         variations = self._variations(cases)
         space = Space(variations, self._samples(variations))
         measures = tuple(one.text("the name of a measure") for one in self._entry("measure").items("measures"))
@@ -86,7 +86,7 @@ class _Reader:
         return sweep
 
     def _check_times(self, sweep: Sweep) -> None:
-        """See that commands fall on steps of the vehicles, and that there is one at least."""
+        """Check that commands fall on steps of the vehicles, and that there is at least one."""
         rate, duration = sweep.driving.rate, sweep.driving.duration
         for case in sweep.cases:
             try:
@@ -104,11 +104,11 @@ class _Reader:
         return self._entries[key]
 
     def _located(self, name: str) -> str:
-        """A file beside this one, or as it is."""
+        """The path of a file beside this one, or relative to the working directory."""
         beside = self._file.parent / name
         return str(beside) if beside.exists() else name
 
-    # ------------------------------------------------------------------ what is driven
+    # ------------------------------------------------------------------ cases
 
     def _cases(self) -> list[Case]:
         open_loop = "commands" in self._entries
@@ -126,14 +126,14 @@ class _Reader:
         return load_parameters(name if name in preset_names() else self._located(name))
 
     def _read(self, key: str, meaning: str, read: Callable[[str], T]) -> dict[str, T]:
-        """What is named below a key, each by its name."""
+        """The items below a key, by name."""
         if key not in self._entries and key != "vehicle":
             return {}
         found: dict[str, T] = {}
         for one in self._entry(key).items(meaning):
             name = one.text(meaning)
             if name in found:
-                raise one.error(f"is '{name}' once more")
+                raise one.error(f"is '{name}' again")
             found[name] = within(one, partial(read, name))
         return found
 
@@ -152,7 +152,7 @@ class _Reader:
             else:
                 name = one.text("the name of a controller")
             if name in found:
-                raise one.error(f"is '{name}' once more; to vary its parameters: vary: {{{CONTROLLER}NAME: [...]}}")
+                raise one.error(f"is '{name}' again; to vary its parameters: vary: {{{CONTROLLER}NAME: [...]}}")
             known = _controller_parameters(one, name)
             found[name] = {
                 gain: float(str(_checked(entry, known, gain, entry.number()))) for gain, entry in gains.items()
@@ -169,7 +169,7 @@ class _Reader:
                 raise found[name].error(f"is {value:g}; it must be greater than {DRIVING[name]:g}")
         return Driving(**values)  # type: ignore[arg-type]  # laps is whole
 
-    # ------------------------------------------------------------------ what is varied
+    # ------------------------------------------------------------------ variations
 
     def _variations(self, cases: list[Case]) -> dict[str, Variation]:
         if "vary" not in self._entries:
@@ -180,12 +180,12 @@ class _Reader:
         for name, entry in entries.items():
             descriptions = [_description(entry, case, name) for case in cases]
             if (same := seen.setdefault(descriptions[0].name, name)) != name:
-                raise entry.error(f"is '{same}' once more")
+                raise entry.error(f"is '{same}' again")
             found[name] = self._variation(entry, name, descriptions)
         return found
 
     def _variation(self, entry: Entry, name: str, descriptions: list[Description]) -> Variation:
-        """How a number is varied, within the bounds of all that it may be."""
+        """How a parameter is varied, within its bounds."""
         variation = self._spread(entry, name)
         ends = variation.values if isinstance(variation, Grid) else (variation.low, variation.high)
         for description in descriptions:
@@ -227,7 +227,7 @@ class _Reader:
         return found[ends[0]]
 
     def _of_vehicle(self, names: Iterable[str]) -> dict[str, Interval]:
-        """Of what is varied, the intervals in the vehicle's own file, where there is one vehicle."""
+        """The intervals of varied parameters in the vehicle's own file, if there is one vehicle."""
         vehicle, *others = [one.text("a vehicle") for one in self._entry("vehicle").items("vehicles")]
         if others or vehicle in preset_names():
             return {}
@@ -267,7 +267,7 @@ class _Reader:
 
 
 def _description(entry: Entry, case: Case, name: str) -> Description:
-    """What is known of a number that is varied."""
+    """The description of a varied parameter."""
     return within(entry, lambda: _known(case, name))
 
 
@@ -295,17 +295,17 @@ def _controller_parameters(entry: Entry, name: str) -> Known:
 
 def _checked(entry: Entry, known: Known, name: str, value: float) -> object:
     if name not in known:
-        raise entry.error(f"is no parameter of this controller; it has {', '.join(known) or 'none'}")
+        raise entry.error(f"is not a parameter of this controller; it has {', '.join(known) or 'none'}")
     return within(entry, lambda: known[name].check(value))
 
 
 def descriptions(sweep: Sweep, case: Case) -> Iterator[tuple[str, Description]]:
-    """What is varied, with its unit and the value that it has in a case where it is not varied."""
+    """The varied parameters, with their units and nominal values."""
     for name in sweep.space.variations:
         yield name, _known(case, name)
 
 
 def _evenly(low: float, high: float, count: int) -> tuple[float, ...]:
-    """Numbers from one to another, calculated as they are written: from 0.4 to 1.6 is 0.6, not 0.6000000000000001."""
+    """Numbers from one to another, rounded as written: from 0.4 to 1.6 there is 0.6, not 0.6000000000000001."""
     begin, end = Fraction(repr(low)), Fraction(repr(high))
     return tuple(float(begin + (end - begin) * k / (count - 1)) for k in range(count))

@@ -1,4 +1,4 @@
-"""Points of a sweep: values of what is varied, each a function of the plan and of the point's number alone."""
+"""Points of a sweep: values of the varied parameters, as a function of only the plan and the point's number."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ Wholes = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Every one of some values, with every one of all other grids."""
+    """A grid: all of its values are combined with all values of other grids."""
 
     values: tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Uniform:
-    """A value drawn for each sample, anywhere between two equally likely."""
+    """A random value for each sample, uniform between two bounds."""
 
     low: float
     high: float
@@ -33,11 +33,11 @@ Variation: TypeAlias = "Grid | Uniform"
 
 @dataclass(frozen=True, slots=True)
 class Samples:
-    """How values are drawn.
+    """Settings of the sampling.
 
     Attributes:
-        sobol: From Sobol's sequence, scrambled, which fills the space evenly; else at random.
-        count: So many samples, at each point of the grid.
+        sobol: Use the scrambled Sobol sequence, which fills the space evenly; else random numbers.
+        count: Number of samples at each point of the grid.
         seed: Equal seeds give equal samples.
     """
 
@@ -48,20 +48,20 @@ class Samples:
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """All points: those of the grid, each with all samples.
+    """All points: all points of the grid, each with all samples.
 
-    The same samples are taken at each point of the grid, so that its points differ by nothing else.
+    The samples are the same at all points of the grid, so that the points only differ by the grid.
 
     Attributes:
-        variations: By the name of what is varied.
-        samples: How values are drawn.
+        variations: The variations by parameter.
+        samples: Settings of the sampling.
     """
 
     variations: dict[str, Variation]
     samples: Samples
 
     def __len__(self) -> int:
-        """How many points there are."""
+        """Number of points."""
         return math.prod(self._shape) * self.samples.count
 
     def values(self, first: int, end: int) -> dict[str, Reals]:
@@ -101,7 +101,7 @@ def _sobol(seed: int, samples: Wholes, dimensions: int) -> Reals:
 
     first = int(samples[0])
     sequence = qmc.Sobol(dimensions, seed=np.random.default_rng(seed))
-    # It warns of a number of points that is no power of two, but not when the first one was taken alone.
+    # It warns if the number of points is not a power of two, but not after the first one was taken alone.
     points = sequence.random(1)
     if first:
         sequence.fast_forward(first - 1)

@@ -1,9 +1,9 @@
-"""Which of the varied numbers a measure depends on: Sobol indices from runs however they were drawn.
+"""Sensitivities of a measure to the varied parameters: Sobol indices from runs of any sampling plan.
 
-A polynomial in the ranks of the numbers is fitted to a measure; its terms are orthogonal, so that the squares of their
-coefficients are shares of the variance. First-order index: of the terms with that number alone; total index: of all
-terms with it. No special sampling plan and no further run is needed; how much of the variance the polynomial predicts
-of runs that it was not fitted to says how far to trust it.
+A polynomial in the ranks of the parameters is fitted to a measure. Its terms are orthogonal, so the squares of their
+coefficients are shares of the variance. First-order index: the share of the terms with only that parameter; total
+index: of all terms with it. This needs no special sampling plan and no further runs. The part of the variance that the
+polynomial predicts in runs to which it was not fitted shows whether the indices are reliable.
 
 Source: B. Sudret, Global sensitivity analysis using polynomial chaos expansions, Reliability Engineering & System
 Safety 93 (2008) 964-979.
@@ -24,27 +24,27 @@ Degrees = NDArray[np.intp]
 #: Highest degree of the polynomial.
 DEGREE = 10
 
-#: Runs that a term takes at least.
+#: Minimum number of runs for each term.
 RUNS_A_TERM = 4
 
-#: Terms of the polynomial at most, so that fitting it takes no longer than a second or so.
+#: Maximum number of terms of the polynomial, so that fitting it takes about a second at most.
 TERMS = 300
 
-#: It is fitted to so many runs at most, so that memory does not grow with more.
+#: Maximum number of runs for the fit, to limit memory.
 MOST_RUNS = 10_000
 
-#: What the polynomial must predict of the variance for its indices to be trusted.
+#: Minimum part of the variance that the polynomial must predict for reliable indices.
 TRUSTED = 0.8
 
 
 @dataclass(frozen=True, slots=True)
 class Sensitivity:
-    """What a measure depends on.
+    """Sensitivities of a measure.
 
     Attributes:
-        first: Of each number, the part of the variance that it causes alone.
-        total: The same together with the other numbers.
-        predicted: The part of the variance that the polynomial predicts of runs that it was not fitted to.
+        first: For each parameter, the part of the variance that it causes alone.
+        total: The same together with the other parameters.
+        predicted: The part of the variance that the polynomial predicts in runs to which it was not fitted.
     """
 
     first: dict[str, float]
@@ -53,20 +53,20 @@ class Sensitivity:
 
     @property
     def trusted(self) -> bool:
-        """The polynomial predicts enough for the indices to be trusted."""
+        """Whether the indices are reliable."""
         return self.predicted >= TRUSTED
 
     def ranked(self) -> list[str]:
-        """The numbers by their total indices, the greatest first."""
+        """The parameters by their total indices, the largest first."""
         return sorted(self.total, key=lambda name: -self.total[name])
 
 
 def sensitivity(parameters: Mapping[str, Reals], values: Reals) -> Sensitivity | None:
-    """Sobol indices of a measure, or None where it is the same in all runs, or runs are too few.
+    """Sobol indices of a measure; None if it is equal in all runs, or there are too few runs.
 
     Args:
-        parameters: The numbers that were varied, each by its name with one value a run.
-        values: The measure of these runs, NaN where a run has none.
+        parameters: The varied parameters by name, with one value for each run.
+        values: The measure of these runs, NaN for runs without it.
     """
     known = np.flatnonzero(np.isfinite(values))
     if len(known) > MOST_RUNS:
@@ -93,10 +93,10 @@ def sensitivity(parameters: Mapping[str, Reals], values: Reals) -> Sensitivity |
 
 
 def _drawn_together(columns: Sequence[Reals]) -> Iterator[tuple[list[int], int]]:
-    """Numbers that always change together, and how many different points they come to.
+    """Parameters that always change together, and the number of their different points.
 
-    Such are samples that are taken at each point of a grid. However large the grid is, they fix no more terms of their
-    own numbers than there are samples.
+    Sampled parameters are an example, if there is a grid too. For any size of the grid, they determine no more terms of
+    their own than there are samples.
     """
     bundles: dict[bytes, list[int]] = {}
     for k, column in enumerate(columns):
@@ -108,23 +108,23 @@ def _drawn_together(columns: Sequence[Reals]) -> Iterator[tuple[list[int], int]]
 
 
 def _shares(names: Iterable[str], terms: Degrees, shares: Reals) -> dict[str, float]:
-    """By number, the shares of all terms with it."""
+    """For each parameter, the shares of all terms with it."""
     return {name: float(shares[terms[:, k] > 0].sum()) for k, name in enumerate(names)}
 
 
 def _ranks(column: Reals) -> Reals:
-    """Where each value stands among all, from -1 to 1; equal values at the same place."""
+    """Rank of each value among all, from -1 to 1; equal values have equal ranks."""
     ordered = np.sort(column)
     below, up_to = (np.searchsorted(ordered, column, side=side) for side in ("left", "right"))
     return (below + up_to) / len(column) - 1.0
 
 
 def _terms(highest: list[int], most: int) -> Degrees:
-    """Of each term the degree of each number: all terms up to some total degree, the constant one left out.
+    """For each term the degree of each parameter: all terms up to a total degree, without the constant.
 
     Args:
-        highest: Degree of each number at most.
-        most: So many terms at most.
+        highest: Maximum degree of each parameter.
+        most: Maximum number of terms.
     """
     terms: list[tuple[int, ...]] = []
     for total in range(1, min(DEGREE, sum(highest)) + 1):
@@ -146,10 +146,10 @@ def _of_total(highest: list[int], total: int) -> Iterator[tuple[int, ...]]:
 
 
 def _fit(ranks: list[Reals], values: Reals, terms: Degrees) -> tuple[Degrees, Reals, float]:
-    """Least squares of the total degree that predicts best: its terms, their coefficients, the variance predicted.
+    """Least squares with the total degree that predicts best: terms, coefficients, predicted part of the variance.
 
-    Each run is predicted from all the others, which takes no further fit (leave-one-out by the hat matrix). The columns
-    of q for the terms up to some degree are the first ones of those for more.
+    Each run is predicted from all others without a further fit (leave-one-out by the hat matrix). The columns of q for
+    the terms up to a degree are the first columns of those for higher degrees.
     """
     polynomials = [[_legendre(degree, one) for degree in range(int(terms.max()) + 1)] for one in ranks]
     products = [np.prod([polynomials[k][degree] for k, degree in enumerate(term)], axis=0) for term in terms]

@@ -1,4 +1,4 @@
-"""Runs of a case: vehicles with varied parameters, sent a log, or under control on a path."""
+"""Runs of a case: vehicles with varied parameters, with a command log or a controller on a path."""
 
 from __future__ import annotations
 
@@ -26,35 +26,35 @@ from vds_gz.vehicle.catalogue import models
 
 Reals = NDArray[np.float64]
 
-#: What can be varied besides parameters of the vehicle: more dead time [s] in all actuators.
+#: A further variation besides the vehicle's parameters: additional dead time [s] in all actuators.
 ADDITIONAL_DEAD_TIME = "additional_dead_time"
 
-#: Of a controller's parameters, and of how a run starts.
+#: Prefixes of a controller's parameters, and of a run's initial errors.
 CONTROLLER, START = "controller.", "start."
 
 STARTS = ("lateral", "heading_error")
 
-#: The status of a run of a command log of which a measure is no number.
+#: The status of a run with a command log, if a measure is NaN or infinite.
 UNMEASURED = "unmeasured"
 
-#: After so many periods it is looked whether any vehicle is still under way.
+#: Number of periods between checks whether any vehicle is still running.
 PERIODS = 250
 
 
 def simulate(
     case: Case, driving: Driving, values: Mapping[str, Reals], measures: Sequence[str], count: int
 ) -> dict[str, Column]:
-    """Do so many runs of a case; by name the measures and the status of each.
+    """Do so many runs of a case; return their measures by name, and their status.
 
     Args:
         case: The case.
-        driving: Of controllers.
-        values: Of what is varied, by its name in the plan.
+        driving: Settings for controllers.
+        values: Values of the varied parameters, by their names in the plan.
         measures: Names of measures.
-        count: How many runs.
+        count: Number of runs.
 
     Raises:
-        VdsGzError: A controller failed, or the parameters of a run do not fit each other.
+        VdsGzError: A controller failed, or the parameters of a run contradict each other.
     """
     if isinstance(case.drive, OpenLoop):
         found = run_open_loop(case.drive.log, case.vehicle, vehicles_of(case, values, count), measures)
@@ -67,7 +67,7 @@ def simulate(
         if not (loop.tracking.status == RUNNING).any():
             break
     known = loop.measures()
-    # Who never reaches the end takes for ever, and who never leaves the bound has left it never.
+    # The times of events that do not happen are infinite.
     known["finished"] = np.where(loop.tracking.status == FINISHED, known["finished"], np.inf)
     known["left"] = np.where(np.isin(loop.tracking.status, (RUNNING, FINISHED)), np.inf, known["left"])
     if DELAY_MARGIN in measures:
@@ -76,7 +76,7 @@ def simulate(
 
 
 def warm_up(case: Case, driving: Driving, values: Mapping[str, Reals], measures: Sequence[str]) -> None:
-    """Compile what runs of a case need."""
+    """Compile the programs for runs of a case."""
     if isinstance(case.drive, OpenLoop):
         log = CommandLog(case.drive.log.kind, case.drive.log.times[:1], case.drive.log.commands[:1])
         run_open_loop(log, case.vehicle, vehicles_of(case, values, 1), measures)
@@ -85,7 +85,7 @@ def warm_up(case: Case, driving: Driving, values: Mapping[str, Reals], measures:
 
 
 def loop_of(case: Case, driving: Driving, values: Mapping[str, Reals], count: int) -> closed_loop.ClosedLoop:
-    """Vehicles of a case under control at the start of its path, at rest."""
+    """The controlled vehicles of a case, at rest at the start of its path."""
     assert isinstance(case.drive, ClosedLoop)
     fleet = Fleet(models()[case.vehicle.model], vehicles_of(case, values, count), step_rate=case.vehicle.step_rate)
     loop = closed_loop.ClosedLoop(
@@ -116,7 +116,7 @@ def vehicles_of(case: Case, values: Mapping[str, Reals], count: int) -> list[Any
 
 
 def vehicle_parameters(case: Case) -> dict[str, Description]:
-    """The vehicle's own parameters, by all names that a plan may call them; that of a description is the short one."""
+    """The vehicle's own parameters, by all of their names in a plan; the description has the short one."""
     prefix = f"model_params.{case.vehicle.model}."
     names: dict[str, Description] = {}
     for one in describe(case.vehicle.vehicle):
@@ -126,7 +126,7 @@ def vehicle_parameters(case: Case) -> dict[str, Description]:
 
 
 def controllers_of(drive: ClosedLoop, values: Mapping[str, Reals], count: int) -> list[ControllerParameters] | None:
-    """The parameters of each vehicle's controller; None of a function, which has none."""
+    """The parameters of each vehicle's controller; None for a function."""
     controller = controller_named(drive.controller)
     if not isinstance(controller, Controller):
         return None

@@ -1,7 +1,7 @@
-"""A sweep: vehicles, each with command logs or with controllers on paths, at all points of what is varied.
+"""A sweep: vehicles with command logs or with controllers on paths, at all points of the varied parameters.
 
-Each run is a function of the sweep and of its number, so that shards, which are ranges of numbers, can be run anywhere
-and in any order.
+A run only depends on the sweep and its number. So shards, which are ranges of numbers, can be run anywhere and in any
+order.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from vds_gz.study.sweep.sampling import Space
 from vds_gz.study.sweep.simulation import simulate, warm_up
 from vds_gz.study.sweep.table import Column, Table
 
-#: A shard does about so many steps of vehicles: some seconds of work for a core.
+#: Approximate number of vehicle steps of a shard: a few seconds of work for a core.
 STEPS_OF_A_SHARD = 5e7
 
 #: Runs of a shard are a multiple of this, as vehicles are stepped together.
@@ -30,7 +30,7 @@ LARGEST_SHARD = 4096
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """The runs from the first one up to the one before the end."""
+    """The runs from ``first`` up to the one before ``end``."""
 
     first: int
     end: int
@@ -41,15 +41,15 @@ class Shard:
 
 @dataclass(frozen=True)
 class Sweep:
-    """A plan.
+    """The plan of a sweep.
 
     Attributes:
-        cases: What is driven, and how.
-        space: What is varied in each.
-        measures: Names of what is measured.
-        driving: Of controllers.
-        expected: Bounds of quantiles, by measure and quantile.
-        identified: Parameters whose interval was measured.
+        cases: The cases.
+        space: The points of the varied parameters in each case.
+        measures: Names of the measures.
+        driving: Settings for controllers.
+        expected: Required bounds of quantiles, by measure and quantile.
+        identified: Parameters with a measured interval.
     """
 
     cases: tuple[Case, ...]
@@ -60,12 +60,12 @@ class Sweep:
     identified: Mapping[str, Interval] = field(default_factory=dict)
 
     def __len__(self) -> int:
-        """How many runs there are."""
+        """Number of runs."""
         return len(self.cases) * len(self.space)
 
     @cached_property
     def digest(self) -> str:
-        """Of all that decides what the runs are."""
+        """A hash of all that determines the runs."""
         content = hashlib.sha256(repr((self.space, self.measures, self.driving)).encode())
         for case in self.cases:
             content.update(repr((case.labels, case.vehicle)).encode())
@@ -77,22 +77,22 @@ class Sweep:
         return content.hexdigest()
 
     def plan(self, size: int | None = None) -> list[Shard]:
-        """All runs in shards of so many, or of what takes some seconds."""
+        """All runs in shards of so many, by default of as many as take a few seconds."""
         size = size or self._usual_size()
         return [Shard(first, min(first + size, len(self))) for first in range(0, len(self), size)]
 
     def parts(self, shard: Shard) -> Iterator[tuple[Case, int, int]]:
-        """The cases of a shard, with their first point and the one after the last."""
+        """The cases of a shard, with the first point and the one after the last."""
         count = len(self.space)
         for index in range(shard.first // count, -(-shard.end // count)):
             begin = index * count
             yield self.cases[index], max(shard.first - begin, 0), min(shard.end - begin, count)
 
     def run_shard(self, shard: Shard) -> Table:
-        """Do the runs of a shard; the table of them.
+        """Do the runs of a shard; return their table.
 
         Raises:
-            VdsGzError: A controller failed, or the parameters of a run do not fit each other.
+            VdsGzError: A controller failed, or the parameters of a run contradict each other.
         """
         tables = []
         for case, first, end in self.parts(shard):
@@ -104,7 +104,7 @@ class Sweep:
         return Table({"run": numbers} | {name: np.concatenate([one[name] for one in tables]) for name in tables[0]})
 
     def warm_up(self) -> None:
-        """Compile what the runs need, by a run that is given up at once."""
+        """Compile the programs for the runs."""
         warm_up(self.cases[0], self.driving, self.space.values(0, 1), self.measures)
 
     def _usual_size(self) -> int:

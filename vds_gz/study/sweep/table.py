@@ -19,10 +19,10 @@ Column: TypeAlias = "NDArray[np.float64] | NDArray[np.int64] | NDArray[np.str_]"
 
 
 class Table(Mapping[str, Column]):
-    """Columns by name, each with one entry a run."""
+    """Columns by name, each with one entry for each run."""
 
     def __init__(self, columns: Mapping[str, Column]) -> None:
-        """Of columns of one length."""
+        """Take columns of one length."""
         self._columns = dict(columns)
 
     def __getitem__(self, name: str) -> Column:
@@ -34,17 +34,17 @@ class Table(Mapping[str, Column]):
         return iter(self._columns)
 
     def __len__(self) -> int:
-        """How many columns there are."""
+        """Number of columns."""
         return len(self._columns)
 
     def save(self, path: Path) -> None:
-        """Write it as .npz."""
+        """Write the table as .npz."""
         columns: Any = self._columns
         whole(path, lambda file: np.savez(file, **columns))
 
     @classmethod
     def load(cls, path: Path, names: Collection[str] = ()) -> Table:
-        """Read what was saved, or some columns of it.
+        """Read a saved table, or some of its columns.
 
         Raises:
             FailureError: The file is damaged.
@@ -54,12 +54,12 @@ class Table(Mapping[str, Column]):
                 return cls({name: arrays[name] for name in names or arrays.files})
         except (OSError, EOFError, KeyError, ValueError, BadZipFile) as error:
             raise FailureError(
-                f"'{path}' is no table of runs ({error}); remove it, and --resume does its runs again"
+                f"'{path}' is not a table of runs ({error}); remove it, and --resume repeats its runs"
             ) from None
 
 
 def write_csv(path: Path, tables: Iterable[Table]) -> None:
-    """Write tables of the same columns one after the other; from their texts the same numbers are read."""
+    """Write tables with the same columns one after the other; reading the texts gives the same numbers."""
 
     def write(file: IO[bytes]) -> None:
         text = io.TextIOWrapper(file, encoding="utf-8", newline="")
@@ -75,7 +75,7 @@ def write_csv(path: Path, tables: Iterable[Table]) -> None:
 
 
 def whole(path: Path, write: Callable[[IO[bytes]], object]) -> None:
-    """Write a file that is there whole or not at all, whenever the process or the machine ends.
+    """Write a file atomically: it exists completely or not at all, even if the process or the machine ends.
 
     Raises:
         FailureError: It could not be written.

@@ -32,8 +32,8 @@ from vds_gz.study.workers.versions import differences, versions
 T = TypeVar("T")
 R = TypeVar("R")
 
-#: Settings of a cluster of our own. A worker gets its tasks one by one, so that only the task that it dies over is
-#: blamed. A worker that died has any time to start again, as on a busy machine, but tasks without workers fail.
+#: Settings of a local cluster. A worker gets its tasks one by one, so that only the task during which it dies is
+#: blamed. A worker that died has unlimited time to restart, as on a busy machine, but tasks without workers fail.
 LOCAL = {
     "distributed.scheduler.allowed-failures": 20,
     "distributed.scheduler.worker-saturation": 1.0,
@@ -44,30 +44,30 @@ LOCAL = {
 #: A scheduler must respond within this [s].
 PATIENCE = 5.0
 
-#: A worker waits so long before its first task [s]. Dask looks every 0.05 s whether it has started, and does not start
-#: another one in the place of one that died before.
+#: A worker waits this long before its first task [s]. Dask checks every 0.05 s whether it has started, and does not
+#: replace a worker that died before.
 SEEN = 0.2
 
 
 class VersionError(FailureError):
-    """A worker has other versions than the client, so its results might differ."""
+    """A worker has other versions than the client, so its results could differ."""
 
 
 class Work(WorkerPlugin, Generic[T, R]):  # type: ignore[misc]  # Dask's classes have no types
-    """What each worker gets once, the ones that come later too.
+    """Data that each worker gets once, including later workers.
 
     Attributes:
-        name: By which a worker finds it.
+        name: Its key on a worker.
     """
 
     def __init__(self, function: Callable[[T], R], warm_up: Callable[[], object] | None) -> None:
-        """Of what is done with each task, and what is done before."""
+        """Take the function of each task, and the function before the first."""
         self._function, self._warm_up, self._versions = function, warm_up, versions()
         self._started = False
         self.name = f"vds_gz-{uuid4().hex}"
 
     def setup(self, worker: Worker) -> None:
-        """A worker has got it."""
+        """Prepare a worker for the tasks."""
         if self._warm_up is not None and not differences(versions(), self._versions):
             _use_one_thread()
             self._warm_up()
@@ -110,7 +110,7 @@ def distribute(
 
 
 def _register(client: Client, work: Work[T, R]) -> None:
-    """Give each worker what it needs. One that dies meanwhile gets it when it starts again."""
+    """Give each worker its data. One that dies meanwhile gets it when it restarts."""
     while True:
         try:
             client.register_plugin(work, name=work.name)
@@ -141,8 +141,8 @@ def _failed(task: T, error: Exception) -> Failed[T]:
 
 @contextmanager
 def _client(workers: int | str) -> Iterator[Client]:
-    """A client of a cluster of our own, or of somebody's scheduler."""
-    # What fails is said once, and by us; asyncio names errors of Dask's tasks that Dask does not look at.
+    """A client of a local cluster, or of an existing scheduler."""
+    # Failures are reported once, by this package; asyncio would also report errors that Dask ignores.
     for name in ("asyncio", "distributed.client", "distributed.worker"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     with ExitStack() as stack:
@@ -154,18 +154,18 @@ def _client(workers: int | str) -> Iterator[Client]:
                     cluster = LocalCluster(
                         n_workers=workers,
                         threads_per_worker=1,
-                        dashboard_address="127.0.0.1:0",  # any port; a taken one would be told of
+                        dashboard_address="127.0.0.1:0",  # any port; Dask would warn about one in use
                         silence_logs=logging.CRITICAL,
                         env=one_thread,
                     )
-                except RuntimeError as error:  # by which Dask says that a worker died as it started
+                except RuntimeError as error:  # Dask's error if a worker died as it started
                     raise FailureError(f"{workers} workers cannot be started on this machine: {error}") from None
                 stack.enter_context(cluster)
             yield stack.enter_context(Client(cluster))
             return
         try:
             client = Client(workers, timeout=PATIENCE)
-        except TypeError as error:  # by which Dask says that it has no certificates
+        except TypeError as error:  # Dask's error without certificates
             raise ArgumentError(
                 f"workers are '{workers}', but Dask has no certificates for TLS ({error}); its configuration must have "
                 "distributed.comm.tls"
@@ -179,8 +179,8 @@ def _client(workers: int | str) -> Iterator[Client]:
 
 @contextmanager
 def _interrupts_held() -> Iterator[None]:
-    """Let Ctrl-C wait. Threads and processes that begin meanwhile never get it: who began them ends them."""
-    resource_tracker.ensure_running()  # which would let go of it, did it begin meanwhile
+    """Defer Ctrl-C. Threads and processes that start meanwhile never get it: their starter ends them."""
+    resource_tracker.ensure_running()  # its start would unblock the signal
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -196,7 +196,7 @@ def _check_workers(client: Client, notify: Callable[[str], object]) -> None:
     wanted = versions()
     for address, found in client.run(versions, on_error="return").items():
         wrong = differences(found, wanted) if isinstance(found, dict) else f"has no vds_gz ({found})"
-        if wrong and not isinstance(found, OSError):  # by which Dask says that it died
+        if wrong and not isinstance(found, OSError):  # Dask's error if it died
             name = workers.get(address, {}).get("name", address)
             raise ArgumentError(f"worker '{name}' ({address}) {wrong}")
 

@@ -1,4 +1,4 @@
-"""How a task ended."""
+"""Results of tasks."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ class Done(Generic[T, R]):
 
 @dataclass(frozen=True, slots=True)
 class Failed(Generic[T]):
-    """A task without a result, and why, in words."""
+    """A task without a result, with the reason in words."""
 
     task: T
     reason: str
 
 
 def attempt(function: Callable[[T], R], task: T) -> Done[T, R] | Failed[T]:
-    """Do a task; an error of ours fails it, any other is a defect and is raised."""
+    """Do a task; an error of this package fails it, any other error is a defect and is raised."""
     try:
         return Done(task, function(task))
     except VdsGzError as error:

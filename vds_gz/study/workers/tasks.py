@@ -1,7 +1,7 @@
-"""Tasks that know nothing of each other, done in this process or by Dask's workers, here or on other machines.
+"""Independent tasks, done in this process or by Dask's workers on this or other machines.
 
-Dask plans, watches its workers, and gives what one left undone to another; nothing here does. A task must be a function
-of its argument alone, so that its result is the same wherever and however often it is done.
+Dask schedules tasks, watches its workers, and repeats the tasks of dead workers. A task must only depend on its
+argument, so that its result is the same wherever and however often it is done.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from vds_gz.study.workers.outcome import Done, Failed, attempt
 T = TypeVar("T")
 R = TypeVar("R")
 
-#: Who does tasks: None is this process, a number so many processes of this machine, a text a Dask scheduler's address.
+#: Workers of tasks: None for this process, a number of processes on this machine, or a Dask scheduler's address.
 Workers: TypeAlias = "int | str | None"
 
 
 def workers_of(text: str) -> Workers:
-    """Who is meant by ``auto``, a number, or an address.
+    """Parse workers: ``auto``, a number, or an address.
 
     Raises:
-        ArgumentError: It is none of these.
+        ArgumentError: It is not one of these.
 
     >>> workers_of("auto"), workers_of("4"), workers_of("tcp://10.0.0.1:8786")
     (None, 4, 'tcp://10.0.0.1:8786')
@@ -48,21 +48,21 @@ def do_tasks(
     warm_up: Callable[[], object] | None = None,
     notify: Callable[[str], object] = lambda words: None,
 ) -> Generator[Done[T, R] | Failed[T], None, None]:
-    """Do tasks; they come in the order in which they are done, each once.
+    """Do tasks; yields each once, in the order in which they finish.
 
-    An error of ours fails its task, and so does a task that kills every worker that does it; the others go on. Close
-    the iterator (``contextlib.closing``) to end before all are done.
+    An error of this package fails its task, and so does the death of every worker that does it; other tasks continue.
+    Close the iterator (``contextlib.closing``) to end early.
 
     Args:
-        function: What is done. It goes to each worker once, pickled, so it may hold data that all tasks use.
-        tasks: Its arguments, small ones: each is sent.
-        workers: Who does it.
-        warm_up: Called on each worker before its tasks; to compile.
-        notify: Called with what a user may want to read, as that there is no worker yet.
+        function: The function. It is sent to each worker once, pickled, so it may hold data that all tasks use.
+        tasks: Its arguments, which should be small because each is sent.
+        workers: The workers.
+        warm_up: Called on each worker before its tasks, for example to compile.
+        notify: Called with messages for the user, such as that there is no worker yet.
 
     Raises:
-        ArgumentError: No scheduler responds, or a worker has other versions than this process.
-        FailureError: The scheduler went away, or a worker came later that has other versions.
+        ArgumentError: The scheduler does not respond, or a worker has other versions than this process.
+        FailureError: The scheduler went away, or a later worker has other versions.
     """
     if workers is None:
         yield from (attempt(function, task) for task in tasks)

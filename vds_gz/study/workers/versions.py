@@ -1,4 +1,4 @@
-"""Versions of what decides the bits of a result."""
+"""Versions of the packages that determine the bits of a result."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import vds_gz
 
 Versions: TypeAlias = "dict[str, str]"
 
-#: Packages that decide them, besides this one.
+#: These packages, besides this one.
 PACKAGES = ("numba", "numpy", "scipy")
 
 
@@ -19,7 +19,7 @@ def versions() -> Versions:
 
 
 def differences(found: Versions, wanted: Versions) -> str:
-    """What another process has that should have the wanted versions, in words; empty where it has all of them."""
+    """Differences between another process's versions and the wanted ones, in words; empty if there are none."""
     wrong = [name for name in wanted if found.get(name) != wanted[name]]
     return " and ".join(f"has {name} {found.get(name)} and must have {wanted[name]}" for name in wrong)
 
