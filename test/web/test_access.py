@@ -270,4 +270,4 @@ def test_a_port_that_is_taken_is_named(run, alone):
     program = run("vds_gz.cli", "view", "--port", str(alone.port))
     program.process.wait(PATIENCE)
     assert program.stop() == 1
-    assert f"port {alone.port}: Address already in use; --port 0 takes any that is free" in program.output
+    assert f"port {alone.port}: Address already in use; --port 0 takes any free one" in program.output

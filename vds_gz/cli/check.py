@@ -1,4 +1,4 @@
-"""``vds-gz check`` and ``vds-gz parameters``: parameter files looked over, and the reference of all parameters."""
+"""``vds-gz check`` and ``vds-gz parameters``: checks of parameter files, and the reference of all parameters."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from vds_gz.vehicle.catalogue import models
 
 @command("vds-gz check")
 def main(argv: list[str]) -> int:
-    """Look over parameter files.
+    """Check parameter files.
 
     Returns:
         0 if all are right, 1 if one is not.
@@ -60,7 +60,7 @@ def reference_page() -> str:
 
 
 def _check(file: str) -> int:
-    """Look over one file, and return the exit code."""
+    """Check one file, and return the exit code."""
     try:
         faults = Faults()
         prepared = prepare(read_parameter_file(file, f"/{NODE_NAME}", faults=faults), faults)
@@ -77,7 +77,7 @@ def _check(file: str) -> int:
 
 
 def _line_number(message: str) -> int:
-    """The line of the file that a message is about; 0 where it names none."""
+    """The line of the file that a message names; 0 without one."""
     named = re.search(r"line (\d+)", message)
     return int(named[1]) if named else 0
 
@@ -89,7 +89,7 @@ def _check_model(name: str) -> int:
     known = models()
     if name not in known:
         raise ArgumentError(f"there is no vehicle model '{name}'; there are {', '.join(known)}")
-    print(f"testing vehicle model '{name}'; what is not compiled yet is compiled", file=sys.stderr)
+    print(f"testing vehicle model '{name}'; functions that are not compiled yet are compiled", file=sys.stderr)
     found = faults(known[name])
     for fault in found:
         print(f"{name}: {fault}", file=sys.stderr)

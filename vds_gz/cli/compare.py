@@ -1,4 +1,4 @@
-"""``vds-gz compare``: two runs beside each other, as numbers, as a report, as a gate."""
+"""``vds-gz compare``: compares two runs, with numbers, a report, and a check of tolerances."""
 
 from __future__ import annotations
 
@@ -67,15 +67,15 @@ exit code: 0 done and within tolerance, 1 a bound is broken or a vehicle failed,
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How runs that are not there yet are made.
+    """Settings for runs that are not recorded yet.
 
     Attributes:
-        folder: Where recordings go.
-        log: Commands for models; None: those of the other run, or steps.
-        topic: Of a bag with commands, where several have some.
+        folder: The folder of recordings.
+        log: Commands for models; None for those of the other run, or steps.
+        topic: A bag's topic with commands, if several have some.
         duration: Of live runs, and of steps [s].
-        gazebo: How a vehicle is started in Gazebo.
-        graph: Our own place on the graph.
+        gazebo: Settings of a vehicle in Gazebo.
+        graph: The command line with the arguments for ROS.
     """
 
     folder: Path
@@ -91,8 +91,7 @@ def main(argv: list[str]) -> int:
     """Compare two runs.
 
     Returns:
-        0 if all is within tolerance, 1 if a bound is broken or a vehicle failed, 2 if something is wrong with what was
-        given.
+        0 if all is within tolerance, 1 if a bound is broken or a vehicle failed, 2 for wrong use or input.
     """
     own, ros = split_ros_arguments(argv)
     options = _parser().parse_args(own)
@@ -146,10 +145,10 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def get_runs(sources: tuple[Source, Source], plan: Plan) -> tuple[Recording, Recording]:
-    """Both runs: what is recorded is read, what is not is made.
+    """Both runs: recorded ones are read, others are made.
 
-    Live vehicles go first, because they cannot be repeated. Offline models go last: beside Gazebo they are sent what
-    came there when it came, so that no jitter of ours is between them.
+    Live vehicles go first, because they cannot be repeated. Offline models go last: they get the commands that Gazebo
+    received at the same times, without further jitter.
     """
     if live := [one for one in sources if one.live]:
         path = plan.folder / "live.mcap"
@@ -175,7 +174,7 @@ def get_runs(sources: tuple[Source, Source], plan: Plan) -> tuple[Recording, Rec
 
 
 def _log(sources: tuple[Source, Source], plan: Plan) -> CommandLog | None:
-    """What models are sent: the log given, or what the other run was sent, or steps."""
+    """The commands for models: the given log, the commands of the other run, or steps."""
     parameters = next((one.parameters for one in sources if one.parameters is not None), None)
     if parameters is None:
         return None
@@ -194,5 +193,5 @@ def _log(sources: tuple[Source, Source], plan: Plan) -> CommandLog | None:
 
 
 def _together(a: Source, b: Source) -> bool:
-    """Both were recorded at the same time."""
+    """Whether both were recorded at the same time."""
     return (a.live and b.live) or (a.recorded and a.path == b.path and a.namespace != b.namespace)

@@ -1,4 +1,4 @@
-"""Options that several commands have."""
+"""Options of several commands."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def whole(least: int, most: int) -> Callable[[str], int]:
 
 
 def add_workers_option(parser: argparse.ArgumentParser) -> None:
-    """Let a command line say ``--workers``: who does the tasks of a study."""
+    """Add the option ``--workers``: the workers of a study's tasks."""
     parser.add_argument(
         "--workers",
         type=_workers,
@@ -60,20 +60,20 @@ def _workers(text: str) -> Workers:
 
 
 def add_domain_option(parser: argparse.ArgumentParser) -> None:
-    """Let a command line say ``--domain``, which :func:`enter_domain` reads."""
+    """Add the option ``--domain``, which :func:`enter_domain` reads."""
     parser.add_argument(
         "--domain", type=whole(0, 232), metavar="ID", help="ROS_DOMAIN_ID (that of the environment, else 0)"
     )
 
 
 def enter_domain(domain: int | None) -> None:
-    """Join this domain, and let programs that we start do so."""
+    """Join this domain, also for programs that this one starts."""
     if domain is not None:
         os.environ["ROS_DOMAIN_ID"] = str(domain)
 
 
 def add_vehicle_options(parser: argparse.ArgumentParser, *, required: bool = True, default: str | None = None) -> None:
-    """Let a command line say which vehicle."""
+    """Add the options that select a vehicle."""
     vehicle = parser.add_mutually_exclusive_group(required=required)
     known = f"a vehicle: {', '.join(preset_names())}" + (f" ({default})" if default else "")
     vehicle.add_argument("--preset", metavar="NAME", default=default, help=known)
@@ -81,19 +81,19 @@ def add_vehicle_options(parser: argparse.ArgumentParser, *, required: bool = Tru
 
 
 def vehicle_of(options: argparse.Namespace) -> NodeParameters:
-    """The parameters that were chosen.
+    """The selected parameters.
 
     Raises:
-        ArgumentError: There is no such preset or file.
+        ArgumentError: The preset or file does not exist.
         ParameterError: A value is wrong.
     """
     return parameters_of_file(parameter_file_of(options))
 
 
 def parameter_file_of(options: argparse.Namespace) -> str:
-    """The parameter file that was chosen.
+    """The selected parameter file.
 
     Raises:
-        ArgumentError: There is no such preset.
+        ArgumentError: The preset does not exist.
     """
     return options.params or str(preset_file(options.preset))

@@ -46,8 +46,7 @@ def main(argv: list[str]) -> int:
     """Send a log.
 
     Returns:
-        0 when it was sent or we were told to stop, 1 if there is no vehicle, 2 if something is wrong with what was
-        given.
+        0 if it was sent or stopped, 1 if there is no vehicle, 2 for wrong use or input.
     """
     arguments = parse(argv, NODE_NAME)
     options = _parser().parse_args(arguments.rest)
@@ -72,7 +71,7 @@ def main(argv: list[str]) -> int:
 
 
 def _shown(advance: Advance) -> Callable[[float, Values], None]:
-    """Shows how far a log is, by the time in it [s], and which command was sent."""
+    """Shows the progress of a log, by its time [s], and the last command."""
     last = [0.0]
 
     def show(passed: float, values: Values) -> None:

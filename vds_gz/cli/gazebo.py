@@ -25,16 +25,16 @@ from vds_gz.sensing.catalogue import SensorTypes
 from vds_gz.vehicle.catalogue import models
 from vds_gz.world.load import world_file
 
-#: How long the node may take to stop the joints and end [s].
+#: Time for the node to stop the joints and end [s].
 GOODBYE = 5.0
 
 
 @command("vds-gz gazebo")
 def main(argv: list[str]) -> int:
-    """Run server and node until one of them ends or both are told to.
+    """Run server and node until one of them ends or both are stopped.
 
     Returns:
-        0 when they were stopped, 1 if one of them failed, 2 for wrong use or where there is no Gazebo.
+        0 if they were stopped, 1 if one of them failed, 2 for wrong use or without Gazebo.
     """
     own, ros = split_ros_arguments(argv)
     options = _parser().parse_args(own)
@@ -64,8 +64,8 @@ def node_arguments(file: str, ros: Sequence[str], *, link: str, model: str) -> l
 
     Args:
         file: The vehicle's parameters.
-        ros: What follows ``--ros-args``.
-        link: The way to the joints.
+        ros: The arguments after ``--ros-args``.
+        link: The link to the joints.
         model: The vehicle's name in Gazebo.
     """
     own = {"backend": "gazebo", "gazebo.link": link, "gazebo.model": model}
@@ -74,19 +74,19 @@ def node_arguments(file: str, ros: Sequence[str], *, link: str, model: str) -> l
 
 
 def in_step(text: str, arguments: Sequence[str], **settings: str) -> str:
-    """The SDF of a vehicle with the node inside Gazebo, in place of controllers that listen.
+    """The SDF of a vehicle with the node inside Gazebo instead of controllers.
 
     Args:
         text: The vehicle.
         arguments: The node's command line.
-        settings: What else vds_gz.nodes.gazebo_system takes.
+        settings: Further settings of vds_gz.nodes.gazebo_system.
     """
     ours = {"module_name": "vds_gz.nodes.gazebo_system", "arguments": shlex.join(arguments)}
     return moved_by(text, plugin("PythonSystemLoader", **ours, **settings))
 
 
 def environment() -> dict[str, str]:
-    """Variables for the server: Python inside it finds what this one finds."""
+    """Environment variables for the server: Python inside it finds the same packages."""
     variables = dict(os.environ)
     variables["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
     return variables
@@ -115,7 +115,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def renders(parameters: NodeParameters) -> bool:
-    """Whether a sensor must draw."""
+    """Whether a sensor needs rendering."""
     types = SensorTypes()
     sides = [types[sensor.type].gazebo for sensor in parameters.sensors.values()]
     return any(side.renders for side in sides if side)

@@ -1,4 +1,4 @@
-"""``vds-gz maps``: checks a map of actuation, and draws it."""
+"""``vds-gz maps``: checks and draws an actuation map."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def main(argv: list[str]) -> int:
     """Check a map and draw it.
 
     Returns:
-        0 when it is drawn, 2 when the file is no map or the picture cannot be made.
+        0 if it is drawn, 2 if the file is not a map or the picture cannot be made.
     """
     parser = CommandLine("vds-gz maps", description="Check a map of actuation, and draw it.")
     parser.add_argument("file", help="CSV file as Autoware has them, e.g. accel_map.csv")

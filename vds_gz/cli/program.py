@@ -1,7 +1,7 @@
 """``vds-gz``: everything from one command line.
 
-A subcommand is a line in :data:`COMMANDS`: its module is imported when it is called and not before, and has a
-``main(argv)`` that returns the exit code.
+A subcommand is a line in :data:`COMMANDS`. Its module is only imported when it is called, and has a ``main(argv)``
+that returns the exit code.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ import vds_gz
 from vds_gz.ros.programs import WRONG_USE, CommandLine, complain, nearest
 from vds_gz.ros.stopping import ends_at_once
 
-#: Module, function and what it does, by the name of the subcommand.
+#: Module, function and description, by the name of the subcommand.
 COMMANDS = {
     "run": ("vds_gz.cli.run", "main", "start a vehicle, drive it, record it and show its response"),
     "drive": ("vds_gz.cli.drive", "main", "send a command log to a vehicle"),
-    "record": ("vds_gz.cli.record", "main", "record the topics of a vehicle that runs"),
-    "replay": ("vds_gz.cli.replay", "main", "send a command log through a model, offline and fast"),
-    "profile": ("vds_gz.cli.profile", "main", "make a command log that tells much of a vehicle"),
-    "compare": ("vds_gz.cli.compare", "main", "say how two recordings or models differ"),
-    "sweep": ("vds_gz.cli.sweep", "main", "run a vehicle many times with its numbers varied"),
-    "identify": ("vds_gz.cli.identify", "main", "measure a vehicle from a recording, for a model of it"),
+    "record": ("vds_gz.cli.record", "main", "record the topics of a running vehicle"),
+    "replay": ("vds_gz.cli.replay", "main", "simulate a model with a command log, offline and fast"),
+    "profile": ("vds_gz.cli.profile", "main", "make an informative command log for a vehicle"),
+    "compare": ("vds_gz.cli.compare", "main", "compare two recordings or models"),
+    "sweep": ("vds_gz.cli.sweep", "main", "run a vehicle many times with varied parameters"),
+    "identify": ("vds_gz.cli.identify", "main", "identify a vehicle's parameters from recordings"),
     "node": ("vds_gz.nodes.sim_node", "main", "the vehicle alone, as `ros2 run vds_gz sim_node`"),
     "joy": ("vds_gz.cli.joy", "main", "read a gamepad where there is no ROS, as the package joy does"),
     "keys": ("vds_gz.cli.keys", "main", "drive from the keyboard of this terminal"),
     "view": ("vds_gz.cli.view", "main", "show a running vehicle in the browser, and drive it from there"),
     "gazebo": ("vds_gz.cli.gazebo", "main", "start a Gazebo world, a vehicle in it and its node"),
     "model": ("vds_gz.cli.model", "main", "write a vehicle's URDF or SDF"),
-    "maps": ("vds_gz.cli.maps", "main", "check and draw a map of actuation"),
-    "world": ("vds_gz.cli.world", "main", "check a world, say what is in it, and draw it from above"),
-    "check": ("vds_gz.cli.check", "main", "look over parameter files"),
+    "maps": ("vds_gz.cli.maps", "main", "check and draw an actuation map"),
+    "world": ("vds_gz.cli.world", "main", "check a world, list its contents, and draw it from above"),
+    "check": ("vds_gz.cli.check", "main", "check parameter files"),
     "parameters": ("vds_gz.cli.check", "reference", "print the reference of all parameters"),
 }
 
@@ -83,7 +83,7 @@ def _parser() -> CommandLine:
         "vds-gz",
         usage="vds-gz COMMAND ...",
         description="Realistic actuation for wheeled robots in ROS 2.",
-        epilog=f"commands:\n{commands}\n\n`vds-gz COMMAND --help` tells more of each.",
+        epilog=f"commands:\n{commands}\n\n`vds-gz COMMAND --help` shows the options of each.",
     )
     parser.add_argument("--version", action="version", version=f"vds_gz {vds_gz.__version__}")
     parser.add_argument("command", metavar="COMMAND", help=SUPPRESS)

@@ -1,4 +1,4 @@
-"""``vds-gz record``: the topics of a vehicle that runs, to a file."""
+"""``vds-gz record``: records the topics of a running vehicle."""
 
 from __future__ import annotations
 
@@ -56,8 +56,7 @@ def main(argv: list[str]) -> int:
     """Record.
 
     Returns:
-        0 when messages were recorded, 1 if none came or a topic that was named had none, 2 if something is wrong with
-        what was given.
+        0 if messages were recorded, 1 if none came or a named topic had none, 2 for wrong use.
     """
     own, ros = split_ros_arguments(argv)
     options = _parser().parse_args(own)
@@ -89,8 +88,8 @@ def main(argv: list[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = CommandLine("vds-gz record", description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("topics", metavar="TOPIC", nargs="*", help="what to record (all topics of a vehicle)")
-    parser.add_argument("--all", action="store_true", help="every topic on the graph")
-    parser.add_argument("--sensors", action="store_true", help="what the vehicle's sensors publish, too")
+    parser.add_argument("--all", action="store_true", help="record every topic on the graph")
+    parser.add_argument("--sensors", action="store_true", help="also record the topics of the vehicle's sensors")
     parser.add_argument(
         "--except",
         metavar="TOPIC",
@@ -101,7 +100,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("-n", "--namespace", metavar="NAME", default="", help="the vehicle's namespace (none)")
     parser.add_argument("-o", "--output", metavar="FILE", help="the .mcap file to write (one named after the time)")
-    parser.add_argument("--duration", type=positive, metavar="S", help="end after so many seconds")
+    parser.add_argument("--duration", type=positive, metavar="S", help="seconds to record")
     add_domain_option(parser)
     return parser
 
@@ -180,6 +179,6 @@ def _tell(recorder: Recorder, took: float, path: Path) -> None:
         print(text_table(("topic", "messages", "per second"), rows))
     print(f"{sum(counts.values())} messages in {took:.1f} s, {path.stat().st_size / 1e6:.2f} MB in {path}")
     for name in sorted(recorder.undefined):
-        print(f"vds-gz record: nothing is known of type '{name}' but its name; who reads its messages must know more")
+        print(f"vds-gz record: the definition of type '{name}' is not known; readers of the file need it")
     for name, reason in sorted(recorder.left_out.items()):
         print(f"vds-gz record: '{name}' was left out: {reason}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""``vds-gz replay``: a command log through a model, offline, to a recording or a table."""
+"""``vds-gz replay``: simulates a model with a command log, offline, and writes a recording or a table."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def main(argv: list[str]) -> int:
     """Replay a log.
 
     Returns:
-        0 when it is written, 2 if something is wrong with what was given.
+        0 if it is written, 2 for wrong use or input.
     """
     options = _parser().parse_args(argv)
     output = Path(options.output or f"{Path(options.log).stem}_replay.mcap")
@@ -49,7 +49,7 @@ def main(argv: list[str]) -> int:
             print("vds-gz replay: numba is not installed, so the model runs interpreted, some hundred times slower")
         compiling = perf_counter()
         replay.warm_up()
-        gc.disable()  # nothing here goes in circles, and looking for circles takes a third of the time
+        gc.disable()  # there are no reference cycles, and searching for them takes a third of the time
         begin = perf_counter()
         with progress("replaying", None) as advance:
             count = (write_csv if to_csv else write_mcap)(replay, partial, parameters, advance)
@@ -78,5 +78,5 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--topic", metavar="NAME", help="the topic of a bag, where several have commands")
     parser.add_argument("-o", "--output", metavar="FILE", help=".mcap or .csv file to write (LOG_replay.mcap)")
     parser.add_argument("--rate", type=positive, metavar="HZ", help="samples per second (the vehicle's pub_rate)")
-    parser.add_argument("--tail", type=positive, default=1.0, metavar="S", help="go on after the last command (1)")
+    parser.add_argument("--tail", type=positive, default=1.0, metavar="S", help="time after the last command (1)")
     return parser

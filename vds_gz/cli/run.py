@@ -76,7 +76,7 @@ exit code: 0 done, 1 the run failed, 2 wrong use
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to run.
+    """The plan of a run.
 
     Attributes:
         name: The preset's or the parameter file's.
@@ -84,7 +84,7 @@ class Plan:
         overrides: The parameter file's part of it.
         for_ros: The user's own ROS arguments, for the vehicle.
         driver: Arguments of the driver; None for no driver.
-        graph: Our own place on the graph.
+        graph: The command line with the arguments for ROS.
         sensors: Topics of sensors that are recorded.
     """
 
@@ -98,7 +98,7 @@ class Plan:
 
     @property
     def title(self) -> str:
-        """What runs, for people."""
+        """Title of the run, for people."""
         return f"{self.name} ({self.parameters.model})"
 
 
@@ -107,7 +107,7 @@ def main(argv: list[str]) -> int:
     """Run a vehicle.
 
     Returns:
-        0 when all went well, 1 if the run failed, 2 if something is wrong with what was given.
+        0 on success, 1 if the run failed, 2 for wrong use.
     """
     own, for_ros = split_ros_arguments(argv)
     options = _parser().parse_args(own)
@@ -203,7 +203,7 @@ def _remaps(for_ros: list[str]) -> list[str]:
 
 
 def _new_folder(parent: Path, name: str) -> Path:
-    """A folder for the run that was not there before."""
+    """A new folder for the run."""
     wanted = parent / f"{datetime.now():%Y-%m-%d_%H-%M-%S}_{name}"
     folder, count = wanted, 1
     while folder.exists():
@@ -229,7 +229,7 @@ def _execute(plan: Plan, folder: Path, *, show: bool) -> None:
 
 
 def _evaluate(plan: Plan, folder: Path) -> None:
-    """Measure, draw, write and tell."""
+    """Measure, draw, write and print the results."""
     recording = read(folder / "recording.mcap")
     rows = summarize(recording, plan.parameters.vehicle)
     (folder / "response.json").write_text(_json(plan, recording, rows), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""``vds-gz sweep``: very many runs of a vehicle, with its numbers varied, and what they tell."""
+"""``vds-gz sweep``: many runs of a vehicle with varied parameters, and their analysis."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from vds_gz.study.sweep.sweep import Sweep
 from vds_gz.study.sweep.table import Table
 
 DESCRIPTION = """
-Run vehicles through command logs, or controllers along paths, again and again with numbers varied: dead times, lags,
-limits, gains. Thousands of runs of a minute take seconds; each is a function of the plan and of its number, so they are
-the same on any machine, in whatever pieces and order they were done.
+Run vehicles with command logs, or with controllers on paths, many times with varied parameters: dead times, lags,
+limits, gains. Thousands of runs of a minute take seconds. A run only depends on the plan and its number, so the results
+are the same on any machine and in any order.
 
   vehicle: my_robot.yaml               # a parameter file or a preset, or a list of them
   controller: pure_pursuit             # or: commands: [steps.csv, drive.mcap]
-  path: track.csv                      # with columns x, y and, if wanted, speed
-  driving: {rate: 50, duration: 60}    # commands a second [Hz], and how long a run is at most [s]
+  path: track.csv                      # with columns x, y and optionally speed
+  driving: {rate: 50, duration: 60}    # commands per second [Hz], maximum duration of a run [s]
   vary:
     drive_actuator.dead_time: {uniform: [0.05, 0.4]}
     steering_actuator.time_constant: {interval: identified/parameters.yaml}
@@ -43,8 +43,8 @@ the same on any machine, in whatever pieces and order they were done.
   measure: [path.rms, path.peak]
   expect: {path.peak: {p99: 0.5}}
 
-Written into a folder: runs.csv, one row a run; report.html, report.json and pictures; the recordings of --keep; and
-shards/, what is done so far, from which --resume goes on.
+Results in a folder: runs.csv with one row per run; report.html, report.json and pictures; the recordings of --keep; and
+shards/ with the finished runs, from which --resume continues.
 """
 
 EPILOG = """
@@ -56,16 +56,16 @@ examples:
 exit code: 0 done and as expected, 1 an expectation is broken or a run failed, 2 wrong use or input
 """
 
-#: What is varied and never measured.
+#: Varied parameters that are never measured.
 CHOSEN = (CONTROLLER, START, ADDITIONAL_DEAD_TIME)
 
-#: So many failures are printed.
+#: Maximum number of printed failures.
 PRINTED = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """Which runs are kept: so many of the worst, by a measure; by the first one where none is named."""
+    """Number of the worst runs to keep, by a measure, by default the first one."""
 
     count: int
     measure: str
@@ -76,8 +76,7 @@ def main(argv: list[str]) -> int:
     """Do a sweep.
 
     Returns:
-        0 if all is as expected, 1 if an expectation is broken or a run failed, 2 if something is wrong with what was
-        given.
+        0 if all is as expected, 1 if an expectation is broken or a run failed, 2 for wrong use or input.
     """
     options = _parser().parse_args(argv)
     sweep = read_sweep(options.file)
@@ -91,7 +90,7 @@ def main(argv: list[str]) -> int:
     try:
         with progress(f"{len(sweep)} runs", len(sweep)) as advance:
             failed = folder.do(sweep, options.workers, advance, _notify)
-    except ArgumentError:  # there are no such workers
+    except ArgumentError:  # the workers are not available
         if not options.resume:
             folder.abandon()
         raise
@@ -119,7 +118,7 @@ def _notify(words: str) -> None:
 
 
 def _tell(title: str, path: Path, sweep: Sweep, table: Table) -> bool:
-    """Print and write what the runs tell, case by case; whether an expectation is broken."""
+    """Print and write the analysis of each case; return whether an expectation is broken."""
     cases = [(runs, analyse(runs)) for runs in cases_of(sweep, table)]
     write_report(path, title, cases)
     for runs, found in cases:
@@ -173,7 +172,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("file", metavar="FILE", help="the plan (YAML); docs/sweep.md has all of its keys")
     parser.add_argument("-o", "--output", metavar="DIR", default="sweep", help="folder for results (sweep)")
     add_workers_option(parser)
-    parser.add_argument("--resume", action="store_true", help="go on with the sweep in the folder")
+    parser.add_argument("--resume", action="store_true", help="continue the sweep in the folder")
     parser.add_argument(
         "--keep", type=_worst, metavar="worst:N[:MEASURE]", help="record the N worst runs, by the first measure or this"
     )

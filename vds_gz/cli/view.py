@@ -43,7 +43,7 @@ def main(argv: list[str]) -> int:
     """Serve the page until the user ends it.
 
     Returns:
-        0 when it was ended, 1 if the address cannot be listened at or the graph fails, 2 for wrong use.
+        0 if it was ended, 1 if the server cannot listen at the address or the graph fails, 2 for wrong use.
     """
     arguments = parse(argv, NODE_NAME)
     options = _parser().parse_args(arguments.rest)
@@ -74,7 +74,7 @@ def main(argv: list[str]) -> int:
 
 
 async def _serve(server: Server, listening: socket.socket, stop: StopRequest) -> None:
-    """Serve until told to stop."""
+    """Serve until a stop is requested."""
     runner, stopped = web.AppRunner(server.application, access_log=None), asyncio.Event()
     loop = asyncio.get_running_loop()
     await runner.setup()
@@ -95,12 +95,12 @@ def _listen(host: str, port: int) -> socket.socket:
         return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except OSError as error:
         reason = (error.strerror or str(error)).partition(" (")[0]
-        hint = "; --port 0 takes any that is free" if error.errno == errno.EADDRINUSE else ""
+        hint = "; --port 0 takes any free one" if error.errno == errno.EADDRINUSE else ""
         raise FailureError(f"cannot listen at {host}, port {port}: {reason}{hint}") from None
 
 
 def _address(host: str, listening: socket.socket, token: str) -> str:
-    """What to type into a browser."""
+    """The address for a browser."""
     shown = {"0.0.0.0": socket.gethostname(), "::": socket.gethostname()}.get(host, host)
     shown = f"[{shown}]" if ":" in shown else shown
     return f"http://{shown}:{listening.getsockname()[1]}/" + (f"?token={token}" if token else "")
@@ -109,16 +109,16 @@ def _address(host: str, listening: socket.socket, token: str) -> str:
 def _parser() -> argparse.ArgumentParser:
     parser = CommandLine("vds-gz view", description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("--host", default="127.0.0.1", help="address to listen at (127.0.0.1: this machine only)")
-    parser.add_argument(
-        "--port", type=whole(0, 65535), default=8088, help="port to listen at; 0: any that is free (8088)"
-    )
+    parser.add_argument("--port", type=whole(0, 65535), default=8088, help="port to listen at; 0: any free one (8088)")
     parser.add_argument("--token", action="store_true", help="ask for a token even if only this machine can connect")
-    parser.add_argument("--namespace", action="append", metavar="NAME", help="of the vehicle; again for each other one")
+    parser.add_argument(
+        "--namespace", action="append", metavar="NAME", help="of the vehicle; repeat it for further ones"
+    )
     parser.add_argument("--node", default="sim_node", metavar="NAME", help="name of the vehicle's node (sim_node)")
     parser.add_argument(
         "--output",
         choices=(AUTO, *OUTPUTS),
         default=AUTO,
-        help="what commands are sent as; auto: ackermann for a vehicle with steered wheels, else twist (auto)",
+        help="type of the commands; auto: ackermann for a vehicle with steered wheels, else twist (auto)",
     )
     return parser

@@ -1,4 +1,4 @@
-"""``vds-gz world``: checks a world, says what is in it, and draws it from above."""
+"""``vds-gz world``: checks a world, lists its contents, and draws it from above."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from vds_gz.world.packing import Thing, packed
 from vds_gz.world.scene import Scene
 from vds_gz.world.shapes import HalfSpace, Mesh
 
-#: Where the lidar of the picture stands [m].
+#: Height of the picture's lidar [m].
 HEIGHT = 0.3
 
-#: So many names of models are printed.
+#: Maximum number of printed names of models.
 SHOWN = 12
 
 
@@ -28,14 +28,14 @@ def main(argv: list[str]) -> int:
     """Check a world, and draw it.
 
     Returns:
-        0 if it can be read, 1 if it is refused, 2 if there is no such file.
+        0 if it can be read, 1 if it is refused, 2 if the file does not exist.
     """
     parser = CommandLine(
         prog="vds-gz world",
-        description="Check a world as the node would read it, and say what is in it.",
+        description="Check a world as the node would read it, and list its contents.",
         epilog="exit code: 0 it can be read, 1 it is refused, 2 wrong use",
     )
-    parser.add_argument("world", help="one that comes along, an SDF file, or the YAML file of a map")
+    parser.add_argument("world", help="a world of this package, an SDF file, or the YAML file of a map")
     parser.add_argument("--png", type=Path, metavar="FILE", help="draw it from above into this file")
     parser.add_argument(
         "--height",
@@ -62,7 +62,7 @@ def main(argv: list[str]) -> int:
 
 
 def facts(scene: Scene) -> Iterator[tuple[str, str]]:
-    """What is in a world, in words."""
+    """The contents of a world, in words."""
     seen, felt = scene.visuals.things, scene.collisions.things
     models = list(dict.fromkeys(thing.name.partition("::")[0] for thing in (*seen, *felt)))
     more = f" and {len(models) - SHOWN} more" if len(models) > SHOWN else ""
@@ -84,14 +84,14 @@ def facts(scene: Scene) -> Iterator[tuple[str, str]]:
 
 
 def _counted(things: Sequence[Thing]) -> str:
-    """How many shapes there are of each kind."""
+    """Number of shapes of each kind."""
     kinds = Counter(type(thing.shape).__name__ for thing in things)
     counted = ", ".join(f"{count} {NAMES[kind][count > 1]}" for kind, count in sorted(kinds.items()))
     triangles = sum(len(thing.shape.faces) for thing in things if isinstance(thing.shape, Mesh))
     return (counted or "nothing") + (f" of {triangles} triangles" if triangles else "")
 
 
-#: What one and several shapes of a kind are called.
+#: Singular and plural names of the kinds of shapes.
 NAMES = {
     "Box": ("box", "boxes"),
     "Capsule": ("capsule", "capsules"),

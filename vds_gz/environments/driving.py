@@ -1,4 +1,4 @@
-"""The vehicle of an environment: which one, and what an action is to it."""
+"""The vehicle of an environment, and the meaning of its actions."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from vds_gz.vehicle.model import AnyModel
 #: The name of a preset, a parameter file, or parameters, of a vehicle or of its node.
 SomeVehicle: TypeAlias = "str | Path | NodeParameters | ParameterGroup"
 
-#: What a wheel turns to that can turn all the way round [rad].
+#: Maximum angle of a wheel without stops [rad].
 ROUND = 1.5
 
 
 @dataclass(frozen=True)
 class Driving:
-    """A nominal vehicle and how it is driven.
+    """A nominal vehicle and its commands.
 
     Attributes:
         model, vehicle: The vehicle's model and its parameter group.
         step_rate: Steps per second [Hz].
-        size: Distance between its axles, or between the wheels of its only one [m].
-        kind: Of its commands.
+        size: Distance between its axles, or between the wheels of its only axle [m].
+        kind: Kind of its commands.
         inputs: Fields of a command that an action sets, in this order; the speed is the second one.
-        turn: What 1 in the first place of an action means: a steering angle [rad], or a yaw rate [rad/s] per unit of
+        turn: Meaning of 1 as the first number of an action: a steering angle [rad], or a yaw rate [rad/s] per unit of
             maximum speed [1/m].
     """
 
@@ -44,13 +44,13 @@ class Driving:
     turn: float
 
     def scales(self, max_speed: float) -> tuple[float, ...]:
-        """What 1 means in every place of an action."""
+        """Meaning of 1 for each number of an action."""
         turn = self.turn if self.kind == ACKERMANN else self.turn * max_speed
         return turn, *(max_speed for _ in self.inputs[1:])
 
     @property
     def holonomic(self) -> bool:
-        """It moves laterally too."""
+        """Whether it moves laterally too."""
         return len(self.inputs) > 2
 
     def speed_within(self, speed: float) -> float:
@@ -60,10 +60,10 @@ class Driving:
 
 
 def driving_of(source: SomeVehicle) -> Driving:
-    """How a vehicle is driven.
+    """Select the commands of a vehicle.
 
     Raises:
-        ArgumentError: There is no such vehicle, or it is not driven by steering angle and speed, or by a twist.
+        ArgumentError: The vehicle does not exist, or takes neither steering angle and speed nor a twist.
     """
     model, vehicle, step_rate = _chosen(source)
     geometry = model.geometry(vehicle)

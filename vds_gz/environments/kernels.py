@@ -1,4 +1,4 @@
-"""What is done for every vehicle of an environment in every period, to be compiled."""
+"""Compiled functions for every vehicle of an environment in every period."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from vds_gz.vehicle.trigonometry import sine_cosine
 def place(
     x: Reals, y: Reals, heading: Reals, offsets: Reals, some: Indices, to_x: Reals, to_y: Reals, to_heading: Reals
 ) -> None:
-    """Put the base_links of some vehicles there."""
+    """Put the base_links of some vehicles at given poses."""
     for k in range(len(some)):
         i = some[k]
         sine, cosine = sine_cosine(heading[k])
@@ -39,7 +39,7 @@ def observe(
     high: Floats,
     observations: Floats,
 ) -> None:
-    """Fill the columns from the first one on with what is measured and with past actions, and keep all in bounds."""
+    """Fill the columns from the first one on with measurements and past actions, within bounds."""
     count, _, inputs = past.shape
     own = first + len(measured)
     for i in some:

@@ -30,7 +30,7 @@ def at_least_1(name: str, value: object) -> int:
     """A whole number, at least 1.
 
     Raises:
-        ArgumentError: It is none.
+        ArgumentError: It is not.
     """
     if is_whole(value) and value >= 1:
         return int(value)
@@ -41,7 +41,7 @@ def at_least_0(name: str, value: object) -> float:
     """A finite number, at least 0.
 
     Raises:
-        ArgumentError: It is none.
+        ArgumentError: It is not.
     """
     if is_number(value) and 0.0 <= value < math.inf:
         return float(value)
@@ -52,7 +52,7 @@ def positive(name: str, value: object, unit: str) -> float:
     """A finite number greater than 0.
 
     Raises:
-        ArgumentError: It is none.
+        ArgumentError: It is not.
     """
     if is_number(value) and 0.0 < value < math.inf:
         return float(value)
@@ -63,7 +63,7 @@ def steps_of(step_rate: float, rate: object) -> int:
     """Steps in a period, of so many steps and so many periods per second [Hz].
 
     Raises:
-        ArgumentError: It is no whole number of steps.
+        ArgumentError: It is not a whole number of steps.
     """
     steps = step_rate / positive("rate", rate, "Hz")
     if round(steps) < 1 or abs(steps - round(steps)) > 1e-6 * steps:
@@ -74,10 +74,10 @@ def steps_of(step_rate: float, rate: object) -> int:
 
 
 def seeds_of(seed: object, count: int) -> list[int | None]:
-    """One seed or None an environment: as given, or counted on from that of environment 0.
+    """One seed or None for each environment: as given, or consecutive from that of environment 0.
 
     Raises:
-        ArgumentError: They are none.
+        ArgumentError: They are not valid.
     """
     seeds = range(seed, seed + count) if is_whole(seed) and seed >= 0 else seed
     if not isinstance(seeds, (Sequence, np.ndarray)) or not all(_is_seed(one) for one in seeds):
@@ -92,10 +92,10 @@ def _is_seed(seed: object) -> bool:
 
 
 def autoreset_mode_of(mode: AutoresetMode | str) -> AutoresetMode:
-    """A mode, which may be given by its value.
+    """A mode, also given by its value.
 
     Raises:
-        ArgumentError: There is none of this name.
+        ArgumentError: There is no mode with this name.
     """
     try:
         return AutoresetMode(mode)
@@ -106,7 +106,7 @@ def autoreset_mode_of(mode: AutoresetMode | str) -> AutoresetMode:
 
 
 def longest_dead_time(driving: Driving, vehicle: Any) -> int:
-    """Of all actuators of a vehicle [steps]."""
+    """Dead times of all actuators of a vehicle [steps]."""
     coefficients = driving.model.coefficients(vehicle, 1.0 / driving.step_rate)
     paths = [path for path, kind in kinds_of(coefficients) if kind == "whole" and path.endswith("delay_steps")]
     return max((attrgetter(path)(coefficients) for path in paths), default=0)

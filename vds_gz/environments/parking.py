@@ -16,21 +16,21 @@ from vds_gz.environments.vector import VehicleVectorEnv
 from vds_gz.fleet.base_link import BaseLinks
 from vds_gz.vehicle.trigonometry import sine_cosine
 
-#: Episodes begin within so many times the vehicle's size of the slot, and end where it is twice as far away.
+#: Episodes begin within so many times the vehicle's size of the slot, and end at twice this distance.
 EXTENT = 4.0
 
-#: A vehicle is parked where its error is below this part of the error's scale, and its speed of its maximum.
+#: A vehicle is parked if its error is below this part of the error's scale, and its speed of its maximum.
 PARKED = 0.1
 
-#: The maximum speed is that with which a vehicle of 1 m drives 1 m/s, by its size (Froude's number of 1/g).
+#: The maximum speed is 1 m/s for a vehicle of 1 m, scaled by its size (a Froude number of 1/g).
 SPEED = 1.0
 
 
 class Parking:
     """Stand in a slot at the origin that points along +x.
 
-    An error is made of how far base_link is from where it should be, and how far the heading's difference moves a point
-    that is ahead of it by the vehicle's size: the square root of the sum of both squares.
+    The error is the square root of the sum of two squares: the distance of base_link from its goal, and how far the
+    heading's error moves a point that is ahead of it by the vehicle's size.
     """
 
     random_numbers = 3
@@ -60,12 +60,12 @@ class Parking:
         )
 
     def begin(self, some: Indices, random: Reals) -> tuple[Reals, Reals, Reals]:
-        """Anywhere around the slot, in any direction."""
+        """Place vehicles anywhere around the slot, in any direction."""
         x, y, turn = (2.0 * random - 1.0).T
         return self._extent * x, self._extent * y, math.pi * turn
 
     def judge(self, some: Indices, motion: BaseLinks, observations: Floats) -> Judged:
-        """To be parked is a success, and the episode goes on."""
+        """A parked vehicle is a success, and the episode continues."""
         judged = Judged(np.empty(len(some)), np.empty(len(some), np.bool_), np.empty(len(some), np.bool_))
         numbers = 2.0 * self._extent, self._size, self._scale, PARKED * self.max_speed
         pose = motion.x, motion.y, motion.heading, motion.v_x
@@ -73,12 +73,12 @@ class Parking:
         return judged
 
     def scenery(self) -> list[Reals]:
-        """The slot, around a vehicle whose base_link stands on its rear axle, and the way into it."""
+        """The slot, around a vehicle with base_link on its rear axle, and the path into it."""
         back, front, side = -0.5 * self._size, 1.5 * self._size, 0.5 * self._size
         return [np.array([[front, side], [back, side], [back, -side], [front, -side], [front, side]])]
 
     def view(self, x: float, y: float) -> View:
-        """All that may be reached."""
+        """All that can be reached."""
         return View(0.0, 0.0, 2.0 * self._extent)
 
 
@@ -86,7 +86,7 @@ class ParkingVectorEnv(VehicleVectorEnv):
     """Park; see :class:`~vds_gz.environments.vector.VehicleVectorEnv` for the options of all tasks.
 
     Further options:
-        speed: What 1 means as an action's speed [m/s].
+        speed: Speed for an action of 1 [m/s].
         extent: Episodes begin within this of the slot, in x and in y, and end at twice as much [m].
         error_scale: The error at which the reward has fallen to 1/e [m].
     """

@@ -1,8 +1,8 @@
 """A vehicle within a block of many, as the functions of a model see it: an object with attributes.
 
-A block is an array of rows of ``width`` reals; what is whole, or a flag, lies there as 64 bits. The attribute that has
-row ``k`` lies, of vehicle ``i``, at ``k * width + i``. All rows are known to the compiler, so it sees one base address
-with distinct columns, and vectorizes a loop over ``i``.
+A block is an array of rows of ``width`` reals; integers and flags are stored as 64 bits. The attribute in row ``k`` of
+vehicle ``i`` is at ``k * width + i``. The compiler knows all rows, so it sees one base address with distinct columns
+and vectorizes a loop over ``i``.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from numba.extending import (
 
 from vds_gz.fleet.layout import Constant, Layout, Row
 
-#: Of the code below; compiled results of another one are not used.
+#: Version of the code below; compiled results of other versions are not used.
 REVISION = 1
 
 _TYPES = {"real": types.float64, "whole": types.int64, "flag": types.boolean}
 
 
 class Lane(types.Type):
-    """The type of a vehicle in a block of so many, by its layout."""
+    """The type of a vehicle in a block, by layout and width."""
 
     def __init__(self, layout: Layout, width: int) -> None:
         self.fields = dict(layout.fields)
@@ -41,7 +41,7 @@ class Lane(types.Type):
 
 @register_model(Lane)
 class _LaneModel(models.StructModel):
-    """Where the block begins, and which vehicle it is."""
+    """Start of the block, and index of the vehicle."""
 
     def __init__(self, manager: Any, lane: Lane) -> None:
         super().__init__(manager, lane, [("block", types.CPointer(types.float64)), ("vehicle", types.intp)])
@@ -54,7 +54,7 @@ class _LaneAttributes(AttributeTemplate):
     key = Lane
 
     def generic_resolve(self, lane: Lane, name: str) -> Any:
-        """The type of one; None if there is none of this name."""
+        """The type of an attribute; None if there is none with this name."""
         field = lane.fields.get(name)
         if isinstance(field, Layout):
             return Lane(field, lane.width)
@@ -64,7 +64,7 @@ class _LaneAttributes(AttributeTemplate):
 
 
 def _address(context: Any, builder: Any, lane: Lane, value: Any, row: Row) -> Any:
-    """Where a number lies."""
+    """The address of a number."""
     place = cgutils.create_struct_proxy(lane)(context, builder, value)
     index = builder.add(place.vehicle, ir.Constant(place.vehicle.type, row.index * lane.width), flags=("nsw",))
     address = builder.gep(place.block, [index], inbounds=True)
@@ -107,6 +107,6 @@ def lane_of(layout: Layout, width: int) -> Any:
 
         return kind(block, types.intp), code
 
-    # What depends on it is kept on disk by this name.
+    # The name of dependent results on disk.
     lane.__qualname__ = kind.name
     return intrinsic(lane)

@@ -29,9 +29,9 @@ class ColouredLayout:
         self.shape = self._rays["x"].shape
 
     def write(self, points: Points, depth: NDArray[np.float32], colour: Bytes) -> bool:
-        """Write places and colours of a view; whether every point is finite.
+        """Write positions and colours of an image; return whether all points are finite.
 
-        What has no depth is infinitely far in all three coordinates, with the sign of the depth.
+        Pixels without a depth are infinite in all three coordinates, with the sign of the depth.
         """
         points = points.view(self._written)
         write_places(points, depth, self._rays)

@@ -1,6 +1,6 @@
-"""Points as the drivers of real lidars send them: each with the time at which it was measured.
+"""Points as sent by drivers of real lidars: each with its time of measurement.
 
-The places of points are in the sensor's frame at that time, as drivers leave them that do not know how it moves.
+Positions are in the sensor's frame at that time, as from drivers that do not know the sensor's motion.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Times = NDArray[np.int64]
 
 
 def _or_nan(values: Floats, ranges: Floats) -> Floats:
-    """Values where something was met, else NaN."""
+    """Values of hits, else NaN."""
     return np.where(np.isfinite(ranges), values, np.float32(np.nan))
 
 
@@ -84,8 +84,8 @@ class RobosenseLayout:
 class OusterLayout:
     """The cloud of ``ouster-ros`` with points of type "original", destaggered: rows from the highest.
 
-    The message has the time of the first column, the points theirs after it [ns]; ``range`` is in millimetres, 0 where
-    nothing was met (os_point.h, point_cloud_compose.h).
+    The message has the time of the first column, the points theirs after it [ns]; ``range`` is in millimetres, 0
+    without a hit (os_point.h, point_cloud_compose.h).
     """
 
     dtype = fields(

@@ -1,4 +1,4 @@
-"""What a vehicle knows of where it is and how it moves: the truth, made worse as its parameters say."""
+"""A vehicle's own estimate of its pose and velocity: the truth with the errors that its parameters define."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from vds_gz.sensing.noise import Measurement, MeasurementNoise
 
 
 class StateEstimate(NamedTuple):
-    """The vehicle as it sees itself. A tuple, because there are very many.
+    """The vehicle's own estimate. A tuple, because there are very many of them.
 
     Attributes:
         odom: Pose of base_link in the odometry's frame.
         odom_variance: Variances of its position and heading [m^2, rad^2].
-        map_to_odom: The odometry's frame in the map; None where it is fixed.
+        map_to_odom: The odometry's frame in the map; None if it is fixed.
         speed: Longitudinal [m/s].
         steering: Tire angle [rad].
-        scans: What AMCL has made of scans since the last estimate.
+        scans: AMCL's results of scans since the last estimate.
     """
 
     odom: Pose
@@ -33,10 +33,10 @@ class StateEstimate(NamedTuple):
 
 
 class StateEstimator:
-    """Localization and measurement, as far as the vehicle has them.
+    """Localization and measurements, if the vehicle has them.
 
     Attributes:
-        amcl: What stands in for AMCL; none in another style.
+        amcl: The simulated AMCL; None in another style.
     """
 
     def __init__(self, parameters: NodeParameters, *, measures: bool) -> None:
@@ -44,7 +44,7 @@ class StateEstimator:
 
         Args:
             parameters: Of the node.
-            measures: Speed and steering are measured, as one of Autoware's vehicles does.
+            measures: Speed and steering are measured, as by Autoware's vehicles.
         """
         localization, imitated = parameters.localization, parameters.imitates_amcl
         simulated = parameters.simulate_localization and not imitated
@@ -54,18 +54,18 @@ class StateEstimator:
 
     @property
     def exact(self) -> bool:
-        """The odometry is the truth."""
+        """Whether the odometry is exact."""
         return self._any() is None
 
     def update(self, time: int, truth: Pose, speed: float, steering: float, interval: float) -> StateEstimate:
-        """What is perceived of the true state.
+        """The estimate for a true state.
 
         Args:
             time: The present [ns].
             truth: Pose of base_link in the map.
             speed: Longitudinal [m/s].
             steering: Tire angle [rad].
-            interval: Since the last update [s].
+            interval: Time since the last update [s].
         """
         odom, variance, map_to_odom = truth, (0.0, 0.0), None
         scans: Sequence[Scan] = ()
@@ -82,12 +82,12 @@ class StateEstimator:
         return StateEstimate(odom, variance, map_to_odom, speed, steering, scans)
 
     def configure(self, parameters: NodeParameters) -> None:
-        """Go on with other parameters."""
+        """Take new parameters."""
         if (localization := self._any()) is not None:
             localization.parameters = parameters.localization
 
     def set_pose(self, pose: Pose) -> None:
-        """The vehicle was lifted and put elsewhere."""
+        """The vehicle was moved to another pose."""
         if (localization := self._any()) is not None:
             localization.set_pose(pose)
 

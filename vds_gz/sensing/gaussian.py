@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 #: Samples that are drawn at once.
 BLOCK = 64
 
-#: A correlation time that is longer than any run [s].
+#: A correlation time beyond any run [s].
 ENDLESS = 1e9
 
 
@@ -29,9 +29,9 @@ class NoiseModel:
     Attributes:
         stddev: Standard deviation of the white noise, per sample [u].
         bias: Mean magnitude of the bias at the start [u]; its sign is random.
-        bias_stddev: Standard deviation of that [u].
+        bias_stddev: Standard deviation of that magnitude [u].
         walk: Density of the white noise that drives the bias [u/sqrt(s)].
-        correlation_time: Of the bias [s].
+        correlation_time: Correlation time of the bias [s].
     """
 
     stddev: float = 0.0
@@ -42,7 +42,7 @@ class NoiseModel:
 
     @classmethod
     def gauss_markov(cls, stddev: float, correlation_time: float) -> NoiseModel:
-        """A bias alone, with the same standard deviation [u] at all times."""
+        """Only a bias, with a constant standard deviation [u]."""
         return cls(
             bias_stddev=stddev, walk=stddev * math.sqrt(2.0 / correlation_time), correlation_time=correlation_time
         )
@@ -51,8 +51,8 @@ class NoiseModel:
 class Noise:
     """Noise of several independent channels of one model.
 
-    Every sample takes the same count of random numbers, so that a sample depends on its number and the generator's
-    seed alone.
+    Every sample takes the same count of random numbers, so a sample only depends on its number and the generator's
+    seed.
     """
 
     def __init__(self, model: NoiseModel, channels: int, random: np.random.Generator) -> None:
@@ -75,11 +75,11 @@ class Noise:
 
 
 def _normal(random: np.random.Generator, channels: int) -> Iterator[tuple[list[float], list[float]]]:
-    """Two standard normal draws a channel, again and again; many are drawn at once, which is cheaper by far."""
+    """Yield two standard normal numbers per channel; many are drawn at once, which is much faster."""
     while True:
         yield from random.standard_normal((BLOCK, 2, channels)).tolist()
 
 
 def generator(seed: int, name: str) -> np.random.Generator:
-    """Random numbers that depend on a seed and a sensor's name, and on nothing else."""
+    """Random numbers that only depend on a seed and a sensor's name."""
     return np.random.Generator(np.random.Philox(np.random.SeedSequence([seed, *name.encode()])))

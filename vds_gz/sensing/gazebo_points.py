@@ -1,4 +1,4 @@
-"""Points as Gazebo's lidar sends them through ``ros_gz_bridge``."""
+"""Points as sent by Gazebo's lidar through ``ros_gz_bridge``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from vds_gz.world.shapes import Array
 
 
 class GazeboLayout:
-    """Rows of a cloud are rows of the lidar, the lowest first; what nothing was met by is infinitely far.
+    """Rows of a cloud are rows of the lidar, the lowest first; rays without a hit are infinite.
 
     Fields and offsets as gz-sensors 8 has them (GpuLidarSensor.cc), aligned for ROS.
     """
