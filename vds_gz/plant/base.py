@@ -1,4 +1,4 @@
-"""What the node needs of whatever moves the vehicle."""
+"""The interface of plants, which move the vehicle."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class LinkError(VdsGzError, RuntimeError):
 
 
 class Level(IntEnum):
-    """How well something is, as in ``diagnostic_msgs/DiagnosticStatus``."""
+    """Levels of a status, as in ``diagnostic_msgs/DiagnosticStatus``."""
 
     OK = 0
     WARN = 1
@@ -32,12 +32,12 @@ class Level(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """The state of what moves the vehicle, in words.
+    """The health of a plant, in words.
 
     Attributes:
-        level: How well it is.
-        text: What is wrong or unusual, and what would be right; empty if nothing is.
-        values: What else is worth to be known: names and values.
+        level: Its level.
+        text: Problems, and what would be right; empty without problems.
+        values: Names and values of further information.
     """
 
     level: Level = Level.OK
@@ -46,15 +46,15 @@ class Status:
 
 
 class Plant:
-    """A vehicle's actuators and what their wheels move: base class.
+    """A vehicle's actuators and the motion of its wheels and body: base class.
 
     Attributes:
-        name: What it is called.
-        gives_time: Simulated time is the plant's; :meth:`observe` returns it.
+        name: Its name.
+        gives_time: The plant gives simulated time; :meth:`observe` returns it.
         flat: base_link stays level on the map's plane.
-        senses: It simulates sensors itself, those that have a Gazebo side.
+        senses: It simulates the types of sensors that have a Gazebo side.
         vehicle: The vehicle with its actuators.
-        contacts: What it touches in a world of ours; none without one.
+        contacts: Its contacts in a world that the node simulates; None without one.
     """
 
     name: str
@@ -71,59 +71,59 @@ class Plant:
 
     @property
     def paused(self) -> bool:
-        """Whether what moves the vehicle is paused."""
+        """Whether the plant is paused."""
         return False
 
     def observe(self) -> int | None:
-        """Take in what was seen since the last call, if the plant gives the time. The present [ns] once it is known."""
+        """Process observations since the last call, if the plant gives the time; return the present [ns] once known."""
         return None
 
     def advance(self, time: int) -> None:
-        """Advance the actuators, and what else is ours, to a point in simulated time [ns]."""
+        """Advance the actuators, and all else that the node simulates, to a simulated time [ns]."""
         raise NotImplementedError
 
     def command(self, now: int) -> None:
         """Command the joints at the present [ns], if the plant gives the time."""
 
     def seen(self, time: int) -> bool:
-        """Whether motion and joint states of a point in time [ns] are known."""
+        """Whether motion and joint states at a time [ns] are known."""
         return True
 
     def motion(self, time: int) -> Motion:
-        """Where base_link truly is at a point in time [ns], seen from above, and how it moves in its own plane."""
+        """True pose of base_link at a time [ns], seen from above, and its velocity in its own plane."""
         raise NotImplementedError
 
     def attitude(self, time: int) -> Attitude | None:
-        """How base_link stands out of the plane then [ns]; none if it never does."""
+        """Attitude of base_link out of the plane at a time [ns]; None if it never leaves the plane."""
         return None
 
     def body(self, time: int) -> BodyState:
-        """base_link at a point in time [ns] as a body in space, with the accelerations that sensors feel."""
+        """State of base_link at a time [ns] as a body in space, with accelerations for sensors."""
         raise NotImplementedError
 
     def joint_states(self, time: int) -> JointStates:
-        """Where the joints stand at a point in time [ns]."""
+        """States of the joints at a time [ns]."""
         return self.vehicle.model.joint_states(self.vehicle.coefficients, self.vehicle.state)
 
     def set_pose(self, pose: Pose, attitude: Attitude | None = None) -> None:
-        """Put base_link there; level and as high as it stands where no attitude is given."""
+        """Put base_link at a pose; without an attitude, level and at its present height."""
         raise NotImplementedError
 
     def stand_still(self, time: int) -> None:
-        """Forget all commands and all motion but stay in place; go on from ``time`` [ns], be it in the past."""
+        """Stop in place and discard all commands; continue from ``time`` [ns], which may be in the past."""
         raise NotImplementedError
 
     def reset(self) -> Pose | None:
-        """Start again at rest, where the vehicle began. Where that is; none if it has not been seen yet."""
+        """Restart at rest at the initial pose; return it, or None if the vehicle has not been observed yet."""
         raise NotImplementedError
 
     def pause(self, paused: bool) -> bool:
-        """Let what moves the vehicle pause or go on. Whether it can; else the node itself must hold the vehicle."""
+        """Pause or resume the plant; return whether it can. Otherwise the node must hold the vehicle."""
         return False
 
     def status(self) -> Status:
-        """The state of the link to what moves."""
+        """The health of the plant."""
         return Status()
 
     def close(self) -> None:
-        """Leave no joint moving."""
+        """Stop all joints."""

@@ -1,4 +1,4 @@
-"""The motion of a vehicle in its own plane, and how it stands out of the map's, as the motion of a body in space."""
+"""Converts a vehicle's motion in its own plane and its attitude to the motion of a body in space."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from vds_gz.geometry.so3 import Vector, into_world, quaternion
 from vds_gz.sensing.body import BodyState
 from vds_gz.vehicle.vehicle import Motion
 
-#: The attitude of a vehicle that never leaves the plane.
+#: Attitude of a vehicle that never leaves the plane.
 LEVEL = Attitude()
 
 
 class Velocity(NamedTuple):
-    """Of base_link, in its own axes [m/s, rad/s]."""
+    """Velocity of base_link in its own axes [m/s, rad/s]."""
 
     linear: Vector
     angular: Vector
 
     @classmethod
     def of(cls, motion: Motion, attitude: Attitude | None) -> Velocity:
-        """The velocity of a vehicle that moves and stands like this."""
+        """The velocity of a vehicle with a motion and an attitude."""
         lifted = attitude or LEVEL
         return cls((motion.v_x, motion.v_y, lifted.v_z), (lifted.roll_rate, lifted.pitch_rate, motion.yaw_rate))
 
@@ -30,17 +30,17 @@ class Velocity(NamedTuple):
 def body_state(
     time: int, motion: Motion, attitude: Attitude | None, before: Velocity | None, interval: float
 ) -> BodyState:
-    """base_link at an instant.
+    """State of base_link at an instant.
 
-    The acceleration of its origin is what its velocity gains in the body's axes, and what these turn the velocity by:
-    ``dv/dt + w x v``, centripetal acceleration included.
+    The acceleration of its origin is ``dv/dt + w x v``, with ``v`` in the body's axes: it includes the centripetal
+    acceleration.
 
     Args:
         time: The instant [ns].
-        motion: Where it is, seen from above, and how it moves in its own plane.
-        attitude: How it stands out of the map's plane; none if it never does.
-        before: Its velocity a little earlier; none if that is not known, and then it gains none.
-        interval: How much earlier [s].
+        motion: Its pose, seen from above, and its velocity in its own plane.
+        attitude: Its attitude out of the map's plane; None if it never leaves the plane.
+        before: Its velocity a little earlier; if None, the velocity is constant.
+        interval: Time since then [s].
     """
     lifted = attitude or LEVEL
     orientation = quaternion(lifted.roll, lifted.pitch, motion.heading)
@@ -53,7 +53,7 @@ def body_state(
 
 
 def _rate(before: Velocity | None, now: Velocity, interval: float) -> tuple[Vector, Vector]:
-    """How fast a velocity changes in the body's axes [m/s^2, rad/s^2]."""
+    """Rate of change of a velocity in the body's axes [m/s^2, rad/s^2]."""
     if before is None:
         return (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     (a, b, c), (d, e, f) = before.linear, before.angular

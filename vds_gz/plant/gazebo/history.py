@@ -1,4 +1,4 @@
-"""Where the vehicle was lately, and how it moved then."""
+"""Recent poses and velocities of the vehicle."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from vds_gz.geometry.so3 import Vector, angles, between, into_body, turned
 from vds_gz.plant.gazebo.links.base import Placement
 from vds_gz.vehicle.vehicle import Motion
 
-#: Placements kept; outputs wait for a few at most.
+#: Number of placements kept; outputs wait for a few at most.
 KEPT = 400
 
-#: The vehicle has arrived where it was put when it is this near [m].
+#: Distance at which the vehicle has arrived where it was put [m].
 ARRIVED = 0.05
 
 
@@ -21,22 +21,22 @@ class History:
     """The last placements. Velocities are differences of poses: half an interval old at most, on slopes too."""
 
     def __init__(self) -> None:
-        """Nothing was seen yet."""
+        """Start without placements."""
         self._placements: deque[Placement] = deque(maxlen=KEPT)
         self._expected: Vector | None = None
 
     def add(self, placement: Placement) -> None:
-        """A new placement; one that is not newer replaces all that was seen before."""
+        """Add a placement; one that is not newer replaces all earlier ones."""
         if self._placements and placement.time <= self._placements[-1].time:
             self._placements.clear()
         if self._expected is not None and math.dist(placement.position[:2], self._expected[:2]) < ARRIVED:
-            # It was lifted and put here. That is no motion.
+            # It was put here, which is not a motion.
             self._placements.clear()
             self._expected = None
         self._placements.append(placement)
 
     def expect(self, position: Vector) -> None:
-        """The vehicle will soon be lifted and put there [m]."""
+        """Expect that the vehicle is put at a position soon [m]."""
         self._expected = position
 
     def clear(self) -> None:
@@ -50,16 +50,16 @@ class History:
         return self._placements[-1] if self._placements else None
 
     def reaches(self, time: int) -> bool:
-        """Whether the vehicle was seen at this time [ns] or later."""
+        """Whether there is a placement at this time [ns] or later."""
         return bool(self._placements) and self._placements[-1].time >= time
 
     @property
     def interval(self) -> int:
-        """Between the last two placements [ns]; 0 where there are none."""
+        """Time between the last two placements [ns]; 0 if there are none."""
         return self._placements[-1].time - self._placements[-2].time if len(self._placements) > 1 else 0
 
     def covers(self, time: int) -> bool:
-        """Whether there is a placement before this time [ns] too, so that it is known how the vehicle moved."""
+        """Whether there is also a placement before this time [ns], so that the velocity is known."""
         return bool(self._placements) and self._placements[0].time < time
 
     def motion(self, time: int) -> Motion:
@@ -67,7 +67,7 @@ class History:
         return self._between(time)[0]
 
     def attitude(self, time: int) -> Attitude:
-        """Height and tilt, and how they change, at a time [ns]."""
+        """Height and tilt, and their rates, at a time [ns]."""
         return self._between(time)[1]
 
     def _between(self, time: int) -> tuple[Motion, Attitude]:
@@ -82,7 +82,7 @@ class History:
 
 
 def _between(before: Placement, after: Placement, time: int) -> tuple[Motion, Attitude]:
-    """How base_link stood and moved at a time [ns] between two placements, or at the one and only."""
+    """Pose and velocity of base_link at a time [ns] between two placements, or at the only one."""
     interval = (after.time - before.time) * 1e-9
     part = min(max((time - before.time) * 1e-9 / interval, 0.0), 1.0) if interval > 0.0 else 0.0
     x, y, z = (a + part * (b - a) for a, b in zip(before.position, after.position, strict=True))

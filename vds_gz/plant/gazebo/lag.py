@@ -1,4 +1,4 @@
-"""How late joints follow their commands, from both as they go."""
+"""Estimates the lag of joints behind their commands, while both run."""
 
 from __future__ import annotations
 
@@ -7,30 +7,30 @@ from collections.abc import Iterable, Sequence
 
 from vds_gz.parameters.declaration import describe
 
-#: What was seen this long ago counts 1/e of what is seen now [s].
+#: Time constant of the weight of past samples [s].
 MEMORY = 5.0
 
-#: A lag below this is never worth a warning [s]: it is what sampling at the usual rates takes.
+#: A lag below this is never worth a warning [s]: sampling at usual rates causes it.
 SMALLEST = 0.010
 
-#: A lag below this part of what was configured is small.
+#: A lag below this part of the configured delay is small.
 SMALL = 0.1
 
 _DYNAMICS = ("dead_time", "time_constant", "time_delay", "delay_time")
 
 
 class LagEstimator:
-    """The lag of some joints, dead time or time constant, whichever it is.
+    """The lag of some joints: dead time or time constant.
 
     A joint that follows ``w`` with a lag of the first order has ``T x' = w - x``; one that is late by ``T`` has the
     same to first order. So ``T`` is the slope of ``w - x`` over ``x'``, here by least squares over the recent past.
     """
 
     def __init__(self, excitation: float) -> None:
-        """Nothing was seen yet.
+        """Start without samples.
 
         Args:
-            excitation: What ``x'`` squared, integrated over the memory, must reach until the lag is known.
+            excitation: Minimum of the integral of ``x'`` squared over the memory, for a lag.
         """
         self._excitation = excitation
         self.forget()
@@ -42,7 +42,7 @@ class LagEstimator:
         self._squares = 0.0
 
     def add(self, interval: float, wanted: Sequence[float], got: Sequence[float]) -> None:
-        """What was wanted of each joint and what it did, an interval [s] after the last call."""
+        """Take commands and positions of all joints, an interval [s] after the last call."""
         if self._last is not None and interval > 0.0:
             keep = math.exp(-interval / MEMORY)
             self._errors *= keep
@@ -54,12 +54,12 @@ class LagEstimator:
         self._last = (wanted, got)
 
     def lag(self) -> float | None:
-        """The lag [s], negative where the joints lead; none while they have not moved enough."""
+        """The lag [s], negative if the joints lead; None while they have not moved enough."""
         return self._errors / self._squares if self._squares > self._excitation else None
 
 
 def configured(parameters: object, steering: bool) -> float:
-    """Dead time and time constant together that a vehicle's parameters give its steering, or its drive [s]."""
+    """Sum of dead time and time constant in a vehicle's parameters, of its steering or its drive [s]."""
     by_group: dict[str, float] = {}
     for one in describe(parameters):
         if one.name.endswith(_DYNAMICS) and ("steer" in one.name) == steering and "torque" not in one.name:
@@ -69,7 +69,7 @@ def configured(parameters: object, steering: bool) -> float:
 
 
 def allowed(dynamics: float) -> float:
-    """The lag that is small against dead time and time constant together [s]."""
+    """The lag that is small compared with the sum of dead time and time constant [s]."""
     return max(SMALL * dynamics, SMALLEST)
 
 

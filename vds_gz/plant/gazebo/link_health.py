@@ -1,4 +1,4 @@
-"""What is there in Gazebo and what is not: the server, its clock, the model, the joints."""
+"""Health of the link to Gazebo: the server, its clock, the model, the joints."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from vds_gz.parameters.gazebo import GazeboParameters
 from vds_gz.plant.base import Level
 from vds_gz.plant.gazebo.links.base import Alive, JointReadings, Placement, Seen, Tick
 
-#: Nothing received for so long, and it is not there [s].
+#: A source without messages for this long has gone [s].
 SILENCE = 1.0
 
 NEVER = float("-inf")
 
 
 class LinkHealth:
-    """When what was received last, by the monotonic clock [s].
+    """Times of the last messages of each kind, by the monotonic clock [s].
 
     Attributes:
-        paused: Gazebo is there, and paused.
+        paused: Gazebo runs and is paused.
     """
 
     def __init__(self, parameters: GazeboParameters, link: str, joints: Sequence[str]) -> None:
-        """Nothing was received yet.
+        """Start without messages.
 
         Args:
-            parameters: Where the vehicle is in Gazebo.
-            link: How it is reached.
-            joints: Names that its joints have there.
+            parameters: The vehicle's names in Gazebo.
+            link: The link to it.
+            joints: Names of its joints there.
         """
         self._parameters = parameters
         self._link = link
@@ -55,7 +55,7 @@ class LinkHealth:
             self.paused = seen.paused
 
     def lost(self, now: float) -> bool:
-        """Whether Gazebo has gone; true once, until it is back."""
+        """Whether Gazebo has gone; true only once until it is back."""
         if not self._there or now - self._received < SILENCE:
             return False
         self._there = self.paused = False
@@ -63,15 +63,15 @@ class LinkHealth:
 
     @property
     def joints_complete(self) -> bool:
-        """Whether Gazebo reports all our joints."""
+        """Whether Gazebo reports all joints of the vehicle."""
         return self._read > NEVER and not self._missing
 
     def verdict(self, now: float, fault: str) -> tuple[Level, str]:
-        """How it is, and what would be right.
+        """The present health, with what would be right.
 
         Args:
             now: The present.
-            fault: What is wrong with the link itself.
+            fault: A fault of the link itself.
         """
         model = f"model '{self._parameters.model}'"
         if not self._there:

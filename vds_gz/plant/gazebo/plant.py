@@ -1,4 +1,4 @@
-"""The plant in Gazebo: our actuators move Gazebo's joints, and Gazebo reports where that leads."""
+"""The plant in Gazebo: this package's actuators move Gazebo's joints, and Gazebo reports the motion."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from vds_gz.sensing.body import BodyState
 from vds_gz.vehicle.model import JointStates
 from vds_gz.vehicle.vehicle import NANOSECONDS, AnyVehicle, Motion
 
-#: Commands kept to compare joint states with.
+#: Number of commands kept for comparison with joint states.
 SENT = 400
 
 #: Joint states further apart are not compared [s].
@@ -34,9 +34,9 @@ DRIVE_EXCITATION = 0.5
 
 
 class GazeboPlant(Plant):
-    """A vehicle whose actuators are ours and whose wheels roll in Gazebo.
+    """A vehicle with simulated actuators, whose wheels roll in Gazebo.
 
-    Simulated time is Gazebo's, and the actuators run a little ahead of it, by as much as a command takes to arrive.
+    Simulated time is Gazebo's; the actuators run ahead of it by the time that a command takes to arrive.
     """
 
     name = "gazebo"
@@ -56,9 +56,9 @@ class GazeboPlant(Plant):
 
         Args:
             vehicle: The vehicle, which must not move by itself.
-            parameters: Where it is in Gazebo.
-            link: How to reach it.
-            wake: Lets the node's thread look; called from any thread.
+            parameters: The vehicle's names in Gazebo.
+            link: The link to it.
+            wake: Wakes the node's thread; called from any thread.
             warn: Gets a warning for the user.
         """
         self.vehicle = vehicle
@@ -84,10 +84,10 @@ class GazeboPlant(Plant):
         self._life = LinkHealth(parameters, link.name, self._names)
         link.start(self._inbox, wake)
 
-    # ------------------------------------------------------------------ what is seen
+    # ------------------------------------------------------------------ observations
 
     def observe(self) -> int | None:
-        """Take in what was seen since the last call. The present [ns]; none before Gazebo's clock ticked."""
+        """Process observations since the last call; return the present [ns], None before Gazebo's clock ticked."""
         self._link.poll()
         now = monotonic()
         while self._inbox:
@@ -109,14 +109,14 @@ class GazeboPlant(Plant):
         return self._time
 
     def _feel_slope(self, seen: Placement) -> None:
-        """Tell a model that feels slopes, as Autoware's do, what gravity does along the vehicle."""
+        """Set the acceleration of gravity along the vehicle in models that feel slopes, such as Autoware's."""
         if self.vehicle.model.feels_slopes:
             state = self.vehicle.state
             state.road_slope = into_body(seen.orientation, (0.0, 0.0, -GRAVITY))[0]
             self.vehicle.state = state
 
     def _compare(self) -> None:
-        """See how late the joints are, up to what was sent."""
+        """Estimate the lag of the joints behind the sent commands."""
         while self._uncompared and self._uncompared[0].time <= self.vehicle.time:
             readings = self._uncompared.popleft()
             wanted = self._wanted(readings.time)
@@ -135,7 +135,7 @@ class GazeboPlant(Plant):
         self._lags["wheel"].add(interval, [wanted.velocities[i] for i in self._wheels], wheels)
 
     def _wanted(self, time: int) -> JointStates | None:
-        """Where our joints stood at a time [ns]."""
+        """States of the vehicle's joints at a time [ns]."""
         after = None
         for sent in reversed(self._sent):
             if sent[0] <= time:
@@ -143,7 +143,7 @@ class GazeboPlant(Plant):
             after = sent
         return None
 
-    # ------------------------------------------------------------------ what is done
+    # ------------------------------------------------------------------ actions
 
     def advance(self, time: int) -> None:
         """Advance the actuators to a point in simulated time [ns]."""
@@ -164,7 +164,7 @@ class GazeboPlant(Plant):
         self._link.send([states.velocities[i] for i in self._wheels], [states.positions[i] for i in self._steering])
 
     def set_pose(self, pose: Pose, attitude: Attitude | None = None) -> None:
-        """Put base_link there; level and as high as it stands where no attitude is given."""
+        """Put base_link at a pose; without an attitude, level and at its present height."""
         last = self._history.last
         attitude = attitude or Attitude(last.position[2] if last else 0.0)
         self._request_pose((pose.x, pose.y, attitude.z), quaternion(attitude.roll, attitude.pitch, pose.heading))
@@ -174,8 +174,8 @@ class GazeboPlant(Plant):
         self._history.expect(position)
 
     def stand_still(self, time: int) -> None:
-        """Forget all commands and all motion but stay in place; go on from ``time`` [ns], be it in the past."""
-        if time < self.vehicle.time:  # what was seen lies in a future that may never come
+        """Stop in place and discard all commands; continue from ``time`` [ns], which may be in the past."""
+        if time < self.vehicle.time:  # earlier observations may be in the future
             self._history.clear()
             self._uncompared.clear()
         self.vehicle.stand_still(time)
@@ -184,7 +184,7 @@ class GazeboPlant(Plant):
         self._send()
 
     def reset(self) -> Pose | None:
-        """Restart at rest, where the vehicle was first seen."""
+        """Restart at rest where the vehicle was first observed."""
         self.stand_still(self.vehicle.time)
         if self._began is None:
             return None
@@ -192,7 +192,7 @@ class GazeboPlant(Plant):
         return Pose(self._began.position[0], self._began.position[1], angles(self._began.orientation)[2])
 
     def pause(self, paused: bool) -> bool:
-        """Let the world pause or go on, with everything in it."""
+        """Pause or resume the world."""
         self._link.pause(paused)
         return True
 

@@ -1,7 +1,7 @@
-"""What the plant needs of a way to reach a vehicle in Gazebo.
+"""The interface of links to a vehicle in Gazebo.
 
-A link sees things in whatever thread its library calls it in. It puts what it saw into the plant's inbox, a deque,
-whose ends may be used from different threads; the plant takes it out in the node's own thread.
+A link's library may call it in any thread. It puts its observations into the plant's inbox, a deque, whose ends may be
+used from different threads; the plant reads them in the node's own thread.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class Alive:
-    """Gazebo is there, and paused or not; this comes also while its time stands still."""
+    """Gazebo runs, paused or not; this is also sent while its time stands still."""
 
     paused: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Where the vehicle was in the world: time [ns], position [m], orientation (x, y, z, w)."""
+    """Pose of the vehicle in the world: time [ns], position [m], orientation (x, y, z, w)."""
 
     time: int
     position: Vector
@@ -39,7 +39,7 @@ class Placement:
 
 @dataclass(frozen=True, slots=True)
 class JointReadings:
-    """How the joints stood: time [ns], positions [rad] and velocities [rad/s] by Gazebo's names."""
+    """States of the joints: time [ns], positions [rad] and velocities [rad/s] by Gazebo's names."""
 
     time: int
     positions: Mapping[str, float]
@@ -51,10 +51,10 @@ Inbox = deque[Seen]
 
 
 class GazeboLink(Protocol):
-    """A way to reach a vehicle in Gazebo.
+    """A link to a vehicle in Gazebo.
 
     Attributes:
-        name: What ``gazebo.link`` calls it.
+        name: Its name in ``gazebo.link``.
         lag_cause: The likely cause if the joints follow late.
         clock_topic: Full name of the ROS topic of Gazebo's clock; empty if the link needs none.
     """
@@ -64,33 +64,33 @@ class GazeboLink(Protocol):
 
     @property
     def clock_topic(self) -> str:
-        """Where others get Gazebo's time over ROS."""
+        """Full name of the ROS topic of Gazebo's clock."""
 
     def start(self, inbox: Inbox, wake: Callable[[], None]) -> None:
-        """Begin to put what is seen into the inbox, and call ``wake``, from any thread, when the clock has ticked."""
+        """Begin to put observations into the inbox; call ``wake``, from any thread, when the clock has ticked."""
 
     def poll(self) -> None:
-        """Do what must be done now and then; called often, in the node's thread."""
+        """Do periodic work; called often, in the node's thread."""
 
     def send(self, velocities: Sequence[float], positions: Sequence[float]) -> None:
-        """Let the wheels turn [rad/s] and the steering joints stand [rad], each in the order of the model's joints."""
+        """Command the wheels' velocities [rad/s] and steering joints' positions [rad], in the order of the model's joints."""
 
     def set_pose(self, position: Vector, orientation: Quaternion) -> None:
-        """Put the vehicle there [m]. It happens soon; no response is waited for.
+        """Request a pose of the vehicle [m], without waiting for the response.
 
         Raises:
             LinkError: The request cannot be sent.
         """
 
     def pause(self, paused: bool) -> None:
-        """Let the world pause or go on. It happens soon; no response is waited for.
+        """Request the world to pause or resume, without waiting for the response.
 
         Raises:
             LinkError: The request cannot be sent.
         """
 
     def fault(self) -> str:
-        """What is wrong with the link itself, in words; empty if nothing is."""
+        """The fault of the link itself, in words; empty without one."""
 
     def close(self) -> None:
-        """Leave, after what was sent has gone out."""
+        """Close the link, after all messages have been sent."""

@@ -1,6 +1,6 @@
-"""Gazebo's Python bindings, of whichever release is installed; the newest comes first.
+"""Gazebo's Python bindings, of the newest installed release.
 
-Transport and messages must be of one release: messages of another one are registered twice or not understood.
+Transport and messages must be of one release: otherwise messages are registered twice or not understood.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def transport() -> Any:
     """The transport module of the newest release that is installed.
 
     Raises:
-        ModuleNotFoundError: None is.
+        ModuleNotFoundError: None is installed.
     """
     return importlib.import_module(_release().transport)
 
@@ -48,7 +48,7 @@ def message(file: str, name: str) -> Any:
 
 
 def sim() -> Any:
-    """The module with which code inside a server looks at the world; it needs that of the mathematics.
+    """The module for access to the world inside a server; it needs the module of mathematics.
 
     Raises:
         ModuleNotFoundError: None is installed.
@@ -82,9 +82,9 @@ def call(node: Any, world: str, request: Request) -> None:
     """Send a request to a service of a world, and wait for the response.
 
     Args:
-        node: Of :func:`node`.
+        node: A node from :func:`node`.
         world: The world's name.
-        request: What to request.
+        request: The request.
 
     Raises:
         LinkError: There was no response, or the request was refused.
@@ -102,13 +102,13 @@ def call(node: Any, world: str, request: Request) -> None:
 
 
 def bindings_fault() -> str:
-    """Why transport cannot be used, in words; empty if it can."""
+    """The reason why transport cannot be used, in words; empty if it can."""
     try:
         transport()
         message("clock", "Clock")
     except ModuleNotFoundError:
         return "the Python bindings of gz-transport are not installed"
-    except Exception as error:  # protobuf of another version, libraries that are missing
+    except Exception as error:  # another version of protobuf, or missing libraries
         return f"the Python bindings of gz-transport cannot be used ({error})"
     return ""
 
@@ -124,7 +124,7 @@ def _with_math() -> tuple[Any, Any]:
 
 
 def _release() -> Release:
-    """The newest release whose transport and messages are both there."""
+    """The newest release whose transport and messages are both installed."""
     for release in RELEASES:
         try:
             importlib.import_module(release.transport)

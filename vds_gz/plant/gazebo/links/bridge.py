@@ -1,4 +1,4 @@
-"""The link over ROS topics that ``ros_gz_bridge`` carries into Gazebo and out of it."""
+"""The link over ROS topics through ``ros_gz_bridge``."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ class BridgeLink(RosLink):
     )
 
     def __init__(self, graph: Graph, parameters: GazeboParameters) -> None:
-        """Announce the topic of commands; one command waits at most, since an older one is of no use."""
+        """Announce the topic of commands, with a queue of one, because older commands are useless."""
         super().__init__(graph, parameters, topics.joint_state(parameters.model))
         topic = parameters.actuators_topic or topics.actuators(parameters.model)
         self._publisher = graph.publisher(topic, ACTUATORS, QoS(depth=1))
         self._message = graph.message(ACTUATORS)
 
     def send(self, velocities: Sequence[float], positions: Sequence[float]) -> None:
-        """All joints in one message, which Gazebo obeys in one step."""
+        """Send all joints in one message, which Gazebo applies in one step."""
         self._message.velocity = self._filled(velocities)
         self._message.position = self._filled(positions)
         self._publisher.publish(self._message)
@@ -39,7 +39,7 @@ class BridgeLink(RosLink):
             self._helper.note((self._publisher.topic, ACTUATORS, bytes(standing)))
 
     def fault(self) -> str:
-        """What is wrong with the link itself."""
+        """The fault of the link itself."""
         if not self._publisher.subscription_count():
             return f"no one listens to '{self._publisher.topic}'; does ros_gz_bridge run, with this topic?"
         return self._helper.fault

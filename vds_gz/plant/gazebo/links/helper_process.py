@@ -1,13 +1,13 @@
-"""A process beside the node for what must not be done in it: ``python -m vds_gz.plant.gazebo.links.helper_process``.
+"""A process for work that would block the node: ``python -m vds_gz.plant.gazebo.links.helper_process``.
 
 It calls Gazebo's services, and looks for worlds: both block their caller, by Python's lock or by the second
 that the program ``gz`` takes to start.
 
-It is the watchdog of the joints: neither Gazebo's joint controllers nor a ``forward_command_controller`` knows a
-time-out, and when the node dies without a word, the wheels go on with their last command for ever. This process
-outlives the node and sends the messages that stop them.
+It is the watchdog of the joints: neither Gazebo's joint controllers nor a ``forward_command_controller`` has a
+time-out, so if the node is killed, the wheels would follow their last command for ever. This process outlives the node
+and sends the messages that stop them.
 
-Both talk in lines of JSON: tasks in, what was found out.
+Both exchange lines of JSON: tasks in, results out.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from vds_gz.plant.base import LinkError
 from vds_gz.plant.gazebo.links import bindings
 from vds_gz.plant.gazebo.links.world_services import Request, call_by_program
 
-#: Between two looks for worlds [s].
+#: Period of looking for worlds [s].
 LOOKING = 0.5
 
-#: Between two changes of the messages that stop the joints [s].
+#: Minimum time between changes of the messages that stop the joints [s].
 NOTING = 0.1
 
-#: How often the joints are stopped when the node has died; a message can be lost while connections come up.
+#: Number of times that the joints are stopped after the node has died: a message can be lost during connection.
 REPETITIONS = 5
 
-#: How long the controller of the joints may take to be found over ROS [s].
+#: Time to find the controller of the joints over ROS [s].
 PATIENCE = 10.0
 
-#: How long the process may take to end [s].
+#: Time for the process to end [s].
 GOODBYE = 3.0
 
 #: A topic's full name, its type and a serialized message.
@@ -48,11 +48,11 @@ Message = tuple[str, str, bytes]
 
 
 class Helper:
-    """The process, as the node sees it. No call waits for it, but :meth:`close` for its end.
+    """The node's side of the process. No call waits for it, except that :meth:`close` waits for its end.
 
     Attributes:
-        worlds: The worlds there are, as far as it looks for them.
-        fault: What went wrong last, in words; empty if nothing did.
+        worlds: The worlds that it has found, if it looks for them.
+        fault: The last error, in words; empty without one.
     """
 
     def __init__(self, partition: str, actuators: str = "") -> None:
@@ -60,8 +60,8 @@ class Helper:
 
         Args:
             partition: Gazebo's partition; empty for that of the environment.
-            actuators: Topic of gz-transport on which the joints are commanded, where Gazebo's bindings are to be used;
-                empty where the joints are commanded over ROS and services are called by the program ``gz``.
+            actuators: Topic of gz-transport with the joints' commands, to use Gazebo's bindings; empty to command the
+                joints over ROS and call services by the program ``gz``.
         """
         self.worlds: list[str] = []
         self.fault = ""
@@ -79,10 +79,10 @@ class Helper:
         os.set_blocking(self._process.stdout.fileno(), False)
 
     def call(self, world: str, request: Request) -> None:
-        """Have a service of a world called.
+        """Request a call of a world's service.
 
         Raises:
-            LinkError: It is not known which world, or there is nothing to call it with.
+            LinkError: The world is not known, or there is no program for the call.
         """
         if not world:
             raise LinkError(
@@ -96,7 +96,7 @@ class Helper:
         self._tell(call=[world, *request])
 
     def due(self) -> bool:
-        """Whether what would stop the joints should be written down again."""
+        """Whether the messages that stop the joints should be updated."""
         now = time.monotonic()
         if now - self._noted < NOTING:
             return False
@@ -104,11 +104,11 @@ class Helper:
         return True
 
     def note(self, *messages: Message) -> None:
-        """Have these messages sent should the node die."""
+        """Set the messages that are sent if the node dies."""
         self._tell(note=[(topic, type_name, data.hex()) for topic, type_name, data in messages])
 
     def poll(self) -> None:
-        """Take in what the process has found out."""
+        """Read the results of the process."""
         assert self._process.stdout is not None
         data = self._process.stdout.read()
         if not data:
@@ -120,7 +120,7 @@ class Helper:
             self.fault = found.get("fault", self.fault)
 
     def close(self) -> None:
-        """The node ends as it should: end the process, which sends nothing."""
+        """End the process at a regular end of the node; it sends nothing."""
         self._tell(end=True)
         for pipe in (self._process.stdin, self._process.stdout):
             assert pipe is not None
@@ -144,7 +144,7 @@ class Helper:
 
 
 class Worker:
-    """What the process does."""
+    """The work of the process."""
 
     def __init__(self, partition: str, actuators: str) -> None:
         """Join Gazebo's network, if there are ``actuators`` on it."""
@@ -159,7 +159,7 @@ class Worker:
             self._publisher = self._node.advertise(actuators, self._actuators)
 
     def run(self) -> None:
-        """Serve until the node ends; stop the joints if it did not say so before."""
+        """Serve until the node ends; stop the joints if it ended without notice."""
         data = b""
         while True:
             if not select.select([sys.stdin], [], [], LOOKING)[0]:
@@ -206,7 +206,7 @@ class Worker:
 
 
 def send_over_ros(messages: Sequence[Message]) -> None:
-    """Join the graph, and send each message as soon as somebody listens to its topic."""
+    """Join the graph, and send each message as soon as its topic has a subscriber."""
     from vds_gz.ros.arguments import parse
     from vds_gz.ros.factory import open_graph
     from vds_gz.ros.graph import QoS
@@ -225,7 +225,7 @@ def send_over_ros(messages: Sequence[Message]) -> None:
 
 
 def report(**found: object) -> None:
-    """Let the node, which may have gone, know what was found out."""
+    """Send a result to the node, which may have gone."""
     try:
         print(json.dumps(found), flush=True)
     except BrokenPipeError:

@@ -1,4 +1,4 @@
-"""The link to ``ros2_control``: two forward command controllers move the joints, in Gazebo or wherever they are."""
+"""The link to ``ros2_control``: two forward command controllers move the joints, in Gazebo or elsewhere."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from vds_gz.ros.graph import Graph, QoS
 
 NUMBERS = "std_msgs/msg/Float64MultiArray"
 
-#: Where joint_state_broadcaster publishes with use_local_topics; without, it would meet our own joint_states.
+#: Topic of joint_state_broadcaster with use_local_topics; otherwise it would conflict with the node's joint_states.
 JOINT_STATES = "joint_state_broadcaster/joint_states"
 
 
 class Ros2ControlLink(RosLink):
-    """Wheels to a velocity controller and steering joints to a position controller, as two messages.
+    """Sends wheels to a velocity controller and steering joints to a position controller, as two messages.
 
     The controllers list the joints in the order of ``joint_states``. Both messages act in the next cycle of
     ``controller_manager``; only when that begins between the two, one cycle lies between them.
@@ -36,7 +36,7 @@ class Ros2ControlLink(RosLink):
         self._steers = False
 
     def send(self, velocities: Sequence[float], positions: Sequence[float]) -> None:
-        """Steering first: should a cycle begin between the two, the wheels still turn as they did."""
+        """Send the commands, steering first: if a cycle begins between the two messages, the wheels turn as before."""
         self._steers = bool(positions)
         for publisher, values in ((self._positions, positions), (self._velocities, velocities)):
             if values:
@@ -48,7 +48,7 @@ class Ros2ControlLink(RosLink):
             self._helper.note((self._velocities.topic, NUMBERS, bytes(standing)))
 
     def fault(self) -> str:
-        """What is wrong with the link itself."""
+        """The fault of the link itself."""
         needed = [self._velocities, self._positions] if self._steers else [self._velocities]
         for publisher in needed:
             if not publisher.subscription_count():

@@ -1,4 +1,4 @@
-"""What the links over ROS topics share: what Gazebo reports comes in, the helper process calls its services."""
+"""Base of the links over ROS topics: reads Gazebo's reports, and calls services by the helper process."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ from vds_gz.plant.gazebo.links.helper_process import Helper
 from vds_gz.ros.graph import Graph, QoS
 from vds_gz.vehicle.vehicle import NANOSECONDS
 
-#: Gazebo publishes its time also while it stands; after the same one for so long, it is paused [s].
+#: Gazebo also publishes its time while it stands still; if it does not change for this long, Gazebo is paused [s].
 STANDING = 0.2
 
 _STATE = QoS(depth=10)
 
 
 class RosLink:
-    """Clock, joint states and odometry out of ROS into the plant's inbox; poses and pauses by the helper process."""
+    """Puts clock, joint states and odometry from ROS into the plant's inbox; the helper process calls services."""
 
     clock_topic = ""
 
     def __init__(self, graph: Graph, parameters: GazeboParameters, joint_states: str) -> None:
-        """Nothing is listened to yet.
+        """Make the link, without subscriptions.
 
         Args:
             graph: The node's place on the graph.
-            parameters: Where the vehicle is in Gazebo.
-            joint_states: The topic of joint states, where the parameters name none.
+            parameters: The vehicle's names in Gazebo.
+            joint_states: Default topic of joint states.
         """
         self._graph = graph
         self._parameters = parameters
         self._helper = Helper(parameters.partition)
         self._joint_states = parameters.joint_states_topic or joint_states
         self._odometry = parameters.odometry_topic or topics.odometry(parameters.model)
-        # A tick is reported as soon as most of a period has passed, so that a rate like the physics' leaves none out.
+        # A tick is reported when most of a period has passed, so that a rate like the physics' leaves none out.
         self._period = round(0.75 * NANOSECONDS / parameters.command_rate)
         self._time = self._last_tick = -1
         self._moved = self._reported = monotonic()
@@ -57,20 +57,20 @@ class RosLink:
         graph.subscribe(self._joint_states, "sensor_msgs/msg/JointState", _STATE, self._on_joints)
 
     def poll(self) -> None:
-        """Take in what the helper process has found out."""
+        """Read the results of the helper process."""
         self._helper.poll()
 
     def set_pose(self, position: Vector, orientation: Quaternion) -> None:
-        """Put the vehicle there [m]."""
+        """Request a pose of the vehicle [m]."""
         request = world_services.set_pose(self._parameters.model, position, orientation)
         self._helper.call(self._parameters.world, request)
 
     def pause(self, paused: bool) -> None:
-        """Let the world pause or go on."""
+        """Request the world to pause or resume."""
         self._helper.call(self._parameters.world, world_services.pause(paused))
 
     def close(self) -> None:
-        """The graph sends what is left."""
+        """Close the helper process; the graph sends remaining messages."""
         self._helper.close()
 
     def _filled(self, values: Sequence[float]) -> Any:

@@ -19,9 +19,9 @@ NOTICES = 100
 
 
 class SystemLink:
-    """Hands of a system of Gazebo's. Before each step it takes in what is, has the node decide, and sets the joints.
+    """The access of a Gazebo system: before each step it reads the state, lets the node decide, and sets the joints.
 
-    A command acts in the step for which it was computed: nothing is late by even one step.
+    A command acts in the step for which it was computed, without a step of latency.
     """
 
     name = "system"
@@ -29,11 +29,11 @@ class SystemLink:
     lag_cause = "a joint's effort or velocity limit, or another controller on the same joints"
 
     def __init__(self, joints: Sequence[Joint], names: Sequence[str]) -> None:
-        """Nothing is reached for yet.
+        """Make the link, without access to Gazebo.
 
         Args:
             joints: The vehicle's joints.
-            names: Gazebo's names of them, in the same order.
+            names: Gazebo's names of the joints, in the same order.
         """
         self._names = list(names)
         self._wheels = [name for name, joint in zip(names, joints, strict=True) if joint.kind == "wheel"]
@@ -49,10 +49,10 @@ class SystemLink:
         self._count = 0
 
     def attach(self, entity: int, ecm: Any) -> None:
-        """Find the joints of a model, and have their state and that of its body computed.
+        """Find the joints of a model, and enable the states of joints and body.
 
         Raises:
-            LinkError: One is missing; the message lists those there are.
+            LinkError: A joint is missing; the message lists the existing ones.
         """
         self._model = self._sim.Model(entity)
         self._world = self._sim.World(self._sim.world_entity(ecm)).name(ecm)
@@ -71,7 +71,7 @@ class SystemLink:
     # ------------------------------------------------------------------ between the steps
 
     def look(self, info: Any, ecm: Any) -> None:
-        """Take in how the last step ended, and the time at which the next one will."""
+        """Read the state after the last step, and the time at which the next one will end."""
         end, length = _nanoseconds(info.sim_time), _nanoseconds(info.dt)
         self._count += 1
         if info.paused or self._count % NOTICES == 1:
@@ -114,16 +114,16 @@ class SystemLink:
 
     @staticmethod
     def step_begins(info: Any) -> int:
-        """When the next step begins [ns]."""
+        """Start of the next step [ns]."""
         return _nanoseconds(info.sim_time) - _nanoseconds(info.dt)
 
     def columns(self) -> list[str]:
-        """Names of what :meth:`row` has."""
+        """Names of the columns of :meth:`row`."""
         joints = [*self._wheels, *self._steering]
         return ["time [ns]", *(f"{name} told" for name in joints), *(f"{name} was" for name in joints)]
 
     def row(self, info: Any) -> list[float]:
-        """When the step begins that comes now, what the joints were commanded for it, and how they were before.
+        """Start of the present step, the joints' commands for it, and their states before.
 
         Velocities of the wheels [rad/s], positions of the steering [rad].
         """
@@ -133,7 +133,7 @@ class SystemLink:
         return [self.step_begins(info), *commanded, *was]
 
     def stand(self) -> None:
-        """Let the wheels stand until the next command."""
+        """Stop the wheels until the next command."""
         self._velocities = [0.0] * len(self._wheels)
 
     # ------------------------------------------------------------------ the plant's side
@@ -143,24 +143,24 @@ class SystemLink:
         self._inbox = inbox
 
     def poll(self) -> None:
-        """Nothing comes but in :meth:`look`."""
+        """Do nothing: :meth:`look` reads everything."""
 
     def send(self, velocities: Sequence[float], positions: Sequence[float]) -> None:
-        """What the joints shall do from the next step on."""
+        """Set the joints' commands from the next step on."""
         self._velocities, self._positions = velocities, positions
 
     def set_pose(self, position: Vector, orientation: Quaternion) -> None:
-        """Put the vehicle there before the next step."""
+        """Put the vehicle at a pose before the next step."""
         self._pose = (position, orientation)
 
     def pause(self, paused: bool) -> None:
-        """Let the world pause or go on after the next step; its service is in this process and responds at once."""
+        """Pause or resume the world after the next step; its service is in this process and responds at once."""
         if self._gazebo is None:
             self._gazebo = bindings.node()
         bindings.call(self._gazebo, self._world, world_services.pause(paused))
 
     def fault(self) -> str:
-        """Nothing can be wrong with the link itself."""
+        """Return no fault: the link itself cannot fail."""
         return ""
 
     def close(self) -> None:
@@ -173,5 +173,5 @@ def _pose(position: Vector, orientation: Quaternion) -> Any:
 
 
 def _nanoseconds(duration: timedelta) -> int:
-    """Of a duration as the bindings give it, which is exact to 1 us."""
+    """Nanoseconds of a duration of the bindings, which is exact to 1 us."""
     return round(duration / timedelta(microseconds=1)) * (NANOSECONDS // 1_000_000)

@@ -1,4 +1,4 @@
-"""The link over gz-transport, Gazebo's own way between processes."""
+"""The link over gz-transport, Gazebo's own middleware."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from vds_gz.plant.gazebo.links.base import Alive, Inbox, JointReadings, Placemen
 from vds_gz.plant.gazebo.links.helper_process import Helper
 from vds_gz.vehicle.vehicle import NANOSECONDS
 
-#: How long callbacks may still run after the last subscription has ended [s]; leaving earlier can crash the process.
+#: Time for callbacks to end after the last subscription has ended [s]; leaving earlier can crash the process.
 SETTLING = 0.2
 
 
 class TransportLink:
-    """Subscriptions and one publisher of our own; what would block is done by a helper process."""
+    """Subscriptions and one publisher in this process; blocking calls are made by a helper process."""
 
     name = "transport"
     clock_topic = ""
@@ -30,7 +30,7 @@ class TransportLink:
     )
 
     def __init__(self, parameters: GazeboParameters) -> None:
-        """Nothing is reached for yet.
+        """Make the link, without subscriptions.
 
         Raises:
             ModuleNotFoundError: Gazebo's Python bindings are not installed.
@@ -40,7 +40,7 @@ class TransportLink:
         self._world = ""
         self._last_tick = 0
         self._message = bindings.message("actuators", "Actuators")()
-        # The helper comes first: a process with Gazebo's threads is no good parent.
+        # The helper comes first: a process with Gazebo's threads should not fork.
         self._actuators = parameters.actuators_topic or topics.actuators(parameters.model)
         self._helper = Helper(parameters.partition, self._actuators)
         self._node = bindings.node(parameters.partition)
@@ -59,14 +59,14 @@ class TransportLink:
             self._follow(p.world)
 
     def poll(self) -> None:
-        """Where no world was named, follow the one there is."""
+        """If no world was named, follow the only one."""
         self._helper.poll()
         worlds = self._helper.worlds
         if not self._parameters.world and len(worlds) == 1 and worlds[0] != self._world:
             self._follow(worlds[0])
 
     def _follow(self, world: str) -> None:
-        """Live by this world's clock."""
+        """Follow a world's clock."""
         if self._world:
             for name in ("clock", "stats"):
                 self._node.unsubscribe(f"/world/{self._world}/{name}")
@@ -76,7 +76,7 @@ class TransportLink:
         self._node.subscribe(statistics, f"/world/{world}/stats", self._on_statistics)
 
     def send(self, velocities: Sequence[float], positions: Sequence[float]) -> None:
-        """All joints in one message, which Gazebo obeys in one step."""
+        """Send all joints in one message, which Gazebo applies in one step."""
         message = self._message
         message.velocity[:] = velocities
         message.position[:] = positions
@@ -86,15 +86,15 @@ class TransportLink:
             self._helper.note((self._actuators, "gz.msgs.Actuators", message.SerializeToString()))
 
     def set_pose(self, position: Vector, orientation: Quaternion) -> None:
-        """Put the vehicle there [m]."""
+        """Request a pose of the vehicle [m]."""
         self._helper.call(self._world, world_services.set_pose(self._parameters.model, position, orientation))
 
     def pause(self, paused: bool) -> None:
-        """Let the world pause or go on."""
+        """Request the world to pause or resume."""
         self._helper.call(self._world, world_services.pause(paused))
 
     def fault(self) -> str:
-        """What is wrong with the link itself."""
+        """The fault of the link itself."""
         worlds = self._helper.worlds
         if not self._parameters.world and len(worlds) > 1:
             return f"there are the worlds {', '.join(worlds)}; gazebo.world must name one"
@@ -143,9 +143,9 @@ class TransportLink:
 
 
 def answering_world(parameters: GazeboParameters, seconds: float) -> str | None:
-    """The world that is received from within so many seconds; none if there is none.
+    """The world from which a message comes within so many seconds; None without one.
 
-    It listens to the statistics of the world named, else to those of the first world of the partition.
+    It listens to the statistics of the named world, else of the first world of the partition.
     """
     heard = Event()
     listener = bindings.node(parameters.partition)

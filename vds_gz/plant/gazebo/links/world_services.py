@@ -1,4 +1,4 @@
-"""Requests to the services of a world in Gazebo: messages as text, which Python's bindings and ``gz`` both take."""
+"""Requests to services of a world in Gazebo: messages as text, which Python's bindings and ``gz`` both accept."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import NamedTuple
 from vds_gz.geometry.so3 import Quaternion, Vector
 from vds_gz.plant.base import LinkError
 
-#: How long Gazebo may take to respond [ms].
+#: Time for Gazebo's response [ms].
 TIMEOUT = 3000
 
-#: How long the program ``gz`` may take in all [s]; it needs about one to start.
+#: Total time for the program ``gz`` [s]; it needs about 1 s to start.
 PROGRAM_TIMEOUT = 10.0
 
 
@@ -21,7 +21,7 @@ class Request(NamedTuple):
 
     Attributes:
         service: The service's name in the world.
-        file: Name of the definition that its message is in.
+        file: Name of the file that defines its message.
         type: Name of the message in package ``gz.msgs``.
         text: The message in protobuf's text format.
     """
@@ -33,19 +33,19 @@ class Request(NamedTuple):
 
 
 def set_pose(model: str, position: Vector, orientation: Quaternion) -> Request:
-    """Put a model there [m]."""
+    """A request to put a model at a pose [m]."""
     at = ", ".join(f"{axis}: {number!r}" for axis, number in zip("xyz", position, strict=True))
     turn = ", ".join(f"{part}: {number!r}" for part, number in zip("xyzw", orientation, strict=True))
     return Request("set_pose", "pose", "Pose", f'name: "{model}", position: {{{at}}}, orientation: {{{turn}}}')
 
 
 def pause(paused: bool) -> Request:
-    """Let the world pause or go on."""
+    """A request to pause or resume the world."""
     return Request("control", "world_control", "WorldControl", f"pause: {str(paused).lower()}")
 
 
 def service_name(world: str, request: Request) -> str:
-    """The full name of the service that a request goes to."""
+    """The full name of a request's service."""
     return f"/world/{world}/{request.service}"
 
 
@@ -55,7 +55,7 @@ def call_by_program(partition: str, world: str, request: Request) -> None:
     Args:
         partition: Gazebo's partition; empty for that of the environment.
         world: The world's name.
-        request: What to request.
+        request: The request.
 
     Raises:
         LinkError: There was no response, or the request was refused.
