@@ -73,7 +73,7 @@ class GazeboLink(Protocol):
         """Do periodic work; called often, in the node's thread."""
 
     def send(self, velocities: Sequence[float], positions: Sequence[float]) -> None:
-        """Command the wheels' velocities [rad/s] and steering joints' positions [rad], in the order of the model's joints."""
+        """Command velocities of wheels [rad/s] and positions of steering joints [rad], in the model's order."""
 
     def set_pose(self, position: Vector, orientation: Quaternion) -> None:
         """Request a pose of the vehicle [m], without waiting for the response.
