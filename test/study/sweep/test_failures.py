@@ -62,7 +62,7 @@ def test_a_killed_process_is_one_message_and_what_was_done_is_kept(plan, undistu
     assert main([str(plan), "-o", str(out), "--workers", "2"]) == 1
     said = capsys.readouterr().err
     assert "vds-gz sweep: a worker process died" in said
-    assert said.endswith("what was done is kept, and --resume goes on from there\n")
+    assert said.endswith("finished runs are kept; --resume continues from there\n")
     (orders / "die at 0.3").unlink()
     assert done(plan, out, 2, resume=True) == undisturbed
 
@@ -156,8 +156,8 @@ def test_a_full_disk_is_one_message_and_what_was_done_is_kept(plan, undisturbed,
     _, said = process.communicate()
     assert process.returncode == 1
     assert said == (
-        f"vds-gz sweep: '{out}/runs.csv' cannot be written: File too large; what was done is kept, and --resume "
-        "goes on from there\n"
+        f"vds-gz sweep: '{out}/runs.csv' cannot be written: File too large; finished runs are kept; --resume "
+        "continues from there\n"
     )
     assert 0 < rows(out) < 32
     assert done(plan, out, resume=True) == undisturbed

@@ -154,7 +154,7 @@ def _sort(table: Path) -> None:
 @contextmanager
 def _resumable(table: Path) -> Iterator[None]:
     """Add to a failure how to go on."""
-    hint = "what was done is kept, and --resume goes on from there"
+    hint = "finished runs are kept; --resume continues from there"
     try:
         yield
     except FailureError as error:
