@@ -46,7 +46,7 @@ from vds_gz.study.identify.estimates import Estimate  # noqa: E402
 from vds_gz.study.identify.identification import identify  # noqa: E402
 from vds_gz.study.offline.replay import Replay  # noqa: E402
 from vds_gz.study.offline.replay_bag import write_mcap  # noqa: E402
-from vds_gz.study.reading.files import read_signals  # noqa: E402
+from vds_gz.study.reading.bag import read_signals  # noqa: E402
 from vds_gz.study.signals import Signals  # noqa: E402
 
 Row = dict[str, Any]

@@ -20,7 +20,7 @@ from vds_gz.nodes.preparation import prepare
 from vds_gz.nodes.sim_node import SimNode
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.factory import open_graph
-from vds_gz.ros.stopping import StopRequest
+from vds_gz.ros.programs import StopRequest
 
 ROOT = f"{Path(vds_gz.__file__).parent}{os.sep}"
 

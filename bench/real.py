@@ -213,12 +213,14 @@ def learned(report: Mapping[str, Any], quantity: str) -> str:
     numbers = {name: one["value"] for name, one in report["numbers"].items() if one}
     steered = any(name.startswith("steering_actuator") for name in report["numbers"])
     ours = "steering_actuator." if steered and quantity != "speed" else "drive_actuator"
-    parts = (
+    numbers = {name: value for name, value in numbers.items() if name.startswith(ours)}
+    parts = [
         f"{'rate limit' if name == RATE else SHORT.get(short, short.replace('_', ' '))} {value:.3g}"
         for name, value in numbers.items()
-        if name.startswith(ours) and (short := name.rpartition(".")[2])
-    )
-    return ", ".join(parts) or "nothing"
+        if not name.endswith("]") and (short := name.rpartition(".")[2])
+    ]
+    points = sum(name.endswith("]") for name in numbers)
+    return ", ".join(parts + ([f"a map of {points + 1} points"] if points else [])) or "nothing"
 
 
 # ---------------------------------------------------------------------- the table

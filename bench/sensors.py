@@ -14,8 +14,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 
-from vds_gz.geometry.se3 import Transform
-from vds_gz.geometry.so3 import quaternion
+from vds_gz.geometry import Transform, quaternion
 from vds_gz.parameters.sensors import (
     Camera,
     Helios31,
@@ -27,15 +26,10 @@ from vds_gz.parameters.sensors import (
     SpinningLidar,
     VelodyneVlp16,
 )
-from vds_gz.sensing.body import BodyState
-from vds_gz.sensing.body_motion import mounted
-from vds_gz.sensing.coloured_points import ColouredLayout
-from vds_gz.sensing.driver_points import driver_layout
-from vds_gz.sensing.gazebo_points import gazebo_layouts
-from vds_gz.sensing.lidar import LidarModel
+from vds_gz.sensing.body import BodyState, mounted
+from vds_gz.sensing.lidar import LidarModel, gazebo_bands
 from vds_gz.sensing.pinhole import Pinhole, clipped
-from vds_gz.sensing.point_layout import PointLayout
-from vds_gz.sensing.ray_grid import gazebo_bands
+from vds_gz.sensing.point_layout import ColouredLayout, PointLayout, driver_layout, gazebo_layouts
 from vds_gz.share import share
 from vds_gz.world.load import load_world
 from vds_gz.world.scene import Scene

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from vds_gz.commandlog.turn_profile import turns
+from vds_gz.commandlog.pedal_profile import turns
 from vds_gz.interface.commands import Pedals
 from vds_gz.parameters.autoware import ActuationCmdMechanicalParameters
 from vds_gz.study.identify.mechanism.fit import FREE, MechanismFit, fit_mechanism

@@ -17,7 +17,7 @@ from launch_ros.actions import Node
 
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from vds_gz.configuration import preset_names
-from vds_gz.launching.arguments import LaunchError
+from vds_gz.launching.actions import LaunchError
 from vds_gz.launching.vehicle import Vehicle, common_commands
 from vds_gz.share import PACKAGE, share
 

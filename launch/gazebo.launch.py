@@ -25,8 +25,7 @@ from vds_gz.cli.gazebo import environment, in_step, renders
 from vds_gz.description import ros2_control
 from vds_gz.description.gz_bridge import clock_bridge, vehicle_bridge
 from vds_gz.description.sdf import sdf
-from vds_gz.launching.actions import require
-from vds_gz.launching.arguments import BOOLEANS, LaunchError, boolean, chosen_file, number, vehicle_arguments
+from vds_gz.launching.actions import BOOLEANS, LaunchError, boolean, chosen_file, number, require, vehicle_arguments
 from vds_gz.launching.vehicle import Vehicle
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.plant.base import LinkError

@@ -6,8 +6,7 @@ from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch_ros.actions import Node
 
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
-from vds_gz.launching.actions import require
-from vds_gz.launching.arguments import BOOLEANS, boolean, whole_number
+from vds_gz.launching.actions import BOOLEANS, boolean, require, whole_number
 from vds_gz.share import PACKAGE, share
 
 #: A message at least so often, also while nothing moves: without any, the teleop takes the joystick for lost [Hz].
@@ -62,7 +61,7 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     )
     if arguments["driver"] == "none":
         return [teleop]
-    require(f"driver:={arguments['driver']}", "joy", instead="driver:=none and a publisher of joy, or `vds-gz joy`")
+    require(f"driver:={arguments['driver']}", "joy", instead="driver:=none and a publisher of joy, or the live page")
     driver = Node(
         package="joy",
         executable=arguments["driver"],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
-from vds_gz.launching.arguments import BOOLEANS, boolean, chosen_file, given, number, vehicle_arguments
+from vds_gz.launching.actions import BOOLEANS, boolean, chosen_file, given, number, vehicle_arguments
 from vds_gz.launching.vehicle import Vehicle
 
 #: Arguments that set the parameter of the same name.

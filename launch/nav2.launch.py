@@ -14,11 +14,18 @@ from launch_ros.parameter_descriptions import ParameterFile
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from vds_gz.configuration import in_world
 from vds_gz.interface import topics
-from vds_gz.launching.actions import require
-from vds_gz.launching.arguments import BOOLEANS, LaunchError, boolean, given, number, robot_state_publisher_argument
+from vds_gz.launching.actions import (
+    BOOLEANS,
+    LaunchError,
+    boolean,
+    given,
+    number,
+    require,
+    robot_state_publisher_argument,
+)
 from vds_gz.launching.vehicle import Vehicle, on_simulation_time
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.sensing.catalogue import SensorTypes
+from vds_gz.sensing.sensor import SensorTypes
 from vds_gz.share import share
 
 #: The parameter file of the vehicle, for each file of parameters for Nav2.

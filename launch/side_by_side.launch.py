@@ -10,8 +10,7 @@ from __future__ import annotations
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
-from vds_gz.launching.actions import drive, require, rviz
-from vds_gz.launching.arguments import BOOLEANS, boolean, given, number
+from vds_gz.launching.actions import BOOLEANS, boolean, drive, given, number, require, rviz
 from vds_gz.launching.vehicle import Vehicle, common_commands, on_simulation_time
 from vds_gz.share import share
 

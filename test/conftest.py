@@ -36,6 +36,11 @@ MISSING = {path: module for path, module in NEED.items() if find_spec(module) is
 collect_ignore = list(MISSING)
 
 
+#: Tests in real time: programs, middleware, a browser. A busy machine delays them, so one that fails is tried again.
+REAL_TIME = ("bags", "cli", "nodes", "plant/gazebo", "robustness", "ros", "teleop", "web", "test_docs", "test_examples")
+TRIES = 3
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """What ``./dev test`` takes beside pytest's own options."""
     parser.addoption("--all", action="store_true", help="run the slow tests too")
@@ -49,10 +54,17 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(kinds.Kinds(wanted, config.getoption("--all")))
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files that start programs first: while these wait, other files' tests have the cores."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Run files that start programs first, because others can use the cores while they wait; retry real time."""
     waiting = {item.path for item in items if "domain" in getattr(item, "fixturenames", ())}
     items.sort(key=lambda item: item.path not in waiting)
+    if not config.pluginmanager.hasplugin("rerunfailures"):
+        return
+    folder = Path(__file__).resolve().parent
+    again = pytest.mark.flaky(reruns=TRIES - 1)
+    for item in items:
+        if item.path in waiting or item.path.relative_to(folder).as_posix().startswith(REAL_TIME):
+            item.add_marker(again)
 
 
 def pytest_report_header() -> list[str]:

@@ -31,10 +31,10 @@ from vds_gz.errors import VdsGzError
 from vds_gz.interface import topics
 from vds_gz.parameters.controllers import LqrParameters, PurePursuitParameters, StanleyParameters
 from vds_gz.parameters.declaration import describe
-from vds_gz.parameters.teleop import GamepadParameters, JoystickParameters, KeyParameters
+from vds_gz.parameters.teleop import JoystickParameters, KeyParameters
 from vds_gz.ros.arguments import parse
 from vds_gz.world.load import load_world
-from vds_gz.world.moving import read_obstacles
+from vds_gz.world.surroundings import read_obstacles
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sessions.PAGES
@@ -114,7 +114,6 @@ def check_ros_arguments(name: str, ros: list[str]) -> None:
 
 
 TELEOP = {
-    "joy": (GamepadParameters, JoystickParameters),
     "joystick_teleop": (JoystickParameters,),
     "keys": (KeyParameters,),
 }

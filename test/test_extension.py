@@ -15,8 +15,7 @@ from vds_gz.cli.program import main
 from vds_gz.commandlog.profiles import limits_of
 from vds_gz.configuration import parameters_of
 from vds_gz.errors import ArgumentError
-from vds_gz.parameters.declaration import ParameterError, describe
-from vds_gz.parameters.override import Override
+from vds_gz.parameters.declaration import Override, ParameterError, describe
 from vds_gz.vehicle import catalogue
 from vds_gz.vehicle.catalogue import actuator_kind
 from vds_gz.vehicle.command import ACKERMANN, ackermann

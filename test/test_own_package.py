@@ -18,12 +18,12 @@ from helpers.processes import Probe, Program
 import vds_gz
 from vds_gz.configuration import load_parameters
 from vds_gz.errors import ArgumentError
-from vds_gz.geometry.se3 import Transform
+from vds_gz.geometry import Transform
 from vds_gz.interface import topics
 from vds_gz.interface.conversions import stamp_ns
 from vds_gz.interface.topics import Topic
 from vds_gz.sensing.body import BodyState
-from vds_gz.sensing.catalogue import OWN, SensorTypes
+from vds_gz.sensing.sensor import OWN, SensorTypes
 from vds_gz.world.load import load_world
 
 EXAMPLES = Path(vds_gz.__file__).parents[1] / "examples"

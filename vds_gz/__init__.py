@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from vds_gz.fleet.callback import ControllerError
     from vds_gz.fleet.closed_loop import ClosedLoop
     from vds_gz.fleet.fleet import Fleet
-    from vds_gz.fleet.path import Path
-    from vds_gz.fleet.path_file import read_path
+    from vds_gz.fleet.path import Path, read_path
     from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
     from vds_gz.parameters.controllers import (
         ControllerParameters,
@@ -44,7 +43,7 @@ if TYPE_CHECKING:
     from vds_gz.ros.graph import Graph, QoS
     from vds_gz.study.compare.sources import simulate
     from vds_gz.study.identify.identification import identify
-    from vds_gz.study.reading.files import read_signals
+    from vds_gz.study.reading.bag import read_signals
     from vds_gz.study.reading.run import read as read_recording
     from vds_gz.study.sweep.folder import collect as read_runs
     from vds_gz.vehicle.bicycle import BICYCLE
@@ -123,8 +122,7 @@ _HOMES = {
     "vds_gz.vehicle.vehicle": ("Vehicle", "Motion"),
     "vds_gz.fleet.fleet": ("Fleet",),
     "vds_gz.fleet.closed_loop": ("ClosedLoop",),
-    "vds_gz.fleet.path": ("Path",),
-    "vds_gz.fleet.path_file": ("read_path",),
+    "vds_gz.fleet.path": ("Path", "read_path"),
     "vds_gz.fleet.callback": ("ControllerError",),
     "vds_gz.parameters.controllers": (
         "PurePursuitParameters",
@@ -142,7 +140,7 @@ _HOMES = {
     "vds_gz.vehicle.omni": ("OMNI",),
     "vds_gz.parameters.vehicles": ("BicycleParameters", "DifferentialParameters", "OmniParameters"),
     "vds_gz.parameters.actuators": ("DriveParameters", "SteeringParameters"),
-    "vds_gz.study.reading.files": ("read_signals",),
+    "vds_gz.study.reading.bag": ("read_signals",),
     "vds_gz.study.identify.identification": ("identify",),
     "vds_gz.commandlog.files": ("read as read_commands",),
     "vds_gz.study.compare.sources": ("simulate",),

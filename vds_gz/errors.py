@@ -85,3 +85,19 @@ def takes(**kinds: Kind) -> Callable[[Callable[P, R]], Callable[P, R]]:
 def _shown(value: object) -> str:
     text = repr(value)
     return f"{text if len(text) <= 60 else text[:57] + '...'} ({type(value).__name__})"
+
+
+class GraphError(VdsGzError, RuntimeError):
+    """The graph or an endpoint could not be opened, although the arguments are right."""
+
+
+class UnknownTypeError(VdsGzError, ValueError):
+    """A message, service or action type is not defined: its package is not installed."""
+
+
+class MalformedMessageError(VdsGzError, ValueError):
+    """Received bytes are not a message of the expected type."""
+
+
+class WorldError(VdsGzError, ValueError):
+    """A world cannot be read. The message says what was found, in which file and line, and what is needed."""

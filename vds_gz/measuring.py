@@ -4,13 +4,12 @@
 the public interface.
 """
 
-from vds_gz.geometry.se3 import Transform
+from vds_gz.geometry import Transform
 from vds_gz.interface.sensors.setup import SensorSetup, SingleTopicOutput
 from vds_gz.parameters.declaration import ParameterGroup, choice, flag, integer, real
 from vds_gz.parameters.sensors import kind, noise, place, rate, straight
-from vds_gz.sensing.body import BodyState
-from vds_gz.sensing.body_motion import mounted, placement
-from vds_gz.sensing.sample_noise import SampleNoise, sample_number
+from vds_gz.sensing.body import BodyState, mounted, placement
+from vds_gz.sensing.noise import SampleNoise, sample_number
 from vds_gz.sensing.sensor import GazeboSide, SensorOutput, SensorType, Stream
 from vds_gz.vehicle.model import Joint, JointStates
 

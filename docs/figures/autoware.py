@@ -19,8 +19,7 @@ from matplotlib.figure import Figure
 from vds_gz.parameters.autoware import MechanicalParameters
 from vds_gz.study.report.style import ACTUAL, COMMANDED, INK, STYLE
 from vds_gz.vehicle.autoware.models import AUTOWARE_MODELS
-from vds_gz.vehicle.autoware.reports import actuation_status
-from vds_gz.vehicle.autoware.state import put
+from vds_gz.vehicle.autoware.state import actuation_status, put
 from vds_gz.vehicle.command import DIRECT, PEDALS, Command
 
 FOLDER = Path(__file__).resolve().parent

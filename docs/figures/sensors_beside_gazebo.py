@@ -19,12 +19,11 @@ from gazebo_worlds import stop
 
 from vds_gz.configuration import load_parameters
 from vds_gz.description.sdf import sdf
-from vds_gz.geometry.se3 import Transform
+from vds_gz.geometry import Transform
 from vds_gz.parameters.sensors import RgbdCamera, RplidarA2, SensorParameters
 from vds_gz.plant.gazebo.links import bindings
 from vds_gz.plant.gazebo.server import Spawn, populated
-from vds_gz.sensing.body import BodyState
-from vds_gz.sensing.body_motion import mounted, placement
+from vds_gz.sensing.body import BodyState, mounted, placement
 from vds_gz.sensing.lidar import LidarModel
 from vds_gz.sensing.pinhole import Pinhole
 from vds_gz.vehicle.catalogue import models

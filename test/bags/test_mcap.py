@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from vds_gz.bags import zstd
 from vds_gz.bags.connection import BagError
 from vds_gz.bags.definitions import definition
-from vds_gz.bags.mcap_format import MESSAGE, Opcode
-from vds_gz.bags.mcap_reader import Channel, Message, UnfinishedMcap, contents, is_whole
+from vds_gz.bags.mcap_reader import MESSAGE, Channel, Message, Opcode, UnfinishedMcap, contents, is_whole
 from vds_gz.bags.mcap_writer import McapWriter
 from vds_gz.bags.reader import Bag, open_bag
 from vds_gz.bags.recorder import about

@@ -6,13 +6,13 @@ import pytest
 
 from vds_gz.cli.gazebo import in_step, main
 from vds_gz.description.sdf import sdf
+from vds_gz.errors import WorldError
 from vds_gz.parameters.declaration import ParameterError
-from vds_gz.parameters.gazebo import GazeboParameters, joint_map
+from vds_gz.parameters.node import GazeboParameters, joint_map
 from vds_gz.plant.base import LinkError
 from vds_gz.plant.gazebo.server import Spawn, populated
 from vds_gz.share import share
 from vds_gz.vehicle.bicycle import BICYCLE
-from vds_gz.world.errors import WorldError
 from vds_gz.world.load import world_file
 
 

@@ -40,7 +40,7 @@ signal.setitimer(signal.ITIMER_REAL, 0.0)
 {end}
 """
 
-QUEUE = "from vds_gz.ros.rclpy_.work_queue import WorkQueue; wait = WorkQueue().run"
+QUEUE = "from vds_gz.ros.rclpy_.receiver import WorkQueue; wait = WorkQueue().run"
 
 GRAPH = """
 from vds_gz.ros.factory import open_graph
@@ -78,7 +78,6 @@ PROGRAMS = {
     "vds_gz.cli.view": ("--port", "0"),
     "vds_gz.cli.drive": ("{root}/config/drives/parking_lot.csv", "--loop"),
     "vds_gz.cli.keys": (),
-    "vds_gz.cli.joy": ("--drive",),
 }
 
 #: One that waits for the graph alone, and one that waits for browsers too; the others wait in the same ways. With rclpy
@@ -93,7 +92,7 @@ CASES = [
 ]
 
 #: What a program needs besides the graph.
-NEEDS = {"vds_gz.cli.view": "aiohttp", "vds_gz.cli.joy": "sdl2"}
+NEEDS = {"vds_gz.cli.view": "aiohttp"}
 
 
 @STOPS

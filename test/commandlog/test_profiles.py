@@ -5,9 +5,8 @@ import pytest
 
 from vds_gz.cli import main
 from vds_gz.commandlog import files as command_log
-from vds_gz.commandlog.pedal_profile import PedalLimits, pedals
+from vds_gz.commandlog.pedal_profile import PedalLimits, pedals, turns
 from vds_gz.commandlog.profiles import PROFILES, Limits, make
-from vds_gz.commandlog.turn_profile import turns
 from vds_gz.configuration import preset_names
 from vds_gz.interface.commands import Gear
 from vds_gz.parameters.autoware import ActuationCmdParameters

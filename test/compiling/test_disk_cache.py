@@ -11,8 +11,7 @@ import pytest
 pytest.importorskip("numba")
 import numba
 
-from vds_gz.compiling.disk_cache import DiskCache, fingerprint
-from vds_gz.compiling.linking import compiled
+from vds_gz.compiling import DiskCache, compiled, fingerprint
 
 #: Of somebody else's package: a function that calls one of another file, which has a constant and one of a module.
 STEP = """
@@ -31,7 +30,7 @@ def geared(x):
 """
 PROGRAM = """
 from machine.step import step
-from vds_gz.compiling.linking import compiled
+from vds_gz.compiling import compiled
 
 run = compiled(step)
 value, stats = run(3.0), run.stats
@@ -152,7 +151,7 @@ def negated(x):
 
 def test_the_oldest_results_make_room_and_files_of_others_stay(monkeypatch, tmp_path):
     monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr("vds_gz.compiling.disk_cache.KEPT", 3)
+    monkeypatch.setattr("vds_gz.compiling.KEPT", 3)
     folder = tmp_path / "vds_gz"
     folder.mkdir()
     for number in range(5):

@@ -11,8 +11,8 @@ from vds_gz.configuration import parameters_of
 from vds_gz.description import ros2_control
 from vds_gz.description.sdf import sdf
 from vds_gz.nodes.preparation import description
+from vds_gz.parameters.declaration import Override
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.parameters.override import Override
 from vds_gz.vehicle.catalogue import models
 
 MODELS = ("bicycle", "differential", "omni")

@@ -10,8 +10,7 @@ from helpers.robots import VEHICLES, drawn, numbers, origin, rotation
 
 from vds_gz.description.urdf_to_sdf import STOP_MARGIN, model, pose_text
 from vds_gz.description.urdf_writer import urdf
-from vds_gz.geometry.se3 import Transform
-from vds_gz.geometry.so3 import quaternion
+from vds_gz.geometry import Transform, quaternion
 
 
 class Simulated:

@@ -31,9 +31,9 @@ from vds_gz.vehicle.trigonometry import direction
 pytest.importorskip("numba")
 from vds_gz.fleet.callback import ControllerError
 from vds_gz.fleet.closed_loop import ClosedLoop
+from vds_gz.fleet.controllers import CONTROLLERS
 from vds_gz.fleet.controllers.controller import plant_of
 from vds_gz.fleet.controllers.lqr import regulator
-from vds_gz.fleet.controllers.registry import CONTROLLERS
 from vds_gz.fleet.fleet import Fleet
 from vds_gz.fleet.tracking import FINISHED, LEFT, Course, Tracking, track
 
@@ -170,12 +170,14 @@ def test_a_run_that_begins_anew_is_the_same():
 
 def test_controlled_lanes_are_vectorized(monkeypatch, tmp_path):
     """A compiler that no longer can do so says nothing and steps vehicle by vehicle."""
-    from vds_gz.fleet import loop_lanes
+    from vds_gz.fleet import loops
 
     monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path))
-    loop_lanes.loop_run.cache_clear()
+    loops.loop_run_of_lanes.cache_clear()
     made = []
-    monkeypatch.setattr(loop_lanes, "loop_run", lambda *a, run=loop_lanes.loop_run: made.append(run(*a)) or made[0])
+    monkeypatch.setattr(
+        loops, "loop_run_of_lanes", lambda *a, run=loops.loop_run_of_lanes: made.append(run(*a)) or made[0]
+    )
     ClosedLoop(Fleet(BICYCLE, [BicycleParameters()] * 3), SINE).advance(1)
     (code,) = made[0].inspect_asm().values()
     assert len(re.findall(r"\bv?(?:add|sub|mul|div)pd\b", code)) > 100

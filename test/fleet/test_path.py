@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vds_gz.errors import VdsGzError
-from vds_gz.fleet.path import Path, PathError
-from vds_gz.fleet.path_file import read_path
-from vds_gz.fleet.projection import HEADING, locate, point_at, project, radius_at, speed_at, value_at
+from vds_gz.fleet.path import Path, PathError, read_path
+from vds_gz.fleet.tracking import HEADING, locate, point_at, project, radius_at, speed_at, value_at
 
 
 def on_circle(count: int, radius: float = 5.0, turns: float = 1.0):
@@ -169,7 +168,7 @@ def test_nothing_of_the_whole_path_is_nearer(path, x, y):
 @settings(max_examples=300)
 def test_compiled_the_projection_has_the_same_bits(x, y, position, reach, path):
     pytest.importorskip("numba")
-    from vds_gz.compiling.linking import compiled
+    from vds_gz.compiling import compiled
 
     where = path.points, path.closed
     for function, arguments in (

@@ -5,7 +5,7 @@ import time
 import numba
 import pytest
 
-from vds_gz.fleet.threads import WORTH_A_THREAD, share
+from vds_gz.fleet.program import WORTH_A_THREAD, share
 
 pytestmark = pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="this machine has one core")
 

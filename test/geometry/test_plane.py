@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vds_gz.geometry.se2 import Pose
+from vds_gz.geometry import Pose
 
 METRES = st.floats(-100.0, 100.0)
 POSES = st.builds(Pose, METRES, METRES, st.floats(-10.0, 10.0))

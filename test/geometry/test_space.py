@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vds_gz.geometry.se3 import Transform
-from vds_gz.geometry.so3 import (
+from vds_gz.geometry import (
     IDENTITY,
+    Transform,
     angles,
     axes,
     between,

@@ -16,8 +16,7 @@ import numpy as np
 
 from vds_gz.parameters.autoware import MechanicalParameters
 from vds_gz.vehicle.autoware.models import AUTOWARE_MODELS
-from vds_gz.vehicle.autoware.reports import actuation_status, steering_report
-from vds_gz.vehicle.autoware.state import put
+from vds_gz.vehicle.autoware.state import actuation_status, put, steering_report
 from vds_gz.vehicle.command import DIRECT, PEDALS, Command
 from vds_gz.vehicle.model import VehicleModel
 

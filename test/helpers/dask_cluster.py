@@ -104,11 +104,6 @@ def leave_a_mark(folder: str, number: int) -> int:
     return number * number
 
 
-def leave_two_marks(folder: str) -> None:
-    for number in (0, 1):
-        leave_a_mark(folder, number)
-
-
 def never_three(number: int) -> int:
     """A square, but 3 kills whoever does it."""
     if number == 3:

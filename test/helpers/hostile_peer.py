@@ -16,16 +16,16 @@ from contextlib import suppress
 
 from helpers.hostile import TEXTS, message_bytes, real
 from vds_gz.configuration import default_parameters
+from vds_gz.errors import GraphError
 from vds_gz.interface import topics
 from vds_gz.interface.commands import command_types
 from vds_gz.parameters.declaration import describe
 from vds_gz.ros.dds.domain import Context, discovery, interfaces, join
 from vds_gz.ros.dds.endpoints import Channel, Writer
 from vds_gz.ros.dds.library import Library, _TypeDescriptor
-from vds_gz.ros.errors import GraphError
 from vds_gz.ros.graph import QoS
+from vds_gz.ros.messages.parameters import BOOL, DOUBLE, INTEGER, STRING
 from vds_gz.ros.messages.portable import MessageTypes
-from vds_gz.ros.parameter_values import BOOL, DOUBLE, INTEGER, STRING
 
 Names = list[tuple[str, str]]
 

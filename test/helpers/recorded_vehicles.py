@@ -17,8 +17,8 @@ from helpers.autoware_recorded import Run as AutowareRun
 from helpers.autoware_recorded import read_runs
 from helpers.identified_vehicles import Case
 from vds_gz.configuration import parameters_of
+from vds_gz.parameters.declaration import Override
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.parameters.override import Override
 from vds_gz.study.signals import Series, Signals
 from vds_gz.vehicle.command import NONE, REVERSE
 

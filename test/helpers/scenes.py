@@ -7,8 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from vds_gz.geometry.se3 import Transform
-from vds_gz.geometry.so3 import quaternion
+from vds_gz.geometry import Transform, quaternion
 from vds_gz.sensing.body import BodyState
 from vds_gz.world.packing import Thing
 from vds_gz.world.ray_caster import RayCaster

@@ -12,7 +12,7 @@ from vds_gz.interface.sensors.setup import sensor_outputs
 from vds_gz.interface.topics import Topic
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.ros.graph import QoS
-from vds_gz.sensing.catalogue import SensorTypes
+from vds_gz.sensing.sensor import SensorTypes
 from vds_gz.vehicle.model import Joint
 
 #: All types of sensors, their parameter groups, and those that Gazebo simulates, by their names.

@@ -10,7 +10,7 @@ from typing import Any
 from helpers.parity import PERIOD, Manoeuvre, Sample
 from vds_gz.configuration import make_vehicle
 from vds_gz.description.sdf import moved_by, sdf
-from vds_gz.geometry.attitude import Attitude
+from vds_gz.geometry import Attitude
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.plant.gazebo.links import bindings
 from vds_gz.plant.gazebo.links.system import SystemLink

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from hypothesis import settings
 
-from vds_gz.world.errors import WorldError
+from vds_gz.errors import WorldError
 from vds_gz.world.load import load_world
 from vds_gz.world.scene import Scene
 

@@ -11,13 +11,12 @@ from helpers.bag_files import write_bag
 
 import vds_gz
 from vds_gz.cli import main
-from vds_gz.commandlog.csv import write_csv
-from vds_gz.commandlog.files import read
+from vds_gz.commandlog.files import read, write_csv
 from vds_gz.commandlog.log import CommandLog
+from vds_gz.errors import UnknownTypeError
 from vds_gz.interface import topics
 from vds_gz.interface.commands import OWN, Velocity, command_type, command_types, vehicle_topics, whole_types
 from vds_gz.parameters.teleop import OUTPUTS
-from vds_gz.ros.errors import UnknownTypeError
 from vds_gz.ros.messages.factory import open_types
 from vds_gz.study.reading import run as recording
 from vds_gz.teleop.outputs import COMBINED, VALUES

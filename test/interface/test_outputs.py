@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from helpers.processes import Probe
 
-from vds_gz.geometry.attitude import Attitude
-from vds_gz.geometry.se2 import Pose
+from vds_gz.geometry import Attitude, Pose
 from vds_gz.interface import topics
 from vds_gz.interface.conversions import EXACT
 from vds_gz.interface.outputs import Frames, Outputs, Snapshot

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from helpers.worlds import geometry
 
-from vds_gz.geometry.so3 import into_world
+from vds_gz.geometry import into_world
 from vds_gz.interface import topics
 from vds_gz.interface.world_topics import CUBE, CYLINDER, SPHERE, TRIANGLE_LIST
 from vds_gz.share import share

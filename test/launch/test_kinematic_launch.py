@@ -17,7 +17,7 @@ from nav_msgs.msg import Odometry  # noqa: E402
 from std_msgs.msg import String  # noqa: E402
 
 from vds_gz.interface import topics  # noqa: E402
-from vds_gz.launching.arguments import LaunchError  # noqa: E402
+from vds_gz.launching.actions import LaunchError  # noqa: E402
 from vds_gz.launching.vehicle import Vehicle  # noqa: E402
 from vds_gz.share import share  # noqa: E402
 

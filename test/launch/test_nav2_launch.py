@@ -17,11 +17,11 @@ from helpers.launch_files import launch_arguments
 from helpers.tools import tool
 
 from vds_gz.configuration import LIDAR
-from vds_gz.launching.arguments import LaunchError
+from vds_gz.launching.actions import LaunchError
 from vds_gz.parameters.load import load
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.yaml_reader import read_parameter_file
-from vds_gz.sensing.catalogue import SensorTypes
+from vds_gz.sensing.sensor import SensorTypes
 from vds_gz.share import share
 from vds_gz.vehicle.catalogue import models
 

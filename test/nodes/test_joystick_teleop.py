@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import signal
 import time
+from array import array
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 from vds_gz.interface import topics
 from vds_gz.interface.conversions import set_stamp, stamp_ns
-from vds_gz.nodes.joystick_teleop import main
+from vds_gz.nodes.joystick_teleop import JOY, main
 from vds_gz.share import share
-from vds_gz.teleop.outputs import JOY, fill_joy
 
 MODULE = "vds_gz.nodes.joystick_teleop"
 XBOX = str(share("config", "joystick", "xbox.yaml"))
@@ -21,6 +22,11 @@ XBOX = str(share("config", "joystick", "xbox.yaml"))
 PATIENT = ("-p", "joy_timeout:=1000.0")
 #: The enabling and the turbo button, the axes of steering and speed of an Xbox controller.
 ENABLE, TURBO, STEERING, SPEED = 6, 7, 0, 3
+
+
+def like(before: Any, values: list[Any]) -> Any:
+    """Numbers in the sequence of the field: rclpy's is an array, that of the graph over DDS numpy's."""
+    return array(before.typecode, values) if isinstance(before, array) else np.array(values, before.dtype)
 
 
 class Stick:
@@ -32,7 +38,8 @@ class Stick:
         self._message = probe.graph.message(JOY.type)
 
     def say(self, axes: list[float], buttons: list[int]) -> None:
-        fill_joy(self._message, axes, buttons)
+        self._message.axes = like(self._message.axes, axes)
+        self._message.buttons = like(self._message.buttons, buttons)
         self._publisher.publish(self._message)
 
     def hold(

@@ -9,18 +9,16 @@ from vds_gz.configuration import load_parameters, make_guarded_vehicle
 from vds_gz.description.footprint import footprint_of
 from vds_gz.description.urdf_reader import DescriptionError
 from vds_gz.description.urdf_writer import urdf
-from vds_gz.errors import ArgumentError
-from vds_gz.geometry.so3 import angles, quaternion
+from vds_gz.errors import ArgumentError, UnknownTypeError, WorldError
+from vds_gz.geometry import angles, quaternion
 from vds_gz.interface import topics
 from vds_gz.interface.topics import Topic
 from vds_gz.nodes.other_vehicles import SILENCE, OtherVehicle, OtherVehicles
 from vds_gz.plant.in_world import WorldPlant
-from vds_gz.ros.errors import UnknownTypeError
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.graph import QoS
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.command import twist
-from vds_gz.world.errors import WorldError
 from vds_gz.world.load import load_world
 from vds_gz.world.surroundings import Surroundings
 

@@ -15,7 +15,7 @@ from vds_gz.interface.conversions import stamp_ns
 from vds_gz.interface.topics import Topic
 from vds_gz.parameters.sensors import RgbdCamera, RplidarA2, VelodyneVlp16
 from vds_gz.ros.graph import QoS
-from vds_gz.sensing.body_motion import mounted
+from vds_gz.sensing.body import mounted
 from vds_gz.sensing.lidar import LidarModel
 from vds_gz.sensing.pinhole import Pinhole
 from vds_gz.share import share

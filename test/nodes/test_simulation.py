@@ -9,7 +9,7 @@ from vds_gz.interface.commands import CommandInputs
 from vds_gz.nodes.clock import ReferenceClock
 from vds_gz.nodes.observations import Observations
 from vds_gz.nodes.simulation import LONGEST_CATCH_UP, Simulation
-from vds_gz.parameters.override import Override
+from vds_gz.parameters.declaration import Override
 from vds_gz.plant.kinematic import KinematicPlant
 from vds_gz.ros.factory import open_graph
 

@@ -6,9 +6,8 @@ import pytest
 
 from vds_gz.configuration import parameter_groups, parameters_of
 from vds_gz.parameters.autoware_files import is_autoware, translated
-from vds_gz.parameters.declaration import ParameterError
+from vds_gz.parameters.declaration import Override, ParameterError
 from vds_gz.parameters.load import load
-from vds_gz.parameters.override import Override
 from vds_gz.parameters.yaml_reader import read_parameter_file
 
 SIMULATOR = """/**:

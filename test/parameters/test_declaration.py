@@ -22,9 +22,7 @@ from vds_gz.parameters.declaration import (
     real,
     text,
 )
-from vds_gz.parameters.gazebo import GazeboParameters
-from vds_gz.parameters.localization import MeasurementNoiseParameters
-from vds_gz.parameters.node import LocalizationParameters, NodeParameters
+from vds_gz.parameters.node import GazeboParameters, LocalizationParameters, MeasurementNoiseParameters, NodeParameters
 from vds_gz.parameters.sensors import Imu, Lidar2d
 from vds_gz.parameters.teleop import JoystickParameters, KeyParameters
 from vds_gz.parameters.vehicles import BicycleParameters, OmniParameters

@@ -7,10 +7,9 @@ import pytest
 import yaml
 from helpers.sensors import TYPES
 
-from vds_gz.parameters.declaration import ParameterError
+from vds_gz.parameters.declaration import Override, ParameterError
 from vds_gz.parameters.load import load
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.parameters.override import Override
 from vds_gz.parameters.vehicles import BicycleParameters, DifferentialParameters, OmniParameters
 
 MODELS = {"bicycle": BicycleParameters, "differential": DifferentialParameters, "omni": OmniParameters}

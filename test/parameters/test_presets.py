@@ -14,7 +14,7 @@ from vds_gz.configuration import (
 )
 from vds_gz.description.urdf_writer import urdf
 from vds_gz.errors import ArgumentError
-from vds_gz.parameters.override import Override
+from vds_gz.parameters.declaration import Override
 from vds_gz.parameters.yaml_reader import read_parameter_file
 from vds_gz.vehicle.catalogue import models
 

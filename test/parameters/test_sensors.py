@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 from helpers.sensors import GROUPS, TYPES
 
-from vds_gz.parameters.declaration import Description, ParameterError, describe
+from vds_gz.parameters.declaration import Description, Override, ParameterError, describe
 from vds_gz.parameters.load import load
-from vds_gz.parameters.override import Override
 from vds_gz.parameters.sensors import Imu, VelodyneVlp16
 from vds_gz.parameters.vehicles import BicycleParameters
 

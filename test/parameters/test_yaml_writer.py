@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from vds_gz.configuration import preset_file, preset_names
 from vds_gz.errors import ArgumentError
-from vds_gz.parameters.override import Override
+from vds_gz.parameters.declaration import Override
 from vds_gz.parameters.yaml_reader import read_parameter_file
 from vds_gz.parameters.yaml_writer import with_values
 

@@ -7,11 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vds_gz.configuration import load_parameters, make_vehicle
-from vds_gz.geometry.attitude import Attitude
-from vds_gz.geometry.so3 import into_body, quaternion
-from vds_gz.plant.body import Velocity, body_state
-from vds_gz.plant.gazebo.history import History
+from vds_gz.geometry import Attitude, into_body, quaternion
+from vds_gz.plant.base import Velocity, body_state
 from vds_gz.plant.gazebo.links.base import Placement
+from vds_gz.plant.gazebo.monitoring import History
 from vds_gz.plant.kinematic import KinematicPlant
 from vds_gz.vehicle.command import twist
 from vds_gz.vehicle.vehicle import Motion

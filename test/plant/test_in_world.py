@@ -11,23 +11,20 @@ from hypothesis import strategies as st
 from vds_gz.configuration import load_parameters, make_guarded_vehicle, make_vehicle
 from vds_gz.description.footprint import footprint_of
 from vds_gz.description.urdf_writer import urdf
-from vds_gz.geometry.attitude import Attitude
-from vds_gz.geometry.se2 import Pose
-from vds_gz.geometry.so3 import into_body
+from vds_gz.geometry import Attitude, Pose, into_body
 from vds_gz.parameters.autoware import slope_acceleration
 from vds_gz.plant.base import Level
 from vds_gz.plant.in_world import WorldPlant
 from vds_gz.plant.kinematic import KinematicPlant
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.command import control, twist
-from vds_gz.world.frames import matrix, rotation_of_angles
+from vds_gz.world.geometry_reader import matrix, rotation_of_angles
 from vds_gz.world.load import load_world, world_file
-from vds_gz.world.moving import read_obstacles
 from vds_gz.world.packing import Thing
 from vds_gz.world.ray_caster import RayCaster
 from vds_gz.world.scene import Scene
 from vds_gz.world.shapes import Box, Capsule, Cylinder, HalfSpace, Mesh, sphere
-from vds_gz.world.surroundings import Surroundings
+from vds_gz.world.surroundings import Surroundings, read_obstacles
 from vds_gz.world.sweep import SKIN
 
 SECOND = 1_000_000_000

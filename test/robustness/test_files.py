@@ -19,10 +19,10 @@ from helpers.hostile import FILES, changed, fill, rewritten
 
 from vds_gz.commandlog import files as command_files
 from vds_gz.configuration import load_parameters, parameters_of
+from vds_gz.description.footprint import things_of
 from vds_gz.description.outline import outline_of
-from vds_gz.description.shapes import things_of
 from vds_gz.errors import VdsGzError
-from vds_gz.fleet.path_file import read_path
+from vds_gz.fleet.path import read_path
 from vds_gz.interface import topics
 from vds_gz.nodes.preparation import description
 from vds_gz.parameters import maps, teleop
@@ -33,12 +33,12 @@ from vds_gz.ros.messages.factory import open_types
 from vds_gz.share import share
 from vds_gz.study.compare import tolerance
 from vds_gz.study.reading import run as recording
-from vds_gz.study.reading.files import read_signals
+from vds_gz.study.reading.bag import read_signals
 from vds_gz.study.sweep.plan_file import read_sweep
 from vds_gz.vehicle.catalogue import models
 from vds_gz.web.messages import read as read_page_message
 from vds_gz.world.load import load_world
-from vds_gz.world.moving import read_obstacles
+from vds_gz.world.surroundings import read_obstacles
 
 SEED = 21
 

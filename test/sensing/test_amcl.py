@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vds_gz.geometry.se2 import Pose
-from vds_gz.parameters.localization import AmclParameters
-from vds_gz.parameters.node import LocalizationParameters
+from vds_gz.geometry import Pose
+from vds_gz.parameters.node import AmclParameters, LocalizationParameters
 from vds_gz.sensing.amcl import INITIAL, Amcl, Scan
 
 PERIOD = 20_000_000

@@ -12,15 +12,14 @@ from helpers.allan import allan_deviation
 from helpers.simulation import NEEDS_GAZEBO, records
 
 from vds_gz.description.sdf import sdf
-from vds_gz.geometry.se3 import Transform
-from vds_gz.geometry.so3 import quaternion
+from vds_gz.geometry import Transform, quaternion
 from vds_gz.parameters.sensors import Gnss, Imu, SensorParameters
 from vds_gz.parameters.vehicles import BicycleParameters
 from vds_gz.sensing.body import BodyState
 from vds_gz.sensing.gnss import GnssModel
 from vds_gz.sensing.imu import ImuModel
 from vds_gz.vehicle.catalogue import models
-from vds_gz.world.earth import GRAVITY
+from vds_gz.world.geodesy import GRAVITY
 from vds_gz.world.load import load_world
 
 pytestmark = NEEDS_GAZEBO

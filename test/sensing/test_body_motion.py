@@ -10,11 +10,9 @@ from helpers.scenes import at, driven, scene, standing
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vds_gz.geometry.se3 import Transform
-from vds_gz.geometry.so3 import quaternion
+from vds_gz.geometry import Transform, quaternion
 from vds_gz.parameters.sensors import OusterOs1, RplidarA2, VelodyneVlp16
-from vds_gz.sensing.body import BodyState
-from vds_gz.sensing.body_motion import matrix, mounted, placement, placements
+from vds_gz.sensing.body import BodyState, matrix, mounted, placement, placements
 from vds_gz.sensing.lidar import LidarModel
 from vds_gz.world.shapes import Box, Cylinder
 

@@ -11,8 +11,7 @@ from helpers.sensors import TYPES
 from vds_gz.errors import ArgumentError
 from vds_gz.parameters.declaration import ParameterGroup
 from vds_gz.parameters.sensors import Imu, kind
-from vds_gz.sensing.catalogue import is_of_sensor, needs_of
-from vds_gz.sensing.sensor import GazeboSide, SensorType, Stream
+from vds_gz.sensing.sensor import GazeboSide, SensorType, Stream, is_of_sensor, needs_of
 
 
 @pytest.mark.parametrize("name", TYPES)
@@ -86,5 +85,5 @@ parameters = load_parameters("forklift", {"sensors.unit.type": "imu"})
 print(*sorted(name for name in sys.modules if name.startswith("vds_gz.interface.sensors.")))
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert "vds_gz.interface.sensors.imu" in done.stdout.split()
+    assert "vds_gz.interface.sensors.imu_gnss" in done.stdout.split()
     assert "vds_gz.interface.sensors.images" not in done.stdout.split()

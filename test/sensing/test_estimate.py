@@ -1,8 +1,7 @@
 """What a vehicle knows of itself: reset, it knows the same again."""
 
-from vds_gz.geometry.se2 import Pose
-from vds_gz.parameters.localization import MeasurementNoiseParameters
-from vds_gz.parameters.node import NodeParameters
+from vds_gz.geometry import Pose
+from vds_gz.parameters.node import MeasurementNoiseParameters, NodeParameters
 from vds_gz.sensing.estimate import StateEstimator
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from helpers.allan import allan_deviation
 
-from vds_gz.sensing.gaussian import Array, Noise, NoiseModel, generator
+from vds_gz.sensing.noise import Array, Noise, NoiseModel, generator
 
 SAMPLES, CHANNELS = 10_000, 200
 RATE = 100.0

@@ -7,8 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from vds_gz.geometry.se3 import Transform
-from vds_gz.geometry.so3 import quaternion
+from vds_gz.geometry import Transform, quaternion
 from vds_gz.parameters.declaration import ParameterError
 from vds_gz.parameters.sensors import Gnss
 from vds_gz.sensing.body import BodyState

@@ -10,13 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vds_gz.geometry.se3 import Transform
-from vds_gz.geometry.so3 import Vector, axes, into_body, quaternion
+from vds_gz.geometry import Transform, Vector, axes, into_body, quaternion
 from vds_gz.parameters.declaration import ParameterError
 from vds_gz.parameters.sensors import Imu
 from vds_gz.sensing.body import BodyState
 from vds_gz.sensing.imu import ImuModel, noise_models, true_motion
-from vds_gz.world.earth import GRAVITY
+from vds_gz.world.geodesy import GRAVITY
 
 SILENT = Imu(angular_velocity_white_noise=0.0, linear_acceleration_white_noise=0.0)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from vds_gz.parameters.localization import MeasurementNoiseParameters
-from vds_gz.sensing.noise import Measurement, MeasurementNoise
+from vds_gz.parameters.node import MeasurementNoiseParameters
+from vds_gz.sensing.localization import Measurement, MeasurementNoise
 
 TRUE = Measurement(1.0, 2.0, 3.0, 4.0, 0.5)
 

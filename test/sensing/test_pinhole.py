@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vds_gz.parameters.sensors import Camera
-from vds_gz.sensing.body_motion import mounted
-from vds_gz.sensing.pinhole import Pinhole, clipped
-from vds_gz.sensing.shading import AMBIENT, SKY, SUN, SUN_DIRECTION
+from vds_gz.sensing.body import mounted
+from vds_gz.sensing.pinhole import AMBIENT, SKY, SUN, SUN_DIRECTION, Pinhole, clipped
 from vds_gz.world.shapes import Box, HalfSpace, rectangle, sphere
 
 SMALL = {"columns": 64, "rows": 48, "fx": 40.0, "fy": 50.0, "cx": 30.0, "cy": 25.0}

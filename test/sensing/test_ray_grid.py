@@ -21,7 +21,7 @@ from vds_gz.parameters.sensors import (
     VelodyneVlp16,
 )
 from vds_gz.parameters.vehicles import BicycleParameters
-from vds_gz.sensing.ray_grid import column_count, driver_grid, gazebo_bands, gazebo_grid
+from vds_gz.sensing.lidar import column_count, driver_grid, gazebo_bands, gazebo_grid
 
 LIDARS = [group for group in GROUPS.values() if issubclass(group, Lidar)]
 

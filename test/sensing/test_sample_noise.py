@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from vds_gz.sensing.sample_noise import SampleNoise, sample_number
+from vds_gz.sensing.noise import SampleNoise, sample_number
 
 
 def draws(seed, sensor, sample, count=1000):

@@ -5,8 +5,8 @@ import math
 import pytest
 
 from vds_gz.parameters.teleop import JoystickParameters
-from vds_gz.teleop.controller import JoystickController, Mode
-from vds_gz.teleop.driver_input import STANDSTILL, STOPS
+from vds_gz.teleop.joystick import JoystickController, Mode
+from vds_gz.teleop.outputs import STANDSTILL, STOPS
 
 #: Between two commands at 50 Hz, and when the first message comes [ns].
 PERIOD, BEGIN = 20_000_000, 1_000_000_000

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from vds_gz.parameters.declaration import ParameterError, describe
 from vds_gz.parameters.teleop import (
     AngularScales,
-    GamepadParameters,
     JoystickParameters,
     KeyParameters,
     LinearAxes,
@@ -21,9 +20,8 @@ from vds_gz.parameters.teleop import (
 )
 from vds_gz.parameters.yaml_reader import read_parameter_file
 from vds_gz.share import share
-from vds_gz.teleop.controller import JoystickController, Mode
-from vds_gz.teleop.driver_input import STANDSTILL, STOPS
-from vds_gz.teleop.mapping import JoyError, drive, without_dead_zone
+from vds_gz.teleop.joystick import JoyError, JoystickController, Mode, drive, without_dead_zone
+from vds_gz.teleop.outputs import STANDSTILL, STOPS
 
 MS = 1_000_000
 FREE = JoystickParameters(require_enable_button=False)
@@ -246,7 +244,7 @@ def test_driving_needs_some_button():
         JoystickParameters(enable_button=-1)
 
 
-@pytest.mark.parametrize("group", [JoystickParameters, GamepadParameters, KeyParameters])
+@pytest.mark.parametrize("group", [JoystickParameters, KeyParameters])
 def test_every_parameter_is_described(group):
     for one in describe(group()):
         assert one.doc

@@ -5,7 +5,7 @@ import math
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from vds_gz.vehicle.exponential import exponential
+from vds_gz.vehicle.trigonometry import exponential
 
 
 @given(st.floats(-700.0, 700.0))

@@ -16,7 +16,7 @@ import yaml
 from helpers.driving import MILLISECOND, SECOND, joints_of
 
 from vds_gz.configuration import parameters_of
-from vds_gz.parameters.override import Override
+from vds_gz.parameters.declaration import Override
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.command import twist
 from vds_gz.vehicle.vehicle import Vehicle

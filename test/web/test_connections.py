@@ -14,8 +14,8 @@ from aiohttp import web
 from helpers.pages import Look
 from helpers.processes import PATIENCE
 
-from vds_gz.web import connections
-from vds_gz.web.connections import Connections
+from vds_gz.web import access as connections
+from vds_gz.web.access import Connections
 
 #: A request that never ends.
 BEGUN = b"GET / HTTP/1.1\r\nHost: localhost\r\n"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vds_gz.teleop.driver_input import STANDSTILL, STOPS, Drive
+from vds_gz.teleop.outputs import STANDSTILL, STOPS, Drive
 from vds_gz.web.deadman import LEAVES_AFTER, TIMEOUT, WINDOW, DeadMansSwitch, Lateness, NotDrivingError
 
 FORWARDS = Drive(v_x=1.0)

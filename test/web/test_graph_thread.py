@@ -15,7 +15,7 @@ from helpers.processes import PATIENCE
 
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.factory import open_graph
-from vds_gz.ros.stopping import StopRequest
+from vds_gz.ros.programs import StopRequest
 from vds_gz.web.graph_thread import GraphEndedError, GraphThread
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vds_gz.teleop.driver_input import Drive
+from vds_gz.teleop.outputs import Drive
 from vds_gz.web.messages import DriveMessage, MessageError, Pause, Reset, Seen, SetParameter, read
 
 DRIVE = {"kind": "drive", "v_x": 1.0, "v_y": 0.0, "yaw_rate": 0.5, "steering_angle": -0.25}

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vds_gz.errors import WorldError
 from vds_gz.world import bvh
-from vds_gz.world.errors import WorldError
-from vds_gz.world.frames import matrix, rotation_of_angles
+from vds_gz.world.geometry_reader import matrix, rotation_of_angles
 from vds_gz.world.packing import Thing
 from vds_gz.world.ray_caster import COMPILED, RayCaster
 from vds_gz.world.shapes import (

@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vds_gz.geometry.se3 import Transform
-from vds_gz.geometry.so3 import quaternion
+from vds_gz.geometry import Transform, quaternion
 from vds_gz.world.distance import farthest, separation
-from vds_gz.world.frames import matrix, rotation_of_angles
+from vds_gz.world.geometry_reader import matrix, rotation_of_angles
 from vds_gz.world.intersection import BOX
 from vds_gz.world.obstacles import Body, Obstacles
 from vds_gz.world.packing import Thing, packed

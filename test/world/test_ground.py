@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vds_gz.geometry.so3 import into_world, quaternion
-from vds_gz.world.frames import matrix, rotation_of_angles
+from vds_gz.geometry import into_world, quaternion
+from vds_gz.world.geometry_reader import matrix, rotation_of_angles
 from vds_gz.world.ground import Plane, heights_below, plane_through, room_on, surface_near
 from vds_gz.world.packing import Thing
 from vds_gz.world.ray_caster import RayCaster

@@ -10,8 +10,8 @@ from helpers.worlds import BALL, geometry, looking, model, places, world, write_
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vds_gz.errors import WorldError
 from vds_gz.share import share
-from vds_gz.world.errors import WorldError
 from vds_gz.world.geodesy import Origin
 from vds_gz.world.load import load_world
 from vds_gz.world.occupancy import rectangles

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vds_gz.world.errors import WorldError
-from vds_gz.world.moving import MovingObstacle, read_obstacles
+from vds_gz.errors import WorldError
 from vds_gz.world.shapes import Cylinder
+from vds_gz.world.surroundings import MovingObstacle, read_obstacles
 
 S = 1_000_000_000
 

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vds_gz.world.frames import matrix, rotation_of_angles
+from vds_gz.world.geometry_reader import matrix, rotation_of_angles
 from vds_gz.world.packing import Thing
 from vds_gz.world.ray_caster import NOTHING, RayCaster
 from vds_gz.world.scene import Scene

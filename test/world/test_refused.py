@@ -7,9 +7,9 @@ from helpers.worlds import BALL, MUTATIONS, geometry, model, refusal, world, wri
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vds_gz.errors import WorldError
 from vds_gz.share import share
 from vds_gz.world import sdf
-from vds_gz.world.errors import WorldError
 from vds_gz.world.load import load_world
 
 

@@ -8,7 +8,7 @@ from helpers.worlds import MUTATIONS, geometry, looking, refusal, world
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vds_gz.world.errors import WorldError
+from vds_gz.errors import WorldError
 
 trimesh = pytest.importorskip("trimesh")
 pytest.importorskip("collada")

@@ -1,4 +1,4 @@
-"""MCAP files read record by record, as far as they go: what is left of a recording that was cut short."""
+"""MCAP files (https://mcap.dev/spec), read record by record as far as they go, also without their end."""
 
 from __future__ import annotations
 
@@ -6,12 +6,45 @@ import struct
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from enum import IntEnum
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from vds_gz.bags.connection import BagError, Connection
-from vds_gz.bags.mcap_format import MAGIC, MESSAGE, RECORD, ZSTD, Opcode
 from vds_gz.bags.zstd import decompress
+
+MAGIC = b"\x89MCAP0\r\n"
+
+#: How ROS 2 is named in MCAP: the profile, the encoding of messages, and that of their definitions.
+PROFILE, CDR, DEFINITION = "ros2", "cdr", "ros2msg"
+
+#: The compression of chunks.
+ZSTD = "zstd"
+
+#: A record before its body: opcode, length.
+RECORD = struct.Struct("<BQ")
+
+#: A message before its data: opcode, length, channel, sequence, log time, publish time [ns].
+MESSAGE = struct.Struct("<BQHIQQ")
+
+
+class Opcode(IntEnum):
+    """What a record is."""
+
+    HEADER = 1
+    FOOTER = 2
+    SCHEMA = 3
+    CHANNEL = 4
+    MESSAGE = 5
+    CHUNK = 6
+    MESSAGE_INDEX = 7
+    CHUNK_INDEX = 8
+    STATISTICS = 11
+    METADATA = 12
+    METADATA_INDEX = 13
+    SUMMARY_OFFSET = 14
+    DATA_END = 15
+
 
 #: A chunk that claims to be larger is taken for damaged [bytes].
 LARGEST = 1 << 31

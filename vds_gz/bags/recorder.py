@@ -11,10 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from vds_gz.bags.definitions import definition
-from vds_gz.bags.mcap_format import MESSAGE, RECORD, Opcode
+from vds_gz.bags.mcap_reader import MESSAGE, RECORD, Opcode
 from vds_gz.bags.mcap_writer import McapWriter
+from vds_gz.errors import UnknownTypeError
 from vds_gz.interface.topics import Topic
-from vds_gz.ros.errors import UnknownTypeError
 from vds_gz.ros.graph import Graph, QoS, Subscription
 from vds_gz.ros.messages.factory import Types, open_types
 

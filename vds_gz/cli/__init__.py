@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-from vds_gz.ros.stopping import ends_at_once
+from vds_gz.ros.programs import ends_at_once
 
 __all__ = ["joystick_teleop", "main", "sim_node"]
 

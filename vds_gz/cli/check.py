@@ -15,7 +15,7 @@ from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.reference_page import markdown, sensor_tables
 from vds_gz.parameters.yaml_reader import read_parameter_file
 from vds_gz.ros.programs import DONE, FAILED, CommandLine, command
-from vds_gz.sensing.catalogue import SensorTypes
+from vds_gz.sensing.sensor import SensorTypes
 from vds_gz.vehicle.catalogue import models
 
 

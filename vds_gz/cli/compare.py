@@ -13,7 +13,7 @@ from vds_gz.commandlog.log import CommandLog
 from vds_gz.commandlog.profiles import limits_of, make
 from vds_gz.commandlog.table import is_table
 from vds_gz.errors import ArgumentError
-from vds_gz.parameters.gazebo import LINKS
+from vds_gz.parameters.node import LINKS
 from vds_gz.ros.arguments import Arguments, parse
 from vds_gz.ros.programs import DONE, FAILED, CommandLine, command
 from vds_gz.study.compare.differences import ComparisonError, compare

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from vds_gz.configuration import parameters_of_file, preset_file, preset_names
 from vds_gz.errors import ArgumentError
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.study.workers.tasks import Workers, workers_of
+from vds_gz.study.workers import Workers, workers_of
 
 
 def split_ros_arguments(arguments: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -7,15 +7,13 @@ import sys
 from collections.abc import Callable
 
 from vds_gz.cli.console_script import positive
-from vds_gz.commandlog.csv import columns_of, table_types
-from vds_gz.commandlog.files import read
+from vds_gz.commandlog.files import columns_of, read, table_types
 from vds_gz.commandlog.log import CommandLog, CommandLogError
 from vds_gz.commandlog.player import Player
 from vds_gz.interface.commands import CommandType, Values, command_type, whole_types
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.factory import open_graph
-from vds_gz.ros.programs import DONE, CommandLine, command
-from vds_gz.ros.stopping import on_signals
+from vds_gz.ros.programs import DONE, CommandLine, command, on_signals
 from vds_gz.study.progress import Advance, progress
 
 NODE_NAME = "drive"

@@ -15,13 +15,11 @@ from pathlib import Path
 from vds_gz.cli.console_script import add_vehicle_options, parameter_file_of, split_ros_arguments
 from vds_gz.configuration import NODE_NAME, parameters_of
 from vds_gz.description.sdf import moved_by, plugin, sdf
-from vds_gz.parameters.gazebo import LINKS
-from vds_gz.parameters.node import NodeParameters
+from vds_gz.parameters.node import LINKS, NodeParameters
 from vds_gz.plant.gazebo.server import Server, Spawn, populated
 from vds_gz.ros.arguments import parse
-from vds_gz.ros.programs import CommandLine, command
-from vds_gz.ros.stopping import LONGEST_SLEEP, StopRequest, on_signals
-from vds_gz.sensing.catalogue import SensorTypes
+from vds_gz.ros.programs import LONGEST_SLEEP, CommandLine, StopRequest, command, on_signals
+from vds_gz.sensing.sensor import SensorTypes
 from vds_gz.vehicle.catalogue import models
 from vds_gz.world.load import world_file
 

@@ -12,9 +12,9 @@ from vds_gz.cli.identify_actuation import Task, identify_pedals, identify_steeri
 from vds_gz.cli.identify_many import add_many_options, identify_recordings
 from vds_gz.configuration import NODE_NAME, load_parameters
 from vds_gz.errors import ArgumentError
+from vds_gz.parameters.declaration import Override
 from vds_gz.parameters.intervals import Interval, read_intervals
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.parameters.override import Override
 from vds_gz.ros.programs import DONE, FAILED, CommandLine, command
 from vds_gz.study.identify.exports import autoware, nav2, overrides
 from vds_gz.study.identify.identification import identify
@@ -32,7 +32,7 @@ from vds_gz.vehicle.catalogue import models
 DESCRIPTION = """
 Identify a vehicle from what it was commanded and what it did (system identification): dead times, time constants and
 limits of its actuators, gains and offsets, on request its geometry; each with its confidence interval (95 % if the
-model holds), or "not excited" where the recording does not tell. The vehicle's own simulation finds all together.
+model holds), or "not met" and "not determined". The vehicle's own simulation finds all together.
 
 LOG is a bag (rosbag2 folder, .mcap, .db3) or a CSV file; several LOGs of one vehicle are fitted together. Of a bag, the
 commands (Twist, TwistStamped, AckermannDriveStamped, Autoware's Control), the velocities (Odometry, TwistStamped,

@@ -15,10 +15,10 @@ from vds_gz.parameters.autoware import (
     ActuationCmdParameters,
     MechanicalParameters,
 )
+from vds_gz.parameters.declaration import Override
 from vds_gz.parameters.intervals import INTERVAL
 from vds_gz.parameters.maps import own_map
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.parameters.override import Override
 from vds_gz.parameters.yaml_reader import read_parameter_file
 from vds_gz.parameters.yaml_writer import with_values
 from vds_gz.study.identify.exports import BEST, NOT_MET, STANDSTILL

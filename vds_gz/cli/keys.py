@@ -6,14 +6,12 @@ import sys
 from typing import TYPE_CHECKING
 
 from vds_gz.errors import ArgumentError
-from vds_gz.parameters.declaration import Description, describe
-from vds_gz.parameters.override import Override
+from vds_gz.parameters.declaration import Description, Override, describe
 from vds_gz.parameters.teleop import KeyParameters, load
 from vds_gz.parameters.yaml_reader import parse_value
 from vds_gz.ros.arguments import Arguments, parse
 from vds_gz.ros.factory import open_graph
-from vds_gz.ros.programs import DONE, CommandLine, command
-from vds_gz.ros.stopping import on_signals
+from vds_gz.ros.programs import DONE, CommandLine, command, on_signals
 from vds_gz.teleop.keys import KeyDriver
 
 if TYPE_CHECKING:

@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import TypeVar
 
 from vds_gz.cli.console_script import add_vehicle_options, positive, vehicle_of
-from vds_gz.commandlog.csv import write_csv
+from vds_gz.commandlog.files import write_csv
 from vds_gz.commandlog.log import CommandLog
-from vds_gz.commandlog.pedal_profile import pedal_limits, pedals
+from vds_gz.commandlog.pedal_profile import TURNING_ANGLE, TURNING_SPEED, pedal_limits, pedals, turns
 from vds_gz.commandlog.profiles import PROFILES, Limits, limits_of, make
-from vds_gz.commandlog.turn_profile import TURNING_ANGLE, TURNING_SPEED, turns
 from vds_gz.errors import ArgumentError
 from vds_gz.parameters.autoware import ActuationCmdParameters, ActuationCmdVgrParameters
 from vds_gz.parameters.node import NodeParameters
@@ -69,7 +68,7 @@ def main(argv: list[str]) -> int:
     """Write a log.
 
     Returns:
-        0 when it is written, 2 if something is wrong with what was given.
+        0 if it is written, 2 for wrong use or input.
     """
     options = _parser().parse_args(argv)
     _check_only_optimal(options)

@@ -13,8 +13,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 import vds_gz
-from vds_gz.ros.programs import WRONG_USE, CommandLine, complain, nearest
-from vds_gz.ros.stopping import ends_at_once
+from vds_gz.ros.programs import WRONG_USE, CommandLine, complain, ends_at_once, nearest
 
 #: Module, function and description, by the name of the subcommand.
 COMMANDS = {
@@ -27,7 +26,6 @@ COMMANDS = {
     "sweep": ("vds_gz.cli.sweep", "main", "run a vehicle many times with varied parameters"),
     "identify": ("vds_gz.cli.identify", "main", "identify a vehicle's parameters from recordings"),
     "node": ("vds_gz.nodes.sim_node", "main", "the vehicle alone, as `ros2 run vds_gz sim_node`"),
-    "joy": ("vds_gz.cli.joy", "main", "read a gamepad where there is no ROS, as the package joy does"),
     "keys": ("vds_gz.cli.keys", "main", "drive from the keyboard of this terminal"),
     "view": ("vds_gz.cli.view", "main", "show a running vehicle in the browser, and drive it from there"),
     "gazebo": ("vds_gz.cli.gazebo", "main", "start a Gazebo world, a vehicle in it and its node"),

@@ -18,9 +18,8 @@ from vds_gz.interface.commands import autoware_topics, vehicle_topics
 from vds_gz.ros.arguments import Arguments, parse
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.graph import Graph
-from vds_gz.ros.programs import DONE, FAILED, CommandLine, command
-from vds_gz.ros.stopping import LONGEST_SLEEP, StopRequest, on_signals
-from vds_gz.sensing.catalogue import is_of_sensor
+from vds_gz.ros.programs import DONE, FAILED, LONGEST_SLEEP, CommandLine, StopRequest, command, on_signals
+from vds_gz.sensing.sensor import is_of_sensor
 from vds_gz.study.progress import progress
 from vds_gz.study.report.text import text_table
 

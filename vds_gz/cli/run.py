@@ -21,14 +21,12 @@ from vds_gz.cli.console_script import (
 from vds_gz.commandlog import files as command_log
 from vds_gz.configuration import NODE_NAME as NODE
 from vds_gz.configuration import in_world, parameters_of
-from vds_gz.errors import ArgumentError
+from vds_gz.errors import ArgumentError, GraphError
+from vds_gz.parameters.declaration import Override
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.parameters.override import Override
 from vds_gz.ros.arguments import Arguments, parse
-from vds_gz.ros.errors import GraphError
-from vds_gz.ros.programs import DONE, CommandLine, command
-from vds_gz.ros.stopping import on_signals
-from vds_gz.sensing.catalogue import SensorTypes
+from vds_gz.ros.programs import DONE, CommandLine, command, on_signals
+from vds_gz.sensing.sensor import SensorTypes
 from vds_gz.share import share
 from vds_gz.study.reading.run import read
 from vds_gz.study.recording import Recording, RecordingError

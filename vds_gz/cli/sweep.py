@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from vds_gz.cli.console_script import add_workers_option, whole
+from vds_gz.cli.console_script import add_workers_option
 from vds_gz.errors import ArgumentError
 from vds_gz.fleet.tracking import DIVERGED, STATUSES
 from vds_gz.ros.programs import DONE, FAILED, CommandLine, command
@@ -18,13 +18,12 @@ from vds_gz.study.progress import progress
 from vds_gz.study.report.sweep import HEAD, distribution_rows, sentences, write_report
 from vds_gz.study.report.text import text_table
 from vds_gz.study.sweep.analysis import Runs, analyse
-from vds_gz.study.sweep.folder import RUNS, Folder, collect
+from vds_gz.study.sweep.folder import RUNS, collect, do_runs
 from vds_gz.study.sweep.keeping import keep
-from vds_gz.study.sweep.measures import CLOSED_LOOP, OPEN_LOOP
+from vds_gz.study.sweep.open_loop import CLOSED_LOOP, OPEN_LOOP
 from vds_gz.study.sweep.plan_file import descriptions, read_sweep
-from vds_gz.study.sweep.simulation import ADDITIONAL_DEAD_TIME, CONTROLLER, START, UNMEASURED
+from vds_gz.study.sweep.simulation import ADDITIONAL_DEAD_TIME, CONTROLLER, START, UNMEASURED, Table
 from vds_gz.study.sweep.sweep import Sweep
-from vds_gz.study.sweep.table import Table
 
 DESCRIPTION = """
 Run vehicles with command logs, or with controllers on paths, many times with varied parameters: dead times, lags,
@@ -43,8 +42,8 @@ are the same on any machine and in any order.
   measure: [path.rms, path.peak]
   expect: {path.peak: {p99: 0.5}}
 
-Results in a folder: runs.csv with one row per run; report.html, report.json and pictures; the recordings of --keep; and
-shards/ with the finished runs, from which --resume continues.
+Written into a folder: runs.csv, one row a run, from which --resume goes on; report.html, report.json and pictures; the
+recordings of --keep.
 """
 
 EPILOG = """
@@ -83,24 +82,15 @@ def main(argv: list[str]) -> int:
     kept: Keep | None = options.keep
     if kept and kept.measure not in ("", *sweep.measures):
         raise ArgumentError(f"--keep: '{kept.measure}' is not measured; measured are {', '.join(sweep.measures)}")
-    if options.resume and options.shard:
-        raise ArgumentError("--shard does not go with --resume; the pieces are those that the sweep was begun with")
     path = Path(options.output)
-    folder = Folder.resume(path, sweep) if options.resume else Folder.begin(path, sweep, options.shard)
-    try:
-        with progress(f"{len(sweep)} runs", len(sweep)) as advance:
-            failed = folder.do(sweep, options.workers, advance, _notify)
-    except ArgumentError:  # the workers are not available
-        if not options.resume:
-            folder.abandon()
-        raise
-    for one in failed[:PRINTED]:
-        print(f"vds-gz sweep: {one.task}: {one.reason}", file=sys.stderr)
+    with progress(f"{len(sweep)} runs", len(sweep)) as advance:
+        failed = do_runs(path, sweep, options.workers, advance, _notify, resume=options.resume)
+    for batch in failed[:PRINTED]:
+        print(f"vds-gz sweep: runs {batch.task[0]} to {batch.task[-1]}: {batch.reason}", file=sys.stderr)
     if len(failed) > PRINTED:
         print(f"vds-gz sweep: and {len(failed) - PRINTED} more pieces of the sweep failed", file=sys.stderr)
-    if not folder.done():
+    if not (path / RUNS).exists():
         return FAILED
-    folder.write_csv()
     # Labels, which are texts, would take most of the memory.
     table = collect(path, "run", *sweep.space.variations, *sweep.measures, "status")
     broken = _tell(options.file, path, sweep, table)
@@ -175,9 +165,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--resume", action="store_true", help="continue the sweep in the folder")
     parser.add_argument(
         "--keep", type=_worst, metavar="worst:N[:MEASURE]", help="record the N worst runs, by the first measure or this"
-    )
-    parser.add_argument(
-        "--shard", type=whole(1, 1_000_000), metavar="RUNS", help="runs of a piece (what takes some seconds)"
     )
     return parser
 

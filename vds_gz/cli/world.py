@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from vds_gz.cli.console_script import positive
+from vds_gz.errors import WorldError
 from vds_gz.ros.programs import DONE, FAILED, CommandLine, command
-from vds_gz.world.errors import WorldError
 from vds_gz.world.geodesy import NULL_ISLAND
 from vds_gz.world.load import load_world, world_file
 from vds_gz.world.packing import Thing, packed

@@ -1,14 +1,27 @@
-"""Command logs from files, whatever they are: tables or ROS 2 bags."""
+"""Command logs from files: tables, or ROS 2 bags with one topic of a command type, at the times of recording.
+
+A table with commands only may name its columns after the numbers of a command type, as in
+``time,speed,steering_angle``; those with a default may be left out, and a geared type may have ``gear``.
+:mod:`vds_gz.commandlog.table` reads all other tables.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
-from vds_gz.bags.connection import may_be_bag
-from vds_gz.commandlog.bag import stream_bag
-from vds_gz.commandlog.csv import stream_csv
-from vds_gz.commandlog.log import CommandLog, CommandLogError, CommandStream
-from vds_gz.errors import PATH, TEXT, takes
+from vds_gz.bags.connection import BagError, may_be_bag
+from vds_gz.commandlog.log import CommandLog, CommandLogError, CommandStream, checked
+from vds_gz.commandlog.table import COMMANDED, PEDALS, Table, TableError, find_column, open_table
+from vds_gz.errors import PATH, TEXT, MalformedMessageError, UnknownTypeError, takes
+from vds_gz.interface import topics
+from vds_gz.interface.commands import GEAR_COMMAND, CommandType, Gear, Values, command_type, whole_types
+from vds_gz.vehicle.command import DRIVE, MAXIMUM_GEAR
+
+if TYPE_CHECKING:
+    from vds_gz.bags.reader import Bag
 
 
 @takes(path=PATH, topic=TEXT.or_none)
@@ -39,3 +52,237 @@ def stream(path: str | Path, topic: str | None = None) -> CommandStream:
     if topic is not None:
         raise CommandLogError(f"command log '{path}' is a CSV file, which has no topics; leave out topic '{topic}'")
     return stream_csv(path)
+
+
+class _Chosen(NamedTuple):
+    """The topic to read, and what is to be noted."""
+
+    topic: str
+    type: CommandType
+    note: str
+
+
+_Raw = tuple[str, int, bytes]
+
+
+def stream_bag(path: Path, topic: str | None = None) -> CommandStream:
+    """The log in a rosbag2 folder or file, message by message.
+
+    ``twist_actual`` is no candidate, as it tells what a vehicle did.
+
+    Args:
+        path: The folder or file.
+        topic: Which topic, where there are several.
+
+    Raises:
+        CommandLogError: The bag cannot be read, or it does not hold one usable log.
+    """
+    raw = _messages(path, topic)
+    chosen = next(raw)
+    assert isinstance(chosen, _Chosen)
+    where = f"{path}, topic '{chosen.topic}'"
+    placed = _decoded(where, chosen.type, (one for one in raw if not isinstance(one, _Chosen)))
+    return CommandStream(chosen.type, checked(placed, lambda number: f"{where}, message {number}"), chosen.note)
+
+
+def _messages(path: Path, topic: str | None) -> Iterator[_Chosen | _Raw]:
+    """What is read, then type, time [ns] and bytes of each message; gears come along with commands that have one."""
+    try:
+        from vds_gz.bags.reader import open_bag
+    except ModuleNotFoundError as error:
+        raise CommandLogError(f"bag '{path}' needs '{error.name}': pip install '.[dds,record]' in a checkout") from None
+    try:
+        with open_bag(path) as bag:
+            name, command = _choose(path, bag, topic)
+            yield _Chosen(name, command, f"'{path}' is cut short; what is left of it is used" if bag.cut_short else "")
+            wanted = {(name, command.topic.type)}
+            if command.geared:
+                gear = GEAR_COMMAND.topic
+                wanted.add((f"{name.rpartition('/')[0]}/{gear.name}", gear.type))
+            for one, time, data in bag.messages(one for one in bag.connections if (one.topic, one.msgtype) in wanted):
+                yield one.msgtype, time, data
+    except BagError as error:
+        raise CommandLogError(str(error)) from None
+
+
+def _choose(path: Path, bag: Bag, topic: str | None) -> tuple[str, CommandType]:
+    """Name and type of the topic to read."""
+    counts = bag.counts()
+    known = {one.topic.type: one for one in reversed(whole_types())}
+    listed = ", ".join(reversed(known))
+    if topic is not None:
+        wanted = "/" + topic.lstrip("/")
+        found = [key for key in counts if key[0] == wanted]
+        if not found:
+            raise CommandLogError(f"bag '{path}' has no topic '{wanted}'; it has {bag.described()}")
+        if found[0][1] not in known:
+            raise CommandLogError(f"bag '{path}': topic '{wanted}' is {found[0][1]}; it must be {listed}")
+        if counts[found[0]] == 0:
+            raise CommandLogError(f"bag '{path}': topic '{wanted}' has no messages")
+        return wanted, known[found[0][1]]
+    actual = topics.TWIST_ACTUAL.name
+    candidates = [key for key in counts if key[1] in known and counts[key] and key[0].rpartition("/")[2] != actual]
+    if not candidates:
+        raise CommandLogError(
+            f"bag '{path}' has no messages with commands; one topic must be {listed}. It has {bag.described()}"
+        )
+    if len(candidates) > 1:
+        several = ", ".join(f"{name} ({kind}, {counts[name, kind]})" for name, kind in sorted(candidates))
+        raise CommandLogError(f"bag '{path}' has several topics with commands: {several}; choose one with --topic NAME")
+    return candidates[0][0], known[candidates[0][1]]
+
+
+def _decoded(where: str, command: CommandType, raw: Iterable[_Raw]) -> Iterator[tuple[int, float, Values]]:
+    """Number, time [s] and command of each message."""
+    from vds_gz.ros.messages.factory import open_types
+
+    types = {one.topic.type: one for one in (GEAR_COMMAND, command)}
+    codec = cache(open_types().codec)
+    begin = None
+    for number, (type_name, time, data) in enumerate(raw, start=1):
+        try:
+            message = codec(type_name).decode(bytearray(data))
+        except (MalformedMessageError, UnknownTypeError) as error:
+            raise CommandLogError(f"{where}, message {number}: {error}") from None
+        begin = time if begin is None else begin
+        yield number, (time - begin) * 1e-9, types[type_name].decode(message)
+    if begin is None:
+        raise CommandLogError(f"{where}: there are no messages, although the bag's list of topics counts some")
+
+
+#: Which quantities of a table are the numbers of a command, by its type.
+QUANTITIES = {
+    "twist": ("v_x", "v_y", "yaw_rate"),
+    "ackermann": ("v_x", "steering", "steering_rate_limit", "acceleration_limit"),
+    "control": ("v_x", "acceleration", "steering"),
+    "pedals": ("accel", "brake", "wheel"),
+}
+
+
+class _Layout(NamedTuple):
+    """What a table's commands are, and the column of each of their numbers; None where there is no such column."""
+
+    type: CommandType
+    columns: tuple[str | None, ...]
+
+
+def stream_csv(path: Path) -> CommandStream:
+    """The commands in a table, row by row.
+
+    Raises:
+        CommandLogError: The file holds no usable commands.
+    """
+    try:
+        table = open_table(path, _needed())
+    except TableError as error:
+        raise CommandLogError(str(error)) from None
+    layout = _layout(table)
+    entries = checked(_entries(table, layout), lambda line: f"{path}, line {line}")
+    return CommandStream(layout.type, _not_empty(path, entries))
+
+
+def write_csv(log: CommandLog, path: str | Path) -> None:
+    """Write a log as :func:`stream_csv` reads it; numbers keep all their digits."""
+    gears = any(isinstance(command, Gear) for command in log.commands)
+    rows: list[tuple[str, ...]] = [("time", *log.type.columns, *(["gear"] if gears else []))]
+    gear: tuple[int, ...] = (DRIVE,) if gears else ()
+    for time, command in zip(log.times, log.commands, strict=True):
+        if isinstance(command, Gear):
+            gear = command
+        else:
+            rows.append(tuple(map(repr, (time, *command, *gear))))
+    Path(path).write_text("".join(",".join(row) + "\n" for row in rows), encoding="utf-8")
+
+
+def columns_of(command: CommandType) -> str:
+    """The columns of a table with commands of a type, in words: those in brackets may be left out."""
+    optional = [*command.columns[len(command.required) :], *(["gear"] if command.geared else [])]
+    return ",".join(("time", *command.required)) + (f"[,{','.join(optional)}]" if optional else "")
+
+
+def table_types() -> list[CommandType]:
+    """The command types that a table can hold: of those with the same numbers the first."""
+    return list({command.values: command for command in reversed(whole_types())}.values())[::-1]
+
+
+def _not_empty(path: Path, entries: Iterator[tuple[float, Values]]) -> Iterator[tuple[float, Values]]:
+    first = next(entries, None)
+    if first is None:
+        raise CommandLogError(f"{path}: there are only the names of the columns; rows with commands must follow")
+    yield first
+    yield from entries
+
+
+def _layout(table: Table) -> _Layout:
+    """What the columns hold: a table of one command type, or the commands of a recording."""
+    names, types = set(table.names), table_types()
+    older = max(types, key=lambda command: len(names & set(command.columns)))
+    gear = {"gear"} if older.geared else set()
+    complete = names.issuperset(older.required) and names <= {"time", *older.columns, *gear}
+    columns = {name: find_column(names, name, known) for known in (PEDALS, COMMANDED) for name in known}
+    if complete or not any(columns[name] for name in ("v_x", "v_y", "yaw_rate", "steering", "accel", "brake")):
+        _check_older(table, older, gear)
+        return _Layout(older, tuple(name if name in names else None for name in older.columns))
+    kind = _kind({name for name, column in columns.items() if column})
+    if kind == "pedals" and columns["wheel"] is None and "steering_command" in names:
+        columns["wheel"] = "steering_command"
+    return _Layout(command_type(kind), tuple(columns[name] for name in QUANTITIES[kind]))
+
+
+def _kind(quantities: set[str]) -> str:
+    """The command type that has these quantities."""
+    if quantities & {"accel", "brake"}:
+        return "pedals"
+    if "yaw_rate" in quantities and "steering" not in quantities:
+        return "twist"
+    if quantities & {"acceleration", "gear"}:
+        return "control"
+    return "ackermann" if "steering" in quantities else "twist"
+
+
+def _entries(table: Table, layout: _Layout) -> Iterator[tuple[int, float, Values]]:
+    """Line, time [s] and command of each row with one, and gears where they change; empty cells hold what was."""
+    names = [name for name in layout.columns if name is not None]
+    gear = find_column(table.names, "gear", COMMANDED) if layout.type.geared else None
+    defaults = layout.type.values._field_defaults
+    held = [defaults.get(field, 0.0) for field in layout.type.columns]
+    places = [place for place, name in enumerate(layout.columns) if name is not None]
+    last: float | None = None
+    try:
+        for line, time, numbers in table.rows([*names, *([gear] if gear else [])]):
+            if gear and (shifted := numbers.pop()) is not None and shifted != last:
+                last = shifted
+                yield line, time, Gear(_gear(shifted, f"{table.path}, line {line}"))
+            if not names or numbers.count(None) == len(names):
+                continue
+            for place, number in zip(places, numbers, strict=True):
+                if number is not None:
+                    held[place] = number
+            yield line, time, layout.type.values(*held)
+    except TableError as error:
+        raise CommandLogError(str(error)) from None
+
+
+def _gear(number: float, where: str) -> int:
+    if number not in range(MAXIMUM_GEAR + 1):
+        raise CommandLogError(f"{where}, column 'gear': {number:g} must be a whole number from 0 to {MAXIMUM_GEAR}")
+    return int(number)
+
+
+def _check_older(table: Table, command: CommandType, gear: set[str]) -> None:
+    """Refuse a table that is none of a command type."""
+    names, where = table.names, table.head
+    known = {"time", "gear"}.union(*(kind.columns for kind in table_types()))
+    if unknown := [name for name in names if name not in known]:
+        raise CommandLogError(f"{where}: column {names.index(unknown[0]) + 1} is '{unknown[0]}'; {_needed()}")
+    if missing := [name for name in command.required if name not in names]:
+        raise CommandLogError(f"{where}: there is no column '{missing[0]}'; {_needed()}")
+    if foreign := [name for name in names if name not in ("time", *command.columns, *gear)]:
+        raise CommandLogError(f"{where}: column '{foreign[0]}' does not go with '{command.required[0]}'; {_needed()}")
+
+
+def _needed() -> str:
+    older = " or ".join(map(columns_of, table_types()))
+    return (
+        f"the columns must be time with commands such as v_x_command,yaw_rate_command or steering_command; or {older}"
+    )

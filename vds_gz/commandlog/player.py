@@ -10,7 +10,7 @@ from vds_gz.errors import FailureError
 from vds_gz.interface.commands import GEAR_COMMAND, CommandType, Gear, Values
 from vds_gz.interface.vehicle_status import VehicleTime
 from vds_gz.ros.graph import Graph
-from vds_gz.ros.stopping import LONGEST_SLEEP, StopRequest
+from vds_gz.ros.programs import LONGEST_SLEEP, StopRequest
 
 #: Shortest sleep: simulated time may stand still while little of it is left [s].
 SHORTEST_SLEEP = 0.0002

@@ -8,7 +8,7 @@ have rows of their own.
 Commands stand in the columns of :data:`COMMANDED`, measurements in those of :data:`MEASURED` and :data:`POSE` and in
 columns such as ``imu_yaw_rate`` and ``<joint>_velocity``. ``drive``, ``replay``, ``identify`` and ``compare`` read the
 same file: the first two take its commands. A table with commands only may have the older names of
-:mod:`vds_gz.commandlog.csv`.
+:mod:`vds_gz.commandlog.files`.
 """
 
 from __future__ import annotations

@@ -15,8 +15,7 @@ import yaml
 
 from vds_gz.description import gz_topics as topics
 from vds_gz.parameters.sensors import SensorParameters
-from vds_gz.sensing.catalogue import SensorTypes
-from vds_gz.sensing.sensor import Stream
+from vds_gz.sensing.sensor import SensorTypes, Stream
 
 Direction = Literal["ROS_TO_GZ", "GZ_TO_ROS"]
 Entry = dict[str, str | int]

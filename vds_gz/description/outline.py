@@ -8,8 +8,7 @@ from dataclasses import asdict, dataclass
 from xml.etree.ElementTree import Element
 
 from vds_gz.description.urdf_reader import Joint, Robot, attribute, number, origin, vector
-from vds_gz.geometry.se3 import Transform
-from vds_gz.geometry.so3 import angles, into_world
+from vds_gz.geometry import Transform, angles, into_world
 
 #: Radius of a wheel whose size is not given [m].
 DEFAULT_RADIUS = 0.1

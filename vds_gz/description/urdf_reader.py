@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from xml.etree.ElementTree import Element, ParseError, fromstring
 
 from vds_gz.errors import VdsGzError
-from vds_gz.geometry.se3 import Transform
-from vds_gz.geometry.so3 import Vector, quaternion
+from vds_gz.geometry import Transform, Vector, quaternion
 
 #: The vehicle's frame, and the root of every description.
 BASE_LINK = "base_link"

@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vds_gz.description.urdf_reader import DescriptionError, Joint, Robot, attribute, number, numbers, origin
-from vds_gz.geometry.se3 import Transform
-from vds_gz.geometry.so3 import angles, axes
+from vds_gz.geometry import Transform, angles, axes
 
 Matrix = NDArray[np.float64]
 

@@ -23,8 +23,7 @@ import xacro
 from vds_gz.description.urdf_reader import BASE_LINK, DescriptionError
 from vds_gz.parameters.declaration import Value, describe
 from vds_gz.parameters.sensors import SensorParameters
-from vds_gz.sensing.catalogue import SensorTypes
-from vds_gz.sensing.sensor import GazeboSide
+from vds_gz.sensing.sensor import GazeboSide, SensorTypes
 from vds_gz.share import share
 
 if TYPE_CHECKING:

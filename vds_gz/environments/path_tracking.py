@@ -8,17 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from vds_gz.compiling.linking import compiled
-from vds_gz.environments.driving import Driving
-from vds_gz.environments.options import positive
+from vds_gz.compiling import compiled
+from vds_gz.environments.randomization import positive
 from vds_gz.environments.single import VehicleEnv
-from vds_gz.environments.task import OPTIONS, Flags, Floats, Indices, Judged, Observed, Reals, View
+from vds_gz.environments.task import OPTIONS, Driving, Flags, Floats, Indices, Judged, Observed, Reals, View
 from vds_gz.environments.vector import VehicleVectorEnv
 from vds_gz.errors import ArgumentError
-from vds_gz.fleet.base_link import BaseLinks
-from vds_gz.fleet.path import Path
-from vds_gz.fleet.path_file import read_path
-from vds_gz.fleet.projection import CURVATURE, HEADING, point_at, project, speed_at, value_at
+from vds_gz.fleet.layout import BaseLinks
+from vds_gz.fleet.path import Path, read_path
+from vds_gz.fleet.tracking import CURVATURE, HEADING, point_at, project, speed_at, value_at
 from vds_gz.vehicle.actuators import wrap
 from vds_gz.vehicle.trigonometry import sine_cosine
 

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vds_gz.fleet.base_link import BaseLinks
+from vds_gz.configuration import load_parameters
+from vds_gz.errors import ArgumentError
+from vds_gz.fleet.layout import BaseLinks
+from vds_gz.parameters.declaration import ParameterGroup
+from vds_gz.parameters.node import NodeParameters
+from vds_gz.vehicle.catalogue import models
+from vds_gz.vehicle.command import ACKERMANN, TWIST, CommandKind
+from vds_gz.vehicle.model import AnyModel
 
 Reals = NDArray[np.float64]
 Floats = NDArray[np.float32]
@@ -80,3 +89,84 @@ class Task(Protocol):
 
     def view(self, x: float, y: float) -> View:
         """What a picture shows of a vehicle that is there [m]."""
+
+
+#: The name of a preset, a parameter file, or parameters, of a vehicle or of its node.
+SomeVehicle: TypeAlias = "str | Path | NodeParameters | ParameterGroup"
+
+#: Maximum angle of a wheel without stops [rad].
+ROUND = 1.5
+
+
+@dataclass(frozen=True)
+class Driving:
+    """A nominal vehicle and its commands.
+
+    Attributes:
+        model, vehicle: The vehicle's model and its parameter group.
+        step_rate: Steps per second [Hz].
+        size: Distance between its axles, or between the wheels of its only axle [m].
+        kind: Kind of its commands.
+        inputs: Fields of a command that an action sets, in this order; the speed is the second one.
+        turn: Meaning of 1 as the first number of an action: a steering angle [rad], or a yaw rate [rad/s] per unit of
+            maximum speed [1/m].
+    """
+
+    model: AnyModel
+    vehicle: Any
+    step_rate: float
+    size: float
+    kind: CommandKind
+    inputs: tuple[str, ...]
+    turn: float
+
+    def scales(self, max_speed: float) -> tuple[float, ...]:
+        """Meaning of 1 for each number of an action."""
+        turn = self.turn if self.kind == ACKERMANN else self.turn * max_speed
+        return turn, *(max_speed for _ in self.inputs[1:])
+
+    @property
+    def holonomic(self) -> bool:
+        """It moves laterally too."""
+        return len(self.inputs) > 2
+
+    def speed_within(self, speed: float) -> float:
+        """A speed, or the vehicle's maximum if that is less [m/s]."""
+        limit = self.model.limits(self.vehicle).speed
+        return min(speed, limit) if limit > 0.0 else speed
+
+
+def driving_of(source: SomeVehicle) -> Driving:
+    """How a vehicle is driven.
+
+    Raises:
+        ArgumentError: The vehicle does not exist, or takes neither steering angle and speed nor a twist.
+    """
+    model, vehicle, step_rate = _chosen(source)
+    geometry = model.geometry(vehicle)
+    size = geometry.wheel_base or 2.0 * geometry.yaw_arm
+    if ACKERMANN in model.accepts:
+        turn = model.limits(vehicle).steering or ROUND
+        return Driving(model, vehicle, step_rate, size, ACKERMANN, ("steering_angle", "v_x"), min(turn, ROUND))
+    if TWIST in model.accepts:
+        inputs = ("yaw_rate", "v_x", "v_y") if geometry.holonomic else ("yaw_rate", "v_x")
+        return Driving(model, vehicle, step_rate, size, TWIST, inputs, 1.0 / geometry.yaw_arm)
+    raise ArgumentError(
+        f"vehicle {source!r}: model '{model.name}' takes neither Ackermann commands nor twists; an environment needs "
+        "one that does"
+    )
+
+
+def _chosen(source: SomeVehicle) -> tuple[AnyModel, Any, float]:
+    """Model, parameters and steps per second [Hz]."""
+    if isinstance(source, (str, Path)):
+        source = load_parameters(source)
+    if isinstance(source, NodeParameters):
+        return models()[source.model], source.vehicle, source.step_rate
+    model = next((one for one in models().values() if one.parameters is type(source)), None)
+    if model is None:
+        raise ArgumentError(
+            f"vehicle is {source!r}; it must be the name of a preset, a parameter file, or parameters of a vehicle, "
+            "such as vds_gz.BicycleParameters()"
+        )
+    return model, source, NodeParameters().step_rate

@@ -11,10 +11,11 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
-from vds_gz.compiling.linking import compiled
-from vds_gz.environments.driving import Driving, SomeVehicle, driving_of
-from vds_gz.environments.kernels import change, observe, place, reward
-from vds_gz.environments.options import (
+from vds_gz.compiling import compiled
+from vds_gz.environments.kernels import Words, change, observe, place, reward, seeds_from, uniform
+from vds_gz.environments.randomization import (
+    Randomization,
+    Randomize,
     at_least_0,
     at_least_1,
     autoreset_mode_of,
@@ -23,12 +24,21 @@ from vds_gz.environments.options import (
     seeds_of,
     steps_of,
 )
-from vds_gz.environments.random_stream import Words, seeds_from, uniform
-from vds_gz.environments.randomization import Randomization, Randomize
-from vds_gz.environments.task import OPTIONS, Flags, Floats, Indices, Observed, Reals, Task
+from vds_gz.environments.task import (
+    OPTIONS,
+    Driving,
+    Flags,
+    Floats,
+    Indices,
+    Observed,
+    Reals,
+    SomeVehicle,
+    Task,
+    driving_of,
+)
 from vds_gz.errors import ArgumentError
-from vds_gz.fleet.base_link import BaseLinks, base_links
 from vds_gz.fleet.fleet import Fleet
+from vds_gz.fleet.layout import BaseLinks, base_links
 
 #: Weight of an action's change in the reward.
 CHANGE_WEIGHT = 0.1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from vds_gz.errors import FailureError
-from vds_gz.fleet.controllers.registry import Callback
+from vds_gz.fleet.controllers import Callback
 from vds_gz.fleet.layout import Flags, Reals
 from vds_gz.vehicle.command import ACKERMANN, MAXIMUM, CommandKind
 

@@ -11,21 +11,18 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from vds_gz.compiling.linking import compiled
+from vds_gz.compiling import compiled
 from vds_gz.errors import NUMBER, ArgumentError, Kind
 from vds_gz.fleet.callback import CallbackController
-from vds_gz.fleet.columns import Columns
+from vds_gz.fleet.controllers import Callback, controller_named
 from vds_gz.fleet.controllers.controller import AnyController, Controller, Gains, Plant, plant_of
-from vds_gz.fleet.controllers.registry import Callback, controller_named
 from vds_gz.fleet.fleet import Fleet, whole
 from vds_gz.fleet.lanes import Lanes
-from vds_gz.fleet.layout import Flags, Reals
-from vds_gz.fleet.loop_lanes import LoopLanes
-from vds_gz.fleet.loop_structs import LoopStructs
+from vds_gz.fleet.layout import Columns, Flags, Reals
+from vds_gz.fleet.loops import LoopLanes, LoopStructs
 from vds_gz.fleet.observations import COMMAND_FIELDS, Observations
 from vds_gz.fleet.path import Path
-from vds_gz.fleet.projection import locate
-from vds_gz.fleet.tracking import FINISHED, LEFT, RUNNING, STATUSES, Course, Following, Tracking
+from vds_gz.fleet.tracking import FINISHED, LEFT, RUNNING, STATUSES, Course, Following, Tracking, locate
 from vds_gz.parameters.controllers import ControllerParameters
 from vds_gz.vehicle.trigonometry import sine_cosine
 

@@ -10,8 +10,8 @@ from typing import Generic
 import numpy as np
 
 from vds_gz.errors import NUMBER, ArgumentError, Kind
-from vds_gz.fleet.columns import Columns, Some
 from vds_gz.fleet.lanes import Lanes
+from vds_gz.fleet.layout import Columns, Some
 from vds_gz.fleet.structs import Structs
 from vds_gz.vehicle.model import C, P, S, VehicleModel
 from vds_gz.vehicle.vehicle import MODEL

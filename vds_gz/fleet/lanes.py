@@ -14,10 +14,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vds_gz.errors import ArgumentError
-from vds_gz.fleet.columns import Columns, Numbers, no_such_number
-from vds_gz.fleet.layout import Constant, Entries, Kind, Layout, Reals, Row, kinds_of, layout_of, values_of
-from vds_gz.fleet.program import PHASES, WIDTH, LineRows, Plan, lanes_run
-from vds_gz.fleet.threads import share
+from vds_gz.fleet.layout import (
+    Columns,
+    Constant,
+    Entries,
+    Kind,
+    Layout,
+    Numbers,
+    Reals,
+    Row,
+    kinds_of,
+    layout_of,
+    no_such_number,
+    values_of,
+)
+from vds_gz.fleet.program import PHASES, WIDTH, LineRows, Plan, lanes_run, share
 from vds_gz.vehicle.actuators import DriveState, SteeringState, resized_line
 from vds_gz.vehicle.command import Command
 from vds_gz.vehicle.model import C, P, S, VehicleModel

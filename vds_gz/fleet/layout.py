@@ -1,16 +1,96 @@
-"""Layout of a block: each row has one number of all vehicles of the block."""
+"""The numbers of many objects of one class: fields as columns, records and rows; the base links of many vehicles."""
 
 from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from operator import attrgetter
-from typing import Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from vds_gz.compiling import compiled
+from vds_gz.errors import ArgumentError
+from vds_gz.vehicle.trigonometry import sine_cosine
+
+#: A selection of vehicles: an index, a slice, a mask or indices.
+Some: TypeAlias = "int | slice | NDArray[np.bool_] | NDArray[np.intp]"
+
+Numbers: TypeAlias = "NDArray[np.float64] | NDArray[np.int64] | NDArray[np.bool_]"
+
+
+def no_such_number(model: str, name: str, names: Iterable[str]) -> str:
+    """The message that a state has no real number with a name."""
+    return f"the state of vehicle model '{model}' has no real number '{name}'; it has {', '.join(names)}"
+
+
+class Columns:
+    """The fields of many objects of one class: each an array with one entry a vehicle, a nested object ``Columns``.
+
+    The arrays are views and can be changed in place. ``columns.v_x = 1.0`` sets all; ``columns[3] = twist(...)`` sets
+    all fields of some vehicles to those of one object.
+    """
+
+    def __init__(self, fields: Mapping[str, Numbers | Columns]) -> None:
+        """Of fields by their names."""
+        object.__setattr__(self, "_fields", dict(fields))
+
+    def __getattr__(self, name: str) -> Any:
+        """One field."""
+        fields: dict[str, Numbers | Columns] = object.__getattribute__(self, "_fields")
+        try:
+            return fields[name]
+        except KeyError:
+            raise AttributeError(f"there is no field '{name}'; there are {', '.join(fields)}") from None
+
+    def __setattr__(self, name: str, values: object) -> None:
+        """Set one field of all vehicles."""
+        column = self.__getattr__(name)
+        if isinstance(column, Columns):
+            raise ArgumentError(f"'{name}' has fields itself ({', '.join(dir(column))}); set one of these")
+        column[...] = values
+
+    def __setitem__(self, some: Some, sample: object) -> None:
+        """Set all fields of some vehicles to those of an object of the class."""
+        for name, column in self._fields.items():
+            column[some] = getattr(sample, name)
+
+    def __len__(self) -> int:
+        """How many vehicles there are."""
+        return len(next(iter(self._fields.values())))
+
+    def __reduce__(self) -> str:
+        """Refuse to copy: a copy would not change the fleet.
+
+        Raises:
+            ArgumentError: Always.
+        """
+        raise ArgumentError("columns are views of a fleet's numbers and cannot be copied; copy the arrays in them")
+
+    def __dir__(self) -> list[str]:
+        return list(self._fields)
+
+    def write_to(self, sample: object, vehicle: int) -> None:
+        """Set the fields of an object of the class to those of one vehicle."""
+        for name, column in self._fields.items():
+            if isinstance(column, Columns):
+                column.write_to(getattr(sample, name), vehicle)
+            else:
+                value = column[vehicle].item()
+                setattr(sample, name, bool(value) if isinstance(getattr(sample, name), bool) else value)
+
+    def each(self) -> Iterator[Numbers]:
+        """All arrays, including those of nested objects."""
+        for column in self._fields.values():
+            if isinstance(column, Columns):
+                yield from column.each()
+            else:
+                yield column
+
 
 Kind = Literal["real", "whole", "flag"]
 
@@ -90,3 +170,39 @@ def layout_of(entries: Entries) -> Layout:
     return Layout(
         tuple((name, layout_of(entry) if isinstance(entry, dict) else entry) for name, entry in fields.items())
     )
+
+
+class BaseLinks(NamedTuple):
+    """Pose [m, m, rad] and velocity in the vehicles' own axes [m/s, m/s, rad/s] of base_link, one entry a vehicle."""
+
+    x: Reals
+    y: Reals
+    heading: Reals
+    v_x: Reals
+    v_y: Reals
+    yaw_rate: Reals
+
+
+def base_links(states: Columns, offsets: Reals) -> BaseLinks:
+    """The motion of every base_link, equal to the bit to :func:`~vds_gz.vehicle.vehicle.motion_of`.
+
+    Args:
+        states: Of a fleet.
+        offsets: From each vehicle's reference point to its base_link, along +x [m].
+    """
+    moved = BaseLinks(*(getattr(states, name).copy() for name in BaseLinks._fields))
+    _moved()(*moved, offsets)
+    return moved
+
+
+@cache
+def _moved() -> Any:
+    return compiled(_move)
+
+
+def _move(x: Reals, y: Reals, heading: Reals, v_x: Reals, v_y: Reals, yaw_rate: Reals, offsets: Reals) -> None:
+    for i in range(len(x)):
+        sine, cosine = sine_cosine(heading[i])
+        x[i] += offsets[i] * cosine
+        y[i] += offsets[i] * sine
+        v_y[i] += offsets[i] * yaw_rate[i]

@@ -8,14 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from vds_gz.compiling.linking import compiled
+from vds_gz.compiling import compiled
 from vds_gz.errors import ArgumentError
-from vds_gz.fleet.columns import Columns
 from vds_gz.fleet.fleet import Fleet
-from vds_gz.fleet.layout import Reals
+from vds_gz.fleet.layout import Columns, Reals
 from vds_gz.fleet.path import Path
-from vds_gz.fleet.projection import CURVATURE, point_at, value_at
-from vds_gz.fleet.tracking import DIVERGED
+from vds_gz.fleet.tracking import CURVATURE, DIVERGED, point_at, value_at
 from vds_gz.vehicle.command import ACKERMANN, TWIST, CommandKind
 from vds_gz.vehicle.trigonometry import sine_cosine
 

@@ -15,13 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from vds_gz.errors import ArgumentError
-from vds_gz.fleet.events import Events
 from vds_gz.fleet.fleet import check_class
 from vds_gz.fleet.lanes import Lanes
 from vds_gz.fleet.layout import Reals, Wholes
 from vds_gz.fleet.program import NARROW
-from vds_gz.fleet.sampled_lanes import read_lanes
-from vds_gz.fleet.sampled_structs import read_structs
+from vds_gz.fleet.sampled_loops import Events, read_lanes, read_structs
 from vds_gz.fleet.structs import Structs
 from vds_gz.vehicle.compiled import ROOM
 from vds_gz.vehicle.model import C, P, S, VehicleModel

@@ -10,10 +10,10 @@ from typing import Any, Generic, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from vds_gz.compiling.linking import outermost, part
+from vds_gz.compiling import outermost, part
 from vds_gz.errors import ArgumentError
-from vds_gz.fleet.columns import Columns, no_such_number
-from vds_gz.fleet.threads import share
+from vds_gz.fleet.layout import Columns, no_such_number
+from vds_gz.fleet.program import share
 from vds_gz.vehicle.command import Command
 from vds_gz.vehicle.compiled import read_record, records, with_room, write_columns, write_record
 from vds_gz.vehicle.model import C, P, S, VehicleModel, no_references

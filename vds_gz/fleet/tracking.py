@@ -1,4 +1,9 @@
-"""Tracking of a path: errors, speed reference, measures. Plain arithmetic, which runs in lanes."""
+"""Position of a vehicle relative to a path: plain arithmetic, with the same bits interpreted and compiled.
+
+``points`` are those of a :class:`~vds_gz.fleet.path.Path`, and a position along it is counted in its spacings: 2.5 is
+half way between the points 2 and 3. On a closed path positions increase from lap to lap; an open one continues straight
+beyond both ends.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +12,108 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from vds_gz.fleet.layout import Reals
-from vds_gz.fleet.projection import HEADING, project, radius_at, speed_at, value_at
 from vds_gz.vehicle.actuators import wrap
 from vds_gz.vehicle.model import MotionState
+
+#: Columns of a path's points: position [m], heading [rad], curvature [1/m], speed [m/s], radius [m].
+X, Y, HEADING, CURVATURE, SPEED, RADIUS = range(6)
+
+#: Squared distances that differ by less are equal [m^2].
+AS_NEAR = 1e-9
+
+
+def project(points: Reals, closed: bool, reach: int, x: float, y: float, position: float) -> tuple[float, float]:
+    """The nearest point of a path.
+
+    The search is around its last position, so a path may cross itself; it covers at most one lap of a closed path.
+
+    Args:
+        points: Of the path, of shape (points, 6).
+        closed: The last point is the first one again.
+        reach: Number of segments searched on each side; for all of them, see :func:`locate`.
+        x, y: A point [m].
+        position: Where along the path it was last [spacings].
+
+    Returns:
+        Position of the nearest point along the path [spacings], the first one of several, and offset of the given point
+        to the left of the path [m]; for a point that is not finite, the last position and NaN.
+    """
+    segments = points.shape[0] - 1
+    here = math.floor(position)
+    if closed:
+        first = here - min(reach, segments // 2)
+        last = min(here + reach, first + segments - 1)
+    else:
+        first = max(0, min(here - reach, segments - 1))
+        last = max(0, min(here + reach, segments - 1))
+    nearest = math.inf
+    found = position
+    lateral = math.nan
+    for segment in range(first, last + 1):
+        k = segment % segments
+        to_x, to_y = x - points[k, X], y - points[k, Y]
+        along_x, along_y = points[k + 1, X] - points[k, X], points[k + 1, Y] - points[k, Y]
+        square = along_x * along_x + along_y * along_y
+        fraction = (to_x * along_x + to_y * along_y) / square
+        within = min(max(fraction, 0.0), 1.0)
+        off_x, off_y = to_x - within * along_x, to_y - within * along_y
+        squared = off_x * off_x + off_y * off_y
+        if squared < nearest - AS_NEAR:
+            nearest = squared
+            beyond = not closed and ((segment == 0 and fraction < 0.0) or (segment == segments - 1 and fraction > 1.0))
+            found = segment + (fraction if beyond else within)
+            lateral = (along_x * to_y - along_y * to_x) / math.sqrt(square)
+    return found, lateral
+
+
+def locate(points: Reals, closed: bool, x: float, y: float) -> tuple[float, float]:
+    """As :func:`project`, for a point whose last position along the path is unknown: all segments are searched."""
+    segments = points.shape[0] - 1
+    return project(points, closed, segments, x, y, float(segments // 2))
+
+
+def point_at(points: Reals, closed: bool, position: float) -> tuple[float, float]:
+    """x and y [m] of a position along a path [spacings]; an open path continues straight beyond its ends."""
+    segments = points.shape[0] - 1
+    segment = math.floor(position)
+    if not closed:
+        segment = max(0, min(segment, segments - 1))
+    fraction = position - segment
+    k = segment % segments
+    x, y = points[k, X], points[k, Y]
+    return x + fraction * (points[k + 1, X] - x), y + fraction * (points[k + 1, Y] - y)
+
+
+def value_at(points: Reals, closed: bool, position: float, column: int) -> float:
+    """Heading [rad] or curvature [1/m] at a position along a path [spacings]; beyond the ends, that of the end."""
+    segments = points.shape[0] - 1
+    segment = math.floor(position)
+    if not closed:
+        segment = max(0, min(segment, segments - 1))
+    fraction = min(max(position - segment, 0.0), 1.0)
+    k = segment % segments
+    value = points[k, column]
+    return float(value + fraction * (points[k + 1, column] - value))
+
+
+def speed_at(points: Reals, closed: bool, position: float) -> float:
+    """The speed that a path gives at a position [m/s]; infinite if it gives none.
+
+    It is the larger speed of the two points around it, so that a path may begin and end with a speed of 0.
+    """
+    segments = points.shape[0] - 1
+    segment = math.floor(position)
+    k = segment % segments if closed else max(0, min(segment, segments - 1))
+    return float(max(points[k, SPEED], points[k + 1, SPEED]))
+
+
+def radius_at(points: Reals, closed: bool, position: float) -> float:
+    """The radius [m] of a path's last point at or before a position, see :attr:`~vds_gz.fleet.path.Path.radius`."""
+    segments = points.shape[0] - 1
+    segment = math.floor(position)
+    k = segment % segments if closed else max(0, min(segment, segments))
+    return float(points[k, RADIUS])
+
 
 #: Status of a run: running, finished, beyond the bound, NaN or infinite.
 RUNNING, FINISHED, LEFT, DIVERGED = range(4)

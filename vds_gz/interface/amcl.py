@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from vds_gz.geometry.se2 import Pose
+from vds_gz.geometry import Pose
 from vds_gz.interface import topics
 from vds_gz.interface.outputs import Frames
 from vds_gz.ros.graph import Graph

@@ -19,11 +19,10 @@ from importlib.metadata import entry_points
 from operator import attrgetter
 from typing import Any, NamedTuple, Protocol
 
-from vds_gz.errors import ArgumentError
+from vds_gz.errors import ArgumentError, UnknownTypeError
 from vds_gz.interface import topics
 from vds_gz.interface.conversions import set_stamp, stamp_ns
 from vds_gz.interface.messages import Stamp
-from vds_gz.ros.errors import UnknownTypeError
 from vds_gz.ros.graph import Graph, Severity, Subscription, Topic
 from vds_gz.vehicle import command as vehicle_command
 from vds_gz.vehicle.command import (

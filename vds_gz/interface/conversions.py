@@ -6,7 +6,7 @@ import math
 from collections.abc import MutableSequence
 
 from vds_gz.interface.messages import Quaternion, Stamp
-from vds_gz.ros.messages.stamps import seconds_and_nanoseconds, within_stamps
+from vds_gz.ros.messages.fields import seconds_and_nanoseconds, within_stamps
 from vds_gz.vehicle.vehicle import NANOSECONDS
 
 #: Diagonal of a covariance of exact values; a 0 would make the matrix singular.

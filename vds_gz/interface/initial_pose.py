@@ -6,9 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from vds_gz.geometry.attitude import Attitude
-from vds_gz.geometry.se2 import Pose
-from vds_gz.geometry.so3 import angles
+from vds_gz.geometry import Attitude, Pose, angles
 from vds_gz.interface import topics
 from vds_gz.interface.commands import Refusals
 from vds_gz.interface.conversions import yaw_of

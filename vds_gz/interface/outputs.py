@@ -9,9 +9,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from vds_gz.description.urdf_reader import Joint
-from vds_gz.geometry.attitude import Attitude
-from vds_gz.geometry.se2 import Pose
-from vds_gz.geometry.so3 import quaternion
+from vds_gz.geometry import Attitude, Pose, quaternion
 from vds_gz.interface import topics
 from vds_gz.interface.conversions import EXACT, exact_covariance, set_stamp
 from vds_gz.interface.messages import TransformStamped

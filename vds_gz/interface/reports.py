@@ -9,18 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+from vds_gz.errors import UnknownTypeError
 from vds_gz.interface import topics
 from vds_gz.interface.outputs import Output, Snapshot
-from vds_gz.ros.errors import UnknownTypeError
 from vds_gz.ros.graph import Graph, Severity
-from vds_gz.vehicle.autoware.reports import (
+from vds_gz.vehicle.autoware.state import (
     ActuationStatus,
+    AutowareCoefficients,
+    AutowareState,
     actuation_status,
     gear_report,
     has_actuation_status,
     steering_report,
 )
-from vds_gz.vehicle.autoware.state import AutowareCoefficients, AutowareState
 from vds_gz.vehicle.vehicle import AnyVehicle
 
 

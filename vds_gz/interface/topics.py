@@ -1,6 +1,6 @@
 """The topics of a vehicle and its own services: name, type, quality of service.
 
-Commands are in :mod:`vds_gz.interface.commands`, topics of sensors in :mod:`vds_gz.sensing.catalogue`, the standard
+Commands stand in :mod:`vds_gz.interface.commands`, topics of sensors in :mod:`vds_gz.sensing.sensor`, the standard
 simulator services in :mod:`vds_gz.nodes.standard_services`.
 """
 

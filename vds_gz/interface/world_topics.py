@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from vds_gz.geometry.so3 import Quaternion, Vector, of_axes
+from vds_gz.errors import UnknownTypeError
+from vds_gz.geometry import Quaternion, Vector, of_axes
 from vds_gz.interface import topics
 from vds_gz.interface.conversions import set_stamp
-from vds_gz.ros.errors import UnknownTypeError
 from vds_gz.ros.graph import Graph, Severity
 from vds_gz.world.obstacles import Contact
 from vds_gz.world.packing import Thing

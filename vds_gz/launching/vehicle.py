@@ -16,11 +16,9 @@ from vds_gz.description.urdf_writer import urdf
 from vds_gz.errors import ArgumentError
 from vds_gz.interface import topics
 from vds_gz.interface.commands import command_types
-from vds_gz.launching.actions import description_by_topic, require, rviz
-from vds_gz.launching.arguments import LaunchError
-from vds_gz.parameters.declaration import ParameterError, Value
+from vds_gz.launching.actions import LaunchError, description_by_topic, require, rviz
+from vds_gz.parameters.declaration import Override, ParameterError, Value
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.parameters.override import Override
 from vds_gz.ros.names import check_namespace
 from vds_gz.share import PACKAGE
 from vds_gz.vehicle.catalogue import models

@@ -30,7 +30,7 @@ from vds_gz.configuration import NODE_NAME
 from vds_gz.nodes.plants import gazebo_plant
 from vds_gz.nodes.preparation import prepare
 from vds_gz.nodes.sim_node import SimNode
-from vds_gz.parameters.gazebo import joint_map
+from vds_gz.parameters.node import joint_map
 from vds_gz.plant.gazebo.links.system import SystemLink
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.factory import open_graph

@@ -5,17 +5,18 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from vds_gz.interface.topics import Topic
 from vds_gz.parameters.declaration import describe
 from vds_gz.parameters.teleop import JoystickParameters, load
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.graph import Graph
-from vds_gz.ros.programs import DONE, CommandLine, command
-from vds_gz.ros.stopping import LONGEST_SLEEP, StopRequest, on_signals
-from vds_gz.teleop.outputs import JOY
-from vds_gz.teleop.teleop import Teleop
+from vds_gz.ros.programs import DONE, LONGEST_SLEEP, CommandLine, StopRequest, command, on_signals
+from vds_gz.teleop.joystick import Teleop
 
 NODE_NAME = "joystick_teleop"
+
+JOY = Topic("joy", "sensor_msgs/msg/Joy")
 
 DESCRIPTION = """\
 Convert a joystick's messages on the topic `joy` (sensor_msgs/Joy) to commands for a vehicle. Axes, buttons and scales

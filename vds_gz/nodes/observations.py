@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from vds_gz.description.urdf_reader import BASE_LINK, Joint, Robot
-from vds_gz.geometry.se2 import Pose
+from vds_gz.geometry import Pose
 from vds_gz.interface.outputs import Frames, Outputs, Snapshot
 from vds_gz.nodes.preparation import Preparation
 from vds_gz.parameters.node import NodeParameters

@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from vds_gz.description.shapes import moved, things_of
+from vds_gz.description.footprint import moved, things_of
 from vds_gz.description.urdf_reader import DescriptionError
 from vds_gz.errors import VdsGzError
-from vds_gz.geometry.se3 import Transform
-from vds_gz.geometry.so3 import into_world, product, quaternion
+from vds_gz.geometry import Transform, into_world, product, quaternion
 from vds_gz.interface import topics
 from vds_gz.interface.conversions import stamp_ns
 from vds_gz.interface.initial_pose import FARTHEST

@@ -16,7 +16,7 @@ from vds_gz.parameters.node import NodeParameters
 from vds_gz.plant.base import LinkError, Plant
 from vds_gz.plant.kinematic import KinematicPlant
 from vds_gz.ros.graph import Graph, Severity
-from vds_gz.sensing.catalogue import needs_of
+from vds_gz.sensing.sensor import needs_of
 from vds_gz.vehicle.model import AnyModel
 
 if TYPE_CHECKING:
@@ -163,11 +163,11 @@ def make_link(graph: Graph, parameters: NodeParameters) -> GazeboLink:
 
         return TransportLink(parameters.gazebo)
     if name == "bridge":
-        from vds_gz.plant.gazebo.links.bridge import BridgeLink
+        from vds_gz.plant.gazebo.links.ros_links import BridgeLink
 
         return BridgeLink(graph, parameters.gazebo)
     if name == "ros2_control":
-        from vds_gz.plant.gazebo.links.ros2_control import Ros2ControlLink
+        from vds_gz.plant.gazebo.links.ros_links import Ros2ControlLink
 
         return Ros2ControlLink(graph, parameters.gazebo)
     raise LinkError(

@@ -10,16 +10,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from vds_gz.configuration import parameters_of
-from vds_gz.parameters.declaration import Faults
+from vds_gz.parameters.declaration import Faults, Override
 from vds_gz.parameters.load import MODEL_PARAMS, of_other_models
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.parameters.override import Override
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.model import AnyModel
 
 if TYPE_CHECKING:
-    from vds_gz.world.moving import MovingObstacles
     from vds_gz.world.scene import Scene
+    from vds_gz.world.surroundings import MovingObstacles
 
 Read = TypeVar("Read")
 
@@ -94,14 +93,14 @@ def _world(overrides: Sequence[Override], faults: Faults) -> tuple[Scene | None,
     if not any(override.value for override in named.values()):
         return None, None
     from vds_gz.world.load import load_world
-    from vds_gz.world.moving import read_obstacles
+    from vds_gz.world.surroundings import read_obstacles
 
     return _read(named.get("world"), load_world, faults), _read(named.get("moving_obstacles"), read_obstacles, faults)
 
 
 def _read(last: Override | None, read: Callable[[str], Read], faults: Faults) -> Read | None:
     """The content of the file that a parameter names; None without a file or with a faulty one."""
-    from vds_gz.world.errors import WorldError
+    from vds_gz.errors import WorldError
 
     if last is None or not isinstance(last.value, str) or not last.value:  # another type is refused by its parameter
         return None

@@ -15,8 +15,7 @@ from vds_gz.parameters.node import NodeParameters
 from vds_gz.plant.base import Plant
 from vds_gz.ros.graph import Graph
 from vds_gz.sensing.body import BodyState
-from vds_gz.sensing.catalogue import needs_of
-from vds_gz.sensing.sensor import SensorOutput
+from vds_gz.sensing.sensor import SensorOutput, needs_of
 from vds_gz.vehicle.command import NEVER
 
 if TYPE_CHECKING:

@@ -24,8 +24,7 @@ from vds_gz.plant.base import LinkError, Plant
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.graph import Graph, Severity
-from vds_gz.ros.programs import DONE, CommandLine, command
-from vds_gz.ros.stopping import StopRequest, on_signals
+from vds_gz.ros.programs import DONE, CommandLine, StopRequest, command, on_signals
 
 if TYPE_CHECKING:
     from vds_gz.world.surroundings import Surroundings

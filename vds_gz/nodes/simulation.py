@@ -7,8 +7,7 @@ from operator import attrgetter
 from time import monotonic_ns
 
 from vds_gz.errors import VdsGzError
-from vds_gz.geometry.attitude import Attitude
-from vds_gz.geometry.se2 import Pose
+from vds_gz.geometry import Attitude, Pose
 from vds_gz.interface import topics
 from vds_gz.interface.commands import CommandInputs
 from vds_gz.interface.conversions import stamp_ns
@@ -21,7 +20,7 @@ from vds_gz.nodes.sensors import Sensors
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.plant.base import Plant
 from vds_gz.ros.graph import Graph, Severity
-from vds_gz.ros.stopping import LONGEST_SLEEP, StopRequest
+from vds_gz.ros.programs import LONGEST_SLEEP, StopRequest
 from vds_gz.vehicle.command import STOP, TWIST, Command
 from vds_gz.vehicle.vehicle import NANOSECONDS, Motion
 

@@ -11,15 +11,12 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from vds_gz.errors import VdsGzError
-from vds_gz.geometry.attitude import Attitude
-from vds_gz.geometry.se2 import Pose
-from vds_gz.geometry.so3 import into_body, quaternion
+from vds_gz.errors import UnknownTypeError, VdsGzError
+from vds_gz.geometry import Attitude, Pose, into_body, quaternion
 from vds_gz.interface.conversions import set_stamp, yaw_of
 from vds_gz.interface.initial_pose import FARTHEST, attitude_of
 from vds_gz.interface.messages import Vector3
 from vds_gz.nodes.simulation import Simulation, SimulationError
-from vds_gz.ros.errors import UnknownTypeError
 from vds_gz.ros.graph import Graph, Severity
 
 PACKAGE = "simulation_interfaces"

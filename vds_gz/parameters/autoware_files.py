@@ -11,9 +11,8 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from vds_gz.parameters.declaration import ParameterError, describe
-from vds_gz.parameters.localization import MeasurementNoiseParameters
-from vds_gz.parameters.override import Override
+from vds_gz.parameters.declaration import Override, ParameterError, describe
+from vds_gz.parameters.node import MeasurementNoiseParameters
 
 #: The parameter by which these files are known.
 MODEL_TYPE = "vehicle_model_type"

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar, cast
 
 from vds_gz.errors import VdsGzError
 
@@ -266,3 +266,17 @@ def _plain(value: object) -> object:
 
 def _number(value: float) -> str:
     return str(value) if isinstance(value, int) else f"{value:g}"
+
+
+class Override(NamedTuple):
+    """A value given to a parameter.
+
+    Attributes:
+        name: Dotted name.
+        value: The value as it was read.
+        origin: Where it stood, for messages, e.g. ``file car.yaml``.
+    """
+
+    name: str
+    value: object
+    origin: str = ""

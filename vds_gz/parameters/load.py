@@ -9,9 +9,8 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from vds_gz.parameters.autoware_files import is_autoware, translated
-from vds_gz.parameters.declaration import Description, Faults, ParameterError, Value, describe
+from vds_gz.parameters.declaration import Description, Faults, Override, ParameterError, Value, describe
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.parameters.override import Override
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

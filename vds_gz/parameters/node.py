@@ -2,13 +2,151 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
 from vds_gz.parameters.actuators import MAX_DEAD_TIME
 from vds_gz.parameters.declaration import ParameterError, ParameterGroup, choice, flag, group, integer, real, text
-from vds_gz.parameters.gazebo import GazeboParameters
-from vds_gz.parameters.localization import LocalizationParameters, MeasurementNoiseParameters
+
+LINKS = ("auto", "transport", "bridge", "ros2_control", "system")
+
+
+@dataclass(frozen=True, slots=True)
+class GazeboParameters(ParameterGroup):
+    """Where in Gazebo the vehicle is, and how to reach it. Empty names stand for Gazebo's or the model's own."""
+
+    link: str = choice(
+        "auto", LINKS, "the way to reach the joints; auto: transport where Gazebo's Python bindings are, else bridge"
+    )
+    partition: str = text("", "Gazebo's partition; empty: as the environment variable GZ_PARTITION says")
+    world: str = text("", "name of the world; empty: the one there is")
+    model: str = text("vehicle", "name of the vehicle's model in the world")
+    command_rate: float = real(
+        500.0, "Hz", "joint commands per second of simulated time", positive=True, maximum=10_000.0
+    )
+    lead: float = real(
+        0.001,
+        "s",
+        "how far the actuators run ahead of Gazebo's clock; what a command needs until it moves a joint",
+        minimum=0.0,
+        maximum=0.1,
+    )
+    joint_names: str = text("", "names of joints that differ in Gazebo: `ours=theirs, ours=theirs`")
+    actuators_topic: str = text("", "joint commands; empty: /model/<model>/actuators")
+    joint_states_topic: str = text("", "joint states; empty: /model/<model>/joint_state")
+    odometry_topic: str = text("", "true pose of the model; empty: /model/<model>/odometry")
+    clock_topic: str = text("/clock", "Gazebo's time in ROS, for the links bridge and ros2_control")
+    velocity_commands_topic: str = text(
+        "forward_velocity_controller/commands", "wheel joints of the link ros2_control [rad/s]"
+    )
+    position_commands_topic: str = text(
+        "forward_position_controller/commands", "steering joints of the link ros2_control [rad]"
+    )
+
+    def check_together(self) -> None:
+        """Refuse what does not fit together."""
+        joint_map(self.joint_names)
+        if not self.model:
+            raise ParameterError("parameter 'model' is empty; it must be the name of a model in the world")
+
+
+def joint_map(names: str) -> dict[str, str]:
+    """Gazebo's names of joints by ours, of a text such as ``steering_left=servo_1, steering_right=servo_2``.
+
+    Raises:
+        ParameterError: It cannot be read, or a name stands twice.
+    """
+    pairs: dict[str, str] = {}
+    for part in filter(None, (piece.strip() for piece in names.split(","))):
+        ours, equals, theirs = (piece.strip() for piece in part.partition("="))
+        if not (ours and equals and theirs):
+            raise ParameterError(f"parameter 'joint_names' has '{part}'; it must be pairs ours=theirs, with commas")
+        if ours in pairs or theirs in pairs.values():
+            raise ParameterError(f"parameter 'joint_names' has '{part}'; one of its names stands there already")
+        pairs[ours] = theirs
+    return pairs
+
+
+@dataclass(frozen=True, slots=True)
+class AmclParameters(ParameterGroup):
+    """How AMCL's stand-in updates, its errors, and its services."""
+
+    update_min_d: float = real(0.25, "m", "translation along x or y of the odometry that brings an update", minimum=0.0)
+    update_min_a: float = real(0.2, "rad", "rotation that brings an update", minimum=0.0)
+    transform_tolerance: float = real(
+        1.0, "s", "how far map -> odom is stamped into the future", minimum=0.0, maximum=1e6
+    )
+    set_initial_pose: bool = flag(True, "AMCL begins at the true pose; else it waits for initialpose")
+    scan_rate: float = real(
+        10.0, "Hz", "scans per second, at most pub_rate of which count", minimum=1e-3, maximum=1000.0
+    )
+    position_std: float = real(
+        0.03, "m", "standard deviation of the position along each axis", minimum=0.0, maximum=1e6
+    )
+    heading_std: float = real(0.013, "rad", "standard deviation of the heading", minimum=0.0, maximum=math.pi)
+    correlation_distance: float = real(
+        1.0, "m", "distance over which an error, and the spread of an initial pose, decays by 1/e", positive=True
+    )
+    jump_rate: float = real(0.0, "Hz", "jumps per second, at updates", minimum=0.0)
+    jump_size: float = real(0.5, "m", "length of a jump, in a random direction", minimum=0.0, maximum=1e6)
+    latency: float = real(0.0, "s", "delay from a scan to its result", minimum=0.0, maximum=10.0)
+    initialpose: str = choice(
+        "both",
+        ("both", "amcl", "vehicle"),
+        "effect of initialpose: amcl: it is AMCL's belief, also of an external one; vehicle: the vehicle is moved "
+        "there, kidnapped; both",
+        live=True,
+    )
+    lifecycle: str = choice(
+        "none",
+        ("none", "active", "managed"),
+        "services amcl/get_state and amcl/change_state; active: from the start; managed: once a lifecycle manager has "
+        "configured and activated it",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class LocalizationParameters(ParameterGroup):
+    """Noise of a simulated localization. That of the continuous style, and of the odometry, are variances."""
+
+    odom_walk_velocity_translation: float = real(
+        0.0025, "m^2/m", "drift of the odometry's position per metre driven", minimum=0.0, live=True
+    )
+    odom_walk_velocity_rotation: float = real(
+        0.0076, "rad^2/m", "drift of the odometry's heading per metre driven", minimum=0.0, live=True
+    )
+    map_sample_noise_translation: float = real(
+        0.000025, "m^2 s", "noise density of the position measured in the map", minimum=0.0, live=True
+    )
+    map_sample_noise_rotation: float = real(
+        3.1e-6, "rad^2 s", "noise density of the heading measured in the map", minimum=0.0, live=True
+    )
+    seed: int = integer(0, "seed of the noise; equal seeds give equal runs", minimum=0)
+    style: str = choice(
+        "continuous",
+        ("continuous", "amcl", "external"),
+        "continuous: a measurement at each instant; amcl: held between updates, as Nav2's AMCL does it; external: "
+        "map -> odom comes from another node, even where simulate_localization is false",
+    )
+    amcl: AmclParameters = group(AmclParameters)
+
+    @property
+    def external(self) -> bool:
+        """Another node localizes the vehicle."""
+        return self.style == "external"
+
+
+@dataclass(frozen=True, slots=True)
+class MeasurementNoiseParameters(ParameterGroup):
+    """Noise of what is measured, as Autoware's simulator has it. All of them are standard deviations."""
+
+    add_measurement_noise: bool = flag(False, "pose, speed and tire angle are noisy")
+    pos_noise_stddev: float = real(0.01, "m", "of x and of y", minimum=0.0, live=True)
+    vel_noise_stddev: float = real(0.01, "m/s", "of the speed", minimum=0.0, live=True)
+    rpy_noise_stddev: float = real(1e-4, "rad", "of the heading", minimum=0.0, live=True)
+    steer_noise_stddev: float = real(1e-4, "rad", "of the tire angle", minimum=0.0, live=True)
+    seed: int = integer(0, "seed of the noise; equal seeds give equal runs", minimum=0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,14 +4,13 @@ In a parameter file they stand under the names that the user gives them, ``senso
 parameter ``type`` says which of these groups it is:
 
     sensors:
-      lidar1: {type: velodyne_vlp16, xyz: [0.5, 0.0, 0.7], rate: 10.0}
-"""
+      lidar1: {type: velodyne_vlp16, xyz: [0.5, 0.0, 0.7], rate: 10.0}"""
 
 from __future__ import annotations
 
 import math
 from dataclasses import Field, dataclass, fields
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 from vds_gz.parameters.declaration import (
     ParameterError,
@@ -23,7 +22,48 @@ from vds_gz.parameters.declaration import (
     reals,
     text,
 )
-from vds_gz.parameters.fix_regions import FIX_TYPES, fix_regions
+
+#: What a receiver can have.
+FIX_TYPES = ("fix", "float", "rtk", "none")
+
+
+class FixRegion(NamedTuple):
+    """A box in the world's axes, of any height [m], and the type of fix in it."""
+
+    fix_type: str
+    x_min: float
+    y_min: float
+    x_max: float
+    y_max: float
+
+    def contains(self, x: float, y: float) -> bool:
+        """Whether a point [m] lies in it."""
+        return self.x_min <= x <= self.x_max and self.y_min <= y <= self.y_max
+
+
+def fix_regions(text: str) -> tuple[FixRegion, ...]:
+    """The regions of the parameter ``regions``.
+
+    Raises:
+        ParameterError: One is no fix type and four numbers, or its box is empty.
+    """
+    return tuple(_region(words.split()) for words in text.split(";") if words.strip())
+
+
+def _region(words: list[str]) -> FixRegion:
+    try:
+        fix_type, (x_min, y_min, x_max, y_max) = words[0], map(float, words[1:])
+    except ValueError:
+        fix_type, x_min, y_min, x_max, y_max = "", 0.0, 0.0, 0.0, 0.0
+    # Written so that NaN is refused.
+    if fix_type not in FIX_TYPES or not (x_min < x_max and y_min < y_max):
+        known = ", ".join(FIX_TYPES)
+        raise ParameterError(
+            f"parameter 'regions' has '{' '.join(words)}'; each region must be one of {known}, then x_min, y_min, "
+            "x_max, y_max in metres, each maximum greater than its minimum"
+        )
+    return FixRegion(fix_type, x_min, y_min, x_max, y_max)
+
 
 #: No noise and no range is larger [m, m/s^2, rad/s ...]: both go out as single precision, ranges as millimetres too.
 LARGEST = 1e6

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from vds_gz.parameters.declaration import (
-    Description,
+    Override,
     ParameterError,
     ParameterGroup,
     choice,
@@ -19,7 +19,6 @@ from vds_gz.parameters.declaration import (
     text,
 )
 from vds_gz.parameters.load import Group, checked, replaced
-from vds_gz.parameters.override import Override
 
 OUTPUTS = ("ackermann", "twist", "twist_stamped", "steering_and_velocity")
 _OUTPUT = (
@@ -123,17 +122,6 @@ class JoystickParameters(ParameterGroup):
 
 
 @dataclass(frozen=True, slots=True)
-class GamepadParameters(ParameterGroup):
-    """Parameters of reading a gamepad, named as in joy's ``joy_node``."""
-
-    device_id: int = integer(0, "which of several, as --list numbers them", minimum=0)
-    device_name: str = text("", "the one with this in its name, whatever its number")
-    deadzone: float = real(0.05, "", "part of an axis around its middle that is 0", minimum=0.0, maximum=0.9)
-    autorepeat_rate: float = _rate(20.0, "messages per second while nothing changes")
-    use_sim_time: bool = flag(False, _CLOCK)
-
-
-@dataclass(frozen=True, slots=True)
 class KeyParameters(ParameterGroup):
     """Parameters of driving with keys."""
 
@@ -152,16 +140,14 @@ class KeyParameters(ParameterGroup):
     centering_time: float = real(0.25, "s", "from there back when the key is let go", positive=True)
 
 
-def load(overrides: Iterable[Override], group: Group, also: Iterable[Description] = ()) -> Group:
+def load(overrides: Iterable[Override], group: Group) -> Group:
     """The group with these values.
 
     Args:
         overrides: Names and values.
         group: The parameters before.
-        also: Parameters of somebody else that are among the overrides.
 
     Raises:
         ParameterError: A name is unknown, or a value is not allowed.
     """
-    known = {one.name: one for one in (*also, *describe(group))}
-    return replaced(group, checked(overrides, known))
+    return replaced(group, checked(overrides, {parameter.name: parameter for parameter in describe(group)}))

@@ -15,8 +15,7 @@ from typing import Any
 import yaml
 
 from vds_gz.errors import ArgumentError
-from vds_gz.parameters.declaration import Faults
-from vds_gz.parameters.override import Override
+from vds_gz.parameters.declaration import Faults, Override
 
 Scalar = bool | int | float | str
 ParameterValue = Scalar | list[Scalar]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ruamel.yaml import YAML
-from ruamel.yaml.comments import CommentedMap
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.error import CommentMark, MarkedYAMLError
 from ruamel.yaml.nodes import ScalarNode
 from ruamel.yaml.resolver import VersionedResolver
@@ -15,7 +15,7 @@ from ruamel.yaml.scalarstring import PlainScalarString, ScalarString, SingleQuot
 from ruamel.yaml.tokens import CommentToken
 
 from vds_gz.errors import ArgumentError
-from vds_gz.parameters.override import Override
+from vds_gz.parameters.declaration import Override
 from vds_gz.parameters.yaml_reader import SECTION, pattern
 
 
@@ -114,8 +114,12 @@ def _put(parameters: CommentedMap, override: Override) -> None:
     _set_comment(group, name, text if column else f" {text}", column, lines + below)
 
 
-def _text(value: object) -> ScalarString:
-    """A single value as it stands in a file."""
+def _text(value: object) -> ScalarString | CommentedSeq:
+    """A value as it stands in a file; a list in one line."""
+    if isinstance(value, list):
+        items = CommentedSeq(map(_text, value))
+        items.fa.set_flow_style()
+        return items
     scalar: ScalarString
     if isinstance(value, str):
         scalar = SingleQuotedScalarString(value)

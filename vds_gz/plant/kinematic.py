@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from vds_gz.geometry.attitude import Attitude
-from vds_gz.geometry.se2 import Pose
-from vds_gz.plant.base import Plant
-from vds_gz.plant.body import Velocity, body_state
+from vds_gz.geometry import Attitude, Pose
+from vds_gz.plant.base import Plant, Velocity, body_state
 from vds_gz.sensing.body import BodyState
 from vds_gz.vehicle.vehicle import AnyVehicle, Motion, motion_of
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from vds_gz.errors import ArgumentError
-from vds_gz.parameters.override import Override
+from vds_gz.parameters.declaration import Override
 from vds_gz.parameters.yaml_reader import ParameterValue, parse_value, read_parameter_file
 from vds_gz.ros.graph import Severity
 from vds_gz.ros.names import (

@@ -6,9 +6,8 @@ import importlib.util
 import os
 from collections.abc import Mapping, Sequence
 
-from vds_gz.errors import MAPPING, TEXT, ArgumentError, Kind, takes
+from vds_gz.errors import MAPPING, TEXT, ArgumentError, GraphError, Kind, takes
 from vds_gz.ros.arguments import Arguments, parse
-from vds_gz.ros.errors import GraphError
 from vds_gz.ros.graph import Graph
 
 

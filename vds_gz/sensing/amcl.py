@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vds_gz.geometry.se2 import Pose
-from vds_gz.parameters.localization import LocalizationParameters
-from vds_gz.sensing.odometry import Odometry
+from vds_gz.geometry import Pose
+from vds_gz.parameters.node import LocalizationParameters
+from vds_gz.sensing.localization import Odometry
 
 #: Standard deviations of x, y [m] and heading [rad].
 Deviations = tuple[float, float, float]

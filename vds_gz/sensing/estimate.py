@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from vds_gz.geometry.se2 import Pose
+from vds_gz.geometry import Pose
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.sensing.amcl import Amcl, Scan
-from vds_gz.sensing.localization import Localization
-from vds_gz.sensing.noise import Measurement, MeasurementNoise
+from vds_gz.sensing.localization import Localization, Measurement, MeasurementNoise
 
 
 class StateEstimate(NamedTuple):

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from vds_gz.geometry.so3 import Vector
-from vds_gz.parameters.fix_regions import fix_regions
-from vds_gz.parameters.sensors import Gnss
+from vds_gz.geometry import Vector
+from vds_gz.parameters.sensors import Gnss, fix_regions
 from vds_gz.sensing.body import BodyState
-from vds_gz.sensing.gaussian import Noise, NoiseModel, generator
+from vds_gz.sensing.noise import Noise, NoiseModel, generator
 from vds_gz.world.geodesy import NULL_ISLAND, LocalFrame, Origin
 
 

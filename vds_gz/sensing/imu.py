@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from vds_gz.geometry.so3 import Quaternion, Vector, cross, into_body, inverse, product, quaternion
+from vds_gz.geometry import Quaternion, Vector, cross, into_body, inverse, product, quaternion
 from vds_gz.parameters.sensors import Imu
 from vds_gz.sensing.body import BodyState
-from vds_gz.sensing.gaussian import Noise, NoiseModel, generator
+from vds_gz.sensing.noise import Noise, NoiseModel, generator
 
 
 class ImuReading(NamedTuple):

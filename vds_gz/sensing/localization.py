@@ -1,15 +1,89 @@
-"""A robot's localization: odometry that drifts with distance, and a noisy pose in the map.
-
-All parameters are variances. The generator is seeded, so equal runs give equal noise.
-"""
+"""Simulated localization: odometry that drifts, noise of what is published, and the estimate of the pose."""
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
+
 import numpy as np
 
-from vds_gz.geometry.se2 import Pose
-from vds_gz.parameters.localization import LocalizationParameters
-from vds_gz.sensing.odometry import Odometry, noise
+from vds_gz.geometry import Pose
+from vds_gz.parameters.node import LocalizationParameters, MeasurementNoiseParameters
+
+
+class Odometry:
+    """The vehicle's pose by its wheels: without jumps, with an increasing error.
+
+    Attributes:
+        pose: ``odom -> base_link``.
+        variance: Accumulated variances of each axis of the position and of the heading [m^2, rad^2].
+    """
+
+    def __init__(self, truth: Pose, random: np.random.Generator) -> None:
+        """Start without an error, at the origin of its frame, with the vehicle at ``truth`` in the map."""
+        self.pose = Pose()
+        self.variance = (0.0, 0.0)
+        self._truth = truth
+        self._random = random
+
+    def set_pose(self, truth: Pose) -> None:
+        """The vehicle was moved by hand, which wheels do not notice."""
+        self._truth = truth
+
+    def update(self, truth: Pose, parameters: LocalizationParameters) -> None:
+        """Take the next true pose of base_link in the map."""
+        distance = math.hypot(truth.x - self._truth.x, truth.y - self._truth.y)
+        translation = parameters.odom_walk_velocity_translation * distance
+        rotation = parameters.odom_walk_velocity_rotation * distance
+        drift = noise(self._random.standard_normal(3), translation, rotation)
+        self.pose = self.pose.then(truth.seen_from(self._truth)).then(drift)
+        self._truth = truth
+        self.variance = self.variance[0] + translation, self.variance[1] + rotation
+
+
+def noise(normal: np.ndarray, translation: float, rotation: float) -> Pose:
+    """A small random transform with these variances [m^2, rad^2]."""
+    spread = math.sqrt(translation)
+    turn = math.sqrt(rotation) * normal[2]
+    return Pose(spread * normal[0], spread * normal[1], min(max(turn, -math.pi), math.pi))
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """A measurement: pose [m, m, rad], speed [m/s], tire angle [rad]."""
+
+    x: float
+    y: float
+    heading: float
+    speed: float
+    steering: float
+
+
+class MeasurementNoise:
+    """Adds noise to measurements, by its parameters."""
+
+    def __init__(self, parameters: MeasurementNoiseParameters) -> None:
+        """Start the generator."""
+        self.parameters = parameters
+        self.reset()
+
+    def reset(self) -> None:
+        """Restart, with the same noise."""
+        self._random = np.random.default_rng(self.parameters.seed)
+
+    def of(self, true: Measurement) -> Measurement:
+        """Measure, with draws in Autoware's order; odometry and velocity report have the same speed."""
+        p = self.parameters
+        if not p.add_measurement_noise:
+            return true
+        x, y, speed, heading, steering = self._random.standard_normal(5).tolist()
+        return Measurement(
+            true.x + p.pos_noise_stddev * x,
+            true.y + p.pos_noise_stddev * y,
+            true.heading + float(np.float32(p.rpy_noise_stddev * heading)),
+            true.speed + p.vel_noise_stddev * speed,
+            true.steering + p.steer_noise_stddev * steering,
+        )
 
 
 class Localization:

@@ -1,50 +1,109 @@
-"""Noise of a vehicle's own measurements, as in Autoware's simulator: independent normal draws.
+"""Noise of sensors: white, a constant bias, and a bias that walks.
 
-The generator is seeded, so equal runs give equal noise. It does not affect the vehicle itself.
+The model is that of Gazebo (``GaussianNoiseModel`` of gz-sensors), whose bias is an Ornstein-Uhlenbeck process. That of
+kalibr (https://github.com/ethz-asl/kalibr/wiki/IMU-Noise-Model) is its limit for a long correlation time.
 """
 
 from __future__ import annotations
 
+import hashlib
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from vds_gz.parameters.localization import MeasurementNoiseParameters
+Array = NDArray[np.float64]
+
+#: Samples that are drawn at once.
+BLOCK = 64
+
+#: A correlation time beyond any run [s].
+ENDLESS = 1e9
 
 
 @dataclass(frozen=True, slots=True)
-class Measurement:
-    """A measurement: pose [m, m, rad], speed [m/s], tire angle [rad]."""
+class NoiseModel:
+    """The noise of one kind of channel; u is the channel's unit.
 
-    x: float
-    y: float
-    heading: float
-    speed: float
-    steering: float
+    Attributes:
+        stddev: Standard deviation of the white noise, per sample [u].
+        bias: Mean magnitude of the bias at the start [u]; its sign is random.
+        bias_stddev: Standard deviation of that magnitude [u].
+        walk: Density of the white noise that drives the bias [u/sqrt(s)].
+        correlation_time: Correlation time of the bias [s].
+    """
 
+    stddev: float = 0.0
+    bias: float = 0.0
+    bias_stddev: float = 0.0
+    walk: float = 0.0
+    correlation_time: float = ENDLESS
 
-class MeasurementNoise:
-    """Adds noise to measurements, by its parameters."""
-
-    def __init__(self, parameters: MeasurementNoiseParameters) -> None:
-        """Start the generator."""
-        self.parameters = parameters
-        self.reset()
-
-    def reset(self) -> None:
-        """Restart, with the same noise."""
-        self._random = np.random.default_rng(self.parameters.seed)
-
-    def of(self, true: Measurement) -> Measurement:
-        """Measure, with draws in Autoware's order; odometry and velocity report have the same speed."""
-        p = self.parameters
-        if not p.add_measurement_noise:
-            return true
-        x, y, speed, heading, steering = self._random.standard_normal(5).tolist()
-        return Measurement(
-            true.x + p.pos_noise_stddev * x,
-            true.y + p.pos_noise_stddev * y,
-            true.heading + float(np.float32(p.rpy_noise_stddev * heading)),
-            true.speed + p.vel_noise_stddev * speed,
-            true.steering + p.steer_noise_stddev * steering,
+    @classmethod
+    def gauss_markov(cls, stddev: float, correlation_time: float) -> NoiseModel:
+        """Only a bias, with a constant standard deviation [u]."""
+        return cls(
+            bias_stddev=stddev, walk=stddev * math.sqrt(2.0 / correlation_time), correlation_time=correlation_time
         )
+
+
+class Noise:
+    """Noise of several independent channels of one model.
+
+    Every sample takes the same count of random numbers, so a sample only depends on its number and the generator's
+    seed.
+    """
+
+    def __init__(self, model: NoiseModel, channels: int, random: np.random.Generator) -> None:
+        """Draw the biases."""
+        self._model = model
+        magnitude = model.bias + model.bias_stddev * random.standard_normal(channels)
+        self.bias: list[float] = np.where(random.random(channels) < 0.5, -magnitude, magnitude).tolist()
+        self._draws = _normal(random, channels)
+
+    def sample(self, interval: float) -> list[float]:
+        """The noise of the next sample, an interval [s] after the one before; 0 for the first one."""
+        model = self._model
+        white, driving = next(self._draws)
+        if model.walk > 0.0 and interval > 0.0:
+            tau = model.correlation_time
+            spread = model.walk * math.sqrt(-0.5 * tau * math.expm1(-2.0 * interval / tau))
+            decay = math.exp(-interval / tau)
+            self.bias = [decay * bias + spread * draw for bias, draw in zip(self.bias, driving, strict=True)]
+        return [bias + model.stddev * draw for bias, draw in zip(self.bias, white, strict=True)]
+
+
+def _normal(random: np.random.Generator, channels: int) -> Iterator[tuple[list[float], list[float]]]:
+    """Yield two standard normal numbers per channel; many are drawn at once, which is much faster."""
+    while True:
+        yield from random.standard_normal((BLOCK, 2, channels)).tolist()
+
+
+def generator(seed: int, name: str) -> np.random.Generator:
+    """Random numbers that only depend on a seed and a sensor's name."""
+    return np.random.Generator(np.random.Philox(np.random.SeedSequence([seed, *name.encode()])))
+
+
+class SampleNoise:
+    """The random generators of one sensor."""
+
+    def __init__(self, seed: int, sensor: str) -> None:
+        """Derive the sensor's key.
+
+        Args:
+            seed: Of the run.
+            sensor: Name of the sensor.
+        """
+        digest = hashlib.blake2b(f"{seed} {sensor}".encode(), digest_size=16).digest()
+        self._key = np.frombuffer(digest, "<u8")
+
+    def generator(self, sample: int) -> np.random.Generator:
+        """The generator of sample ``sample`` >= 0: a separate range of Philox's counter."""
+        return np.random.Generator(np.random.Philox(key=self._key, counter=[0, 0, sample, 0]))
+
+
+def sample_number(time: int, rate: float) -> int:
+    """Number of the sample that is due at a time [ns], for a sensor with a rate [Hz]."""
+    return round(time * 1e-9 * rate)

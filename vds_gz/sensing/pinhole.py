@@ -2,22 +2,77 @@
 
 The camera looks along x; columns of the image go to the right (-y), rows down (-z). As in Gazebo, the principal point
 (cx, cy) counts from the image's corner, so that the middle of the first pixel is at (0.5, 0.5) (gz-sensors 8,
-CameraSensor.cc, BuildProjectionMatrix).
-"""
+CameraSensor.cc, BuildProjectionMatrix)."""
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vds_gz.parameters.sensors import Camera
-from vds_gz.sensing.body_motion import Placement
-from vds_gz.sensing.shading import SKY, Bytes, shaded, srgb
-from vds_gz.world.ray_caster import NOTHING
+from vds_gz.sensing.body import Placement
+from vds_gz.world.ray_caster import NOTHING, JoinedCaster, RayCaster
 from vds_gz.world.scene import Scene
-from vds_gz.world.shapes import Array
+from vds_gz.world.shapes import Array, Indices
+
+Bytes = NDArray[np.uint8]
+
+#: Colour of the background, and light of sky and sun, linear: those of this package's worlds.
+SKY = (0.7, 0.8, 0.9)
+AMBIENT = 0.5 / np.pi
+SUN = 0.56
+SUN_DIRECTION = np.array((-0.4, 0.2, -0.9)) / np.sqrt(0.4**2 + 0.2**2 + 0.9**2)
+
+#: Number of levels of linear brightness.
+_STEPS = 4096
+
+#: Number of rays that are shaded at once, to limit memory.
+_BLOCK = 1 << 15
+
+
+def shaded(
+    caster: RayCaster | JoinedCaster, origins: Array, directions: Array, ranges: Array, shapes: Indices
+) -> Bytes:
+    """The colours that rays see.
+
+    Args:
+        caster: What they were cast at.
+        origins, directions: The rays, of shape (n, 3).
+        ranges, shapes: Their hits, see :meth:`RayCaster.cast`.
+
+    Returns:
+        Red, green and blue, of shape (n, 3).
+    """
+    colours = np.array([*(thing.colour for thing in caster.things), SKY])
+    found = np.empty(directions.shape, np.uint8)
+    for begin in range(0, len(directions), _BLOCK):
+        block = slice(begin, begin + _BLOCK)
+        hits = caster.hits(origins[block], directions[block], ranges[block], shapes[block])
+        light = _light(hits.normals, directions[block])
+        light[hits.things == NOTHING] = 1.0
+        found[block] = srgb(light[:, None] * colours[hits.things])
+    return found
+
+
+def srgb(linear: Array) -> Bytes:
+    """Linear brightness, 0 to 1, as a value in an image (IEC 61966-2-1)."""
+    return _srgb_table()[np.rint((_STEPS - 1) * np.clip(linear, 0.0, 1.0)).astype(np.intp)]
+
+
+@cache
+def _srgb_table() -> Bytes:
+    linear = np.linspace(0.0, 1.0, _STEPS)
+    encoded = np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1.0 / 2.4) - 0.055)
+    return np.rint(255.0 * encoded).astype(np.uint8)
+
+
+def _light(normals: Array, directions: Array) -> Array:
+    """Brightness of surfaces seen along these directions; those of a mesh have two sides."""
+    facing = np.sign(np.einsum("ij,ij->i", normals, directions))
+    return np.asarray(AMBIENT + SUN * np.maximum(0.0, facing * (normals @ SUN_DIRECTION)))
 
 
 class View(NamedTuple):

@@ -1,8 +1,4 @@
-"""Layout of point clouds in bytes.
-
-A layout has a structured type with the fields' names, types and offsets as in ``sensor_msgs/PointCloud2``, and writes
-the echoes of a turn into an array of such points.
-"""
+"""Points of a cloud in memory, as drivers of real lidars and as Gazebo's sensors (gz-sensors 8) send them."""
 
 from __future__ import annotations
 
@@ -12,7 +8,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from vds_gz.sensing.range_finder import Echoes, Floats
+from vds_gz.parameters.sensors import OusterOs1, SpinningLidar, VelodyneVlp16
+from vds_gz.sensing.lidar import Echoes, Floats
+from vds_gz.sensing.pinhole import Bytes
 from vds_gz.world.shapes import Array
 
 #: Points of a structured type, of shape (height, width).
@@ -69,3 +67,196 @@ def write_places(points: Points, ranges: Floats, directions: Mapping[str, Floats
 def components(directions: Array) -> dict[str, Floats]:
     """The x, y and z of directions, each contiguous."""
     return {axis: np.ascontiguousarray(directions[..., k], np.float32) for k, axis in enumerate("xyz")}
+
+
+#: Times of columns [ns], the last one at 0.
+Times = NDArray[np.int64]
+
+
+def _or_nan(values: Floats, ranges: Floats) -> Floats:
+    """Values of hits, else NaN."""
+    return np.where(np.isfinite(ranges), values, np.float32(np.nan))
+
+
+class VelodyneLayout:
+    """The organized cloud of ``velodyne_pointcloud``: a row for each firing, rings in it from the lowest.
+
+    The message has the time of the last firing, the points theirs relative to it [s] (organized_cloudXYZIRT.cpp).
+    """
+
+    dtype = fields(
+        22, x=("<f4", 0), y=("<f4", 4), z=("<f4", 8), intensity=("<f4", 12), ring=("<u2", 16), time=("<f4", 18)
+    )
+    stamped_last = True
+
+    def __init__(self, directions: Array, times: Times) -> None:
+        """Lay out the rays, given as directions of shape (columns, rows, 3), and the columns' times."""
+        self._directions = components(directions)
+        self._times = times
+        self.shape = self._directions["x"].shape
+
+    def prepare(self, points: Points) -> None:
+        """Number the rings, and write the times."""
+        points["ring"] = np.arange(self.shape[1])
+        points["time"] = 1e-9 * self._times[:, None]
+
+    def write(self, points: Points, echoes: Echoes, begin: float) -> bool:
+        """Write places and intensities."""
+        write_places(points, _or_nan(echoes.ranges, echoes.ranges), self._directions)
+        points["intensity"] = _or_nan(echoes.retro, echoes.ranges)
+        return False
+
+
+class RobosenseLayout:
+    """The cloud of ``rslidar_sdk`` with points of type XYZIRT: a row for each firing, rings in it from the lowest.
+
+    The message has the time of the first firing, and each point its own, of the same clock [s]
+    (source_pointcloud_ros.hpp).
+    """
+
+    dtype = fields(
+        26, x=("<f4", 0), y=("<f4", 4), z=("<f4", 8), intensity=("<f4", 12), ring=("<u2", 16), timestamp=("<f8", 18)
+    )
+    stamped_last = False
+
+    def __init__(self, directions: Array, times: Times) -> None:
+        """Lay out the rays, given as directions of shape (columns, rows, 3), and the columns' times."""
+        self._directions = components(directions)
+        self._after_first = 1e-9 * (times - times[0])[:, None]
+        self.shape = self._directions["x"].shape
+
+    def prepare(self, points: Points) -> None:
+        """Number the rings."""
+        points["ring"] = np.arange(self.shape[1])
+
+    def write(self, points: Points, echoes: Echoes, begin: float) -> bool:
+        """Write places, intensities and times."""
+        write_places(points, _or_nan(echoes.ranges, echoes.ranges), self._directions)
+        points["intensity"] = echoes.retro
+        points["timestamp"] = begin + self._after_first
+        return False
+
+
+class OusterLayout:
+    """The cloud of ``ouster-ros`` with points of type "original", destaggered: rows from the highest.
+
+    The message has the time of the first column, the points theirs after it [ns]; ``range`` is in millimetres, 0
+    without a hit (os_point.h, point_cloud_compose.h).
+    """
+
+    dtype = fields(
+        48,
+        **{"x": ("<f4", 0), "y": ("<f4", 4), "z": ("<f4", 8), "intensity": ("<f4", 16), "t": ("<u4", 20)},
+        **{"reflectivity": ("<u2", 24), "ring": ("<u2", 26), "ambient": ("<u2", 28), "range": ("<u4", 32)},
+    )
+    stamped_last = False
+
+    def __init__(self, directions: Array, times: Times) -> None:
+        """Lay out the rays, given as directions of shape (columns, rows, 3), and the columns' times."""
+        self._directions = components(directions.swapaxes(0, 1))
+        self._after_first = times - times[0]
+        self.shape = self._directions["x"].shape
+
+    def prepare(self, points: Points) -> None:
+        """Number the rings, and write the times."""
+        points["ring"] = np.arange(self.shape[0])[:, None]
+        points["t"] = self._after_first
+
+    def write(self, points: Points, echoes: Echoes, begin: float) -> bool:
+        """Write places, ranges and intensities."""
+        ranges, retro = np.ascontiguousarray(echoes.ranges.T), echoes.retro.T
+        met = np.isfinite(ranges)
+        write_places(points, _or_nan(ranges, ranges), self._directions)
+        points["range"] = np.rint(1000.0 * np.where(met, ranges, np.float32(0.0)))
+        points["intensity"] = retro
+        points["reflectivity"] = np.clip(retro, 0.0, 65535.0)
+        return bool(met.all())
+
+
+def driver_layout(sensor: SpinningLidar, directions: Array, times: Times) -> PointLayout:
+    """The layout of a device's driver.
+
+    Args:
+        sensor: Parameters of the device.
+        directions: Of its rays, of shape (columns, rows, 3).
+        times: Of its columns [ns], the last one at 0.
+    """
+    if isinstance(sensor, VelodyneVlp16):
+        return VelodyneLayout(directions, times)
+    if isinstance(sensor, OusterOs1):
+        return OusterLayout(directions, times)
+    return RobosenseLayout(directions, times)
+
+
+class GazeboLayout:
+    """Rows of a cloud are rows of the lidar, the lowest first; rays without a hit are infinite.
+
+    Fields and offsets as gz-sensors 8 has them (GpuLidarSensor.cc), aligned for ROS.
+    """
+
+    dtype = fields(32, x=("<f4", 0), y=("<f4", 4), z=("<f4", 8), intensity=("<f4", 16), ring=("<u2", 24))
+    stamped_last = False
+
+    def __init__(self, directions: Array, rows: slice) -> None:
+        """Lay out some rows.
+
+        Args:
+            directions: Of all rays, of shape (columns, rows, 3).
+            rows: Those that one lidar of Gazebo's has.
+        """
+        self._rows = rows
+        # Gazebo sums angles up, so that none is exactly 0: an infinite range is infinite in all coordinates, never NaN.
+        directions = np.where(directions == 0.0, np.finfo(np.float32).tiny, directions)
+        self._directions = components(directions[:, rows].swapaxes(0, 1))
+        self.shape = self._directions["x"].shape
+
+    def prepare(self, points: Points) -> None:
+        """Number the rings from the lowest."""
+        points["ring"] = np.arange(self.shape[0])[:, None]
+
+    def write(self, points: Points, echoes: Echoes, begin: float) -> bool:
+        """Write places and intensities; all points have the time of the message."""
+        ranges = np.ascontiguousarray(echoes.ranges[:, self._rows].T)
+        write_places(points, ranges, self._directions)
+        points["intensity"] = echoes.retro[:, self._rows].T
+        return bool(np.isfinite(ranges).all())
+
+
+def gazebo_layouts(directions: Array, bands: tuple[Array, ...]) -> list[PointLayout]:
+    """The layouts of a lidar that Gazebo has in several bands, see :func:`vds_gz.sensing.lidar.gazebo_bands`."""
+    ends = np.cumsum([len(band) for band in bands]).tolist()
+    return [GazeboLayout(directions, slice(begin, end)) for begin, end in zip([0, *ends], ends, strict=False)]
+
+
+_PLACES = {"x": ("<f4", 0), "y": ("<f4", 4), "z": ("<f4", 8)}
+
+
+class ColouredLayout:
+    """A point for each pixel; the colour is a number whose bytes are blue, green, red and 0, called a float.
+
+    Attributes:
+        dtype: Fields of a point.
+        shape: Height and width of the cloud.
+    """
+
+    dtype = fields(24, **_PLACES, rgb=("<f4", 16))
+    _written = fields(24, **_PLACES, rgb=("<u4", 16))
+
+    def __init__(self, rays: Array) -> None:
+        """Lay out the pixels, given as rays with the depth 1 and of shape (rows, columns, 3)."""
+        self._rays = components(rays)
+        self.shape = self._rays["x"].shape
+
+    def write(self, points: Points, depth: NDArray[np.float32], colour: Bytes) -> bool:
+        """Write positions and colours of an image; return whether all points are finite.
+
+        Pixels without a depth are infinite in all three coordinates, with the sign of the depth.
+        """
+        points = points.view(self._written)
+        write_places(points, depth, self._rays)
+        finite = np.isfinite(depth)
+        for axis in "xyz":
+            points[axis][~finite] = depth[~finite]
+        red, green, blue = (colour[..., k].astype(np.uint32) for k in range(3))
+        points["rgb"] = red << 16 | green << 8 | blue
+        return bool(finite.all())

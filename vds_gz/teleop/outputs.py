@@ -1,20 +1,35 @@
-"""Commands and joysticks as messages, which are made once and filled again for each publication."""
+"""A driver's wish, and the messages in which it is sent. Messages are made once and filled again."""
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
 
-import numpy as np
-
-from vds_gz.interface import topics
 from vds_gz.interface.commands import Ackermann, Speed, SteeringAngle, Values, Velocity, command_type
-from vds_gz.interface.conversions import set_stamp
-from vds_gz.ros.graph import Graph, Publisher
-from vds_gz.teleop.driver_input import Drive
+from vds_gz.ros.graph import Graph
 
-JOY = topics.Topic("joy", "sensor_msgs/msg/Joy")
+
+@dataclass(frozen=True, slots=True)
+class Drive:
+    """Speed and direction. An Ackermann command takes ``v_x`` and the steering angle, a twist all but that angle.
+
+    Attributes:
+        v_x, v_y: Velocity forwards and to the left [m/s].
+        yaw_rate: Positive to the left [rad/s].
+        steering_angle: Positive to the left [rad].
+    """
+
+    v_x: float = 0.0
+    v_y: float = 0.0
+    yaw_rate: float = 0.0
+    steering_angle: float = 0.0
+
+
+STANDSTILL = Drive()
+
+#: A standstill is said so many times; then there is silence, so that somebody else can drive.
+STOPS = 5
+
 
 #: Outputs that are several command types; any other is the command type of its name.
 COMBINED = {"steering_and_velocity": ("steering_angle", "velocity")}
@@ -74,38 +89,3 @@ class CommandOutput:
         """Withdraw the topics; nothing can be sent any more."""
         for publisher in self._publishers:
             publisher.close()
-
-
-class JoyOutput:
-    """Publishes a joystick as the nodes of package ``joy`` do."""
-
-    def __init__(self, graph: Graph, now: Callable[[], int]) -> None:
-        """Announce the topic; ``now`` gives the time for stamps [ns]."""
-        self._now = now
-        self._publisher: Publisher = graph.publisher(JOY.name, JOY.type, JOY.qos)
-        self._message = graph.message(JOY.type)
-        self._message.header.frame_id = "joy"
-
-    @property
-    def topic(self) -> str:
-        """The topic's full name."""
-        return self._publisher.topic
-
-    def send(self, axes: Sequence[float], buttons: Sequence[int]) -> None:
-        """Send positions of axes [-1 to 1] and buttons [0 or 1]."""
-        set_stamp(self._message.header.stamp, self._now())
-        fill_joy(self._message, axes, buttons)
-        self._publisher.publish(self._message)
-
-
-def fill_joy(message: Any, axes: Sequence[float], buttons: Sequence[int]) -> None:
-    """Write axes and buttons into a ``Joy`` of either graph."""
-    message.axes = _like(message.axes, axes)
-    message.buttons = _like(message.buttons, buttons)
-
-
-def _like(before: Any, values: Sequence[float]) -> Any:
-    """Numbers in the kind of sequence that the field holds: rclpy's is an array, that of the graph over DDS numpy's."""
-    if isinstance(before, array):
-        return array(before.typecode, values)
-    return np.array(values, before.dtype)

@@ -9,9 +9,9 @@ import math
 from dataclasses import dataclass
 
 from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
-from vds_gz.vehicle.exponential import exponential
 from vds_gz.vehicle.model import ActuatorState
 from vds_gz.vehicle.static_map import StaticMap, mapped, static_map, unmapped
+from vds_gz.vehicle.trigonometry import exponential
 
 
 @dataclass(slots=True)

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from vds_gz.compiling.linking import outermost, part
+from vds_gz.compiling import outermost, part
 from vds_gz.errors import ArgumentError
 from vds_gz.vehicle.command import Command
 from vds_gz.vehicle.model import C, P, S, no_references

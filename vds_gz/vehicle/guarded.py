@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from vds_gz.geometry.se2 import Pose
+from vds_gz.geometry import Pose
 from vds_gz.vehicle.command import Command
 from vds_gz.vehicle.model import C, P, S
 from vds_gz.vehicle.vehicle import Vehicle

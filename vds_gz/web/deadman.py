@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from vds_gz.errors import VdsGzError
-from vds_gz.teleop.driver_input import STANDSTILL, STOPS, Drive
+from vds_gz.teleop.outputs import STANDSTILL, STOPS, Drive
 
 #: A driving page that sends nothing for this long has released control [s].
 TIMEOUT = 0.4

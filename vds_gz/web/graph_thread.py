@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from vds_gz.errors import VdsGzError
 from vds_gz.ros.graph import Graph
-from vds_gz.ros.stopping import StopRequest
+from vds_gz.ros.programs import StopRequest
 
 Result = TypeVar("Result")
 

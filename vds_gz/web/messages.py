@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from vds_gz.errors import VdsGzError
-from vds_gz.teleop.driver_input import Drive
+from vds_gz.teleop.outputs import Drive
 
 #: The longest message that a page may send [bytes].
 MAX_LENGTH = 16 * 1024

@@ -10,14 +10,20 @@ from typing import Any, Protocol
 from vds_gz.interface import topics
 from vds_gz.ros.graph import Client, Graph, QoS
 from vds_gz.ros.messages.parameters import (
+    BOOL,
+    DOUBLE,
+    DOUBLE_ARRAY,
+    FIELDS,
+    INTEGER,
+    STRING,
     GetResponse,
     ListResponse,
     ParameterDescriptor,
     ParameterEvent,
     ParameterValue,
     SetResponse,
+    python_value,
 )
-from vds_gz.ros.parameter_values import BOOL, DOUBLE, DOUBLE_ARRAY, FIELDS, INTEGER, STRING, python_value
 
 #: Called with the result of a request: the reason why it failed, or empty.
 Done = Callable[[str], None]

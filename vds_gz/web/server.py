@@ -14,8 +14,7 @@ from typing import TypeVar
 from aiohttp import WSCloseCode, WSMsgType, web
 
 from vds_gz.errors import VdsGzError
-from vds_gz.web.access import HEADERS, SOCKET, Access, only_asks, printable
-from vds_gz.web.connections import Connections
+from vds_gz.web.access import HEADERS, SOCKET, Access, Connections, only_asks, printable
 from vds_gz.web.deadman import Lateness
 from vds_gz.web.graph_thread import GraphThread
 from vds_gz.web.messages import MAX_LENGTH, DriveMessage, MessageError, Pause, Reset, Seen, SetParameter, read

@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vds_gz.geometry.se3 import Transform
-from vds_gz.geometry.so3 import Quaternion, Vector, axes
+from vds_gz.errors import UnknownTypeError
+from vds_gz.geometry import Quaternion, Transform, Vector, axes
 from vds_gz.interface import messages, topics
 from vds_gz.interface.initial_pose import FARTHEST
 from vds_gz.interface.world_topics import CUBE, CYLINDER, SPHERE, TRIANGLE_LIST
-from vds_gz.ros.errors import UnknownTypeError
 from vds_gz.ros.graph import Graph, QoS, Subscription
 from vds_gz.world.outline import heights, outlines
 from vds_gz.world.packing import Thing

@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 from vds_gz.description.outline import Outline, outline_of
 from vds_gz.description.urdf_reader import DescriptionError
+from vds_gz.errors import UnknownTypeError
 from vds_gz.interface import topics
 from vds_gz.interface.commands import CommandType, Reference, whole_types
 from vds_gz.interface.conversions import stamp_ns, yaw_of
 from vds_gz.interface.messages import DiagnosticArray, JointState, Odometry, Text
-from vds_gz.ros.errors import UnknownTypeError
 from vds_gz.ros.graph import Graph, QoS
 from vds_gz.vehicle.catalogue import actuator_kind
 from vds_gz.vehicle.command import PEDALS

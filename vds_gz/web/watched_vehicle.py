@@ -1,15 +1,48 @@
-"""One vehicle for a page: its state, the services of its node, and its driver."""
+"""The vehicle that the page shows: its node, and the graph as a node in its namespace would see it."""
 
 from __future__ import annotations
 
-from vds_gz.ros.graph import Graph
+from collections.abc import Callable
+from typing import Any, cast
+
+from vds_gz.ros.graph import Client, Graph, Publisher, QoS, Subscription
 from vds_gz.ros.names import full_node_name
 from vds_gz.teleop.outputs import CommandOutput
 from vds_gz.web.deadman import DeadMansSwitch
-from vds_gz.web.namespaced import in_namespace
 from vds_gz.web.remote_node import RemoteNode
 from vds_gz.web.surroundings import Surroundings
 from vds_gz.web.telemetry import COLUMNS, Telemetry, turns
+
+
+def in_namespace(graph: Graph, namespace: str) -> Graph:
+    """The graph, with relative names resolved in an absolute namespace."""
+    return cast(Graph, _Namespaced(graph, namespace))
+
+
+class _Namespaced:
+    """Forwards all calls, with names in the namespace."""
+
+    def __init__(self, graph: Graph, namespace: str) -> None:
+        self._graph = graph
+        self._prefix = namespace.rstrip("/")
+
+    def publisher(self, topic: str, type_name: str, qos: QoS) -> Publisher:
+        return self._graph.publisher(self._absolute(topic), type_name, qos)
+
+    def subscribe(
+        self, topic: str, type_name: str, qos: QoS, callback: Callable[[Any, int], None], raw: bool = False
+    ) -> Subscription:
+        return self._graph.subscribe(self._absolute(topic), type_name, qos, callback, raw)
+
+    def client(self, name: str, type_name: str) -> Client:
+        return self._graph.client(self._absolute(name), type_name)
+
+    def _absolute(self, name: str) -> str:
+        return name if name.startswith("/") else f"{self._prefix}/{name}"
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._graph, name)
+
 
 #: ``auto`` takes an Ackermann command for a vehicle with steered wheels, else a twist.
 AUTO = "auto"

@@ -1,15 +1,12 @@
-"""Where on Earth a world lies: local axes, Earth-centred Earth-fixed axes (ECEF) and WGS 84 coordinates.
-
-Formulas: https://gssc.esa.int/navipedia, "Ellipsoidal and Cartesian Coordinates Conversion" and "Transformations
-between ECEF and ENU coordinates"; B. R. Bowring, Transformation from spatial to geographical coordinates, 1976.
-"""
+"""Places on the Earth in a world's axes (WGS 84), and what an SDF world says of the Earth: gravity and its origin."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 
-from vds_gz.geometry.so3 import Vector
+from vds_gz.geometry import Vector
+from vds_gz.world.xml_reader import Node
 
 #: Semi-major axis [m] and flattening of the ellipsoid of WGS 84.
 EQUATORIAL = 6378137.0
@@ -90,3 +87,52 @@ def geodetic(point: Vector) -> Vector:
     radius = EQUATORIAL * math.sqrt(1.0 - _ECCENTRICITY2 * math.sin(b) ** 2)
     height = outward * math.cos(b) + z * math.sin(b) - radius
     return math.degrees(b), math.degrees(math.atan2(y, x)), height
+
+
+#: Gravity where a world says nothing of it, as in SDF [m/s^2].
+GRAVITY: Vector = (0.0, 0.0, -9.8)
+
+#: What ``<spherical_coordinates>`` may choose; only these have a meaning here.
+CHOICES = {"surface_model": "EARTH_WGS84", "world_frame_orientation": "ENU"}
+
+#: Bounds of its numbers.
+BOUNDS = {"latitude_deg": 90.0, "longitude_deg": 360.0, "elevation": 1e6, "heading_deg": 360.0}
+
+
+def gravity_of(world: Node) -> Vector:
+    """``<gravity>`` [m/s^2].
+
+    Raises:
+        WorldError: It is not three numbers.
+    """
+    node = world.child("gravity")
+    if node is None:
+        return GRAVITY
+    x, y, z = node.numbers(3)
+    return x, y, z
+
+
+def origin_of(world: Node) -> Origin:
+    """``<spherical_coordinates>``; 0 degrees north and east where there are none.
+
+    Raises:
+        WorldError: It is not the Earth, the axes are not east, north and up, or a number is out of bounds.
+    """
+    node = world.child("spherical_coordinates")
+    if node is None:
+        return NULL_ISLAND
+    for tag, known in CHOICES.items():
+        if (value := node.value(tag, known)) != known:
+            node.fail(f"<{tag}> is '{value}'; it must be {known}")
+    latitude, longitude, elevation, heading = (_number(node, tag, bound) for tag, bound in BOUNDS.items())
+    return Origin(latitude, longitude, elevation, heading)
+
+
+def _number(node: Node, tag: str, bound: float) -> float:
+    child = node.child(tag)
+    if child is None:
+        return 0.0
+    (value,) = child.numbers(1)
+    if abs(value) > bound:
+        child.fail(f"<{tag}> is {value:g}; it must be from {-bound:g} to {bound:g}")
+    return value

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vds_gz.geometry.attitude import Attitude
+from vds_gz.geometry import Attitude
 from vds_gz.world.intersection import HALF_SPACE, TRIANGLE
 from vds_gz.world.ray_caster import RayCaster
 from vds_gz.world.shapes import Array

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from vds_gz.errors import MAPPING, PATH, takes
+from vds_gz.errors import MAPPING, PATH, WorldError, takes
 from vds_gz.share import share
-from vds_gz.world.errors import WorldError
 from vds_gz.world.occupancy import read_map
 from vds_gz.world.packing import Thing
 from vds_gz.world.ray_caster import RayCaster

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from vds_gz.geometry.se3 import Transform
-from vds_gz.geometry.so3 import Vector, axes, into_body, product, quaternion
+from vds_gz.geometry import Transform, Vector, axes, into_body, product, quaternion
 from vds_gz.world.packing import Thing
 from vds_gz.world.ray_caster import JoinedCaster, RayCaster, compiled_kernel
 from vds_gz.world.shapes import Array, Indices

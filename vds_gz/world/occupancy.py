@@ -1,4 +1,4 @@
-"""A map of occupied cells, as boxes; what is occupied is what Nav2's map server takes for it (its ``map_io.cpp``)."""
+"""Occupancy maps (YAML and an image) as worlds, and the YAML files of worlds: invalid or endless ones are refused."""
 
 from __future__ import annotations
 
@@ -6,14 +6,73 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import yaml
 from numpy.typing import NDArray
 
-from vds_gz.world.errors import WorldError
-from vds_gz.world.frames import matrix, rotation_of_angles
-from vds_gz.world.images import Image, read_image
+from vds_gz.errors import WorldError
+from vds_gz.world.geometry_reader import matrix, rotation_of_angles
+from vds_gz.world.meshes import Image, read_image
 from vds_gz.world.packing import Thing
 from vds_gz.world.shapes import Array, Box
-from vds_gz.world.yaml_reader import number, read_mapping, shown
+
+#: A file of more bytes than this is a mistake.
+LARGEST = 1_000_000
+
+#: Numbers in a file are smaller than this.
+MOST = 1e9
+
+
+def read_mapping(path: Path, what: str) -> dict[object, object]:
+    """The names and values in a file.
+
+    Args:
+        path: The file.
+        what: What it holds, for messages.
+
+    Raises:
+        WorldError: It cannot be read, is too large, or is no mapping.
+    """
+    try:
+        size = path.stat().st_size
+        text = path.read_text(encoding="utf-8") if size <= LARGEST else ""
+    except OSError as error:
+        raise WorldError(f"{what} '{path}' cannot be read: {error.strerror or error}") from None
+    except UnicodeDecodeError as error:
+        raise WorldError(f"{what} '{path}' is no YAML: {error}") from None
+    try:
+        values = yaml.safe_load(text)
+    except Exception as error:  # PyYAML's constructors raise whatever their arguments provoke
+        raise WorldError(f"{what} '{path}' is no YAML: {' '.join(str(error).split())}") from None
+    if size > LARGEST:
+        raise WorldError(f"{what} '{path}' has {size} bytes; at most {LARGEST} are read")
+    if not isinstance(values, dict):
+        raise WorldError(f"{what} '{path}' is no mapping of names to values")
+    return values
+
+
+def number(place: str, key: str, value: object) -> float:
+    """A value as a finite number.
+
+    Args:
+        place: Where it stands, for messages.
+        key: Its name.
+        value: What was read.
+
+    Raises:
+        WorldError: It is something else.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < MOST:
+        raise WorldError(f"{place}: '{key}' is {shown(value)}; it must be a number, less than {MOST:g}")
+    return float(value)
+
+
+def shown(value: object) -> str:
+    """A value for a message; a list may hold itself a thousand times."""
+    if isinstance(value, int) and not abs(value) < MOST:
+        return f"a whole number of {value.bit_length()} bits"
+    plain = value is None or isinstance(value, str | int | float)
+    return repr(value)[:100] if plain else f"a {type(value).__name__}"
+
 
 #: A map has no heights; its walls stand this high [m].
 WALL_HEIGHT = 2.0

@@ -14,8 +14,7 @@ import numpy as np
 
 from vds_gz.world import bvh, vectorised
 from vds_gz.world.intersection import HALF_SPACE
-from vds_gz.world.normals import normals
-from vds_gz.world.packing import Thing, packed
+from vds_gz.world.packing import Thing, normals, packed
 from vds_gz.world.shapes import Array, Indices
 
 #: What a ray meets that meets nothing.
@@ -199,6 +198,6 @@ class JoinedCaster:
 @cache
 def compiled_kernel(function: FunctionType) -> Callable[..., Any]:
     """A function of plain loops, compiled; other threads run meanwhile."""
-    from vds_gz.compiling.linking import compiled
+    from vds_gz.compiling import compiled
 
     return compiled(function, inlined=True, nogil=True, error_model="numpy")  # type: ignore[no-any-return]

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from vds_gz.geometry.so3 import Vector
-from vds_gz.world.earth import GRAVITY
-from vds_gz.world.geodesy import NULL_ISLAND, Origin
+from vds_gz.geometry import Vector
+from vds_gz.world.geodesy import GRAVITY, NULL_ISLAND, Origin
 from vds_gz.world.packing import Thing
 from vds_gz.world.ray_caster import Hits, JoinedCaster, RayCaster
 from vds_gz.world.shapes import Array

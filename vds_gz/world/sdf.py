@@ -9,15 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vds_gz.geometry.so3 import Vector
-from vds_gz.world.earth import gravity_of, origin_of
-from vds_gz.world.frames import IDENTITY, Frames, pose_of
-from vds_gz.world.geodesy import Origin
-from vds_gz.world.geometry_reader import read_geometry
-from vds_gz.world.includes import Includes
+from vds_gz.geometry import Vector
+from vds_gz.world.geodesy import Origin, gravity_of, origin_of
+from vds_gz.world.geometry_reader import IDENTITY, Frames, pose_of, read_geometry
 from vds_gz.world.meshes import MOST_TRIANGLES
 from vds_gz.world.packing import DEFAULT_COLOUR, Thing
-from vds_gz.world.resources import Resources
+from vds_gz.world.resources import Includes, Resources
 from vds_gz.world.shapes import Array, Mesh
 from vds_gz.world.xml_reader import FARTHEST, Node, read_xml
 

@@ -1,15 +1,239 @@
-"""What stands and moves around a vehicle: a scene, obstacles on paths, other vehicles."""
+"""What stands and moves around a vehicle: a scene, obstacles on paths, other vehicles.
+
+Obstacles that move on paths through a world, from a YAML file: pure functions of time.
+
+obstacles:
+  - name: cart
+    box: [1.2, 0.6, 1.0]                 # [m] length, width, height; it stands on z
+    path: [[5, -3], [5, 3], [9, 3]]      # [m] x, y
+    speed: 0.8                           # [m/s]
+    repeat: back_and_forth               # once, loop or back_and_forth
+  - name: pedestrian
+    cylinder: [0.25, 1.8]                # [m] radius, height
+    path: [[0, 4], [6, 4]]
+    times: [2.0, 7.0]                    # [s] of simulated time, instead of a speed
+"""
 
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from dataclasses import dataclass
+from itertools import accumulate, chain, pairwise
+from pathlib import Path
+from typing import NoReturn, Protocol
 
-from vds_gz.world.moving import read_obstacles
+import numpy as np
+
+from vds_gz.errors import WorldError
+from vds_gz.world.geometry_reader import matrix, rotation_of_angles
+from vds_gz.world.occupancy import number, read_mapping, shown
 from vds_gz.world.packing import Thing
 from vds_gz.world.ray_caster import JoinedCaster, RayCaster
 from vds_gz.world.scene import Scene
+from vds_gz.world.shapes import Box, Cylinder
+
+ONCE, LOOP, BACK_AND_FORTH = "once", "loop", "back_and_forth"
+REPEATS = (ONCE, LOOP, BACK_AND_FORTH)
+
+#: Sizes of each shape, in words.
+SIZES = {"box": ("length", "width", "height"), "cylinder": ("radius", "height")}
+
+KEYS = {"name", *SIZES, "path", "z", "speed", "times", "repeat"}
+
+NANOSECONDS = 1e9
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class MovingObstacle:
+    """A shape that moves along straight pieces and looks where it goes.
+
+    Attributes:
+        name: What it is called.
+        shape: What it is.
+        height: Its height, and half of it is how high its middle lies above z [m].
+        z: How high it stands [m].
+        points: The way, (x, y) [m].
+        times: When it is at each point [s]; they rise.
+        repeat: What happens at the end.
+    """
+
+    name: str
+    shape: Box | Cylinder
+    height: float
+    z: float
+    points: tuple[Point, ...]
+    times: tuple[float, ...]
+    repeat: str = ONCE
+
+    @property
+    def top_speed(self) -> float:
+        """How fast it goes at most [m/s]."""
+        pairs = zip(pairwise(self.points), pairwise(self.times), strict=True)
+        return max((math.dist(a, b) / (end - begin) for (a, b), (begin, end) in pairs), default=0.0)
+
+    def at(self, seconds: float) -> Thing:
+        """Where it is at a simulated time [s]."""
+        x, y, heading = self._place(*self._on_way(seconds))
+        pose = matrix(rotation_of_angles(0.0, 0.0, heading), np.array((x, y, self.z + 0.5 * self.height)))
+        return Thing(self.name, self.shape, pose)
+
+    def next_turn(self, seconds: float) -> float:
+        """When it next may look another way, or be elsewhere, at once [s]; infinity if it never does again."""
+        begin, end = self.times[0], self.times[-1]
+        length = end - begin
+        if self.repeat == ONCE or seconds < begin or length == 0.0:
+            return min((time for time in self.times if time > seconds), default=math.inf)
+        turns = [time - begin for time in self.times]
+        if self.repeat == BACK_AND_FORTH:
+            turns += [2.0 * length - turn for turn in turns]
+        passed = (seconds - begin) % max(turns)
+        return seconds + min(turn for turn in turns if turn > passed) - passed
+
+    def _on_way(self, seconds: float) -> tuple[float, bool]:
+        """At which of its times it is on its way [s], and whether it comes back."""
+        begin, end = self.times[0], self.times[-1]
+        length = end - begin
+        if self.repeat == ONCE or seconds < begin or length == 0.0:
+            return min(max(seconds, begin), end), False
+        if self.repeat == LOOP:
+            return begin + (seconds - begin) % length, False
+        passed = (seconds - begin) % (2.0 * length)
+        return (begin + passed, False) if passed <= length else (begin + 2.0 * length - passed, True)
+
+    def _place(self, when: float, back: bool) -> tuple[float, float, float]:
+        """Position (x, y) [m] and heading [rad] at one of its times [s]."""
+        piece = min(max(bisect_right(self.times, when) - 1, 0), len(self.times) - 2)
+        if piece < 0:
+            return *self.points[0], 0.0
+        (ax, ay), (bx, by) = self.points[piece : piece + 2]
+        begin, end = self.times[piece : piece + 2]
+        part = (when - begin) / (end - begin)
+        heading = self._heading(piece)
+        return ax + part * (bx - ax), ay + part * (by - ay), heading + math.pi if back else heading
+
+    def _heading(self, piece: int) -> float:
+        """Where it looks on a piece of its way; where it waits, as it came, or as it will go."""
+        for k in chain(range(piece, -1, -1), range(piece + 1, len(self.points) - 1)):
+            (ax, ay), (bx, by) = self.points[k : k + 2]
+            if (ax, ay) != (bx, by):
+                return math.atan2(by - ay, bx - ax)
+        return 0.0
+
+
+class MovingObstacles:
+    """All obstacles of a file.
+
+    Attributes:
+        changes: Never counts: their ways are known for ever.
+        top_speed: How fast the fastest is [m/s].
+    """
+
+    changes = 0
+
+    def __init__(self, obstacles: tuple[MovingObstacle, ...]) -> None:
+        self.obstacles = obstacles
+        self.top_speed = max((one.top_speed for one in obstacles), default=0.0)
+
+    def next_turn(self, time: int) -> float:
+        """When one of them next turns at once, after a simulated time [ns]; infinity if none does."""
+        return NANOSECONDS * min((one.next_turn(time / NANOSECONDS) for one in self.obstacles), default=math.inf)
+
+    def visuals(self, time: int) -> list[Thing]:
+        """Where they are at a simulated time [ns]."""
+        return [one.at(time / NANOSECONDS) for one in self.obstacles]
+
+    collisions = visuals
+
+
+def read_obstacles(path: str | Path) -> MovingObstacles:
+    """The moving obstacles of a file.
+
+    Raises:
+        WorldError: It cannot be read, or a value is not allowed; the message says which, and what would be right.
+    """
+    listed = read_mapping(Path(path), "moving obstacles").get("obstacles")
+    if not isinstance(listed, list):
+        raise WorldError(f"{path}: there is no list 'obstacles'; it must name each obstacle with its shape and path")
+    obstacles = tuple(_Reader(path, index, value).obstacle() for index, value in enumerate(listed))
+    if twice := [name for name, count in Counter(one.name for one in obstacles).items() if count > 1]:
+        raise WorldError(f"{path}: two obstacles are named '{min(twice)}'; each must have its own name")
+    return MovingObstacles(obstacles)
+
+
+class _Reader:
+    """One obstacle of a file."""
+
+    def __init__(self, path: str | Path, index: int, value: object) -> None:
+        self._place = f"{path}: obstacle {index + 1}"
+        if not isinstance(value, dict):
+            self._fail(f"it is {shown(value)}; it must have a name, a shape and a path")
+        self._values = value
+        name = value.get("name")
+        if not isinstance(name, str) or not name:
+            self._fail(f"'name' is {shown(name)}; it must be a text")
+        self._name = name
+        self._place = f"{path}: obstacle '{name}'"
+        if unknown := value.keys() - KEYS:
+            self._fail(f"{min(map(shown, unknown))} is not known; there are {', '.join(sorted(KEYS))}")
+
+    def obstacle(self) -> MovingObstacle:
+        """It, checked."""
+        shape, height = self._shape()
+        points = self._points()
+        repeat = self._values.get("repeat", ONCE)
+        if repeat not in REPEATS:
+            self._fail(f"'repeat' is {shown(repeat)}; it must be {', '.join(REPEATS)}")
+        if repeat == LOOP and points[-1] != points[0] and "times" not in self._values:
+            points = (*points, points[0])
+        z = number(self._place, "z", self._values.get("z", 0.0))
+        return MovingObstacle(self._name, shape, height, z, points, self._times(points), repeat)
+
+    def _shape(self) -> tuple[Box | Cylinder, float]:
+        given = [kind for kind in SIZES if kind in self._values]
+        if len(given) != 1:
+            self._fail(f"it has {len(given)} shapes; it must have either 'box' or 'cylinder'")
+        sizes = self._numbers(given[0], self._values[given[0]], len(SIZES[given[0]]), " and ".join(SIZES[given[0]]))
+        if min(sizes) <= 0.0:
+            self._fail(f"'{given[0]}' is {sizes}; sizes must be greater than 0 [m]")
+        shape = Box((sizes[0], sizes[1], sizes[2])) if given[0] == "box" else Cylinder(sizes[0], sizes[1])
+        return shape, sizes[-1]
+
+    def _points(self) -> tuple[Point, ...]:
+        given = self._values.get("path")
+        if not isinstance(given, list) or not given:
+            self._fail(f"'path' is {shown(given)}; it must be a list of [x, y] [m]")
+        found = [self._numbers("path", point, 2, "x and y") for point in given]
+        return tuple((x, y) for x, y in found)
+
+    def _times(self, points: tuple[Point, ...]) -> tuple[float, ...]:
+        if "times" in self._values and "speed" in self._values:
+            self._fail("it has 'times' and 'speed'; it must have one of them")
+        if "times" in self._values:
+            times = self._numbers("times", self._values["times"], len(points), "a time for each point")
+            if any(after <= before for before, after in pairwise(times)) or times[0] < 0.0:
+                self._fail(f"'times' are {times}; they must rise, from 0 on [s]")
+            return tuple(times)
+        lengths = [math.dist(a, b) for a, b in pairwise(points)]
+        if not all(lengths):
+            self._fail("'path' has two equal points one after the other; give 'times' to let it wait")
+        if lengths and "speed" not in self._values:
+            self._fail("it has neither 'speed' [m/s] nor 'times' [s]; it must have one of them")
+        speed = number(self._place, "speed", self._values.get("speed", 1.0))
+        if speed <= 0.0:
+            self._fail(f"'speed' is {speed:g}; it must be greater than 0 [m/s]")
+        return tuple(accumulate((length / speed for length in lengths), initial=0.0))
+
+    def _numbers(self, key: str, value: object, count: int, meaning: str) -> list[float]:
+        if not isinstance(value, list) or len(value) != count:
+            self._fail(f"'{key}' is {shown(value)}; it must be a list of {count} numbers: {meaning}")
+        return [number(self._place, key, one) for one in value]
+
+    def _fail(self, reason: str) -> NoReturn:
+        raise WorldError(f"{self._place}: {reason}")
 
 
 class Movers(Protocol):

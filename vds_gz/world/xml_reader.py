@@ -8,7 +8,7 @@ from typing import NoReturn
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
-from vds_gz.world.errors import WorldError
+from vds_gz.errors import WorldError
 
 #: Numbers in a file are smaller than this [m].
 FARTHEST = 1e12

@@ -10,7 +10,7 @@ from helpers.sensors import Heard, described, points
 
 from vds_gz.interface.conversions import stamp_ns
 from vds_gz.parameters.sensors import Camera, RgbdCamera
-from vds_gz.sensing.body_motion import mounted
+from vds_gz.sensing.body import mounted
 from vds_gz.sensing.pinhole import Pinhole
 from vds_gz.world.shapes import Box, HalfSpace, sphere
 

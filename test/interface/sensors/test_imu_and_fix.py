@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 from helpers.processes import Probe
 
-from vds_gz.geometry.se3 import Transform
-from vds_gz.geometry.so3 import quaternion
+from vds_gz.geometry import Transform, quaternion
 from vds_gz.interface import topics
 from vds_gz.interface.conversions import stamp_ns
 from vds_gz.interface.sensors.setup import sensor_outputs
@@ -19,8 +18,7 @@ from vds_gz.parameters.sensors import Gnss, Imu, SensorParameters
 from vds_gz.sensing.body import BodyState
 from vds_gz.sensing.imu import ImuModel
 from vds_gz.sensing.sensor import SensorOutput
-from vds_gz.world.earth import GRAVITY
-from vds_gz.world.geodesy import Origin
+from vds_gz.world.geodesy import GRAVITY, Origin
 from vds_gz.world.ray_caster import RayCaster
 from vds_gz.world.scene import Scene
 

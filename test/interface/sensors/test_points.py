@@ -8,8 +8,7 @@ from helpers.processes import Probe
 from helpers.scenes import at, driven, scene, standing
 from helpers.sensors import Heard, described, points
 
-from vds_gz.geometry.se3 import Transform
-from vds_gz.geometry.so3 import quaternion
+from vds_gz.geometry import Transform, quaternion
 from vds_gz.interface.conversions import stamp_ns
 from vds_gz.parameters.sensors import Helios26, OusterOs1, VelodyneVlp16
 from vds_gz.world.shapes import Box, HalfSpace

@@ -12,7 +12,7 @@ from helpers.sensors import Heard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vds_gz.geometry.se3 import Transform
+from vds_gz.geometry import Transform
 from vds_gz.interface import topics
 from vds_gz.interface.conversions import stamp_ns
 from vds_gz.interface.sensors.wheel_encoder import STREAM, WheelEncoder, ticks

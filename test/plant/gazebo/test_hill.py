@@ -10,9 +10,7 @@ import pytest
 from helpers.gazebo import Driver, preset, vehicle
 from helpers.stepped import STEP, Stepped
 
-from vds_gz.geometry.attitude import Attitude
-from vds_gz.geometry.se2 import Pose
-from vds_gz.geometry.so3 import Quaternion, Vector, angles, quaternion
+from vds_gz.geometry import Attitude, Pose, Quaternion, Vector, angles, quaternion
 from vds_gz.interface import topics
 from vds_gz.interface.conversions import stamp_ns
 from vds_gz.parameters.autoware import GRAVITY, slope_acceleration

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vds_gz.geometry.so3 import angles, between, into_body, product, quaternion, turned
-from vds_gz.plant.gazebo.history import History
+from vds_gz.geometry import angles, between, into_body, product, quaternion, turned
 from vds_gz.plant.gazebo.links.base import Placement
+from vds_gz.plant.gazebo.monitoring import History
 
 MS = 1_000_000
 

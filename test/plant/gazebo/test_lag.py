@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vds_gz.plant.gazebo.lag import LagEstimator, allowed, configured
+from vds_gz.plant.gazebo.monitoring import LagEstimator, allowed, configured
 from vds_gz.vehicle.catalogue import models
 
 STEP = 0.001

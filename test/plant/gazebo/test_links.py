@@ -17,7 +17,7 @@ from vds_gz.description.gz_topics import actuators, joint_state
 from vds_gz.interface import topics
 from vds_gz.interface.sensors.wheel_encoder import STREAM, WheelEncoder
 from vds_gz.plant.gazebo.links.bindings import bindings_fault
-from vds_gz.plant.gazebo.links.ros2_control import JOINT_STATES
+from vds_gz.plant.gazebo.links.ros_links import JOINT_STATES
 
 with_bindings = pytest.mark.skipif(bool(bindings_fault()), reason=bindings_fault() or "-")
 

@@ -27,10 +27,9 @@ from vds_gz.parameters.sensors import Camera, Helios26, Lidar, OusterOs1, RgbdCa
 from vds_gz.parameters.vehicles import BicycleParameters
 from vds_gz.plant.gazebo.server import Server, Spawn, populated
 from vds_gz.ros.graph import QoS
-from vds_gz.sensing.body_motion import mounted
-from vds_gz.sensing.range_finder import RangeFinder
-from vds_gz.sensing.ray_grid import RayGrid, gazebo_grid
-from vds_gz.sensing.sample_noise import SampleNoise
+from vds_gz.sensing.body import mounted
+from vds_gz.sensing.lidar import RangeFinder, RayGrid, gazebo_grid
+from vds_gz.sensing.noise import SampleNoise
 from vds_gz.share import share
 from vds_gz.vehicle.catalogue import models
 from vds_gz.world.load import load_world

@@ -13,7 +13,7 @@ from helpers.ros_gz import need, program
 from vds_gz.configuration import load_parameters
 from vds_gz.description.gz_bridge import vehicle_bridge
 from vds_gz.description.sdf import sdf
-from vds_gz.geometry.se3 import Transform
+from vds_gz.geometry import Transform
 from vds_gz.interface import topics
 from vds_gz.interface.sensors.setup import sensor_outputs
 from vds_gz.parameters.node import NodeParameters

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vds_gz.parameters.declaration import Description, ParameterError
-from vds_gz.ros.dds.parameter_services import Parameters
+from vds_gz.ros.dds.services import Parameters
 from vds_gz.ros.graph import QoS
 from vds_gz.ros.messages.portable import MessageTypes
 

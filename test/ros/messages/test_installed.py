@@ -8,12 +8,12 @@ import pytest
 
 pytest.importorskip("rclpy", reason="needs ROS 2 (rclpy)")
 
-from vds_gz.bags.mcap_format import MESSAGE, Opcode
+from vds_gz.bags.mcap_reader import MESSAGE, Opcode
 from vds_gz.bags.mcap_writer import McapWriter
 from vds_gz.commandlog.files import read
 from vds_gz.commandlog.log import CommandLogError
+from vds_gz.errors import MalformedMessageError, UnknownTypeError
 from vds_gz.interface import topics
-from vds_gz.ros.errors import MalformedMessageError, UnknownTypeError
 from vds_gz.ros.messages.installed import InstalledTypes
 
 pytestmark = pytest.mark.ros

@@ -4,11 +4,11 @@ import struct
 
 import pytest
 
+from vds_gz.errors import UnknownTypeError
 from vds_gz.interface import topics
 from vds_gz.interface.commands import command_types
-from vds_gz.ros.errors import UnknownTypeError
 from vds_gz.ros.messages.factory import open_types
-from vds_gz.ros.messages.layout import MessageLayout
+from vds_gz.ros.messages.packed import MessageLayout
 
 TYPES = open_types()
 EVERY = sorted({one.type for one in (*topics.VEHICLE, *topics.AUTOWARE, *(one.topic for one in command_types()))})

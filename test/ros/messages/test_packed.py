@@ -7,10 +7,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from vds_gz.ros.errors import UnknownTypeError
+from vds_gz.errors import UnknownTypeError
 from vds_gz.ros.messages.factory import open_types
-from vds_gz.ros.messages.layout import MessageLayout
-from vds_gz.ros.messages.packed import PackedMessage
+from vds_gz.ros.messages.packed import MessageLayout, PackedMessage
 
 TYPES = open_types()
 GRAPH = SimpleNamespace(serialize=lambda message, name: TYPES.codec(name).encode(message))

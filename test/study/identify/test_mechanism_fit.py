@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from vds_gz.cli import main
-from vds_gz.commandlog.turn_profile import turns
+from vds_gz.commandlog.pedal_profile import turns
 from vds_gz.configuration import parameters_of_file
 from vds_gz.interface.commands import Pedals
 from vds_gz.parameters.autoware import ActuationCmdMechanicalParameters

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from vds_gz.study.identify.problem.segments import LONGEST, segments_of
+from vds_gz.study.identify.problem.segments import LONGEST_SEGMENT, segments_of
 from vds_gz.study.signals import Series, Signals
 
 DT = 1e-3
@@ -43,7 +43,7 @@ def test_what_jitters_lies_between_steps():
 def test_a_long_recording_is_cut_and_begins_with_what_was_commanded_before():
     commanded = 0.02 * np.arange(15000)
     pieces = cut(signals(commanded, commanded))
-    assert len(pieces) == np.ceil(300.0 / LONGEST)
+    assert len(pieces) == np.ceil(300.0 / LONGEST_SEGMENT)
     assert (times(pieces) == commanded[1:]).all()
     for piece in pieces[1:]:
         assert piece.origin < min(channel.series.time[0] for _, channel in piece.channels) - 10.0

@@ -70,3 +70,9 @@ def test_what_is_known_beforehand_bounds_an_interval():
     none = np.column_stack((DESIGN, np.zeros(SAMPLES)))
     half = half_widths(white(np.random.default_rng(2)), none, BLOCKS, known)
     assert half[2] == pytest.approx(1.96 * 0.5, rel=0.1)
+
+
+def test_block_numbers_may_have_gaps():
+    residuals = correlated(np.random.default_rng(2))
+    expected = half_widths(residuals, DESIGN, BLOCKS, np.zeros((2, 2)))
+    assert half_widths(residuals, DESIGN, 7 * BLOCKS + 3, np.zeros((2, 2))) == pytest.approx(expected, rel=1e-12)

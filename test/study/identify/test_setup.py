@@ -7,8 +7,9 @@ from vds_gz.parameters.intervals import Interval
 from vds_gz.parameters.vehicles import BicycleParameters
 from vds_gz.study.identify.build import problem_of
 from vds_gz.study.identify.identification import identify
+from vds_gz.study.identify.problem.recorded import counting
 from vds_gz.study.identify.problem.segments import segments_of
-from vds_gz.study.identify.problem.setup import counting, set_up
+from vds_gz.study.identify.problem.setup import set_up
 from vds_gz.study.signals import MeasuredChannel, Series, SignalError, Signals
 from vds_gz.vehicle.bicycle import BICYCLE
 

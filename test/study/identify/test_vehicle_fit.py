@@ -60,6 +60,24 @@ def test_gain_and_offset_are_found_and_limits_are_not_invented(steps):
     assert fit.reached["drive_actuators.max_velocity"] == pytest.approx(highest, rel=0.15)
 
 
+def test_a_throttle_becomes_a_map_that_the_vehicle_runs(folder, capsys):
+    random = np.random.default_rng(7)
+    times, throttle = 0.02 * np.arange(2500), np.repeat(random.uniform(0.0, 1.0, 50), 50)
+    truth = [0.0, 0.2, 0.4, 0.7, 1.0], [0.0, 0.0, 0.5, 2.0, 2.3]
+    fine, speed = exact(times, np.interp(throttle, *truth))
+    measured = np.interp(times, fine, speed) + 0.01 * random.standard_normal(len(times))
+    rows = [f"{t:.3f},{u:.6f},{v:.6f}" for t, u, v in zip(times, throttle, measured, strict=True)]
+    (folder / "throttle.csv").write_text("\n".join(["time,v_x_command,v_x_measured", *rows]))
+    assert main(["identify", "throttle.csv"]) == 0
+    drive = parameters_of_file(folder / "identified" / "parameters.yaml").vehicle.drive_actuators
+    assert (drive.gain, drive.dead_band, drive.max_velocity) == (1.0, 0.0, 0.0)
+    assert drive.time_constant == pytest.approx(0.25, abs=0.03)
+    levels = np.linspace(0.05, 0.95, 10)
+    static = np.interp(levels, drive.map_references, drive.map_responses)
+    assert static == pytest.approx(np.interp(levels, *truth), abs=0.12)
+    assert "map responses[3]" in capsys.readouterr().out
+
+
 def test_a_few_wild_samples_do_no_harm(steps):
     times, commands = steps
     fine, answer = exact(times, commands)

@@ -15,10 +15,9 @@ from vds_gz.vehicle.bicycle import BICYCLE
 
 pytest.importorskip("numba")
 from vds_gz.fleet.path import Path
-from vds_gz.study.sweep.case import Case, ClosedLoop, Driving
 from vds_gz.study.sweep.delay_margin import Task, delay_margins, last_before_leaving, later, linear_delay_margin
 from vds_gz.study.sweep.plan_file import read_sweep
-from vds_gz.study.sweep.simulation import simulate
+from vds_gz.study.sweep.simulation import Case, ClosedLoop, Driving, simulate
 
 RATE = 50.0
 

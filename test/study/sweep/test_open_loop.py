@@ -12,7 +12,7 @@ from vds_gz.errors import ArgumentError
 from vds_gz.interface.commands import Ackermann, Pedals
 from vds_gz.study.compare.differences import compare
 from vds_gz.study.compare.sources import simulate
-from vds_gz.study.sweep.measures import OPEN_LOOP
+from vds_gz.study.sweep.open_loop import OPEN_LOOP
 
 pytest.importorskip("numba")
 from vds_gz.study.sweep.open_loop import last_change, run_open_loop

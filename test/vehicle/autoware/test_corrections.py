@@ -12,8 +12,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from vds_gz.parameters.autoware import MechanicalParameters
-from vds_gz.vehicle.autoware.reports import actuation_status
-from vds_gz.vehicle.autoware.state import put
+from vds_gz.vehicle.autoware.state import actuation_status, put
 from vds_gz.vehicle.command import PARK
 
 #: In half of the tests an example is sure to fail, and need not be the simplest.

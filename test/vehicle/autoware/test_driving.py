@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vds_gz.parameters.autoware import MechanicalParameters, slope_acceleration
-from vds_gz.vehicle.autoware.reports import (
+from vds_gz.vehicle.autoware.state import (
     actuation_status,
     gear_report,
     has_actuation_status,
+    put,
     steering_report,
 )
-from vds_gz.vehicle.autoware.state import put
 from vds_gz.vehicle.command import (
     MAXIMUM,
     PEDALS,
@@ -26,13 +26,12 @@ from vds_gz.vehicle.command import (
     Command,
     ackermann,
     control,
-    fault,
     gear,
     pedals,
     twist,
 )
 from vds_gz.vehicle.vehicle import NANOSECONDS as SECOND
-from vds_gz.vehicle.vehicle import Vehicle
+from vds_gz.vehicle.vehicle import Vehicle, fault
 
 every_model = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
 both = pytest.mark.parametrize("compatibility", ["physical", "autoware"])

@@ -19,14 +19,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from vds_gz.compiling.linking import compiled
+from vds_gz.compiling import compiled
 from vds_gz.fleet.controllers.controller import Controller, Plant, command_curvature
-from vds_gz.fleet.projection import CURVATURE, value_at
-from vds_gz.fleet.tracking import Course, Following, Tracking
+from vds_gz.fleet.tracking import CURVATURE, Course, Following, Tracking, value_at
 from vds_gz.parameters.controllers import LqrParameters
 from vds_gz.vehicle.command import Command
-from vds_gz.vehicle.exponential import exponential
 from vds_gz.vehicle.model import MotionState
+from vds_gz.vehicle.trigonometry import exponential
 
 #: Below this speed a yaw rate gives no curvature [m/s].
 SLOWEST = 0.05
@@ -46,7 +45,7 @@ class LqrGains:
         d_y, d_psi, d_k: P D.
         inverse: (R + B' P B)^-1.
         steps: Periods of preview.
-        period: From one command to the next [s].
+        period: Time between commands [s].
     """
 
     following: Following

@@ -11,15 +11,14 @@ from pathlib import Path
 import numpy as np
 
 from vds_gz.interface.messages import CameraInfo, Image
-from vds_gz.interface.sensors.clouds import POINTS, cloud_message
+from vds_gz.interface.sensors.points import POINTS, cloud_message
 from vds_gz.interface.sensors.setup import SensorSetup
 from vds_gz.parameters.sensors import Camera, RgbdCamera
 from vds_gz.ros.graph import Graph
 from vds_gz.ros.messages.packed import PackedMessage
-from vds_gz.sensing.body import BodyState
-from vds_gz.sensing.body_motion import mounted, placement
-from vds_gz.sensing.coloured_points import ColouredLayout
+from vds_gz.sensing.body import BodyState, mounted, placement
 from vds_gz.sensing.pinhole import Pinhole, View, clipped
+from vds_gz.sensing.point_layout import ColouredLayout
 from vds_gz.sensing.sensor import GazeboSide, SensorType, Stream
 from vds_gz.world.scene import Scene
 

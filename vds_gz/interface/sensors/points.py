@@ -1,23 +1,62 @@
-"""Point clouds of lidars: ``sensor_msgs/PointCloud2``."""
+"""The topics of lidars: point clouds, whose points are of a structured type, and scans in a plane."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from vds_gz.interface.sensors.clouds import POINTS, cloud_message
+import numpy as np
+
+from vds_gz.interface.messages import LaserScan, PointCloud2
 from vds_gz.interface.sensors.setup import SensorSetup
-from vds_gz.parameters.sensors import Helios26, Helios31, Helios70, OusterOs1, SpinningLidar, VelodyneVlp16
+from vds_gz.parameters.sensors import (
+    Helios26,
+    Helios31,
+    Helios70,
+    Lidar2d,
+    OusterOs1,
+    PlanarLidar,
+    RplidarA2,
+    SpinningLidar,
+    VelodyneVlp16,
+)
 from vds_gz.ros.graph import Graph, QoS
+from vds_gz.ros.messages.packed import PackedMessage
 from vds_gz.sensing.body import BodyState
-from vds_gz.sensing.driver_points import driver_layout
-from vds_gz.sensing.gazebo_points import gazebo_layouts
-from vds_gz.sensing.lidar import LidarModel
-from vds_gz.sensing.point_layout import PointLayout
-from vds_gz.sensing.range_finder import Echoes
-from vds_gz.sensing.ray_grid import gazebo_bands
-from vds_gz.sensing.sensor import GazeboSide, SensorType
+from vds_gz.sensing.lidar import Echoes, LidarModel, gazebo_bands
+from vds_gz.sensing.point_layout import PointLayout, driver_layout, gazebo_layouts
+from vds_gz.sensing.sensor import GazeboSide, SensorType, Stream
 from vds_gz.world.scene import Scene
+
+#: The clouds of lidars and of cameras that see depth, in the frame that looks along x.
+POINTS = Stream("points", "sensor_msgs/msg/PointCloud2", "points", "gz.msgs.PointCloudPacked")
+
+#: Numbers of formats in ``sensor_msgs/PointField``.
+DATATYPES = {"u1": 2, "u2": 4, "u4": 6, "f4": 7, "f8": 8}
+
+
+def cloud_message(graph: Graph, frame: str, dtype: np.dtype[Any], shape: tuple[int, int]) -> PackedMessage:
+    """A cloud of points of a structured type. The only number that changes besides the points is ``is_dense``.
+
+    Args:
+        graph: Serializes it.
+        frame: Its frame.
+        dtype: Fields of a point.
+        shape: Height and width.
+    """
+    message: PointCloud2 = graph.message(POINTS.ros_type)
+    message.header.frame_id = frame
+    message.height, message.width = shape
+    message.point_step, message.row_step = dtype.itemsize, dtype.itemsize * shape[1]
+    assert dtype.fields is not None
+    message.fields = [graph.message("sensor_msgs/msg/PointField") for _ in dtype.fields]
+    for field, (name, (format_, offset, *_)) in zip(message.fields, dtype.fields.items(), strict=True):
+        field.name, field.offset, field.count = name, offset, 1
+        field.datatype = DATATYPES[format_.str[1:]]
+    message.data = graph.numbers(message.row_step * message.height, "uint8")
+    return PackedMessage(graph, POINTS.ros_type, message, ["header.stamp"], ["is_dense"])
+
 
 #: The quality of service of ``ouster-ros``: rclcpp's for the data of sensors.
 SENSOR_DATA = QoS(depth=5, reliable=False)
@@ -94,3 +133,70 @@ def _lidar(group: type[SpinningLidar]) -> SensorType:
 
 HELIOS_26, HELIOS_31, HELIOS_70 = _lidar(Helios26), _lidar(Helios31), _lidar(Helios70)
 OUSTER_OS1, VELODYNE_VLP16 = _lidar(OusterOs1), _lidar(VelodyneVlp16)
+
+
+SCAN = Stream("scan", "sensor_msgs/msg/LaserScan", "scan", "gz.msgs.LaserScan")
+
+#: The quality of every echo in the express modes of an RPLIDAR, by its SDK; without an echo it is 0.
+EXPRESS_QUALITY = 47.0
+
+
+class ScanOutput:
+    """The scan of a lidar in one plane.
+
+    As through ``ros_gz_bridge``: all rays at one time, intensities are retro-reflectivities. As by ``sllidar_ros2``:
+    stamped with the first ray, with the time between rays, and the device's quality for intensity.
+
+    Attributes:
+        rate: Scans per second [Hz].
+        rays: Of a scan.
+        span: Time from the first ray to the last one [ns].
+    """
+
+    def __init__(self, setup: SensorSetup) -> None:
+        """Announce the topic."""
+        sensor, graph = setup.parameters, setup.graph
+        assert isinstance(sensor, PlanarLidar)
+        self._lidar = LidarModel(setup.name, sensor, setup.seed)
+        self.rate, self.rays, self.span = sensor.rate, self._lidar.rays, self._lidar.span
+        self._by_driver = sensor.layout == "driver"
+        self._publisher = setup.publisher(SCAN)
+        message: LaserScan = setup.message(SCAN)
+        self._describe(message, sensor)
+        message.ranges, message.intensities = (graph.numbers(len(self._lidar.grid.azimuths), "float32") for _ in "ri")
+        self._message = PackedMessage(graph, SCAN.ros_type, message, ["header.stamp"], [])
+        self._ranges, self._intensities = self._message.array("ranges"), self._message.array("intensities")
+
+    @property
+    def subscribed(self) -> bool:
+        """Whether anybody listens."""
+        return self._publisher.subscription_count() > 0
+
+    def measure(self, states: Sequence[BodyState], scene: Scene | None) -> None:
+        """Scan, and publish if there are subscribers; not a scan that began before time 0."""
+        if not self.subscribed or states[-1].time < self.span:
+            return
+        echoes = self._lidar.measure(states, scene)
+        self._ranges[:] = echoes.ranges[:, 0]
+        quality = np.where(np.isfinite(self._ranges), EXPRESS_QUALITY, 0.0)
+        self._intensities[:] = quality if self._by_driver else echoes.retro[:, 0]
+        self._message.write(states[-1].time - self.span, ())
+        self._publisher.publish_raw(self._message.data)
+
+    def _describe(self, message: LaserScan, sensor: PlanarLidar) -> None:
+        """Write the constant fields."""
+        azimuths = self._lidar.grid.azimuths
+        message.angle_min, message.angle_max = float(azimuths[0]), float(azimuths[-1])
+        message.angle_increment = (message.angle_max - message.angle_min) / (len(azimuths) - 1)
+        message.range_min, message.range_max = sensor.min_range, sensor.max_range
+        if self._by_driver:
+            message.time_increment = self.span * 1e-9 / (len(azimuths) - 1)
+            message.scan_time = 1.0 / sensor.rate
+
+
+def _planar(group: type[PlanarLidar]) -> SensorType:
+    side = GazeboSide(Path("sensors", f"{group().type}.xacro"), renders=True)
+    return SensorType(group, (SCAN,), ScanOutput, gazebo=side)
+
+
+LIDAR_2D, RPLIDAR_A2 = _planar(Lidar2d), _planar(RplidarA2)

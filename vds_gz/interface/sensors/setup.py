@@ -11,8 +11,7 @@ from vds_gz.parameters.sensors import SensorParameters
 from vds_gz.ros.graph import Graph, Publisher, QoS, Topic
 from vds_gz.ros.messages.packed import PackedTopic
 from vds_gz.sensing.body import BodyState
-from vds_gz.sensing.catalogue import SensorTypes
-from vds_gz.sensing.sensor import SensorOutput, SensorType, Stream
+from vds_gz.sensing.sensor import SensorOutput, SensorType, SensorTypes, Stream
 from vds_gz.vehicle.model import Joint
 from vds_gz.world.scene import Scene
 

@@ -6,17 +6,12 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from time import monotonic
 
-from vds_gz.geometry.attitude import Attitude
-from vds_gz.geometry.se2 import Pose
-from vds_gz.geometry.so3 import Quaternion, Vector, angles, into_body, quaternion
+from vds_gz.geometry import Attitude, Pose, Quaternion, Vector, angles, into_body, quaternion
 from vds_gz.parameters.autoware import GRAVITY
-from vds_gz.parameters.gazebo import GazeboParameters, joint_map
-from vds_gz.plant.base import Level, Plant, Status
-from vds_gz.plant.body import Velocity, body_state
-from vds_gz.plant.gazebo.history import History
-from vds_gz.plant.gazebo.lag import LagEstimator, allowed, configured, summary
-from vds_gz.plant.gazebo.link_health import LinkHealth
+from vds_gz.parameters.node import GazeboParameters, joint_map
+from vds_gz.plant.base import Level, Plant, Status, Velocity, body_state
 from vds_gz.plant.gazebo.links.base import GazeboLink, Inbox, JointReadings, Placement, Tick
+from vds_gz.plant.gazebo.monitoring import History, LagEstimator, LinkHealth, allowed, configured, summary
 from vds_gz.sensing.body import BodyState
 from vds_gz.vehicle.model import JointStates
 from vds_gz.vehicle.vehicle import NANOSECONDS, AnyVehicle, Motion

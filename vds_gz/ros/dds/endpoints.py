@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from vds_gz.errors import MalformedMessageError
 from vds_gz.ros.dds.domain import Context
 from vds_gz.ros.dds.library import ANY_STATE, DATA, INFINITE, Bytes, Library, Matched, OnMatched, SampleInfo
-from vds_gz.ros.errors import MalformedMessageError
 from vds_gz.ros.graph import QoS
 from vds_gz.ros.messages.portable import Codec
 
@@ -120,7 +120,7 @@ class Reader:
         """Listen to the topic.
 
         Raises:
-            GraphError: It cannot be listened to.
+            GraphError: Discovery cannot be read.
         """
         self.topic = channel.topic
         self._library = library = context.library

@@ -13,7 +13,7 @@ import runpy
 from pathlib import Path
 from typing import Any
 
-from vds_gz.ros.errors import GraphError
+from vds_gz.errors import GraphError
 
 INFINITE = 2**63 - 1
 ANY_STATE = 127

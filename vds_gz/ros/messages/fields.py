@@ -1,8 +1,10 @@
-"""The fields of message types, as needed to find a number in a message."""
+"""Fields of message types, and times as ``builtin_interfaces/Time`` holds them."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
+
+from vds_gz.vehicle.vehicle import NANOSECONDS
 
 
 class Field(NamedTuple):
@@ -17,3 +19,17 @@ class Field(NamedTuple):
     name: str
     type: str
     length: int | None
+
+
+#: The first and the last time of a stamp [ns].
+FIRST, LAST = -(2**31) * NANOSECONDS, 2**31 * NANOSECONDS - 1
+
+
+def within_stamps(time: int) -> int:
+    """The nearest time [ns] that a stamp can hold."""
+    return min(max(time, FIRST), LAST)
+
+
+def seconds_and_nanoseconds(time: int) -> tuple[int, int]:
+    """The fields of a stamp of a time [ns]; a time that a stamp cannot hold saturates."""
+    return divmod(within_stamps(time), NANOSECONDS)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from vds_gz.ros.errors import MalformedMessageError, UnknownTypeError
+from vds_gz.errors import MalformedMessageError, UnknownTypeError
 from vds_gz.ros.messages.fields import Field
 
 #: Type codes of Python's arrays, which messages use for sequences of numbers.

@@ -19,7 +19,7 @@ from rosbags.typesys import get_types_from_msg
 from rosbags.typesys.base import normalize_fieldname
 from rosbags.typesys.store import Typestore
 
-from vds_gz.ros.errors import MalformedMessageError, UnknownTypeError
+from vds_gz.errors import MalformedMessageError, UnknownTypeError
 from vds_gz.ros.messages.fields import Field
 
 __all__ = ["Codec", "MalformedMessageError", "MessageTypes", "UnknownTypeError"]

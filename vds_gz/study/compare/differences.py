@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vds_gz.errors import VdsGzError
-from vds_gz.geometry.se2 import Pose
+from vds_gz.geometry import Pose
 from vds_gz.study.compare.alignment import Alignment, align
 from vds_gz.study.compare.delays import Delay, delay
 from vds_gz.study.identify.actuator_response import ActuatorResponse, measure

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from vds_gz import configuration
 from vds_gz.bags.recorder import Recorder
-from vds_gz.commandlog.csv import write_csv
+from vds_gz.commandlog.files import write_csv
 from vds_gz.commandlog.log import CommandLog
 from vds_gz.errors import ArgumentError
 from vds_gz.interface import topics

@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from vds_gz.errors import VdsGzError
-from vds_gz.world.errors import WorldError
-from vds_gz.world.yaml_reader import read_mapping, shown
+from vds_gz.errors import VdsGzError, WorldError
+from vds_gz.world.occupancy import read_mapping, shown
 
 Numbers = Mapping[str, Mapping[str, float | None]]
 

@@ -1,20 +1,36 @@
-"""The fit of one actuator by itself: the drive of a vehicle that goes straight ahead, or a steering that stands."""
+"""The fit of one actuator by itself: the drive of a vehicle that goes straight ahead, or a steering that stands.
+
+States of an actuator have no noise and no gain, so no terms are selected by prediction. Least squares begin at the best
+points of a grid of dead times and lags, with and without limits.
+"""
 
 from __future__ import annotations
 
 import math
+from itertools import product
 
 import numpy as np
 
 from vds_gz.parameters.vehicles import BicycleParameters
+from vds_gz.study.identify.build import coarse_segments, problem_of
+from vds_gz.study.identify.candidates import DEAD_TIMES, LAGS
 from vds_gz.study.identify.estimates import Estimate
-from vds_gz.study.identify.estimation import fit_all
+from vds_gz.study.identify.estimation import Fit, refined
+from vds_gz.study.identify.fit import Solution, solve
+from vds_gz.study.identify.intervals import intervals_of
+from vds_gz.study.identify.noise import first_noise
 from vds_gz.study.identify.outcome import estimates
-from vds_gz.study.identify.problem.parameters import actuations, coordinates
+from vds_gz.study.identify.problem.parameters import Actuation, actuations, coordinates
 from vds_gz.study.identify.problem.setup import STEP_RATE, Setup
 from vds_gz.study.identify.problem.simulation import VehicleFamily
+from vds_gz.study.identify.reach import reach_of
+from vds_gz.study.identify.support import Fitted
+from vds_gz.study.identify.trials import costs_of
 from vds_gz.study.signals import MeasuredChannel, Series, Signals
 from vds_gz.vehicle.bicycle import BICYCLE
+
+#: Limits are met where they lower the squares by this part, and by more than coarse steps may leave.
+CLEARLY_MET, COARSE = 0.05, 1.0
 
 
 def fit_actuator(given: Series, response: Series, *, angle: bool) -> dict[str, Estimate | None]:
@@ -41,8 +57,35 @@ def fit_actuator(given: Series, response: Series, *, angle: bool) -> dict[str, E
         STEP_RATE,
         given=True,
     )
-    by_name = estimates(fit_all(setup))
+    by_name = estimates(_fit(setup, actuation))
     numbers = {number: by_name.get(name) for number, name in actuation.named().items()}
     if angle:
         numbers["fall"] = numbers["rise"]
     return numbers
+
+
+def _fit(setup: Setup, actuation: Actuation) -> Fit:
+    """Dead time, lag and the limits that were met."""
+    reach = reach_of(setup)
+    problem = problem_of(setup, coarse_segments(setup), reach)
+    index = {term.name: k for k, term in enumerate(setup.family.terms)}
+    dead, lag = index[actuation.dead_time], index[actuation.time_constant]
+    rates = [name for name in (actuation.rise, actuation.fall) if name]
+    times = [{dead: delay, lag: constant} for delay, constant in product(DEAD_TIMES, (0.0, *LAGS))]
+    noise = first_noise(problem)
+    starts = [experiment.start for experiment in problem.experiments]
+    best: Solution | None = None
+    for limits in ([], rates, [actuation.value], [*rates, actuation.value]):
+        met = {index[name]: math.log(max(reach[name].tried, 1e-3)) for name in limits}
+        points = np.tile(setup.begin, (len(times), 1))
+        for point, changes in zip(points, times, strict=True):
+            point[[*changes, *met]] = [*changes.values(), *met.values()]
+        points = np.clip(points, problem.lower, problem.upper)
+        point = points[np.argmin(costs_of(problem, points, starts, noise))]
+        free = np.isin(np.arange(len(point)), [dead, lag, *met])
+        fit = solve(problem, point, free, noise)
+        if best is None or fit.cost < best.cost - max(CLEARLY_MET * best.cost, COARSE):
+            best = fit
+    assert best is not None
+    setup, fitted = refined(setup, reach, Fitted(problem, best))
+    return Fit(setup, fitted.problem, fitted.solution, intervals_of(fitted.problem, fitted.solution), reach)

@@ -1,33 +1,89 @@
-"""From what is looked for to a problem: experiments, bounds, what is known beforehand, and how exact the data are."""
+"""From a setup to a problem: experiments, bounds, priors, and the resolution of each channel."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from vds_gz.study.identify.estimates import WIDTH, Array
-from vds_gz.study.identify.fit import Problem
-from vds_gz.study.identify.problem.parameters import LEAST_LIMIT, Kind
-from vds_gz.study.identify.problem.segments import Segment, segments_of
+from vds_gz.study.identify.problem.parameters import LEAST_LIMIT, Kind, Term
+from vds_gz.study.identify.problem.segments import Segment, chosen, segments_of
 from vds_gz.study.identify.problem.setup import Setup
-from vds_gz.study.identify.problem.simulation import Experiment
+from vds_gz.study.identify.problem.simulation import Experiment, VehicleFamily
 from vds_gz.study.identify.reach import Reach
 from vds_gz.study.signals import MeasuredChannel
 
-#: Noise of what never changed, in its unit.
-STILL = 1e-6
+#: Resolution of a channel that never changes, in its unit.
+CONSTANT_RESOLUTION = 1e-6
 
-#: Values on fewer levels are those of a signal that rests there.
+#: Values on fewer levels are those of a signal that rests there, not the steps of a sensor.
 FEWEST_LEVELS = 20
 
-#: Nothing is measured more exactly than this part of the range.
-EXACT = 5e-6
+#: No channel has a finer resolution than this part of its range: simulation and differences are no more exact.
+FINEST_RESOLUTION = 5e-6
 
-#: Steps in which terms are selected, and so many seconds and samples per second of a recording are enough for that.
-COARSE, ENOUGH, OFTEN = 0.005, 400.0, 40.0
+#: Terms are selected in steps of this length [s], in so many seconds of all recordings, with so many samples per second
+#: of each channel: more hardly change which terms predict.
+COARSE_STEP, ENOUGH_SECONDS, ENOUGH_RATE = 0.005, 400.0, 40.0
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is fitted.
+
+    Attributes:
+        experiments: Segments with their forward model.
+        floors: Resolution of each kind of channel: its least noise.
+        kinds: The kind of each channel: channels of the same name have the same noise in all recordings.
+        quantities: The quantity of each kind of channel, by number.
+        fresh: Whether the start of each experiment is fitted; else a lead makes it as good as known.
+        mean, sigma: The prior of each term; an infinite sigma is none.
+        lower, upper: Bounds of the coordinates.
+    """
+
+    experiments: tuple[Experiment, ...]
+    floors: Array
+    kinds: np.ndarray
+    quantities: np.ndarray
+    fresh: tuple[bool, ...]
+    mean: Array
+    sigma: Array
+    lower: Array
+    upper: Array
+
+    @property
+    def family(self) -> VehicleFamily:
+        """The vehicles."""
+        return self.experiments[0].family
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """What may be looked for."""
+        return self.family.terms
+
+    @property
+    def measured(self) -> Array:
+        """All samples."""
+        return np.concatenate([run.measured for run in self.experiments])
+
+    @property
+    def intervals(self) -> Array:
+        """Median interval between samples of each kind of channel [s]; infinite without two samples."""
+        intervals = np.full(len(self.floors), np.inf)
+        for k in range(len(intervals)):
+            steps = np.concatenate([np.diff(run.time[self.kinds[run.channel] == k]) for run in self.experiments])
+            if len(steps):
+                intervals[k] = float(np.median(steps))
+        return intervals
+
+    @property
+    def kind(self) -> np.ndarray:
+        """The kind of channel of each sample."""
+        kind: np.ndarray = self.kinds[np.concatenate([run.channel for run in self.experiments])]
+        return kind
 
 
 def problem_of(setup: Setup, segments: Sequence[Segment], reach: Mapping[str, Reach]) -> Problem:
@@ -50,28 +106,33 @@ def problem_of(setup: Setup, segments: Sequence[Segment], reach: Mapping[str, Re
         if known is not None and known.high > known.low and (known.low > 0.0 or term.kind is not Kind.LIMIT):
             low, mean[k], high = map(term.coordinate, (known.low, known.value, known.high))
             sigma[k] = (high - low) / (2.0 * WIDTH)
-    channels = [channel for every in setup.channels for channel in every]
+    channels = setup.all_channels
     names = list(dict.fromkeys(channel.name for channel in channels))
     kinds = np.array([names.index(channel.name) for channel in channels])
     floors = np.zeros(len(names))
     np.maximum.at(floors, kinds, [resolution(channel) for channel in channels])
     experiments = tuple(Experiment(setup.family, segment) for segment in segments)
-    fresh = tuple(one.segment.first for one in experiments)
+    fresh = tuple(segment.first for segment in segments)
     measured = {channel.name: channel.quantity for channel in channels}
     different = list(dict.fromkeys(measured.values()))
     quantities = np.array([different.index(measured[name]) for name in names])
     return Problem(experiments, floors, kinds, quantities, fresh, mean, sigma, lower, upper)
 
 
-def coarse_segments(setup: Setup, enough: float = ENOUGH) -> list[Segment]:
-    """Segments in which terms are selected: in long steps, with samples that are no more frequent than needed, and of a
-    long recording the parts in which commands change most."""
-    dt = max(1.0, math.floor(COARSE * setup.step_rate + 1e-9)) / setup.step_rate
-    channels = tuple(tuple(thinned(channel) for channel in every) for every in setup.channels)
+def coarse_segments(setup: Setup, enough: float = ENOUGH_SECONDS) -> list[Segment]:
+    """Segments in which terms are selected: in coarse steps, with thinned samples, and of long recordings the parts in
+    which commands change most.
+
+    Args:
+        setup: With the recordings.
+        enough: Seconds that suffice.
+    """
+    dt = max(1.0, math.floor(COARSE_STEP * setup.step_rate + 1e-9)) / setup.step_rate
+    channels = tuple(tuple(map(thinned, channels)) for channels in setup.channels)
     segments = segments_of(setup.recordings, channels, dt)
-    if sum(one.duration for one in segments) <= enough:
+    if sum(segment.duration for segment in segments) <= enough:
         return segments
-    rates = [len(np.unique(one.begins)) / one.duration for one in segments]
+    rates = [len(np.unique(segment.begins)) / segment.duration for segment in segments]
     kept, total = [], 0.0
     for k in np.argsort(rates, kind="stable")[::-1]:
         if total < enough:
@@ -81,13 +142,10 @@ def coarse_segments(setup: Setup, enough: float = ENOUGH) -> list[Segment]:
 
 
 def thinned(channel: MeasuredChannel) -> MeasuredChannel:
-    """The same with at most :data:`OFTEN` samples per second."""
+    """The same with at most :data:`ENOUGH_RATE` samples per second."""
     time = channel.series.time
-    every = max(1, int(1.0 / (OFTEN * float(np.median(np.diff(time)))) + 1e-6)) if len(time) > 2 else 1
-    if every == 1:
-        return channel
-    series = type(channel.series)(time[::every], channel.series.value[::every])
-    return replace(channel, series=series, half=None if channel.half is None else channel.half[::every])
+    stride = max(1, int(1.0 / (ENOUGH_RATE * float(np.median(np.diff(time)))) + 1e-6)) if len(time) > 2 else 1
+    return channel if stride == 1 else chosen(channel, slice(None, None, stride))
 
 
 def resolution(channel: MeasuredChannel) -> float:
@@ -97,7 +155,7 @@ def resolution(channel: MeasuredChannel) -> float:
         return 0.0
     low, high = np.percentile(values, (0.5, 99.5))
     span = float(high - low) or float(np.ptp(values))
-    return max(EXACT * span, _step(values) / math.sqrt(12.0), 1e-12 if span else STILL)
+    return max(FINEST_RESOLUTION * span, _step(values) / math.sqrt(12.0), 1e-12 if span else CONSTANT_RESOLUTION)
 
 
 def _step(values: Array) -> float:

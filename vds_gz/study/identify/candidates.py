@@ -9,17 +9,18 @@ from itertools import product
 
 import numpy as np
 
+from vds_gz.study.identify.cross_validation import FEWEST_BLOCKS
 from vds_gz.study.identify.estimates import Array
 from vds_gz.study.identify.problem.parameters import EFFECTIVE_TRACK, UNLIMITED, Actuation, Kind, Term
 from vds_gz.study.identify.problem.setup import Setup
 from vds_gz.study.identify.reach import Reach
-from vds_gz.study.identify.selection import FEWEST, Candidate
+from vds_gz.study.identify.trials import Candidate
 
 #: Dead times that are tried [s].
 DEAD_TIMES = np.r_[np.arange(0.0, 0.4, 0.04), 0.4, 0.5, 0.7, 1.0, 1.5]
 
-#: Lags that are tried [s], and by which part of one the dead time becomes shorter.
-LAGS, SHORTER = (0.03, 0.08, 0.2, 0.5, 1.2), (0.0, 0.5, 1.0)
+#: Lags that are tried [s], and by which parts of one the dead time becomes shorter.
+LAGS, SHORTER = (0.03, 0.08, 0.2, 0.5, 1.2), (0.5, 1.0)
 
 #: Limits that are tried, as parts of what was measured.
 LIMITS = 0.8, 0.92, 1.01, 1.1, 1.3, 1.7, 2.5, 3.5, 5.0
@@ -29,10 +30,10 @@ TRIED_GAINS = 0.5, 0.7, 0.85, 0.95, 1.05, 1.2, 1.5
 BANDS = 0.03, 0.08, 0.2, 0.4
 
 #: Limits must predict better by so many standard errors, and by this part of what is left: lags do nearly the same.
-CLEARLY = 1.0, 0.03
+PROOF_OF_LIMIT = 1.0, 0.03
 
-#: The same of what is rare.
-SURELY = 2.0, 0.02
+#: The same of terms that few vehicles need.
+PROOF_OF_RARE = 2.0, 0.02
 
 #: Where a limit is none.
 UNLIMITED_AT = math.log(UNLIMITED)
@@ -49,6 +50,8 @@ def candidates_of(setup: Setup, reach: Mapping[str, Reach]) -> list[Candidate]:
     gains = [k for k, term in enumerate(setup.family.terms) if term.kind in (Kind.GAIN, Kind.COMMAND_GAIN)]
     found: list[Candidate] = []
     for name, actuation in setup.actuators.items():
+        if name not in setup.excited:
+            continue
         found += _of_actuator(actuation, index, reach, gains)
         hubs = setup.actuators["wheels"].value if name == "drive" and "wheels" in setup.actuators else ""
         limits = actuation.value, actuation.rise, actuation.fall, hubs
@@ -81,14 +84,24 @@ def candidates_of(setup: Setup, reach: Mapping[str, Reach]) -> list[Candidate]:
 def second_stage(setup: Setup, reach: Mapping[str, Reach]) -> list[Candidate]:
     """What may enter after the usual terms: dead bands, backlash, and how much and how late sensors read."""
     found = []
+    idle = {
+        number
+        for name, actuation in setup.actuators.items()
+        if name not in setup.excited
+        for number in actuation.named().values()
+    }
     for k, term in enumerate(setup.family.terms):
-        if term.kind is Kind.LATENCY or (term.kind is Kind.SENSOR_OFFSET and len(setup.recordings) < FEWEST):
-            found.append(Candidate(term.name, (k,), partial(_around, k, term), *SURELY))
+        if term.name in idle:
+            continue
+        if term.kind is Kind.LATENCY or (term.kind is Kind.SENSOR_OFFSET and len(setup.recordings) < FEWEST_BLOCKS):
+            found.append(Candidate(term.name, (k,), partial(_around, k, term), *PROOF_OF_RARE))
         elif term.kind is Kind.OFFSET:
-            found.append(Candidate(term.name, (k,), partial(_values, k, (0.0,)), *SURELY))
+            found.append(Candidate(term.name, (k,), partial(_values, k, (0.0,)), *PROOF_OF_RARE))
         elif term.kind in (Kind.DEAD_BAND, Kind.BACKLASH):
             found.append(
-                Candidate(term.name, (k,), partial(_values, k, np.array(BANDS) * reach[term.name].tried), *SURELY)
+                Candidate(
+                    term.name, (k,), partial(_values, k, np.array(BANDS) * reach[term.name].tried), *PROOF_OF_RARE
+                )
             )
     return found
 
@@ -106,7 +119,7 @@ def _of_actuator(
     for name in (actuation.value, actuation.rise, actuation.fall):
         if name:
             values = np.log(np.array(LIMITS) * max(reach[name].tried, 1e-3))
-            yield Candidate(name, (index[name],), partial(_limits, index[name], values, gains), *CLEARLY)
+            yield Candidate(name, (index[name],), partial(_limits, index[name], values, gains), *PROOF_OF_LIMIT)
     if actuation.gain:
         yield Candidate(actuation.gain, (index[actuation.gain],), partial(_values, index[actuation.gain], TRIED_GAINS))
 
@@ -151,7 +164,7 @@ def _lags(lag: int, dead: int | None, point: Array) -> Iterator[Mapping[int, flo
     for value in LAGS:
         yield {lag: value}
         if dead is not None and point[dead] > 0.0:
-            for part in SHORTER[1:]:
+            for part in SHORTER:
                 yield {lag: value, dead: max(point[dead] - part * value, 0.0)}
 
 
@@ -166,7 +179,7 @@ def _around(k: int, term: Term, point: Array) -> Iterator[Mapping[int, float]]:
         track = term.scale / 0.2
         for value in TRIED_GAINS:
             yield {k: value * track}
-    elif term.kind in (Kind.COMMAND_GAIN, Kind.WHEEL_GAIN):
+    elif term.kind is Kind.COMMAND_GAIN:
         yield from _values(k, TRIED_GAINS, point)
     else:
         yield {k: float(point[k])}

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from vds_gz.parameters.declaration import Override
 from vds_gz.parameters.intervals import ends, remark
-from vds_gz.parameters.override import Override
 
 Array = NDArray[np.float64]
 
@@ -23,6 +23,10 @@ WIDTH = 1.96
 #: A number is given if its interval is not wider to either side than this part of it; a time also if not wider than
 #: this [s].
 CERTAIN, CERTAIN_TIME = 0.25, 0.02
+
+#: Single wild samples are left out where medians of three have less than this part of the standard deviation; of white
+#: noise they have 0.67.
+SPIKY = 0.3
 
 #: Times are not known better than this: a simulator rounds them to steps of 1 ms, transport takes time [s].
 TIME_RESOLUTION = 0.0006
@@ -51,3 +55,13 @@ def noise(measured: Array) -> float:
     if len(measured) < 5:
         return 0.0
     return float(1.4826 * np.median(np.abs(np.diff(measured, 2))) / math.sqrt(6.0))
+
+
+def without_spikes(values: Array) -> Array:
+    """The values; where single wild samples make up most of their standard deviation, the medians of three in a row."""
+    if len(values) < 3:
+        return values
+    medians: Array = np.median(np.lib.stride_tricks.sliding_window_view(values, 3), axis=1)
+    if np.std(medians) >= SPIKY * np.std(values):
+        return values
+    return np.concatenate([medians[:1], medians, medians[-1:]])

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
-from vds_gz.parameters.declaration import ParameterGroup, describe
-from vds_gz.parameters.override import Override
+from vds_gz.parameters.declaration import Override, ParameterGroup, describe
 from vds_gz.study.identify.axes import NAMES
 from vds_gz.study.identify.estimates import Estimate
 from vds_gz.study.identify.problem.parameters import NO_LIMIT, actuations, value_of
@@ -34,7 +33,7 @@ def overrides(fit: VehicleFit, base: ParameterGroup) -> Iterator[Override]:
         base: What was given, or the model's defaults; what else differs from it was found too.
     """
     group = f"model_params.{fit.model}"
-    stops = {one.value for axis, one in actuations(base).items() if axis == "steering"}
+    stops = {actuation.value for axis, actuation in actuations(base).items() if axis == "steering"}
     body = {
         name
         for axis in ("body", "turn")
@@ -42,11 +41,15 @@ def overrides(fit: VehicleFit, base: ParameterGroup) -> Iterator[Override]:
         for name in actuations(base)[axis].named().values()
     }
     for name, number in fit.numbers.items():
+        if name.endswith("]"):  # a point of a map, which is given as a whole
+            continue
         if number is not None:
             yield number.override(f"{group}.{name}")
             continue
         value, before = value_of(fit.parameters, name), value_of(base, name)
         kept = name in stops or name in body
+        if name in fit.reached and value == before and 0.0 < value < NO_LIMIT:
+            continue
         if name in fit.reached and (not kept or value != before):
             remark = BEST if 0.0 < value < NO_LIMIT else f"{NOT_MET}; {fit.reached[name]:.3g} was reached"
             yield Override(f"{group}.{name}", value, remark)
@@ -55,10 +58,12 @@ def overrides(fit: VehicleFit, base: ParameterGroup) -> Iterator[Override]:
     for axis in fit.axes:
         if axis.centred is not None:
             yield Override(f"{group}.center_at_standstill", axis.centred, STANDSTILL)
-    defaults = {one.name: one.default for one in describe(base)} | {"center_at_standstill": None}
-    for one in describe(fit.parameters):
-        if one.name not in fit.numbers and defaults.get(one.name) not in (None, one.default):
-            yield Override(f"{group}.{one.name}", one.default, BEST)
+    given = {parameter.name: parameter.default for parameter in describe(base)} | {"center_at_standstill": None}
+    for parameter in describe(fit.parameters):
+        if parameter.name not in fit.numbers and given.get(parameter.name) not in (None, parameter.default):
+            found = parameter.default
+            points = [float(f"{x:.4g}") for x in found] if isinstance(found, tuple) else found
+            yield Override(f"{group}.{parameter.name}", points, BEST)
 
 
 def nav2(fit: VehicleFit) -> Iterator[str]:
@@ -66,9 +71,9 @@ def nav2(fit: VehicleFit) -> Iterator[str]:
     numbers = _by_quantity(fit)
     yield "# controller_server, FollowPath (MPPI)"
     for quantity, name in (("v_x", "vx"), ("v_y", "vy"), ("yaw_rate", "wz")):
-        found = numbers.get(quantity) or (numbers.get("steering") if quantity == "yaw_rate" else None)
-        if found is not None:
-            yield f"model_delay_{name}: {_or_unknown(found['dead_time'])}"
+        axis = numbers.get(quantity) or (numbers.get("steering") if quantity == "yaw_rate" else None)
+        if axis is not None:
+            yield f"model_delay_{name}: {_or_unknown(axis['dead_time'])}"
     yield from _from_its_own_commands(numbers)
     yield "# velocity_smoother"
     if "yaw_rate" not in numbers:
@@ -89,7 +94,7 @@ def _from_its_own_commands(numbers: Mapping[str, Numbers]) -> Iterator[str]:
     Without it a command exceeds the measured speed v by ``ax_max * model_dt`` at most. Behind a first-order lag T the
     speed then rises at (command - v) / T, which is ``ax_max * model_dt / T``.
     """
-    lags = {quantity: one.value for quantity, found in numbers.items() if (one := found["time_constant"]) is not None}
+    lags = {quantity: lag.value for quantity, axis in numbers.items() if (lag := axis["time_constant"]) is not None}
     slowest = max(lags, key=lags.__getitem__, default="")
     if slowest and MPPI_STEP < lags[slowest] < math.inf:
         part = f"{MPPI_STEP / lags[slowest]:.2f} of {MPPI_LIMITS[slowest]}"
@@ -98,12 +103,12 @@ def _from_its_own_commands(numbers: Mapping[str, Numbers]) -> Iterator[str]:
 
 def _by_quantity(fit: VehicleFit) -> dict[str, Numbers]:
     """The numbers of each axis, by quantity; of one that was not measured itself, those of its actuator."""
-    found: dict[str, Numbers] = {}
+    numbers: dict[str, Numbers] = {}
     for axis, quantity in (("drive", "v_x"), ("steering", "steering")):
         if (actuation := actuations(fit.parameters).get(axis)) is not None:
-            found[quantity] = dict.fromkeys(NAMES)
-            found[quantity] |= {kind: fit.numbers.get(name) for kind, name in actuation.named().items()}
-    return found | {axis.quantity: axis.fit.numbers for axis in fit.axes}
+            numbers[quantity] = dict.fromkeys(NAMES)
+            numbers[quantity] |= {kind: fit.numbers.get(name) for kind, name in actuation.named().items()}
+    return numbers | {axis.quantity: axis.fit.numbers for axis in fit.axes}
 
 
 def _limit(fit: VehicleFit, numbers: Mapping[str, Numbers], quantity: str, name: str) -> float:
@@ -111,7 +116,7 @@ def _limit(fit: VehicleFit, numbers: Mapping[str, Numbers], quantity: str, name:
     number = numbers[quantity][name] if quantity in numbers else None
     if number is not None:
         return number.value
-    channel = next((one for one in fit.channels if one.quantity == quantity), None)
+    channel = next((channel for channel in fit.channels if channel.quantity == quantity), None)
     if channel is None or (quantity not in numbers and quantity != "yaw_rate"):
         return 0.0
     return float(getattr(reached(channel.time, channel.measured, angle=False), name))
@@ -122,16 +127,16 @@ def autoware(fit: VehicleFit) -> Iterator[str]:
     numbers = _by_quantity(fit)
     drive, steering = numbers.get("v_x"), numbers.get("steering")
     yield "# simple_planning_simulator, vehicle_model_type: DELAY_STEER_VEL"
-    for found, names in (
+    for axis, names in (
         (drive, {"vel_time_delay": "dead_time", "vel_time_constant": "time_constant", "vel_lim": "value"}),
         (drive, {"vel_rate_lim": "rise"}),
         (steering, {"steer_time_delay": "dead_time", "steer_time_constant": "time_constant", "steer_lim": "value"}),
         (steering, {"steer_rate_lim": "rise"}),
     ):
-        if found is not None:
+        if axis is not None:
             for parameter, name in names.items():
-                yield f"{parameter}: {_or_unknown(found[name])}"
+                yield f"{parameter}: {_or_unknown(axis[name])}"
 
 
 def _or_unknown(number: Estimate | None) -> str:
-    return "# not excited" if number is None or not math.isfinite(number.value) else f"{number.value:.4f}"
+    return "# not determined" if number is None or not math.isfinite(number.value) else f"{number.value:.4f}"

@@ -14,9 +14,11 @@ from vds_gz.errors import MAPPING, NUMBER, ArgumentError, Kind, takes
 from vds_gz.parameters.intervals import Interval
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.study.identify.causes.causes import checked, turning_against_steering
-from vds_gz.study.identify.estimation import fit_all, predictions
+from vds_gz.study.identify.estimation import fit_all
 from vds_gz.study.identify.outcome import nothing_found, vehicle_fit
-from vds_gz.study.identify.problem.setup import check_numbers, nothing_moves, set_up
+from vds_gz.study.identify.prediction import predictions
+from vds_gz.study.identify.problem.recorded import check_numbers
+from vds_gz.study.identify.problem.setup import set_up
 from vds_gz.study.identify.results import VehicleFit
 from vds_gz.study.reading.wheel_radius import wheels_disagree
 from vds_gz.study.signals import SignalError, Signals
@@ -69,7 +71,7 @@ def identify(
     recordings = _checked([signals] if isinstance(signals, Signals) else signals)
     setup = set_up(recordings, vehicle=vehicle, wheel_base=wheel_base, fit=fit, priors=priors or {})
     notes = _notes(setup.recordings)
-    if nothing_moves(setup):
+    if not setup.recorded.moves:
         return replace(nothing_found(setup), notes=notes)
     fit_of_all = fit_all(setup, advance)
     scores = predictions(fit_of_all.setup, hold_out, advance) if hold_out > 0.0 else ()
@@ -77,7 +79,7 @@ def identify(
     turning = _turning(result, recordings, given=vehicle is not None)
     fitted = {"tire_diameter", "wheel_gains", "all"} & set(fit)
     diameter = 0.0 if vehicle is None or fitted else getattr(vehicle.vehicle, "tire_diameter", 0.0)
-    wheels = [text for one in recordings if diameter for text in wheels_disagree(one, 0.5 * diameter)]
+    wheels = [text for recording in recordings if diameter for text in wheels_disagree(recording, 0.5 * diameter)]
     return replace(result, notes=notes, findings=(*wheels, *result.findings, *turning)[:MOST_FINDINGS])
 
 
@@ -87,24 +89,24 @@ def _checked(signals: Sequence[Signals]) -> list[Signals]:
     Raises:
         SignalError: There are none, or one cannot be worked on.
     """
-    for one in signals:
-        Kind("a list of what read_signals() returns", (Signals,)).check("signals", one)
+    for recording in signals:
+        Kind("a list of what read_signals() returns", (Signals,)).check("signals", recording)
     if not signals:
         raise SignalError("there are 0 recordings; needed is at least 1")
-    found = []
-    for k, one in enumerate(signals, start=1):
+    usable = []
+    for k, recording in enumerate(signals, start=1):
         try:
-            check_numbers(one)
-            found.append(checked(one))
+            check_numbers(recording)
+            usable.append(checked(recording))
         except SignalError as error:
             raise SignalError(f"recording {k}: {error}" if len(signals) > 1 else str(error)) from None
-    return found
+    return usable
 
 
 def _notes(recordings: Sequence[Signals]) -> tuple[str, ...]:
     """What was noticed of recordings; of several with the number of each."""
     several = len(recordings) > 1
-    numbered = ((k, note) for k, one in enumerate(recordings, start=1) for note in one.notes)
+    numbered = ((k, note) for k, recording in enumerate(recordings, start=1) for note in recording.notes)
     return tuple(f"{k}: {note}" if several else note for k, note in numbered)
 
 
@@ -114,7 +116,7 @@ def _turning(fit: VehicleFit, recordings: Sequence[Signals], *, given: bool) -> 
     if behind and given:
         return
     means = "as one whose rear axle steers; if yours does not, the yaw rate or the steering angle is mirrored"
-    for k, one in enumerate(recordings, start=1):
-        if turns := turning_against_steering(one):
+    for k, recording in enumerate(recordings, start=1):
+        if turns := turning_against_steering(recording):
             words = f"{turns}, {means}" if behind else f"{turns}: is one of them mirrored, or does the rear axle steer?"
             yield f"recording {k}: {words}" if len(recordings) > 1 else words

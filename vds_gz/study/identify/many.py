@@ -13,9 +13,9 @@ import numpy as np
 
 import vds_gz
 from vds_gz.bags.connection import may_be_bag
+from vds_gz.parameters.declaration import Override
 from vds_gz.parameters.intervals import Interval
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.parameters.override import Override
 from vds_gz.study.identify.estimates import Estimate
 from vds_gz.study.identify.exports import Numbers, overrides
 from vds_gz.study.identify.identification import identify
@@ -24,8 +24,7 @@ from vds_gz.study.progress import Advance, ignore
 from vds_gz.study.reading.bag import read_bag
 from vds_gz.study.reading.table import read_csv
 from vds_gz.study.signals import SignalError, Signals
-from vds_gz.study.workers.outcome import Failed
-from vds_gz.study.workers.tasks import Workers, do_tasks
+from vds_gz.study.workers import Failed, Workers, do_tasks
 from vds_gz.vehicle.catalogue import models
 
 #: The results of the recordings, one a line, in the order in which they were completed.
@@ -187,6 +186,6 @@ def _failed(log: str, reason: str) -> Result:
 def _key(log: str, source: Source) -> str:
     """What a result depends on: the files of the recording, how it is read, and the version."""
     path = Path(log)
-    files = sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
-    stats = [(str(one), one.stat().st_size, one.stat().st_mtime_ns) for one in files if one.exists()]
+    files = sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
+    stats = [(str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files if file.exists()]
     return hashlib.sha256(repr((vds_gz.__version__, log, stats, source)).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""From a fit to what people read: numbers with intervals, channels beside the model, findings, and axes."""
+"""From a fit to its report: numbers with intervals, channels beside the model, findings, and axes."""
 
 from __future__ import annotations
 
@@ -11,53 +11,54 @@ import numpy as np
 from vds_gz.parameters.declaration import ParameterGroup
 from vds_gz.parameters.intervals import ends
 from vds_gz.study.identify.axes import NAMES, Axis, AxisFit, Reached
-from vds_gz.study.identify.estimates import (
-    CERTAIN,
-    CERTAIN_TIME,
-    TIME_RESOLUTION,
-    WIDTH,
-    Array,
-    Estimate,
-    noise,
-)
+from vds_gz.study.identify.estimates import CERTAIN, CERTAIN_TIME, TIME_RESOLUTION, WIDTH, Array, Estimate, noise
 from vds_gz.study.identify.estimation import Fit
-from vds_gz.study.identify.fit import ROBUST
 from vds_gz.study.identify.problem.observed import geometry_of
-from vds_gz.study.identify.problem.parameters import Kind, Term, value_of, with_numbers
-from vds_gz.study.identify.problem.setup import COMMANDED_BY, FIELDS, WHEELS, Setup
+from vds_gz.study.identify.problem.parameters import EFFECTIVE_TRACK, Kind, Term, value_of, with_numbers
+from vds_gz.study.identify.problem.recorded import COMMANDED_BY, FIELDS
+from vds_gz.study.identify.problem.setup import Setup
+from vds_gz.study.identify.problem.unknowns import WHEELS
 from vds_gz.study.identify.reach import reached
 from vds_gz.study.identify.results import Channel, Prediction, VehicleFit
-from vds_gz.study.identify.selection import costs_of
-from vds_gz.study.identify.standstill import commanded_steering
+from vds_gz.study.identify.robust import ROBUST
+from vds_gz.study.identify.trials import costs_of
 from vds_gz.study.signals import QUANTITIES, Series
 from vds_gz.vehicle.command import TWIST
+
+#: A limit that is so many times what was reached is none.
+NEVER_MET = 10.0
 
 #: Offsets are given if their intervals are not wider to either side than this part of the range of the measurement.
 CERTAIN_OFFSET = 0.05
 
-#: What a model leaves is more than noise if it is so many times the noise and this part of the range.
+#: Residuals are more than noise if they exceed so many times the noise and this part of the range.
 NOISY, NEGLIGIBLE = 1.5, 0.01
 
 #: A sample is an outlier if it is so many standard deviations off.
 OUTLIER = 5.0
 
-#: Times that are tried where none is needed [s], and by how much one may raise the squares.
-SHORTEST = {
+#: Times that are tried where none is needed [s].
+TRIED_TIMES = {
     Kind.DEAD_TIME: 1e-3 * np.arange(1.0, 26.0),
     Kind.TIME_CONSTANT: 1e-3 * np.array([0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 7.0, 10.0, 14.0, 20.0, 28.0]),
 }
+
+#: Such a time is consistent with the data if it raises the squares by less: the 95 % quantile of chi-square.
 HARMLESS = 3.84
 
-#: A simpler explanation that predicts this part better than what was learned is worth a finding.
+#: Below this speed a yaw rate says nothing of the steering [m/s].
+SLOW = 0.05
+
+#: A simpler explanation is worth a finding if its error is less than this part of that of the fit.
 WORSE = 0.97
 
 
 def vehicle_fit(fit: Fit, predictions: Sequence[Prediction]) -> VehicleFit:
-    """What was found, for people."""
-    found = estimates(fit)
+    """The result of a fit."""
+    by_name = estimates(fit)
     terms = fit.setup.family.terms
-    numbers = {term.name: found[term.name] for term in terms if term.is_parameter}
-    calibrations = {term.name: found[term.name] for term in terms if not term.is_parameter}
+    numbers = {term.name: by_name[term.name] for term in terms if term.is_parameter}
+    calibrations = {term.name: by_name[term.name] for term in terms if not term.is_parameter}
     channels = tuple(_channels(fit))
     limits = [term.name for term in terms if term.kind is Kind.LIMIT]
     return VehicleFit(
@@ -74,11 +75,11 @@ def vehicle_fit(fit: Fit, predictions: Sequence[Prediction]) -> VehicleFit:
 
 
 def nothing_found(setup: Setup) -> VehicleFit:
-    """Result of a recording without motion: what was recorded, and no numbers. Each channel's model is its mean."""
+    """The result of a recording without motion: its channels with their means as models, and no numbers."""
     terms = setup.family.terms
     channels = []
-    for recording, every in enumerate(setup.channels):
-        for channel in every:
+    for recording, measured in enumerate(setup.channels):
+        for channel in measured:
             time, value = channel.series.time, channel.series.value
             spread, mean = float(np.std(value)), np.full(len(value), np.mean(value))
             commanded = _commanded(setup, recording, channel.quantity, time, setup.family.parameters)
@@ -113,51 +114,45 @@ def nothing_found(setup: Setup) -> VehicleFit:
 
 
 def estimates(fit: Fit) -> dict[str, Estimate | None]:
-    """The terms by their names; None where they were not needed or the data do not tell one certainly enough."""
-    on_grid = all(one.segment.on_grid for one in fit.problem.experiments)
-    found: dict[str, Estimate | None] = {}
-    excited = {name for one in fit.setup.excited for name in fit.setup.actuators[one].named().values()}
+    """Estimates of the terms by name; None of those that were not needed or whose intervals are too wide."""
+    by_name: dict[str, Estimate | None] = {}
+    excited = {name for actuator in fit.setup.excited for name in fit.setup.actuators[actuator].named().values()}
     for k, term in enumerate(fit.setup.family.terms):
-        coordinates = fit.solution.point[k], fit.intervals.low[k], fit.intervals.high[k]
-        known = fit.solution.free[k] and math.isfinite(coordinates[1])
-        if not fit.solution.free[k] and term.kind in SHORTEST and term.name in excited:
-            found[term.name] = _none_of(fit, k)
-            continue
-        found[term.name] = _estimate(term, fit, *map(float, coordinates), on_grid=on_grid) if known else None
-    return found | dict(_tied(fit, found))
-
-
-def _tied(fit: Fit, found: Mapping[str, Estimate | None]) -> Iterator[tuple[str, Estimate | None]]:
-    """Limits towards zero that are those away from it."""
+        if fit.solution.free[k]:
+            by_name[term.name] = _estimate(fit, k) if math.isfinite(fit.intervals.low[k]) else None
+        else:
+            by_name[term.name] = _none_of(fit, k) if term.kind in TRIED_TIMES and term.name in excited else None
     for actuation in fit.setup.actuators.values():
         if actuation.fall and not fit.solution.free[fit.setup.family.index(actuation.fall)]:
-            yield actuation.fall, found[actuation.rise]
+            by_name[actuation.fall] = by_name[actuation.rise]  # the limit towards zero is that away from it
+    return by_name
 
 
 def _none_of(fit: Fit, k: int) -> Estimate | None:
     """A dead time or a lag that is not needed: up to where it would do no harm."""
     term, solution = fit.setup.family.terms[k], fit.solution
-    points = np.tile(solution.point, (len(SHORTEST[term.kind]) + 1, 1))
-    points[1:, k] = term.neutral + np.array(SHORTEST[term.kind])
+    points = np.tile(solution.point, (len(TRIED_TIMES[term.kind]) + 1, 1))
+    points[1:, k] = term.neutral + np.array(TRIED_TIMES[term.kind])
     costs = costs_of(fit.problem, points, solution.starts, solution.noise)
-    harmless = np.flatnonzero(costs[1:] - costs[0] < HARMLESS)
-    high = points[harmless[-1] + 1, k] if len(harmless) else points[1, k]
+    harmful = np.append(costs[1:] - costs[0] >= HARMLESS, True)
+    high = points[max(int(np.argmax(harmful)), 1), k]
     return Estimate(term.neutral, term.neutral, float(high)) if high <= CERTAIN_TIME else None
 
 
-def _estimate(term: Term, fit: Fit, *coordinates: float, on_grid: bool) -> Estimate | None:
-    """An estimate of coordinates of value, low and high; None if it is not certain enough.
+def _estimate(fit: Fit, k: int) -> Estimate | None:
+    """An estimate; None if its interval is too wide.
 
-    Dead times that act alike, as they come to the same number of steps, are all in the interval; of commands that came
-    between steps, which no one knows better than these, all that rounding makes of them.
+    The interval of a dead time covers all that come to the same number of steps; where commands came between steps, it
+    covers their rounding too.
     """
-    value, low, high = map(term.value, coordinates)
-    dt = 1.0 / fit.setup.step_rate
-    is_time = term.kind in (Kind.DEAD_TIME, Kind.TIME_CONSTANT, Kind.LATENCY)
+    term = fit.setup.family.terms[k]
+    points = fit.solution.point, fit.intervals.low, fit.intervals.high
+    value, low, high = (term.value(float(point[k])) for point in points)
     allowed = CERTAIN * abs(value)
-    if is_time:
+    if term.kind in (Kind.DEAD_TIME, Kind.TIME_CONSTANT, Kind.LATENCY):
+        on_grid = all(experiment.segment.on_grid for experiment in fit.problem.experiments)
         rounded = 0.0 if on_grid or term.kind is Kind.TIME_CONSTANT else WIDTH * TIME_RESOLUTION
-        shorter, longer = (max(steps * dt, rounded) for steps in term.rounding)
+        shorter, longer = (max(steps / fit.setup.step_rate, rounded) for steps in term.rounding)
         low = max(value - math.hypot(value - low, shorter), term.lowest)
         high = value + math.hypot(high - value, longer)
         allowed = max(allowed, CERTAIN_TIME)
@@ -170,72 +165,73 @@ def _estimate(term: Term, fit: Fit, *coordinates: float, on_grid: bool) -> Estim
     return Estimate(value, low, high) if max(value - low, high - value) <= allowed else None
 
 
+def _far_beyond(fit: Fit, term: Term, coordinate: float) -> bool:
+    """A limit so far beyond what was reached that it was not met."""
+    return term.kind is Kind.LIMIT and term.value(coordinate) > NEVER_MET * fit.reach[term.name].tried
+
+
 def _parameters(fit: Fit) -> ParameterGroup:
-    """The vehicle with what was found; limits that were not met are none, and what was not needed does nothing.
+    """The vehicle with its estimates; limits that were not met are none, and terms that are not needed do nothing.
 
     An actuator that was not excited stays as it was given.
     """
-    family, given = fit.setup.family, fit.setup.family.parameters
-    found: dict[str, float] = {}
-    excited = set(fit.setup.excited)
-    for name, actuation in fit.setup.actuators.items():
+    setup, solution = fit.setup, fit.solution
+    family, given = setup.family, setup.family.parameters
+    values = {
+        term.name: term.parameter(float(solution.point[k]))
+        for k, term in enumerate(family.terms)
+        if term.is_parameter and solution.free[k] and not _far_beyond(fit, term, solution.point[k])
+    }
+    terms = {term.name: term for term in family.terms}
+    for name in setup.excited:
+        actuation = setup.actuators[name]
         for parameter in actuation.named().values():
-            k = family.index(parameter)
-            term = family.terms[k]
-            if fit.solution.free[k]:
-                found[parameter] = term.parameter(float(fit.solution.point[k]))
-            elif term.kind is not Kind.LIMIT:
-                if name in excited:
-                    found[parameter] = term.neutral
-            elif name in excited:
+            if parameter in values:
+                continue
+            values[parameter] = terms[parameter].neutral
+            if terms[parameter].kind is Kind.LIMIT:
                 before = value_of(given, parameter)
-                stops = name == "steering" and parameter == actuation.value
-                keeps = stops and before > fit.reach[parameter].tried
-                found[parameter] = before if keeps else term.unlimited
-    for k, term in enumerate(family.terms):
-        if term.is_parameter and term.name not in found and fit.solution.free[k]:
-            found[term.name] = term.parameter(float(fit.solution.point[k]))
-    return dataclasses.replace(with_numbers(given, found))  # type: ignore[type-var]
+                stop = name == "steering" and parameter == actuation.value
+                keeps = stop and before > fit.reach[parameter].tried
+                values[parameter] = before if keeps else terms[parameter].unlimited
+    if EFFECTIVE_TRACK in terms:
+        values.setdefault(EFFECTIVE_TRACK, 0.0)  # the track turns the vehicle
+    return dataclasses.replace(with_numbers(given, values))  # type: ignore[type-var]
 
 
 # ---------------------------------------------------------------------- channels
 
 
 def _channels(fit: Fit) -> Iterator[Channel]:
+    """The channels that were fitted, beside the model."""
     problem, solution = fit.problem, fit.solution
-    sections = np.cumsum([0, *(len(one.measured) for one in problem.experiments)])
     parameters = fit.setup.family.vehicle(solution.point)
-    index = 0
-    for recording, every in enumerate(fit.setup.channels):
-        for channel in every:
-            masks = [one.channel == index for one in problem.experiments]
-            parts = [
-                (one.time[mask], one.measured[mask], solution.residuals[begin:end][mask])
-                for one, mask, begin, end in zip(problem.experiments, masks, sections, sections[1:], strict=False)
-                if mask.any()
-            ]
-            if parts:
-                time, measured, left = (np.concatenate(part) for part in zip(*parts, strict=True))
-                scale = float(solution.noise.scale[problem.kinds[index]])
-                weight = 1.0 / np.sqrt(1.0 + (left / (ROBUST * scale)) ** 2)
-                inside = np.abs(left) < OUTLIER * scale
-                yield Channel(
-                    channel.name,
-                    channel.quantity,
-                    channel.unit,
-                    channel.source,
-                    recording,
-                    scale,
-                    float(np.std(left[inside])) if inside.any() else math.nan,
-                    int((~inside).sum()),
-                    _correlation(left[inside]),
-                    time,
-                    measured,
-                    measured + left,
-                    _commanded(fit.setup, recording, channel.quantity, time, parameters),
-                    weight,
-                )
-            index += 1
+    index = np.concatenate([experiment.channel for experiment in problem.experiments])
+    times = np.concatenate([experiment.time for experiment in problem.experiments])
+    recordings = [recording for recording, channels in enumerate(fit.setup.channels) for _ in channels]
+    for k, (recording, channel) in enumerate(zip(recordings, fit.setup.all_channels, strict=True)):
+        own = index == k
+        if not own.any():
+            continue
+        time, measured, residuals = times[own], problem.measured[own], solution.residuals[own]
+        scale = float(solution.noise.scale[problem.kinds[k]])
+        inside = np.abs(residuals) < OUTLIER * scale
+        yield Channel(
+            channel.name,
+            channel.quantity,
+            channel.unit,
+            channel.source,
+            recording,
+            scale,
+            float(np.std(residuals[inside])) if inside.any() else math.nan,
+            int((~inside).sum()),
+            _correlation(residuals[inside]),
+            time,
+            measured,
+            measured + residuals,
+            _commanded(fit.setup, recording, channel.quantity, time, parameters),
+            1.0 / np.sqrt(1.0 + (residuals / (ROBUST * scale)) ** 2),
+        )
 
 
 def _commanded(setup: Setup, recording: int, quantity: str, time: Array, parameters: ParameterGroup) -> Array | None:
@@ -248,13 +244,30 @@ def _commanded(setup: Setup, recording: int, quantity: str, time: Array, paramet
         return None
     v_x, yaw_rate = (Series(commands.time, commands.records[name]) for name in ("v_x", "yaw_rate"))
     wheel_base = float(geometry_of([parameters]).signed_wheelbase[0])
-    return commanded_steering(v_x, yaw_rate, wheel_base, centred=bool(setup.centred)).value[at]
+    return _commanded_steering(v_x, yaw_rate, wheel_base, centred=bool(setup.centred)).value[at]
 
 
-def _correlation(left: Array) -> float:
+def _commanded_steering(v_x: Series, yaw_rate: Series, wheel_base: float, *, centred: bool = False) -> Series:
+    """The steering angle [rad] that a velocity commands; at standstill the last one, or 0 if ``centred``.
+
+    Args:
+        v_x, yaw_rate: As commanded [m/s, rad/s].
+        wheel_base: From the fixed to the steered axle [m]; negative where the rear axle steers.
+        centred: It goes to the middle at standstill.
+    """
+    rates = yaw_rate.value[np.clip(np.searchsorted(yaw_rate.time, v_x.time, side="right") - 1, 0, None)]
+    angles = np.arctan2(wheel_base * rates * np.sign(v_x.value), np.abs(v_x.value))
+    moving = np.abs(v_x.value) > SLOW
+    if centred:
+        return Series(v_x.time, np.where(moving, angles, 0.0))
+    last = np.maximum.accumulate(np.where(moving, np.arange(len(angles)), -1))
+    return Series(v_x.time, np.where(last >= 0, angles[last], 0.0))
+
+
+def _correlation(residuals: Array) -> float:
     """Of successive residuals."""
-    power = float(left @ left)
-    return float(left[1:] @ left[:-1]) / power if power > 0.0 else 0.0
+    power = float(residuals @ residuals)
+    return float(residuals[1:] @ residuals[:-1]) / power if power > 0.0 else 0.0
 
 
 # ---------------------------------------------------------------------- axes
@@ -266,19 +279,19 @@ def _axes(
     calibrations: Mapping[str, Estimate | None],
     channels: Sequence[Channel],
 ) -> Iterator[Axis]:
-    main = {one.quantity: one for one in reversed(channels)}
-    main |= {one.quantity: one for one in reversed(channels) if one.recording == 0}
+    main = {channel.quantity: channel for channel in reversed(channels)}
+    main |= {channel.quantity: channel for channel in reversed(channels) if channel.recording == 0}
     for quantity in QUANTITIES:
         channel = main.get(quantity)
         commanded = channel.commanded if channel is not None else None
         if channel is None or commanded is None or (quantity == "v_y" and np.ptp(commanded) == 0.0):
             continue
-        found = dict.fromkeys(NAMES) | _numbers_of(fit, quantity, numbers)
-        found["gain"] = found["gain"] or calibrations.get(f"{quantity} gain")
-        offset = (one for name, one in calibrations.items() if name.startswith(f"{channel.name} offset"))
-        found["offset"] = next(offset, None) or found["offset"]
+        estimated = dict.fromkeys(NAMES) | _numbers_of(fit, quantity, numbers)
+        estimated["gain"] = estimated["gain"] or calibrations.get(f"{quantity} gain")
+        offset = (number for name, number in calibrations.items() if name.startswith(f"{channel.name} offset"))
+        estimated["offset"] = next(offset, None) or estimated["offset"]
         axis = AxisFit(
-            found,
+            estimated,
             reached(channel.time, channel.measured, angle=quantity == "steering"),
             channel.residual,
             channel.outliers,
@@ -293,21 +306,21 @@ def _axes(
 def _numbers_of(fit: Fit, quantity: str, numbers: Mapping[str, Estimate | None]) -> dict[str, Estimate | None]:
     """The numbers of the actuator that a quantity follows.
 
-    A yaw rate of a steered vehicle has no limits of its own; that of wheels at both sides has those of the wheels.
+    A yaw rate of a steered vehicle has no limits; that of a vehicle that turns by its wheels has those of the wheels.
     """
     steers = "steering" in fit.setup.actuators
     actuation = fit.setup.actuators["steering" if steers and quantity in ("steering", "yaw_rate") else "drive"]
-    found = {number: numbers.get(name) for number, name in actuation.named().items() if number in NAMES}
+    estimated = {number: numbers.get(name) for number, name in actuation.named().items() if number in NAMES}
     if quantity == "steering":
-        found["fall"] = found.get("rise")
+        estimated["fall"] = estimated.get("rise")
     elif quantity == "yaw_rate":
         family = fit.setup.family
         arm = family.model.geometry(family.vehicle(fit.solution.point)).yaw_arm
         for name in ("rise", "fall", "value"):
-            one = found.get(name)
-            found[name] = Estimate(one.value / arm, one.low / arm, one.high / arm) if one and arm else None
-        found["offset"] = None
-    return found
+            limit = estimated.get(name)
+            estimated[name] = Estimate(limit.value / arm, limit.low / arm, limit.high / arm) if limit and arm else None
+        estimated["offset"] = None
+    return estimated
 
 
 # ---------------------------------------------------------------------- findings
@@ -341,13 +354,17 @@ def _findings(
         if term.kind is Kind.LIMIT and numbers[term.name] is None:
             value = term.parameter(float(fit.solution.point[k]))
             yield f"{term.name}: a limit of about {value:.2g} was met, which the recording determines only roughly"
-    for one in channels:
-        allowed = NOISY * noise(one.measured) + NEGLIGIBLE * float(np.ptp(one.measured))
-        if one.residual > allowed:
-            yield (
-                f"{one.name}: the model leaves {one.residual:.3g} {one.unit}, which is more than noise; the model "
-                "structure does not fit, or there was a disturbance"
-            )
+    structural: dict[str, Channel] = {}
+    for channel in channels:
+        allowed = NOISY * noise(channel.measured) + NEGLIGIBLE * float(np.ptp(channel.measured))
+        worst = structural.get(channel.name)
+        if channel.residual > allowed and (worst is None or channel.residual > worst.residual):
+            structural[channel.name] = channel
+    for channel in structural.values():
+        yield (
+            f"{channel.name}: the model leaves {channel.residual:.3g} {channel.unit}, which is more than noise; "
+            "the model structure does not fit, or there was a disturbance"
+        )
 
 
 def _diameters(fit: Fit, calibrations: Mapping[str, Estimate | None]) -> Iterator[str]:

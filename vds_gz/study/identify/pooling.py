@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vds_gz.parameters.override import Override
+from vds_gz.parameters.declaration import Override
 from vds_gz.study.identify.estimates import WIDTH, Estimate
 from vds_gz.study.identify.exports import NOT_MET
 from vds_gz.study.identify.many import Result
@@ -67,8 +67,8 @@ def pool(estimates: Mapping[str, Estimate]) -> Pooled:
 
     Source: R. DerSimonian and N. Laird, Meta-analysis in clinical trials, Controlled Clinical Trials 7 (1986) 177-188.
     """
-    values = np.array([one.value for one in estimates.values()])
-    widths = np.array([one.high - one.low for one in estimates.values()]) / (2.0 * WIDTH)
+    values = np.array([estimate.value for estimate in estimates.values()])
+    widths = np.array([estimate.high - estimate.low for estimate in estimates.values()]) / (2.0 * WIDTH)
     variances = np.maximum(widths, 1e-12 + 1e-9 * np.abs(values)) ** 2
     weights, freedom, between, scatter = 1.0 / variances, len(values) - 1, 0.0, math.nan
     if freedom:
@@ -83,38 +83,38 @@ def pool(estimates: Mapping[str, Estimate]) -> Pooled:
 
 def pool_results(results: Sequence[Result]) -> PooledVehicle | None:
     """One vehicle from the results of its recordings; None where all of them failed."""
-    done = [one for one in results if not one.failure]
+    done = [result for result in results if not result.failure]
     if not done:
         return None
-    shown = [one.model for one in done]
+    shown = [result.model for result in done]
     model = max(shown, key=shown.count)
-    same = [one for one in done if one.model == model]
+    same = [result for result in done if result.model == model]
     by_name: dict[str, dict[str, Estimate]] = {}
-    for one in same:
-        for name, number in one.estimates.items():
-            by_name.setdefault(name, {})[one.log] = number
-    found = {name: pool(estimates) for name, estimates in by_name.items()}
+    for result in same:
+        for name, estimate in result.estimates.items():
+            by_name.setdefault(name, {})[result.log] = estimate
+    pooled = {name: pool(estimates) for name, estimates in by_name.items()}
 
     def names(group: str) -> list[str]:
-        return list(dict.fromkeys(name for one in same for name in getattr(one, group) if name in found))
+        return list(dict.fromkeys(name for result in same for name in getattr(result, group) if name in pooled))
 
     words = tuple(named(model, names("numbers"), names("calibrations")))
-    others = tuple(one for one in done if one.model != model)
-    return PooledVehicle(model, found, words, tuple(_overrides(model, same, found)), others)
+    others = tuple(result for result in done if result.model != model)
+    return PooledVehicle(model, pooled, words, tuple(_overrides(model, same, pooled)), others)
 
 
-def _overrides(model: str, results: Sequence[Result], found: Mapping[str, Pooled]) -> Iterator[Override]:
-    """Pooled parameters; of what is no estimate, what most recordings say."""
-    lines = [{line.name: line for line in one.overrides} for one in results]
-    for name in dict.fromkeys(name for every in lines for name in every):
+def _overrides(model: str, results: Sequence[Result], pooled: Mapping[str, Pooled]) -> Iterator[Override]:
+    """Pooled parameters; of what is no estimate, the value of most recordings."""
+    lines = [{line.name: line for line in result.overrides} for result in results]
+    for name in dict.fromkeys(name for by_name in lines for name in by_name):
         parameter = name.removeprefix(f"model_params.{model}.")
-        if parameter in found:
-            yield found[parameter].estimate.override(name)
+        if parameter in pooled:
+            yield pooled[parameter].estimate.override(name)
             continue
-        values = [every[name].value if name in every else None for every in lines]
+        values = [by_name[name].value if name in by_name else None for by_name in lines]
         if (value := max(values, key=values.count)) is not None:
             line = lines[values.index(value)][name]
             if line.origin.startswith(NOT_MET):
-                most = max(one.reached.get(parameter, 0.0) for one in results)
+                most = max(result.reached.get(parameter, 0.0) for result in results)
                 line = line._replace(origin=f"{NOT_MET}; {most:.3g} was reached")
             yield line

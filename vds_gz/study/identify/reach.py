@@ -9,28 +9,29 @@ from typing import NamedTuple
 import numpy as np
 
 from vds_gz.study.identify.axes import Reached
-from vds_gz.study.identify.estimates import Array, noise
-from vds_gz.study.identify.fit import without_spikes
+from vds_gz.study.identify.estimates import Array, noise, without_spikes
 from vds_gz.study.identify.problem.parameters import Kind
-from vds_gz.study.identify.problem.setup import FIELDS, Setup
+from vds_gz.study.identify.problem.recorded import FIELDS
+from vds_gz.study.identify.problem.setup import Setup
+from vds_gz.study.signals import Series
 
-#: How quickly something is taken to change of which only the command is known [s].
-QUICKLY = 0.5
+#: A quantity of which only the command is known is assumed to change within this time [s].
+COMMAND_RISE_TIME = 0.5
 
-#: Samples in a mean, and how many of its standard deviations its maximum may be too large by.
+#: Samples in a mean, and by how many of its standard deviations its maximum may be too large.
 SMOOTHED, ABOVE = 5, 2.5
 
-#: An actuator is at least so much as fast as the vehicle: a steered driven wheel changes its speed by turning too.
-RATE = 0.4
+#: Limits of rates are at least this part of measured ones: a steered driven wheel changes its speed by turning too.
+RATE_PART = 0.4
 
-#: Where the track or the wheels' gains are unknown, no limit is below this part of the speed.
-UNSURELY = 0.5
+#: Limits of speeds are at least this part of the measured speeds where the track or the wheels' gains are unknown.
+UNKNOWN_WHEELS_PART = 0.5
 
-#: The fastest wheel is at least so much as fast as measured speeds and yaw rates together say.
-SURELY = 0.93
+#: The limit of the fastest wheel is at least this part of its speed by measured speeds and yaw rates together.
+FASTEST_WHEEL_PART = 0.93
 
 #: The greatest command, times the gain, attains at least this part of what was measured.
-ATTAINED = 0.97
+ATTAINED_PART = 0.97
 
 
 class Reach(NamedTuple):
@@ -75,76 +76,89 @@ def least_reached(time: Array, measured: Array, *, angle: bool) -> Reached:
         return top
     error = ABOVE * noise(measured) / math.sqrt(SMOOTHED)
     late = error * math.sqrt(2.0) / max(4.0 * float(np.median(np.diff(time))), 1e-9)
-    return Reached(max(RATE * top.rise - late, 0.0), max(RATE * top.fall - late, 0.0), max(top.value - error, 0.0))
+    return Reached(
+        max(RATE_PART * top.rise - late, 0.0), max(RATE_PART * top.fall - late, 0.0), max(top.value - error, 0.0)
+    )
 
 
 def reach_of(setup: Setup) -> dict[str, Reach]:
     """How far the actuators of a vehicle went, by the names of their limits; how much was commanded, by dead bands."""
-    found: dict[str, Reach] = {}
-    geometry = setup.family.model.geometry(setup.family.parameters)
-    arm = geometry.yaw_arm
-    terms = setup.family.terms
-    uncertain = any(term.name == "track" or term.kind is Kind.WHEEL_GAIN for term in terms)
+    reaches: dict[str, Reach] = {}
     for name, actuation in setup.actuators.items():
-        if name == "steering":
-            needs: Mapping[str, float] = {"steering": 1.0}
-        elif name == "turn":
-            needs = {"yaw_rate": 1.0}
-        elif name == "body" or not arm:
-            needs = {"v_x": 1.0}
-        else:
-            needs = {"v_x": 1.0, "v_y": 1.0, "yaw_rate": arm}
+        needs = _needs(setup, name)
         for number in ("rise", "fall", "value"):
             if limit := getattr(actuation, number):
-                tops = [(factor, *_reach(setup, quantity, number)) for quantity, factor in needs.items()]
-                # Wheels turn as fast as the vehicle drives at least; how fast each changes follows from nothing simple.
-                sure = 1.0 if len(needs) == 1 or number == "value" else 0.0
-                top = sum(factor * top for factor, _, top in tops)
-                if len(needs) > 1 and uncertain:
-                    sure, top = UNSURELY * sure, tops[0][2]
-                elif len(needs) > 1 and number == "value":
-                    together = _together(setup, needs)
-                    if not geometry.holonomic:
-                        tops[0] = tops[0][0], max(tops[0][1], SURELY * together), tops[0][2]
-                    top = together or top
-                found[limit] = Reach(sure * tops[0][1], top)
+                reaches[limit] = _limit_reach(setup, needs, number)
         command = "steering" if name == "steering" else "v_x"
         top = _commanded(setup, command)
         if actuation.gain and actuation.value and list(needs) == [command] and top > 0.0:
-            highest = [
-                sustained(one.series.value) for every in setup.channels for one in every if one.quantity == command
-            ]
-            found[actuation.gain] = Reach(min(max(highest, default=0.0) / top, 1.0) * ATTAINED, 1.0)
+            highest = max((sustained(series.value) for series in _measured(setup, command)), default=0.0)
+            reaches[actuation.gain] = Reach(min(highest / top, 1.0) * ATTAINED_PART, 1.0)
         for band in (actuation.dead_band, actuation.backlash):
             if band:
-                found[band] = Reach(0.0, top)
-    return found
+                reaches[band] = Reach(0.0, top)
+    return reaches
+
+
+def _needs(setup: Setup, name: str) -> Mapping[str, float]:
+    """The quantities that add up to an actuator's value, with their factors."""
+    arm = setup.family.model.geometry(setup.family.parameters).yaw_arm
+    if name in ("steering", "turn"):
+        return {"steering" if name == "steering" else "yaw_rate": 1.0}
+    return {"v_x": 1.0} if name == "body" or not arm else {"v_x": 1.0, "v_y": 1.0, "yaw_rate": arm}
+
+
+def _limit_reach(setup: Setup, needs: Mapping[str, float], number: str) -> Reach:
+    """The reach of a limit of the sum of some quantities.
+
+    The fastest wheel turns at least as fast as the vehicle drives; how quickly it changes does not follow from that.
+    """
+    (least, first), *others = (_reach(setup, quantity, number) for quantity in needs)
+    if not others:
+        return Reach(least, first)
+    least = least if number == "value" else 0.0
+    if any(term.name == "track" or term.kind is Kind.WHEEL_GAIN for term in setup.family.terms):
+        return Reach(UNKNOWN_WHEELS_PART * least, first)
+    top = sum(factor * tried for factor, (_, tried) in zip(needs.values(), [(least, first), *others], strict=True))
+    if number == "value" and (together := _together(setup, needs)):
+        holonomic = setup.family.model.geometry(setup.family.parameters).holonomic
+        return Reach(least if holonomic else max(least, FASTEST_WHEEL_PART * together), together)
+    return Reach(least, top)
+
+
+def _measured(setup: Setup, quantity: str) -> list[Series]:
+    return [channel.series for channel in setup.all_channels if channel.quantity == quantity]
 
 
 def _reach(setup: Setup, quantity: str, number: str) -> tuple[float, float]:
-    """Of a quantity, as it was measured or else as it was commanded."""
+    """The least and the tried limit of a quantity, as it was measured or else as it was commanded."""
     angle = quantity == "steering"
-    series = [one.series for every in setup.channels for one in every if one.quantity == quantity]
-    if series:
-        return (
-            max(getattr(least_reached(one.time, one.value, angle=angle), number) for one in series),
-            max(getattr(reached(one.time, one.value, angle=angle), number) for one in series),
+    if measured := _measured(setup, quantity):
+        least, tried = (
+            max(getattr(reach(series.time, series.value, angle=angle), number) for series in measured)
+            for reach in (least_reached, reached)
         )
+        return least, tried
     top = _commanded(setup, quantity)
-    return 0.0, top if number == "value" else top / QUICKLY
+    return 0.0, top if number == "value" else top / COMMAND_RISE_TIME
 
 
 def _together(setup: Setup, needs: Mapping[str, float]) -> float:
-    """How fast the fastest wheel went, of quantities that add up."""
+    """How fast the fastest wheel went, of quantities that add up; 0 where speed and yaw rate were not measured."""
     tops = []
-    for every in setup.channels:
-        series = {one.quantity: one.series for one in reversed(every) if one.quantity in needs}
-        if "v_x" in series and "yaw_rate" in series:
-            time = series["v_x"].time
-            parts = (needs[name] * np.abs(np.interp(time, one.time, one.value)) for name, one in series.items())
+    for channels in setup.channels:
+        usable = [channel for channel in channels if channel.quantity in needs and len(channel.series.time)]
+        measured = {channel.quantity: channel.series for channel in reversed(usable)}
+        if "v_x" in measured and "yaw_rate" in measured:
+            time = measured["v_x"].time
+            parts = (
+                needs[name] * np.abs(np.interp(time, series.time, series.value)) for name, series in measured.items()
+            )
             tops.append(float(np.percentile(sum(parts), 98.0)))
     return max(tops, default=0.0)
 
 
 def _commanded(setup: Setup, quantity: str) -> float:
-    return max(float(np.max(np.abs(one.commands.records[FIELDS[quantity]]))) for one in setup.recordings)
+    """The largest command of a quantity."""
+    records = (signals.commands.records[FIELDS[quantity]] for signals in setup.recordings)
+    return max(float(np.max(np.abs(values))) for values in records)

@@ -49,11 +49,6 @@ class Channel:
     weight: Array
 
 
-def title_of(name: str, recording: int, *, several: bool) -> str:
-    """What distinguishes a channel from all others: its name, of several recordings with the number of its own."""
-    return f"{name} ({recording + 1})" if several else name
-
-
 @dataclass(frozen=True, slots=True)
 class Prediction:
     """How well what was learned of the first part of the recordings predicts one quantity in the rest.
@@ -104,9 +99,9 @@ class VehicleFit(Sequence[Axis]):
     predictions: tuple[Prediction, ...] = ()
 
     def title(self, channel: Channel) -> str:
-        """What distinguishes a channel from all others."""
-        several = any(one.recording for one in self.channels)
-        return title_of(channel.name, channel.recording, several=several)
+        """The name of a channel, among several recordings with the number of its own."""
+        several = any(other.recording for other in self.channels)
+        return f"{channel.name} ({channel.recording + 1})" if several else channel.name
 
     @overload
     def __getitem__(self, index: int) -> Axis: ...

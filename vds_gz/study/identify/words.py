@@ -70,20 +70,22 @@ class Named:
 def named(model: str, numbers: Sequence[str], calibrations: Sequence[str] = ()) -> list[Named]:
     """Words for numbers of a vehicle model, and for calibrations."""
     parameters = models()[model].parameters()
-    units = {one.name: one.unit.translate(_SQUARED) for one in describe(parameters)}
+    units = {parameter.name: parameter.unit.translate(_SQUARED) for parameter in describe(parameters)}
     places = {
         name: (axis, kind)
         for axis, actuation in actuations(parameters).items()
         for kind, name in actuation.named().items()
     }
-    found = []
+    groups = {name.partition(".")[0]: (axis, "") for name, (axis, _) in places.items() if "." in name}
+    words = []
     for name in numbers:
-        axis, kind = places.get(name, (VEHICLE, ""))
-        label = LABELS.get(kind, name.replace(".", " ").replace("_", " "))
+        axis, kind = places.get(name) or groups.get(name.partition(".")[0], (VEHICLE, ""))
+        own = name if axis == VEHICLE else name.rpartition(".")[2]
+        label = LABELS.get(kind, own.replace(".", " ").replace("_", " "))
         if axis == "steering" and kind == "rise":
             label = "rate limit"
-        found.append(Named(name, axis, label, units.get(name, ""), kind))
-    return [*found, *(Named(name, CALIBRATION, name, _calibration_unit(name)) for name in calibrations)]
+        words.append(Named(name, axis, label, units.get(name, ""), kind))
+    return [*words, *(Named(name, CALIBRATION, name, _calibration_unit(name)) for name in calibrations)]
 
 
 def _calibration_unit(name: str) -> str:
@@ -94,19 +96,19 @@ def _calibration_unit(name: str) -> str:
         return ""
     quantity = name.partition(" offset")[0].rpartition(" ")[2]
     units = {"v_x": "m/s", "v_y": "m/s", "yaw_rate": "rad/s"}
-    return next((unit for one, unit in units.items() if quantity.endswith(one)), "rad")
+    return next((unit for name, unit in units.items() if quantity.endswith(name)), "rad")
 
 
 def advice(numbers: Mapping[str, Estimate | None], words: Sequence[Named]) -> Iterator[str]:
     """Of each number that is only roughly determined: how roughly, and what would tell more."""
-    for one in words:
-        number = numbers.get(one.name)
-        if number is None or one.kind not in ROUGHLY:
+    for word in words:
+        number = numbers.get(word.name)
+        if number is None or word.kind not in ROUGHLY:
             continue
         half = 0.5 * (number.high - number.low)
-        if half > max(ROUGHLY[one.kind] * abs(number.value), ROUGH_TIME if one.kind in TIMES else 0.0):
+        if half > max(ROUGHLY[word.kind] * abs(number.value), ROUGH_TIME if word.kind in TIMES else 0.0):
             share = f" ({half / abs(number.value):.0%})" if number.value else ""
-            yield f"{one.axis} {one.label} is known to +-{one.with_unit(half, 2)}{share} only; {MORE[one.kind]}"
+            yield f"{word.axis} {word.label} is known to +-{word.with_unit(half, 2)}{share} only; {MORE[word.kind]}"
 
 
 def prediction_words(prediction: Prediction) -> str:

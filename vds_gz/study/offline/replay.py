@@ -18,7 +18,7 @@ from typing import Any
 from vds_gz.commandlog.log import CommandLogError, CommandStream
 from vds_gz.configuration import make_vehicle
 from vds_gz.description.urdf_writer import urdf
-from vds_gz.geometry.se2 import Pose
+from vds_gz.geometry import Pose
 from vds_gz.interface.commands import CommandType, Values
 from vds_gz.interface.outputs import Snapshot
 from vds_gz.interface.reports import report_of
@@ -26,8 +26,8 @@ from vds_gz.parameters.node import NodeParameters
 from vds_gz.plant.in_world import WorldPlant, plant_in_world
 from vds_gz.sensing.estimate import StateEstimator
 from vds_gz.study.progress import Advance
-from vds_gz.study.touches import Touch, TouchLog
-from vds_gz.vehicle.autoware.reports import steering_report
+from vds_gz.study.recording import Touch, TouchLog
+from vds_gz.vehicle.autoware.state import steering_report
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.command import CONTROL
 from vds_gz.vehicle.model import AnyModel, JointStates

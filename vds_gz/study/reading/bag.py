@@ -12,14 +12,14 @@ from pathlib import Path
 
 import numpy as np
 
-from vds_gz.bags.connection import BagError
+from vds_gz.bags.connection import BagError, may_be_bag
 from vds_gz.bags.reader import open_bag
+from vds_gz.errors import MAPPING, PATH, UnknownTypeError, takes
 from vds_gz.interface.commands import GEAR_COMMAND
-from vds_gz.ros.errors import UnknownTypeError
-from vds_gz.study.reading.clean import clean, note_pieces, unwrapped
-from vds_gz.study.reading.clocks import measured_time
+from vds_gz.study.reading.clocks import clean, measured_time, note_pieces, unwrapped
 from vds_gz.study.reading.columns import Column, read_columns
 from vds_gz.study.reading.messages import MEASUREMENTS, Key, command_readers
+from vds_gz.study.reading.table import read_csv
 from vds_gz.study.reading.topics import Chosen, choose_topics, last_part
 from vds_gz.study.signals import MeasuredChannel, SignalError, Signals, is_hinge
 
@@ -135,3 +135,23 @@ def _copies(one: MeasuredChannel, other: MeasuredChannel) -> bool:
         return False
     a, b = one.series.value[mine], other.series.value[others]
     return float(np.max(np.abs(a - b))) <= _SAME * max(float(np.ptp(b)), _SAME)
+
+
+@takes(path=PATH, columns=MAPPING.or_none)
+def read_signals(path: str | Path, columns: Mapping[str, str] | None = None) -> Signals:
+    """Commands and measurements from a bag or a CSV file, for ``identify``.
+
+    Args:
+        path: A bag (rosbag2 folder, .mcap, .db3), whose topics are found by type and name, or a CSV file with a
+            column ``time`` [s], commands such as ``v_x_command`` [m/s] or ``steering_command`` [rad], and measurements
+            such as ``v_x_measured``, ``steering_measured``, ``x``, ``y``, ``heading``, ``imu_yaw_rate`` [rad/s] or
+            ``<joint>_velocity`` [rad/s].
+        columns: Custom names of a CSV file's columns, by quantity: ``{"v_x": "cmd:odom_v"}``.
+
+    Raises:
+        SignalError: The file holds no commands with measurements.
+    """
+    path = Path(path)
+    if may_be_bag(path):
+        return read_bag(path)
+    return read_csv(path, columns)

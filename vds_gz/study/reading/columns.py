@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from vds_gz.bags.connection import Connection
+from vds_gz.errors import MalformedMessageError
 from vds_gz.interface.conversions import stamp_ns
-from vds_gz.ros.errors import MalformedMessageError
 from vds_gz.ros.messages.factory import TypeCodec, open_types
 from vds_gz.study.reading.clocks import Times
 from vds_gz.study.reading.messages import Key, Reader

@@ -19,12 +19,11 @@ import numpy as np
 from vds_gz.bags.connection import BagError
 from vds_gz.bags.reader import Bag, open_bag
 from vds_gz.commandlog.table import is_table
-from vds_gz.errors import PATH, TEXT, takes
+from vds_gz.errors import PATH, TEXT, UnknownTypeError, takes
 from vds_gz.interface import topics
 from vds_gz.interface.commands import CommandType, whole_types
 from vds_gz.interface.conversions import stamp_ns
 from vds_gz.interface.messages import Contacts, JointState
-from vds_gz.ros.errors import UnknownTypeError
 from vds_gz.study.reading.clocks import SAME_CLOCK, Times, vehicle_time
 from vds_gz.study.reading.columns import Column, read_columns
 from vds_gz.study.reading.messages import MEASUREMENTS, STEERING_TYPES, VELOCITY_TYPES, Key, Reader
@@ -38,9 +37,8 @@ from vds_gz.study.reading.topics import (
     last_part,
     never_measured,
 )
-from vds_gz.study.recording import Actuator, Array, Commands, Motion, Recording, RecordingError
+from vds_gz.study.recording import Actuator, Array, Commands, Motion, Recording, RecordingError, Touch, TouchLog
 from vds_gz.study.signals import POSES, QUANTITIES, Series, SignalError, Signals
-from vds_gz.study.touches import Touch, TouchLog
 from vds_gz.vehicle.catalogue import actuator_kind
 
 #: Topics from which the motion is taken, the best first: last parts of their names.

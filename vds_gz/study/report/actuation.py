@@ -12,10 +12,10 @@ from vds_gz.parameters.intervals import INTERVAL
 from vds_gz.study.identify.estimates import CERTAIN, Array, Estimate
 from vds_gz.study.identify.mechanism.fit import MechanismFit
 from vds_gz.study.identify.pedals.fit import PedalFit
-from vds_gz.study.report.html import Page
 from vds_gz.study.report.identification import plain, report_title, write_json
 from vds_gz.study.report.map_figure import draw
 from vds_gz.study.report.style import ACTUAL, COMMANDED, INK, STYLE, png
+from vds_gz.study.report.text import Page
 
 HEAD = ("number", "value", f"interval ({INTERVAL})")
 CELL_HEAD = ("pedal", "speed", "acceleration", f"interval ({INTERVAL})", "data", "")

@@ -8,15 +8,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from vds_gz.parameters.intervals import INTERVAL
-from vds_gz.study.identify.axes import LIMITS
+from vds_gz.study.identify.axes import LIMITS, TIMES
 from vds_gz.study.identify.estimates import Estimate
 from vds_gz.study.identify.exports import autoware, nav2
 from vds_gz.study.identify.results import Channel, VehicleFit
 from vds_gz.study.identify.words import advice, named, noise_words, prediction_words
-from vds_gz.study.report.html import Page
-from vds_gz.study.report.plain import finite
 from vds_gz.study.report.residuals import channels_figure
 from vds_gz.study.report.style import png
+from vds_gz.study.report.text import Page, finite
 from vds_gz.study.signals import QUANTITIES
 
 HEAD = ("axis", "number", "value", f"interval ({INTERVAL})")
@@ -51,9 +50,9 @@ def fit_rows(fit: VehicleFit) -> Rows:
         if number is not None:
             yield one.axis, one.label, one.estimate(number), number.interval
         elif one.name in fit.reached:
-            yield one.axis, one.label, "not excited", f"reached {one.with_unit(fit.reached[one.name], 3)}"
-        else:
-            yield one.axis, one.label, "not excited", "no smaller one was met" if one.kind in LIMITS else ""
+            yield one.axis, one.label, "not met", f"reached {one.with_unit(fit.reached[one.name], 3)}"
+        elif one.kind in LIMITS or one.kind in TIMES:
+            yield one.axis, one.label, "not determined", ""
     for channel in fit.channels:
         left = f"{channel.residual:.4g} {channel.unit}"
         title = fit.title(channel)

@@ -17,9 +17,8 @@ from vds_gz.parameters.intervals import INTERVAL
 from vds_gz.study.identify.estimates import Estimate
 from vds_gz.study.identify.many import Result
 from vds_gz.study.identify.pooling import Pooled, PooledVehicle
-from vds_gz.study.report.html import Page
-from vds_gz.study.report.plain import finite
 from vds_gz.study.report.style import ACTUAL, BODY, COMMANDED, STYLE, literal, png
+from vds_gz.study.report.text import Page, finite
 
 HEAD = ("axis", "number", "pooled", f"interval ({INTERVAL})", "recordings", "spread", "scatter")
 

@@ -9,10 +9,9 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from vds_gz.study.report.html import Page
-from vds_gz.study.report.plain import finite
 from vds_gz.study.report.style import png
 from vds_gz.study.report.sweep_figures import draw_distributions, draw_heat_map, draw_sensitivities, label
+from vds_gz.study.report.text import Page, finite
 from vds_gz.study.sweep.analysis import Analysis, Runs
 from vds_gz.study.sweep.sensitivity import TRUSTED
 

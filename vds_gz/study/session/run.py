@@ -16,12 +16,11 @@ from vds_gz.bags.recorder import Recorder
 from vds_gz.errors import FailureError
 from vds_gz.interface import topics
 from vds_gz.interface.commands import autoware_topics, vehicle_topics
-from vds_gz.parameters.override import Override
+from vds_gz.parameters.declaration import Override
 from vds_gz.ros.arguments import Arguments
 from vds_gz.ros.factory import open_graph
-from vds_gz.ros.stopping import StopRequest
-from vds_gz.study.session.newest import Telemetry
-from vds_gz.study.session.terminal_view import View, open_view
+from vds_gz.ros.programs import StopRequest
+from vds_gz.study.session.monitor import RunMonitor
 
 NODE_NAME = "run"
 
@@ -31,7 +30,7 @@ SETTLE, REST = 3.0, 1e-3
 #: Time for a process to end after a signal [s].
 LONGEST_GOODBYE = 5.0
 
-#: Longest sleep, so that the view and the file stay up to date [s].
+#: Longest sleep, so that the line and the file are kept up to date [s].
 LONGEST_SLEEP = 0.05
 
 #: Number of a failed process's last lines in an error.
@@ -119,11 +118,11 @@ class Session:
         """Start the vehicle, join the graph and open the recording.
 
         Args:
-            title: Title in the live view and the recording.
+            title: The vehicle's name in the recording.
             node: Arguments of the vehicle's node.
             graph: The command line with the arguments for ROS.
             folder: The folder of the recording and the processes' output.
-            show: There is a live view.
+            show: Print what the vehicle does.
             sensors: Topics of sensors that are recorded too.
             program: The module that runs the vehicle.
             environment: Its environment variables; by default this process's.
@@ -131,8 +130,8 @@ class Session:
         """
         self._stop = stop or StopRequest()
         self._folder = folder
-        self._telemetry = Telemetry()
-        self._view: View | None = None
+        self._monitor = RunMonitor()
+        self._show = show
         with ExitStack() as stack:
             self._node = Process("vehicle", [program, *node], folder / "vehicle.log", environment)
             stack.callback(self._node.stop)
@@ -146,12 +145,11 @@ class Session:
                 vehicle_topics(),
                 wanted={*map(graph.topic, (*names, *sensors))}.__contains__,
                 metadata={"vehicle": title},
-                listen=self._telemetry.take,
+                listen=self._monitor.take,
             )
             stack.callback(self._recorder.close)
             if show:
-                self._view = open_view(self._telemetry, title)
-                stack.callback(self._view.close)
+                stack.callback(self._monitor.close)
             self._stack = stack.pop_all()
 
     def __enter__(self) -> Session:
@@ -187,16 +185,16 @@ class Session:
             self._spin_once()
 
     def _spin_once(self) -> None:
-        """Process messages, and keep file and view up to date."""
+        """Take what has come, and keep file and line up to date."""
         self._graph.wait(LONGEST_SLEEP)
         self._recorder.tick()
-        if self._view is not None:
-            self._view.refresh()
+        if self._show:
+            self._monitor.show()
         if self._node.ended():
             raise RunError("the vehicle ended early, without an error")
 
     def _at_rest(self) -> bool:
         """Whether nothing moves and every actuator is at its reference."""
-        self._telemetry.update()
-        pairs = self._telemetry.pairs()
+        self._monitor.update()
+        pairs = self._monitor.pairs()
         return all(abs((pair.actual or 0.0) - (pair.reference or 0.0)) < REST for pair in pairs)

@@ -1,161 +1,166 @@
-"""The folder of a sweep: its plan, the finished shards, and the table of all runs."""
+"""The folder of a sweep: its plan, and the table of its runs, to which rows are appended as they come."""
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 import vds_gz
 from vds_gz.errors import PATH, ArgumentError, FailureError, takes
-from vds_gz.study.sweep.sweep import Shard, Sweep
-from vds_gz.study.sweep.table import Column, Table, whole, write_csv
-from vds_gz.study.workers.outcome import Failed
-from vds_gz.study.workers.tasks import Workers, do_tasks
+from vds_gz.study.sweep.simulation import Table
+from vds_gz.study.sweep.sweep import Sweep
+from vds_gz.study.workers import Failed, Workers, do_tasks
 
 PLAN, RUNS = "plan.json", "runs.csv"
 
+#: Columns that are texts; the first column is the number of the run, all others are varied or measured.
+TEXTS = ("vehicle", "commands", "controller", "path", "status")
+NUMBER = 0
 
-@dataclass(frozen=True, slots=True)
-class Folder:
-    """The folder of a sweep.
 
-    Attributes:
-        path: The folder.
-        shards: All shards of the sweep.
+def begin(folder: Path, sweep: Sweep) -> None:
+    """Make the folder of a new sweep.
+
+    Raises:
+        ArgumentError: There is a sweep in it.
     """
+    if (folder / PLAN).exists() or (folder / RUNS).exists():
+        raise ArgumentError(f"there is a sweep in '{folder}'; --resume goes on with it, or choose another folder")
+    folder.mkdir(parents=True, exist_ok=True)
+    plan = {
+        "version": vds_gz.__version__,
+        "plan": sweep.digest,
+        "runs": len(sweep),
+        "varied": {name: repr(variation) for name, variation in sweep.space.variations.items()},
+        "measures": sweep.measures,
+    }
+    (folder / PLAN).write_text(json.dumps(plan, indent=2) + "\n", encoding="utf-8")
 
-    path: Path
-    shards: list[Shard]
 
-    @classmethod
-    def begin(cls, path: Path, sweep: Sweep, size: int | None = None) -> Folder:
-        """Make the folder of a new sweep.
+def check(folder: Path, sweep: Sweep) -> None:
+    """Check that a sweep was begun in a folder, to go on with it.
 
-        Args:
-            path: The folder.
-            sweep: The sweep.
-            size: Runs of a shard; None for as many as take a few seconds.
+    Raises:
+        ArgumentError: There is none, or another one.
+    """
+    try:
+        plan = json.loads((folder / PLAN).read_text(encoding="utf-8"))
+        digest, version = plan["plan"], plan["version"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ArgumentError(f"there is no sweep in '{folder}' to go on with: {error}") from None
+    if version != vds_gz.__version__:
+        raise ArgumentError(f"the sweep in '{folder}' is of vds_gz {version}; this is {vds_gz.__version__}")
+    if digest != sweep.digest:
+        raise ArgumentError(
+            f"the sweep in '{folder}' is another one: its vehicles, commands, paths, variations or measures are not "
+            "those of the plan that was given; choose another folder"
+        )
 
-        Raises:
-            ArgumentError: It contains a sweep already.
-        """
-        if (path / PLAN).exists() or any((path / "shards").glob("[0-9]*")):
-            raise ArgumentError(f"there is a sweep in '{path}'; continue it with --resume, or choose another folder")
-        shards = sweep.plan(size)
-        (path / "shards").mkdir(parents=True, exist_ok=True)
-        plan = {
-            "version": vds_gz.__version__,
-            "plan": sweep.digest,
-            "runs": len(sweep),
-            "shard": shards[0].end,
-            "varied": {name: repr(one) for name, one in sweep.space.variations.items()},
-            "measures": sweep.measures,
-        }
-        text = json.dumps(plan, indent=2) + "\n"
-        whole(path / PLAN, lambda file: file.write(text.encode()))
-        return cls(path, shards)
 
-    def abandon(self) -> None:
-        """Undo :meth:`begin` if nothing was done; other files stay."""
-        (self.path / PLAN).unlink(missing_ok=True)
-        for made in (self.path / "shards", self.path):
-            with suppress(OSError):  # it is not empty
-                made.rmdir()
+def do_runs(
+    folder: Path,
+    sweep: Sweep,
+    workers: Workers,
+    advance: Callable[[float], object],
+    notify: Callable[[str], object] = lambda words: None,
+    *,
+    resume: bool = False,
+) -> list[Failed[range]]:
+    """Do the runs that are not done yet; the ones that failed. When all are done, the table has them in their order.
 
-    @classmethod
-    def resume(cls, path: Path, sweep: Sweep) -> Folder:
-        """Continue a sweep.
+    Args:
+        folder: Where the table is.
+        sweep: The sweep.
+        workers: Who does it.
+        advance: Called with the number of runs that were done.
+        notify: Called with what a user may want to read.
+        resume: Go on with the sweep in the folder.
 
-        Raises:
-            ArgumentError: There is no sweep, or another one.
-        """
+    Raises:
+        ArgumentError: There are no such workers, or the folder has another sweep.
+        FailureError: A row could not be written, or the workers went away. What was done is kept.
+    """
+    (check if resume else begin)(folder, sweep)
+    table = folder / RUNS
+    with _resumable(table):
+        done = _whole_rows(table)
+        advance(len(done))
+        tasks = sweep.batches(done, workers is not None)
+        failed: list[Failed[range]] = []
         try:
-            plan = json.loads((path / PLAN).read_text(encoding="utf-8"))
-            digest, version, size = plan["plan"], plan["version"], int(plan["shard"])
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise ArgumentError(f"there is no sweep in '{path}' to continue: {error}") from None
-        if version != vds_gz.__version__:
-            raise ArgumentError(f"the sweep in '{path}' is of vds_gz {version}; this is {vds_gz.__version__}")
-        if digest != sweep.digest:
-            raise ArgumentError(
-                f"the sweep in '{path}' is another one: its vehicles, commands, paths, variations or measures are not "
-                "those of the plan that was given; choose another folder"
-            )
-        (path / "shards").mkdir(exist_ok=True)
-        return cls(path, sweep.plan(size))
+            with closing(do_tasks(sweep.run, tasks, workers, notify=notify)) as outcomes:
+                for outcome in outcomes:
+                    if isinstance(outcome, Failed):
+                        failed.append(outcome)
+                    else:
+                        _append(table, outcome.result)
+                        done += outcome.task
+                    advance(len(outcome.task))
+        except ArgumentError:  # there are no such workers
+            if not resume:
+                (folder / PLAN).unlink()
+                with suppress(OSError):  # it is not empty
+                    folder.rmdir()
+            raise
+        if done != sorted(done):
+            _sort(table)
+    return failed
 
-    def file(self, shard: Shard) -> Path:
-        """The file of a finished shard."""
-        return self.path / "shards" / f"{shard.first:09d}.npz"
 
-    def done(self) -> list[Shard]:
-        """The finished shards."""
-        there = {entry.name for entry in os.scandir(self.path / "shards")}
-        return [shard for shard in self.shards if self.file(shard).name in there]
+def _whole_rows(table: Path) -> list[int]:
+    """The numbers of the runs in a table; the end of it that a killed process left half written is cut off."""
+    if not table.exists():
+        return []
+    with table.open("r+b") as file:
+        content = file.read()
+        whole = content.rfind(b"\n") + 1
+        file.truncate(whole)
+    try:
+        return [int(line.split(b",", 1)[0]) for line in content[:whole].splitlines()[1:]]
+    except ValueError as error:
+        raise ArgumentError(
+            f"'{table}' is no table of runs ({error}); remove it, and all runs are done again"
+        ) from None
 
-    def do(
-        self,
-        sweep: Sweep,
-        workers: Workers,
-        advance: Callable[[float], object],
-        notify: Callable[[str], object] = lambda words: None,
-    ) -> list[Failed[Shard]]:
-        """Run the remaining shards, and save each as soon as it is done; return the shards that failed.
 
-        Args:
-            sweep: The sweep.
-            workers: The workers.
-            advance: Called with the number of finished runs.
-            notify: Called with messages for the user.
+def _append(table: Path, runs: Table) -> None:
+    """Write rows at the end of a table; from their texts the same numbers are read."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    if not table.exists() or not table.stat().st_size:
+        writer.writerow(runs)
+    writer.writerows(zip(*(column.tolist() for column in runs.values()), strict=True))
+    with table.open("ab") as file:
+        file.write(text.getvalue().encode())
+        file.flush()
+        os.fsync(file.fileno())
 
-        Raises:
-            ArgumentError: The workers are not available.
-            FailureError: A shard could not be written, or the workers went away. Finished shards are kept.
-        """
-        for partial in (self.path / "shards").glob(".*"):  # left by a process that was killed
-            partial.unlink(missing_ok=True)
-        done = set(self.done())
-        advance(sum(shard.end - shard.first for shard in done))
-        left = [shard for shard in self.shards if shard not in done]
-        failed = []
-        outcomes = do_tasks(sweep.run_shard, left, workers, warm_up=sweep.warm_up, notify=notify)
-        with _resumable(), closing(outcomes):
-            for outcome in outcomes:
-                if isinstance(outcome, Failed):
-                    failed.append(outcome)
-                else:
-                    outcome.result.save(self.file(outcome.task))
-                advance(outcome.task.end - outcome.task.first)
-        return failed
 
-    def tables(self) -> Iterator[Table]:
-        """The finished shards, one after the other."""
-        for shard in self.done():
-            yield Table.load(self.file(shard))
-
-    def write_csv(self) -> None:
-        """Write the table of all runs.
-
-        Raises:
-            FailureError: It could not be written.
-        """
-        with _resumable():
-            write_csv(self.path / RUNS, self.tables())
+def _sort(table: Path) -> None:
+    """Put rows that workers wrote as they came into the order of the runs."""
+    head, *rows = table.read_bytes().splitlines(keepends=True)
+    partial = table.with_name(f".{table.name}")
+    partial.write_bytes(b"".join([head, *sorted(rows, key=lambda row: int(row.split(b",", 1)[0]))]))
+    partial.replace(table)
 
 
 @contextmanager
-def _resumable() -> Iterator[None]:
-    """Add to failures what the user can do."""
+def _resumable(table: Path) -> Iterator[None]:
+    """Add to a failure how to go on."""
+    hint = "what was done is kept, and --resume goes on from there"
     try:
         yield
     except FailureError as error:
-        raise FailureError(f"{error}; finished runs are kept; --resume continues from there") from None
+        raise FailureError(f"{error}; {hint}") from None
+    except OSError as error:
+        raise FailureError(f"'{table}' cannot be written: {error.strerror}; {hint}") from None
 
 
 @takes(folder=PATH)
@@ -170,11 +175,21 @@ def collect(folder: str | Path, *names: str) -> Table:
         names: The requested columns; all by default.
 
     Raises:
-        ArgumentError: There is no sweep in the folder.
+        ArgumentError: There is no sweep in the folder, or its table is damaged.
     """
-    files = sorted((Path(folder) / "shards").glob("[0-9]*.npz"))
-    if not files:
-        raise ArgumentError(f"there are no runs of a sweep in '{folder}'")
-    tables = [Table.load(file, names) for file in files]
-    columns: dict[str, Column] = {name: np.concatenate([one[name] for one in tables]) for name in tables[0]}
-    return Table(columns)
+    table = Path(folder) / RUNS
+    try:
+        with table.open(newline="", encoding="utf-8") as file:
+            rows = csv.reader(file)
+            head = next(rows)
+            wanted = [head.index(name) for name in names or head]
+            cells = sorted(([row[NUMBER], *(row[k] for k in wanted)] for row in rows), key=lambda row: int(row[0]))
+        kinds = [np.int64 if head[k] == "run" else np.str_ if head[k] in TEXTS else np.float64 for k in wanted]
+        columns = list(zip(*cells, strict=True))[1:] or [()] * len(wanted)
+        return {head[k]: np.array(column, kind) for k, column, kind in zip(wanted, columns, kinds, strict=True)}
+    except FileNotFoundError:
+        raise ArgumentError(f"there are no runs of a sweep in '{folder}'") from None
+    except (OSError, StopIteration, IndexError, ValueError) as error:
+        raise ArgumentError(
+            f"'{table}' is no table of runs ({error}); remove its last line, and use --resume"
+        ) from None

@@ -13,11 +13,10 @@ from vds_gz.parameters.node import NodeParameters
 from vds_gz.study.offline.replay import Replay
 from vds_gz.study.offline.replay_bag import write_mcap
 from vds_gz.study.progress import ignore
-from vds_gz.study.sweep.case import Case, Driving, OpenLoop
 from vds_gz.study.sweep.open_loop import TAIL
 from vds_gz.study.sweep.sampling import Reals
-from vds_gz.study.sweep.simulation import loop_of, vehicles_of
-from vds_gz.study.sweep.sweep import Shard, Sweep
+from vds_gz.study.sweep.simulation import Case, Driving, OpenLoop, loop_of, vehicles_of
+from vds_gz.study.sweep.sweep import Sweep
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.command import ACKERMANN
 
@@ -44,7 +43,7 @@ def keep(sweep: Sweep, run: int, file: Path) -> None:
 
 def replay_of(sweep: Sweep, run: int) -> tuple[Replay, NodeParameters]:
     """A run as the replay of its commands, and the parameters of its vehicle."""
-    [(case, point, end)] = sweep.parts(Shard(run, run + 1))
+    [(case, point, end)] = sweep.parts(range(run, run + 1))
     values = sweep.space.values(point, end)
     [vehicle] = vehicles_of(case, values, 1)
     parameters = dataclasses.replace(case.vehicle, model_params={case.vehicle.model: vehicle})

@@ -16,18 +16,27 @@ from vds_gz.commandlog.files import read as read_log
 from vds_gz.configuration import NODE_NAME, load_parameters, preset_names
 from vds_gz.errors import ArgumentError
 from vds_gz.fleet.closed_loop import steps_of_period
+from vds_gz.fleet.controllers import controller_named
 from vds_gz.fleet.controllers.controller import Controller
-from vds_gz.fleet.controllers.registry import controller_named
-from vds_gz.fleet.path_file import read_path
+from vds_gz.fleet.path import read_path
 from vds_gz.parameters.declaration import Description, describe
 from vds_gz.parameters.intervals import Interval, read_intervals
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.study.sweep.analysis import check_expected
-from vds_gz.study.sweep.case import Case, ClosedLoop, Driving, cases_of
 from vds_gz.study.sweep.entry import Entry, SweepFileError, composed, within
-from vds_gz.study.sweep.measures import CLOSED_LOOP, OPEN_LOOP, measures_of
+from vds_gz.study.sweep.open_loop import CLOSED_LOOP, OPEN_LOOP, measures_of
 from vds_gz.study.sweep.sampling import Grid, Samples, Space, Uniform, Variation
-from vds_gz.study.sweep.simulation import ADDITIONAL_DEAD_TIME, CONTROLLER, START, STARTS, vehicle_parameters
+from vds_gz.study.sweep.simulation import (
+    ADDITIONAL_DEAD_TIME,
+    CONTROLLER,
+    START,
+    STARTS,
+    Case,
+    ClosedLoop,
+    Driving,
+    cases_of,
+    vehicle_parameters,
+)
 from vds_gz.study.sweep.sweep import Sweep
 
 T = TypeVar("T")

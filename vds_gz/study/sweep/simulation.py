@@ -1,30 +1,109 @@
-"""Runs of a case: vehicles with varied parameters, with a command log or a controller on a path."""
+"""Cases of a sweep, and their runs: vehicles with varied parameters, sent a log, or under control on a path."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vds_gz.commandlog.log import CommandLog
 from vds_gz.fleet import closed_loop
+from vds_gz.fleet.controllers import controller_named
 from vds_gz.fleet.controllers.controller import Controller
-from vds_gz.fleet.controllers.registry import controller_named
 from vds_gz.fleet.fleet import Fleet
+from vds_gz.fleet.path import Path
 from vds_gz.fleet.tracking import FINISHED, RUNNING
 from vds_gz.parameters.controllers import ControllerParameters
 from vds_gz.parameters.declaration import Description, Value, describe
 from vds_gz.parameters.load import replaced
-from vds_gz.study.sweep.case import Case, ClosedLoop, Driving, OpenLoop
+from vds_gz.parameters.node import NodeParameters
 from vds_gz.study.sweep.delay_margin import Task, delay_margins, later
 from vds_gz.study.sweep.distributions import DELAY_MARGIN
-from vds_gz.study.sweep.open_loop import run_open_loop
-from vds_gz.study.sweep.table import Column
+from vds_gz.study.sweep.open_loop import TAIL, run_open_loop
 from vds_gz.vehicle.catalogue import models
 
+
+@dataclass(frozen=True, slots=True)
+class Driving:
+    """How vehicles are driven along paths.
+
+    Attributes:
+        rate: Commands per second [Hz].
+        duration: Maximum duration of a run [s].
+        bound: A vehicle whose lateral error exceeds it has left the path [m].
+        laps: Number of laps of a closed path until the run is finished.
+        lateral, heading_error: Of base_link's reference point from the path at the start [m, rad].
+    """
+
+    rate: float = 50.0
+    duration: float = 60.0
+    bound: float = math.inf
+    laps: int = 1
+    lateral: float = 0.0
+    heading_error: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class OpenLoop:
+    """Commands for a vehicle."""
+
+    log: CommandLog = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ClosedLoop:
+    """A controller, by its name or ``module:function``, with its gains and its path."""
+
+    controller: str
+    gains: Mapping[str, float]
+    path: Path = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """The common properties of all runs of a case.
+
+    Attributes:
+        labels: By column of the table: vehicle, and commands, or controller and path.
+        vehicle: Its nominal parameters.
+        drive: Its commands, or its controller and path.
+    """
+
+    labels: dict[str, str]
+    vehicle: NodeParameters = field(repr=False)
+    drive: OpenLoop | ClosedLoop = field(repr=False)
+
+    def duration(self, driving: Driving) -> float:
+        """Maximum duration of a run [s]."""
+        return self.drive.log.duration + TAIL if isinstance(self.drive, OpenLoop) else driving.duration
+
+
+def cases_of(
+    vehicles: Mapping[str, NodeParameters],
+    logs: Mapping[str, CommandLog],
+    controllers: Mapping[str, Mapping[str, float]],
+    paths: Mapping[str, Path],
+) -> Iterator[Case]:
+    """Every vehicle with every log, and with every controller on every path."""
+    for label, vehicle in vehicles.items():
+        for name, log in logs.items():
+            yield Case({"vehicle": label, "commands": name}, vehicle, OpenLoop(log))
+        for (name, gains), (file, path) in product(controllers.items(), paths.items()):
+            yield Case({"vehicle": label, "controller": name, "path": file}, vehicle, ClosedLoop(name, gains, path))
+
+
 Reals = NDArray[np.float64]
+
+#: Of a table of runs: one entry a run.
+Column: TypeAlias = "NDArray[np.float64] | NDArray[np.int64] | NDArray[np.str_]"
+
+#: Columns by name.
+Table: TypeAlias = "dict[str, Column]"
 
 #: A further variation besides the vehicle's parameters: additional dead time [s] in all actuators.
 ADDITIONAL_DEAD_TIME = "additional_dead_time"
@@ -41,9 +120,7 @@ UNMEASURED = "unmeasured"
 PERIODS = 250
 
 
-def simulate(
-    case: Case, driving: Driving, values: Mapping[str, Reals], measures: Sequence[str], count: int
-) -> dict[str, Column]:
+def simulate(case: Case, driving: Driving, values: Mapping[str, Reals], measures: Sequence[str], count: int) -> Table:
     """Do so many runs of a case; return their measures by name, and their status.
 
     Args:
@@ -73,15 +150,6 @@ def simulate(
     if DELAY_MARGIN in measures:
         known[DELAY_MARGIN] = _delay_margins(case.drive, case, driving, values, count)
     return {**{name: known[name] for name in measures}, "status": np.array(loop.statuses())}
-
-
-def warm_up(case: Case, driving: Driving, values: Mapping[str, Reals], measures: Sequence[str]) -> None:
-    """Compile the programs for runs of a case."""
-    if isinstance(case.drive, OpenLoop):
-        log = CommandLog(case.drive.log.kind, case.drive.log.times[:1], case.drive.log.commands[:1])
-        run_open_loop(log, case.vehicle, vehicles_of(case, values, 1), measures)
-    elif controllers_of(case.drive, values, 1) is not None:
-        loop_of(case, driving, values, 1).advance(1)
 
 
 def loop_of(case: Case, driving: Driving, values: Mapping[str, Reals], count: int) -> closed_loop.ClosedLoop:

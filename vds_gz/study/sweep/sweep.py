@@ -1,13 +1,12 @@
 """A sweep: vehicles with command logs or with controllers on paths, at all points of the varied parameters.
 
-A run only depends on the sweep and its number. So shards, which are ranges of numbers, can be run anywhere and in any
-order.
+Each run is a function of the sweep and of its number, so that ranges of numbers can be run anywhere and in any order.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -15,28 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vds_gz.parameters.intervals import Interval
-from vds_gz.study.sweep.case import Case, Driving, OpenLoop
 from vds_gz.study.sweep.sampling import Space
-from vds_gz.study.sweep.simulation import simulate, warm_up
-from vds_gz.study.sweep.table import Column, Table
+from vds_gz.study.sweep.simulation import Case, Column, Driving, OpenLoop, Table, simulate
 
-#: Approximate number of vehicle steps of a shard: a few seconds of work for a core.
-STEPS_OF_A_SHARD = 5e7
+#: Runs that are done together have about so many steps of vehicles: some seconds of work for a core.
+STEPS = 5e7
 
-#: Runs of a shard are a multiple of this, as vehicles are stepped together.
+#: Their number is a multiple of this, as vehicles are stepped together.
 TOGETHER = 64
-LARGEST_SHARD = 4096
+LARGEST = 4096
 
-
-@dataclass(frozen=True, slots=True)
-class Shard:
-    """The runs from ``first`` up to the one before ``end``."""
-
-    first: int
-    end: int
-
-    def __str__(self) -> str:
-        return f"runs {self.first} to {self.end - 1}"
+#: Workers share so many pieces of the runs, or more.
+PIECES = 64
 
 
 @dataclass(frozen=True)
@@ -76,37 +65,37 @@ class Sweep:
                 content.update(case.drive.path.points.tobytes())
         return content.hexdigest()
 
-    def plan(self, size: int | None = None) -> list[Shard]:
-        """All runs in shards of so many, by default of as many as take a few seconds."""
-        size = size or self._usual_size()
-        return [Shard(first, min(first + size, len(self))) for first in range(0, len(self), size)]
+    def batches(self, done: Collection[int], shared: bool) -> list[range]:
+        """The runs that are not done, in pieces of some seconds of work; smaller ones if workers share them."""
+        steps = max(case.duration(self.driving) * case.vehicle.step_rate for case in self.cases)
+        size = min(max(round(STEPS / steps / TOGETHER), 1) * TOGETHER, LARGEST)
+        if shared:
+            size = min(size, max((len(self) - len(done)) // PIECES, 1))
+        pieces = []
+        first = 0
+        for run in [*sorted(done), len(self)]:
+            pieces += [range(begin, min(begin + size, run)) for begin in range(first, run, size)]
+            first = run + 1
+        return pieces
 
-    def parts(self, shard: Shard) -> Iterator[tuple[Case, int, int]]:
-        """The cases of a shard, with the first point and the one after the last."""
+    def parts(self, runs: range) -> Iterator[tuple[Case, int, int]]:
+        """The cases of some runs, with their first point and the one after the last."""
         count = len(self.space)
-        for index in range(shard.first // count, -(-shard.end // count)):
+        for index in range(runs.start // count, -(-runs.stop // count)):
             begin = index * count
-            yield self.cases[index], max(shard.first - begin, 0), min(shard.end - begin, count)
+            yield self.cases[index], max(runs.start - begin, 0), min(runs.stop - begin, count)
 
-    def run_shard(self, shard: Shard) -> Table:
-        """Do the runs of a shard; return their table.
+    def run(self, runs: range) -> Table:
+        """Do some runs; the table of them.
 
         Raises:
             VdsGzError: A controller failed, or the parameters of a run contradict each other.
         """
         tables = []
-        for case, first, end in self.parts(shard):
+        for case, first, end in self.parts(runs):
             values = self.space.values(first, end)
             found = simulate(case, self.driving, values, self.measures, end - first)
             labels: dict[str, Column] = {name: np.full(end - first, text) for name, text in case.labels.items()}
             tables.append({**labels, **values, **found})
-        numbers: NDArray[np.int64] = np.arange(shard.first, shard.end)
-        return Table({"run": numbers} | {name: np.concatenate([one[name] for one in tables]) for name in tables[0]})
-
-    def warm_up(self) -> None:
-        """Compile the programs for the runs."""
-        warm_up(self.cases[0], self.driving, self.space.values(0, 1), self.measures)
-
-    def _usual_size(self) -> int:
-        steps = max(case.duration(self.driving) * case.vehicle.step_rate for case in self.cases)
-        return min(max(round(STEPS_OF_A_SHARD / steps / TOGETHER), 1) * TOGETHER, LARGEST_SHARD)
+        numbers: NDArray[np.int64] = np.array(runs)
+        return {"run": numbers} | {name: np.concatenate([one[name] for one in tables]) for name in tables[0]}

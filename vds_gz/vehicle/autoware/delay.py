@@ -1,11 +1,69 @@
-"""A dead time in whole steps."""
+"""Dead time, gears and arithmetic that the models of Autoware's simulator share."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from vds_gz.vehicle.actuators import resized_line
-from vds_gz.vehicle.autoware.arithmetic import whole
+from vds_gz.vehicle.command import DRIVE, LOW_2, PARK, REVERSE, REVERSE_2
+
+
+def limited(value: float, limit: float) -> float:
+    """The value, kept within +-limit."""
+    if value > limit:
+        return limit
+    if value < -limit:
+        return -limit
+    return value
+
+
+def outside(value: float, half_width: float) -> float:
+    """What of a value lies outside a dead band of +-half_width."""
+    if value > half_width:
+        return value - half_width
+    if value < -half_width:
+        return value + half_width
+    return 0.0
+
+
+def sign(value: float) -> float:
+    """+1 from zero upwards, else -1."""
+    return 1.0 if value >= 0.0 else -1.0
+
+
+def whole(quotient: float) -> int:
+    """The nearest whole number of a quotient that is not negative; halves go up."""
+    below = math.floor(quotient)
+    return below + 1 if quotient - below >= 0.5 else below
+
+
+#: Rules of the gears: none; motion against the gear stands still; a car that may roll either way.
+NO_RULE = 0
+NO_FALL = 1
+ROLLING = 2
+
+#: Steps shorter than this do not count in the acceleration of a stop [s].
+SHORTEST_STEP = 1e-5
+
+
+def is_reverse(gear: int) -> bool:
+    """The gear drives backwards."""
+    return gear in (REVERSE, REVERSE_2)
+
+
+def forbidden(gear: int, speed: float) -> bool:
+    """The gear does not allow to move with this speed [m/s]; the gears that hold allow none, not even 0."""
+    if is_reverse(gear):
+        return speed > 0.0
+    if DRIVE <= gear <= LOW_2 and gear != PARK:
+        return speed < 0.0
+    return True
+
+
+def against_gear(gear: int, speed: float) -> bool:
+    """The vehicle moves, and its gear does not allow it."""
+    return speed != 0.0 and forbidden(gear, speed)
 
 
 @dataclass(slots=True)

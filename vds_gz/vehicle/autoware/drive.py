@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from vds_gz.vehicle.autoware.arithmetic import limited, sign
-from vds_gz.vehicle.autoware.delay import DelayLine, empty_line
-from vds_gz.vehicle.autoware.gears import against_gear, is_reverse
+from vds_gz.vehicle.autoware.delay import DelayLine, against_gear, empty_line, is_reverse, limited, sign
 from vds_gz.vehicle.autoware.maps import Map, interpolate
 from vds_gz.vehicle.command import DRIVE, NEUTRAL, NONE, PARK
 

@@ -16,8 +16,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from vds_gz.vehicle.autoware.arithmetic import limited, outside, sign
-from vds_gz.vehicle.autoware.delay import DelayLine, clear_line, delayed, empty_line
+from vds_gz.vehicle.autoware.delay import DelayLine, clear_line, delayed, empty_line, limited, outside, sign
 
 #: Below this a step is too short for a difference quotient [s].
 SHORTEST_STEP = 1e-6

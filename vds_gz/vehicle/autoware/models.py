@@ -9,15 +9,13 @@ from typing import TypeVar
 
 from vds_gz.parameters import autoware as parameters
 from vds_gz.vehicle.autoware import drive, steering
-from vds_gz.vehicle.autoware.delay import resize_line, steps_of
+from vds_gz.vehicle.autoware.delay import NO_FALL, NO_RULE, ROLLING, resize_line, steps_of
 from vds_gz.vehicle.autoware.drive import DriveCoefficients
-from vds_gz.vehicle.autoware.gears import NO_FALL, NO_RULE, ROLLING
 from vds_gz.vehicle.autoware.maps import map_of
 from vds_gz.vehicle.autoware.mechanism import MechanismCoefficients, mechanism_at_rest
 from vds_gz.vehicle.autoware.state import AutowareCoefficients, AutowareState, at_rest
-from vds_gz.vehicle.autoware.steady import at
 from vds_gz.vehicle.autoware.steering import SteeringCoefficients
-from vds_gz.vehicle.autoware.step import actuate, move, stop
+from vds_gz.vehicle.autoware.step import actuate, at, move, stop
 from vds_gz.vehicle.bicycle import axle_geometry, axle_joint_states, joints
 from vds_gz.vehicle.command import ACKERMANN, CONTROL, DIRECT, GEAR, PEDALS, SPEED, STEERING, TWIST
 from vds_gz.vehicle.model import (

@@ -8,8 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from vds_gz.vehicle.autoware.arithmetic import limited, outside
-from vds_gz.vehicle.autoware.delay import DelayLine, empty_line
+from vds_gz.vehicle.autoware.delay import DelayLine, empty_line, limited, outside
 from vds_gz.vehicle.autoware.maps import Map, interpolate
 from vds_gz.vehicle.autoware.mechanism import (
     MechanismCoefficients,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from vds_gz.geometry.so3 import Quaternion, Vector
+from vds_gz.geometry import Quaternion, Vector
 
 
 @dataclass(frozen=True, slots=True)

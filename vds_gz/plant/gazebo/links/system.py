@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any
 
-from vds_gz.geometry.so3 import Quaternion, Vector
+from vds_gz.geometry import Quaternion, Vector
 from vds_gz.plant.base import LinkError
 from vds_gz.plant.gazebo.links import bindings, world_services
 from vds_gz.plant.gazebo.links.base import Alive, Inbox, JointReadings, Placement, Tick

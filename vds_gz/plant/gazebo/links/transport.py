@@ -8,8 +8,8 @@ from threading import Event
 from typing import Any
 
 from vds_gz.description import gz_topics as topics
-from vds_gz.geometry.so3 import Quaternion, Vector
-from vds_gz.parameters.gazebo import GazeboParameters
+from vds_gz.geometry import Quaternion, Vector
+from vds_gz.parameters.node import GazeboParameters
 from vds_gz.plant.gazebo.links import bindings, world_services
 from vds_gz.plant.gazebo.links.base import Alive, Inbox, JointReadings, Placement, Tick
 from vds_gz.plant.gazebo.links.helper_process import Helper

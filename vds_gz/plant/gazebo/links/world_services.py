@@ -6,7 +6,7 @@ import os
 import subprocess
 from typing import NamedTuple
 
-from vds_gz.geometry.so3 import Quaternion, Vector
+from vds_gz.geometry import Quaternion, Vector
 from vds_gz.plant.base import LinkError
 
 #: Time for Gazebo's response [ms].

@@ -27,7 +27,7 @@ POSITIVE, STRONGER = 0.3, 0.3
 CONSTANTS = (0.0, 0.1, 0.3, 1.0)
 
 #: Fewer samples tell nothing.
-FEWEST = 20
+FEWEST_SAMPLES = 20
 
 #: Derivatives are differences over this time [s].
 DIFFERENCE = 0.4
@@ -64,13 +64,13 @@ def relation(x: Series, y: Series, first: float, last: float, *, held: bool = Fa
         first, last: Lags of y behind x [s].
         held: x is commanded: its values hold until the next, and y may follow it with a lag of first order too.
     """
-    if min(len(x.time), len(y.time)) < FEWEST:
+    if min(len(x.time), len(y.time)) < FEWEST_SAMPLES:
         return None
     begin, end = max(x.time[0], y.time[0]), min(x.time[-1] + (last if held else 0.0), y.time[-1])
     step = max(STEP, (end - begin) / POINTS)
     reach = math.ceil(max(abs(first), abs(last)) / step)
     grid = np.arange(begin, end, step)
-    if len(grid) < 4 * reach + FEWEST:
+    if len(grid) < 4 * reach + FEWEST_SAMPLES:
         return None
     at = np.searchsorted(x.time, grid, side="right") - 1
     xs = _clipped(x.value[at] if held else np.interp(grid, x.time, x.value))

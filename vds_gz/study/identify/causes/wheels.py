@@ -35,7 +35,7 @@ def wrong_wheels(signals: Signals) -> dict[str, str]:
 
 def _pairs(signals: Signals) -> Iterator[tuple[MeasuredChannel, MeasuredChannel]]:
     """Left and right wheels that belong together, by their names."""
-    wheels = {(one.source, one.joint): one for one in signals.further if one.quantity == "joint_velocity"}
+    wheels = {(wheel.source, wheel.joint): wheel for wheel in signals.further if wheel.quantity == "joint_velocity"}
     for (source, joint), left in wheels.items():
         source_of_right = source.replace("left", "right")
         right = wheels.get((source_of_right, joint.replace("left", "right")))
@@ -46,23 +46,23 @@ def _pairs(signals: Signals) -> Iterator[tuple[MeasuredChannel, MeasuredChannel]
 def _wrong_mean(
     signals: Signals, left: MeasuredChannel, right: MeasuredChannel, mean: Series, difference: Series
 ) -> str:
-    found = _follows(signals, "v_x", mean)
-    if found is None:
+    match = _follows(signals, "v_x", mean)
+    if match is None:
         return ""
     both = f"{left.name} and {right.name}"
-    if found.correlation < -TOGETHER:
-        return f"{both} turn backwards when the vehicle drives forward (correlation {found.correlation:.2f})"
+    if match.correlation < -TOGETHER:
+        return f"{both} turn backwards when the vehicle drives forward (correlation {match.correlation:.2f})"
     apart = _follows(signals, "v_x", difference)
-    if apart is not None and abs(apart.correlation) > max(TOGETHER, abs(found.correlation)):
+    if apart is not None and abs(apart.correlation) > max(TOGETHER, abs(match.correlation)):
         backwards = left if apart.correlation > 0.0 else right
         return (
             f"{backwards.name} turns backwards when the vehicle drives forward (correlation of the speed with the "
             f"difference of both sides {abs(apart.correlation):.2f}): is its axis mirrored?"
         )
-    if abs(found.correlation) < NOT_TOGETHER:
-        return f"{both} contradict v_x (correlation {found.correlation:.2f}): are they of another vehicle?"
-    radius = 1.0 / found.gain
-    if found.correlation > TOGETHER and not SMALLEST <= radius <= LARGEST:
+    if abs(match.correlation) < NOT_TOGETHER:
+        return f"{both} contradict v_x (correlation {match.correlation:.2f}): are they of another vehicle?"
+    radius = 1.0 / match.gain
+    if match.correlation > TOGETHER and not SMALLEST <= radius <= LARGEST:
         likely = [unit for unit, factor in _UNITS.items() if SMALLEST <= radius * factor <= LARGEST]
         question = f": are they in {' or '.join(likely)}? They must be in rad/s" if likely else ""
         return f"by {both} the wheels' radius is {radius:.3g} m{question}"
@@ -70,12 +70,12 @@ def _wrong_mean(
 
 
 def _wrong_sides(signals: Signals, left: MeasuredChannel, right: MeasuredChannel, difference: Series) -> str:
-    found = _follows(signals, "yaw_rate", difference)
-    if found is None or found.correlation > -TOGETHER:
+    match = _follows(signals, "yaw_rate", difference)
+    if match is None or match.correlation > -TOGETHER:
         return ""
     return (
         f"{right.name} is slower than {left.name} in left turns (correlation of their difference with the yaw rate "
-        f"{found.correlation:.2f}): are left and right swapped?"
+        f"{match.correlation:.2f}): are left and right swapped?"
     )
 
 

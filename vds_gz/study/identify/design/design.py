@@ -17,17 +17,9 @@ from vds_gz.parameters.node import NodeParameters
 from vds_gz.study.identify.design.search import Search
 from vds_gz.study.identify.estimates import CERTAIN, TIME_RESOLUTION, WIDTH, Array
 from vds_gz.study.identify.problem.observed import observed
-from vds_gz.study.identify.problem.parameters import (
-    GAINS,
-    LEAST_LIMIT,
-    NO_LIMIT,
-    Kind,
-    Term,
-    actuations,
-    value_of,
-)
+from vds_gz.study.identify.problem.parameters import GAINS, LEAST_LIMIT, NO_LIMIT, Kind, Term, actuations, value_of
+from vds_gz.study.identify.problem.recorded import FIELDS
 from vds_gz.study.identify.problem.segments import Segment
-from vds_gz.study.identify.problem.setup import FIELDS
 from vds_gz.study.identify.problem.simulation import Experiment, Predicted, VehicleFamily
 from vds_gz.study.progress import Advance, ignore
 from vds_gz.study.signals import MeasuredChannel, Series

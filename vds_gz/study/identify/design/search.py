@@ -29,7 +29,7 @@ HOLD, JUMP = (0.06, 2.5), (0.02, 2.0)
 ORDER = 8
 
 #: Number of windows of a log, and the shortest and longest window [s].
-WINDOWS, SHORTEST, LONGEST = 12, 2.0, 6.0
+WINDOWS, SHORTEST_WINDOW, LONGEST_WINDOW = 12, 2.0, 6.0
 
 #: A window is simulated behind a part of itself, as a part of its length, which does not count.
 LEAD = 0.5
@@ -124,7 +124,7 @@ class Search:
     def windows(self) -> int:
         """Number of windows of the log."""
         duration = self.commands / self.rate
-        return max(1, round(duration / min(max(duration / WINDOWS, SHORTEST), LONGEST, duration)))
+        return max(1, round(duration / min(max(duration / WINDOWS, SHORTEST_WINDOW), LONGEST_WINDOW, duration)))
 
     @property
     def length(self) -> int:

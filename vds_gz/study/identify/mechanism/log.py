@@ -18,7 +18,7 @@ from scipy.ndimage import uniform_filter1d
 from vds_gz.parameters.autoware import ActuationCmdMechanicalParameters
 from vds_gz.study.identify.estimates import Array, noise
 from vds_gz.study.signals import Series, SignalError
-from vds_gz.vehicle.autoware.arithmetic import limited
+from vds_gz.vehicle.autoware.delay import limited
 from vds_gz.vehicle.autoware.mechanism import limit_command, restart, step_mechanism
 from vds_gz.vehicle.autoware.models import mechanism
 from vds_gz.vehicle.autoware.steering import geared_angle, steering_at_rest
@@ -172,9 +172,8 @@ class MechanismLog:
             coefficients: Of each steering.
             begins: Initial angle, rate and controller's integral, (steerings, stretches, 3).
         """
-        from vds_gz.compiling.linking import compiled
-        from vds_gz.fleet.program import NO_EXCEPTIONS
-        from vds_gz.fleet.threads import share
+        from vds_gz.compiling import compiled
+        from vds_gz.fleet.program import NO_EXCEPTIONS, share
         from vds_gz.vehicle.compiled import records
 
         count = len(begins)
@@ -193,7 +192,7 @@ class MechanismLog:
 
     def _integral(self) -> Array:
         """The controller's integral before every step for the measured angles [rad s]."""
-        from vds_gz.compiling.linking import compiled
+        from vds_gz.compiling import compiled
         from vds_gz.vehicle.compiled import records
 
         steering = mechanism(self._vehicle, self._inputs.dt)

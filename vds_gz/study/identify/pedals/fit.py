@@ -43,7 +43,7 @@ TIMES = ("accel_time_delay", "accel_time_constant", "brake_time_delay", "brake_t
 SHORTEST = 0.03
 
 #: Longest dead times and time constants that are searched for, in the order of the vectors [s].
-LONGEST = 1.5, 3.0, 1.5, 3.0
+LONGEST_TIMES = 1.5, 3.0, 1.5, 3.0
 
 #: Dead times [s] and time constants [s] that are tried, the same for both pedals.
 DELAYS, LAGS = (0.0, 0.1, 0.2, 0.35, 0.5, 0.8), (0.03, 0.1, 0.25, 0.5)
@@ -164,7 +164,7 @@ def fit_pedals(
 def estimates(times: Array, half: Array) -> dict[str, Estimate | None]:
     """The times [s] with half the widths of their intervals; None of those that the recording does not determine."""
     numbers: dict[str, Estimate | None] = {}
-    for name, value, width, end in zip(TIMES, times.tolist(), half.tolist(), LONGEST, strict=False):
+    for name, value, width, end in zip(TIMES, times.tolist(), half.tolist(), LONGEST_TIMES, strict=False):
         width = math.hypot(width, WIDTH * TIME_RESOLUTION)
         sure = width <= max(CERTAIN * value, CERTAIN_TIME) and value < AT_END * end
         numbers[name] = Estimate(value, max(value - width, 0.0), value + width) if sure else None
@@ -198,7 +198,7 @@ def _least_squares(problem: Problem, start: Array) -> Array:
     solution = least_squares(
         lambda times: problem.solve(times).residuals,
         np.maximum(start, lower + np.array((0.01, 1e-3, 0.01, 1e-3))),
-        bounds=(lower, LONGEST),
+        bounds=(lower, LONGEST_TIMES),
         x_scale=0.05,
         diff_step=0.02,
         max_nfev=8,

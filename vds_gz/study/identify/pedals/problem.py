@@ -19,7 +19,7 @@ LEAST_RISE = 0.005
 BIN = 0.1
 
 #: A piece with fewer bins does not tell how it begins.
-FEWEST = 3
+FEWEST_BINS = 3
 
 
 class System(NamedTuple):
@@ -124,7 +124,7 @@ class Problem:
         piece = self.record.piece
         speed, acceleration = ((rows[:, -1] - rows[:, :-2] @ values)[piece] for rows in system.initial)
         launch = system.launch - system.initial[0][piece, -2]
-        known = (piece >= 0) & (np.bincount(self.owner, minlength=piece.max() + 1)[piece] >= FEWEST)
+        known = (piece >= 0) & (np.bincount(self.owner, minlength=piece.max() + 1)[piece] >= FEWEST_BINS)
         measured = np.interp(self.record.time, self.record.speed.time, self.record.median)
         return np.where(known, system.speeds @ values + speed + acceleration * launch, measured)
 

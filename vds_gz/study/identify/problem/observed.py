@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from vds_gz.parameters.declaration import ParameterGroup
-from vds_gz.parameters.vehicles import OmniParameters
 from vds_gz.study.identify.estimates import Array
 from vds_gz.study.signals import POSES
 from vds_gz.vehicle.model import AnyModel, SteadyMotion
@@ -50,15 +49,15 @@ def geometry_of(
     """The geometry of vehicles of one model, with wheels' gains of one or one a vehicle."""
     rows = [
         (
-            getattr(one, "base_link_offset", 0.0),
-            0.5 * getattr(one, "tire_diameter", 1.0),
-            getattr(one, "wheel_base", 0.0) * (-1.0 if getattr(one, "reverse", False) else 1.0),
-            0.5 * getattr(one, "track_steered", 0.0),
-            -1.0 if getattr(one, "roller_pattern", "o") == "x" else 1.0,
+            getattr(vehicle, "base_link_offset", 0.0),
+            0.5 * getattr(vehicle, "tire_diameter", 1.0),
+            getattr(vehicle, "wheel_base", 0.0) * (-1.0 if getattr(vehicle, "reverse", False) else 1.0),
+            0.5 * getattr(vehicle, "track_steered", 0.0),
+            -1.0 if getattr(vehicle, "roller_pattern", "o") == "x" else 1.0,
         )
-        for one in vehicles
+        for vehicle in vehicles
     ]
-    return Geometry(*np.array(rows).T, *(np.broadcast_to(one, len(rows)) for one in (left_gain, right_gain)))
+    return Geometry(*np.array(rows).T, *(np.broadcast_to(gain, len(rows)) for gain in (left_gain, right_gain)))
 
 
 #: What a sensor reads, of the numbers of the state that it needs, each of shape (samples, vehicles).
@@ -179,7 +178,7 @@ def observed(model: AnyModel, parameters: ParameterGroup, quantity: str, joint: 
     if quantity == "mean_joint_velocity":
         angle = _joint(model, parameters, joint, speed=False)
         return angle and Observed(angle.numbers, _change(angle.read))
-    steers = any(one.kind == "steering" for one in model.actuators)
+    steers = any(actuator.kind == "steering" for actuator in model.actuators)
     if quantity in ("v_x", "yaw_rate"):
         return Observed((quantity,), _first)
     if quantity == "v_y":
@@ -218,7 +217,7 @@ def _joint(model: AnyModel, parameters: ParameterGroup, joint: str, *, speed: bo
 
 def start_names(model: AnyModel) -> tuple[str, ...]:
     """What is unknown of a vehicle's motion when a recording begins, in steady state: quantities."""
-    if any(one.kind == "steering" for one in model.actuators):
+    if any(actuator.kind == "steering" for actuator in model.actuators):
         return "v_x", "steering"
     return ("v_x", "v_y", "yaw_rate") if model.name == "omni" else ("v_x", "yaw_rate")
 
@@ -234,9 +233,6 @@ def start_states(model: AnyModel, vehicles: Sequence[object], dt: float, start: 
     """
     fields = ["steering_angle" if name == "steering" else name for name in start_names(model)]
     motions = (SteadyMotion(**dict(zip(fields, row, strict=True))) for row in start.tolist())
-    return [model.at(model.coefficients(one, dt), motion) for one, motion in zip(vehicles, motions, strict=True)]
-
-
-def yaw_arm(p: OmniParameters) -> float:
-    """What a yaw rate contributes to the front left actuator's speed [m]."""
-    return 0.5 * (p.wheel_base - p.track if p.roller_pattern == "o" else p.wheel_base + p.track)
+    return [
+        model.at(model.coefficients(vehicle, dt), motion) for vehicle, motion in zip(vehicles, motions, strict=True)
+    ]

@@ -43,9 +43,6 @@ UP, NEAREST = (1.0, 0.0), (0.5, 0.5)
 #: Gains stay within these.
 GAINS = 0.1, 20.0
 
-#: A prior's standard deviation where nothing is known: so many times a term's scale.
-VAGUE = 5.0
-
 
 class Kind(Enum):
     """What an unknown does, and so how its derivative is taken."""
@@ -60,6 +57,8 @@ class Kind(Enum):
     OFFSET = "offset"
     DEAD_BAND = "dead band"
     BACKLASH = "backlash"
+    #: The response at one point of a static map.
+    MAP = "static map"
     #: A factor of a commanded quantity.
     COMMAND_GAIN = "command gain"
     #: How far the wheels of a side roll for each metre that they should.
@@ -230,11 +229,11 @@ def actuations(parameters: ParameterGroup, *, wheels: bool = False) -> dict[str,
             f"{group}.backlash",
             (0.0, 0.0, stop),
         )
-        found = {"drive": drive("drive_actuator"), "steering": steering}
+        actuators = {"drive": drive("drive_actuator"), "steering": steering}
         if wheels:
-            found["wheels"] = Actuation(value=WHEEL_LIMIT, unlimited=(0.0, 0.0, UNLIMITED))
-        return found
-    kind = next((one for one in ("vel", "acc", "accel") if f"{one}_time_delay" in names), "none")
+            actuators["wheels"] = Actuation(value=WHEEL_LIMIT, unlimited=(0.0, 0.0, UNLIMITED))
+        return actuators
+    kind = next((prefix for prefix in ("vel", "acc", "accel") if f"{prefix}_time_delay" in names), "none")
     return {
         "drive": _autoware(names, f"{kind}_time_delay", f"{kind}_time_constant", "vel_rate_lim", "vel_lim", UNLIMITED),
         "steering": _autoware(
@@ -248,7 +247,7 @@ def _autoware(
 ) -> Actuation:
     """An actuator of Autoware's, as far as its numbers are among the names."""
     dead_time, time_constant, rate, value = (
-        one if one in names else "" for one in (dead_time, time_constant, rate, value)
+        name if name in names else "" for name in (dead_time, time_constant, rate, value)
     )
     limits = (UNLIMITED, UNLIMITED, unlimited)
     return Actuation(
@@ -264,25 +263,25 @@ def _autoware(
 
 def other_parameters(parameters: ParameterGroup, taken: Sequence[str]) -> dict[str, Term]:
     """All other real parameters of a vehicle, by their names."""
-    found = {}
-    for one in describe(parameters):
-        if one.type == "double" and one.name not in (*taken, EFFECTIVE_TRACK):
-            low, high = _bounds(one)
-            value = value_of(parameters, one.name)
+    terms = {}
+    for parameter in describe(parameters):
+        if parameter.type == "double" and parameter.name not in (*taken, EFFECTIVE_TRACK):
+            low, high = _bounds(parameter)
+            value = value_of(parameters, parameter.name)
             scale = 0.2 * max(abs(value), 0.1)
-            found[one.name] = Term(one.name, Kind.PARAMETER, low, high, scale=scale, neutral=value)
-    return found
+            terms[parameter.name] = Term(parameter.name, Kind.PARAMETER, low, high, scale=scale, neutral=value)
+    return terms
 
 
-def _bounds(one: Description) -> tuple[float, float]:
+def _bounds(parameter: Description) -> tuple[float, float]:
     """Of a parameter; one that is greater than 0 stays clear of it."""
-    low = max(one.minimum, 1e-3) if one.minimum > 0.0 else one.minimum
+    low = max(parameter.minimum, 1e-3) if parameter.minimum > 0.0 else parameter.minimum
     # Bounds that every number has are no knowledge of this one.
-    return (-math.inf if low <= -LARGEST else low), (math.inf if one.maximum >= LARGEST else one.maximum)
+    return (-math.inf if low <= -LARGEST else low), (math.inf if parameter.maximum >= LARGEST else parameter.maximum)
 
 
 def with_numbers(parameters: ParameterGroup, numbers: Mapping[str, float]) -> ParameterGroup:
-    """The same parameters with other numbers, by dotted names of at most two parts.
+    """The same parameters with other numbers, by dotted names of at most two parts; ``[k]`` is one number of a list.
 
     The numbers are not checked, which would take longer than to simulate a vehicle: unknowns stay in bounds of their
     own.
@@ -294,7 +293,14 @@ def with_numbers(parameters: ParameterGroup, numbers: Mapping[str, float]) -> Pa
         if dot and group not in copied:
             object.__setattr__(changed, group, copy.copy(getattr(changed, group)))
             copied.add(group)
-        object.__setattr__(getattr(changed, group) if dot else changed, member, float(value))
+        owner = getattr(changed, group) if dot else changed
+        member, point, index = member.removesuffix("]").partition("[")
+        if point:
+            values = list(getattr(owner, member))
+            values[int(index)] = float(value)
+            object.__setattr__(owner, member, tuple(values))
+        else:
+            object.__setattr__(owner, member, float(value))
     return changed
 
 
@@ -305,9 +311,9 @@ def value_of(parameters: ParameterGroup, name: str) -> float:
 
 def coordinates(terms: Sequence[Term], values: Mapping[str, float]) -> Array:
     """A point, of values by name."""
-    return np.array([one.coordinate(values[one.name]) for one in terms])
+    return np.array([term.coordinate(values[term.name]) for term in terms])
 
 
 def index_of(terms: Sequence[Term], *kinds: Kind) -> NDArray[np.intp]:
     """Which unknowns are of some kinds."""
-    return np.array([k for k, one in enumerate(terms) if one.kind in kinds], np.intp)
+    return np.array([k for k, term in enumerate(terms) if term.kind in kinds], np.intp)

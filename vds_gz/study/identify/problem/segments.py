@@ -1,6 +1,6 @@
-"""A recording in pieces that can be simulated: commands by steps, and samples between steps.
+"""Segments of a recording that can be simulated: commands by steps, and samples between steps.
 
-A piece begins with a command, since before it no one knows what was commanded, and ends where commands do. A long
+A segment begins with a command, since what was commanded before is unknown, and ends where commands do. A long
 recording is cut, which bounds memory; what was commanded shortly before a cut is simulated too.
 """
 
@@ -14,14 +14,14 @@ from itertools import pairwise
 import numpy as np
 
 from vds_gz.study.identify.estimates import Array
-from vds_gz.study.signals import Commands, MeasuredChannel, SignalError, Signals
+from vds_gz.study.signals import Commands, MeasuredChannel, Series, SignalError, Signals
 from vds_gz.vehicle.schedule import Records
 
-#: Pieces are at most so long [s], and what was commanded this long before a cut is simulated [s].
-LONGEST, LEAD = 90.0, 15.0
+#: A segment is at most so long [s]; what was commanded for so long before a cut is simulated too [s].
+LONGEST_SEGMENT, LEAD = 90.0, 15.0
 
-#: Fewer samples tell nothing.
-FEWEST = 20
+#: A segment has so many samples at least.
+FEWEST_SAMPLES = 20
 
 #: Where commands come at least so often [s], the last one holds for so many intervals; else for this long [s].
 PERIODIC, LAST_INTERVALS, LAST = 0.25, 5.0, 2.0
@@ -60,7 +60,7 @@ class Segment:
     @property
     def duration(self) -> float:
         """From the first step to the last sample [s]."""
-        return max(float(one.series.time[-1]) for _, one in self.channels) - self.origin
+        return max(float(channel.series.time[-1]) for _, channel in self.channels) - self.origin
 
     def positions(self, time: Array, hold: float = 0.0) -> Array:
         """Times as numbers of steps from the origin; within rounding of a whole number, that.
@@ -77,53 +77,53 @@ class Segment:
 
 
 def segments_of(signals: Sequence[Signals], channels: Sequence[Sequence[MeasuredChannel]], dt: float) -> list[Segment]:
-    """Recordings in pieces.
+    """The segments of recordings.
 
     Args:
         signals: What was commanded, and where there are gaps.
-        channels: Of each recording what was measured and is used; their noises are counted through.
+        channels: Of each recording, the measurements that count.
         dt: Length of a step [s].
 
     Raises:
         SignalError: Nothing was measured while there were commands.
     """
-    found: list[Segment] = []
+    segments: list[Segment] = []
     first = 0
-    for k, (one, measured) in enumerate(zip(signals, channels, strict=True)):
+    for k, (recording, measured) in enumerate(zip(signals, channels, strict=True)):
         indexed = list(enumerate(measured, first))
         first += len(measured)
-        commands = one.commands
+        commands = recording.commands
         grid = _phase([channel.series.time for channel in measured], dt)
         if grid is None:
             grid = _phase([commands.time], dt) or 0.0
-        for begin, end in _stretches(one, commands.time):
-            found += _cut(k, commands, indexed, begin, end, grid, dt)
-    if not found:
-        raise SignalError(_nothing(signals, channels))
-    return found
+        for begin, end in _stretches(recording, commands.time):
+            segments += _cut(k, commands, indexed, begin, end, grid, dt)
+    if not segments:
+        raise SignalError(_no_segment(signals, channels))
+    return segments
 
 
-def _nothing(signals: Sequence[Signals], channels: Sequence[Sequence[MeasuredChannel]]) -> str:
-    """Why there is no piece, of the first recording."""
+def _no_segment(signals: Sequence[Signals], channels: Sequence[Sequence[MeasuredChannel]]) -> str:
+    """Why the first recording has no segment."""
     commanded, measured = signals[0].commands.time, channels[0]
     if not len(commanded) or not measured:
-        return f"there are {len(commanded)} commands and {sum(len(one.series.time) for one in measured)} measurements"
-    one = measured[0]
-    time = one.series.time
+        count = sum(len(channel.series.time) for channel in measured)
+        return f"there are {len(commanded)} commands and {count} measurements"
+    time = measured[0].series.time
     inside = int(((time >= commanded[0]) & (time <= commanded[-1] + LAST)).sum())
     return (
-        f"of {one.quantity} there are {inside} measurements in the time of the commands ({commanded[0]:.2f} to "
-        f"{commanded[-1]:.2f} s; measured from {time[:1].sum():.2f} to {time[-1:].sum():.2f} s); needed are {FEWEST}. "
-        "Are the clocks the same?"
+        f"of {measured[0].quantity} there are {inside} measurements in the time of the commands ({commanded[0]:.2f} to "
+        f"{commanded[-1]:.2f} s; measured from {time[:1].sum():.2f} to {time[-1:].sum():.2f} s); needed are "
+        f"{FEWEST_SAMPLES}. Are the clocks the same?"
     )
 
 
 def _phase(times: Sequence[Array], dt: float) -> float | None:
     """Where between two steps all these times lie [s]; None where they do not lie at one place."""
-    every = np.concatenate([np.empty(0), *times])
-    if not len(every):
+    together = np.concatenate([np.empty(0), *times])
+    if not len(together):
         return None
-    turns = np.exp(2j * math.pi * (every / dt % 1.0))
+    turns = np.exp(2j * math.pi * (together / dt % 1.0))
     phase = float(np.angle(np.mean(turns))) / (2.0 * math.pi)
     away = np.abs(np.angle(turns * np.exp(-2j * math.pi * phase))) / (2.0 * math.pi)
     return phase * dt if float(away.max()) < ON_GRID else None
@@ -132,7 +132,7 @@ def _phase(times: Sequence[Array], dt: float) -> float | None:
 def _stretches(signals: Signals, time: Array) -> Iterator[tuple[float, float]]:
     """From the first command of each part without a gap to the end of what is known to have been commanded [s].
 
-    Where commands come periodically and then pause, no one knows how long the vehicle follows the last one.
+    Where commands come periodically and then pause, it is unknown for how long the vehicle follows the last one.
     """
     for begin, end in signals.pieces:
         inside = time[(time >= begin) & (time <= end)]
@@ -158,8 +158,8 @@ def _cut(
     grid: float,
     dt: float,
 ) -> Iterator[Segment]:
-    """The pieces of a stretch of a recording."""
-    count = max(1, math.ceil((end - begin) / LONGEST))
+    """The segments of a stretch of a recording."""
+    count = max(1, math.ceil((end - begin) / LONGEST_SEGMENT))
     cuts = np.linspace(begin, end, count + 1)
     for k, (first, last) in enumerate(pairwise(cuts)):
         start = max(begin, float(first) - LEAD) if k else begin
@@ -175,14 +175,18 @@ def _cut(
         origin = grid + float(steps[0]) * dt
         lowest = max(float(first), origin + (1.0 - ON_GRID) * dt)
         highest = float(last) if k == count - 1 else float(np.nextafter(last, -math.inf))
-        inside = tuple((index, _between(one, lowest, highest)) for index, one in channels)
-        kept = tuple((index, one) for index, one in inside if len(one.series.time))
-        if sum(len(one.series.time) for _, one in kept) >= FEWEST:
+        inside = ((index, _between(channel, lowest, highest)) for index, channel in channels)
+        kept = tuple((index, channel) for index, channel in inside if len(channel.series.time))
+        if sum(len(channel.series.time) for _, channel in kept) >= FEWEST_SAMPLES:
             yield Segment(recording, origin, records, steps - steps[0], kept, dt, on_grid, k == 0)
 
 
 def _between(channel: MeasuredChannel, begin: float, end: float) -> MeasuredChannel:
     time, half = channel.series.time, 0.0 if channel.half is None else channel.half
-    inside = (time - half >= begin) & (time + half <= end)
-    series = type(channel.series)(time[inside], channel.series.value[inside])
-    return replace(channel, series=series, half=None if channel.half is None else channel.half[inside])
+    return chosen(channel, (time - half >= begin) & (time + half <= end))
+
+
+def chosen(channel: MeasuredChannel, samples: np.ndarray | slice) -> MeasuredChannel:
+    """The channel with some of its samples only."""
+    series = Series(channel.series.time[samples], channel.series.value[samples])
+    return replace(channel, series=series, half=None if channel.half is None else channel.half[samples])

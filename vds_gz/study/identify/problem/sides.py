@@ -68,10 +68,4 @@ def at(c: SidedCoefficients, motion: SteadyMotion) -> DifferentialState:
 _PLAIN: AnyModel = DIFFERENTIAL
 
 #: What of the model depends on its parameters is that of ``vehicle``: ask the plain model for it.
-SIDED: AnyModel = replace(
-    _PLAIN,
-    parameters=SidedParameters,
-    coefficients=coefficients,
-    at=at,
-    actuating=(actuate,),
-)
+SIDED: AnyModel = replace(_PLAIN, parameters=SidedParameters, coefficients=coefficients, at=at, actuating=(actuate,))

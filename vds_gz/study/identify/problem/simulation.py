@@ -16,15 +16,8 @@ from numpy.typing import NDArray
 from vds_gz.fleet.sampled import Calibrations, Readings, Simulations
 from vds_gz.parameters.declaration import ParameterGroup
 from vds_gz.study.identify.estimates import Array
-from vds_gz.study.identify.problem.observed import (
-    Geometry,
-    Observed,
-    geometry_of,
-    observed,
-    start_names,
-    start_states,
-)
-from vds_gz.study.identify.problem.parameters import NO_LIMIT, Kind, Term, index_of, with_numbers
+from vds_gz.study.identify.problem.observed import Geometry, Observed, geometry_of, observed, start_names, start_states
+from vds_gz.study.identify.problem.parameters import EFFECTIVE_TRACK, NO_LIMIT, Kind, Term, index_of, with_numbers
 from vds_gz.study.identify.problem.segments import Segment
 from vds_gz.study.identify.problem.sides import SIDED, sided
 from vds_gz.study.signals import MeasuredChannel
@@ -188,11 +181,11 @@ class Experiment:
         field_of = {"steering": "steering_angle"}
         begin, scale = [], []
         for name in self._names:
-            seen = [one.series for one in channels if one.quantity == name and len(one.series.value)]
+            seen = [channel.series for channel in channels if channel.quantity == name and len(channel.series.value)]
             seen.sort(key=lambda series: float(series.time[0]))
             commanded = np.abs(self.segment.commands[field_of.get(name, name)])
             begin.append(float(np.median(seen[0].value[:3])) if seen else float(first[field_of.get(name, name)]))
-            tops = (float(np.percentile(np.abs(one.value), 95.0)) for one in seen)
+            tops = (float(np.percentile(np.abs(channel.value), 95.0)) for channel in seen)
             scale.append(max(0.3 * max(float(np.max(commanded)), *tops, 0.0), 1e-3))
         return np.array(begin), np.array(scale)
 
@@ -221,7 +214,7 @@ class Experiment:
         late = index_of(self.family.terms, Kind.LATENCY)
         earlier = self._read(raw, geometry, where, 1) if free[late].any() else values
         offsets = self._offsets(points)
-        found = []
+        predictions = []
         for k, (base, later, columns, beginnings) in enumerate(placed):
             now = values[:, base]
             predicted = now + offsets[:, k]
@@ -235,8 +228,8 @@ class Experiment:
                 for j, lane, step in chosen:
                     target[:, j] = (values[:, lane] - now) / step
             self._add_calibrations(by_terms, now, earlier[:, base], free)
-            found.append(Predicted(predicted, by_terms, by_start))
-        return found
+            predictions.append(Predicted(predicted, by_terms, by_start))
+        return predictions
 
     def _place(
         self, lanes: _Lanes, point: Array, start: Array, free: Mask, *, free_start: bool
@@ -362,13 +355,15 @@ class _Terms:
         """All of them, in the order of time."""
         steps = np.concatenate(self._steps)
         order = np.argsort(steps, kind="stable")
-        number, reading = (np.concatenate(one)[order] for one in (self._number, self._reading))
+        number, reading = (np.concatenate(parts)[order] for parts in (self._number, self._reading))
         weights = np.concatenate(self._weights)[order]
         return Readings(steps[order], tuple(self._numbers), number, reading, weights, self._count)
 
 
 def _none(term: Term, coordinate: float) -> bool:
-    """A limit that is none has no derivative."""
+    """A limit that is none has no derivative, nor has an effective track of 0, which stands for the vehicle's own."""
+    if term.name == EFFECTIVE_TRACK:
+        return coordinate == 0.0
     return term.kind is Kind.LIMIT and term.value(coordinate) >= NO_LIMIT
 
 

@@ -1,0 +1,177 @@
+"""Weights, bounds, starts and intervals of a fit are consistent, and so are a problem and its solution."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from vds_gz.configuration import load_parameters
+from vds_gz.errors import ArgumentError
+from vds_gz.parameters.vehicles import BicycleParameters, DifferentialParameters
+from vds_gz.study.identify.build import problem_of
+from vds_gz.study.identify.fit import evaluate, solve
+from vds_gz.study.identify.intervals import intervals_of
+from vds_gz.study.identify.noise import Noise
+from vds_gz.study.identify.problem.segments import segments_of
+from vds_gz.study.identify.problem.setup import HAND_WHEEL, check_names, set_up
+from vds_gz.study.identify.reach import reach_of
+from vds_gz.study.identify.support import converged, neutral, supported
+from vds_gz.study.identify.variants import with_flags
+from vds_gz.study.signals import MeasuredChannel, Series, Signals
+
+LAG = 0.3
+LEVELS = Series(np.arange(8.0), np.array([1.0, 0.2, 0.8, -0.5, 0.6, 1.0, -1.0, 0.3]))
+TIME = 0.02 * np.arange(1, 400)
+
+
+def response(begin=0.0):
+    """Of a lag without a dead time, sampled exactly."""
+    held = np.searchsorted(LEVELS.time, TIME, side="right") - 1
+    ends = [begin]
+    for level in LEVELS.value:
+        ends.append(level + (ends[-1] - level) * np.exp(-1.0 / LAG))
+    level = LEVELS.value[held]
+    return level + (np.array(ends)[held] - level) * np.exp(-(TIME - LEVELS.time[held]) / LAG)
+
+
+def setup_of(*sources, noise=0.0, vehicle=None, fit=(), **commands):
+    """A setup of equal measurements of the speed from some sources."""
+    values = response() + noise * np.random.default_rng(1).standard_normal(len(TIME))
+    channels = [MeasuredChannel(name, "v_x", name, Series(TIME, values)) for name in sources]
+    signals = Signals({"v_x": LEVELS, **commands}, {"v_x": Series(TIME, values)}, further=channels)
+    return set_up([signals], vehicle=vehicle, wheel_base=None, fit=fit, priors={})
+
+
+def problem(setup, dt=0.005):
+    return problem_of(setup, segments_of(setup.recordings, setup.channels, dt), reach_of(setup))
+
+
+def lag_fit(data, setup, upper=np.inf):
+    """The fit of the lag alone."""
+    index = setup.family.index("drive_actuators.time_constant")
+    free = np.arange(len(data.lower)) == index
+    data = replace(data, upper=np.where(free, np.minimum(data.upper, upper), data.upper))
+    noise = Noise(np.full(len(data.floors), 0.01), np.ones(len(data.floors)))
+    return index, solve(data, np.where(free, 0.1, neutral(setup)), free, noise, tolerance=1e-9)
+
+
+def test_a_value_next_to_a_bound_is_at_it():
+    setup = setup_of()
+    index, solution = lag_fit(problem(setup), setup, upper=0.2)
+    assert solution.point[index] == 0.2
+    index, solution = lag_fit(problem(setup), setup)
+    assert solution.point[index] == pytest.approx(LAG, abs=1e-3)
+
+
+def test_starts_take_from_the_derivatives_what_they_explain():
+    setup = setup_of(noise=0.01)
+    data = problem(setup)
+    index, solution = lag_fit(data, setup)
+    _, by_terms, by_starts = evaluate(data, solution.point, solution.starts, solution.free)
+    together = np.column_stack([by_terms[:, index], by_starts[0]])
+    together = np.vstack([together, np.eye(3)[1:] * 0.01 / (3.0 * data.experiments[0].start_scale[:, np.newaxis])])
+    variance = np.linalg.inv(together.T @ together)[0, 0]
+    own = solution.jacobian[:, index]
+    assert 1.0 / (own @ own) == pytest.approx(variance, rel=1e-3)
+
+
+def test_a_start_that_no_sample_shows_does_no_harm():
+    setup = setup_of()
+    late = [replace(one, channels=tuple((k, _late(c)) for k, c in one.channels)) for one in _segments(setup)]
+    index, solution = lag_fit(problem_of(setup, late, reach_of(setup)), setup)
+    assert np.isfinite(solution.jacobian).all()
+    assert solution.point[index] == pytest.approx(LAG, abs=1e-3)
+
+
+def _segments(setup):
+    return segments_of(setup.recordings, setup.channels, 0.005)
+
+
+def _late(channel):
+    kept = channel.series.time > 7.0
+    return replace(channel, series=Series(channel.series.time[kept], channel.series.value[kept]))
+
+
+def test_intervals_weigh_and_clip_residuals_as_the_fit_does():
+    """A common factor of all weights changes no interval."""
+    setup = setup_of(noise=0.01)
+    data = problem(setup)
+    index, solution = lag_fit(data, setup)
+    ends = [
+        intervals_of(data, replace(solution, noise=Noise(solution.noise.scale, np.array([times])))).high[index]
+        for times in (1.0, 2.0)
+    ]
+    assert ends[0] == pytest.approx(ends[1], rel=1e-9)
+
+
+def test_a_channel_without_samples_changes_no_interval():
+    setup = setup_of()
+    data = problem(setup)
+    index, solution = lag_fit(data, setup)
+    drift = 0.01 * np.sin(data.experiments[0].time / 0.3)
+    solution = replace(solution, residuals=drift)
+    empty = replace(data, floors=np.ones(2), quantities=np.zeros(2, int))
+    noise = Noise(np.full(2, 0.01), np.ones(2))
+    expected = intervals_of(data, solution).high[index]
+    assert intervals_of(empty, replace(solution, noise=noise)).high[index] == pytest.approx(expected, rel=1e-9)
+
+
+def test_a_latency_below_a_step_is_fitted_again_without():
+    setup = setup_of("one", "two")
+    data = problem(setup)
+    _, solution = lag_fit(data, setup)
+    late = setup.family.index("one latency")
+    fitted = converged(data, replace(solution, free=solution.free | (np.arange(len(solution.free)) == late)))
+    assert not fitted.free[late]
+    assert fitted.point[late] == 0.0
+    residuals, _, _ = evaluate(data, fitted.point, fitted.starts, np.zeros_like(fitted.free))
+    assert fitted.residuals == pytest.approx(residuals, abs=1e-12)
+
+
+def test_the_selected_terms_come_with_the_problem_that_they_solve():
+    setup = setup_of()
+    fitted = supported(setup, reach_of(setup))
+    assert fitted.fine
+    residuals, _, _ = evaluate(
+        fitted.problem, fitted.solution.point, fitted.solution.starts, np.zeros_like(fitted.solution.free)
+    )
+    assert fitted.solution.residuals == pytest.approx(residuals, abs=1e-9)
+
+
+def test_an_effective_track_does_nothing_at_the_track():
+    robot = load_parameters("indoor_robot")
+    turns = Series(LEVELS.time, LEVELS.value[::-1].copy())
+    track = replace(robot.vehicle, effective_track=0.0)
+    vehicle = replace(robot, model_params=dict(robot.model_params) | {"differential": track})
+    channel = MeasuredChannel("imu", "yaw_rate", "imu", Series(TIME, np.cos(TIME)))
+    signals = Signals({"v_x": LEVELS, "yaw_rate": turns}, {"v_x": Series(TIME, response())}, further=[channel])
+    setup = set_up([signals], vehicle=vehicle, wheel_base=None, fit=(), priors={})
+    k = setup.family.index("effective_track")
+    assert setup.family.terms[k].neutral == setup.begin[k] == track.track
+    data = problem(setup)
+    free = np.arange(len(data.lower)) == k
+    _, jacobian, _ = evaluate(data, neutral(setup), [one.start for one in data.experiments], free)
+    assert 0.0 < np.abs(jacobian[:, k]).max() < 10.0 / track.track
+
+
+def test_other_flags_keep_what_the_recording_said_of_actuators():
+    far = Signals(
+        {"v_x": LEVELS, "steering": Series(LEVELS.time, 8.0 * LEVELS.value)},
+        {"steering": Series(TIME, 8.0 * response())},
+        steers=True,
+    )
+    car = replace(load_parameters("ackermann_car"), model="bicycle")
+    setup = set_up([far], vehicle=car, wheel_base=None, fit=(), priors={})
+    assert setup.actuators["steering"].unlimited[2] == HAND_WHEEL
+    centred = with_flags(setup, {"center_at_standstill": not car.vehicle.center_at_standstill})
+    assert centred.actuators["steering"].unlimited[2] == HAND_WHEEL
+    assert isinstance(centred.family.parameters, BicycleParameters)
+    gains = setup_of(fit=("wheel_gains",))
+    assert gains.actuators["drive"].gain == ""
+    assert isinstance(gains.family.parameters, DifferentialParameters)
+    assert with_flags(gains, {}).actuators["drive"].gain == ""
+
+
+def test_only_what_can_be_found_may_be_named():
+    with pytest.raises(ArgumentError, match="'steering_offset' cannot be fitted"):
+        check_names(["steering_offset"], load_parameters("ackermann_car"))

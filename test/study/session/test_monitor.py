@@ -1,0 +1,71 @@
+"""The line that a run prints says what was heard."""
+
+import math
+import time
+
+import pytest
+
+from vds_gz.interface import topics
+from vds_gz.ros.messages.factory import open_types
+from vds_gz.study.session.monitor import Pair, RunMonitor
+
+TYPES = open_types()
+
+
+def heard() -> RunMonitor:
+    """A car that turns left at (1, 2)."""
+    monitor = RunMonitor()
+    for topic, fill in ((topics.GROUND_TRUTH, truth), (topics.ACKERMANN_CMD, command), (topics.DIAGNOSTICS, status)):
+        message = TYPES.new(topic.type)
+        fill(message)
+        monitor.take(topic.name, bytes(TYPES.codec(topic.type).encode(message)), time.monotonic_ns())
+    for topic, speed, angle in ((topics.ACTUATOR_REFERENCES, 1.5, 0.4), (topics.ACTUATOR_STATES, 1.2, 0.3)):
+        message = TYPES.new(topic.type)
+        message.name = ["drive", "steering"]
+        message.position, message.velocity = (TYPES.array("float64", pair) for pair in ((0.0, angle), (speed, 0.0)))
+        monitor.take(topic.name, bytes(TYPES.codec(topic.type).encode(message)), time.monotonic_ns())
+    monitor.update()
+    return monitor
+
+
+def truth(message):
+    message.header.stamp.sec = 5
+    message.pose.pose.position.x, message.pose.pose.position.y = 1.0, 2.0
+    message.pose.pose.orientation.z = message.pose.pose.orientation.w = math.sqrt(0.5)
+    message.twist.twist.linear.x, message.twist.twist.angular.z = 1.2, 0.25
+
+
+def command(message):
+    message.drive.speed, message.drive.steering_angle = 1.5, 0.4
+
+
+def status(message):
+    one = TYPES.new("diagnostic_msgs/msg/DiagnosticStatus")
+    one.message = "driving"
+    pair = TYPES.new("diagnostic_msgs/msg/KeyValue")
+    pair.key, pair.value = "refused messages", "7"
+    one.values = [pair]
+    message.status = [one]
+
+
+def test_the_newest_of_everything():
+    monitor = heard()
+    assert monitor.pairs() == [
+        Pair("speed", "m/s", 1.5, 1.2),
+        Pair("yaw rate", "rad/s", None, 0.25),
+        Pair("drive", "m/s", 1.5, 1.2),
+        Pair("steering", "rad", 0.4, 0.3),
+    ]
+    assert (monitor.pose.x, monitor.pose.y) == (1.0, 2.0)
+    assert monitor.pose.heading == pytest.approx(math.pi / 2)
+    assert monitor.refused == 7
+
+
+def test_the_line(capsys):
+    monitor = heard()
+    monitor.show()
+    monitor.show()
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 1
+    for part in ("speed   1.50 ->   1.20", "steering   0.40 ->   0.30", "at (1.00, 2.00), 90 deg", "7 refused"):
+        assert part in lines[0]

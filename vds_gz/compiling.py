@@ -1,0 +1,227 @@
+"""Functions compiled by numba: linked from other compiled ones, and kept on disk between runs."""
+
+from __future__ import annotations
+
+import contextlib
+import dis
+import hashlib
+import pickle
+import sys
+import uuid
+import warnings
+from collections.abc import Callable, Iterator
+from functools import cache
+from itertools import chain
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
+from typing import Any, Protocol, TypeAlias
+
+import numba
+import numpy as np
+from numba.core import compiler, serialize
+from numba.core.runtime import rtsys
+from numba.misc.appdirs import AppDirs
+
+#: Version of the file format; files of another version are not read.
+FORMAT = 2
+
+#: So many results are kept, the newest ones; one has some 200 kB.
+KEPT = 1000
+
+_DIGEST = hashlib.sha256().digest_size
+
+
+def _mangling_args(record: numba.types.Record) -> tuple[str, tuple[int]]:
+    """The content of a record type, for the name of a compiled function.
+
+    numba's own name contains a number that each process assigns itself: of two results from different processes the
+    second would run the first one's code, over records of another layout.
+    """
+    return "Record", (int.from_bytes(hashlib.sha256(record.name.encode()).digest()[:8], "little"),)
+
+
+numba.types.Record.mangling_args = property(_mangling_args)
+
+
+class Codegen(Protocol):
+    """numba's code generator for a processor."""
+
+    def magic_tuple(self) -> tuple[object, ...]:
+        """Operating system, processor and its features."""
+
+
+class TargetContext(Protocol):
+    """Where numba compiles for."""
+
+    def codegen(self) -> Codegen:
+        """Its code generator."""
+
+
+class DiskCache:
+    """The cache of one function, in the place of numba's own (``numba.core.caching._Cache``)."""
+
+    def __init__(self, fingerprint: str) -> None:
+        """A cache of the function with this :func:`fingerprint`."""
+        self._fingerprint = fingerprint
+
+    @property
+    def cache_path(self) -> str:
+        """The folder of all results, in ``$NUMBA_CACHE_DIR`` or in the user's cache folder."""
+        return str(Path(numba.config.CACHE_DIR or AppDirs("", appauthor=False).user_cache_dir) / "vds_gz")
+
+    def load_overload(self, signature: object, target: TargetContext) -> object:
+        """What was compiled for these types of arguments; None if nothing was.
+
+        Machine code needs numba's run-time library to run, but none of its rules of typing and lowering (``refresh``),
+        which take longer to load than everything else here: the compiler gets them when something is to be compiled.
+        """
+        rtsys.initialize(target)
+        try:
+            data = self._file(signature, target.codegen()).read_bytes()
+            if hashlib.sha256(data[_DIGEST:]).digest() == data[:_DIGEST]:
+                return compiler.CompileResult._rebuild(target, *pickle.loads(data[_DIGEST:]))
+        except (OSError, ImportError):
+            pass
+        return None
+
+    def save_overload(self, signature: object, result: compiler.CompileResult) -> None:
+        """Keep what was compiled for these types of arguments, if it can be kept."""
+        if result.library.has_dynamic_globals or any(not one.can_cache for one in result.lifted):
+            return
+        data = serialize.dumps(result._reduce())
+        file = self._file(signature, result.codegen)
+        partial = file.with_suffix(f".{uuid.uuid4().hex}.bin")
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            partial.write_bytes(hashlib.sha256(data).digest() + data)
+            partial.replace(file)
+            for old in sorted(file.parent.glob("*.bin"), key=lambda one: one.stat().st_mtime)[:-KEPT]:
+                old.unlink(missing_ok=True)
+        except OSError:
+            with contextlib.suppress(OSError):
+                partial.unlink()
+
+    def _file(self, signature: object, codegen: Codegen) -> Path:
+        versions = (FORMAT, sys.implementation.cache_tag, numba.__version__, np.__version__)
+        key = repr((self._fingerprint, str(signature), versions, codegen.magic_tuple()))
+        return Path(self.cache_path) / f"{hashlib.sha256(key.encode()).hexdigest()}.bin"
+
+
+def fingerprint(function: FunctionType) -> str:
+    """A hash of all that a compiled function depends on: its code, that of what it calls, and their constants."""
+    digest = hashlib.sha256()
+    pending, seen = [function], set()
+    while pending:
+        one = pending.pop()
+        if one not in seen:
+            seen.add(one)
+            digest.update(repr(_facts(one, pending)).encode())
+    return digest.hexdigest()
+
+
+def _facts(function: FunctionType, pending: list[FunctionType]) -> list[object]:
+    """What one function depends on; the functions that it names are added to those that are pending."""
+    every = list(codes(function.__code__))
+    names = [name for code in every for name in code.co_names]
+    values: list[object] = [cell.cell_contents for cell in function.__closure__ or ()]
+    values += [function.__globals__.get(name) for name in names]
+    for value in values:
+        if isinstance(value, (ModuleType, type)):
+            members = (getattr(value, name, None) for name in names)
+            values += [one for one in members if not any(one is known for known in values)]
+    facts: list[object] = [function.__module__, function.__qualname__, function.__defaults__]
+    for code in every:
+        facts += [code.co_code, code.co_names, code.co_varnames, code.co_argcount, code.co_flags]
+        facts += [one for one in code.co_consts if not isinstance(one, CodeType)]
+    for value in values:
+        called = getattr(value, "py_func", value)
+        if isinstance(called, FunctionType):
+            pending.append(called)
+            facts.append((called.__module__, called.__qualname__, getattr(value, "targetoptions", None)))
+        elif isinstance(value, np.ndarray):
+            facts.append((value.dtype, value.shape, value.tobytes()))
+        else:
+            name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
+            facts.append((type(value).__name__, name or repr(value)))
+    return facts
+
+
+def codes(code: CodeType) -> Iterator[CodeType]:
+    """The code of a function, and of those within it."""
+    yield code
+    for one in code.co_consts:
+        if isinstance(one, CodeType):
+            yield from codes(one)
+
+
+#: Coefficients of a derived model are records that begin with the fields of the base model's. numba may call functions
+#: with them that it has compiled for the base model; the layout is the same.
+warnings.filterwarnings("ignore", ".* has been considered a subtype of ", numba.errors.NumbaExperimentalFeatureWarning)
+
+
+@cache
+def compiled(function: FunctionType, *, inlined: bool = False, **options: bool | str) -> Any:
+    """A function, and all functions that it calls by their names, compiled by numba or read from the cache on disk.
+
+    Args:
+        function: Plain loops over numbers and arrays.
+        inlined: Have the code of the functions that it calls within its own; for many calls of small ones.
+        options: Of ``numba.njit``.
+    """
+    return _kept(_linked(function, inlined), **options)
+
+
+#: Functions, each with another one to be called in its place.
+Replacements: TypeAlias = "tuple[tuple[FunctionType, FunctionType], ...]"
+
+
+@cache
+def _linked(
+    function: FunctionType, inlined: bool = False, replaced: Replacements = (), **options: bool | str
+) -> FunctionType:
+    """A copy of a function which calls, instead of the functions that it calls by their names, compiled ones."""
+    names = dict(function.__globals__)
+    for instruction in chain.from_iterable(map(dis.get_instructions, codes(function.__code__))):
+        called = names.get(instruction.argval) if instruction.opname == "LOAD_GLOBAL" else None
+        if isinstance(called, FunctionType):
+            names[instruction.argval] = part(dict(replaced).get(called, called), inlined, replaced, **options)
+    copy = FunctionType(function.__code__, names, function.__name__, function.__defaults__, function.__closure__)
+    copy.__qualname__ = _unmistakable(copy)
+    return copy
+
+
+@cache
+def part(function: FunctionType, inlined: bool = False, replaced: Replacements = (), **options: bool | str) -> Any:
+    """A function for compiled ones to call; what is compiled of it is kept as a part of theirs.
+
+    Args:
+        function: Plain arithmetic over numbers and attributes.
+        inlined: Have it, and all that it calls, within the code of what calls it.
+        replaced: Functions that it calls, itself or through others, and what is called in their place.
+        options: Of ``numba.njit``, for all of them.
+    """
+    return numba.njit(forceinline=inlined, **options)(_linked(function, inlined, replaced, **options))
+
+
+def outermost(run: Callable[..., None], **options: bool | str) -> Any:
+    """A function that calls compiled ones, compiled itself."""
+    assert isinstance(run, FunctionType)
+    run.__qualname__ = _unmistakable(run)
+    return _kept(run, **options)
+
+
+def _unmistakable(function: FunctionType) -> str:
+    """A name that no function of other content has: numba's libraries find functions by their names."""
+    return f"{function.__qualname__}_{fingerprint(function)[:16]}"
+
+
+def _kept(function: FunctionType, **options: bool | str) -> Any:
+    """A function, compiled by numba or read from the cache on disk."""
+    dispatcher = numba.njit(**options)(function)
+    dispatcher._cache = DiskCache(f"{fingerprint(function)} {options}")
+    return dispatcher
+
+
+def use_one_thread() -> None:
+    """Let nothing that this thread calls start other threads, as its process is one of several."""
+    numba.set_num_threads(1)

@@ -1,0 +1,285 @@
+"""Monitoring of Gazebo: where the vehicle was lately, how far its joints lag, whether the link is healthy."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections import deque
+from collections.abc import Iterable, Sequence
+
+from vds_gz.geometry import Attitude, Vector, angles, between, into_body, turned
+from vds_gz.parameters.declaration import describe
+from vds_gz.parameters.node import GazeboParameters
+from vds_gz.plant.base import Level
+from vds_gz.plant.gazebo.links.base import Alive, JointReadings, Placement, Seen, Tick
+from vds_gz.vehicle.vehicle import Motion
+
+#: Number of placements kept; outputs wait for a few at most.
+KEPT = 400
+
+#: Distance at which the vehicle has arrived where it was put [m].
+ARRIVED = 0.05
+
+
+class History:
+    """The last placements. Velocities are differences of poses: half an interval old at most, on slopes too."""
+
+    def __init__(self) -> None:
+        """Nothing was seen yet."""
+        self._placements: deque[Placement] = deque(maxlen=KEPT)
+        self._expected: Vector | None = None
+
+    def add(self, placement: Placement) -> None:
+        """Add a placement; one that is not newer replaces all earlier ones."""
+        if self._placements and placement.time <= self._placements[-1].time:
+            self._placements.clear()
+        if self._expected is not None and math.dist(placement.position[:2], self._expected[:2]) < ARRIVED:
+            # It was put here, which is not a motion.
+            self._placements.clear()
+            self._expected = None
+        self._placements.append(placement)
+
+    def expect(self, position: Vector) -> None:
+        """Expect that the vehicle is put at a position soon [m]."""
+        self._expected = position
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._placements.clear()
+        self._expected = None
+
+    @property
+    def last(self) -> Placement | None:
+        """The newest placement."""
+        return self._placements[-1] if self._placements else None
+
+    def reaches(self, time: int) -> bool:
+        """Whether there is a placement at this time [ns] or later."""
+        return bool(self._placements) and self._placements[-1].time >= time
+
+    @property
+    def interval(self) -> int:
+        """Time between the last two placements [ns]; 0 if there are none."""
+        return self._placements[-1].time - self._placements[-2].time if len(self._placements) > 1 else 0
+
+    def covers(self, time: int) -> bool:
+        """Whether there is also a placement before this time [ns], so that the velocity is known."""
+        return bool(self._placements) and self._placements[0].time < time
+
+    def motion(self, time: int) -> Motion:
+        """Pose seen from above and velocity at a time [ns], between the two placements around it."""
+        return self._between(time)[0]
+
+    def attitude(self, time: int) -> Attitude:
+        """Height and tilt, and their rates, at a time [ns]."""
+        return self._between(time)[1]
+
+    def _between(self, time: int) -> tuple[Motion, Attitude]:
+        if not self._placements:
+            return Motion(0.0, 0.0, 0.0, 0.0, 0.0, 0.0), Attitude()
+        after = self._placements[-1]
+        for before in list(self._placements)[-2::-1]:
+            if before.time < time:
+                return _between(before, after, time)
+            after = before
+        return _between(after, after, time)
+
+
+def _between(before: Placement, after: Placement, time: int) -> tuple[Motion, Attitude]:
+    """Pose and velocity of base_link at a time [ns] between two placements, or at the only one."""
+    interval = (after.time - before.time) * 1e-9
+    part = min(max((time - before.time) * 1e-9 / interval, 0.0), 1.0) if interval > 0.0 else 0.0
+    x, y, z = (a + part * (b - a) for a, b in zip(before.position, after.position, strict=True))
+    roll, pitch, heading = angles(between(before.orientation, after.orientation, part))
+    if interval <= 0.0:
+        return Motion(x, y, heading, 0.0, 0.0, 0.0), Attitude(z, roll, pitch)
+    moved: Vector = tuple(b - a for a, b in zip(before.position, after.position, strict=True))  # type: ignore[assignment]
+    middle = between(before.orientation, after.orientation, 0.5)
+    v_x, v_y, v_z = (way / interval for way in into_body(middle, moved))
+    roll_rate, pitch_rate, yaw_rate = (turn / interval for turn in turned(before.orientation, after.orientation))
+    return Motion(x, y, heading, v_x, v_y, yaw_rate), Attitude(z, roll, pitch, v_z, roll_rate, pitch_rate)
+
+
+#: Time constant of the weight of past samples [s].
+MEMORY = 5.0
+
+#: A lag below this is never worth a warning [s]: sampling at usual rates causes it.
+SMALLEST = 0.010
+
+#: A lag below this part of the configured delay is small.
+SMALL = 0.1
+
+_DYNAMICS = ("dead_time", "time_constant", "time_delay", "delay_time")
+
+
+class LagEstimator:
+    """The lag of some joints: dead time or time constant.
+
+    A joint that follows ``w`` with a lag of the first order has ``T x' = w - x``; one that is late by ``T`` has the
+    same to first order. So ``T`` is the slope of ``w - x`` over ``x'``, here by least squares over the recent past.
+    """
+
+    def __init__(self, excitation: float) -> None:
+        """Nothing was seen yet.
+
+        Args:
+            excitation: Minimum of the integral of ``x'`` squared over the memory, for a lag.
+        """
+        self._excitation = excitation
+        self.forget()
+
+    def forget(self) -> None:
+        """Restart, as after a jump; the last estimate is kept."""
+        self._last: tuple[Sequence[float], Sequence[float]] | None = None
+        self._errors = 0.0
+        self._squares = 0.0
+
+    def add(self, interval: float, wanted: Sequence[float], got: Sequence[float]) -> None:
+        """Take commands and positions of all joints, an interval [s] after the last call."""
+        if self._last is not None and interval > 0.0:
+            keep = math.exp(-interval / MEMORY)
+            self._errors *= keep
+            self._squares *= keep
+            for w0, x0, w1, x1 in zip(*self._last, wanted, got, strict=True):
+                rate = (x1 - x0) / interval
+                self._errors += 0.5 * ((w0 - x0) + (w1 - x1)) * rate * interval
+                self._squares += rate * rate * interval
+        self._last = (wanted, got)
+
+    def lag(self) -> float | None:
+        """The lag [s], negative if the joints lead; None while they have not moved enough."""
+        return self._errors / self._squares if self._squares > self._excitation else None
+
+
+def configured(parameters: object, steering: bool) -> float:
+    """Sum of dead time and time constant in a vehicle's parameters, of its steering or its drive [s]."""
+    by_group: dict[str, float] = {}
+    for one in describe(parameters):
+        if one.name.endswith(_DYNAMICS) and ("steer" in one.name) == steering and "torque" not in one.name:
+            group = one.name.rpartition(".")[0] or one.name.partition("_")[0]
+            by_group[group] = by_group.get(group, 0.0) + float(one.default)  # type: ignore[arg-type]
+    return min(by_group.values(), default=0.0)
+
+
+def allowed(dynamics: float) -> float:
+    """The lag that is small compared with the sum of dead time and time constant [s]."""
+    return max(SMALL * dynamics, SMALLEST)
+
+
+def summary(lags: Iterable[tuple[str, float | None]]) -> tuple[tuple[str, str], ...]:
+    """Names and values for a report."""
+    return tuple(
+        (f"lag of the {name} joints [s]", "not known yet" if lag is None else f"{lag:.4f}") for name, lag in lags
+    )
+
+
+#: A source without messages for this long has gone [s].
+SILENCE = 1.0
+
+NEVER = float("-inf")
+
+
+class LinkHealth:
+    """Times of the last messages of each kind, by the monotonic clock [s].
+
+    Attributes:
+        paused: Gazebo runs and is paused.
+    """
+
+    def __init__(self, parameters: GazeboParameters, link: str, joints: Sequence[str]) -> None:
+        """Nothing was received yet.
+
+        Args:
+            parameters: The vehicle's names in Gazebo.
+            link: The link to it.
+            joints: Names of its joints there.
+        """
+        self._parameters = parameters
+        self._link = link
+        self._joints = list(joints)
+        self._received = self._placed = self._read = NEVER
+        self._missing: list[str] = []
+        self._others: list[str] = []
+        self._there = False
+        self.paused = False
+
+    def add(self, seen: Seen, now: float) -> None:
+        """Something was seen."""
+        self._received = now
+        self._there = True
+        if isinstance(seen, Tick):
+            self.paused = False
+        elif isinstance(seen, Placement):
+            self._placed = now
+        elif isinstance(seen, JointReadings):
+            self._read = now
+            self._missing = [name for name in self._joints if name not in seen.positions]
+            self._others = sorted(set(seen.positions) - set(self._joints))
+        elif isinstance(seen, Alive):
+            self.paused = seen.paused
+
+    def lost(self, now: float) -> bool:
+        """Whether Gazebo has gone; true only once until it is back."""
+        if not self._there or now - self._received < SILENCE:
+            return False
+        self._there = self.paused = False
+        return True
+
+    @property
+    def joints_complete(self) -> bool:
+        """Whether Gazebo reports all joints of the vehicle."""
+        return self._read > NEVER and not self._missing
+
+    def verdict(self, now: float, fault: str) -> tuple[Level, str]:
+        """The present health, with what would be right.
+
+        Args:
+            now: The present.
+            fault: A fault of the link itself.
+        """
+        model = f"model '{self._parameters.model}'"
+        if not self._there:
+            return self._absent(now, fault)
+        if self.paused:
+            return Level.WARN, "Gazebo is paused"
+        if now - self._placed > SILENCE:
+            return Level.ERROR, (
+                f"{self._world()} runs, but nothing reports where {model} is; is it spawned under this name, with an "
+                "OdometryPublisher on the topic of gazebo.odometry_topic?"
+            )
+        if now - self._read > SILENCE:
+            reporter = "JointStatePublisher"
+            if self._link == "ros2_control":
+                reporter = "joint_state_broadcaster with use_local_topics: true"
+            return Level.ERROR, (
+                f"nothing reports the joints of {model}; it needs a {reporter}, on the topic of "
+                "gazebo.joint_states_topic"
+            )
+        if self._missing:
+            return Level.ERROR, (
+                f"{model} has no joint {_list(self._missing)}; besides ours it has {_list(self._others)}. "
+                "Name them in gazebo.joint_names as ours=theirs"
+            )
+        return (Level.ERROR, fault) if fault else (Level.OK, "")
+
+    def _absent(self, now: float, fault: str) -> tuple[Level, str]:
+        if self._received > NEVER:
+            return (
+                Level.ERROR,
+                f"Gazebo has gone, {now - self._received:.0f} s ago; the vehicle stands until it is back",
+            )
+        partition = self._parameters.partition or os.environ.get("GZ_PARTITION", "")
+        where = f" in partition '{partition}'" if partition and self._link == "transport" else ""
+        return Level.WARN, "waiting for Gazebo: " + (fault or f"{self._world()}{where} has not been found")
+
+    def values(self) -> tuple[tuple[str, str], ...]:
+        """Names and values for a report."""
+        state = "absent" if not self._there else "paused" if self.paused else "running"
+        return (("Gazebo", state), ("model in Gazebo", self._parameters.model))
+
+    def _world(self) -> str:
+        return f"world '{self._parameters.world}'" if self._parameters.world else "the world"
+
+
+def _list(names: Sequence[str]) -> str:
+    return ", ".join(f"'{name}'" for name in names) if names else "none"

@@ -1,0 +1,107 @@
+"""Prediction of contiguous blocks of recordings by fits without them, and whether one fit predicts better than another.
+
+What a fit without a block predicts of it follows from the fit of everything by one Gauss-Newton step (D. Allen, The
+relationship between variable selection and data augmentation and a method for prediction, 1974; for dependent data by
+blocks: P. Burman, E. Chow and D. Nolan, A cross-validatory method for dependent data, 1994).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from vds_gz.study.identify.build import Problem
+from vds_gz.study.identify.estimates import Array
+from vds_gz.study.identify.fit import Solution, residual_limits, robust
+from vds_gz.study.identify.noise import Noise
+from vds_gz.study.identify.problem.parameters import Kind, Term
+
+#: Length of a block [s], and how many blocks there are at least and at most.
+BLOCK, FEWEST_BLOCKS, MOST_BLOCKS = 6.0, 5, 6
+
+#: A gain in prediction is significant if it exceeds this many of its standard errors.
+SIGNIFICANT = 0.95
+
+#: It is worthwhile if it exceeds this part of what was left,
+WORTHWHILE = 0.01
+
+#: and this in units of independent squares.
+LEAST = 1.0
+
+#: A quantity has much left to explain if this part of all squares is its own.
+SHARE = 0.05
+
+#: A step without a block moves no term by more than this many standard deviations of its prior.
+LARGEST_STEP = 3.0
+
+
+def blocks_of(problem: Problem, length: float = BLOCK, most: int = MOST_BLOCKS) -> np.ndarray:
+    """The block of each sample: runs where there are enough, else contiguous parts of about the same length [s]."""
+    recordings = [experiment.segment.recording for experiment in problem.experiments]
+    if len(set(recordings)) >= FEWEST_BLOCKS:
+        names = {recording: k for k, recording in enumerate(dict.fromkeys(recordings))}
+        count = min(len(names), most)
+        return np.concatenate(
+            [np.full(len(one.measured), names[one.segment.recording] % count) for one in problem.experiments]
+        )
+    durations = [float(np.ptp(one.time)) for one in problem.experiments]
+    count = int(np.clip(sum(durations) / max(length, 0.1), FEWEST_BLOCKS, most))
+    begins = np.cumsum([0.0, *durations])
+    elapsed = [begin + one.time - np.min(one.time) for begin, one in zip(begins, problem.experiments, strict=False)]
+    blocks: np.ndarray = np.minimum((np.concatenate(elapsed) / max(begins[-1], 1e-9) * count).astype(int), count - 1)
+    return blocks
+
+
+def left_out(problem: Problem, solution: Solution, blocks: np.ndarray, noise: Noise) -> Array:
+    """The robust squares with which a fit without a block predicts it, (blocks, quantities)."""
+    weights = noise.weights[problem.kind]
+    limits = residual_limits(problem, noise)
+    residuals = solution.residuals * weights
+    chosen = np.flatnonzero(solution.free)
+    jacobian = solution.jacobian[:, chosen] * weights[:, np.newaxis]
+    slope = robust(residuals**2, limits)[1]
+    weighted = jacobian * slope[:, np.newaxis]
+    ridge = 1.0 / np.minimum(_vague_sigma(problem.terms), problem.sigma)[chosen] ** 2
+    information = jacobian.T @ weighted + np.diag(ridge)
+    predicted, limit = residuals.copy(), LARGEST_STEP / np.sqrt(ridge)
+    for b in range(int(blocks.max()) + 1 if len(chosen) else 0):
+        rows = blocks == b
+        part = jacobian[rows]
+        without = information - part.T @ weighted[rows]
+        step = np.linalg.lstsq(without, weighted[rows].T @ residuals[rows], rcond=1e-12)[0]
+        predicted[rows] += part @ np.clip(step, -limit, limit)
+    return summed(problem, robust(predicted**2, limits)[0], blocks)
+
+
+def summed(problem: Problem, squares: Array, blocks: np.ndarray) -> Array:
+    """Sums over samples, (blocks, quantities)."""
+    sums = np.zeros((int(blocks.max()) + 1, int(problem.quantities.max()) + 1))
+    np.add.at(sums, (blocks, problem.quantities[problem.kind]), squares)
+    return sums
+
+
+def least_left(before: Array, after: Array) -> float:
+    """The part that is left of the best explained quantity, among those with much to explain."""
+    sums = np.sum(before, axis=0)
+    return float(np.min((np.sum(after, axis=0) / np.maximum(sums, LEAST))[sums >= SHARE * np.sum(sums)]))
+
+
+def better(before: Array, after: Array, significant: float = SIGNIFICANT, worthwhile: float = WORTHWHILE) -> float:
+    """By how much blocks are predicted better, less what is required of a term; positive where it is worth it.
+
+    The quantity with the largest gain decides, since a term of the steering need not explain the speed. What the others
+    lose is subtracted.
+    """
+    gain = before - after
+    sums = np.sum(gain, axis=0)
+    error = np.sqrt(np.sum(gain**2, axis=0))
+    lost = np.sum(np.minimum(sums, 0.0)) - np.minimum(sums, 0.0)
+    asked = np.maximum(np.maximum(significant * error, worthwhile * np.sum(before, axis=0)), LEAST)
+    return float(np.max(sums + lost - asked))
+
+
+def _vague_sigma(terms: Sequence[Term]) -> Array:
+    """Standard deviation of each term where nothing is known beforehand, in coordinates."""
+    sigma = {Kind.LIMIT: 1.0, Kind.GAIN: 0.5, Kind.COMMAND_GAIN: 0.5, Kind.WHEEL_GAIN: 0.5}
+    return np.array([sigma.get(term.kind, 5.0 * term.scale) for term in terms])

@@ -1,0 +1,117 @@
+"""Noise of what a fit leaves: its scale and its autocorrelation, by channel."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from vds_gz.study.identify.build import Problem
+from vds_gz.study.identify.estimates import Array, without_spikes
+from vds_gz.study.identify.robust import noise_scale
+
+#: Residuals are clipped at so many times the larger of their scale by the median and their rms without spikes, so that
+#: transients count and wild samples hardly do.
+CLIPPED = 4.0
+
+#: Autocorrelation below this is noise of its estimate.
+UNCORRELATED = 0.05
+
+#: It is not estimated of fewer residuals, nor where these are below half the resolution.
+FEWEST_RESIDUALS = 8
+
+#: Residuals whose successive correlation is above this are no white noise.
+STRUCTURED = 0.4
+
+#: Before any fit, this part of a channel's standard deviation is noise.
+FIRST_PART = 0.2
+
+
+@dataclass(frozen=True)
+class Noise:
+    """What a fit leaves of each kind of channel.
+
+    Attributes:
+        scale: Standard deviation, in the channel's unit.
+        correlation: Integrated autocorrelation time, in samples; at least 1.
+    """
+
+    scale: Array
+    correlation: Array
+
+    @property
+    def weights(self) -> Array:
+        """Of the residuals of each kind of channel: autocorrelated ones count as fewer."""
+        weights: Array = 1.0 / (np.maximum(self.scale, 1e-300) * np.sqrt(self.correlation))
+        return weights
+
+
+def first_noise(problem: Problem) -> Noise:
+    """The noise that is assumed before any fit."""
+    samples = [problem.measured[problem.kind == k] for k in range(len(problem.floors))]
+    scale = np.array([FIRST_PART * _spread(values) if len(values) else 1.0 for values in samples])
+    return Noise(np.maximum(scale, problem.floors), np.ones(len(scale)))
+
+
+def _spread(values: Array) -> float:
+    """Standard deviation, without spikes and the extreme hundredth."""
+    values = without_spikes(values)
+    low, high = np.percentile(values, (0.5, 99.5))
+    return float(np.std(np.clip(values, low, high)))
+
+
+def noise_of(problem: Problem, residuals: Array) -> Noise:
+    """The noise that residuals show.
+
+    The shortest autocorrelation time of all channels counts for each: model errors, which last long, must not decide
+    how much a channel counts.
+    """
+    interval = problem.intervals
+    scale, time = problem.floors.copy(), np.full(len(problem.floors), math.inf)
+    by_experiment = np.split(residuals, np.cumsum([len(one.measured) for one in problem.experiments])[:-1])
+    for k, floor in enumerate(problem.floors):
+        runs = [
+            values[problem.kinds[experiment.channel] == k]
+            for experiment, values in zip(problem.experiments, by_experiment, strict=True)
+        ]
+        values = np.concatenate(runs)
+        if len(values):
+            rms = float(np.sqrt(np.mean(without_spikes(values) ** 2)))
+            limit = CLIPPED * max(noise_scale(values, floor), rms)
+            scale[k] = max(float(np.sqrt(np.mean(np.clip(values, -limit, limit) ** 2))), floor)
+            time[k] = interval[k] * autocorrelation_time([np.clip(run, -limit, limit) for run in runs], floor)
+    return Noise(scale, np.maximum(np.min(time) / interval, 1.0))
+
+
+def is_structured(problem: Problem, residuals: Array) -> bool:
+    """Successive residuals of some channel are alike, so that a better model would explain part of them."""
+    channels = np.concatenate([experiment.channel for experiment in problem.experiments])
+    for channel in np.unique(channels):
+        left = residuals[channels == channel]
+        if left[1:] @ left[:-1] > STRUCTURED * (left @ left):
+            return True
+    return False
+
+
+def autocorrelation_time(runs: Sequence[Array], floor: float = 0.0) -> float:
+    """Integrated autocorrelation time of residuals around 0, in samples: as many count as one independent sample.
+
+    The sum of the autocorrelation up to where it vanishes (A. Sokal, Monte Carlo methods in statistical mechanics,
+    1997, section 3).
+    """
+    count = sum(map(len, runs))
+    power = sum(float(run @ run) for run in runs)
+    if count < FEWEST_RESIDUALS or power <= count * (0.5 * floor) ** 2:
+        return 1.0
+    longest = min(max(map(len, runs)) // 2, 2000)
+    total = np.zeros(longest + 1)
+    for run in runs:
+        size = 1 << (2 * len(run) - 1).bit_length()
+        spectrum = np.fft.rfft(run, size)
+        lags = np.fft.irfft(np.abs(spectrum) ** 2, size)[: min(longest + 1, len(run))]
+        total[: len(lags)] += lags
+    correlation = total[1:] / total[0]
+    vanishing = np.append(correlation < UNCORRELATED, True)
+    return float(min(1.0 + 2.0 * np.sum(correlation[: int(np.argmax(vanishing))]), 0.25 * count))

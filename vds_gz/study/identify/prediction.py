@@ -1,0 +1,95 @@
+"""How well a fit of the first part of recordings predicts the rest, beside simpler explanations."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from vds_gz.study.identify.build import Problem, coarse_segments, problem_of
+from vds_gz.study.identify.fit import evaluate, solve
+from vds_gz.study.identify.noise import first_noise
+from vds_gz.study.identify.problem.parameters import Kind
+from vds_gz.study.identify.problem.segments import chosen
+from vds_gz.study.identify.problem.setup import Setup
+from vds_gz.study.identify.problem.simulation import Mask
+from vds_gz.study.identify.reach import reach_of
+from vds_gz.study.identify.results import Prediction
+from vds_gz.study.identify.support import Advance, asked, neutral, supported
+from vds_gz.study.signals import QUANTITIES, MeasuredChannel, Series, SignalError, Signals
+
+
+def predictions(setup: Setup, part: float, advance: Advance = lambda words: None) -> tuple[Prediction, ...]:
+    """The errors of predictions of the last part of each recording; none where the first part is too short for a fit.
+
+    Args:
+        setup: What was looked for.
+        part: Of each recording that is predicted, 0 to 1.
+        advance: Called with what is being done.
+    """
+    borders = [
+        _border(signals, channels, part) for signals, channels in zip(setup.recordings, setup.channels, strict=True)
+    ]
+    first = replace(
+        setup,
+        recordings=tuple(map(_cut, setup.recordings, borders)),
+        channels=tuple(
+            tuple(chosen(channel, channel.series.time <= border) for channel in channels)
+            for channels, border in zip(setup.channels, borders, strict=True)
+        ),
+    )
+    try:
+        segments = coarse_segments(first)
+    except SignalError:
+        return ()
+    advance("held out")
+    reach = reach_of(first)
+    known = problem_of(first, segments, reach)
+    learned = supported(first, reach, coarsely=True).solution.point
+    lags = np.array([term.kind in (Kind.DEAD_TIME, Kind.TIME_CONSTANT) for term in setup.family.terms])
+    kept = asked(setup) & ~np.array([term.kind is Kind.MAP for term in setup.family.terms])
+    command = np.where(kept, learned, neutral(setup))
+    simple = solve(known, np.where(lags, learned, command), lags | kept, first_noise(known)).point
+    problem = problem_of(setup, coarse_segments(setup), reach_of(setup))
+    starts, none = [experiment.start for experiment in problem.experiments], np.zeros_like(lags)
+    residuals = [evaluate(problem, point, starts, none)[0] for point in (learned, simple, command)]
+    scores = []
+    for quantity in QUANTITIES:
+        late, seconds = _late(problem, setup, quantity, borders)
+        if late.any():
+            rms, lag, plain = (float(np.sqrt(np.mean(values[late] ** 2))) for values in residuals)
+            scores.append(Prediction(quantity, rms, lag, plain, seconds))
+    return tuple(scores)
+
+
+def _border(signals: Signals, channels: tuple[MeasuredChannel, ...], part: float) -> float:
+    """When the last part of a recording begins [s]."""
+    first = float(signals.commands.time[0])
+    last = max((float(channel.series.time[-1]) for channel in channels if len(channel.series.time)), default=first)
+    return last - part * (last - first)
+
+
+def _late(problem: Problem, setup: Setup, quantity: str, borders: list[float]) -> tuple[Mask, float]:
+    """Samples of the first channel of a quantity after the border, and how long that lasts [s]."""
+    first: dict[int, int] = {}
+    index = 0
+    for recording, channels in enumerate(setup.channels):
+        for channel in channels:
+            if channel.quantity == quantity:
+                first.setdefault(recording, index)
+            index += 1
+    masks, seconds = [], 0.0
+    for experiment in problem.experiments:
+        recording = experiment.segment.recording
+        mask = (experiment.channel == first.get(recording, -1)) & (experiment.time > borders[recording])
+        masks.append(mask)
+        seconds += float(np.ptp(experiment.time[mask])) if mask.any() else 0.0
+    return np.concatenate(masks), seconds
+
+
+def _cut(signals: Signals, border: float) -> Signals:
+    commanded = {
+        name: Series(series.time[series.time <= border], series.value[series.time <= border])
+        for name, series in signals.commanded.items()
+    }
+    return replace(signals, commanded=commanded)

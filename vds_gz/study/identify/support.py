@@ -1,0 +1,130 @@
+"""The terms that recordings support, with a rough fit of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from vds_gz.study.identify.build import Problem, coarse_segments, problem_of
+from vds_gz.study.identify.candidates import candidates_of, second_stage
+from vds_gz.study.identify.cross_validation import SIGNIFICANT, WORTHWHILE
+from vds_gz.study.identify.estimates import Array
+from vds_gz.study.identify.fit import Solution, solve
+from vds_gz.study.identify.noise import noise_of
+from vds_gz.study.identify.problem.parameters import EFFECTIVE_TRACK, Kind
+from vds_gz.study.identify.problem.segments import segments_of
+from vds_gz.study.identify.problem.setup import Setup
+from vds_gz.study.identify.problem.simulation import Mask
+from vds_gz.study.identify.reach import Reach
+from vds_gz.study.identify.selection import select
+
+#: The noise is estimated again after each of so many fits.
+ROUNDS = 3
+
+#: Relative tolerance and simulations of a fit: to the precision of floating point where there is no noise, else to a
+#: small part of the intervals.
+PRECISE, ROUGH = (1e-13, 30), (1e-5, 6)
+
+#: A channel has no noise where what is left is less than so many times its resolution.
+EXACT_BELOW = 5.0
+
+#: Coarse steps hide what else there is where less than this many times the resolution is left of a channel, or less
+#: than this of all.
+COARSE_HIDES_ONE, COARSE_HIDES_ALL = 1000.0, 2000.0
+
+Advance = Callable[[str], object]
+
+
+class Fitted(NamedTuple):
+    """A problem with its solution; ``fine``: in the steps of the vehicle and of all samples."""
+
+    problem: Problem
+    solution: Solution
+    fine: bool = False
+
+    def resolutions_left(self) -> Array:
+        """What is left of each kind of channel, as a multiple of its resolution."""
+        return noise_of(self.problem, self.solution.residuals).scale / np.maximum(self.problem.floors, 1e-300)
+
+    @property
+    def exact(self) -> bool:
+        """Nothing is left to explain."""
+        return bool((self.resolutions_left() < EXACT_BELOW).all())
+
+    @property
+    def nearly_exact(self) -> bool:
+        """So little is left that coarse steps hide what else there is."""
+        left = self.resolutions_left()
+        return bool((left < COARSE_HIDES_ONE).any() or (left < COARSE_HIDES_ALL).all())
+
+
+def supported(
+    setup: Setup, reach: Mapping[str, Reach], advance: Advance = lambda words: None, *, coarsely: bool = False
+) -> Fitted:
+    """The terms that predict, with a rough fit of them.
+
+    It is one of coarse steps; where nearly nothing is left, selection goes on in the vehicle's own steps, unless
+    ``coarsely`` is set.
+    """
+    coarse = problem_of(setup, coarse_segments(setup), reach)
+    always = asked(setup)
+    usual, further = candidates_of(setup, reach), second_stage(setup, reach)
+    first = select(coarse, usual, np.where(always, setup.begin, neutral(setup)), always, advance=advance)
+    fitted = Fitted(coarse, first)
+    candidates = [*(candidate for candidate in usual if not candidate.whole), *further]
+    if fitted.nearly_exact and not coarsely:
+        # What is left is no noise, so that chance proves nothing.
+        candidates = [
+            replace(candidate, significant=SIGNIFICANT, worthwhile=WORTHWHILE) for candidate in (*usual, *further)
+        ]
+        segments = segments_of(setup.recordings, setup.channels, 1.0 / setup.step_rate)
+        if len(segments) == len(coarse.experiments):
+            fine = problem_of(setup, segments, reach)
+            fitted = Fitted(fine, converged(fine, first), fine=True)
+            candidates = [] if fitted.exact else candidates
+    begin = fitted.solution.point
+    return fitted._replace(
+        solution=select(fitted.problem, candidates, begin, always, begun=fitted.solution, advance=advance)
+    )
+
+
+def asked(setup: Setup) -> Mask:
+    """Terms that are fitted in any case: geometry that was named, gains of wheels, and points of maps."""
+    return np.array(
+        [
+            term.kind in (Kind.WHEEL_GAIN, Kind.MAP) or (term.kind is Kind.PARAMETER and term.name != EFFECTIVE_TRACK)
+            for term in setup.family.terms
+        ]
+    )
+
+
+def neutral(setup: Setup) -> Array:
+    """The point at which all terms do nothing."""
+    return np.array([term.coordinate(term.neutral) for term in setup.family.terms])
+
+
+def converged(problem: Problem, rough: Solution) -> Solution:
+    """The fit of the same terms, with the noise that it leaves."""
+    solution, free, rounds = rough, rough.free, 0
+    starts = rough.starts if len(rough.starts) == len(problem.experiments) else None
+    latencies = np.array([term.kind is Kind.LATENCY for term in problem.terms])
+    dt = problem.experiments[0].segment.dt
+    while rounds < ROUNDS:
+        noise = solution.noise
+        exact = bool((noise.scale < EXACT_BELOW * problem.floors).any())
+        tolerance, evaluations = PRECISE if exact else ROUGH
+        solution = solve(
+            problem, solution.point, free, noise, starts=starts, tolerance=tolerance, evaluations=evaluations
+        )
+        starts = solution.starts
+        # A latency that is shorter than a step was an error of the coarse steps: it is fitted again without.
+        short = free & latencies & (solution.point < 0.5 * dt)
+        if short.any():
+            free, solution = free & ~short, replace(solution, point=np.where(short, 0.0, solution.point))
+            continue
+        solution = replace(solution, noise=noise_of(problem, solution.residuals))
+        rounds += 1
+    return solution

@@ -1,0 +1,132 @@
+"""Candidates for a fit: which of them promise most, and at which points their fits begin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from vds_gz.study.identify.build import Problem
+from vds_gz.study.identify.cross_validation import LEAST, SIGNIFICANT, WORTHWHILE
+from vds_gz.study.identify.estimates import Array
+from vds_gz.study.identify.fit import Solution, evaluate, residual_limits, robust
+from vds_gz.study.identify.noise import Noise
+from vds_gz.study.identify.problem.parameters import Kind
+from vds_gz.study.identify.robust import ROBUST
+
+#: The fit of a whole actuator begins at so many points: its cost has several minima.
+WHOLE_BEGINS = 2
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """Terms that enter together.
+
+    Attributes:
+        name: For people.
+        terms: Their indices.
+        starts: What is tried: coordinates of some terms by their indices.
+        significant, worthwhile: The gain in prediction must be so many times its standard error, and this part of what
+            is left.
+        whole: It is a whole actuator. With all limits a fit may be exact where each by itself misleads: such are tried
+            first, and once more when nothing else enters.
+    """
+
+    name: str
+    terms: tuple[int, ...]
+    starts: Callable[[Array], Iterator[Mapping[int, float]]]
+    significant: float = SIGNIFICANT
+    worthwhile: float = WORTHWHILE
+    whole: bool = False
+
+
+def promising(
+    problem: Problem, candidates: Sequence[Candidate], now: Solution, noise: Noise
+) -> list[tuple[Candidate, list[Array]]]:
+    """Candidates that may improve a fit, with the points at which their fits begin, the most promising first.
+
+    The expected improvement is the larger of two: that of the values at which a candidate is tried, and that of one
+    Gauss-Newton step.
+    """
+    weights, limits = noise.weights[problem.kind], residual_limits(problem, noise)
+    smooth = np.array([term.kind not in (Kind.LIMIT, Kind.DEAD_BAND, Kind.BACKLASH) for term in problem.terms])
+    residuals, jacobian, _ = evaluate(problem, now.point, now.starts, smooth | now.free)
+    residuals = residuals * weights
+    root = np.sqrt(robust(residuals**2, limits)[1])
+    jacobian = jacobian * (weights * root)[:, np.newaxis]
+    gradient, information = jacobian.T @ (residuals * root), jacobian.T @ jacobian
+    points, present = _first_points(problem, candidates, now, noise)
+    free = np.flatnonzero(now.free)
+    expectations = []
+    for candidate in candidates:
+        cost, begins = points[candidate.name]
+        expected = present - cost
+        if smooth[list(candidate.terms)].all():
+            together = np.union1d(free, candidate.terms)
+            step = _explained(information, gradient, together) - _explained(information, gradient, free)
+            if step > expected:
+                expected, begins = step, [now.point]
+        if expected > LEAST or candidate.whole:
+            expectations.append((expected, candidate, begins))
+    expectations.sort(key=lambda entry: (not entry[1].whole, -entry[0]))
+    return [(candidate, begins) for _, candidate, begins in expectations]
+
+
+def _explained(information: Array, gradient: Array, terms: np.ndarray) -> float:
+    """By how much one Gauss-Newton step of some terms lowers the squares."""
+    if not len(terms):
+        return 0.0
+    size = np.sqrt(np.maximum(np.diag(information)[terms], 1e-300))
+    scaled = information[np.ix_(terms, terms)] / size / size[:, np.newaxis]
+    g = gradient[terms] / size
+    return float(g @ np.linalg.lstsq(scaled, g, rcond=1e-10)[0])
+
+
+def _first_points(
+    problem: Problem, candidates: Sequence[Candidate], now: Solution, noise: Noise
+) -> tuple[dict[str, tuple[float, list[Array]]], float]:
+    """The least cost of each candidate's points and the best of these, by name; and the present cost.
+
+    All costs are those of dead times in whole steps.
+    """
+    points, owner = [now.point], [""]
+    for candidate in candidates:
+        for changes in candidate.starts(now.point):
+            point = now.point.copy()
+            for k, value in changes.items():
+                point[k] = np.clip(value, problem.lower[k], problem.upper[k])
+            points.append(point)
+            owner.append(candidate.name)
+    unique = {point.tobytes(): k for k, point in enumerate(points)}
+    distinct = sorted(unique.values())
+    costs = dict(zip(distinct, costs_of(problem, np.array(points)[distinct], now.starts, noise), strict=True))
+    cost = np.array([costs[unique[point.tobytes()]] for point in points])
+    best: dict[str, tuple[float, list[Array]]] = {}
+    for candidate in candidates:
+        own = np.array([k for k, name in enumerate(owner) if name == candidate.name])
+        own = own[np.argsort(cost[own], kind="stable")]
+        begins = _different(problem, [points[k] for k in own], WHOLE_BEGINS if candidate.whole else 1)
+        best[candidate.name] = float(cost[own[0]]), begins
+    return best, float(cost[0])
+
+
+def _different(problem: Problem, points: Sequence[Array], count: int) -> list[Array]:
+    """The first points that differ in a time."""
+    times = [k for k, term in enumerate(problem.terms) if term.kind in (Kind.DEAD_TIME, Kind.TIME_CONSTANT)]
+    different: dict[bytes, Array] = {}
+    for point in points:
+        different.setdefault(point[times].tobytes(), point)
+    return list(different.values())[:count]
+
+
+def costs_of(problem: Problem, points: Array, starts: Sequence[Array], noise: Noise) -> Array:
+    """Robust squares of many points."""
+    total = np.zeros(len(points))
+    weights, limits = noise.weights, ROBUST / np.sqrt(noise.correlation)
+    for experiment, start in zip(problem.experiments, starts, strict=True):
+        predicted = experiment.simulate(points, np.tile(start, (len(points), 1)))
+        kind = problem.kinds[experiment.channel]
+        left = (predicted - experiment.measured[:, np.newaxis]) * weights[kind][:, np.newaxis]
+        total += robust(left**2, limits[kind][:, np.newaxis])[0].sum(axis=0)
+    return total

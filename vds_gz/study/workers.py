@@ -1,0 +1,243 @@
+"""Tasks that know nothing of each other, done in this process, by processes of this machine, or on a Dask cluster.
+
+A task must be a function of its argument alone, so that its result is the same wherever and however often it is done.
+"""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import os
+import signal
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from multiprocessing import resource_tracker
+from threading import Thread
+from typing import Any, Generic, TypeAlias, TypeVar
+
+import vds_gz
+from vds_gz.errors import ArgumentError, FailureError, VdsGzError
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+#: Workers of tasks: None for this process, a number of processes on this machine, or a Dask scheduler's address.
+Workers: TypeAlias = "int | str | None"
+
+#: Packages that decide the bits of a result, besides this one.
+PACKAGES = ("numba", "numpy", "scipy")
+
+#: A scheduler must respond within this [s].
+PATIENCE = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Done(Generic[T, R]):
+    """A task with its result."""
+
+    task: T
+    result: R
+
+
+@dataclass(frozen=True, slots=True)
+class Failed(Generic[T]):
+    """A task without a result, with the reason in words."""
+
+    task: T
+    reason: str
+
+
+class VersionError(FailureError):
+    """A worker has other versions than the process that gives the tasks, so its results might differ."""
+
+
+def workers_of(text: str) -> Workers:
+    """Parse workers: ``auto``, a number, or an address.
+
+    Raises:
+        ArgumentError: It is not valid.
+
+    >>> workers_of("auto"), workers_of("4"), workers_of("tcp://10.0.0.1:8786")
+    (None, 4, 'tcp://10.0.0.1:8786')
+    """
+    if text == "auto":
+        return None
+    if text.isdecimal() and int(text) >= 1:
+        return int(text)
+    if "://" in text:
+        return text
+    raise ArgumentError(
+        f"workers are '{text}'; they must be auto (this process), a number of processes of at least 1, or the address "
+        "of a Dask scheduler, as tcp://host:8786"
+    )
+
+
+def do_tasks(
+    function: Callable[[T], R],
+    tasks: Sequence[T],
+    workers: Workers = None,
+    *,
+    notify: Callable[[str], object] = lambda words: None,
+) -> Generator[Done[T, R] | Failed[T], None, None]:
+    """Do tasks; yields each once, in the order in which they finish.
+
+    An error of ours fails its task, and so does a task that kills every worker of a cluster that does it; the others
+    go on. Close the iterator (``contextlib.closing``) to end before all are done.
+
+    Args:
+        function: What is done, pickled with each task for other processes.
+        tasks: Its arguments.
+        workers: Who does it.
+        notify: Called with what a user may want to read, as that there is no worker yet.
+
+    Raises:
+        ArgumentError: No scheduler responds.
+        FailureError: A process of this machine died, the scheduler went away, or a worker has other versions.
+    """
+    if workers is None:
+        yield from (_attempt(function, task) for task in tasks)
+    elif isinstance(workers, int):
+        yield from _in_processes(function, tasks, workers)
+    else:
+        yield from _on_cluster(function, tasks, workers, notify)
+
+
+def _attempt(function: Callable[[T], R], task: T) -> Done[T, R] | Failed[T]:
+    """Do a task; an error of this package fails it, any other error is a defect and is raised."""
+    try:
+        return Done(task, function(task))
+    except VdsGzError as error:
+        return Failed(task, str(error))
+
+
+# ---------------------------------------------------------------------- processes of this machine
+
+
+def _in_processes(function: Callable[[T], R], tasks: Sequence[T], count: int) -> Iterator[Done[T, R] | Failed[T]]:
+    before = set(multiprocessing.active_children())
+    executor = ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), _begin)
+    try:
+        with _interrupts_held():
+            futures = [executor.submit(_attempt, function, task) for task in tasks]
+        for future in as_completed(futures):
+            yield future.result()
+    except BrokenProcessPool:
+        raise FailureError("a worker process died (was it killed, or is the memory full?)") from None
+    finally:
+        executor.shutdown(wait=False, cancel_futures=True)
+        for process in set(multiprocessing.active_children()) - before:
+            process.terminate()
+
+
+def _begin() -> None:
+    """Prepare a worker process, which must not outlive the process that gives the tasks."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
+    _use_one_thread()
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Let Ctrl-C wait. Processes that begin meanwhile never get it: this process ends them."""
+    resource_tracker.ensure_running()  # it would let go of it if it began meanwhile
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _use_one_thread() -> None:
+    if find_spec("numba") is not None:
+        from vds_gz.compiling import use_one_thread
+
+        use_one_thread()
+
+
+# ---------------------------------------------------------------------- a Dask cluster
+
+
+def _on_cluster(
+    function: Callable[[T], R], tasks: Sequence[T], address: str, notify: Callable[[str], object]
+) -> Iterator[Done[T, R] | Failed[T]]:
+    import distributed
+
+    with _client(address) as client:
+        if not client.scheduler_info()["workers"]:
+            notify(f"no worker is at {address} yet; waiting for one")
+        futures = client.map(partial(_on_worker, function, versions()), tasks, pure=False)
+        pending = dict(zip((future.key for future in futures), tasks, strict=True))
+        completed = distributed.as_completed(futures, with_results=True, raise_errors=False)
+        del futures  # Dask forgets a result that is not referenced
+        for future, result in completed:
+            task = pending.pop(future.key)
+            future.release()  # else it would be done again if its worker died now
+            if isinstance(result, Done | Failed):
+                yield result
+            elif isinstance(result, distributed.CancelledError):
+                raise FailureError(f"the Dask scheduler at {address} went away")
+            elif isinstance(result[1], distributed.KilledWorker):
+                yield Failed(task, f"{result[1].allowed_failures + 1} workers died while they did it")
+            else:
+                raise result[1]
+
+
+def _on_worker(function: Callable[[T], R], wanted: dict[str, str], task: T) -> Done[T, R] | Failed[T]:
+    """Do a task on a worker.
+
+    Raises:
+        VersionError: The worker has other versions.
+    """
+    from distributed import get_worker
+
+    if wrong := differences(versions(), wanted):
+        raise VersionError(f"worker '{get_worker().name}' {wrong}")
+    _use_one_thread()
+    return _attempt(function, task)
+
+
+@contextmanager
+def _client(address: str) -> Iterator[Any]:
+    from distributed import Client
+
+    # Errors are reported here, once; asyncio logs errors of Dask's tasks that Dask does not look at.
+    for name in ("asyncio", "distributed.client"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    try:
+        client = Client(address, timeout=PATIENCE)
+    except TypeError as error:  # by which Dask says that it has no certificates
+        raise ArgumentError(
+            f"workers are '{address}', but Dask has no certificates for TLS ({error}); its configuration must have "
+            "distributed.comm.tls"
+        ) from None
+    except (OSError, ValueError) as error:
+        raise ArgumentError(
+            f"no Dask scheduler responds at '{address}' ({error}); is `dask scheduler` there?"
+        ) from None
+    with client:
+        yield client
+
+
+def versions() -> dict[str, str]:
+    """The versions in this process of what decides the bits of a result, by package."""
+    return {"vds_gz": vds_gz.__version__} | {name: _version(name) for name in PACKAGES}
+
+
+def differences(present: dict[str, str], wanted: dict[str, str]) -> str:
+    """What a process has that should have the wanted versions, in words; empty where it has all of them."""
+    wrong = [name for name in wanted if present.get(name) != wanted[name]]
+    return " and ".join(f"has {name} {present.get(name)} and must have {wanted[name]}" for name in wrong)
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "none"

@@ -1,0 +1,260 @@
+"""A joystick that drives: its axes and buttons as speed and direction, when a command goes out, when the vehicle stops.
+
+Times are readings of the monotonic clock [ns].
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from time import monotonic_ns
+
+from vds_gz.errors import VdsGzError
+from vds_gz.interface.vehicle_status import VehicleTime
+from vds_gz.parameters.declaration import Value
+from vds_gz.parameters.load import replaced
+from vds_gz.parameters.teleop import JoystickParameters
+from vds_gz.ros.graph import Graph, Severity
+from vds_gz.teleop.outputs import STANDSTILL, STOPS, CommandOutput, Drive
+
+#: Drivers round; so much beyond its end [-] an axis still is at its end.
+ROUNDING = 0.01
+
+
+class JoyError(VdsGzError, ValueError):
+    """A message of the joystick cannot be used. The text says what is wrong and what would be right."""
+
+
+def drive(parameters: JoystickParameters, axes: Sequence[float], buttons: Sequence[int]) -> Drive | None:
+    """What the driver wants; None if no enabling button is held.
+
+    Args:
+        parameters: The layout.
+        axes: -1 to 1 each; left and forwards positive.
+        buttons: 0 if not pressed.
+
+    Raises:
+        JoyError: There are too few axes or buttons, or a value is no position of an axis.
+    """
+    p = parameters
+    forwards = _axis(p, axes, "axis_linear.x", p.axis_linear.x)
+    lateral = _axis(p, axes, "axis_linear.y", p.axis_linear.y)
+    turn = _axis(p, axes, "axis_angular.yaw", p.axis_angular.yaw)
+    turbo = _pressed(buttons, "enable_turbo_button", p.enable_turbo_button)
+    enabled = not p.require_enable_button or _pressed(buttons, "enable_button", p.enable_button)
+    if not (enabled or turbo):
+        return None
+    linear = p.scale_linear_turbo if turbo else p.scale_linear
+    angular = p.scale_angular_turbo if turbo else p.scale_angular
+    steering = p.scale_steering_turbo if turbo else p.scale_steering
+    v_x = forwards * linear.x
+    yaw_rate = turn * angular.yaw
+    if v_x < 0.0:
+        v_x *= p.scale_reverse
+        yaw_rate *= -1.0 if p.inverted_reverse else 1.0
+    return Drive(v_x, lateral * linear.y, yaw_rate, turn * steering)
+
+
+def without_dead_zone(value: float, dead_zone: float) -> float:
+    """The position of an axis beyond its dead zone: 0 at its edge, +-1 at the ends, straight between."""
+    beyond = min(abs(value), 1.0) - dead_zone
+    if beyond <= 0.0:
+        return 0.0
+    part = beyond / (1.0 - dead_zone)
+    return part if value > 0.0 else -part
+
+
+def _axis(parameters: JoystickParameters, axes: Sequence[float], name: str, number: int) -> float:
+    if number < 0:
+        return 0.0
+    if number >= len(axes):
+        raise JoyError(f"it has {len(axes)} axes, but {name} is {number}, so {number + 1} are needed")
+    value = float(axes[number])
+    if not abs(value) <= 1.0 + ROUNDING:
+        raise JoyError(f"axis {number} ({name}) is {value:g}; it must be within -1 and 1")
+    return without_dead_zone(value, parameters.dead_zone)
+
+
+def _pressed(buttons: Sequence[int], name: str, number: int) -> bool:
+    if number < 0:
+        return False
+    if number >= len(buttons):
+        raise JoyError(f"it has {len(buttons)} buttons, but {name} is {number}, so {number + 1} are needed")
+    return bool(buttons[number])
+
+
+class Mode(Enum):
+    """Whether the joystick drives, or why not."""
+
+    WAITING = "no message has come yet"
+    DRIVING = "the joystick drives"
+    RELEASED = "no enabling button is held"
+    REFUSED = "the last message cannot be used"
+    LOST = "the messages have ceased"
+
+
+class JoystickController:
+    """Makes of a joystick's messages, which come when they like, commands at a steady rate.
+
+    Attributes:
+        parameters: May be replaced at any time.
+        mode: Whether it drives.
+        reason: The same in words, with particulars.
+    """
+
+    def __init__(self, parameters: JoystickParameters) -> None:
+        """Wait for a first message."""
+        self.parameters = parameters
+        self.mode = Mode.WAITING
+        self.reason = Mode.WAITING.value
+        self._wanted = STANDSTILL
+        self._stops = 0
+        self._heard = 0
+        self._next = 0
+
+    def joy(self, axes: Sequence[float], buttons: Sequence[int], now: int) -> None:
+        """A message has come."""
+        self._heard = now
+        try:
+            wanted = drive(self.parameters, axes, buttons)
+        except JoyError as error:
+            self.stop(Mode.REFUSED, str(error), now)
+            return
+        if wanted is None:
+            self.stop(Mode.RELEASED, Mode.RELEASED.value, now)
+        else:
+            self.mode, self.reason = Mode.DRIVING, Mode.DRIVING.value
+            self._wanted = wanted
+
+    def stop(self, mode: Mode, reason: str, now: int) -> None:
+        """Stop the vehicle, if it does not stand already; the first command to stop goes out at once."""
+        if self.mode in (Mode.DRIVING, Mode.WAITING):
+            self._stops = STOPS
+            self._next = now
+        self.mode, self.reason = mode, reason
+
+    def due(self, now: int) -> Drive | None:
+        """The command that goes out now, if one does."""
+        silence = (now - self._heard) * 1e-9
+        if self.mode is Mode.DRIVING and silence > self.parameters.joy_timeout:
+            self.stop(Mode.LOST, f"no message has come for {silence:.2f} s", now)
+        if now < self._next or not self.moving:
+            return None
+        period = round(1e9 / self.parameters.publish_rate)
+        late = now - self._next
+        self._next = self._next + period if late < period else now + period
+        if self.mode is Mode.DRIVING:
+            return self._wanted
+        self._stops -= 1
+        return STANDSTILL
+
+    @property
+    def moving(self) -> bool:
+        """The vehicle may be moving by our command: it is driven, or has not been stopped often enough."""
+        return self.mode is Mode.DRIVING or self._stops > 0
+
+    def seconds_until_due(self, now: int) -> float:
+        """How long :meth:`due` will have nothing [s]; infinite if only a message can change that."""
+        return (self._next - now) * 1e-9 if self.moving else math.inf
+
+
+#: Modes that something is wrong in, and what is said of it.
+TROUBLE = {Mode.REFUSED: "message on 'joy' refused", Mode.LOST: "the joystick is lost"}
+
+#: The same fault is logged again after this time only [ns].
+SAY_AGAIN = 5_000_000_000
+
+
+#: Commands without a subscriber are reported after this time [ns].
+UNHEARD = 2_000_000_000
+
+
+class Unheard:
+    """Reports once that no one listens, until somebody does."""
+
+    def __init__(self) -> None:
+        self._since: int | None = None
+        self._said = False
+
+    def lasts(self, heard: bool, now: int) -> bool:
+        """Whether it is time to say so."""
+        if heard:
+            self._since, self._said = None, False
+            return False
+        if self._since is None:
+            self._since = now
+        if self._said or now - self._since < UNHEARD:
+            return False
+        self._said = True
+        return True
+
+
+class Teleop:
+    """Drives a vehicle by a joystick, wherever its axes and buttons come from."""
+
+    def __init__(self, graph: Graph, parameters: JoystickParameters, sim_time: bool | None) -> None:
+        """Announce the commands; ``sim_time`` is ``use_sim_time`` as the user gave it, None for the vehicle's clock."""
+        self._graph = graph
+        self._controller = JoystickController(parameters)
+        self.time = VehicleTime(graph, sim_time)
+        self._output = CommandOutput(graph, parameters.output, parameters.frame, self.time.stamp)
+        self.time.follow(self._output.topics, self._output.heard)
+        self._unheard = Unheard()
+        self._mode = self._controller.mode
+        self._troubled = False
+        self._complained: dict[Mode, int] = {}
+        graph.log(Severity.INFO, f"commands go to '{self._output.topic}'; {_holding(parameters)}")
+
+    def joy(self, axes: Sequence[float], buttons: Sequence[int], arrival: int) -> None:
+        """The joystick was read, at a reading of the monotonic clock [ns]."""
+        self._controller.joy(axes, buttons, arrival)
+        self.serve()
+
+    def serve(self) -> None:
+        """Send what is due."""
+        now = monotonic_ns()
+        command = self._controller.due(now)
+        if command is not None:
+            self._output.send(command)
+            if self._unheard.lasts(self._output.heard(), now):
+                text = f"no one listens to '{self._output.topic}'. Vehicles: {self.time.vehicles()}"
+                self._graph.log(Severity.WARN, text)
+        self._say(now)
+
+    def idle_time(self) -> float:
+        """Time until something is due without a message [s]."""
+        return max(0.0, self._controller.seconds_until_due(monotonic_ns()))
+
+    def finish(self) -> None:
+        """Stop the vehicle, if it is us who move it."""
+        if self._controller.moving:
+            self._output.send(STANDSTILL)
+
+    def change(self, values: Mapping[str, Value]) -> None:
+        """Take new parameters all together, or none.
+
+        Raises:
+            ParameterError: They contradict each other.
+        """
+        self._controller.parameters = replaced(self._controller.parameters, values)
+
+    def _say(self, now: int) -> None:
+        """Say what is wrong when it begins, though not all the time, and that it is over."""
+        mode, before = self._controller.mode, self._mode
+        self._mode = mode
+        if mode is before:
+            return
+        if mode in TROUBLE and now - self._complained.get(mode, -math.inf) >= SAY_AGAIN:
+            self._complained[mode] = now
+            self._troubled = True
+            self._graph.log(Severity.WARN, f"{TROUBLE[mode]}: {self._controller.reason}. The vehicle is stopped")
+        elif mode not in TROUBLE and self._troubled:
+            self._troubled = False
+            self._graph.log(Severity.INFO, "the joystick is back")
+
+
+def _holding(parameters: JoystickParameters) -> str:
+    if not parameters.require_enable_button:
+        return "the sticks act without a button held (require_enable_button is false)"
+    return f"hold button {parameters.enable_button} to drive"
