@@ -84,7 +84,7 @@ def seeds_of(seed: object, count: int) -> list[int | None]:
     """One seed or None for each environment: as given, or consecutive from that of environment 0.
 
     Raises:
-        ArgumentError: They are none.
+        ArgumentError: They are not valid.
     """
     seeds = range(seed, seed + count) if is_whole(seed) and seed >= 0 else seed
     if not isinstance(seeds, (Sequence, np.ndarray)) or not all(_is_seed(one) for one in seeds):

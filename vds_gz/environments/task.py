@@ -127,7 +127,7 @@ class Driving:
 
     @property
     def holonomic(self) -> bool:
-        """It moves laterally too."""
+        """Whether it moves laterally too."""
         return len(self.inputs) > 2
 
     def speed_within(self, speed: float) -> float:
@@ -137,7 +137,7 @@ class Driving:
 
 
 def driving_of(source: SomeVehicle) -> Driving:
-    """How a vehicle is driven.
+    """Select the commands of a vehicle.
 
     Raises:
         ArgumentError: The vehicle does not exist, or takes neither steering angle and speed nor a twist.

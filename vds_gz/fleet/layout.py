@@ -36,7 +36,7 @@ class Columns:
     """
 
     def __init__(self, fields: Mapping[str, Numbers | Columns]) -> None:
-        """Of fields by their names."""
+        """Take fields by their names."""
         object.__setattr__(self, "_fields", dict(fields))
 
     def __getattr__(self, name: str) -> Any:
@@ -187,7 +187,7 @@ def base_links(states: Columns, offsets: Reals) -> BaseLinks:
     """The motion of every base_link, equal to the bit to :func:`~vds_gz.vehicle.vehicle.motion_of`.
 
     Args:
-        states: Of a fleet.
+        states: The states of a fleet.
         offsets: From each vehicle's reference point to its base_link, along +x [m].
     """
     moved = BaseLinks(*(getattr(states, name).copy() for name in BaseLinks._fields))

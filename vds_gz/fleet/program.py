@@ -70,7 +70,7 @@ class _LaneAttributes(AttributeTemplate):
 
 
 def _address(context: Any, builder: Any, lane: Lane, value: Any, row: Row) -> Any:
-    """Where a number lies."""
+    """The address of a number."""
     place = cgutils.create_struct_proxy(lane)(context, builder, value)
     index = builder.add(place.vehicle, ir.Constant(place.vehicle.type, row.index * lane.width), flags=("nsw",))
     address = builder.gep(place.block, [index], inbounds=True)

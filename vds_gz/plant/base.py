@@ -148,7 +148,7 @@ class Velocity(NamedTuple):
 def body_state(
     time: int, motion: Motion, attitude: Attitude | None, before: Velocity | None, interval: float
 ) -> BodyState:
-    """base_link at an instant.
+    """State of base_link at an instant.
 
     The acceleration of its origin is ``dv/dt + w x v``, with ``v`` in the body's axes: it includes the centripetal
     acceleration.

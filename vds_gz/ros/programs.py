@@ -26,7 +26,7 @@ SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP"
 
 
 class StopRequest:
-    """Whether a program is to end.
+    """Whether a program has been asked to end.
 
     Attributes:
         requested: It has.

@@ -82,7 +82,7 @@ def placements(states: Sequence[BodyState], times: NDArray[np.int64]) -> Placeme
 
     Args:
         states: At least one, in the order of their times.
-        times: When [ns], of shape (n,).
+        times: Times [ns], of shape (n,).
     """
     known = np.array([state.time for state in states], np.int64)
     poses = [state.pose for state in states]

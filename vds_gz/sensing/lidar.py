@@ -64,7 +64,7 @@ class RayGrid:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """How many columns and rows."""
+        """Numbers of columns and rows."""
         return len(self.azimuths), len(self.elevations)
 
     def directions(self) -> Array:
@@ -149,7 +149,7 @@ class RangeFinder:
 
         Args:
             sensor: Its parameters.
-            grid: Which way the rays go.
+            grid: The directions of the rays.
         """
         self._sensor = sensor
         self._shape = grid.shape
@@ -157,7 +157,7 @@ class RangeFinder:
         self._turned = np.empty_like(self.directions)
 
     def measure(self, scene: Scene | None, place: Placement, random: np.random.Generator) -> Echoes:
-        """Send all rays.
+        """Cast all rays.
 
         Args:
             scene: The visible scene; None if it is empty.

@@ -93,7 +93,7 @@ class SampleNoise:
         """Derive the sensor's key.
 
         Args:
-            seed: Of the run.
+            seed: Seed of the run.
             sensor: Name of the sensor.
         """
         digest = hashlib.blake2b(f"{seed} {sensor}".encode(), digest_size=16).digest()

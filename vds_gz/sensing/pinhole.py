@@ -36,10 +36,10 @@ _BLOCK = 1 << 15
 def shaded(
     caster: RayCaster | JoinedCaster, origins: Array, directions: Array, ranges: Array, shapes: Indices
 ) -> Bytes:
-    """The colours that rays see.
+    """The colours of rays' hits.
 
     Args:
-        caster: What they were cast at.
+        caster: The caster of the rays.
         origins, directions: The rays, of shape (n, 3).
         ranges, shapes: Their hits, see :meth:`RayCaster.cast`.
 

@@ -187,7 +187,7 @@ class SensorTypes(Mapping[str, SensorType]):
             self._entries[entry.name] = entry
 
     def __getitem__(self, name: str) -> SensorType:
-        """The type of a name.
+        """The type with a name.
 
         Raises:
             ArgumentError: A package offers something else under this name.

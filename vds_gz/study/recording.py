@@ -42,7 +42,7 @@ class TouchLog:
     """Collects all touches of a run, sample by sample."""
 
     def __init__(self) -> None:
-        """Nothing was touched yet."""
+        """Start without touches."""
         self._touches: list[Touch] = []
         self._last: dict[str, int] = {}
 

@@ -61,7 +61,7 @@ def workers_of(text: str) -> Workers:
     """Parse workers: ``auto``, a number, or an address.
 
     Raises:
-        ArgumentError: It is not valid.
+        ArgumentError: It is not one of these.
 
     >>> workers_of("auto"), workers_of("4"), workers_of("tcp://10.0.0.1:8786")
     (None, 4, 'tcp://10.0.0.1:8786')
@@ -137,10 +137,15 @@ def _in_processes(function: Callable[[T], R], tasks: Sequence[T], count: int) ->
 
 def _begin() -> None:
     """Prepare a worker process, which must not outlive the process that gives the tasks."""
+    Thread(target=_end_with_parent, daemon=True).start()
+    _use_one_thread()
+
+
+def _end_with_parent() -> None:
     parent = multiprocessing.parent_process()
     assert parent is not None
-    Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
-    _use_one_thread()
+    parent.join()
+    os._exit(1)
 
 
 @contextmanager

@@ -144,7 +144,7 @@ MOST = 256
 #: A connection without a complete request for this long is closed [s].
 PATIENCE = 10.0
 
-#: Between two looks at them [s].
+#: Period of checking them [s].
 PERIOD = 1.0
 
 

@@ -149,7 +149,7 @@ class ScanOutput:
 
     Attributes:
         rate: Scans per second [Hz].
-        rays: Of a scan.
+        rays: The rays of a scan.
         span: Time from the first ray to the last one [ns].
     """
 

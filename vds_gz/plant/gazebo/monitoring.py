@@ -25,7 +25,7 @@ class History:
     """The last placements. Velocities are differences of poses: half an interval old at most, on slopes too."""
 
     def __init__(self) -> None:
-        """Nothing was seen yet."""
+        """Start without placements."""
         self._placements: deque[Placement] = deque(maxlen=KEPT)
         self._expected: Vector | None = None
 
@@ -120,7 +120,7 @@ class LagEstimator:
     """
 
     def __init__(self, excitation: float) -> None:
-        """Nothing was seen yet.
+        """Start without samples.
 
         Args:
             excitation: Minimum of the integral of ``x'`` squared over the memory, for a lag.
@@ -187,7 +187,7 @@ class LinkHealth:
     """
 
     def __init__(self, parameters: GazeboParameters, link: str, joints: Sequence[str]) -> None:
-        """Nothing was received yet.
+        """Start without messages.
 
         Args:
             parameters: The vehicle's names in Gazebo.

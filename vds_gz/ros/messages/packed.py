@@ -56,7 +56,7 @@ class ArrayPlace(NamedTuple):
     length: int
 
     def item(self, index: int) -> Place:
-        """Where one of them stands."""
+        """Position of one of them."""
         return Place(self.offset + index * struct.calcsize(self.format), self.format)
 
 

@@ -184,7 +184,9 @@ def collect(folder: str | Path, *names: str) -> Table:
             head = next(rows)
             wanted = [head.index(name) for name in names or head]
             cells = sorted(([row[NUMBER], *(row[k] for k in wanted)] for row in rows), key=lambda row: int(row[0]))
-        kinds = [np.int64 if head[k] == "run" else np.str_ if head[k] in TEXTS else np.float64 for k in wanted]
+        kinds: list[type[np.generic]] = [
+            np.int64 if head[k] == "run" else np.str_ if head[k] in TEXTS else np.float64 for k in wanted
+        ]
         columns = list(zip(*cells, strict=True))[1:] or [()] * len(wanted)
         return {head[k]: np.array(column, kind) for k, column, kind in zip(wanted, columns, kinds, strict=True)}
     except FileNotFoundError:

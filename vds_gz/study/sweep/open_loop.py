@@ -22,12 +22,12 @@ from vds_gz.vehicle.vehicle import NANOSECONDS, Vehicle
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A number of a run.
+    """A measure of a run.
 
     Attributes:
         name: Quantity and measure, such as ``path.rms``.
         unit: Its unit.
-        meaning: What it is, for people.
+        meaning: Its meaning, for people.
     """
 
     name: str
