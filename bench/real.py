@@ -219,8 +219,8 @@ def learned(report: Mapping[str, Any], quantity: str) -> str:
         for name, value in numbers.items()
         if not name.endswith("]") and (short := name.rpartition(".")[2])
     ]
-    points = sum(name.endswith("]") for name in numbers)
-    return ", ".join(parts + ([f"a map of {points + 1} points"] if points else [])) or "nothing"
+    mapped = ["a map"] if any(name.endswith("]") for name in numbers) else []
+    return ", ".join(parts + mapped) or "nothing"
 
 
 # ---------------------------------------------------------------------- the table

@@ -1,4 +1,10 @@
-"""Functions compiled by numba: linked from other compiled ones, and kept on disk between runs."""
+"""Functions compiled by numba: linked from other compiled ones, and kept on disk between runs.
+
+numba's own cache only checks the file of the outermost function. A model's step is spread over several files, also of
+other packages. So this cache finds a result by its content: the code of the function and of all that it calls, and the
+constants that they use. Changed code has another name, so no result is stale, and processes that save at the same time
+do not disturb each other. Where nothing can be written, each process compiles, as without a cache.
+"""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
@@ -14,7 +14,7 @@ import numpy as np
 
 import vds_gz
 from vds_gz.errors import PATH, ArgumentError, FailureError, takes
-from vds_gz.study.sweep.simulation import Table
+from vds_gz.study.sweep.simulation import Column, Table
 from vds_gz.study.sweep.sweep import Sweep
 from vds_gz.study.workers import Failed, Workers, do_tasks
 
@@ -184,14 +184,17 @@ def collect(folder: str | Path, *names: str) -> Table:
             head = next(rows)
             wanted = [head.index(name) for name in names or head]
             cells = sorted(([row[NUMBER], *(row[k] for k in wanted)] for row in rows), key=lambda row: int(row[0]))
-        kinds: list[type[np.generic]] = [
-            np.int64 if head[k] == "run" else np.str_ if head[k] in TEXTS else np.float64 for k in wanted
-        ]
         columns = list(zip(*cells, strict=True))[1:] or [()] * len(wanted)
-        return {head[k]: np.array(column, kind) for k, column, kind in zip(wanted, columns, kinds, strict=True)}
+        return {head[k]: _column(head[k], column) for k, column in zip(wanted, columns, strict=True)}
     except FileNotFoundError:
         raise ArgumentError(f"there are no runs of a sweep in '{folder}'") from None
     except (OSError, StopIteration, IndexError, ValueError) as error:
         raise ArgumentError(
             f"'{table}' is no table of runs ({error}); remove its last line, and use --resume"
         ) from None
+
+
+def _column(name: str, cells: Sequence[str]) -> Column:
+    if name == "run":
+        return np.array(cells, np.int64)
+    return np.array(cells, np.str_) if name in TEXTS else np.array(cells, np.float64)
