@@ -1,4 +1,4 @@
-"""Make the generated pages, pictures and notebooks' outputs anew, and the site of all pages: ``./dev docs``."""
+"""Regenerate the generated pages, pictures and notebooks' outputs, and build the site: ``./dev docs``."""
 
 from __future__ import annotations
 

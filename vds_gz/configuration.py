@@ -82,7 +82,7 @@ def load_parameters(source: str | Path, values: Mapping[str, object] | None = No
         values: Parameters that differ, by their dotted names.
 
     Raises:
-        ArgumentError: There is no such preset or file.
+        ArgumentError: The preset or file does not exist.
         ParameterError: A name is unknown, or a value is not allowed.
 
     >>> load_parameters("deepracer").model
@@ -101,7 +101,7 @@ def parameter_file(source: str | Path) -> Path:
         source: The name of a preset, or the path of a file.
 
     Raises:
-        ArgumentError: There is no such preset or file.
+        ArgumentError: The preset or file does not exist.
     """
     file = preset_file(str(source)) if str(source) in preset_names() else Path(source)
     if not file.is_file():
@@ -142,7 +142,7 @@ def load_vehicle(
         start: Time of the beginning [ns].
 
     Raises:
-        ArgumentError: There is no such preset or file.
+        ArgumentError: The preset or file does not exist.
         ParameterError: A name is unknown, or a value is not allowed.
 
     >>> from vds_gz import twist
@@ -212,7 +212,7 @@ def preset_file(name: str) -> Path:
     """The parameter file of a preset, e.g. of ``deepracer``.
 
     Raises:
-        ArgumentError: There is no such preset.
+        ArgumentError: The preset does not exist.
     """
     if name not in preset_names():
         raise ArgumentError(f"there is no preset '{name}'; presets are {', '.join(preset_names())}")

@@ -1,4 +1,4 @@
-"""Makes anew what docs/delay_margin.md shows of its commands, outputs and pictures."""
+"""Regenerates the outputs and pictures of docs/delay_margin.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is compiled once is read by the next process, and whatever has changed is compiled anew."""
+"""What is compiled once is read by the next process, and what has changed is compiled again."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Gazebo for the tests of models and worlds: each run is a process of its own, in a partition of its own."""
+"""Gazebo for the tests of models and worlds: each run is a separate process and partition."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who drives keeps the vehicle's clock, and finds out why nobody listens."""
+"""A driver keeps the vehicle's clock, and finds out why no one listens."""
 
 from __future__ import annotations
 

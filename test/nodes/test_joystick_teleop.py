@@ -1,4 +1,4 @@
-"""The node joystick_teleop in a process of its own; the test is the joystick, and sim_node the vehicle."""
+"""The node joystick_teleop in its own process; the test is the joystick, and sim_node the vehicle."""
 
 from __future__ import annotations
 

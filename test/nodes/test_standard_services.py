@@ -1,4 +1,4 @@
-"""The standard simulator services, as a client of rclpy calls them on a node in a process of its own."""
+"""The standard simulator services, as a client of rclpy calls them on a node in its own process."""
 
 from __future__ import annotations
 

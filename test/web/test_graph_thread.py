@@ -1,4 +1,4 @@
-"""A graph in a thread of its own."""
+"""A graph in its own thread."""
 
 from __future__ import annotations
 

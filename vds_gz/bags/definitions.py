@@ -1,4 +1,4 @@
-"""What message types are, as texts: for files that must tell whoever opens them."""
+"""Definitions of message types as texts, for files that describe their own content."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``vds-gz check`` and ``vds-gz parameters``: parameter files looked over, and the reference of all parameters."""
+"""``vds-gz check`` and ``vds-gz parameters``: checks of parameter files, and the reference of all parameters."""
 
 from __future__ import annotations
 

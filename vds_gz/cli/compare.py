@@ -1,4 +1,4 @@
-"""``vds-gz compare``: two runs beside each other, as numbers, as a report, as a gate."""
+"""``vds-gz compare``: compares two runs, with numbers, a report, and a check of tolerances."""
 
 from __future__ import annotations
 

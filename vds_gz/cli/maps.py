@@ -1,4 +1,4 @@
-"""``vds-gz maps``: checks a map of actuation, and draws it."""
+"""``vds-gz maps``: checks and draws an actuation map."""
 
 from __future__ import annotations
 

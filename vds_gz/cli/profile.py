@@ -68,7 +68,7 @@ def main(argv: list[str]) -> int:
     """Write a log.
 
     Returns:
-        0 when it is written, 2 if something is wrong with what was given.
+        0 if it is written, 2 for wrong use or input.
     """
     options = _parser().parse_args(argv)
     _check_only_optimal(options)

@@ -1,4 +1,4 @@
-"""``vds-gz record``: the topics of a vehicle that runs, to a file."""
+"""``vds-gz record``: records the topics of a running vehicle."""
 
 from __future__ import annotations
 

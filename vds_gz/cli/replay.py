@@ -1,4 +1,4 @@
-"""``vds-gz replay``: a command log through a model, offline, to a recording or a table."""
+"""``vds-gz replay``: simulates a model with a command log, offline, and writes a recording or a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``vds-gz sweep``: very many runs of a vehicle, with its numbers varied, and what they tell."""
+"""``vds-gz sweep``: many runs of a vehicle with varied parameters, and their analysis."""
 
 from __future__ import annotations
 

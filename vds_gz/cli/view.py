@@ -9,6 +9,7 @@ import socket
 
 from aiohttp import web
 
+from vds_gz.cli.console_script import whole
 from vds_gz.errors import FailureError
 from vds_gz.parameters.teleop import OUTPUTS
 from vds_gz.ros.arguments import parse
@@ -107,10 +108,11 @@ def _address(host: str, listening: socket.socket, token: str) -> str:
 def _parser() -> argparse.ArgumentParser:
     parser = CommandLine("vds-gz view", description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("--host", default="127.0.0.1", help="address to listen at (127.0.0.1: this machine only)")
+    parser.add_argument("--port", type=whole(0, 65535), default=8088, help="port to listen at; 0: any free one (8088)")
+    parser.add_argument("--token", action="store_true", help="ask for a token even if only this machine can connect")
     parser.add_argument(
         "--namespace", action="append", metavar="NAME", help="of the vehicle; repeat it for further ones"
     )
-
     parser.add_argument("--node", default="sim_node", metavar="NAME", help="name of the vehicle's node (sim_node)")
     parser.add_argument(
         "--output",

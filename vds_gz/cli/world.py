@@ -1,4 +1,4 @@
-"""``vds-gz world``: checks a world, says what is in it, and draws it from above."""
+"""``vds-gz world``: checks a world, lists its contents, and draws it from above."""
 
 from __future__ import annotations
 

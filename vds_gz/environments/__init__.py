@@ -1,4 +1,4 @@
-"""Environments to learn in, by the interface of Gymnasium: vehicles that respond late, slowly and within limits.
+"""Gymnasium environments with vehicles that have dead times, lags and limits.
 
 Importing this package registers ``vds_gz/PathTracking-v0`` and ``vds_gz/Parking-v0``:
 

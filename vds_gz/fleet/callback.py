@@ -1,4 +1,4 @@
-"""A controller of one's own, called with the observations of all vehicles."""
+"""A custom controller, called with the observations of all vehicles."""
 
 from __future__ import annotations
 

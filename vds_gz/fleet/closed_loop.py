@@ -1,4 +1,4 @@
-"""Many vehicles under control along a path."""
+"""Many vehicles with controllers on a path."""
 
 from __future__ import annotations
 

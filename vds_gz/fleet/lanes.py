@@ -1,4 +1,4 @@
-"""A fleet in lanes: each number of all vehicles is an array of its own, and delay lines lie outside the state."""
+"""A fleet in lanes: each state variable of all vehicles is one array, and delay lines lie outside the state."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ class LoopLanes:
     """
 
     def __init__(self, lanes: AnyLanes, gains: Sequence[Gains]) -> None:
-        """At the path's start."""
+        """Put the vehicles at the path's start."""
         self._lanes = lanes
         first = lanes.plan.rows
         index = count(first)

@@ -1,4 +1,4 @@
-"""What a controller of one's own observes of every vehicle."""
+"""The observations of all vehicles for a custom controller."""
 
 from __future__ import annotations
 

@@ -82,12 +82,12 @@ class Path:
 
     @property
     def x(self) -> Reals:
-        """Of the points [m]."""
+        """Coordinate of the points [m]."""
         return self.points[:, X]
 
     @property
     def y(self) -> Reals:
-        """Of the points [m]."""
+        """Coordinate of the points [m]."""
         return self.points[:, Y]
 
     @property

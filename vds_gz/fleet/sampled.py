@@ -1,4 +1,4 @@
-"""Many vehicles driven by one recording's commands, each read at given instants: the forward model of a fit.
+"""Many vehicles driven by a recording's commands, with readings at given instants: the forward model of a fit.
 
 Each vehicle does the whole run in one call of compiled code. Only the readings are kept, so memory grows with readings
 times vehicles, not with steps.

@@ -1,4 +1,4 @@
-"""Where a vehicle is relative to a path: plain arithmetic, which gives the same bits interpreted and compiled.
+"""Position of a vehicle relative to a path: plain arithmetic, with the same bits interpreted and compiled.
 
 ``points`` are those of a :class:`~vds_gz.fleet.path.Path`, and a position along it is counted in its spacings: 2.5 is
 half way between the points 2 and 3. On a closed path positions increase from lap to lap; an open one continues straight

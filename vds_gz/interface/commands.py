@@ -1,4 +1,4 @@
-"""The table of command types, and the topics on which a vehicle listens to them.
+"""The table of command types, and a vehicle's topics for commands.
 
 The table is the only place that knows the messages of commands.
 
@@ -73,10 +73,10 @@ class Values(Protocol):
     def __iter__(self) -> Iterator[float]: ...
 
     def command(self) -> Command:
-        """What a vehicle model reads."""
+        """The command for a vehicle model."""
 
     def reference(self) -> Reference:
-        """What the motion should be."""
+        """The requested motion."""
 
 
 class Velocity(NamedTuple):
@@ -87,11 +87,11 @@ class Velocity(NamedTuple):
     yaw_rate: float
 
     def command(self) -> Command:
-        """What a vehicle model reads."""
+        """The command for a vehicle model."""
         return Command(TWIST, *self)
 
     def reference(self) -> Reference:
-        """What the motion should be."""
+        """The requested motion."""
         return Reference(*self)
 
 
@@ -109,7 +109,7 @@ class Ackermann(NamedTuple):
         return vehicle_command.ackermann(speed, angle, rate, abs(acceleration))
 
     def reference(self) -> Reference:
-        """What the motion should be."""
+        """The requested motion."""
         return Reference(self.speed, steering_angle=self.steering_angle)
 
 
@@ -119,11 +119,11 @@ class Speed(NamedTuple):
     speed: float
 
     def command(self) -> Command:
-        """What a vehicle model reads."""
+        """The command for a vehicle model."""
         return Command(SPEED, v_x=self.speed)
 
     def reference(self) -> Reference:
-        """What the motion should be."""
+        """The requested motion."""
         return Reference(self.speed)
 
 
@@ -133,11 +133,11 @@ class SteeringAngle(NamedTuple):
     steering_angle: float
 
     def command(self) -> Command:
-        """What a vehicle model reads."""
+        """The command for a vehicle model."""
         return Command(STEERING, steering_angle=self.steering_angle)
 
     def reference(self) -> Reference:
-        """What the motion should be."""
+        """The requested motion."""
         return Reference(steering_angle=self.steering_angle)
 
 
@@ -149,11 +149,11 @@ class Control(NamedTuple):
     steering_tire_angle: float
 
     def command(self) -> Command:
-        """What a vehicle model reads."""
+        """The command for a vehicle model."""
         return vehicle_command.control(*self)
 
     def reference(self) -> Reference:
-        """What the motion should be."""
+        """The requested motion."""
         return Reference(self.velocity, steering_angle=self.steering_tire_angle)
 
 
@@ -165,7 +165,7 @@ class Pedals(NamedTuple):
     steering_command: float
 
     def command(self) -> Command:
-        """What a vehicle model reads."""
+        """The command for a vehicle model."""
         return vehicle_command.pedals(*self)
 
     def reference(self) -> Reference:
@@ -179,7 +179,7 @@ class Gear(NamedTuple):
     gear: int
 
     def command(self) -> Command:
-        """What a vehicle model reads."""
+        """The command for a vehicle model."""
         return vehicle_command.gear(int(self.gear))
 
     def reference(self) -> Reference:

@@ -1,4 +1,4 @@
-"""Between messages and what they mean. Works on the message objects of either graph."""
+"""Conversions of messages, for the message objects of both kinds of graph."""
 
 from __future__ import annotations
 

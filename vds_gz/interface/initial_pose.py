@@ -1,4 +1,4 @@
-"""The topic that puts a vehicle somewhere; a pose that is not fit is refused."""
+"""The topic that places a vehicle; an invalid pose is refused."""
 
 from __future__ import annotations
 

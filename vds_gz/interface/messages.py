@@ -1,4 +1,4 @@
-"""The messages that are read or written here, as far as that goes: both graphs have classes of their own for them."""
+"""Protocols of the messages used here, with the fields used here; each kind of graph has its own classes for them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes out at every publish instant, where somebody listens."""
+"""The outputs at the publish rate; those without subscribers are not published."""
 
 from __future__ import annotations
 

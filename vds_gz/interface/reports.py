@@ -1,4 +1,4 @@
-"""What Autoware's vehicles report.
+"""The reports of Autoware's vehicles.
 
 The names are those of Autoware's own simulator, without its ``input/`` and ``output/``. Topics whose message package is
 not installed are left out, with a line in the log that names the package.

@@ -1,4 +1,4 @@
-"""What a vehicle's node reports of itself on ``/diagnostics``, and the time for stamps of commands by its clock."""
+"""A vehicle's own report on ``/diagnostics``, and the time for stamps of commands by the vehicle's clock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands around the vehicle, as markers that RViz and the live page show, and what the vehicle touches."""
+"""The world around the vehicle, as markers for RViz and the live page, and the vehicle's contacts."""
 
 from __future__ import annotations
 

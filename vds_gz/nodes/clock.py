@@ -1,4 +1,4 @@
-"""Where simulated time comes from: the system, a clock that another node gives, or ourselves; and periods in it.
+"""Sources of simulated time: the system, another node's clock, or this node; and periods in simulated time.
 
 Every clock turns a reading of the monotonic clock [ns] into simulated time [ns].
 """
@@ -43,10 +43,10 @@ class Clock:
         """Stand still."""
 
     def resume(self, monotonic: int) -> None:
-        """Go on from there."""
+        """Resume."""
 
     def set_speed(self, speed_factor: float, monotonic: int) -> None:
-        """Go on from the present at another pace."""
+        """Continue from the present at another pace."""
 
 
 class SystemClock(Clock):
@@ -66,7 +66,7 @@ class SystemClock(Clock):
         return monotonic + self._offset
 
     def seconds_until(self, moment: int, monotonic: int) -> float:
-        """Real seconds until simulated time will be ``moment``."""
+        """Real seconds until simulated time is ``moment``."""
         return (moment - self.now(monotonic)) * 1e-9
 
 
@@ -114,7 +114,7 @@ class ReferenceClock(Clock):
         return self._origin + round((monotonic - self._begun) * self._speed_factor)
 
     def seconds_until(self, moment: int, monotonic: int) -> float:
-        """Real seconds until simulated time will be ``moment``."""
+        """Real seconds until simulated time is ``moment``."""
         if self.flat_out:
             return 0.0
         return (moment - self.now(monotonic)) * 1e-9 / self._speed_factor
@@ -130,12 +130,12 @@ class ReferenceClock(Clock):
         self._paused = True
 
     def resume(self, monotonic: int) -> None:
-        """Go on from there."""
+        """Resume."""
         self.set(self.now(monotonic), monotonic)
         self._paused = False
 
     def set_speed(self, speed_factor: float, monotonic: int) -> None:
-        """Go on from the present at another pace."""
+        """Continue from the present at another pace."""
         self.set(self.now(monotonic), monotonic)
         self._pace(speed_factor)
 

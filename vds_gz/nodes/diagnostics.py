@@ -1,4 +1,4 @@
-"""Once a second, how the node is: what a person needs to know when the vehicle does not obey."""
+"""The node's status once a second: what explains why a vehicle does not obey."""
 
 from __future__ import annotations
 

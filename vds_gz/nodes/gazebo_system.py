@@ -1,4 +1,4 @@
-"""The node inside Gazebo, as a Python system of a model: in step with the physics, nothing late by even one step.
+"""The node inside Gazebo, as a Python system of a model: in step with the physics, without a step of latency.
 
 In the model's SDF::
 

@@ -1,4 +1,4 @@
-"""The node ``joystick_teleop``: messages of a joystick in, commands for a vehicle out."""
+"""The node ``joystick_teleop``: converts messages of a joystick to commands for a vehicle."""
 
 from __future__ import annotations
 

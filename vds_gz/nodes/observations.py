@@ -1,4 +1,4 @@
-"""What the vehicle shows of itself at the publish rate: each instant as soon as it is known where the vehicle was."""
+"""Outputs at the publish rate: each is sent as soon as the vehicle's state at its time is known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Other vehicles of the graph that are simulated in the same world: where they are, by what they say of themselves."""
+"""Other vehicles on the graph that are simulated in the same world, placed by their own messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What moves the vehicle: the plant that the parameters name, or the one that is available.
+"""The plant, which moves the vehicle: the one that the parameters name, or the one that is available.
 
 What only Gazebo or a world needs is imported when it is chosen.
 """

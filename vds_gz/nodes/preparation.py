@@ -1,4 +1,4 @@
-"""What a node needs before it joins the graph: everything that its parameters name, read and checked.
+"""Reads and checks everything that a node's parameters name, before the node joins the graph.
 
 ``vds-gz check`` uses it too, so it finds every error that the node would reject.
 """

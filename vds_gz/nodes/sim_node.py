@@ -1,4 +1,4 @@
-"""The simulation node: commands in, the vehicle's response out. The loop stands in :mod:`vds_gz.nodes.simulation`."""
+"""The simulation node: commands in, the vehicle's response out. The loop is in :mod:`vds_gz.nodes.simulation`."""
 
 from __future__ import annotations
 

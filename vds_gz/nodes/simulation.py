@@ -1,4 +1,4 @@
-"""The loop of the node: read what has come, advance the vehicle, measure and publish; and what services do with it."""
+"""The node's loop (read messages, advance the vehicle, measure, publish), and the actions of its services."""
 
 from __future__ import annotations
 

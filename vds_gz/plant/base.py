@@ -1,4 +1,4 @@
-"""What the node needs of whatever moves the vehicle."""
+"""The interface of plants, which move the vehicle."""
 
 from __future__ import annotations
 

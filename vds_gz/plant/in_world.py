@@ -280,7 +280,7 @@ class WorldPlant(KinematicPlant):
         vehicle.state = state
 
     def _feel_slope(self) -> None:
-        """Tell a model that feels slopes, as Autoware's do, what gravity does along the vehicle."""
+        """Set the acceleration of gravity along the vehicle in models that feel slopes, such as Autoware's."""
         vehicle = self._guarded
         if vehicle.model.feels_slopes:
             orientation = _in_space(self._standing.plane, _pose(vehicle.motion())).orientation

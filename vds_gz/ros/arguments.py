@@ -1,4 +1,4 @@
-"""The command line as ROS 2 means it: ``--ros-args -r from:=to -p name:=value --params-file FILE ... --``."""
+"""Command lines with ROS 2's arguments: ``--ros-args -r from:=to -p name:=value --params-file FILE ... --``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The graph that this machine can offer."""
+"""Selects the graph by what is installed."""
 
 from __future__ import annotations
 

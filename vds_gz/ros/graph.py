@@ -1,4 +1,4 @@
-"""What a node of ours needs of a ROS 2 graph, whichever library stands behind it.
+"""The interface to a ROS 2 graph, independent of the library behind it.
 
 Two implementations: :mod:`vds_gz.ros.dds` where no ROS is installed, :mod:`vds_gz.ros.rclpy_` where it is. Message
 objects have the fields of their ROS definitions in both (``message.header.stamp.sec``); sequences of numbers support

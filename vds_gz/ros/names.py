@@ -1,4 +1,4 @@
-"""ROS names: how they are checked, expanded and remapped. Pure functions."""
+"""Checks, expands and remaps ROS names. Pure functions."""
 
 from __future__ import annotations
 

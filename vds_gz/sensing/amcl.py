@@ -1,4 +1,4 @@
-"""Localization that behaves as Nav2's AMCL does, without particles.
+"""Localization that behaves like Nav2's AMCL, without particles.
 
 AMCL updates ``map -> odom`` only at a scan after the odometry has moved far enough, and holds it between updates. So
 the pose in the map drifts with the odometry and then steps. The error of an update is random, and correlated with the

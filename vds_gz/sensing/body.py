@@ -1,4 +1,4 @@
-"""The vehicle's body in space, as sensors on it feel it."""
+"""State of the vehicle's body, for sensors on it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a vehicle knows of where it is and how it moves: the truth, made worse as its parameters say."""
+"""A vehicle's own estimate of its pose and velocity: the truth with the errors that its parameters define."""
 
 from __future__ import annotations
 

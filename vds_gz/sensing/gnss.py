@@ -1,4 +1,4 @@
-"""What a satellite receiver measures: position on Earth, with white noise and an error that wanders."""
+"""Measurements of a satellite receiver: position on Earth, with white noise and a correlated error."""
 
 from __future__ import annotations
 

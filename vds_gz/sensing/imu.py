@@ -1,4 +1,4 @@
-"""What an inertial measurement unit measures: angular velocity and specific force at its mount, as Gazebo's does."""
+"""Measurements of an inertial measurement unit: angular velocity and specific force at its mount, as in Gazebo."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ class MeasurementNoise:
         self.reset()
 
     def reset(self) -> None:
-        """Start anew, with the same noise again."""
+        """Restart, with the same noise."""
         self._random = np.random.default_rng(self.parameters.seed)
 
     def of(self, true: Measurement) -> Measurement:
@@ -99,7 +99,7 @@ class Localization:
         self.reset(pose)
 
     def reset(self, pose: Pose) -> None:
-        """Start anew, with the same noise again."""
+        """Restart, with the same noise."""
         self._random = np.random.default_rng(self.parameters.seed)
         self._odometry = Odometry(pose, self._random)
         self.map_to_odom = pose

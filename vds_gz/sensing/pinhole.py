@@ -1,4 +1,4 @@
-"""A pinhole camera: the rays of its pixels, and what they see.
+"""A pinhole camera: the rays of its pixels, and the image.
 
 The camera looks along x; columns of the image go to the right (-y), rows down (-z). As in Gazebo, the principal point
 (cx, cy) counts from the image's corner, so that the middle of the first pixel is at (0.5, 0.5) (gz-sensors 8,

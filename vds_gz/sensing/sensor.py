@@ -1,4 +1,4 @@
-"""A type of sensor as one record: its parameters, topics, needs, maker and Gazebo side.
+"""A type of sensor as one record: parameters, topics, needs, factory and Gazebo side.
 
 The records of this package are beside the sensors, in :mod:`vds_gz.interface.sensors`; those of other packages are
 entry points. :mod:`vds_gz.sensing.sensor` finds both.

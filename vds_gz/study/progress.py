@@ -1,4 +1,4 @@
-"""How far a piece of work is that takes long: a bar on the terminal, or lines where rich is not installed."""
+"""Progress of long work: a bar on the terminal, or lines if rich is not installed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a recording holds: the vehicle's motion, its actuators, the commands it got. As arrays, in SI units."""
+"""A recording as arrays in SI units: the vehicle's motion, its actuators, and its commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was commanded and what was measured, of any vehicle."""
+"""Commands and measurements of any vehicle."""
 
 from __future__ import annotations
 

@@ -223,7 +223,7 @@ class Teleop:
         self._say(now)
 
     def idle_time(self) -> float:
-        """How long nothing will be due unless a message comes [s]."""
+        """Time until something is due without a message [s]."""
         return max(0.0, self._controller.seconds_until_due(monotonic_ns()))
 
     def finish(self) -> None:
@@ -235,7 +235,7 @@ class Teleop:
         """Take new parameters all together, or none.
 
         Raises:
-            ParameterError: They do not fit each other.
+            ParameterError: They contradict each other.
         """
         self._controller.parameters = replaced(self._controller.parameters, values)
 

@@ -1,4 +1,4 @@
-"""Four mecanum wheels, each with a drive of its own. The reference point is the middle of the wheels.
+"""Four mecanum wheels, each with its own drive. The reference point is the middle of the wheels.
 
 Wheels in this order: front left, rear left, rear right, front right. A wheel with rollers at 45 degrees rolls with
 ``v_x + a v_y`` of its hub, ``a`` being +1 or -1 by the direction of its rollers; its actuator does ``a`` times

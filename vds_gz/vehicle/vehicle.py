@@ -316,7 +316,7 @@ class Vehicle(Generic[P, C, S]):
             self.steps = until
 
     def stand_still(self, time: int) -> None:
-        """Forget all commands and all motion but stay in place; go on from ``time`` [ns], be it in the past."""
+        """Stop in place and discard all commands; continue from ``time`` [ns], which may be in the past."""
         last = self.state
         self.reset(time)
         state = self.state

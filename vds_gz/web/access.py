@@ -1,4 +1,4 @@
-"""Who may see the page and use it.
+"""Access control of the page.
 
 The page drives a vehicle, so other pages in the same browser must not reach it. There are two ways: a cross-origin
 request, which the header ``Origin`` reveals, and an attacker's host name that resolves to this machine («DNS

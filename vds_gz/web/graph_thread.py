@@ -1,4 +1,4 @@
-"""A graph in a thread of its own, for a program whose own thread does something else."""
+"""A graph in its own thread, for a program whose main thread does something else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a page may ask, in JSON; everything else is refused with a reason."""
+"""A page's messages, in JSON; invalid ones are refused with a reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A client of a vehicle's node: its parameters and services. To be used only in the thread that waits on the graph."""
+"""A client of a vehicle's node: its parameters and services. For use in the graph's thread only."""
 
 from __future__ import annotations
 

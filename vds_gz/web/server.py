@@ -1,4 +1,4 @@
-"""The server of the page: its files, and a socket per page that shows it."""
+"""The server of the page: its files, and a socket for each open page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands around a vehicle, and what its lidar meets, from above: for a page to draw."""
+"""The world around a vehicle and its lidar's points, from above, for a page to draw."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A recording is cut where nobody knows what was commanded, and no sample is lost or counted twice."""
+"""A recording is cut where no one knows what was commanded, and no sample is lost or counted twice."""
 
 import numpy as np
 import pytest

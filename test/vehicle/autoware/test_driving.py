@@ -1,4 +1,4 @@
-"""Driving cars of Autoware's models: any command, by twist, with pedals, until nobody drives any more."""
+"""Driving cars of Autoware's models: any command, by twist, with pedals, until the commands end."""
 
 from __future__ import annotations
 

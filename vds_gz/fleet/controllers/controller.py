@@ -1,4 +1,4 @@
-"""What every controller gives: its parameters, its coefficients, its command."""
+"""The interface of controllers: parameters, coefficients, and the function for commands."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class LqrGains:
         d_y, d_psi, d_k: P D.
         inverse: (R + B' P B)^-1.
         steps: Periods of preview.
-        period: From one command to the next [s].
+        period: Time between commands [s].
     """
 
     following: Following

@@ -1,4 +1,4 @@
-"""Cameras: ``sensor_msgs/Image``, ``CameraInfo``, and ``PointCloud2`` of those that see depth.
+"""Cameras: ``sensor_msgs/Image``, ``CameraInfo``, and ``PointCloud2`` of depth cameras.
 
 Fields, encodings and frames are those of Gazebo's cameras through ``ros_gz_bridge``.
 """

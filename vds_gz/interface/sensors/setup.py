@@ -1,4 +1,4 @@
-"""What a sensor that the node simulates is made from, the sensors of a vehicle, and those with one topic."""
+"""Construction of the sensors that the node simulates, and the base class of those with one topic."""
 
 from __future__ import annotations
 

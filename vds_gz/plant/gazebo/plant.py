@@ -1,4 +1,4 @@
-"""The plant in Gazebo: our actuators move Gazebo's joints, and Gazebo reports where that leads."""
+"""The plant in Gazebo: this package's actuators move Gazebo's joints, and Gazebo reports the motion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The graph over plain DDS, for where no ROS is installed."""
+"""The graph over plain DDS, for systems without ROS."""
 
 from vds_gz.ros.dds.graph import DdsGraph
 

@@ -1,4 +1,4 @@
-"""Who is on the graph: what a node announces of itself, and what it finds out about the others.
+"""Discovery on the graph: a node's own announcement, and what it finds about others.
 
 On the topic ``ros_discovery_info`` ROS nodes announce which endpoints belong to which node. DDS itself reports every
 writer with its topic, type and quality of service.

@@ -1,4 +1,4 @@
-"""The DDS domain as a ROS node joins it: by the environment variables that every ROS node obeys."""
+"""The DDS domain, joined as ROS nodes do: by the environment variables that all of them read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writers and readers of one DDS topic each, with the quality of service of ROS's own nodes, and what waits for them.
+"""Writers and readers of DDS topics with the quality of service of ROS's own nodes, and waiting for messages.
 
 Writers and readers handle bytes. An :class:`Input` decodes them, an :class:`Inbox` waits for all inputs.
 """
@@ -120,7 +120,7 @@ class Reader:
         """Listen to the topic.
 
         Raises:
-            GraphError: It cannot be listened to.
+            GraphError: Discovery cannot be read.
         """
         self.topic = channel.topic
         self._library = library = context.library

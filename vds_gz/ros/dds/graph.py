@@ -1,4 +1,4 @@
-"""A ROS node over plain DDS: everything a :class:`vds_gz.ros.graph.Graph` offers, with no ROS installed."""
+"""A ROS node over plain DDS: a :class:`vds_gz.ros.graph.Graph` without ROS."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The message types that this machine knows."""
+"""Selects the message types by what is installed."""
 
 from __future__ import annotations
 

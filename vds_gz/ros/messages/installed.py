@@ -1,4 +1,4 @@
-"""ROS message types where ROS is installed: those of the message packages that are there."""
+"""ROS message types where ROS is installed: those of the installed message packages."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class InstalledTypes:
         """A message with every field at its default.
 
         Raises:
-            UnknownTypeError: The package that brings the type is not installed.
+            UnknownTypeError: The type's package is not installed.
         """
         return interface(name)()
 
@@ -76,7 +76,7 @@ class InstalledTypes:
         """The encoding of a type.
 
         Raises:
-            UnknownTypeError: The package that brings the type is not installed.
+            UnknownTypeError: The type's package is not installed.
         """
         return InstalledCodec(name)
 
@@ -84,7 +84,7 @@ class InstalledTypes:
         """The fields of a type, in the order of its definition.
 
         Raises:
-            UnknownTypeError: The package that brings the type is not installed.
+            UnknownTypeError: The type's package is not installed.
         """
         return [_field(*one) for one in interface(name).get_fields_and_field_types().items()]
 

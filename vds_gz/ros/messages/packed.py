@@ -1,4 +1,4 @@
-"""Messages of which only numbers change: serialized once, then written in place.
+"""Messages in which only numbers change: serialized once, then written in place.
 
 Filling and serializing a message costs a Python node more than everything else it does at a publish instant. The layout
 of a message, from its definition, never changes while its texts and lengths stay the same, so its bytes are kept and

@@ -1,4 +1,4 @@
-"""The messages of ``rcl_interfaces`` about parameters, as far as they are read or written here."""
+"""Protocols of ``rcl_interfaces``'s messages about parameters, with the fields used here."""
 
 from __future__ import annotations
 

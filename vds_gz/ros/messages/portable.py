@@ -1,4 +1,4 @@
-"""ROS message types where no ROS is installed: definitions, default messages, encoding and type hashes.
+"""ROS message types without ROS: definitions, default messages, encoding and type hashes.
 
 The definitions of ROS 2 Jazzy and the CDR encoding come from ``rosbags``. Types that it lacks are read from
 ``msg/<package>/msg/<Name>.msg`` or ``msg/<package>/srv/<Name>.srv`` beside this file when they are first needed. The

@@ -1,4 +1,4 @@
-"""Receives the messages of an rclpy node at a fraction of what an executor takes.
+"""Receives the messages of an rclpy node at a fraction of an executor's cost.
 
 An executor collects all entities of a node (services, timers, guard conditions, ...) again for every message, which
 costs more than the message itself. Here a thread waits for the subscriptions only, with the wait set that

@@ -1,4 +1,4 @@
-"""Where two runs begin, by the commands that drove them.
+"""Alignment of two runs by their commands.
 
 Both were sent the same commands, at different times and maybe from a different point on. A grid search finds the shift
 at which the commands agree best, and the times of their changes refine it. If the commands determine no shift, the runs

@@ -1,4 +1,4 @@
-"""How much later one signal is than another, where that is certain; and what they differ by besides.
+"""The delay between two signals, if it is certain, and their remaining difference.
 
 The model is B = gain * A(t - delay) + constant. The delay is the shift with the smallest residual. It is only given if
 it reduces the residual clearly, no other shift does too, and its standard error is small. The standard error is from a

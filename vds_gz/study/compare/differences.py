@@ -1,4 +1,4 @@
-"""How two runs differ: by how much, by how much later, and what was measured of each."""
+"""Differences between two runs: magnitudes, delays, and measured parameters of actuators."""
 
 from __future__ import annotations
 

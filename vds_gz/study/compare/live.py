@@ -1,4 +1,4 @@
-"""Runs that are made to be looked at: vehicles that run already, and one that is started in Gazebo."""
+"""Records runs for a comparison: of running vehicles, and of one that is started in Gazebo."""
 
 from __future__ import annotations
 

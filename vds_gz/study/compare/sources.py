@@ -1,4 +1,4 @@
-"""A run to look at, wherever it comes from: a recording, a table, or a model that is sent a command log."""
+"""Sources of runs: a recording, a table, or a model that is sent a command log."""
 
 from __future__ import annotations
 

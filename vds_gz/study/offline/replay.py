@@ -1,4 +1,4 @@
-"""A command log through a model, offline: what the live node would have done, as fast as it can be computed.
+"""Replays a command log with a model, offline: the live node's result, as fast as it can be computed.
 
 Vehicle, world and time are those of the live node: a command acts from the first step that begins after its arrival,
 and times out to zero. So the same commands at the same times give the same motion to the last bit. Commands and samples

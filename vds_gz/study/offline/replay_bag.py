@@ -1,4 +1,4 @@
-"""A replay as a recording: all topics of the node, as the node would send them.
+"""A replay as a recording with all topics of the node.
 
 Messages and their layouts are those of the node's own outputs.
 """

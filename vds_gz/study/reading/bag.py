@@ -1,4 +1,4 @@
-"""What was commanded and what was measured, out of bags of any vehicle.
+"""Commands and measurements from bags of any vehicle.
 
 One topic gives the main velocities and one the main steering angle, by its given name or by name and type; all other
 measurements of the motion are further channels. A channel with the values of another one at the same times is a copy

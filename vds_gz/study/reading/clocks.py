@@ -117,8 +117,8 @@ def clean(time: Array, value: Array, what: str, notes: list[str]) -> Series:
 
     Args:
         time, value: As recorded [s].
-        what: What they are, for the notes.
-        notes: Takes what was noticed.
+        what: Their name for the notes.
+        notes: Takes further notes.
     """
     finite = np.isfinite(time) & np.isfinite(value)
     if not finite.all():

@@ -1,4 +1,4 @@
-"""What stands in the messages of commands and of measurements, by their types."""
+"""Quantities in the messages of commands and measurements, by type."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A recorded run: how the vehicle moved and what it was commanded, out of a bag or a table of any vehicle.
+"""A recorded run: motion and commands from a bag or a table of any vehicle.
 
 All times are the vehicle's, as in its stamps. Commands have times of the recorder's clock, which are converted by the
 messages that have both times. So the offset of a clock, or a simulation that is not in real time, shifts commands and

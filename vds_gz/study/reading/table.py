@@ -1,4 +1,4 @@
-"""What was commanded and what was measured, out of tables; see :mod:`vds_gz.commandlog.table` for their columns."""
+"""Commands and measurements from tables; see :mod:`vds_gz.commandlog.table` for their columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which topics of a bag tell what: the commands, the velocities, the steering angle, and what else was measured."""
+"""Roles of a bag's topics: commands, velocities, steering angle, and further measurements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether wheels report the speed that was measured: a wrong tire diameter shows as a constant ratio."""
+"""Compares the wheels' speed with the measured one: a wrong tire diameter shows as a constant ratio."""
 
 from __future__ import annotations
 

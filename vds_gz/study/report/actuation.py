@@ -1,4 +1,4 @@
-"""What identify found of pedals or a mechanical steering: notes, tables, pictures, and all of it in one HTML file."""
+"""Report on identified pedals or mechanical steering: notes, tables, pictures, and an HTML file with all of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two runs beside each other: in a sentence, in tables, as a picture, and all of it in one HTML file."""
+"""Report on a comparison of two runs: a sentence, tables, a picture, and an HTML file with all of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What identify found of a vehicle: tables, pictures, and all of it in one HTML file."""
+"""Report on an identified vehicle: tables, pictures, and an HTML file with all of them."""
 
 from __future__ import annotations
 

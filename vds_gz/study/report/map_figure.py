@@ -1,4 +1,4 @@
-"""The picture of a map of actuation: one line an actuation, over the states."""
+"""The picture of an actuation map: one line for each actuation, over the states."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measurements beside a model: what it leaves over time, and how far what it leaves hangs together."""
+"""Measurements and a model: residuals over time and their autocorrelation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The picture of a run: what was commanded, what the vehicle did, and what was measured of its actuators."""
+"""The picture of a run: commands, motion, and measured parameters of actuators."""
 
 from __future__ import annotations
 

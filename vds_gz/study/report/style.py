@@ -1,4 +1,4 @@
-"""How all pictures look, and the bytes of one."""
+"""The style of all pictures, and the bytes of a picture."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was measured of each actuator, beside what was configured."""
+"""Measured parameters of each actuator, beside the configured ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A sweep: in sentences, in tables, as pictures, and all of it in one HTML file."""
+"""Report on a sweep: sentences, tables, pictures, and an HTML file with all of them."""
 
 from __future__ import annotations
 

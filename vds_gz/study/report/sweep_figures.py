@@ -1,4 +1,4 @@
-"""Pictures of a sweep: how its measures are distributed, where they are great, and what they depend on."""
+"""Pictures of a sweep: distributions of its measures, heat maps, and Sobol indices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The picture of a world from above: what it covers, what a lidar at one height meets, and the names of its models."""
+"""The picture of a world from above: its outlines, a lidar's hits at one height, and the names of its models."""
 
 from __future__ import annotations
 

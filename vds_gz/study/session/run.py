@@ -1,4 +1,4 @@
-"""One run: a vehicle and a driver in processes of their own, recorded and watched over the graph."""
+"""One run: a vehicle and a driver in separate processes, recorded and watched over the graph."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Process:
             what: Its name for messages.
             command: The module and its arguments.
             output: The file.
-            environment: Its environment variables; ours where none are given.
+            environment: Its environment variables; by default this process's.
         """
         self._what = what
         self._output = output

@@ -1,4 +1,4 @@
-"""Which number to measure better, and how well: the sentence in which a sweep ends."""
+"""Advice of a sweep: which parameter to measure more accurately, and how accurately."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the runs of a sweep tell together."""
+"""Analysis of the runs of a sweep."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much more dead time a controlled vehicle tolerates before its error leaves a bound."""
+"""Delay margin: additional dead time that a controlled vehicle tolerates before its error exceeds a bound."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a measure is distributed over the runs of a sweep."""
+"""Distributions of a measure over the runs of a sweep."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pieces of a YAML file, each with the place where it stands, for messages."""
+"""Parts of a YAML file with their positions, for messages."""
 
 from __future__ import annotations
 

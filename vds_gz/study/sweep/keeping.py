@@ -1,4 +1,4 @@
-"""Single runs of a sweep as recordings: they are run again, and come to the same bits."""
+"""Single runs of a sweep as recordings: they are run again, with the same bits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be measured of a run, by name: of a command log, and of a controller on a path."""
+"""Measures of a run, by name: with a command log, and with a controller on a path."""
 
 from __future__ import annotations
 
@@ -217,7 +217,7 @@ class _Difference:
         self.end = np.zeros(count)
 
     def add(self, difference: Reals) -> None:
-        """Of one more sample."""
+        """Take a sample."""
         self._squares += difference * difference
         self._samples += 1
         self.end = np.abs(difference)
@@ -241,7 +241,7 @@ class _Settling:
         self._peaks: list[Reals] = []
 
     def add(self, time: float, motion: BaseLinks) -> None:
-        """Of one more sample."""
+        """Take a sample."""
         response = motion.v_x, motion.yaw_rate
         if not self._peaks:
             self._peaks = [np.zeros(len(one)) for one in response]

@@ -1,4 +1,4 @@
-"""Points of a sweep: values of what is varied, each a function of the plan and of the point's number alone."""
+"""Points of a sweep: values of the varied parameters, as a function of only the plan and the point's number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which of the varied numbers a measure depends on: Sobol indices from runs however they were drawn.
+"""Sensitivities of a measure to the varied parameters: Sobol indices from runs of any sampling plan.
 
 A polynomial in the ranks of the parameters is fitted to a measure. Its terms are orthogonal, so the squares of their
 coefficients are shares of the variance. First-order index: the share of the terms with only that parameter; total

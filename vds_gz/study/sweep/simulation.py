@@ -36,7 +36,7 @@ class Driving:
         rate: Commands per second [Hz].
         duration: Maximum duration of a run [s].
         bound: A vehicle whose lateral error exceeds it has left the path [m].
-        laps: After so many rounds of a closed path the run is finished.
+        laps: Number of laps of a closed path until the run is finished.
         lateral, heading_error: Of base_link's reference point from the path at the start [m, rad].
     """
 

@@ -1,4 +1,4 @@
-"""A sweep: vehicles, each with command logs or with controllers on paths, at all points of what is varied.
+"""A sweep: vehicles with command logs or with controllers on paths, at all points of the varied parameters.
 
 Each run is a function of the sweep and of its number, so that ranges of numbers can be run anywhere and in any order.
 """

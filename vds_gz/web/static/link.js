@@ -1,4 +1,4 @@
-// The socket to the server, opened again whenever it is lost.
+// The socket to the server, which reconnects when it is lost.
 
 const RETRY = 1000; // [ms]
 

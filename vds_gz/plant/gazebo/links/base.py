@@ -1,4 +1,4 @@
-"""What the plant needs of a way to reach a vehicle in Gazebo.
+"""The interface of links to a vehicle in Gazebo.
 
 A link's library may call it in any thread. It puts its observations into the plant's inbox, a deque, whose ends may be
 used from different threads; the plant reads them in the node's own thread.

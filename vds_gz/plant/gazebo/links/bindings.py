@@ -1,4 +1,4 @@
-"""Gazebo's Python bindings, of whichever release is installed; the newest comes first.
+"""Gazebo's Python bindings, of the newest installed release.
 
 Transport and messages must be of one release: otherwise messages are registered twice or not understood.
 """

@@ -1,4 +1,4 @@
-"""A process beside the node for what must not be done in it: ``python -m vds_gz.plant.gazebo.links.helper_process``.
+"""A process for work that would block the node: ``python -m vds_gz.plant.gazebo.links.helper_process``.
 
 It calls Gazebo's services, and looks for worlds: both block their caller, by Python's lock or by the second
 that the program ``gz`` takes to start.

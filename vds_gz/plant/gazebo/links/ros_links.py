@@ -61,12 +61,12 @@ class RosLink:
         self._helper.poll()
 
     def set_pose(self, position: Vector, orientation: Quaternion) -> None:
-        """Put the vehicle there [m]."""
+        """Request a pose of the vehicle [m]."""
         request = world_services.set_pose(self._parameters.model, position, orientation)
         self._helper.call(self._parameters.world, request)
 
     def pause(self, paused: bool) -> None:
-        """Let the world pause or go on."""
+        """Request the world to pause or resume."""
         self._helper.call(self._parameters.world, world_services.pause(paused))
 
     def close(self) -> None:
@@ -130,7 +130,7 @@ class BridgeLink(RosLink):
         self._message = graph.message(ACTUATORS)
 
     def send(self, velocities: Sequence[float], positions: Sequence[float]) -> None:
-        """All joints in one message, which Gazebo obeys in one step."""
+        """Send all joints in one message, which Gazebo applies in one step."""
         self._message.velocity = self._filled(velocities)
         self._message.position = self._filled(positions)
         self._publisher.publish(self._message)
@@ -140,7 +140,7 @@ class BridgeLink(RosLink):
             self._helper.note((self._publisher.topic, ACTUATORS, bytes(standing)))
 
     def fault(self) -> str:
-        """What is wrong with the link itself."""
+        """The fault of the link itself."""
         if not self._publisher.subscription_count():
             return f"no one listens to '{self._publisher.topic}'; does ros_gz_bridge run, with this topic?"
         return self._helper.fault
@@ -186,7 +186,7 @@ class Ros2ControlLink(RosLink):
             self._helper.note((self._velocities.topic, NUMBERS, bytes(standing)))
 
     def fault(self) -> str:
-        """What is wrong with the link itself."""
+        """The fault of the link itself."""
         needed = [self._velocities, self._positions] if self._steers else [self._velocities]
         for publisher in needed:
             if not publisher.subscription_count():

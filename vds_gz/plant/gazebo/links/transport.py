@@ -1,4 +1,4 @@
-"""The link over gz-transport, Gazebo's own way between processes."""
+"""The link over gz-transport, Gazebo's own middleware."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests to the services of a world in Gazebo: messages as text, which Python's bindings and ``gz`` both take."""
+"""Requests to services of a world in Gazebo: messages as text, which Python's bindings and ``gz`` both accept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A vehicle with two drives whose wheels differ: each moves its side by a gain of its own.
+"""A vehicle with two drives whose wheels differ: each moves its side by its own gain.
 
 A wheel whose diameter is not the configured one turns as its drive does, and rolls further or less far; that is all its
 joint and its drive know of it (J. Borenstein and L. Feng, Measurement and correction of systematic odometry errors in
