@@ -63,12 +63,6 @@ class ListResponse(Protocol):
     result: ListParametersResult  #: The names
 
 
-class DescribeResponse(Protocol):
-    """The response of ``rcl_interfaces/DescribeParameters``."""
-
-    descriptors: Sequence[ParameterDescriptor]
-
-
 class GetResponse(Protocol):
     """The response of ``rcl_interfaces/GetParameters``."""
 
