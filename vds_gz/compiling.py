@@ -1,4 +1,10 @@
-"""Functions compiled by numba: linked from other compiled ones, and kept on disk between runs."""
+"""Functions compiled by numba: linked from other compiled ones, and kept on disk between runs.
+
+numba's own cache notices changes in the file of the outermost function only. A model's step is spread over files, also
+of other packages. So a result is found here by its content: the code of the function, of all that it calls, and the
+constants that they use. Changed code has another name, so no result is ever stale, and processes that save at the same
+time do not disturb each other. Where nothing can be written, each process compiles.
+"""
 
 from __future__ import annotations
 
