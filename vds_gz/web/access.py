@@ -3,6 +3,8 @@
 The page drives a vehicle, so other pages in the same browser must not reach it. There are two ways: a cross-origin
 request, which the header ``Origin`` reveals, and an attacker's host name that resolves to this machine («DNS
 rebinding»), which the header ``Host`` reveals. Users on other machines also need the token.
+
+The number of connections is limited, and so is the time that one may wait without a complete request.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What stands and moves around a vehicle: a scene, obstacles on paths, other vehicles.
 
-Obstacles that move on paths through a world, from a YAML file: pure functions of time.
+The pose of an obstacle on a path is a pure function of time. A YAML file lists these obstacles:
 
 obstacles:
   - name: cart

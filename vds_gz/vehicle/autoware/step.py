@@ -195,6 +195,8 @@ def commanded_angle(c: AutowareCoefficients, s: AutowareState, command: float) -
     return s.steering.angle if steering.kind == RATE_MAP else command
 
 
+#: Heading, speed, tire angle, lagging acceleration, x and y of the rear axle. The order of every sum is that of
+#: Autoware's, so that the last digits agree.
 Vector = tuple[float, float, float, float, float, float]
 
 
