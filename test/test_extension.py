@@ -267,6 +267,7 @@ def parameters(loader, **values):
 
 def test_an_installed_package_brings_a_model_beside_our_own(loader):
     assert list(catalogue.models()) == [*catalogue.OWN, "loader"]
+    assert repr(catalogue.models()) == f"Models({', '.join([*catalogue.OWN, 'loader'])})"
     assert loader.accepts == {ACKERMANN}
 
 
