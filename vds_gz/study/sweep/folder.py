@@ -32,7 +32,7 @@ def begin(folder: Path, sweep: Sweep) -> None:
         ArgumentError: There is a sweep in it.
     """
     if (folder / PLAN).exists() or (folder / RUNS).exists():
-        raise ArgumentError(f"there is a sweep in '{folder}'; --resume goes on with it, or choose another folder")
+        raise ArgumentError(f"there is a sweep in '{folder}'; continue it with --resume, or choose another folder")
     folder.mkdir(parents=True, exist_ok=True)
     plan = {
         "version": vds_gz.__version__,
@@ -154,7 +154,7 @@ def _sort(table: Path) -> None:
 @contextmanager
 def _resumable(table: Path) -> Iterator[None]:
     """Add to a failure how to go on."""
-    hint = "what was done is kept, and --resume goes on from there"
+    hint = "finished runs are kept; --resume continues from there"
     try:
         yield
     except FailureError as error:
