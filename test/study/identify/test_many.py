@@ -277,3 +277,16 @@ def test_several_recordings_are_one_fit(folder, capsys):
 def test_wrong_use_of_a_fit(folder, capsys, words, message):
     assert main(["identify", *words]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_a_limit_that_another_recording_exceeds_is_none():
+    name = "drive_actuators.max_velocity"
+    limit = Estimate(0.3, 0.29, 0.31)
+    shown = Result(
+        "slow", "", "differential", {name: limit}, overrides=(limit.override(f"model_params.differential.{name}"),)
+    )
+    unmet = Override(f"model_params.differential.{name}", 0.0, f"{NOT_MET}; 0.8 was reached")
+    faster = Result("fast", "", "differential", {name: None}, reached={name: 0.8}, overrides=(unmet,))
+    slower = Result("like", "", "differential", {name: None}, reached={name: 0.3}, overrides=(unmet,))
+    assert pool_results([shown, faster]).overrides == (unmet,)
+    assert pool_results([shown, slower]).overrides[0].value == 0.3

@@ -53,7 +53,7 @@ def test_poses_count_as_a_whole():
 def test_numbers_that_are_not_finite_are_refused():
     broken = np.where(TIME[7] == TIME, np.nan, WAVE.value)
     for signals in (Signals({"v_x": WAVE}, {"v_x": Series(TIME, broken)}), Signals({"v_x": Series(TIME, broken)})):
-        with pytest.raises(SignalError, match="1 of 200 samples of v_x are no finite numbers, the first is number 8"):
+        with pytest.raises(SignalError, match="1 of 200 samples of v_x are NaN or infinite, the first is number 8"):
             identify(signals)
 
 

@@ -12,6 +12,7 @@ import yaml
 
 from vds_gz.cli import main
 from vds_gz.configuration import parameters_of_file
+from vds_gz.parameters.node import NodeParameters
 from vds_gz.study.identify.identification import identify
 from vds_gz.study.identify.words import advice, is_noiseless, named
 from vds_gz.study.signals import Series, Signals
@@ -76,6 +77,25 @@ def test_a_throttle_becomes_a_map_that_the_vehicle_runs(folder, capsys):
     static = np.interp(levels, drive.map_references, drive.map_responses)
     assert static == pytest.approx(np.interp(levels, *truth), abs=0.12)
     assert "map responses[3]" in capsys.readouterr().out
+
+
+def throttled(levels):
+    """A speed that follows a throttle by a map with a lag, each level held for 2 s."""
+    times, throttle = 0.05 * np.arange(40 * len(levels)), np.repeat(levels, 40)
+    fine, speed = exact(times, np.interp(throttle, [0.0, 0.2, 0.4, 0.6], [0.0, 0.0, 2.0, 3.2]))
+    measured = np.interp(times, fine, speed) + 0.02 * np.random.default_rng(3).standard_normal(len(times))
+    return Signals({"v_x": Series(times, throttle)}, {"v_x": Series(times, measured)})
+
+
+def test_a_point_of_a_map_that_comes_up_in_the_part_held_out_only_stays_plausible():
+    levels = [0.4, 0.3, 0.6, 0.0, 0.3, 0.4, 0.0, 0.25, 0.6, 0.25, 0.0, 0.6, 0.15, 0.25, 0.4]
+    fit = identify(throttled(levels))
+    assert 0.15 in fit.parameters.drive_actuators.map_references
+    [prediction] = fit.predictions
+    assert prediction.rms < 0.5 * prediction.lag
+    vehicle = NodeParameters(model="differential", vehicle=fit.parameters)
+    again = identify(throttled([level for level in levels if level <= 0.4]), vehicle=vehicle, hold_out=0.0)
+    assert again.parameters.drive_actuators.map_references != fit.parameters.drive_actuators.map_references
 
 
 def test_a_few_wild_samples_do_no_harm(steps):

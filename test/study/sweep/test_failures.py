@@ -21,6 +21,9 @@ psutil = pytest.importorskip("psutil")
 pytest.importorskip("matplotlib")
 pytest.importorskip("scipy")
 
+#: Few runs are done together.
+SMALL = "import vds_gz.study.sweep.sweep as sweep; sweep.LARGEST = 4"
+
 
 @pytest.fixture(scope="module")
 def plan(tmp_path_factory):
@@ -62,7 +65,7 @@ def test_a_killed_process_is_one_message_and_what_was_done_is_kept(plan, undistu
     assert main([str(plan), "-o", str(out), "--workers", "2"]) == 1
     said = capsys.readouterr().err
     assert "vds-gz sweep: a worker process died" in said
-    assert said.endswith("what was done is kept, and --resume goes on from there\n")
+    assert said.endswith("finished runs are kept; --resume continues from there\n")
     (orders / "die at 0.3").unlink()
     assert done(plan, out, 2, resume=True) == undisturbed
 
@@ -128,7 +131,7 @@ def run_is_done(process, out):
 def test_ctrl_c_ends_workers_without_a_word_and_what_was_done_is_kept(plan, undisturbed, orders, tmp_path, when):
     (orders / "slow").touch()
     out = tmp_path / "out"
-    process = start(plan, out, "--workers", "1")
+    process = start(plan, out, "--workers", "1", code=SMALL)
     until(lambda: when(process, out), patience=60.0)
     os.killpg(process.pid, signal.SIGINT)
     assert process.communicate() == ("", "")
@@ -136,9 +139,6 @@ def test_ctrl_c_ends_workers_without_a_word_and_what_was_done_is_kept(plan, undi
     (orders / "slow").unlink()
     assert done(plan, out, resume=True) == undisturbed
 
-
-#: Few runs are done together.
-SMALL = "import vds_gz.study.sweep.sweep as sweep; sweep.LARGEST = 4"
 
 #: No file may grow beyond this, as on a disk that is full. Of bytecode, Python 3.11 would keep the part that fits, and
 #: later processes could not import it.
@@ -156,8 +156,8 @@ def test_a_full_disk_is_one_message_and_what_was_done_is_kept(plan, undisturbed,
     _, said = process.communicate()
     assert process.returncode == 1
     assert said == (
-        f"vds-gz sweep: '{out}/runs.csv' cannot be written: File too large; what was done is kept, and --resume "
-        "goes on from there\n"
+        f"vds-gz sweep: '{out}/runs.csv' cannot be written: File too large; finished runs are kept; --resume "
+        "continues from there\n"
     )
     assert 0 < rows(out) < 32
     assert done(plan, out, resume=True) == undisturbed

@@ -116,10 +116,10 @@ def _limit(fit: VehicleFit, numbers: Mapping[str, Numbers], quantity: str, name:
     number = numbers[quantity][name] if quantity in numbers else None
     if number is not None:
         return number.value
-    channel = next((channel for channel in fit.channels if channel.quantity == quantity), None)
-    if channel is None or (quantity not in numbers and quantity != "yaw_rate"):
+    if quantity not in numbers and quantity != "yaw_rate":
         return 0.0
-    return float(getattr(reached(channel.time, channel.measured, angle=False), name))
+    channels = (channel for channel in fit.channels if channel.quantity == quantity)
+    return max((getattr(reached(one.time, one.measured, angle=False), name) for one in channels), default=0.0)
 
 
 def autoware(fit: VehicleFit) -> Iterator[str]:

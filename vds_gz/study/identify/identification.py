@@ -80,7 +80,7 @@ def identify(
     fitted = {"tire_diameter", "wheel_gains", "all"} & set(fit)
     diameter = 0.0 if vehicle is None or fitted else getattr(vehicle.vehicle, "tire_diameter", 0.0)
     wheels = [text for recording in recordings if diameter for text in wheels_disagree(recording, 0.5 * diameter)]
-    return replace(result, notes=notes, findings=(*wheels, *result.findings, *turning)[:MOST_FINDINGS])
+    return replace(result, notes=notes, findings=(*turning, *wheels, *result.findings)[:MOST_FINDINGS])
 
 
 def _checked(signals: Sequence[Signals]) -> list[Signals]:

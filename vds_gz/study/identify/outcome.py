@@ -66,7 +66,7 @@ def vehicle_fit(fit: Fit, predictions: Sequence[Prediction]) -> VehicleFit:
         parameters=_parameters(fit),
         numbers=numbers,
         calibrations=calibrations,
-        reached={name: fit.reach[name].tried for name in limits if numbers[name] is None and name in fit.reach},
+        reached={name: fit.reach[name].most for name in limits if numbers[name] is None and name in fit.reach},
         channels=channels,
         findings=tuple(_findings(fit, channels, numbers, calibrations, predictions)),
         axes=tuple(_axes(fit, numbers, calibrations, channels)),
@@ -158,7 +158,7 @@ def _estimate(fit: Fit, k: int) -> Estimate | None:
         allowed = max(allowed, CERTAIN_TIME)
     elif term.kind is Kind.SENSOR_OFFSET:
         allowed = max(allowed, CERTAIN_OFFSET * 10.0 * term.scale)
-    elif term.kind in (Kind.OFFSET, Kind.DEAD_BAND, Kind.BACKLASH):
+    elif term.kind in (Kind.OFFSET, Kind.DEAD_BAND, Kind.BACKLASH, Kind.MAP):
         allowed = max(allowed, term.scale)
     elif term.kind is Kind.PARAMETER:
         allowed = max(allowed, 0.1 * term.scale)
@@ -173,14 +173,18 @@ def _far_beyond(fit: Fit, term: Term, coordinate: float) -> bool:
 def _parameters(fit: Fit) -> ParameterGroup:
     """The vehicle with its estimates; limits that were not met are none, and terms that are not needed do nothing.
 
-    An actuator that was not excited stays as it was given.
+    An actuator that was not excited stays as it was given, and so does geometry without an effect on the data.
     """
     setup, solution = fit.setup, fit.solution
+    without_effect = {group[0] for group in fit.intervals.confounded if len(group) == 1}
     family, given = setup.family, setup.family.parameters
     values = {
         term.name: term.parameter(float(solution.point[k]))
         for k, term in enumerate(family.terms)
-        if term.is_parameter and solution.free[k] and not _far_beyond(fit, term, solution.point[k])
+        if term.is_parameter
+        and solution.free[k]
+        and not _far_beyond(fit, term, solution.point[k])
+        and not (term.kind is Kind.PARAMETER and k in without_effect)
     }
     terms = {term.name: term for term in family.terms}
     for name in setup.excited:
@@ -216,13 +220,14 @@ def _channels(fit: Fit) -> Iterator[Channel]:
         time, measured, residuals = times[own], problem.measured[own], solution.residuals[own]
         scale = float(solution.noise.scale[problem.kinds[k]])
         inside = np.abs(residuals) < OUTLIER * scale
+        own_scale = float(np.sqrt(np.mean(np.clip(residuals, -OUTLIER * scale, OUTLIER * scale) ** 2)))
         yield Channel(
             channel.name,
             channel.quantity,
             channel.unit,
             channel.source,
             recording,
-            scale,
+            min(scale, max(own_scale, float(problem.floors[problem.kinds[k]]))),
             float(np.std(residuals[inside])) if inside.any() else math.nan,
             int((~inside).sum()),
             _correlation(residuals[inside]),
@@ -304,7 +309,7 @@ def _axes(
 
 
 def _numbers_of(fit: Fit, quantity: str, numbers: Mapping[str, Estimate | None]) -> dict[str, Estimate | None]:
-    """The numbers of the actuator that a quantity follows.
+    """The numbers of the actuator that a quantity follows, with limits of the whole body where these are lower.
 
     A yaw rate of a steered vehicle has no limits; that of a vehicle that turns by its wheels has those of the wheels.
     """
@@ -320,6 +325,12 @@ def _numbers_of(fit: Fit, quantity: str, numbers: Mapping[str, Estimate | None])
             limit = estimated.get(name)
             estimated[name] = Estimate(limit.value / arm, limit.low / arm, limit.high / arm) if limit and arm else None
         estimated["offset"] = None
+    body = fit.setup.actuators.get({"v_x": "body", "yaw_rate": "turn"}.get(quantity, ""))
+    limits = {number: numbers.get(name) for number, name in body.named().items()} if body is not None else {}
+    for number, limit in (limits | {"fall": limits.get("rise")}).items():
+        present = estimated.get(number)
+        if limit is not None and (present is None or limit.value < present.value):
+            estimated[number] = limit
     return estimated
 
 
@@ -338,14 +349,18 @@ def _findings(
         best = min(prediction.command, prediction.lag)
         if best < WORSE * prediction.rms:
             simpler = "the command as it is" if prediction.command <= prediction.lag else "dead times and lags alone"
+            predict = "predicts" if simpler.startswith("the") else "predict"
             yield (
-                f"{prediction.quantity}: {simpler} predicts the part held out better ({best:.3g} against "
+                f"{prediction.quantity}: {simpler} {predict} the part held out better ({best:.3g} against "
                 f"{prediction.rms:.3g}); the vehicle changed, or the recording is too short"
             )
     terms = fit.setup.family.terms
     for group in fit.intervals.confounded:
         names = " and ".join(terms[k].name for k in group)
-        yield f"{names} cannot be told apart by what was recorded; none of them is given"
+        if len(group) > 1:
+            yield f"{names} are not distinguishable in this recording; none of them is given"
+        else:
+            yield f"{names} has no effect on what was recorded; it is not given"
     yield from fit.setup.remarks
     yield from _diameters(fit, calibrations)
     yield from fit.setup.variant

@@ -12,10 +12,15 @@ from vds_gz.parameters.declaration import Override
 from vds_gz.study.identify.estimates import WIDTH, Estimate
 from vds_gz.study.identify.exports import NOT_MET
 from vds_gz.study.identify.many import Result
+from vds_gz.study.identify.problem.parameters import actuations
 from vds_gz.study.identify.words import Named, named
+from vds_gz.vehicle.catalogue import models
 
 #: A normal variable exceeds this many standard deviations with a probability of 1 in 1000.
 RARE = 3.09
+
+#: A pooled limit is none if a recording exceeds its interval by this factor, which noise does not.
+EXCEEDED = 1.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,17 +109,24 @@ def pool_results(results: Sequence[Result]) -> PooledVehicle | None:
 
 
 def _overrides(model: str, results: Sequence[Result], pooled: Mapping[str, Pooled]) -> Iterator[Override]:
-    """Pooled parameters; of what is no estimate, the value of most recordings."""
+    """Pooled parameters; of what is no estimate, the value of most recordings.
+
+    A limit that some recordings show is none where another one exceeds it.
+    """
     lines = [{line.name: line for line in result.overrides} for result in results]
+    limits = {actuation.value for actuation in actuations(models()[model].parameters()).values()}
     for name in dict.fromkeys(name for by_name in lines for name in by_name):
         parameter = name.removeprefix(f"model_params.{model}.")
+        most = max(result.reached.get(parameter, 0.0) for result in results)
+        not_met = f"{NOT_MET}; {most:.3g} was reached"
+        there = [by_name[name] for by_name in lines if name in by_name]
         if parameter in pooled:
-            yield pooled[parameter].estimate.override(name)
+            unmet = next((line for line in there if line.origin.startswith(NOT_MET)), None)
+            estimate = pooled[parameter].estimate
+            exceeded = unmet and parameter in limits and most > EXCEEDED * estimate.high
+            yield unmet._replace(origin=not_met) if unmet and exceeded else estimate.override(name)
             continue
         values = [by_name[name].value if name in by_name else None for by_name in lines]
         if (value := max(values, key=values.count)) is not None:
             line = lines[values.index(value)][name]
-            if line.origin.startswith(NOT_MET):
-                most = max(result.reached.get(parameter, 0.0) for result in results)
-                line = line._replace(origin=f"{NOT_MET}; {most:.3g} was reached")
-            yield line
+            yield line._replace(origin=not_met) if line.origin.startswith(NOT_MET) else line

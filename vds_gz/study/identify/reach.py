@@ -12,6 +12,7 @@ from vds_gz.study.identify.axes import Reached
 from vds_gz.study.identify.estimates import Array, noise, without_spikes
 from vds_gz.study.identify.problem.parameters import Kind
 from vds_gz.study.identify.problem.recorded import FIELDS
+from vds_gz.study.identify.problem.segments import FEWEST_SAMPLES
 from vds_gz.study.identify.problem.setup import Setup
 from vds_gz.study.signals import Series
 
@@ -35,20 +36,35 @@ ATTAINED_PART = 0.97
 
 
 class Reach(NamedTuple):
-    """How far the vehicle went: no limit is below ``least``; about where it would be, if it was met, is ``tried``."""
+    """How far the vehicle went: no limit is below ``least``; about where it would be, if it was met, is ``tried``.
+
+    ``most`` is the maximum observed, without noise.
+    """
 
     least: float
     tried: float
+    most: float
 
 
 def reached(time: Array, measured: Array, *, angle: bool) -> Reached:
-    """Maximum rates and maximum value, without the noise.
+    """Maximum rates and maximum value, without the noise: of rates the 98th percentile, of values what lasts.
 
     Args:
         time, measured: Samples; times in s.
         angle: One rate holds for both directions.
     """
-    if len(time) < 20:
+    levels = limit_levels(time, measured, angle=angle)
+    return levels._replace(value=max(levels.value, sustained(without_spikes(measured))))
+
+
+def limit_levels(time: Array, measured: Array, *, angle: bool) -> Reached:
+    """About where limits would show, which samples reach again and again: high percentiles of rates and of the value.
+
+    Args:
+        time, measured: Samples; times in s.
+        angle: One rate holds for both directions.
+    """
+    if len(time) < FEWEST_SAMPLES:
         return Reached(0.0, 0.0, 0.0)
     smooth = np.convolve(without_spikes(measured), np.full(SMOOTHED, 1.0 / SMOOTHED), mode="valid")
     rates = (smooth[4:] - smooth[:-4]) / np.maximum(time[6:-2] - time[2:-6], 1e-9)
@@ -70,9 +86,9 @@ def sustained(measured: Array) -> float:
 
 
 def least_reached(time: Array, measured: Array, *, angle: bool) -> Reached:
-    """The same, less what noise may add."""
-    top = reached(time, measured, angle=angle)
-    if len(time) < 20:
+    """The levels of limits, less what noise may add."""
+    top = limit_levels(time, measured, angle=angle)
+    if len(time) < FEWEST_SAMPLES:
         return top
     error = ABOVE * noise(measured) / math.sqrt(SMOOTHED)
     late = error * math.sqrt(2.0) / max(4.0 * float(np.median(np.diff(time))), 1e-9)
@@ -93,10 +109,10 @@ def reach_of(setup: Setup) -> dict[str, Reach]:
         top = _commanded(setup, command)
         if actuation.gain and actuation.value and list(needs) == [command] and top > 0.0:
             highest = max((sustained(series.value) for series in _measured(setup, command)), default=0.0)
-            reaches[actuation.gain] = Reach(min(highest / top, 1.0) * ATTAINED_PART, 1.0)
+            reaches[actuation.gain] = Reach(min(highest / top, 1.0) * ATTAINED_PART, 1.0, 1.0)
         for band in (actuation.dead_band, actuation.backlash):
             if band:
-                reaches[band] = Reach(0.0, top)
+                reaches[band] = Reach(0.0, top, top)
     return reaches
 
 
@@ -113,34 +129,36 @@ def _limit_reach(setup: Setup, needs: Mapping[str, float], number: str) -> Reach
 
     The fastest wheel turns at least as fast as the vehicle drives; how quickly it changes does not follow from that.
     """
-    (least, first), *others = (_reach(setup, quantity, number) for quantity in needs)
+    first, *others = (_reach(setup, quantity, number) for quantity in needs)
     if not others:
-        return Reach(least, first)
-    least = least if number == "value" else 0.0
+        return first
+    least = first.least if number == "value" else 0.0
     if any(term.name == "track" or term.kind is Kind.WHEEL_GAIN for term in setup.family.terms):
-        return Reach(UNKNOWN_WHEELS_PART * least, first)
-    top = sum(factor * tried for factor, (_, tried) in zip(needs.values(), [(least, first), *others], strict=True))
+        return first._replace(least=UNKNOWN_WHEELS_PART * least)
+    top = sum(factor * reach.tried for factor, reach in zip(needs.values(), [first, *others], strict=True))
     if number == "value" and (together := _together(setup, needs)):
         holonomic = setup.family.model.geometry(setup.family.parameters).holonomic
-        return Reach(least if holonomic else max(least, FASTEST_WHEEL_PART * together), together)
-    return Reach(least, top)
+        return Reach(least if holonomic else max(least, FASTEST_WHEEL_PART * together), together, together)
+    return Reach(least, top, top)
 
 
 def _measured(setup: Setup, quantity: str) -> list[Series]:
     return [channel.series for channel in setup.all_channels if channel.quantity == quantity]
 
 
-def _reach(setup: Setup, quantity: str, number: str) -> tuple[float, float]:
-    """The least and the tried limit of a quantity, as it was measured or else as it was commanded."""
+def _reach(setup: Setup, quantity: str, number: str) -> Reach:
+    """The reach of a quantity, as it was measured or else as it was commanded."""
     angle = quantity == "steering"
     if measured := _measured(setup, quantity):
-        least, tried = (
-            max(getattr(reach(series.time, series.value, angle=angle), number) for series in measured)
-            for reach in (least_reached, reached)
+        return Reach(
+            *(
+                max(getattr(levels(series.time, series.value, angle=angle), number) for series in measured)
+                for levels in (least_reached, limit_levels, reached)
+            )
         )
-        return least, tried
     top = _commanded(setup, quantity)
-    return 0.0, top if number == "value" else top / COMMAND_RISE_TIME
+    tried = top if number == "value" else top / COMMAND_RISE_TIME
+    return Reach(0.0, tried, tried)
 
 
 def _together(setup: Setup, needs: Mapping[str, float]) -> float:

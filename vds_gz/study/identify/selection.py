@@ -224,14 +224,17 @@ def weakest(problem: Problem, now: Solution, noise: Noise, neutral: Array, alway
     return [int(k) for k in free[near] if not always[k]]
 
 
-def without_needless(problem: Problem, now: Solution, blocks: np.ndarray, always: Mask) -> Solution:
-    """Remove terms without which blocks are predicted as well."""
+def without_needless(
+    problem: Problem, now: Solution, blocks: np.ndarray, always: Mask, doubtful: Sequence[int] = ()
+) -> Solution:
+    """Remove terms without which blocks are predicted as well; ``doubtful`` ones are tried even far from neutral."""
     neutral = np.array([term.coordinate(term.neutral) for term in problem.terms])
     while True:
         noise = noise_of(problem, now.residuals)
         score = left_out(problem, now, blocks, noise)
         best: tuple[float, Solution] | None = None
-        for k in weakest(problem, now, noise, neutral, always):
+        tried = {*weakest(problem, now, noise, neutral, always), *(k for k in doubtful if now.free[k])}
+        for k in sorted(tried):
             free, point = now.free.copy(), now.point.copy()
             free[k], point[k] = False, neutral[k]
             trial = solve(problem, point, free, noise, starts=now.starts, evaluations=TRIAL_SIMULATIONS)

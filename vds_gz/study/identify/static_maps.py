@@ -9,17 +9,19 @@ from dataclasses import replace
 import numpy as np
 
 from vds_gz.parameters.actuators import MAP_POINTS
+from vds_gz.parameters.intervals import Interval
 from vds_gz.study.identify.build import coarse_segments, problem_of
 from vds_gz.study.identify.candidates import UNLIMITED_AT
 from vds_gz.study.identify.cross_validation import better, blocks_of, left_out
 from vds_gz.study.identify.estimates import Array
 from vds_gz.study.identify.fit import solve
 from vds_gz.study.identify.noise import noise_of
-from vds_gz.study.identify.problem.parameters import Kind, Term
+from vds_gz.study.identify.problem.parameters import LEAST_LIMIT, Kind, Term
 from vds_gz.study.identify.problem.recorded import FIELDS
 from vds_gz.study.identify.problem.setup import Setup
 from vds_gz.study.identify.reach import Reach
-from vds_gz.study.identify.support import Fitted
+from vds_gz.study.identify.selection import without_needless
+from vds_gz.study.identify.support import Fitted, asked
 
 #: A map needs so many points. It ends where this part of the time commands were lower or higher.
 LEVELS, RARE = 5, 0.02
@@ -54,6 +56,10 @@ def with_static_maps(setup: Setup, reach: Mapping[str, Reach], fitted: Fitted) -
         before, after = (left_out(fit.problem, fit.solution, blocks, noise) for fit in (fitted, trial))
         if better(before, after, worthwhile=WORTHWHILE) > 0.0:
             maps = [term.kind is Kind.MAP for term in mapped.family.terms]
+            # Limits may have entered in the place of the map.
+            limits = [k for k, term in enumerate(mapped.family.terms) if term.kind is Kind.LIMIT]
+            solution = without_needless(trial.problem, trial.solution, blocks, asked(mapped), limits)
+            trial = Fitted(trial.problem, solution)
             setup = replace(mapped, begin=np.where(maps, trial.solution.point, mapped.begin))
             fitted = trial
     return setup, fitted
@@ -105,7 +111,7 @@ def _mapped(setup: Setup, name: str, references: Array, responses: Array) -> Set
     actuator = dataclasses.replace(actuator, gain=1.0, dead_band=0.0, offset=0.0, **points)
     changed: dict[str, object] = {group: actuator}
     parameters = dataclasses.replace(setup.family.parameters, **changed)  # type: ignore[type-var]
-    top = float(np.max(np.abs(responses)))
+    top = max(float(np.max(np.abs(responses))), LEAST_LIMIT)
     kept = [
         (term, x)
         for term, x in zip(setup.family.terms, setup.begin, strict=True)
@@ -115,9 +121,15 @@ def _mapped(setup: Setup, name: str, references: Array, responses: Array) -> Set
         (Term(f"{group}.map_responses[{k}]", Kind.MAP, scale=0.1 * top, neutral=float(references[k])), responses[k])
         for k in range(1, len(references))
     ]
+    # Nothing else keeps points at which a part of the data has no command.
+    known = {
+        f"{group}.map_responses[{k}]": Interval(float(response), float(response) - top, float(response) + top)
+        for k, response in enumerate(responses)
+    }
     return replace(
         setup,
         family=replace(setup.family, parameters=parameters, terms=tuple(term for term, _ in kept)),
+        priors={**setup.priors, **known},
         actuators={**setup.actuators, name: replace(actuation, gain="", dead_band="", offset="")},
         begin=np.array([x for _, x in kept]),
     )

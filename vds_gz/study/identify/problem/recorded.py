@@ -129,7 +129,7 @@ def check_numbers(signals: Signals) -> None:
         wrong = ~(np.isfinite(series.time) & np.isfinite(series.value))
         if wrong.any():
             raise SignalError(
-                f"{int(wrong.sum())} of {len(wrong)} samples of {name} are no finite numbers, the first is number "
+                f"{int(wrong.sum())} of {len(wrong)} samples of {name} are NaN or infinite, the first is number "
                 f"{int(np.argmax(wrong)) + 1}; leave these out"
             )
     if not len(signals.commands.time):

@@ -162,7 +162,7 @@ def set_up(
         actuators["steering"] = replace(steering, unlimited=(*steering.unlimited[:2], HAND_WHEEL))
     assumed = [] if given else assumed_geometry(recorded, wheel_base=wheel_base is not None)
     actuators, terms, remarks = unknowns(recorded, actuators, [*assumed, *names])
-    return Setup(
+    setup = Setup(
         VehicleFamily(model, parameters, tuple(terms)),
         actuators,
         recorded.recordings,
@@ -173,6 +173,19 @@ def set_up(
         given,
         remarks=(*far, *remarks),
     )
+    return replace(setup, family=replace(setup.family, parameters=_without_maps(setup)))
+
+
+def _without_maps(setup: Setup) -> ParameterGroup:
+    """The vehicle without the static maps of actuators that are identified again."""
+    parameters = setup.family.parameters
+    groups = {setup.actuators[name].gain.partition(".")[0] for name in setup.excited}
+    plain: dict[str, Any] = {
+        group: dataclasses.replace(getattr(parameters, group), map_references=(), map_responses=())
+        for group in groups
+        if group and getattr(parameters, group).map_references
+    }
+    return dataclasses.replace(parameters, **plain)  # type: ignore[type-var]
 
 
 def _turning_far(recorded: Recorded) -> tuple[ParameterGroup, tuple[str, ...]]:
