@@ -56,6 +56,14 @@ def test_version(capsys):
     assert capsys.readouterr().out == f"vds_gz {vds_gz.__version__}\n"
 
 
+def test_little_is_imported_before_ctrl_c_ends_the_program_without_a_traceback():
+    code = "import sys, vds_gz.cli; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert {name for name in loaded if name.startswith("vds_gz")} == {"vds_gz", "vds_gz.cli"}
+    assert not loaded & {"argparse", "inspect"}
+
+
 def test_no_command(capsys):
     assert main([]) == 2
     assert "commands:" in capsys.readouterr().err

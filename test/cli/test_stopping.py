@@ -134,9 +134,9 @@ sys.exit(getattr(vds_gz.cli, {program!r})())
     [
         *(("main", ["node"], n) for n in (1, 2, 5, 30)),
         ("main", ["drive", "log.csv"], 5),
-        ("main", ["check", "robot.yaml"], 30),
+        ("main", ["check", "robot.yaml"], 15),
         ("sim_node", [], 5),
-        ("joystick_teleop", [], 30),
+        ("joystick_teleop", [], 20),
     ],
 )
 def test_ctrl_c_while_a_program_imports_leaves_no_traceback(program, arguments, n):

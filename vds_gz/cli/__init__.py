@@ -5,13 +5,31 @@ The functions here are the console scripts. They import nothing before Ctrl-C en
 
 from __future__ import annotations
 
+import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from importlib import import_module
 
-from vds_gz.ros.programs import ends_at_once
-
 __all__ = ["joystick_teleop", "main", "sim_node"]
+
+
+@contextmanager
+def ends_at_once() -> Iterator[None]:
+    """Let Ctrl-C end the program at once, without a traceback, while it imports.
+
+    If Ctrl-C does not raise Python's :exc:`KeyboardInterrupt`, this changes nothing.
+    """
+    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+    with suppress(ValueError):  # in another thread than the main one
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        with suppress(ValueError):
+            signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

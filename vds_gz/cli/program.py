@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from importlib import import_module
 
 import vds_gz
-from vds_gz.ros.programs import WRONG_USE, CommandLine, complain, ends_at_once, nearest
+from vds_gz.cli import ends_at_once
+from vds_gz.ros.programs import WRONG_USE, CommandLine, complain, nearest
 
 #: Module, function and description, by the name of the subcommand.
 COMMANDS = {

@@ -51,7 +51,7 @@ class Columns:
         """Set one field of all vehicles."""
         column = self.__getattr__(name)
         if isinstance(column, Columns):
-            raise ArgumentError(f"'{name}' has fields itself ({', '.join(dir(column))}); set one of these")
+            raise ArgumentError(f"'{name}' has fields ({', '.join(dir(column))}); set one of these")
         column[...] = values
 
     def __setitem__(self, some: Some, sample: object) -> None:

@@ -101,7 +101,12 @@ def _set(context: Any, builder: Any, signature: Any, arguments: Any, name: str) 
 
 
 def lane_of(layout: Layout, width: int) -> Any:
-    """``lane(block, i)`` for compiled functions: vehicle ``i`` of a block as an object of this layout."""
+    """``lane(block, i)`` for compiled functions: vehicle ``i`` of a block as an object of this layout.
+
+    A block is an array of rows of ``width`` reals; whole numbers and flags are stored as 64 bits. The attribute with
+    row ``k`` of vehicle ``i`` is at ``k * width + i``. The compiler knows all rows, so it sees one base address with
+    distinct columns, and vectorizes a loop over ``i``.
+    """
     kind = Lane(layout, width)
 
     def lane(typing: Any, block: Any, vehicle: Any) -> Any:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from vds_gz.ros.graph import QoS
 from vds_gz.ros.graph import Topic as Topic
 
-DEFAULT = QoS()
 LATCHED = QoS(depth=1, transient_local=True)
 #: Autoware's endpoints keep the last message only.
 LAST = QoS(depth=1)

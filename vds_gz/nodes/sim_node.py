@@ -10,6 +10,7 @@ from vds_gz.configuration import NODE_NAME, parameter_file, read_vehicle_file
 from vds_gz.errors import VdsGzError
 from vds_gz.interface.commands import CommandInputs
 from vds_gz.interface.initial_pose import InitialPose, InitialPoseInput
+from vds_gz.interface.outputs import Frames
 from vds_gz.nodes import services
 from vds_gz.nodes.clock import make_clock
 from vds_gz.nodes.diagnostics import Diagnostics
@@ -90,7 +91,7 @@ class SimNode:
             parameters.actuation_messages,
         )
         self._observations = observations = Observations(graph, parameters, plant)
-        map_frame = parameters.frame_prefix + parameters.map_frame
+        map_frame = Frames.of(parameters).map
         sensors = make_sensors(graph, parameters, plant, preparation.scene, surroundings, flat_out=clock.flat_out)
         self.simulation = simulation = Simulation(
             graph, parameters, clock, plant, self._commands, observations, sensors, stop

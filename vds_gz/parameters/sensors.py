@@ -4,7 +4,8 @@ In a parameter file they stand under the names that the user gives them, ``senso
 parameter ``type`` says which of these groups it is:
 
     sensors:
-      lidar1: {type: velodyne_vlp16, xyz: [0.5, 0.0, 0.7], rate: 10.0}"""
+      lidar1: {type: velodyne_vlp16, xyz: [0.5, 0.0, 0.7], rate: 10.0}
+"""
 
 from __future__ import annotations
 

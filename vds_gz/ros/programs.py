@@ -11,8 +11,7 @@ import argparse
 import difflib
 import signal
 import sys
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection, Sequence
 from functools import wraps
 from typing import NoReturn, Protocol
 
@@ -58,24 +57,6 @@ def on_signals() -> StopRequest:
         if not outlives:
             signal.signal(number, lambda number, frame: stop.request())
     return stop
-
-
-@contextmanager
-def ends_at_once() -> Iterator[None]:
-    """Let Ctrl-C end the program at once, without a traceback, while it imports.
-
-    If Ctrl-C does not raise Python's :exc:`KeyboardInterrupt`, this changes nothing.
-    """
-    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-        yield
-        return
-    with suppress(ValueError):  # in another thread than the main one
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-    try:
-        yield
-    finally:
-        with suppress(ValueError):
-            signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 DONE, FAILED, WRONG_USE = 0, 1, 2

@@ -1,4 +1,9 @@
-"""A lidar: the grid of its rays, the range along each, and where, when and with which noise it measures."""
+"""A lidar: the grid of its rays, the range along each, and where, when and with which noise it measures.
+
+A lidar has rows, one above the other, and columns, which it measures one after the other as it turns. As in Gazebo,
+rays begin at the minimum range and see through what is nearer. A range with its noise is clamp(range + N(0, s), minimum
+range, maximum range); rays without a hit return +inf (gz-sensors 8, Lidar.cc).
+"""
 
 from __future__ import annotations
 

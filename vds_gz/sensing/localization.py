@@ -1,4 +1,7 @@
-"""Simulated localization: odometry that drifts, noise of what is published, and the estimate of the pose."""
+"""Simulated localization: odometry that drifts, noise of what is published, and the estimate of the pose.
+
+Parameters of the localization are variances. Generators are seeded, so equal runs give equal noise.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +63,7 @@ class Measurement:
 
 
 class MeasurementNoise:
-    """Adds noise to measurements, by its parameters."""
+    """Adds normal noise to measurements as Autoware's simulator does, if its parameters say so."""
 
     def __init__(self, parameters: MeasurementNoiseParameters) -> None:
         """Start the generator."""

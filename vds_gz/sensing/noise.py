@@ -87,7 +87,11 @@ def generator(seed: int, name: str) -> np.random.Generator:
 
 
 class SampleNoise:
-    """The random generators of one sensor."""
+    """The random generators of a sensor, one for each of its samples.
+
+    What sample number k draws depends on the seed, the sensor's name and k alone. So a sample without subscribers can
+    be skipped, and all others stay equal to the last bit.
+    """
 
     def __init__(self, seed: int, sensor: str) -> None:
         """Derive the sensor's key.

@@ -1,7 +1,7 @@
 """A type of sensor as one record: parameters, topics, needs, factory and Gazebo side.
 
 The records of this package are beside the sensors, in :mod:`vds_gz.interface.sensors`; those of other packages are
-entry points. :mod:`vds_gz.sensing.sensor` finds both.
+entry points. :class:`SensorTypes` finds both.
 """
 
 from __future__ import annotations

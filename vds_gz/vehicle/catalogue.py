@@ -63,6 +63,10 @@ class Models(Mapping[str, AnyModel]):
     def __len__(self) -> int:
         return len(self._models)
 
+    def __repr__(self) -> str:
+        """The names: the models themselves would all be imported."""
+        return f"{type(self).__name__}({', '.join(self)})"
+
 
 def models() -> Models:
     """Every model by its name.

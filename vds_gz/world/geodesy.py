@@ -1,4 +1,8 @@
-"""Places on the Earth in a world's axes (WGS 84), and what an SDF world says of the Earth: gravity and its origin."""
+"""Places on the Earth in a world's axes (WGS 84), and what an SDF world says of the Earth: gravity and its origin.
+
+Formulas: https://gssc.esa.int/navipedia, "Ellipsoidal and Cartesian Coordinates Conversion" and "Transformations
+between ECEF and ENU coordinates"; B. R. Bowring, Transformation from spatial to geographical coordinates, 1976.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Services of a node and clients of other nodes' services, in the wire form of ``rmw_cyclonedds``.
+"""Services of a node, those of its parameters among them, and clients of other nodes' services.
 
-A request and its reply are messages on two topics, each with a header of 16 bytes before the fields: the identity of
-the client's writer and the number of the request. Other ROS middlewares put these elsewhere and cannot call.
+All have the wire form of ``rmw_cyclonedds``. A request and its reply are messages on two topics, each with a header of
+16 bytes before the fields: the identity of the client's writer and the number of the request. Other ROS middlewares put
+these elsewhere and cannot call.
 """
 
 from __future__ import annotations
