@@ -54,7 +54,7 @@ def check(folder: Path, sweep: Sweep) -> None:
         plan = json.loads((folder / PLAN).read_text(encoding="utf-8"))
         digest, version = plan["plan"], plan["version"]
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ArgumentError(f"there is no sweep in '{folder}' to go on with: {error}") from None
+        raise ArgumentError(f"there is no sweep in '{folder}' to continue: {error}") from None
     if version != vds_gz.__version__:
         raise ArgumentError(f"the sweep in '{folder}' is of vds_gz {version}; this is {vds_gz.__version__}")
     if digest != sweep.digest:
