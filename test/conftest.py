@@ -37,7 +37,16 @@ collect_ignore = list(MISSING)
 
 
 #: Tests in real time: programs, middleware, a browser. A busy machine delays them, so one that fails is tried again.
-REAL_TIME = ("bags", "cli", "nodes", "plant/gazebo", "robustness", "ros", "teleop", "web", "test_docs", "test_examples")
+REAL_TIME = (
+    "cli/test_run",
+    "cli/test_stopping",
+    "plant/gazebo",
+    "robustness",
+    "ros",
+    "web",
+    "test_docs",
+    "test_example",
+)
 TRIES = 3
 
 

@@ -19,6 +19,7 @@ from vds_gz.cli import main
 from vds_gz.interface import topics
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.factory import open_graph
+from vds_gz.ros.graph import QoS
 from vds_gz.ros.messages.factory import open_types
 from vds_gz.study.reading.run import read
 from vds_gz.study.recording import RecordingError
@@ -235,7 +236,7 @@ SENSORS = {
 def test_sensors_of_a_vehicle_are_recorded_but_what_is_left_out(graph, run, tmp_path):
     """Large messages come back as they were."""
     path = tmp_path / "recording.mcap"
-    announced = {name: graph.publisher(name, kind, topics.DEFAULT) for name, kind in SENSORS.items()}
+    announced = {name: graph.publisher(name, kind, QoS(depth=10)) for name, kind in SENSORS.items()}
     program = run(
         *("vds_gz.cli", "record", "--namespace", "robot", "--sensors"),
         *("--except", "eye/image_raw", "-o", str(path)),
