@@ -21,7 +21,7 @@ from vds_gz.parameters.maps import own_map
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.yaml_reader import read_parameter_file
 from vds_gz.parameters.yaml_writer import with_values
-from vds_gz.study.identify.exports import BEST, NOT_MET, STANDSTILL
+from vds_gz.study.identify.exports import BEST, NOT_MET, NOT_NEEDED, STANDSTILL
 from vds_gz.study.identify.mechanism.fit import FREE, fit_mechanism
 from vds_gz.study.identify.pedals.fit import csv_text, fit_pedals
 from vds_gz.study.progress import progress
@@ -41,7 +41,7 @@ HEADER = "# Identified by vds-gz identify from {}.\n# Numbers without an interva
 #: What an earlier run said in a parameter file: its header, and its remarks.
 _EARLIER = re.compile(
     r"^# (Identified by vds-gz identify|Numbers without an interval).*\n"
-    rf"|( +# |; )({INTERVAL}|{NOT_MET}|{STANDSTILL}|{BEST}|--wheel-base).*$",
+    rf"|( +# |; )({INTERVAL}|{NOT_MET}|{NOT_NEEDED}|{STANDSTILL}|{BEST}|--wheel-base).*$",
     re.MULTILINE,
 )
 

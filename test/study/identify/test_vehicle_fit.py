@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from vds_gz.cli import main
-from vds_gz.configuration import parameters_of_file
-from vds_gz.parameters.node import NodeParameters
+from vds_gz.configuration import parameters_of, parameters_of_file
+from vds_gz.parameters.declaration import Override
 from vds_gz.study.identify.identification import identify
 from vds_gz.study.identify.words import advice, is_noiseless, named
 from vds_gz.study.signals import Series, Signals
@@ -76,7 +76,9 @@ def test_a_throttle_becomes_a_map_that_the_vehicle_runs(folder, capsys):
     levels = np.linspace(0.05, 0.95, 10)
     static = np.interp(levels, drive.map_references, drive.map_responses)
     assert static == pytest.approx(np.interp(levels, *truth), abs=0.12)
-    assert "map responses[3]" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "map responses[3]" in printed
+    assert "# without a parameter there: static map of the drive\n" in printed
 
 
 def throttled(levels):
@@ -93,9 +95,27 @@ def test_a_point_of_a_map_that_comes_up_in_the_part_held_out_only_stays_plausibl
     assert 0.15 in fit.parameters.drive_actuators.map_references
     [prediction] = fit.predictions
     assert prediction.rms < 0.5 * prediction.lag
-    vehicle = NodeParameters(model="differential", vehicle=fit.parameters)
-    again = identify(throttled([level for level in levels if level <= 0.4]), vehicle=vehicle, hold_out=0.0)
-    assert again.parameters.drive_actuators.map_references != fit.parameters.drive_actuators.map_references
+
+
+def test_a_map_of_the_vehicle_that_is_given_is_identified_again():
+    group = "model_params.differential.drive_actuators"
+    wrong = {"map_references": [0.0, 0.2, 0.6], "map_responses": [0.0, 1.0, 1.5]}
+    overrides = [Override(f"{group}.{name}", points) for name, points in wrong.items()]
+    vehicle = parameters_of([Override("model", "differential"), *overrides])
+    levels = [0.4, 0.3, 0.6, 0.0, 0.3, 0.4, 0.0, 0.25]
+    fit = identify(throttled(levels), vehicle=vehicle, hold_out=0.0)
+    assert fit.parameters.drive_actuators.map_responses != (0.0, 1.0, 1.5)
+    assert fit.channels[0].residual < 0.3
+
+
+def test_a_score_without_motion_in_the_part_held_out_is_called_one():
+    times = 0.05 * np.arange(600)
+    fine, speed = exact(times, np.where(times > 1.0, 0.5, 0.0))
+    measured = np.interp(times, fine, speed) + 0.005 * np.random.default_rng(1).standard_normal(600)
+    commands = Series(times, np.where(times > 1.0, 0.5, 0.0))
+    assert (
+        "too little changes there" in identify(Signals({"v_x": commands}, {"v_x": Series(times, measured)})).findings[0]
+    )
 
 
 def test_a_few_wild_samples_do_no_harm(steps):

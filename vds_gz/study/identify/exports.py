@@ -136,6 +136,18 @@ def autoware(fit: VehicleFit) -> Iterator[str]:
         if axis is not None:
             for parameter, name in names.items():
                 yield f"{parameter}: {_or_unknown(axis[name])}"
+    if static := list(_static_responses(fit.parameters)):
+        yield f"# without a parameter there: {', '.join(static)}"
+
+
+def _static_responses(parameters: ParameterGroup) -> Iterator[str]:
+    """What actuators do in steady state other than to follow their references."""
+    for name, actuation in actuations(parameters).items():
+        group = actuation.gain.partition(".")[0]
+        if group and getattr(parameters, group).map_references:
+            yield f"static map of the {name}"
+        elif group and (gain := value_of(parameters, actuation.gain)) != 1.0:
+            yield f"gain {gain:.4g} of the {name}"
 
 
 def _or_unknown(number: Estimate | None) -> str:

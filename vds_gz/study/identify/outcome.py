@@ -354,6 +354,8 @@ def _findings(
                 f"{prediction.quantity}: {simpler} {predict} the part held out better ({best:.3g} against "
                 f"{prediction.rms:.3g}); the vehicle changed, or the recording is too short"
             )
+    if predictions and all(WORSE * one.rms <= one.command <= one.rms / WORSE for one in predictions):
+        yield "the command as it is predicts the part held out as well; too little changes there to judge the vehicle"
     terms = fit.setup.family.terms
     for group in fit.intervals.confounded:
         names = " and ".join(terms[k].name for k in group)

@@ -1,4 +1,4 @@
-"""What the numbers of a vehicle are called, their units, and what would tell more of those that are poorly known."""
+"""What the numbers of a vehicle are called, their units, and what to record for those that are poorly known."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ NOTHING = 1e-3
 ROUGHLY = {"dead_time": 0.05, "time_constant": 0.05, "rise": 0.02, "fall": 0.02, "value": 0.02}
 ROUGH_TIME = 0.005
 
-#: What tells more of a number.
-_QUICK = "more steps to and fro in quick succession tell more (`vds-gz profile steps`), or a longer recording"
+#: What to record for a number.
+_QUICK = "record more quick steps back and forth (`vds-gz profile steps`)"
 MORE = {
     "dead_time": _QUICK,
     "time_constant": _QUICK,
-    "rise": "more great steps away from zero tell more",
-    "fall": "more great steps towards zero tell more",
-    "value": "commands beyond the limit, held until it is reached, tell more",
+    "rise": "record more large steps away from zero",
+    "fall": "record more large steps towards zero",
+    "value": "hold commands beyond the limit until it is reached",
 }
 
 _SQUARED = str.maketrans({"^": None, "2": "²"})
@@ -100,7 +100,7 @@ def _calibration_unit(name: str) -> str:
 
 
 def advice(numbers: Mapping[str, Estimate | None], words: Sequence[Named]) -> Iterator[str]:
-    """Of each number that is only roughly determined: how roughly, and what would tell more."""
+    """Of each number that is only roughly determined: how roughly, and what to record."""
     for word in words:
         number = numbers.get(word.name)
         if number is None or word.kind not in ROUGHLY:
