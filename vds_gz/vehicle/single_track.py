@@ -31,7 +31,7 @@ BLENDING = 0.02
 #: Below this speed rolling resistance fades out [m/s].
 ROLLING_FADES = 0.05
 
-#: The integrator is stable while the largest eigenvalue of the tyres times a step is less than 2.78.
+#: The integrator is stable while the largest eigenvalue of the tyres times a step is less than 2.51.
 STABLE = 2.0
 
 
@@ -245,21 +245,21 @@ def slide(c: SingleTrackCoefficients, s: SingleTrackState, u: Command) -> None:
     made_up_for = 0.0 if c.drive_gives_acceleration else passive - body.load
     push = ((target - rolling) * c.step_rate - made_up_for) / inertia
     brakes = push * rolling < 0.0
-    forwards = c.brake_forwards if brakes else c.push_forwards
-    backwards = c.brake_backwards if brakes else c.push_backwards
-    push = forwards if push > forwards else -backwards if push < -backwards else push
+    push_most, push_least = c.push_forwards, -c.push_backwards  # read first: lanes cannot choose between addresses
+    brake_most, brake_least = c.brake_forwards, -c.brake_backwards
+    most = brake_most if brakes else push_most
+    least = brake_least if brakes else push_least
+    push = most if push > most else least if push < least else push
     push_fixed, push_steered, grip_fixed, grip_steered = forces(c, push, brakes)
 
-    # The classical fourth-order Runge-Kutta method
-    slope, bank = s.road_slope, s.road_bank
+    # Kutta's third-order method
+    slope, bank, dt, half = s.road_slope, s.road_bank, c.dt, 0.5 * c.dt
     a_x, a_y, turning = accelerations(
         c, before, push_fixed, push_steered, grip_fixed, grip_steered, slope, bank, v_x, v_y, yaw_rate
     )
-    middle = 0.5 * (before + angle)
-    half = 0.5 * c.dt
     b_x, b_y, bending = accelerations(
         c,
-        middle,
+        0.5 * (before + angle),
         push_fixed,
         push_steered,
         grip_fixed,
@@ -270,26 +270,7 @@ def slide(c: SingleTrackCoefficients, s: SingleTrackState, u: Command) -> None:
         v_y + half * a_y,
         yaw_rate + half * turning,
     )
-    a_x += 2.0 * b_x
-    a_y += 2.0 * b_y
-    turning += 2.0 * bending
-    b_x, b_y, bending = accelerations(
-        c,
-        middle,
-        push_fixed,
-        push_steered,
-        grip_fixed,
-        grip_steered,
-        slope,
-        bank,
-        v_x + half * b_x,
-        v_y + half * b_y,
-        yaw_rate + half * bending,
-    )
-    a_x += 2.0 * b_x
-    a_y += 2.0 * b_y
-    turning += 2.0 * bending
-    b_x, b_y, bending = accelerations(
+    d_x, d_y, swerving = accelerations(
         c,
         angle,
         push_fixed,
@@ -298,14 +279,14 @@ def slide(c: SingleTrackCoefficients, s: SingleTrackState, u: Command) -> None:
         grip_steered,
         slope,
         bank,
-        v_x + c.dt * b_x,
-        v_y + c.dt * b_y,
-        yaw_rate + c.dt * bending,
+        v_x + dt * (2.0 * b_x - a_x),
+        v_y + dt * (2.0 * b_y - a_y),
+        yaw_rate + dt * (2.0 * bending - turning),
     )
-    sixth = c.dt / 6.0
-    new_v_x = v_x + sixth * (a_x + b_x)
-    new_v_y = v_y + sixth * (a_y + b_y)
-    new_yaw_rate = yaw_rate + sixth * (turning + bending)
+    sixth = dt / 6.0
+    new_v_x = v_x + sixth * (a_x + 4.0 * b_x + d_x)
+    new_v_y = v_y + sixth * (a_y + 4.0 * b_y + d_y)
+    new_yaw_rate = yaw_rate + sixth * (turning + 4.0 * bending + swerving)
 
     # Near standstill, the motion nearest to it that has no slip, in the norm of the kinetic energy, draws it
     square = new_v_x * new_v_x + new_v_y * new_v_y + c.gyration * new_yaw_rate * new_yaw_rate
@@ -342,7 +323,8 @@ def forces(c: SingleTrackCoefficients, push: float, brakes: bool) -> tuple[float
     load_steered = 1.0 if load_steered > 1.0 else 0.0 if load_steered < 0.0 else load_steered
     load_fixed = 1.0 - load_steered
     by_load = c.four_wheel_drive or (brakes and c.brakes_on_all_wheels)
-    share = load_steered if by_load else 1.0 if c.drive_on_steered_wheel else 0.0
+    whole = 1.0 if c.drive_on_steered_wheel else 0.0
+    share = load_steered if by_load else whole
     push_steered = share * push
     push_fixed = push - push_steered
     if c.small_angles:
@@ -355,7 +337,7 @@ def forces(c: SingleTrackCoefficients, push: float, brakes: bool) -> tuple[float
 def rest_of_ellipse(grip: float, push: float) -> float:
     """What is left of a tyre's largest force for the lateral one, beside a driving force (all in m/s^2)."""
     rest = grip * grip - push * push
-    return math.sqrt(rest) if rest > 0.0 else 0.0
+    return math.sqrt(rest if rest > 0.0 else 0.0)
 
 
 def move(c: SingleTrackCoefficients, s: SingleTrackState, v_x: float, v_y: float, yaw_rate: float) -> None:

@@ -81,13 +81,14 @@ def accelerations(
         )
     sine, cosine = sine_cosine(angle)
     across = v_y + c.steered_lever * yaw_rate
+    least_speed = c.least_speed
     rolling = abs(v_x * cosine + across * sine)
-    rolling = c.least_speed if rolling < c.least_speed else rolling
+    rolling = least_speed if rolling < least_speed else rolling
     slip = direction(across * cosine - v_x * sine, rolling)
     side = -grip_steered * magic_formula(slip, c.slope_steered, c.shape, c.curvature, c.is_curved)
 
     rolling = abs(v_x)
-    rolling = c.least_speed if rolling < c.least_speed else rolling
+    rolling = least_speed if rolling < least_speed else rolling
     slip = direction(v_y - c.cg_x * yaw_rate, rolling)
     side_fixed = -grip_fixed * magic_formula(slip, c.slope_fixed, c.shape, c.curvature, c.is_curved)
 
