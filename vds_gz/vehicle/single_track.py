@@ -257,36 +257,23 @@ def slide(c: SingleTrackCoefficients, s: SingleTrackState, u: Command) -> None:
     a_x, a_y, turning = accelerations(
         c, before, push_fixed, push_steered, grip_fixed, grip_steered, slope, bank, v_x, v_y, yaw_rate
     )
+    mid_x, mid_y, mid_yaw = v_x + half * a_x, v_y + half * a_y, yaw_rate + half * turning
+    middle = 0.5 * (before + angle)
     b_x, b_y, bending = accelerations(
-        c,
-        0.5 * (before + angle),
-        push_fixed,
-        push_steered,
-        grip_fixed,
-        grip_steered,
-        slope,
-        bank,
-        v_x + half * a_x,
-        v_y + half * a_y,
-        yaw_rate + half * turning,
+        c, middle, push_fixed, push_steered, grip_fixed, grip_steered, slope, bank, mid_x, mid_y, mid_yaw
     )
+    end_x, end_y = v_x + dt * (2.0 * b_x - a_x), v_y + dt * (2.0 * b_y - a_y)
+    end_yaw = yaw_rate + dt * (2.0 * bending - turning)
     d_x, d_y, swerving = accelerations(
-        c,
-        angle,
-        push_fixed,
-        push_steered,
-        grip_fixed,
-        grip_steered,
-        slope,
-        bank,
-        v_x + dt * (2.0 * b_x - a_x),
-        v_y + dt * (2.0 * b_y - a_y),
-        yaw_rate + dt * (2.0 * bending - turning),
+        c, angle, push_fixed, push_steered, grip_fixed, grip_steered, slope, bank, end_x, end_y, end_yaw
     )
     sixth = dt / 6.0
     new_v_x = v_x + sixth * (a_x + 4.0 * b_x + d_x)
     new_v_y = v_y + sixth * (a_y + 4.0 * b_y + d_y)
     new_yaw_rate = yaw_rate + sixth * (turning + 4.0 * bending + swerving)
+    mean_x = (v_x + 4.0 * mid_x + end_x) / 6.0
+    mean_y = (v_y + 4.0 * mid_y + end_y) / 6.0
+    mean_yaw = (yaw_rate + 4.0 * mid_yaw + end_yaw) / 6.0
 
     # Near standstill, the motion nearest to it that has no slip, in the norm of the kinetic energy, draws it
     square = new_v_x * new_v_x + new_v_y * new_v_y + c.gyration * new_yaw_rate * new_yaw_rate
@@ -310,7 +297,10 @@ def slide(c: SingleTrackCoefficients, s: SingleTrackState, u: Command) -> None:
     body.load = push * inertia + passive - (now - rolling) * c.step_rate
     if c.drive_gives_acceleration:
         s.drive.velocity = now
-    move(c, s, 0.5 * (v_x + new_v_x), 0.5 * (v_y + new_v_y), 0.5 * (yaw_rate + new_yaw_rate))
+    mean_x += kinematic * (0.5 * (v_x + new_v_x) - mean_x)
+    mean_y += kinematic * (0.5 * (v_y + new_v_y) - mean_y)
+    mean_yaw += kinematic * (0.5 * (yaw_rate + new_yaw_rate) - mean_yaw)
+    move(c, s, mean_x, mean_y, mean_yaw)
     set_speeds(c, s, sine, cosine)
 
 
