@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
@@ -96,13 +95,14 @@ class SingleTrackCoefficients(BicycleCoefficients):
 class Body:
     """What the tyres integrate: the velocity of the centre of gravity [m/s, m/s, rad/s].
 
-    ``load`` is the deceleration of the driven wheel that its drive made up for in the last step, besides resistances
-    and slopes [m/s^2].
+    ``rolling`` is the speed of the driven wheel [m/s]. ``load`` is its deceleration that the drive made up for in the
+    last step, besides resistances and slopes [m/s^2].
     """
 
     v_x: float = 0.0
     v_y: float = 0.0
     yaw_rate: float = 0.0
+    rolling: float = 0.0
     load: float = 0.0
 
 
@@ -215,6 +215,7 @@ def at(c: SingleTrackCoefficients, motion: SteadyMotion) -> SingleTrackState:
     sine, cosine = sine_cosine(s.steering.angle)
     along, across = (cosine, sine) if c.drive_on_steered_wheel else (1.0, 0.0)
     inertia = 1.0 + across * across * c.steered_lever * c.steered_lever / c.gyration
+    s.body.rolling = along * s.v_x + across * (s.body.v_y + c.steered_lever * s.body.yaw_rate)
     s.body.load = push * inertia + along * resistance(c, s.v_x)
     set_speeds(c, s, sine, cosine)
     return s
@@ -242,8 +243,9 @@ def slide(c: SingleTrackCoefficients, s: SingleTrackState, u: Command) -> None:
     target = along * s.v_x + across * c.signed_wheelbase * s.yaw_rate
     inertia = 1.0 + across * across * c.steered_lever * c.steered_lever / c.gyration
     passive = along * (s.road_slope + resistance(c, v_x)) + across * s.road_bank
-    made_up_for = 0.0 if c.drive_gives_acceleration else passive - body.load
-    push = ((target - rolling) * c.step_rate - made_up_for) / inertia
+    free = c.drive_gives_acceleration
+    made_up_for = 0.0 if free else passive - body.load
+    push = ((target - (body.rolling if free else rolling)) * c.step_rate - made_up_for) / inertia
     brakes = push * rolling < 0.0
     push_most, push_least = c.push_forwards, -c.push_backwards  # read first: lanes cannot choose between addresses
     brake_most, brake_least = c.brake_forwards, -c.brake_backwards
@@ -295,6 +297,7 @@ def slide(c: SingleTrackCoefficients, s: SingleTrackState, u: Command) -> None:
     body.yaw_rate = new_yaw_rate
     now = along * new_v_x + across * (new_v_y + c.steered_lever * new_yaw_rate)
     body.load = push * inertia + passive - (now - rolling) * c.step_rate
+    body.rolling = now
     if c.drive_gives_acceleration:
         s.drive.velocity = now
     mean_x += kinematic * (0.5 * (v_x + new_v_x) - mean_x)
@@ -371,7 +374,7 @@ def stop(c: SingleTrackCoefficients, s: SingleTrackState, rest: float) -> None:
     """Stop body, drive and wheels ``rest`` seconds before the end of a step; the steering goes on."""
     roll_by(c, s, -rest)
     stop_drives(c, s, rest)
-    s.body.v_x = s.body.v_y = s.body.yaw_rate = s.body.load = 0.0
+    s.body.v_x = s.body.v_y = s.body.yaw_rate = s.body.rolling = s.body.load = 0.0
     set_speeds(c, s, *sine_cosine(s.steering.angle))
 
 
@@ -385,5 +388,4 @@ SINGLE_TRACK = dataclasses.replace(
     moving=(slide, roll_wheels),
     stop=stop,
     feels_slopes=True,
-    xacro=Path("bicycle.urdf.xacro"),
 )
