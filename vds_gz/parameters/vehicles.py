@@ -97,7 +97,7 @@ class SingleTrackParameters(BicycleParameters):
         maximum=200.0,
     )
     friction: float = real(
-        0.9, "-", "friction coefficient: the largest force of a tyre by its load", minimum=0.01, maximum=10.0
+        0.9, "-", "friction coefficient: the largest force of a tyre by its load", minimum=0.01, maximum=10.0, live=True
     )
     tire_shape: float = real(
         1.4,
