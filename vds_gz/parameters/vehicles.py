@@ -66,7 +66,7 @@ class BicycleParameters(ParameterGroup):
 
 @dataclass(frozen=True, slots=True)
 class SingleTrackParameters(BicycleParameters):
-    """A bicycle with a mass, whose tyres slip. Friction and cornering stiffness are those of the tyres on this ground."""
+    """A bicycle with a mass, whose tyres slip."""
 
     mass: float = real(500.0, "kg", "mass", positive=True)
     yaw_inertia: float = real(

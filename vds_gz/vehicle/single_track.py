@@ -19,16 +19,20 @@ from vds_gz.parameters.vehicles import SingleTrackParameters
 from vds_gz.vehicle.bicycle import BICYCLE, BicycleCoefficients, BicycleState, roll_by, roll_wheels
 from vds_gz.vehicle.command import Command
 from vds_gz.vehicle.model import SteadyMotion, extended, stop_drives
-from vds_gz.vehicle.tires import accelerations, resistance
+from vds_gz.vehicle.tires import Forces, accelerations, resistance
 from vds_gz.vehicle.trigonometry import sine_cosine
 
 Vector: TypeAlias = NDArray[np.float64]
+Velocity: TypeAlias = "tuple[float, float, float]"
 
-#: Between kinematic and dynamic, the vehicle loses its slip with this time constant where both have the same weight [s].
+#: Between kinematic and dynamic motion, slip is lost with this time constant where both have the same weight [s].
 BLENDING = 0.02
 
 #: Below this speed rolling resistance fades out [m/s].
 ROLLING_FADES = 0.05
+
+#: Simpson's rule and Kutta's method: weights are 1, 4 and 1 sixths.
+SIXTH = 1.0 / 6.0
 
 #: The integrator is stable while the largest eigenvalue of the tyres times a step is less than 2.51.
 STABLE = 2.0
@@ -41,7 +45,7 @@ class SingleTrackCoefficients(BicycleCoefficients):
     Attributes:
         cg_x: From the fixed axle to the centre of gravity along +x, negative with the steered axle behind [m].
         steered_lever: From the centre of gravity to the steered axle along +x [m].
-        gyration: Yaw inertia by mass [m^2].
+        gyration: Yaw inertia by mass [m^2]; ``agility`` is its inverse.
         load_steered: Share of the weight on the steered axle at rest.
         load_shift: Share of the weight that a driving force of 1 m/s^2 takes from the steered axle [s^2/m].
         grip: Largest force of all tyres [m/s^2].
@@ -64,6 +68,7 @@ class SingleTrackCoefficients(BicycleCoefficients):
     cg_x: float
     steered_lever: float
     gyration: float
+    agility: float
     load_steered: float
     load_shift: float
     grip: float
@@ -147,6 +152,7 @@ def coefficients(p: SingleTrackParameters, dt: float) -> SingleTrackCoefficients
         cg_x=cg_x,
         steered_lever=steered_lever,
         gyration=gyration,
+        agility=1.0 / gyration,
         load_steered=load_steered,
         load_shift=load_shift,
         grip=grip,
@@ -214,7 +220,7 @@ def at(c: SingleTrackCoefficients, motion: SteadyMotion) -> SingleTrackState:
     s.body.v_y, s.body.yaw_rate, push = unknowns.tolist()
     sine, cosine = sine_cosine(s.steering.angle)
     along, across = (cosine, sine) if c.drive_on_steered_wheel else (1.0, 0.0)
-    inertia = 1.0 + across * across * c.steered_lever * c.steered_lever / c.gyration
+    inertia = 1.0 + across * across * c.steered_lever * c.steered_lever * c.agility
     s.body.rolling = along * s.v_x + across * (s.body.v_y + c.steered_lever * s.body.yaw_rate)
     s.body.load = push * inertia + along * resistance(c, s.v_x)
     set_speeds(c, s, sine, cosine)
@@ -224,25 +230,49 @@ def at(c: SingleTrackCoefficients, motion: SteadyMotion) -> SingleTrackState:
 def _unsteadiness(c: SingleTrackCoefficients, s: SingleTrackState, unknowns: Vector) -> Vector:
     """The accelerations at a lateral velocity, a yaw rate and a driving force."""
     v_y, yaw_rate, push = unknowns.tolist()
-    pushes_and_grips = forces(c, push, push * s.v_x < 0.0)
-    return np.array(accelerations(c, s.steering.angle, *pushes_and_grips, 0.0, 0.0, s.body.v_x, v_y, yaw_rate))
+    f = forces(c, s, push, push * s.v_x < 0.0)
+    return np.array(accelerations(c, f, s.steering.angle, s.body.v_x, v_y, yaw_rate))
 
 
 def slide(c: SingleTrackCoefficients, s: SingleTrackState, u: Command) -> None:
     """Let drive and tyres act for one step, and move the reference point."""
     body = s.body
-    angle = s.steering.angle
-    before = angle - s.steering.rate * c.dt
     v_x, v_y, yaw_rate = body.v_x, body.v_y, body.yaw_rate
-    sine, cosine = sine_cosine(angle)
+    sine, cosine = sine_cosine(s.steering.angle)
     along = cosine if c.drive_on_steered_wheel else 1.0
     across = sine if c.drive_on_steered_wheel else 0.0
-
-    # The driving force
+    inertia = 1.0 + across * across * c.steered_lever * c.steered_lever * c.agility
+    passive = along * (s.road_slope + resistance(c, v_x)) + across * s.road_bank
     rolling = along * v_x + across * (v_y + c.steered_lever * yaw_rate)
     target = along * s.v_x + across * c.signed_wheelbase * s.yaw_rate
-    inertia = 1.0 + across * across * c.steered_lever * c.steered_lever / c.gyration
-    passive = along * (s.road_slope + resistance(c, v_x)) + across * s.road_bank
+
+    push, brakes = driving_force(c, body, rolling, target, passive, inertia)
+    new, mean = runge_kutta(c, forces(c, s, push, brakes), s.steering.angle, s.steering.rate, (v_x, v_y, yaw_rate))
+    body.v_x, body.v_y, body.yaw_rate, kinematic = without_slip(c, new, sine, cosine)
+
+    now = along * body.v_x + across * (body.v_y + c.steered_lever * body.yaw_rate)
+    body.load = push * inertia + passive - (now - rolling) * c.step_rate
+    body.rolling = now
+    if c.drive_gives_acceleration:
+        s.drive.velocity = now
+    mean_x = mean[0] + kinematic * (0.5 * (v_x + body.v_x) - mean[0])
+    mean_y = mean[1] + kinematic * (0.5 * (v_y + body.v_y) - mean[1])
+    mean_yaw = mean[2] + kinematic * (0.5 * (yaw_rate + body.yaw_rate) - mean[2])
+    move(c, s, mean_x, mean_y, mean_yaw)
+    set_speeds(c, s, sine, cosine)
+
+
+def driving_force(
+    c: SingleTrackCoefficients, body: Body, rolling: float, target: float, passive: float, inertia: float
+) -> tuple[float, bool]:
+    """The force that gives the driven wheel its speed [m/s^2], within friction, and whether it brakes.
+
+    Args:
+        c, body: Coefficients, and the body before the step.
+        rolling, target: Speed of the driven wheel now, and the one wanted after the step [m/s].
+        passive: What slopes and resistances give along this wheel [m/s^2].
+        inertia: The acceleration of the wheel's contact by such a force.
+    """
     free = c.drive_gives_acceleration
     made_up_for = 0.0 if free else passive - body.load
     push = ((target - (body.rolling if free else rolling)) * c.step_rate - made_up_for) / inertia
@@ -251,67 +281,59 @@ def slide(c: SingleTrackCoefficients, s: SingleTrackState, u: Command) -> None:
     brake_most, brake_least = c.brake_forwards, -c.brake_backwards
     most = brake_most if brakes else push_most
     least = brake_least if brakes else push_least
-    push = most if push > most else least if push < least else push
-    push_fixed, push_steered, grip_fixed, grip_steered = forces(c, push, brakes)
+    return most if push > most else least if push < least else push, brakes
 
-    # Kutta's third-order method
-    slope, bank, dt, half = s.road_slope, s.road_bank, c.dt, 0.5 * c.dt
-    a_x, a_y, turning = accelerations(
-        c, before, push_fixed, push_steered, grip_fixed, grip_steered, slope, bank, v_x, v_y, yaw_rate
-    )
+
+def runge_kutta(
+    c: SingleTrackCoefficients, f: Forces, angle: float, rate: float, v: Velocity
+) -> tuple[Velocity, Velocity]:
+    """Velocity after a step and its mean, by Kutta's third-order method; the steering turns evenly to its angle."""
+    dt, half = c.dt, 0.5 * c.dt
+    v_x, v_y, yaw_rate = v
+    a_x, a_y, turning = accelerations(c, f, angle - rate * dt, v_x, v_y, yaw_rate)
     mid_x, mid_y, mid_yaw = v_x + half * a_x, v_y + half * a_y, yaw_rate + half * turning
-    middle = 0.5 * (before + angle)
-    b_x, b_y, bending = accelerations(
-        c, middle, push_fixed, push_steered, grip_fixed, grip_steered, slope, bank, mid_x, mid_y, mid_yaw
-    )
+    b_x, b_y, bending = accelerations(c, f, angle - rate * half, mid_x, mid_y, mid_yaw)
     end_x, end_y = v_x + dt * (2.0 * b_x - a_x), v_y + dt * (2.0 * b_y - a_y)
     end_yaw = yaw_rate + dt * (2.0 * bending - turning)
-    d_x, d_y, swerving = accelerations(
-        c, angle, push_fixed, push_steered, grip_fixed, grip_steered, slope, bank, end_x, end_y, end_yaw
-    )
-    sixth = dt / 6.0
-    new_v_x = v_x + sixth * (a_x + 4.0 * b_x + d_x)
-    new_v_y = v_y + sixth * (a_y + 4.0 * b_y + d_y)
-    new_yaw_rate = yaw_rate + sixth * (turning + 4.0 * bending + swerving)
-    mean_x = (v_x + 4.0 * mid_x + end_x) / 6.0
-    mean_y = (v_y + 4.0 * mid_y + end_y) / 6.0
-    mean_yaw = (yaw_rate + 4.0 * mid_yaw + end_yaw) / 6.0
+    d_x, d_y, swerving = accelerations(c, f, angle, end_x, end_y, end_yaw)
+    sixth = dt * SIXTH
+    new_x = v_x + sixth * (a_x + 4.0 * b_x + d_x)
+    new_y = v_y + sixth * (a_y + 4.0 * b_y + d_y)
+    new_yaw = yaw_rate + sixth * (turning + 4.0 * bending + swerving)
+    mean_x = (v_x + 4.0 * mid_x + end_x) * SIXTH
+    mean_y = (v_y + 4.0 * mid_y + end_y) * SIXTH
+    mean_yaw = (yaw_rate + 4.0 * mid_yaw + end_yaw) * SIXTH
+    return (new_x, new_y, new_yaw), (mean_x, mean_y, mean_yaw)
 
-    # Near standstill, the motion nearest to it that has no slip, in the norm of the kinetic energy, draws it
-    square = new_v_x * new_v_x + new_v_y * new_v_y + c.gyration * new_yaw_rate * new_yaw_rate
-    weight = (square - c.kinematic_square) * c.blend_rate
+
+def without_slip(
+    c: SingleTrackCoefficients, v: Velocity, sine: float, cosine: float
+) -> tuple[float, float, float, float]:
+    """A velocity drawn towards the nearest one without slip, near standstill, and how far: from 0 to 1.
+
+    The nearest one has the least kinetic energy of the difference, as ideal wheels would leave it, so that no energy
+    comes from it.
+    """
+    v_x, v_y, yaw_rate = v
+    weight = (v_x * v_x + v_y * v_y + c.gyration * yaw_rate * yaw_rate - c.kinematic_square) * c.blend_rate
     weight = 1.0 if weight > 1.0 else 0.0 if weight < 0.0 else weight
     kinematic = (1.0 - weight) * c.blending
     kinematic = kinematic / (weight + kinematic)
     forward = cosine if c.drive_on_steered_wheel else 1.0
     turn = sine / (c.signed_wheelbase if c.drive_on_steered_wheel else c.signed_wheelbase * cosine)
     sideways = c.cg_x * turn
-    mixed = forward * new_v_x + sideways * new_v_y + c.gyration * turn * new_yaw_rate
+    mixed = forward * v_x + sideways * v_y + c.gyration * turn * yaw_rate
     speed = mixed / (forward * forward + sideways * sideways + c.gyration * turn * turn)
-    new_v_x += kinematic * (speed * forward - new_v_x)
-    new_v_y += kinematic * (speed * sideways - new_v_y)
-    new_yaw_rate += kinematic * (speed * turn - new_yaw_rate)
-
-    body.v_x = new_v_x
-    body.v_y = new_v_y
-    body.yaw_rate = new_yaw_rate
-    now = along * new_v_x + across * (new_v_y + c.steered_lever * new_yaw_rate)
-    body.load = push * inertia + passive - (now - rolling) * c.step_rate
-    body.rolling = now
-    if c.drive_gives_acceleration:
-        s.drive.velocity = now
-    mean_x += kinematic * (0.5 * (v_x + new_v_x) - mean_x)
-    mean_y += kinematic * (0.5 * (v_y + new_v_y) - mean_y)
-    mean_yaw += kinematic * (0.5 * (yaw_rate + new_yaw_rate) - mean_yaw)
-    move(c, s, mean_x, mean_y, mean_yaw)
-    set_speeds(c, s, sine, cosine)
+    return (
+        v_x + kinematic * (speed * forward - v_x),
+        v_y + kinematic * (speed * sideways - v_y),
+        yaw_rate + kinematic * (speed * turn - yaw_rate),
+        kinematic,
+    )
 
 
-def forces(c: SingleTrackCoefficients, push: float, brakes: bool) -> tuple[float, float, float, float]:
-    """Driving forces of the fixed and the steered axle, and the largest lateral forces beside them [m/s^2].
-
-    With small angles there is no largest force; then it is the lateral force by slip angle.
-    """
+def forces(c: SingleTrackCoefficients, s: SingleTrackState, push: float, brakes: bool) -> Forces:
+    """What acts in a step with a driving or braking force [m/s^2]."""
     load_steered = c.load_steered - push * c.load_shift
     load_steered = 1.0 if load_steered > 1.0 else 0.0 if load_steered < 0.0 else load_steered
     load_fixed = 1.0 - load_steered
@@ -321,10 +343,12 @@ def forces(c: SingleTrackCoefficients, push: float, brakes: bool) -> tuple[float
     push_steered = share * push
     push_fixed = push - push_steered
     if c.small_angles:
-        return push_fixed, push_steered, c.stiffness_fixed * load_fixed, c.stiffness_steered * load_steered
-    grip_fixed = rest_of_ellipse(c.grip * load_fixed, push_fixed)
-    grip_steered = rest_of_ellipse(c.grip * load_steered, push_steered)
-    return push_fixed, push_steered, grip_fixed, grip_steered
+        grip_fixed = c.stiffness_fixed * load_fixed
+        grip_steered = c.stiffness_steered * load_steered
+    else:
+        grip_fixed = rest_of_ellipse(c.grip * load_fixed, push_fixed)
+        grip_steered = rest_of_ellipse(c.grip * load_steered, push_steered)
+    return Forces(push_fixed, push_steered, grip_fixed, grip_steered, s.road_slope, s.road_bank)
 
 
 def rest_of_ellipse(grip: float, push: float) -> float:

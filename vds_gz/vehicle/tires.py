@@ -9,18 +9,18 @@ Althoff and Wuersching, CommonRoad: Vehicle Models (2020), section 7, for the eq
 from __future__ import annotations
 
 import math
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from vds_gz.vehicle.trigonometry import direction, sine_cosine
 
 
 class TireCoefficients(Protocol):
-    """What the coefficients of a vehicle on tyres have, see :class:`~vds_gz.vehicle.single_track.SingleTrackCoefficients`."""
+    """What the coefficients of a vehicle on tyres have; ``SingleTrackCoefficients`` describes them."""
 
     dt: float
     cg_x: float
     steered_lever: float
-    gyration: float
+    agility: float
     slope_fixed: float
     slope_steered: float
     shape: float
@@ -31,6 +31,23 @@ class TireCoefficients(Protocol):
     drag: float
     rolling: float
     rolling_rate: float
+
+
+class Forces(NamedTuple):
+    """What acts on a vehicle for a step [m/s^2].
+
+    Attributes:
+        push_fixed, push_steered: Driving forces of the axles, along their wheels.
+        grip_fixed, grip_steered: Largest lateral forces of the axles; with small angles, forces by slip angle.
+        slope, bank: What gravity gives along +x and +y.
+    """
+
+    push_fixed: float
+    push_steered: float
+    grip_fixed: float
+    grip_steered: float
+    slope: float
+    bank: float
 
 
 def magic_formula(slip: float, slope: float, shape: float, curvature: float, is_curved: bool) -> float:
@@ -52,63 +69,40 @@ def resistance(c: TireCoefficients, v_x: float) -> float:
 
 
 def accelerations(
-    c: TireCoefficients,
-    angle: float,
-    push_fixed: float,
-    push_steered: float,
-    grip_fixed: float,
-    grip_steered: float,
-    slope: float,
-    bank: float,
-    v_x: float,
-    v_y: float,
-    yaw_rate: float,
+    c: TireCoefficients, f: Forces, angle: float, v_x: float, v_y: float, yaw_rate: float
 ) -> tuple[float, float, float]:
     """Derivatives of the velocity of the centre of gravity in the vehicle's axes [m/s^2, m/s^2, rad/s^2].
 
     Args:
-        c: Coefficients.
+        c, f: Coefficients and forces.
         angle: Steering angle [rad].
-        push_fixed, push_steered: Driving forces of the axles, along their wheels.
-        grip_fixed, grip_steered: Largest lateral forces of the axles; with small angles, forces by slip angle.
-        slope, bank: What gravity gives along +x and +y.
         v_x, v_y: Velocity of the centre of gravity [m/s].
         yaw_rate: [rad/s].
     """
     if c.small_angles:
-        return linear_accelerations(
-            c, angle, push_fixed + push_steered + slope, grip_fixed, grip_steered, bank, v_x, v_y, yaw_rate
-        )
+        return linear_accelerations(c, f, angle, v_x, v_y, yaw_rate)
     sine, cosine = sine_cosine(angle)
     across = v_y + c.steered_lever * yaw_rate
     least_speed = c.least_speed
     rolling = abs(v_x * cosine + across * sine)
     rolling = least_speed if rolling < least_speed else rolling
     slip = direction(across * cosine - v_x * sine, rolling)
-    side = -grip_steered * magic_formula(slip, c.slope_steered, c.shape, c.curvature, c.is_curved)
+    side = -f.grip_steered * magic_formula(slip, c.slope_steered, c.shape, c.curvature, c.is_curved)
 
     rolling = abs(v_x)
     rolling = least_speed if rolling < least_speed else rolling
     slip = direction(v_y - c.cg_x * yaw_rate, rolling)
-    side_fixed = -grip_fixed * magic_formula(slip, c.slope_fixed, c.shape, c.curvature, c.is_curved)
+    side_fixed = -f.grip_fixed * magic_formula(slip, c.slope_fixed, c.shape, c.curvature, c.is_curved)
 
-    lateral = side * cosine + push_steered * sine
-    a_x = push_fixed + push_steered * cosine - side * sine + slope + resistance(c, v_x)
-    a_y = side_fixed + lateral + bank
-    turning = (c.steered_lever * lateral - c.cg_x * side_fixed) / c.gyration
+    lateral = side * cosine + f.push_steered * sine
+    a_x = f.push_fixed + f.push_steered * cosine - side * sine + f.slope + resistance(c, v_x)
+    a_y = side_fixed + lateral + f.bank
+    turning = (c.steered_lever * lateral - c.cg_x * side_fixed) * c.agility
     return a_x + yaw_rate * v_y, a_y - yaw_rate * v_x, turning
 
 
 def linear_accelerations(
-    c: TireCoefficients,
-    angle: float,
-    push: float,
-    stiffness_fixed: float,
-    stiffness_steered: float,
-    bank: float,
-    v_x: float,
-    v_y: float,
-    yaw_rate: float,
+    c: TireCoefficients, f: Forces, angle: float, v_x: float, v_y: float, yaw_rate: float
 ) -> tuple[float, float, float]:
     """The same for small angles: forces are proportional to slip angles and act across, the push along the way.
 
@@ -124,11 +118,11 @@ def linear_accelerations(
     right_angle = 0.5 * math.pi
     slip = right_angle if slip > right_angle else -right_angle if slip < -right_angle else slip
     slip_fixed = right_angle if slip_fixed > right_angle else -right_angle if slip_fixed < -right_angle else slip_fixed
-    side = -stiffness_steered * slip
-    side_fixed = -stiffness_fixed * slip_fixed
-    along = push + resistance(c, ahead * speed)
-    across = side + side_fixed + bank - ahead * speed * yaw_rate
+    side = -f.grip_steered * slip
+    side_fixed = -f.grip_fixed * slip_fixed
+    along = f.push_fixed + f.push_steered + f.slope + resistance(c, ahead * speed)
+    across = side + side_fixed + f.bank - ahead * speed * yaw_rate
     cosine = abs(v_x) / divisor if rolls else 1.0
     sine = ahead * v_y / divisor if rolls else 0.0
-    turning = (c.steered_lever * side - c.cg_x * side_fixed) / c.gyration
+    turning = (c.steered_lever * side - c.cg_x * side_fixed) * c.agility
     return along * cosine - across * sine, along * sine + across * cosine, turning
