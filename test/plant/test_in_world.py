@@ -257,7 +257,7 @@ GAIN = 1.5
 def limited(model):
     """The defaults of a model, whose drives gain no more than :data:`GAIN`."""
     limits = {"bicycle": "drive_actuator.max_acceleration", "differential": "drive_actuators.max_acceleration"}
-    limits["omni"] = limits["differential"]
+    limits |= {"omni": limits["differential"], "single_track": limits["bicycle"]}
     groups = {"delay": "vel_rate_lim", "actuation": "vel_rate_lim"}
     name = limits.get(model) or groups[model.partition("_")[0]]
     return load_parameters("vds_defaults", {"model": model, f"model_params.{model}.{name}": GAIN})

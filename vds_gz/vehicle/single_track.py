@@ -6,7 +6,6 @@ roll without slip say what the vehicle is to do; the tyres move it.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -16,9 +15,24 @@ from numpy.typing import NDArray
 
 from vds_gz.parameters.autoware import GRAVITY
 from vds_gz.parameters.vehicles import SingleTrackParameters
-from vds_gz.vehicle.bicycle import BICYCLE, BicycleCoefficients, BicycleState, roll_by, roll_wheels
+from vds_gz.vehicle.bicycle import (
+    BICYCLE,
+    BicycleCoefficients,
+    BicycleState,
+    actuator_states,
+    follow,
+    geometry,
+    joint_states,
+    joints,
+    limits,
+    resize,
+    roll_by,
+    roll_wheels,
+    set_references,
+    set_velocities,
+)
 from vds_gz.vehicle.command import Command
-from vds_gz.vehicle.model import SteadyMotion, extended, stop_drives
+from vds_gz.vehicle.model import SteadyMotion, VehicleModel, extended, stop_drives
 from vds_gz.vehicle.tires import Forces, accelerations, resistance
 from vds_gz.vehicle.trigonometry import sine_cosine
 
@@ -402,14 +416,24 @@ def stop(c: SingleTrackCoefficients, s: SingleTrackState, rest: float) -> None:
     set_speeds(c, s, *sine_cosine(s.steering.angle))
 
 
-SINGLE_TRACK = dataclasses.replace(
-    BICYCLE,
+SINGLE_TRACK = VehicleModel(
     name="single_track",
     parameters=SingleTrackParameters,
+    accepts=BICYCLE.accepts,
     coefficients=coefficients,
     at_rest=at_rest,
     at=at,
+    actuating=(follow, set_velocities),
     moving=(slide, roll_wheels),
+    resize=resize,
+    joints=joints,
+    joint_states=joint_states,
+    actuators=BICYCLE.actuators,
+    actuator_states=actuator_states,
+    limits=limits,
+    geometry=geometry,
+    set_references=set_references,
     stop=stop,
+    lanes=True,
     feels_slopes=True,
 )
