@@ -68,7 +68,7 @@ class BicycleParameters(ParameterGroup):
 class SingleTrackParameters(BicycleParameters):
     """A bicycle with a mass, whose tyres slip."""
 
-    mass: float = real(500.0, "kg", "mass", positive=True)
+    mass: float = real(500.0, "kg", "mass of the vehicle with its load", positive=True)
     yaw_inertia: float = real(
         320.0, "kg m^2", "moment of inertia about the vertical through the centre of gravity", positive=True
     )
