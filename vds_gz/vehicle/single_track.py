@@ -67,6 +67,7 @@ class SingleTrackCoefficients(BicycleCoefficients):
         stiffness_fixed, stiffness_steered: Lateral force by slip angle and share of the weight [m/s^2].
         shape, curvature: C and E of the magic formula; ``is_curved``: E is not 0.
         small_angles: Linear equations.
+        pushes_along_wheel: The driving force turns with the steered wheel; with small angles it does not.
         least_speed: Slower wheels have the slip angle of this speed, so that the integrator is stable [m/s].
         drag, rolling: Air drag [1/m] and rolling resistance [m/s^2].
         rolling_rate: Share of the rolling resistance by speed, near standstill [s/m].
@@ -94,6 +95,7 @@ class SingleTrackCoefficients(BicycleCoefficients):
     curvature: float
     is_curved: bool
     small_angles: bool
+    pushes_along_wheel: bool
     least_speed: float
     drag: float
     rolling: float
@@ -178,6 +180,7 @@ def coefficients(p: SingleTrackParameters, dt: float) -> SingleTrackCoefficients
         curvature=p.tire_curvature,
         is_curved=p.tire_curvature != 0.0,
         small_angles=p.small_angles,
+        pushes_along_wheel=p.drive_on_steered_wheel and not p.small_angles,
         least_speed=least_speed,
         drag=p.drag / p.mass,
         rolling=rolling,
@@ -233,7 +236,7 @@ def at(c: SingleTrackCoefficients, motion: SteadyMotion) -> SingleTrackState:
         unknowns = np.array([c.cg_x * s.yaw_rate, s.yaw_rate, 0.0])
     s.body.v_y, s.body.yaw_rate, push = unknowns.tolist()
     sine, cosine = sine_cosine(s.steering.angle)
-    along, across = (cosine, sine) if c.drive_on_steered_wheel else (1.0, 0.0)
+    along, across = (cosine, sine) if c.pushes_along_wheel else (1.0, 0.0)
     inertia = 1.0 + across * across * c.steered_lever * c.steered_lever * c.agility
     s.body.rolling = along * s.v_x + across * (s.body.v_y + c.steered_lever * s.body.yaw_rate)
     s.body.load = push * inertia + along * resistance(c, s.v_x)
@@ -253,8 +256,8 @@ def slide(c: SingleTrackCoefficients, s: SingleTrackState, u: Command) -> None:
     body = s.body
     v_x, v_y, yaw_rate = body.v_x, body.v_y, body.yaw_rate
     sine, cosine = sine_cosine(s.steering.angle)
-    along = cosine if c.drive_on_steered_wheel else 1.0
-    across = sine if c.drive_on_steered_wheel else 0.0
+    along = cosine if c.pushes_along_wheel else 1.0
+    across = sine if c.pushes_along_wheel else 0.0
     inertia = 1.0 + across * across * c.steered_lever * c.steered_lever * c.agility
     passive = along * (s.road_slope + resistance(c, v_x)) + across * s.road_bank
     rolling = along * v_x + across * (v_y + c.steered_lever * yaw_rate)
