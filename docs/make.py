@@ -24,6 +24,7 @@ FIGURES = (
     "delay_margin.py",
     "model.py",
     "nav2.py",
+    "single_track.py",
     "study.py",
     "train.py",
     "worlds.py",

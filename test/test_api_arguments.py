@@ -52,7 +52,7 @@ def calls() -> dict[str, dict[str, Any]]:
 #: Public names that are data, types or errors, and those whose arguments are arrays of any form.
 DATA = {
     *("Motion", "Path", "Command", "VehicleModel", "Scene", "Graph", "QoS", "models", "command_records"),
-    *("BICYCLE", "DIFFERENTIAL", "OMNI"),
+    *("BICYCLE", "DIFFERENTIAL", "OMNI", "SINGLE_TRACK"),
     *(name for name in vds_gz.__all__ if name.endswith(("Parameters", "Error"))),
 }
 

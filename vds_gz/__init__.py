@@ -38,7 +38,12 @@ if TYPE_CHECKING:
         StanleyParameters,
     )
     from vds_gz.parameters.declaration import ParameterError
-    from vds_gz.parameters.vehicles import BicycleParameters, DifferentialParameters, OmniParameters
+    from vds_gz.parameters.vehicles import (
+        BicycleParameters,
+        DifferentialParameters,
+        OmniParameters,
+        SingleTrackParameters,
+    )
     from vds_gz.ros.factory import open_graph
     from vds_gz.ros.graph import Graph, QoS
     from vds_gz.study.compare.sources import simulate
@@ -54,6 +59,7 @@ if TYPE_CHECKING:
     from vds_gz.vehicle.model import VehicleModel
     from vds_gz.vehicle.omni import OMNI
     from vds_gz.vehicle.schedule import command_records
+    from vds_gz.vehicle.single_track import SINGLE_TRACK
     from vds_gz.vehicle.vehicle import Motion, Vehicle
     from vds_gz.world.load import load_world
     from vds_gz.world.scene import Scene
@@ -90,9 +96,11 @@ __all__ = [
     "BICYCLE",
     "DIFFERENTIAL",
     "OMNI",
+    "SINGLE_TRACK",
     "BicycleParameters",
     "DifferentialParameters",
     "OmniParameters",
+    "SingleTrackParameters",
     "DriveParameters",
     "SteeringParameters",
     # Recordings: system identification, replay
@@ -138,7 +146,13 @@ _HOMES = {
     "vds_gz.vehicle.bicycle": ("BICYCLE",),
     "vds_gz.vehicle.differential": ("DIFFERENTIAL",),
     "vds_gz.vehicle.omni": ("OMNI",),
-    "vds_gz.parameters.vehicles": ("BicycleParameters", "DifferentialParameters", "OmniParameters"),
+    "vds_gz.vehicle.single_track": ("SINGLE_TRACK",),
+    "vds_gz.parameters.vehicles": (
+        "BicycleParameters",
+        "DifferentialParameters",
+        "OmniParameters",
+        "SingleTrackParameters",
+    ),
     "vds_gz.parameters.actuators": ("DriveParameters", "SteeringParameters"),
     "vds_gz.study.reading.bag": ("read_signals",),
     "vds_gz.study.identify.identification": ("identify",),

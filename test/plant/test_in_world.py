@@ -17,7 +17,7 @@ from vds_gz.plant.base import Level
 from vds_gz.plant.in_world import WorldPlant
 from vds_gz.plant.kinematic import KinematicPlant
 from vds_gz.vehicle.catalogue import models
-from vds_gz.vehicle.command import control, twist
+from vds_gz.vehicle.command import ackermann, control, twist
 from vds_gz.world.geometry_reader import matrix, rotation_of_angles
 from vds_gz.world.load import load_world, world_file
 from vds_gz.world.packing import Thing
@@ -100,6 +100,19 @@ def test_a_slope_is_driven_along_itself(heading):
     up = into_body(plant.body(plant.vehicle.time).pose.orientation, (-math.sin(slope), 0.0, math.cos(slope)))
     assert up == pytest.approx((0.0, 0.0, 1.0), abs=1e-9)
     assert motion.heading == pytest.approx(heading, abs=1e-9)
+
+
+def test_a_car_on_tyres_stands_across_a_slope_and_drifts_down_it_when_it_drives():
+    slope = 0.1
+    plant = plant_in([Thing("ramp", HalfSpace(), at(pitch=-slope))], load_parameters("f1tenth"))
+    plant.set_pose(Pose(50.0, 0.0, 0.5 * math.pi), Attitude(math.tan(slope) * 50.0, 0.0, 0.0))
+    x = plant.motion(0).x
+    plant.advance(SECOND)
+    assert plant.motion(SECOND).x == pytest.approx(x, abs=1e-9)
+    assert plant.vehicle.state.road_bank == pytest.approx(slope_acceleration(slope), rel=1e-6)
+    plant.vehicle.enter(ackermann(5.0, 0.0), SECOND)
+    plant.advance(3 * SECOND)
+    assert plant.motion(3 * SECOND).x < x - 0.05
 
 
 def test_a_turn_on_a_slope_is_a_circle_on_it():
@@ -244,7 +257,7 @@ GAIN = 1.5
 def limited(model):
     """The defaults of a model, whose drives gain no more than :data:`GAIN`."""
     limits = {"bicycle": "drive_actuator.max_acceleration", "differential": "drive_actuators.max_acceleration"}
-    limits["omni"] = limits["differential"]
+    limits |= {"omni": limits["differential"], "single_track": limits["bicycle"]}
     groups = {"delay": "vel_rate_lim", "actuation": "vel_rate_lim"}
     name = limits.get(model) or groups[model.partition("_")[0]]
     return load_parameters("vds_defaults", {"model": model, f"model_params.{model}.{name}": GAIN})

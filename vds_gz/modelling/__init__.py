@@ -38,6 +38,7 @@ from vds_gz.vehicle.model import (
     integrate_pose,
 )
 from vds_gz.vehicle.omni import OmniCoefficients, OmniState
+from vds_gz.vehicle.single_track import SingleTrackCoefficients, SingleTrackState
 
 __all__ = [
     "check",
@@ -78,6 +79,8 @@ __all__ = [
     "DifferentialState",
     "OmniCoefficients",
     "OmniState",
+    "SingleTrackCoefficients",
+    "SingleTrackState",
     "extended",
 ]
 

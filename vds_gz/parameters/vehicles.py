@@ -65,6 +65,77 @@ class BicycleParameters(ParameterGroup):
 
 
 @dataclass(frozen=True, slots=True)
+class SingleTrackParameters(BicycleParameters):
+    """A bicycle with a mass, whose tyres slip."""
+
+    mass: float = real(500.0, "kg", "mass of the vehicle with its load", positive=True)
+    yaw_inertia: float = real(
+        320.0, "kg m^2", "moment of inertia about the vertical through the centre of gravity", positive=True
+    )
+    cg_distance: float = real(
+        0.8, "m", "from the fixed axle to the centre of gravity, towards the steered axle", positive=True
+    )
+    cg_height: float = real(
+        0.4,
+        "m",
+        "height of the centre of gravity; 0: accelerating and braking shift no load",
+        minimum=0.0,
+        maximum=100.0,
+    )
+    cornering_stiffness_fixed: float = real(
+        14.0,
+        "1/rad",
+        "lateral force of the fixed axle by slip angle and load, at small angles",
+        minimum=0.1,
+        maximum=200.0,
+    )
+    cornering_stiffness_steered: float = real(
+        12.0,
+        "1/rad",
+        "lateral force of the steered axle by slip angle and load, at small angles",
+        minimum=0.1,
+        maximum=200.0,
+    )
+    friction: float = real(
+        0.9, "-", "friction coefficient: the largest force of a tyre by its load", minimum=0.01, maximum=10.0, live=True
+    )
+    tire_shape: float = real(
+        1.4,
+        "-",
+        "shape factor C of the magic formula; above 1 the force falls behind its peak",
+        minimum=1.0,
+        maximum=2.0,
+    )
+    tire_curvature: float = real(
+        0.0, "-", "curvature factor E of the magic formula: how sharp the peak is", minimum=-10.0, maximum=1.0
+    )
+    drag: float = real(
+        0.0, "kg/m", "air drag by speed squared: half of density, drag coefficient and area", minimum=0.0
+    )
+    rolling_resistance: float = real(0.0, "-", "rolling resistance by weight", minimum=0.0, maximum=1.0)
+    brakes_on_all_wheels: bool = flag(True, "all wheels brake, by their loads, else the driven ones")
+    drive_gives_acceleration: bool = flag(
+        False, "the drive sets the force, so that slopes and resistances change the speed, else it holds its speed"
+    )
+    small_angles: bool = flag(
+        False,
+        "linear equations without limit of friction, as CommonRoad's single-track model and f1tenth_gym have them",
+    )
+    blend_speed: float = real(
+        0.5, "m/s", "below half of it no wheel slips; above it tyre forces alone act", positive=True, maximum=100.0
+    )
+
+    def check_together(self) -> None:
+        """Refuse what does not fit together."""
+        BicycleParameters.check_together(self)
+        if not self.cg_distance < self.wheel_base:
+            raise ParameterError(
+                f"parameter 'cg_distance' is {self.cg_distance:g}; it must be less than wheel_base, which is "
+                f"{self.wheel_base:g} [m]: the centre of gravity is between the axles"
+            )
+
+
+@dataclass(frozen=True, slots=True)
 class DifferentialParameters(BodyLimits):
     """A vehicle with a left and a right drive."""
 

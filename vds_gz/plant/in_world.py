@@ -138,7 +138,7 @@ OTHERS_EVERY = 10_000_000
 
 
 class WorldPlant(KinematicPlant):
-    """Wheels that never slip, on the ground of a scene.
+    """A vehicle that its model moves, on the ground of a scene.
 
     The model moves the vehicle in its own plane, that of its wheels' contacts. A step of length ``d`` along a
     slope thus moves it by ``d cos(pitch)`` on the map.
@@ -280,12 +280,15 @@ class WorldPlant(KinematicPlant):
         vehicle.state = state
 
     def _feel_slope(self) -> None:
-        """Set the acceleration of gravity along the vehicle in models that feel slopes, such as Autoware's."""
+        """Set the acceleration of gravity along the vehicle in models that feel slopes, and across it if they slip."""
         vehicle = self._guarded
         if vehicle.model.feels_slopes:
             orientation = _in_space(self._standing.plane, _pose(vehicle.motion())).orientation
             state = vehicle.state
-            state.road_slope = into_body(orientation, (0.0, 0.0, -GRAVITY))[0]
+            gravity = into_body(orientation, (0.0, 0.0, -GRAVITY))
+            state.road_slope = gravity[0]
+            if hasattr(state, "road_bank"):
+                state.road_bank = gravity[1]
             vehicle.state = state
 
     def _grant(self) -> None:

@@ -1,4 +1,4 @@
-"""The plant without a Gazebo: the model's own kinematics moves the vehicle."""
+"""The plant without a Gazebo: the model moves the vehicle."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from vds_gz.vehicle.vehicle import AnyVehicle, Motion, motion_of
 
 
 class KinematicPlant(Plant):
-    """Wheels that never slip on a plane that never ends. All is known up to the vehicle's present, and only there."""
+    """A vehicle on a plane that never ends. All is known up to the vehicle's present, and only there."""
 
     name = "kinematic"
 

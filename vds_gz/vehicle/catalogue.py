@@ -18,6 +18,7 @@ OWN: Mapping[str, str] = {
     "bicycle": "bicycle",
     "differential": "differential",
     "omni": "omni",
+    "single_track": "single_track",
     "ideal_steer_vel": "autoware.models",
     "ideal_steer_acc": "autoware.models",
     "ideal_steer_acc_geared": "autoware.models",

@@ -167,7 +167,7 @@ def compiled_schedule(step: FunctionType, set_references: Callable[..., None] = 
 
     Segment ``j`` is ``steps[j]`` steps with command ``u[which[j]]``; sample ``k`` is taken after ``ends[k]`` segments.
     """
-    step_once = part(step)
+    step_once = part(step, inlined=True)
     refer = part(set_references)
 
     def run(c: Records, s: Records, u: Records, which: Any, steps: Any, ends: Any, samples: Records) -> None:

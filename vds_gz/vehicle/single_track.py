@@ -1,0 +1,442 @@
+"""A car whose tyres slip: the dynamic single-track model behind the actuators of a bicycle.
+
+Actuators, commands, joints and geometry are those of :mod:`vds_gz.vehicle.bicycle`. The actuators and the wheels that
+roll without slip say what the vehicle is to do; the tyres move it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vds_gz.parameters.autoware import GRAVITY
+from vds_gz.parameters.vehicles import SingleTrackParameters
+from vds_gz.vehicle.bicycle import (
+    BICYCLE,
+    BicycleCoefficients,
+    BicycleState,
+    actuator_states,
+    follow,
+    geometry,
+    joint_states,
+    joints,
+    limits,
+    resize,
+    roll_by,
+    roll_wheels,
+    set_references,
+    set_velocities,
+)
+from vds_gz.vehicle.command import Command
+from vds_gz.vehicle.model import SteadyMotion, VehicleModel, extended, stop_drives
+from vds_gz.vehicle.tires import Forces, accelerations, resistance
+from vds_gz.vehicle.trigonometry import sine_cosine
+
+Vector: TypeAlias = NDArray[np.float64]
+Velocity: TypeAlias = "tuple[float, float, float]"
+
+#: Between kinematic and dynamic motion, slip is lost with this time constant where both have the same weight [s].
+BLENDING = 0.02
+
+#: Below this speed rolling resistance fades out [m/s].
+ROLLING_FADES = 0.05
+
+#: Simpson's rule and Kutta's method: weights are 1, 4 and 1 sixths.
+SIXTH = 1.0 / 6.0
+
+#: The integrator is stable while the largest eigenvalue of the tyres times a step is less than 2.51.
+STABLE = 2.0
+
+
+@dataclass(slots=True)
+class SingleTrackCoefficients(BicycleCoefficients):
+    """Those of a bicycle and of its body and tyres. Forces and loads are by mass or by weight.
+
+    Attributes:
+        cg_x: From the fixed axle to the centre of gravity along +x, negative with the steered axle behind [m].
+        steered_lever: From the centre of gravity to the steered axle along +x [m].
+        gyration: Yaw inertia by mass [m^2]; ``agility`` is its inverse.
+        load_steered: Share of the weight on the steered axle at rest.
+        load_shift: Share of the weight that a driving force of 1 m/s^2 takes from the steered axle [s^2/m].
+        grip: Largest force of all tyres [m/s^2].
+        slope_fixed, slope_steered: Slope B of the magic formula [1/rad].
+        stiffness_fixed, stiffness_steered: Lateral force by slip angle and share of the weight [m/s^2].
+        shape, curvature: C and E of the magic formula; ``is_curved``: E is not 0.
+        small_angles: Linear equations.
+        pushes_along_wheel: The driving force turns with the steered wheel; with small angles it does not.
+        least_speed: Slower wheels have the slip angle of this speed, so that the integrator is stable [m/s].
+        drag, rolling: Air drag [1/m] and rolling resistance [m/s^2].
+        rolling_rate: Share of the rolling resistance by speed, near standstill [s/m].
+        push_forwards, push_backwards: Limits of a driving force along +x and -x [m/s^2].
+        brake_forwards, brake_backwards: Limits of a braking force along +x and -x [m/s^2].
+        brakes_on_all_wheels, drive_gives_acceleration: As the parameters.
+        kinematic_square, blend_rate: Speed squared below which no wheel slips [m^2/s^2], and how fast tyres gain weight
+            above it [s^2/m^2].
+        blending: Length of a step by the time constant of the blending.
+        step_rate: Steps per second [Hz].
+    """
+
+    cg_x: float
+    steered_lever: float
+    gyration: float
+    agility: float
+    load_steered: float
+    load_shift: float
+    grip: float
+    slope_fixed: float
+    slope_steered: float
+    stiffness_fixed: float
+    stiffness_steered: float
+    shape: float
+    curvature: float
+    is_curved: bool
+    small_angles: bool
+    pushes_along_wheel: bool
+    least_speed: float
+    drag: float
+    rolling: float
+    rolling_rate: float
+    push_forwards: float
+    push_backwards: float
+    brake_forwards: float
+    brake_backwards: float
+    brakes_on_all_wheels: bool
+    drive_gives_acceleration: bool
+    kinematic_square: float
+    blend_rate: float
+    blending: float
+    step_rate: float
+
+
+@dataclass(slots=True)
+class Body:
+    """What the tyres integrate: the velocity of the centre of gravity [m/s, m/s, rad/s].
+
+    ``rolling`` is the speed of the driven wheel [m/s]. ``load`` is its deceleration that the drive made up for in the
+    last step, besides resistances and slopes [m/s^2].
+    """
+
+    v_x: float = 0.0
+    v_y: float = 0.0
+    yaw_rate: float = 0.0
+    rolling: float = 0.0
+    load: float = 0.0
+
+
+@dataclass(slots=True)
+class SingleTrackState(BicycleState):
+    """That of a bicycle, its body, and the acceleration by gravity along +x and +y [m/s^2].
+
+    After a step the velocities and wheel speeds are those of the body. Between ``actuating`` and ``moving`` they are
+    those that the actuators give to wheels that do not slip, as Gazebo takes them.
+    """
+
+    body: Body = field(default_factory=Body)
+    road_slope: float = 0.0
+    road_bank: float = 0.0
+
+
+def coefficients(p: SingleTrackParameters, dt: float) -> SingleTrackCoefficients:
+    """Coefficients for steps of ``dt`` seconds."""
+    sign = -1.0 if p.reverse else 1.0
+    cg_x, steered_lever = sign * p.cg_distance, sign * (p.wheel_base - p.cg_distance)
+    gyration = p.yaw_inertia / p.mass
+    load_steered = p.cg_distance / p.wheel_base
+    load_shift = sign * p.cg_height / (GRAVITY * p.wheel_base)
+    grip = p.friction * GRAVITY
+    stiffest = GRAVITY * max(
+        p.cornering_stiffness_fixed * (1.0 + cg_x * cg_x / gyration),
+        p.cornering_stiffness_steered * (1.0 + steered_lever * steered_lever / gyration),
+    )
+    least_speed = stiffest * dt / STABLE
+    blend_speed = max(p.blend_speed, 2.0 * least_speed)
+    rolling = p.rolling_resistance * GRAVITY
+    lift_forwards, lift_backwards = _lift(load_steered, load_shift)
+    no_limit = math.inf if p.small_angles else grip
+    drive_share = load_steered if p.drive_on_steered_wheel else 1.0 - load_steered
+    drive_shift = -load_shift if p.drive_on_steered_wheel else load_shift
+    one_axle = not (p.four_wheel_drive or p.small_angles)
+    push_forwards = _grip_of_axle(grip, drive_share, drive_shift) if one_axle else no_limit
+    push_backwards = _grip_of_axle(grip, drive_share, -drive_shift) if one_axle else no_limit
+    return extended(
+        BICYCLE.coefficients(p, dt),
+        SingleTrackCoefficients,
+        cg_x=cg_x,
+        steered_lever=steered_lever,
+        gyration=gyration,
+        agility=1.0 / gyration,
+        load_steered=load_steered,
+        load_shift=load_shift,
+        grip=grip,
+        slope_fixed=p.cornering_stiffness_fixed / (p.tire_shape * p.friction),
+        slope_steered=p.cornering_stiffness_steered / (p.tire_shape * p.friction),
+        stiffness_fixed=p.cornering_stiffness_fixed * GRAVITY,
+        stiffness_steered=p.cornering_stiffness_steered * GRAVITY,
+        shape=p.tire_shape,
+        curvature=p.tire_curvature,
+        is_curved=p.tire_curvature != 0.0,
+        small_angles=p.small_angles,
+        pushes_along_wheel=p.drive_on_steered_wheel and not p.small_angles,
+        least_speed=least_speed,
+        drag=p.drag / p.mass,
+        rolling=rolling,
+        rolling_rate=1.0 / max(ROLLING_FADES, 2.0 * rolling * dt),
+        push_forwards=min(push_forwards, lift_forwards),
+        push_backwards=min(push_backwards, lift_backwards),
+        brake_forwards=min(no_limit if p.brakes_on_all_wheels else push_forwards, lift_forwards),
+        brake_backwards=min(no_limit if p.brakes_on_all_wheels else push_backwards, lift_backwards),
+        brakes_on_all_wheels=p.brakes_on_all_wheels,
+        drive_gives_acceleration=p.drive_gives_acceleration,
+        kinematic_square=0.25 * blend_speed * blend_speed,
+        blend_rate=1.0 / (0.75 * blend_speed * blend_speed),
+        blending=dt / BLENDING,
+        step_rate=1.0 / dt,
+    )
+
+
+def _lift(load_steered: float, load_shift: float) -> tuple[float, float]:
+    """Largest driving forces along +x and -x with both axles on the ground [m/s^2]."""
+    if load_shift == 0.0:
+        return math.inf, math.inf
+    steered, fixed = load_steered / abs(load_shift), (1.0 - load_steered) / abs(load_shift)
+    return (steered, fixed) if load_shift > 0.0 else (fixed, steered)
+
+
+def _grip_of_axle(grip: float, share: float, shift: float) -> float:
+    """Largest force of an axle [m/s^2] whose share of the weight grows by ``shift`` with each m/s^2 of it."""
+    rest = 1.0 - grip * shift
+    return grip * share / rest if rest > 0.0 else math.inf
+
+
+def at_rest(c: SingleTrackCoefficients) -> SingleTrackState:
+    """A vehicle that stands at the origin."""
+    return extended(BICYCLE.at_rest(c), SingleTrackState)
+
+
+def at(c: SingleTrackCoefficients, motion: SteadyMotion) -> SingleTrackState:
+    """A vehicle in steady state at the origin; one that its tyres cannot hold in the curve has the motion without slip.
+
+    Lateral velocity, yaw rate and driving force are found by Newton's method.
+    """
+    s = extended(BICYCLE.at(c, motion), SingleTrackState)
+    s.body.v_x = s.v_x
+    unknowns = np.array([c.cg_x * s.yaw_rate, s.yaw_rate, 0.0])
+    for _ in range(20):
+        residual = _unsteadiness(c, s, unknowns)
+        if abs(residual).max() < 1e-10:
+            break
+        steps = np.eye(3) * 1e-6
+        slopes = np.array([_unsteadiness(c, s, unknowns + step) - residual for step in steps]).T / 1e-6
+        unknowns = unknowns - np.linalg.lstsq(slopes, residual, rcond=None)[0]
+    else:
+        unknowns = np.array([c.cg_x * s.yaw_rate, s.yaw_rate, 0.0])
+    s.body.v_y, s.body.yaw_rate, push = unknowns.tolist()
+    sine, cosine = sine_cosine(s.steering.angle)
+    along, across = (cosine, sine) if c.pushes_along_wheel else (1.0, 0.0)
+    inertia = 1.0 + across * across * c.steered_lever * c.steered_lever * c.agility
+    s.body.rolling = along * s.v_x + across * (s.body.v_y + c.steered_lever * s.body.yaw_rate)
+    s.body.load = push * inertia + along * resistance(c, s.v_x)
+    set_speeds(c, s, sine, cosine)
+    return s
+
+
+def _unsteadiness(c: SingleTrackCoefficients, s: SingleTrackState, unknowns: Vector) -> Vector:
+    """The accelerations at a lateral velocity, a yaw rate and a driving force."""
+    v_y, yaw_rate, push = unknowns.tolist()
+    f = forces(c, s, push, push * s.v_x < 0.0)
+    return np.array(accelerations(c, f, s.steering.angle, s.body.v_x, v_y, yaw_rate))
+
+
+def slide(c: SingleTrackCoefficients, s: SingleTrackState, u: Command) -> None:
+    """Let drive and tyres act for one step, and move the reference point."""
+    body = s.body
+    v_x, v_y, yaw_rate = body.v_x, body.v_y, body.yaw_rate
+    sine, cosine = sine_cosine(s.steering.angle)
+    along = cosine if c.pushes_along_wheel else 1.0
+    across = sine if c.pushes_along_wheel else 0.0
+    inertia = 1.0 + across * across * c.steered_lever * c.steered_lever * c.agility
+    passive = along * (s.road_slope + resistance(c, v_x)) + across * s.road_bank
+    rolling = along * v_x + across * (v_y + c.steered_lever * yaw_rate)
+    target = along * s.v_x + across * c.signed_wheelbase * s.yaw_rate
+
+    push, brakes = driving_force(c, body, rolling, target, passive, inertia)
+    new, mean = runge_kutta(c, forces(c, s, push, brakes), s.steering.angle, s.steering.rate, (v_x, v_y, yaw_rate))
+    body.v_x, body.v_y, body.yaw_rate, kinematic = without_slip(c, new, sine, cosine)
+
+    now = along * body.v_x + across * (body.v_y + c.steered_lever * body.yaw_rate)
+    body.load = push * inertia + passive - (now - rolling) * c.step_rate
+    body.rolling = now
+    if c.drive_gives_acceleration:
+        s.drive.velocity = now
+    mean_x = mean[0] + kinematic * (0.5 * (v_x + body.v_x) - mean[0])
+    mean_y = mean[1] + kinematic * (0.5 * (v_y + body.v_y) - mean[1])
+    mean_yaw = mean[2] + kinematic * (0.5 * (yaw_rate + body.yaw_rate) - mean[2])
+    move(c, s, mean_x, mean_y, mean_yaw)
+    set_speeds(c, s, sine, cosine)
+
+
+def driving_force(
+    c: SingleTrackCoefficients, body: Body, rolling: float, target: float, passive: float, inertia: float
+) -> tuple[float, bool]:
+    """The force that gives the driven wheel its speed [m/s^2], within friction, and whether it brakes.
+
+    Args:
+        c, body: Coefficients, and the body before the step.
+        rolling, target: Speed of the driven wheel now, and the one wanted after the step [m/s].
+        passive: What slopes and resistances give along this wheel [m/s^2].
+        inertia: The acceleration of the wheel's contact by such a force.
+    """
+    free = c.drive_gives_acceleration
+    made_up_for = 0.0 if free else passive - body.load
+    push = ((target - (body.rolling if free else rolling)) * c.step_rate - made_up_for) / inertia
+    brakes = push * rolling < 0.0
+    push_most, push_least = c.push_forwards, -c.push_backwards  # read first: lanes cannot choose between addresses
+    brake_most, brake_least = c.brake_forwards, -c.brake_backwards
+    most = brake_most if brakes else push_most
+    least = brake_least if brakes else push_least
+    return most if push > most else least if push < least else push, brakes
+
+
+def runge_kutta(
+    c: SingleTrackCoefficients, f: Forces, angle: float, rate: float, v: Velocity
+) -> tuple[Velocity, Velocity]:
+    """Velocity after a step and its mean, by Kutta's third-order method; the steering turns evenly to its angle."""
+    dt, half = c.dt, 0.5 * c.dt
+    v_x, v_y, yaw_rate = v
+    a_x, a_y, turning = accelerations(c, f, angle - rate * dt, v_x, v_y, yaw_rate)
+    mid_x, mid_y, mid_yaw = v_x + half * a_x, v_y + half * a_y, yaw_rate + half * turning
+    b_x, b_y, bending = accelerations(c, f, angle - rate * half, mid_x, mid_y, mid_yaw)
+    end_x, end_y = v_x + dt * (2.0 * b_x - a_x), v_y + dt * (2.0 * b_y - a_y)
+    end_yaw = yaw_rate + dt * (2.0 * bending - turning)
+    d_x, d_y, swerving = accelerations(c, f, angle, end_x, end_y, end_yaw)
+    sixth = dt * SIXTH
+    new_x = v_x + sixth * (a_x + 4.0 * b_x + d_x)
+    new_y = v_y + sixth * (a_y + 4.0 * b_y + d_y)
+    new_yaw = yaw_rate + sixth * (turning + 4.0 * bending + swerving)
+    mean_x = (v_x + 4.0 * mid_x + end_x) * SIXTH
+    mean_y = (v_y + 4.0 * mid_y + end_y) * SIXTH
+    mean_yaw = (yaw_rate + 4.0 * mid_yaw + end_yaw) * SIXTH
+    return (new_x, new_y, new_yaw), (mean_x, mean_y, mean_yaw)
+
+
+def without_slip(
+    c: SingleTrackCoefficients, v: Velocity, sine: float, cosine: float
+) -> tuple[float, float, float, float]:
+    """A velocity drawn towards the nearest one without slip, near standstill, and how far: from 0 to 1.
+
+    The nearest one has the least kinetic energy of the difference, as ideal wheels would leave it, so that no energy
+    comes from it.
+    """
+    v_x, v_y, yaw_rate = v
+    weight = (v_x * v_x + v_y * v_y + c.gyration * yaw_rate * yaw_rate - c.kinematic_square) * c.blend_rate
+    weight = 1.0 if weight > 1.0 else 0.0 if weight < 0.0 else weight
+    kinematic = (1.0 - weight) * c.blending
+    kinematic = kinematic / (weight + kinematic)
+    forward = cosine if c.drive_on_steered_wheel else 1.0
+    turn = sine / (c.signed_wheelbase if c.drive_on_steered_wheel else c.signed_wheelbase * cosine)
+    sideways = c.cg_x * turn
+    mixed = forward * v_x + sideways * v_y + c.gyration * turn * yaw_rate
+    speed = mixed / (forward * forward + sideways * sideways + c.gyration * turn * turn)
+    return (
+        v_x + kinematic * (speed * forward - v_x),
+        v_y + kinematic * (speed * sideways - v_y),
+        yaw_rate + kinematic * (speed * turn - yaw_rate),
+        kinematic,
+    )
+
+
+def forces(c: SingleTrackCoefficients, s: SingleTrackState, push: float, brakes: bool) -> Forces:
+    """What acts in a step with a driving or braking force [m/s^2]."""
+    load_steered = c.load_steered - push * c.load_shift
+    load_steered = 1.0 if load_steered > 1.0 else 0.0 if load_steered < 0.0 else load_steered
+    load_fixed = 1.0 - load_steered
+    by_load = c.four_wheel_drive or (brakes and c.brakes_on_all_wheels)
+    whole = 1.0 if c.drive_on_steered_wheel else 0.0
+    share = load_steered if by_load else whole
+    push_steered = share * push
+    push_fixed = push - push_steered
+    if c.small_angles:
+        grip_fixed = c.stiffness_fixed * load_fixed
+        grip_steered = c.stiffness_steered * load_steered
+    else:
+        grip_fixed = rest_of_ellipse(c.grip * load_fixed, push_fixed)
+        grip_steered = rest_of_ellipse(c.grip * load_steered, push_steered)
+    return Forces(push_fixed, push_steered, grip_fixed, grip_steered, s.road_slope, s.road_bank)
+
+
+def rest_of_ellipse(grip: float, push: float) -> float:
+    """What is left of a tyre's largest force for the lateral one, beside a driving force (all in m/s^2)."""
+    rest = grip * grip - push * push
+    return math.sqrt(rest if rest > 0.0 else 0.0)
+
+
+def move(c: SingleTrackCoefficients, s: SingleTrackState, v_x: float, v_y: float, yaw_rate: float) -> None:
+    """Move the reference point for one step with the mean velocity of the centre of gravity."""
+    turn = yaw_rate * c.dt
+    sine, cosine = sine_cosine(s.heading + 0.5 * turn)
+    v_y -= c.cg_x * yaw_rate
+    s.x += (v_x * cosine - v_y * sine) * c.dt
+    s.y += (v_x * sine + v_y * cosine) * c.dt
+    s.heading += turn
+
+
+def set_speeds(c: SingleTrackCoefficients, s: SingleTrackState, sine: float, cosine: float) -> None:
+    """Velocity of the reference point and rolling speeds of the wheels, from the motion of the body."""
+    v_x, yaw_rate = s.body.v_x, s.body.yaw_rate
+    s.v_x = v_x
+    s.v_y = s.body.v_y - c.cg_x * yaw_rate
+    s.yaw_rate = yaw_rate
+    s.speed_fixed_left = v_x - yaw_rate * c.half_track_fixed
+    s.speed_fixed_right = v_x + yaw_rate * c.half_track_fixed
+    across = s.v_y + yaw_rate * c.signed_wheelbase
+    s.speed_steered_left = rolling_speed(c, v_x, across, yaw_rate, c.half_track_steered, sine, cosine)
+    s.speed_steered_right = rolling_speed(c, v_x, across, yaw_rate, -c.half_track_steered, sine, cosine)
+
+
+def rolling_speed(
+    c: SingleTrackCoefficients, v_x: float, v_y: float, yaw_rate: float, y: float, sine: float, cosine: float
+) -> float:
+    """Speed along its own direction of the steered wheel that stands ``y`` metres to the left of the middle [m/s]."""
+    if c.parallel_steering:
+        return (v_x - yaw_rate * y) * cosine + v_y * sine
+    forward = c.signed_wheelbase * cosine - y * sine
+    sideways = c.signed_wheelbase * sine
+    length = math.sqrt(forward * forward + sideways * sideways)
+    # Ackermann's direction on the branch of the middle wheel
+    length = math.copysign(length, forward * cosine + sideways * sine)
+    return ((v_x - yaw_rate * y) * forward + v_y * sideways) / length
+
+
+def stop(c: SingleTrackCoefficients, s: SingleTrackState, rest: float) -> None:
+    """Stop body, drive and wheels ``rest`` seconds before the end of a step; the steering goes on."""
+    roll_by(c, s, -rest)
+    stop_drives(c, s, rest)
+    s.body.v_x = s.body.v_y = s.body.yaw_rate = s.body.rolling = s.body.load = 0.0
+    set_speeds(c, s, *sine_cosine(s.steering.angle))
+
+
+SINGLE_TRACK = VehicleModel(
+    name="single_track",
+    parameters=SingleTrackParameters,
+    accepts=BICYCLE.accepts,
+    coefficients=coefficients,
+    at_rest=at_rest,
+    at=at,
+    actuating=(follow, set_velocities),
+    moving=(slide, roll_wheels),
+    resize=resize,
+    joints=joints,
+    joint_states=joint_states,
+    actuators=BICYCLE.actuators,
+    actuator_states=actuator_states,
+    limits=limits,
+    geometry=geometry,
+    set_references=set_references,
+    stop=stop,
+    lanes=True,
+    feels_slopes=True,
+)
