@@ -33,20 +33,16 @@ from vds_gz.vehicle.bicycle import (
 )
 from vds_gz.vehicle.command import Command
 from vds_gz.vehicle.model import SteadyMotion, VehicleModel, extended, stop_drives
-from vds_gz.vehicle.tires import Forces, accelerations, resistance
+from vds_gz.vehicle.tires import Forces, Velocity, accelerations, resistance, rest_of_ellipse, runge_kutta
 from vds_gz.vehicle.trigonometry import sine_cosine
 
 Vector: TypeAlias = NDArray[np.float64]
-Velocity: TypeAlias = "tuple[float, float, float]"
 
 #: Between kinematic and dynamic motion, slip is lost with this time constant where both have the same weight [s].
 BLENDING = 0.02
 
 #: Below this speed rolling resistance fades out [m/s].
 ROLLING_FADES = 0.05
-
-#: Simpson's rule and Kutta's method: weights are 1, 4 and 1 sixths.
-SIXTH = 1.0 / 6.0
 
 #: The integrator is stable while the largest eigenvalue of the tyres times a step is less than 2.51.
 STABLE = 2.0
@@ -301,28 +297,6 @@ def driving_force(
     return most if push > most else least if push < least else push, brakes
 
 
-def runge_kutta(
-    c: SingleTrackCoefficients, f: Forces, angle: float, rate: float, v: Velocity
-) -> tuple[Velocity, Velocity]:
-    """Velocity after a step and its mean, by Kutta's third-order method; the steering turns evenly to its angle."""
-    dt, half = c.dt, 0.5 * c.dt
-    v_x, v_y, yaw_rate = v
-    a_x, a_y, turning = accelerations(c, f, angle - rate * dt, v_x, v_y, yaw_rate)
-    mid_x, mid_y, mid_yaw = v_x + half * a_x, v_y + half * a_y, yaw_rate + half * turning
-    b_x, b_y, bending = accelerations(c, f, angle - rate * half, mid_x, mid_y, mid_yaw)
-    end_x, end_y = v_x + dt * (2.0 * b_x - a_x), v_y + dt * (2.0 * b_y - a_y)
-    end_yaw = yaw_rate + dt * (2.0 * bending - turning)
-    d_x, d_y, swerving = accelerations(c, f, angle, end_x, end_y, end_yaw)
-    sixth = dt * SIXTH
-    new_x = v_x + sixth * (a_x + 4.0 * b_x + d_x)
-    new_y = v_y + sixth * (a_y + 4.0 * b_y + d_y)
-    new_yaw = yaw_rate + sixth * (turning + 4.0 * bending + swerving)
-    mean_x = (v_x + 4.0 * mid_x + end_x) * SIXTH
-    mean_y = (v_y + 4.0 * mid_y + end_y) * SIXTH
-    mean_yaw = (yaw_rate + 4.0 * mid_yaw + end_yaw) * SIXTH
-    return (new_x, new_y, new_yaw), (mean_x, mean_y, mean_yaw)
-
-
 def without_slip(
     c: SingleTrackCoefficients, v: Velocity, sine: float, cosine: float
 ) -> tuple[float, float, float, float]:
@@ -366,12 +340,6 @@ def forces(c: SingleTrackCoefficients, s: SingleTrackState, push: float, brakes:
         grip_fixed = rest_of_ellipse(c.grip * load_fixed, push_fixed)
         grip_steered = rest_of_ellipse(c.grip * load_steered, push_steered)
     return Forces(push_fixed, push_steered, grip_fixed, grip_steered, s.road_slope, s.road_bank)
-
-
-def rest_of_ellipse(grip: float, push: float) -> float:
-    """What is left of a tyre's largest force for the lateral one, beside a driving force (all in m/s^2)."""
-    rest = grip * grip - push * push
-    return math.sqrt(rest if rest > 0.0 else 0.0)
 
 
 def move(c: SingleTrackCoefficients, s: SingleTrackState, v_x: float, v_y: float, yaw_rate: float) -> None:

@@ -9,9 +9,15 @@ Althoff and Wuersching, CommonRoad: Vehicle Models (2020), section 7, for the eq
 from __future__ import annotations
 
 import math
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeAlias
 
 from vds_gz.vehicle.trigonometry import direction, sine_cosine
+
+#: Of the centre of gravity along +x and +y, and the yaw rate [m/s, m/s, rad/s].
+Velocity: TypeAlias = "tuple[float, float, float]"
+
+#: Simpson's rule and Kutta's method: weights are 1, 4 and 1 sixths.
+SIXTH = 1.0 / 6.0
 
 
 class TireCoefficients(Protocol):
@@ -126,3 +132,29 @@ def linear_accelerations(
     sine = ahead * v_y / divisor if rolls else 0.0
     turning = (c.steered_lever * side - c.cg_x * side_fixed) * c.agility
     return along * cosine - across * sine, along * sine + across * cosine, turning
+
+
+def runge_kutta(c: TireCoefficients, f: Forces, angle: float, rate: float, v: Velocity) -> tuple[Velocity, Velocity]:
+    """Velocity after a step and its mean, by Kutta's third-order method; the steering turns evenly to its angle."""
+    dt, half = c.dt, 0.5 * c.dt
+    v_x, v_y, yaw_rate = v
+    a_x, a_y, turning = accelerations(c, f, angle - rate * dt, v_x, v_y, yaw_rate)
+    mid_x, mid_y, mid_yaw = v_x + half * a_x, v_y + half * a_y, yaw_rate + half * turning
+    b_x, b_y, bending = accelerations(c, f, angle - rate * half, mid_x, mid_y, mid_yaw)
+    end_x, end_y = v_x + dt * (2.0 * b_x - a_x), v_y + dt * (2.0 * b_y - a_y)
+    end_yaw = yaw_rate + dt * (2.0 * bending - turning)
+    d_x, d_y, swerving = accelerations(c, f, angle, end_x, end_y, end_yaw)
+    sixth = dt * SIXTH
+    new_x = v_x + sixth * (a_x + 4.0 * b_x + d_x)
+    new_y = v_y + sixth * (a_y + 4.0 * b_y + d_y)
+    new_yaw = yaw_rate + sixth * (turning + 4.0 * bending + swerving)
+    mean_x = (v_x + 4.0 * mid_x + end_x) * SIXTH
+    mean_y = (v_y + 4.0 * mid_y + end_y) * SIXTH
+    mean_yaw = (yaw_rate + 4.0 * mid_yaw + end_yaw) * SIXTH
+    return (new_x, new_y, new_yaw), (mean_x, mean_y, mean_yaw)
+
+
+def rest_of_ellipse(grip: float, push: float) -> float:
+    """What is left of a tyre's largest force for the lateral one, beside a driving force (all in m/s^2)."""
+    rest = grip * grip - push * push
+    return math.sqrt(rest if rest > 0.0 else 0.0)
