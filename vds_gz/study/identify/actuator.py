@@ -29,8 +29,9 @@ from vds_gz.study.identify.trials import costs_of
 from vds_gz.study.signals import MeasuredChannel, Series, Signals
 from vds_gz.vehicle.bicycle import BICYCLE
 
-#: Limits are met where they lower the squares by this part, and by more than coarse steps may leave.
-CLEARLY_MET, COARSE = 0.05, 1.0
+#: Limits are met where they lower the squares by this part and by more than coarse steps may leave, or by so much that
+#: coarse steps cannot.
+CLEARLY_MET, COARSE, DECISIVELY_MET = 0.05, 1.0, 0.4
 
 
 def fit_actuator(given: Series, response: Series, *, angle: bool) -> dict[str, Estimate | None]:
@@ -84,7 +85,8 @@ def _fit(setup: Setup, actuation: Actuation) -> Fit:
         point = points[np.argmin(costs_of(problem, points, starts, noise))]
         free = np.isin(np.arange(len(point)), [dead, lag, *met])
         fit = solve(problem, point, free, noise)
-        if best is None or fit.cost < best.cost - max(CLEARLY_MET * best.cost, COARSE):
+        gain = 0.0 if best is None else best.cost - fit.cost
+        if best is None or gain > DECISIVELY_MET * best.cost or gain > max(CLEARLY_MET * best.cost, COARSE):
             best = fit
     assert best is not None
     setup, fitted = refined(setup, reach, Fitted(problem, best))
