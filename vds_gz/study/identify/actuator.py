@@ -31,7 +31,7 @@ from vds_gz.vehicle.bicycle import BICYCLE
 
 #: Limits are met where they lower the squares by this part and by more than coarse steps may leave, or by so much that
 #: coarse steps cannot.
-CLEARLY_MET, COARSE, DECISIVELY_MET = 0.05, 1.0, 0.4
+CLEARLY_MET, COARSE, DECISIVELY_MET = 0.05, 0.3, 0.4
 
 
 def fit_actuator(given: Series, response: Series, *, angle: bool) -> dict[str, Estimate | None]:
