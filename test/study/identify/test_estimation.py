@@ -9,9 +9,11 @@ from vds_gz.configuration import load_parameters
 from vds_gz.errors import ArgumentError
 from vds_gz.parameters.vehicles import BicycleParameters, DifferentialParameters
 from vds_gz.study.identify.build import problem_of
+from vds_gz.study.identify.estimation import fit_all
 from vds_gz.study.identify.fit import evaluate, solve
 from vds_gz.study.identify.intervals import intervals_of
 from vds_gz.study.identify.noise import Noise
+from vds_gz.study.identify.outcome import vehicle_fit
 from vds_gz.study.identify.problem.segments import segments_of
 from vds_gz.study.identify.problem.setup import HAND_WHEEL, check_names, set_up
 from vds_gz.study.identify.reach import reach_of
@@ -175,3 +177,15 @@ def test_other_flags_keep_what_the_recording_said_of_actuators():
 def test_only_what_can_be_found_may_be_named():
     with pytest.raises(ArgumentError, match="'steering_offset' cannot be fitted"):
         check_names(["steering_offset"], load_parameters("ackermann_car"))
+
+
+def test_geometry_that_runs_to_its_bound_stays_as_given_and_is_named():
+    setup = setup_of("v_x", fit=("track",), noise=0.01)
+    fit = fit_all(setup)
+    track = setup.family.index("track")
+    point, free = fit.solution.point.copy(), fit.solution.free.copy()
+    point[track], free[track] = fit.problem.lower[track], True
+    result = vehicle_fit(replace(fit, solution=replace(fit.solution, point=point, free=free)), ())
+    assert result.numbers["track"] is None
+    assert result.parameters.track == setup.family.parameters.track
+    assert "track: no value in its range explains the recording best; it stays as given" in result.findings

@@ -119,7 +119,8 @@ def estimates(fit: Fit) -> dict[str, Estimate | None]:
     excited = {name for actuator in fit.setup.excited for name in fit.setup.actuators[actuator].named().values()}
     for k, term in enumerate(fit.setup.family.terms):
         if fit.solution.free[k]:
-            by_name[term.name] = _estimate(fit, k) if math.isfinite(fit.intervals.low[k]) else None
+            determined = math.isfinite(fit.intervals.low[k]) and not (term.kind is Kind.PARAMETER and _at_bound(fit, k))
+            by_name[term.name] = _estimate(fit, k) if determined else None
         else:
             by_name[term.name] = _none_of(fit, k) if term.kind in TRIED_TIMES and term.name in excited else None
     for actuation in fit.setup.actuators.values():
@@ -170,10 +171,15 @@ def _far_beyond(fit: Fit, term: Term, coordinate: float) -> bool:
     return term.kind is Kind.LIMIT and term.value(coordinate) > NEVER_MET * fit.reach[term.name].tried
 
 
+def _at_bound(fit: Fit, k: int) -> bool:
+    """The fit ran to an end of a term's range, so that the data give no value."""
+    return bool(fit.solution.point[k] in (fit.problem.lower[k], fit.problem.upper[k]))
+
+
 def _parameters(fit: Fit) -> ParameterGroup:
     """The vehicle with its estimates; limits that were not met are none, and terms that are not needed do nothing.
 
-    An actuator that was not excited stays as it was given, and so does geometry without an effect on the data.
+    An actuator that was not excited stays as it was given, and so does geometry that the data do not determine.
     """
     setup, solution = fit.setup, fit.solution
     without_effect = {group[0] for group in fit.intervals.confounded if len(group) == 1}
@@ -184,7 +190,7 @@ def _parameters(fit: Fit) -> ParameterGroup:
         if term.is_parameter
         and solution.free[k]
         and not _far_beyond(fit, term, solution.point[k])
-        and not (term.kind is Kind.PARAMETER and k in without_effect)
+        and not (term.kind is Kind.PARAMETER and (k in without_effect or _at_bound(fit, k)))
     }
     terms = {term.name: term for term in family.terms}
     for name in setup.excited:
@@ -368,6 +374,8 @@ def _findings(
     yield from fit.setup.variant
     for k in np.flatnonzero(fit.solution.free):
         term = terms[k]
+        if term.kind is Kind.PARAMETER and _at_bound(fit, int(k)):
+            yield f"{term.name}: no value in its range explains the recording best; it stays as given"
         if term.kind is Kind.LIMIT and numbers[term.name] is None:
             value = term.parameter(float(fit.solution.point[k]))
             yield f"{term.name}: a limit of about {value:.2g} was met, which the recording determines only roughly"
