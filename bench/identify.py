@@ -115,7 +115,7 @@ def noisy_trials(options: argparse.Namespace) -> Iterator[Row]:
                 for name, one in signals.measured.items()
             }
             names = [name for name, one in row["numbers"].items() if one["found"] and np.isfinite(one["true"])]
-            least = bound(case, case.log(seed, options.duration), names, channels)
+            least = bound(case, case.log(seed, options.duration), names, channels) if names else {}
             for name in names:
                 row["numbers"][name]["least"] = least[name]
             yield row

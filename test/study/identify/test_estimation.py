@@ -65,6 +65,17 @@ def test_a_value_next_to_a_bound_is_at_it():
     assert solution.point[index] == pytest.approx(LAG, abs=1e-3)
 
 
+def test_without_unknowns_the_point_stays():
+    """All segments of a long recording begin with a lead, so that no start is fitted."""
+    setup = setup_of()
+    data = problem(setup)
+    data = replace(data, fresh=(False,) * len(data.fresh))
+    nothing, noise = np.zeros(len(data.lower), bool), Noise(np.ones(len(data.floors)), np.ones(len(data.floors)))
+    solution = solve(data, neutral(setup), nothing, noise)
+    assert (solution.point == neutral(setup)).all()
+    assert solution.cost > 0.0
+
+
 def test_starts_take_from_the_derivatives_what_they_explain():
     setup = setup_of(noise=0.01)
     data = problem(setup)

@@ -27,7 +27,10 @@ FINEST_RESOLUTION = 5e-6
 
 #: Terms are selected in steps of this length [s], in so many seconds of all recordings, with so many samples per second
 #: of each channel: more hardly change which terms predict.
-COARSE_STEP, ENOUGH_SECONDS, ENOUGH_RATE = 0.005, 400.0, 40.0
+COARSE_STEP, ENOUGH_SECONDS, ENOUGH_RATE = 0.005, 400.0, 20.0
+
+#: Samples per second of each channel that a fit of all data in coarse steps uses.
+FULL_RATE = 40.0
 
 
 @dataclass(frozen=True)
@@ -119,16 +122,17 @@ def problem_of(setup: Setup, segments: Sequence[Segment], reach: Mapping[str, Re
     return Problem(experiments, floors, kinds, quantities, fresh, mean, sigma, lower, upper)
 
 
-def coarse_segments(setup: Setup, enough: float = ENOUGH_SECONDS) -> list[Segment]:
+def coarse_segments(setup: Setup, enough: float = ENOUGH_SECONDS, rate: float = ENOUGH_RATE) -> list[Segment]:
     """Segments in which terms are selected: in coarse steps, with thinned samples, and of long recordings the parts in
     which commands change most.
 
     Args:
         setup: With the recordings.
         enough: Seconds that suffice.
+        rate: Samples per second of each channel that suffice.
     """
     dt = max(1.0, math.floor(COARSE_STEP * setup.step_rate + 1e-9)) / setup.step_rate
-    channels = tuple(tuple(map(thinned, channels)) for channels in setup.channels)
+    channels = tuple(tuple(thinned(channel, rate) for channel in channels) for channels in setup.channels)
     segments = segments_of(setup.recordings, channels, dt)
     if sum(segment.duration for segment in segments) <= enough:
         return segments
@@ -141,10 +145,10 @@ def coarse_segments(setup: Setup, enough: float = ENOUGH_SECONDS) -> list[Segmen
     return [segments[k] for k in sorted(kept)]
 
 
-def thinned(channel: MeasuredChannel) -> MeasuredChannel:
-    """The same with at most :data:`ENOUGH_RATE` samples per second."""
+def thinned(channel: MeasuredChannel, rate: float) -> MeasuredChannel:
+    """The same with at most so many samples per second."""
     time = channel.series.time
-    stride = max(1, int(1.0 / (ENOUGH_RATE * float(np.median(np.diff(time)))) + 1e-6)) if len(time) > 2 else 1
+    stride = max(1, int(1.0 / (rate * float(np.median(np.diff(time)))) + 1e-6)) if len(time) > 2 else 1
     return channel if stride == 1 else chosen(channel, slice(None, None, stride))
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from vds_gz.study.identify.build import Problem, coarse_segments, problem_of
+from vds_gz.study.identify.build import FULL_RATE, Problem, coarse_segments, problem_of
 from vds_gz.study.identify.fit import Solution, solve
 from vds_gz.study.identify.intervals import Intervals, intervals_of
 from vds_gz.study.identify.lag_order import lag_findings
@@ -57,7 +57,7 @@ def fit_all(setup: Setup, advance: Advance = lambda words: None) -> Fit:
 def refined(setup: Setup, reach: Mapping[str, Reach], rough: Fitted) -> tuple[Setup, Fitted]:
     """The fit of all data: in the steps of the vehicle where nearly nothing is left, else in coarse steps."""
     if not rough.fine and not rough.nearly_exact:
-        problem = problem_of(setup, coarse_segments(setup, enough=math.inf), reach)
+        problem = problem_of(setup, coarse_segments(setup, enough=math.inf, rate=FULL_RATE), reach)
         return setup, Fitted(problem, converged(problem, rough.solution))
     segments = segments_of(setup.recordings, setup.channels, 1.0 / setup.step_rate)
     problem = problem_of(setup, segments, reach)

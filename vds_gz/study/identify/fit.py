@@ -118,7 +118,7 @@ class _Objective:
         """The point and the starts of all experiments."""
         point, starts = self.begin.copy(), list(self.starts)
         point[self.terms] = x[: len(self.terms)]
-        for k, start in zip(self.fresh, x[len(self.terms) :].reshape(len(self.fresh), -1), strict=True):
+        for k, start in zip(self.fresh, x[len(self.terms) :].reshape(len(self.fresh), self.start_size), strict=True):
             starts[k] = start
         return point, starts
 
