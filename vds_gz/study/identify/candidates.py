@@ -14,7 +14,7 @@ from vds_gz.study.identify.estimates import Array
 from vds_gz.study.identify.problem.parameters import EFFECTIVE_TRACK, UNLIMITED, Actuation, Kind, Term
 from vds_gz.study.identify.problem.setup import Setup
 from vds_gz.study.identify.reach import Reach
-from vds_gz.study.identify.trials import Candidate
+from vds_gz.study.identify.trials import Candidate, Starts
 
 #: Dead times that are tried [s].
 DEAD_TIMES = np.r_[np.arange(0.0, 0.4, 0.04), 0.4, 0.5, 0.7, 1.0, 1.5]
@@ -24,6 +24,9 @@ LAGS, SHORTER = (0.03, 0.08, 0.2, 0.5, 1.2), (0.5, 1.0)
 
 #: Limits that are tried, as parts of what was measured.
 LIMITS = 0.8, 0.92, 1.01, 1.1, 1.3, 1.7, 2.5, 3.5, 5.0
+
+#: Where accelerations are limited: by how much decelerations are less, and accelerations more, than by one limit of both.
+SPLITS = 0.7, 0.85, 0.95, 1.05, 1.2, 1.4
 
 #: Gains, and dead bands as parts of what was commanded.
 TRIED_GAINS = 0.5, 0.7, 0.85, 0.95, 1.05, 1.2, 1.5
@@ -119,7 +122,10 @@ def _of_actuator(
     for name in (actuation.value, actuation.rise, actuation.fall):
         if name:
             values = np.log(np.array(LIMITS) * max(reach[name].tried, 1e-3))
-            yield Candidate(name, (index[name],), partial(_limits, index[name], values, gains), *PROOF_OF_LIMIT)
+            starts = partial(_limits, index[name], values, gains)
+            if name == actuation.fall and actuation.rise:
+                starts = partial(_splits, index[actuation.rise], index[name], starts)
+            yield Candidate(name, (index[name],), starts, *PROOF_OF_LIMIT)
     if actuation.gain:
         yield Candidate(actuation.gain, (index[actuation.gain],), partial(_values, index[actuation.gain], TRIED_GAINS))
 
@@ -158,6 +164,14 @@ def _limits(k: int, values: Array, gains: Sequence[int], point: Array) -> Iterat
         yield {k: float(value)}
         if any(point[gain] != 1.0 for gain in gains):
             yield {k: float(value)} | dict.fromkeys(gains, 1.0)
+
+
+def _splits(rise: int, fall: int, limits: Starts, point: Array) -> Iterator[Mapping[int, float]]:
+    """A limit of decelerations, also by a change of one that holds for both."""
+    yield from limits(point)
+    if point[rise] < UNLIMITED_AT:
+        for part in SPLITS:
+            yield {fall: point[rise] + math.log(part), rise: point[rise] - math.log(part)}
 
 
 def _lags(lag: int, dead: int | None, point: Array) -> Iterator[Mapping[int, float]]:

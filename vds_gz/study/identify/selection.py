@@ -6,6 +6,7 @@ Forward selection, then a backward pass.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -43,8 +44,11 @@ REQUIRED_TO_STAY = 0.5, 0.003
 #: blocks are, with so many simulations each.
 HOPEFUL, MOST_REFITTED, REFIT_SIMULATIONS = 0.7, 3, 5
 
+#: A Gauss-Newton step that multiplies the squares of a block by so much says nothing of it.
+TOO_FAR = 10.0
+
 #: What leaves less than this part of the squares needs no other proof: some terms cannot do that to thousands of
-#: samples by chance.
+#: samples by chance. A candidate that leaves less than this part of what another leaves is the better one.
 OVERWHELMING = 0.1
 
 #: What leaves less than this part of the squares is taken without a look at further candidates.
@@ -127,7 +131,7 @@ def _best(
     score = left_out(problem, now, blocks, noise)
     rank = {candidate.name: k for k, candidate in enumerate(candidates)}
     eligible = [candidate for candidate in candidates if _may_enter(problem, candidate, now, whole=whole)]
-    best: tuple[float, Candidate, Solution] | None = None
+    best: _Entry | None = None
     for k, (candidate, begins) in enumerate(promising(problem, eligible, now, noise)):
         if best is not None and k % AT_ONCE == 0:
             break
@@ -144,11 +148,28 @@ def _best(
         gain = better(score, after, *((SIGNIFICANT, WORTHWHILE) if left < OVERWHELMING else required))
         if gain > 0.0 and left < DECISIVE:
             return candidate, trial
-        later = best is not None and rank[candidate.name] > rank[best[1].name]
-        margin = ORDER_MARGIN if later else 1.0 / ORDER_MARGIN
-        if gain > 0.0 and (best is None or gain > margin * best[0]):
-            best = gain, candidate, trial
-    return best and best[1:]
+        entry = _Entry(candidate, trial, gain, float(np.sum(after)), rank[candidate.name])
+        if gain > 0.0 and (best is None or entry.beats(best)):
+            best = entry
+    return best and (best.candidate, best.trial)
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """A candidate that may enter: its fit, its gain, the squares that it leaves, and its place in the list."""
+
+    candidate: Candidate
+    trial: Solution
+    gain: float
+    left: float
+    rank: int
+
+    def beats(self, best: _Entry) -> bool:
+        """Whether it enters rather than the best so far. Equally good ones are taken in the order of the list."""
+        if self.left < OVERWHELMING * best.left:
+            return True
+        margin = ORDER_MARGIN if self.rank > best.rank else 1.0 / ORDER_MARGIN
+        return best.left >= OVERWHELMING * self.left and self.gain > margin * best.gain
 
 
 def _may_enter(problem: Problem, candidate: Candidate, now: Solution, *, whole: bool) -> bool:
@@ -198,8 +219,9 @@ def refitted(problem: Problem, trial: Solution, blocks: np.ndarray, noise: Noise
     explained = by_block(trial.residuals)
     if np.sum(explained) < OVERWHELMING * np.sum(before):
         return explained
-    poor = np.sum(squares, axis=1) > np.sum(before, axis=1)
-    hopeful = np.flatnonzero(poor & (np.sum(explained, axis=1) < HOPEFUL * np.sum(before, axis=1)))
+    left, was, best = (np.sum(sums, axis=1) for sums in (squares, before, explained))
+    poor = left > was
+    hopeful = np.flatnonzero(poor & ((best < HOPEFUL * was) | ((left > TOO_FAR * was) & (best < was))))
     at_best = better(before, np.where(poor[:, np.newaxis], explained, squares))
     if not 0 < len(hopeful) <= MOST_REFITTED or at_best <= 0.0:
         return squares
@@ -208,9 +230,9 @@ def refitted(problem: Problem, trial: Solution, blocks: np.ndarray, noise: Noise
         fit = solve(
             problem, trial.point, trial.free, noise, starts=trial.starts, samples=others, evaluations=REFIT_SIMULATIONS
         )
-        left = by_block(fit.residuals)[block]
-        if np.sum(left) < np.sum(squares[block]):
-            squares[block] = left
+        refit = by_block(fit.residuals)[block]
+        if np.sum(refit) < left[block]:
+            squares[block] = refit
     return squares
 
 

@@ -15,6 +15,9 @@ from vds_gz.study.identify.noise import Noise
 from vds_gz.study.identify.problem.parameters import Kind
 from vds_gz.study.identify.robust import ROBUST
 
+#: Coordinates of some terms by their indices, for a point that they replace parts of.
+Starts = Callable[[Array], Iterator[Mapping[int, float]]]
+
 #: The fit of a whole actuator begins at so many points: its cost has several minima.
 WHOLE_BEGINS = 2
 
@@ -35,7 +38,7 @@ class Candidate:
 
     name: str
     terms: tuple[int, ...]
-    starts: Callable[[Array], Iterator[Mapping[int, float]]]
+    starts: Starts
     significant: float = SIGNIFICANT
     worthwhile: float = WORTHWHILE
     whole: bool = False
