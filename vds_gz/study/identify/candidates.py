@@ -25,7 +25,7 @@ LAGS, SHORTER = (0.03, 0.08, 0.2, 0.5, 1.2), (0.5, 1.0)
 #: Limits that are tried, as parts of what was measured.
 LIMITS = 0.8, 0.92, 1.01, 1.1, 1.3, 1.7, 2.5, 3.5, 5.0
 
-#: Where accelerations are limited: by how much decelerations are less, and accelerations more, than by one limit of both.
+#: Factors of a deceleration limit that parts from the acceleration limit; the latter changes by the inverse.
 SPLITS = 0.7, 0.85, 0.95, 1.05, 1.2, 1.4
 
 #: Gains, and dead bands as parts of what was commanded.
