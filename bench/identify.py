@@ -114,7 +114,11 @@ def noisy_trials(options: argparse.Namespace) -> Iterator[Row]:
                 name: (np.rint(one.time / DT) * DT, how.noise * full_scale(exact, name))
                 for name, one in signals.measured.items()
             }
-            names = [name for name, one in row["numbers"].items() if one["found"] and np.isfinite(one["true"])]
+            names = [
+                name
+                for name, one in row["numbers"].items()
+                if one["found"] and np.isfinite(one["true"]) and " " not in name  # of the vehicle, not of a sensor
+            ]
             least = bound(case, case.log(seed, options.duration), names, channels) if names else {}
             for name in names:
                 row["numbers"][name]["least"] = least[name]
