@@ -225,7 +225,9 @@ def test_what_a_steering_does_at_standstill_is_written(folder, centred):
     )
     times = 0.02 * np.arange(500)
     moving = (times // 1.25) % 2 == 0
-    rows = [f"{time:.2f},{float(go)},{0.3 + 0.2 * go}\n" for time, go in zip(times, moving, strict=True)]
+    # Three angles, at standstill and in motion: no gain and offset stand for a steering that is centred.
+    angles = np.where(moving, np.where(times < 5.0, 0.5, -0.2), 0.3)
+    rows = [f"{time:.2f},{float(go)},{angle}\n" for time, go, angle in zip(times, moving, angles, strict=True)]
     Path("log.csv").write_text("time,speed,steering_angle\n" + "".join(rows))
     assert main(["replay", "log.csv", "--params", "robot.yaml", "-o", "robot.mcap"]) == 0
     assert main(["identify", "robot.mcap"]) == 0

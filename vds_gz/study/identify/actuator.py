@@ -7,6 +7,7 @@ points of a grid of dead times and lags, with and without limits.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -20,7 +21,7 @@ from vds_gz.study.identify.fit import Solution, solve
 from vds_gz.study.identify.intervals import intervals_of
 from vds_gz.study.identify.noise import first_noise
 from vds_gz.study.identify.outcome import estimates
-from vds_gz.study.identify.problem.parameters import Actuation, actuations, coordinates
+from vds_gz.study.identify.problem.parameters import Actuation, Kind, actuations, coordinates
 from vds_gz.study.identify.problem.setup import STEP_RATE, Setup
 from vds_gz.study.identify.problem.simulation import VehicleFamily
 from vds_gz.study.identify.reach import reach_of
@@ -33,6 +34,9 @@ from vds_gz.vehicle.bicycle import BICYCLE
 #: coarse steps cannot.
 CLEARLY_MET, COARSE, DECISIVELY_MET = 0.05, 0.3, 0.4
 
+#: Dead times [s] that are tried besides, since the only actuator is the one that answers.
+LONG_DEAD_TIMES = 2.0, 2.5, 3.0, 3.5, 4.0, 5.0
+
 
 def fit_actuator(given: Series, response: Series, *, angle: bool) -> dict[str, Estimate | None]:
     """The numbers of an actuator, by those of an axis.
@@ -43,7 +47,9 @@ def fit_actuator(given: Series, response: Series, *, angle: bool) -> dict[str, E
     turns_round = angle and float(np.max(np.abs(response.value))) > math.pi / 2.0
     parameters = BicycleParameters(drive_on_steered_wheel=turns_round)
     actuation = actuations(parameters)["steering" if angle else "drive"]
-    terms = tuple(actuation.terms())
+    terms = tuple(
+        replace(term, highest=LONG_DEAD_TIMES[-1]) if term.kind is Kind.DEAD_TIME else term for term in actuation.terms()
+    )
     channel = MeasuredChannel(quantity, quantity, quantity, response)
     still = Series(given.time, np.zeros(len(given.time)))
     commanded = {"v_x": still, "steering": still} | {quantity: given}
@@ -72,7 +78,7 @@ def _fit(setup: Setup, actuation: Actuation) -> Fit:
     index = {term.name: k for k, term in enumerate(setup.family.terms)}
     dead, lag = index[actuation.dead_time], index[actuation.time_constant]
     rates = [name for name in (actuation.rise, actuation.fall) if name]
-    times = [{dead: delay, lag: constant} for delay, constant in product(DEAD_TIMES, (0.0, *LAGS))]
+    times = [{dead: delay, lag: constant} for delay, constant in product((*DEAD_TIMES, *LONG_DEAD_TIMES), (0.0, *LAGS))]
     noise = first_noise(problem)
     starts = [experiment.start for experiment in problem.experiments]
     best: Solution | None = None

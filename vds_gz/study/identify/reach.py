@@ -34,6 +34,9 @@ FASTEST_WHEEL_PART = 0.93
 #: The greatest command, times the gain, attains at least this part of what was measured.
 ATTAINED_PART = 0.97
 
+#: Angles follow from yaw rates where the speed is at least this part of the highest.
+MOVING_PART = 0.2
+
 
 class Reach(NamedTuple):
     """How far the vehicle went: no limit is below ``least``; about where it would be, if it was met, is ``tried``.
@@ -157,8 +160,25 @@ def _reach(setup: Setup, quantity: str, number: str) -> Reach:
             )
         )
     top = _commanded(setup, quantity)
+    if angle and top == 0.0:
+        top = _angle_of_turning(setup)
     tried = top if number == "value" else top / COMMAND_RISE_TIME
     return Reach(0.0, tried, tried)
+
+
+def _angle_of_turning(setup: Setup) -> float:
+    """About the largest steering angle of a car that twists command, of its measured speeds and yaw rates [rad]."""
+    wheel_base = float(getattr(setup.family.parameters, "wheel_base", 0.0))
+    angles = [0.0]
+    for channels in setup.channels:
+        measured = {channel.quantity: channel.series for channel in reversed(channels)}
+        if "v_x" in measured and "yaw_rate" in measured:
+            time, speed = measured["v_x"].time, np.abs(measured["v_x"].value)
+            moves = speed > MOVING_PART * np.max(speed, initial=0.0)
+            yaw_rate = np.interp(time[moves], measured["yaw_rate"].time, measured["yaw_rate"].value)
+            if moves.any():
+                angles.append(float(np.percentile(np.arctan(np.abs(yaw_rate) * wheel_base / speed[moves]), 97.0)))
+    return max(angles)
 
 
 def _together(setup: Setup, needs: Mapping[str, float]) -> float:
