@@ -67,8 +67,8 @@ def test_one_lag_is_of_first_order(commanded, noise):
 
 
 @pytest.mark.slow
-def test_of_a_car_driven_by_twists_it_is_said_what_is_not_told():
-    """No lag of the angles is one of the yaw rates."""
+def test_a_car_driven_by_twists_is_exact_though_its_angles_were_not_measured():
+    """A twist commands speed and angle at once, so that nothing is said of the order of either lag."""
     vehicle = Vehicle(BICYCLE, BicycleParameters(wheel_base=1.5, center_at_standstill=True))
     random = np.random.default_rng(5)
     times = 0.02 * np.arange(1250)
@@ -86,5 +86,8 @@ def test_of_a_car_driven_by_twists_it_is_said_what_is_not_told():
     car = load_parameters("ackermann_car")
     known = dataclasses.replace(car.vehicle, wheel_base=1.5)
     fit = identify(signals, vehicle=dataclasses.replace(car, model_params={"bicycle": known}), hold_out=0.0)
-    [said] = (one for one in fit.findings if "of first order" in one)
-    assert said.startswith("whether the lag of drive and steering is of first order is not told: a twist commands")
+    assert not [finding for finding in fit.findings if "of first order" in finding]
+    steering = vehicle.parameters.steering_actuator
+    for name in ("dead_time", "time_constant", "max_velocity", "max_position"):
+        estimate = fit.numbers[f"steering_actuator.{name}"]
+        assert estimate.value == pytest.approx(getattr(steering, name), rel=1e-4)
