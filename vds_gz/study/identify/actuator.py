@@ -47,9 +47,8 @@ def fit_actuator(given: Series, response: Series, *, angle: bool) -> dict[str, E
     turns_round = angle and float(np.max(np.abs(response.value))) > math.pi / 2.0
     parameters = BicycleParameters(drive_on_steered_wheel=turns_round)
     actuation = actuations(parameters)["steering" if angle else "drive"]
-    terms = tuple(
-        replace(term, highest=LONG_DEAD_TIMES[-1]) if term.kind is Kind.DEAD_TIME else term for term in actuation.terms()
-    )
+    longest = LONG_DEAD_TIMES[-1]
+    terms = tuple(replace(term, highest=longest) if term.kind is Kind.DEAD_TIME else term for term in actuation.terms())
     channel = MeasuredChannel(quantity, quantity, quantity, response)
     still = Series(given.time, np.zeros(len(given.time)))
     commanded = {"v_x": still, "steering": still} | {quantity: given}

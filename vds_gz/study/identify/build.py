@@ -25,12 +25,13 @@ FEWEST_LEVELS = 20
 #: No channel has a finer resolution than this part of its range: simulation and differences are no more exact.
 FINEST_RESOLUTION = 5e-6
 
-#: Terms are selected in steps of this length [s], in so many seconds of all recordings, with so many samples per second
-#: of each channel: more hardly change which terms predict.
-COARSE_STEP, ENOUGH_SECONDS, ENOUGH_RATE = 0.005, 400.0, 20.0
+#: Terms are selected in steps of this length [s], in so many seconds of all recordings: more hardly change which terms
+#: predict.
+COARSE_STEP, ENOUGH_SECONDS = 0.005, 400.0
 
-#: Samples per second of each channel that a fit of all data in coarse steps uses.
-FULL_RATE = 40.0
+#: Of each channel they are selected with so many samples in all recordings, at least and at most so many per second. A
+#: fit of all data in coarse steps uses the latter.
+ENOUGH_SAMPLES, LEAST_RATE, FULL_RATE = 900.0, 20.0, 40.0
 
 
 @dataclass(frozen=True)
@@ -122,16 +123,19 @@ def problem_of(setup: Setup, segments: Sequence[Segment], reach: Mapping[str, Re
     return Problem(experiments, floors, kinds, quantities, fresh, mean, sigma, lower, upper)
 
 
-def coarse_segments(setup: Setup, enough: float = ENOUGH_SECONDS, rate: float = ENOUGH_RATE) -> list[Segment]:
+def coarse_segments(setup: Setup, enough: float = ENOUGH_SECONDS, rate: float = 0.0) -> list[Segment]:
     """Segments in which terms are selected: in coarse steps, with thinned samples, and of long recordings the parts in
     which commands change most.
 
     Args:
         setup: With the recordings.
         enough: Seconds that suffice.
-        rate: Samples per second of each channel that suffice.
+        rate: Samples per second of each channel that suffice; 0: that of a selection.
     """
     dt = max(1.0, math.floor(COARSE_STEP * setup.step_rate + 1e-9)) / setup.step_rate
+    if not rate:
+        duration = sum(float(np.ptp(signals.commands.time)) for signals in setup.recordings)
+        rate = min(max(ENOUGH_SAMPLES / max(duration, 1.0), LEAST_RATE), FULL_RATE)
     channels = tuple(tuple(thinned(channel, rate) for channel in channels) for channels in setup.channels)
     segments = segments_of(setup.recordings, channels, dt)
     if sum(segment.duration for segment in segments) <= enough:
