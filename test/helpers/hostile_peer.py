@@ -24,7 +24,7 @@ from vds_gz.ros.dds.domain import Context, discovery, interfaces, join
 from vds_gz.ros.dds.endpoints import Channel, Writer
 from vds_gz.ros.dds.library import Library, _TypeDescriptor
 from vds_gz.ros.graph import QoS
-from vds_gz.ros.messages.parameters import BOOL, DOUBLE, INTEGER, STRING
+from vds_gz.ros.messages.fields import BOOL, DOUBLE, INTEGER, STRING
 from vds_gz.ros.messages.portable import MessageTypes
 
 Names = list[tuple[str, str]]

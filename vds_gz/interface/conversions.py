@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import MutableSequence
 
-from vds_gz.interface.messages import Quaternion, Stamp
+from vds_gz.ros.graph import Message
 from vds_gz.ros.messages.fields import seconds_and_nanoseconds, within_stamps
 from vds_gz.vehicle.vehicle import NANOSECONDS
 
@@ -13,17 +13,17 @@ from vds_gz.vehicle.vehicle import NANOSECONDS
 EXACT = 1e-9
 
 
-def stamp_ns(stamp: Stamp) -> int:
+def stamp_ns(stamp: Message) -> int:
     """Nanoseconds of a ``builtin_interfaces/Time``, whose field ``nanosec`` may exceed a second."""
     return within_stamps(int(stamp.sec) * NANOSECONDS + int(stamp.nanosec))
 
 
-def set_stamp(stamp: Stamp, time: int) -> None:
+def set_stamp(stamp: Message, time: int) -> None:
     """Write nanoseconds into a ``builtin_interfaces/Time``."""
     stamp.sec, stamp.nanosec = seconds_and_nanoseconds(time)
 
 
-def yaw_of(orientation: Quaternion) -> float:
+def yaw_of(orientation: Message) -> float:
     """Heading [rad] of a ``Quaternion``; NaN if it is not a rotation."""
     x, y, z, w = orientation.x, orientation.y, orientation.z, orientation.w
     norm = x * x + y * y + z * z + w * w

@@ -12,9 +12,8 @@ from vds_gz.description.urdf_reader import Joint
 from vds_gz.geometry import Attitude, Pose, quaternion
 from vds_gz.interface import topics
 from vds_gz.interface.conversions import EXACT, exact_covariance, set_stamp
-from vds_gz.interface.messages import TransformStamped
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.ros.graph import Graph, Publisher, Topic
+from vds_gz.ros.graph import Graph, Message, Publisher, Topic
 from vds_gz.ros.messages.packed import PackedTopic
 from vds_gz.vehicle.model import Actuator, ActuatorState, JointStates
 from vds_gz.vehicle.vehicle import Motion
@@ -80,7 +79,7 @@ class Output(PackedTopic):
         self,
         graph: Graph,
         topic: Topic,
-        message: object,
+        message: Message,
         stamps: Sequence[str],
         numbers: Sequence[str],
         values: Callable[[Snapshot], Sequence[float]],
@@ -206,7 +205,7 @@ class Outputs:
         values = _transform_values if self._localizes else _odom_values
         return Output(self._graph, topic, message, stamps, list(numbers), values)
 
-    def _mount(self, joint: Joint) -> TransformStamped:
+    def _mount(self, joint: Joint) -> Message:
         prefix = self._frames.prefix
         message = self._transform(prefix + joint.parent, prefix + joint.child)
         at, turn = message.transform.translation, message.transform.rotation
@@ -214,8 +213,8 @@ class Outputs:
         turn.x, turn.y, turn.z, turn.w = joint.origin.orientation
         return message
 
-    def _transform(self, parent: str, child: str) -> TransformStamped:
-        message: TransformStamped = self._graph.message("geometry_msgs/msg/TransformStamped")
+    def _transform(self, parent: str, child: str) -> Message:
+        message: Message = self._graph.message("geometry_msgs/msg/TransformStamped")
         message.header.frame_id = parent
         message.child_frame_id = child
         return message

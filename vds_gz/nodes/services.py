@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
 from vds_gz.errors import VdsGzError
 from vds_gz.interface import topics
 from vds_gz.nodes.simulation import Simulation
 from vds_gz.nodes.standard_services import offer_standard
-from vds_gz.ros.graph import Graph
+from vds_gz.ros.graph import Graph, Message
 
 if TYPE_CHECKING:
     from vds_gz.sensing.amcl import Amcl
@@ -30,19 +30,6 @@ TRANSITIONS = {
 }
 
 
-class Switch(Protocol):
-    """A request of ``std_srvs/srv/SetBool``."""
-
-    data: bool
-
-
-class Outcome(Protocol):
-    """A response of ``std_srvs/srv/Trigger`` or ``SetBool``."""
-
-    success: bool
-    message: str
-
-
 def offer(graph: Graph, simulation: Simulation, world: str, amcl: Amcl | None) -> None:
     """Offer all services.
 
@@ -53,10 +40,10 @@ def offer(graph: Graph, simulation: Simulation, world: str, amcl: Amcl | None) -
         amcl: The simulated AMCL.
     """
 
-    def reset(request: object, response: Outcome) -> None:
+    def reset(request: object, response: Message) -> None:
         _respond(response, lambda: simulation.reset(time=False, state=True), "the vehicle stands where it began")
 
-    def pause(request: Switch, response: Outcome) -> None:
+    def pause(request: Message, response: Message) -> None:
         _respond(response, lambda: simulation.pause(request.data), "paused" if request.data else "running")
 
     graph.service(*topics.RESET, reset)
@@ -69,7 +56,7 @@ def offer(graph: Graph, simulation: Simulation, world: str, amcl: Amcl | None) -
             LifeCycle(graph, amcl)
 
 
-def _respond(response: Outcome, act: Callable[[], None], done: str) -> None:
+def _respond(response: Message, act: Callable[[], None], done: str) -> None:
     try:
         act()
         response.success, response.message = True, done
@@ -87,10 +74,10 @@ class LifeCycle:
         graph.service(*topics.AMCL_GET_STATE, self._get_state)
         graph.service(*topics.AMCL_CHANGE_STATE, self._change_state)
 
-    def _get_state(self, request: object, response: Any) -> None:
+    def _get_state(self, request: object, response: Message) -> None:
         response.current_state.id, response.current_state.label = self._state, LABELS[self._state]
 
-    def _change_state(self, request: Any, response: Any) -> None:
+    def _change_state(self, request: Message, response: Message) -> None:
         begin, end = TRANSITIONS.get(int(request.transition.id), (None, self._state))
         response.success = begin == self._state
         if not response.success:

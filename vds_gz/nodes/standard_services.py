@@ -9,15 +9,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from vds_gz.errors import UnknownTypeError, VdsGzError
 from vds_gz.geometry import Attitude, Pose, into_body, quaternion
 from vds_gz.interface.conversions import set_stamp, yaw_of
 from vds_gz.interface.initial_pose import FARTHEST, attitude_of
-from vds_gz.interface.messages import Vector3
 from vds_gz.nodes.simulation import Simulation, SimulationError
-from vds_gz.ros.graph import Graph, Severity
+from vds_gz.ros.graph import Graph, Message, Severity
 
 PACKAGE = "simulation_interfaces"
 ENTITY = "vehicle"
@@ -59,7 +57,7 @@ class SimulationServices:
 
     # ------------------------------------------------------------------ the simulation
 
-    def _get_features(self, request: Any, response: Any) -> None:
+    def _get_features(self, request: Message, response: Message) -> None:
         known = response.features
         features = [
             known.ENTITY_STATE_GETTING,
@@ -77,11 +75,11 @@ class SimulationServices:
         known.features = features
         known.custom_info = "vds_gz: one vehicle with realistic actuators"
 
-    def _get_state(self, request: Any, response: Any) -> None:
+    def _get_state(self, request: Message, response: Message) -> None:
         state = response.state
         state.state = state.STATE_PAUSED if self._simulation.paused else state.STATE_PLAYING
 
-    def _set_state(self, request: Any, response: Any) -> None:
+    def _set_state(self, request: Message, response: Message) -> None:
         wanted, known = request.state.state, self._state
         if wanted in (known.STATE_PLAYING, known.STATE_PAUSED):
             pause = wanted == known.STATE_PAUSED
@@ -96,10 +94,10 @@ class SimulationServices:
         else:
             raise RefusedError(response.INCORRECT_TRANSITION, f"state is {wanted}; it must be from 0 to 3")
 
-    def _step(self, request: Any, response: Any) -> None:
+    def _step(self, request: Message, response: Message) -> None:
         self._simulation.step(request.steps)
 
-    def _simulate_steps(self, goal: Any, feedback: Any, result: Any) -> Iterator[None]:
+    def _simulate_steps(self, goal: Message, feedback: Message, result: Message) -> Iterator[None]:
         """Do the steps in portions, with feedback after each."""
         left = goal.steps
         try:
@@ -113,7 +111,7 @@ class SimulationServices:
         except VdsGzError as error:
             self._fail(result, error)
 
-    def _reset(self, request: Any, response: Any) -> None:
+    def _reset(self, request: Message, response: Message) -> None:
         scope = request.scope or request.SCOPE_ALL
         time = bool(scope & request.SCOPE_TIME)
         if time and not self._simulation.owns_time:
@@ -125,7 +123,7 @@ class SimulationServices:
 
     # ------------------------------------------------------------------ the entity
 
-    def _get_entities(self, request: Any, response: Any) -> None:
+    def _get_entities(self, request: Message, response: Message) -> None:
         try:
             matches = re.search(request.filters.filter, ENTITY) is not None
         except (re.error, OverflowError, RecursionError) as error:
@@ -133,7 +131,7 @@ class SimulationServices:
             raise SimulationError(reason) from None
         response.entities = [ENTITY] if matches else []
 
-    def _get_entity_state(self, request: Any, response: Any) -> None:
+    def _get_entity_state(self, request: Message, response: Message) -> None:
         self._check_entity(request.entity)
         time, motion, attitude = self._simulation.truth()
         state = response.state
@@ -148,7 +146,7 @@ class SimulationServices:
         linear.x, linear.y, linear.z = into_body(back, (motion.v_x, motion.v_y, lifted.v_z))
         angular.x, angular.y, angular.z = into_body(back, (lifted.roll_rate, lifted.pitch_rate, motion.yaw_rate))
 
-    def _set_entity_state(self, request: Any, response: Any) -> None:
+    def _set_entity_state(self, request: Message, response: Message) -> None:
         self._check_entity(request.entity)
         state = request.state
         heading = yaw_of(state.pose.orientation)
@@ -170,10 +168,10 @@ class SimulationServices:
 
     # ------------------------------------------------------------------ responses
 
-    def _responding(self, serve: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:
+    def _responding(self, serve: Callable[[Message, Message], None]) -> Callable[[Message, Message], None]:
         """The same service, with the result of its response filled in."""
 
-        def respond(request: Any, response: Any) -> None:
+        def respond(request: Message, response: Message) -> None:
             try:
                 serve(request, response)
                 self._ok(response)
@@ -182,16 +180,16 @@ class SimulationServices:
 
         return respond
 
-    def _ok(self, response: Any) -> None:
+    def _ok(self, response: Message) -> None:
         response.result.result = self._result.RESULT_OK
 
-    def _fail(self, response: Any, error: VdsGzError) -> None:
+    def _fail(self, response: Message, error: VdsGzError) -> None:
         failed = self._result.RESULT_OPERATION_FAILED
         response.result.result = error.code if isinstance(error, RefusedError) else failed
         response.result.error_message = str(error)
 
 
-def _near(position: Vector3) -> bool:
+def _near(position: Message) -> bool:
     return all(abs(part) <= FARTHEST for part in (position.x, position.y, position.z))
 
 

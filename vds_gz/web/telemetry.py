@@ -15,8 +15,7 @@ from vds_gz.errors import UnknownTypeError
 from vds_gz.interface import topics
 from vds_gz.interface.commands import CommandType, Reference, whole_types
 from vds_gz.interface.conversions import stamp_ns, yaw_of
-from vds_gz.interface.messages import DiagnosticArray, JointState, Odometry, Text
-from vds_gz.ros.graph import Graph, QoS
+from vds_gz.ros.graph import Graph, Message, QoS
 from vds_gz.vehicle.catalogue import actuator_kind
 from vds_gz.vehicle.command import PEDALS
 from vds_gz.vehicle.vehicle import fault
@@ -96,10 +95,10 @@ class Telemetry:
         self.stamp = 0
         self._status_name = f"{node.removeprefix('/')}: vehicle"
         self._described = described
-        self._truth: Odometry | None = None
-        self._joint_states: JointState | None = None
-        self._references: JointState | None = None
-        self._states: JointState | None = None
+        self._truth: Message | None = None
+        self._joint_states: Message | None = None
+        self._references: Message | None = None
+        self._states: Message | None = None
         self._received = -math.inf
         self._reference: tuple[float, tuple[float, float, float]] = (-math.inf, NOTHING)
         self._diagnosed: tuple[float, Status] = (-math.inf, Status(False, 0, ""))
@@ -125,7 +124,7 @@ class Telemetry:
                 continue
 
     @property
-    def truth(self) -> Odometry | None:
+    def truth(self) -> Message | None:
         """The vehicle's pose and velocity; None while they are not known."""
         return self._truth
 
@@ -167,33 +166,33 @@ class Telemetry:
             return [math.nan] * len(names)
         return [float(value) for value in message.position]
 
-    def _actuator_values(self, message: JointState | None) -> list[float]:
+    def _actuator_values(self, message: Message | None) -> list[float]:
         names = self.actuators
         if message is None or not len(message.position) == len(message.velocity) == len(names):
             return [math.nan] * len(names)
         return [float((message.position if turns(name) else message.velocity)[i]) for i, name in enumerate(names)]
 
-    def _on_joint_states(self, message: JointState, arrival: int) -> None:
+    def _on_joint_states(self, message: Message, arrival: int) -> None:
         self._joint_states = message
         if self.joints != (names := tuple(message.name)):
             self.joints = names
             self.version += 1
 
-    def _on_references(self, message: JointState, arrival: int) -> None:
+    def _on_references(self, message: Message, arrival: int) -> None:
         self._references = message
 
-    def _on_states(self, message: JointState, arrival: int) -> None:
+    def _on_states(self, message: Message, arrival: int) -> None:
         self._states = message
         if self.actuators != (names := tuple(message.name)):
             self.actuators = names
             self.version += 1
 
-    def _on_truth(self, message: Odometry, arrival: int) -> None:
+    def _on_truth(self, message: Message, arrival: int) -> None:
         self._truth = message
         self._received = time.monotonic()
         self.stamp = stamp_ns(message.header.stamp)
 
-    def _on_description(self, message: Text, arrival: int) -> None:
+    def _on_description(self, message: Message, arrival: int) -> None:
         try:
             self.outline, self.fault = outline_of(message.data), ""
         except DescriptionError as error:
@@ -201,7 +200,7 @@ class Telemetry:
         self.version += 1
         self._described()
 
-    def _on_diagnostics(self, message: DiagnosticArray, arrival: int) -> None:
+    def _on_diagnostics(self, message: Message, arrival: int) -> None:
         for status in message.status:
             if status.name == self._status_name:
                 level = status.level[0] if isinstance(status.level, bytes) else int(status.level)

@@ -17,7 +17,7 @@ from typing import Any
 from vds_gz.errors import MalformedMessageError
 from vds_gz.ros.dds.domain import Context
 from vds_gz.ros.dds.library import ANY_STATE, DATA, INFINITE, Bytes, Library, Matched, OnMatched, SampleInfo
-from vds_gz.ros.graph import QoS
+from vds_gz.ros.graph import Message, QoS
 from vds_gz.ros.messages.portable import Codec
 
 _UNLIMITED = -1
@@ -174,7 +174,7 @@ class TopicPublisher:
         #: Withdraw the topic.
         self.close = close
 
-    def publish(self, message: Any) -> None:
+    def publish(self, message: Message) -> None:
         """Send a message; the object may be filled and sent again.
 
         Raises:
@@ -353,7 +353,7 @@ def _qos(library: Library, channel: Channel) -> Iterator[int]:
         library.c.dds_delete_qos(qos)
 
 
-def _user_data(library: Library, endpoint: Any) -> dict[str, str]:
+def _user_data(library: Library, endpoint: Message) -> dict[str, str]:
     """The user data of a remote endpoint, whose memory is freed."""
     if not endpoint:
         return {}

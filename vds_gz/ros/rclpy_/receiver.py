@@ -10,7 +10,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from typing import Any
 
 from rclpy.callback_groups import CallbackGroup
 from rclpy.context import Context
@@ -18,8 +17,10 @@ from rclpy.guard_condition import GuardCondition
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.subscription import Subscription
 
+from vds_gz.ros.graph import Message
+
 #: Takes a message and its arrival (``time.monotonic_ns``).
-Deliver = Callable[[Any, int], None]
+Deliver = Callable[[Message, int], None]
 
 #: Longest single wait [ns].
 LONGEST_WAIT = 1_000_000_000
@@ -28,15 +29,15 @@ LONGEST_WAIT = 1_000_000_000
 class NotForExecutors(CallbackGroup):
     """A callback group that executors ignore."""
 
-    def can_execute(self, entity: Any) -> bool:
+    def can_execute(self, entity: Message) -> bool:
         """Never."""
         return False
 
-    def beginning_execution(self, entity: Any) -> bool:
+    def beginning_execution(self, entity: Message) -> bool:
         """Never."""
         return False
 
-    def ending_execution(self, entity: Any) -> None:
+    def ending_execution(self, entity: Message) -> None:
         """Nothing was begun."""
 
 
@@ -73,7 +74,7 @@ class Receiver:
                 while entries is self._entries and not self._closing:
                     self._wait_once(waiting, entries)
 
-    def _wait_once(self, waiting: Any, entries: tuple[tuple[Subscription, Deliver], ...]) -> None:
+    def _wait_once(self, waiting: Message, entries: tuple[tuple[Subscription, Deliver], ...]) -> None:
         waiting.clear_entities()
         for subscription, _ in entries:
             waiting.add_subscription(subscription.handle)

@@ -24,7 +24,7 @@ from vds_gz.interface.outputs import Frames, Output, Outputs
 from vds_gz.interface.reports import report_outputs
 from vds_gz.interface.world_topics import ContactsOutput
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.ros.graph import QoS, Severity
+from vds_gz.ros.graph import Message, QoS, Severity
 from vds_gz.ros.messages.factory import open_types
 from vds_gz.ros.messages.packed import MessageLayout
 from vds_gz.study.offline.replay import BEGIN, Block, Replay
@@ -173,7 +173,7 @@ class Listener:
         taken, self._taken = self._taken, []
         return taken
 
-    def message(self, type_name: str) -> Any:
+    def message(self, type_name: str) -> Message:
         """A new message."""
         return self._types.new(type_name)
 
@@ -181,7 +181,7 @@ class Listener:
         """So many zeros."""
         return self._types.array("float64", (0.0,) * count)
 
-    def serialize(self, message: object, type_name: str) -> bytes:
+    def serialize(self, message: Message, type_name: str) -> bytes:
         """A message as CDR with its header."""
         return bytes(self._types.codec(type_name).encode(message))
 
@@ -197,7 +197,7 @@ class Listener:
 class Publisher:
     """Counts as subscribed, and passes on its messages."""
 
-    def __init__(self, take: Callable[[bytes], None], serialize: Callable[[object], bytes]) -> None:
+    def __init__(self, take: Callable[[bytes], None], serialize: Callable[[Message], bytes]) -> None:
         self._take = take
         self._serialize = serialize
 
@@ -205,7 +205,7 @@ class Publisher:
         """We listen."""
         return 1
 
-    def publish(self, message: object) -> None:
+    def publish(self, message: Message) -> None:
         """Keep a message."""
         self._take(self._serialize(message))
 

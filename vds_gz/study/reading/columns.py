@@ -7,20 +7,18 @@ from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from vds_gz.bags.connection import Connection
 from vds_gz.errors import MalformedMessageError
 from vds_gz.interface.conversions import stamp_ns
+from vds_gz.ros.graph import Message
 from vds_gz.ros.messages.factory import TypeCodec, open_types
 from vds_gz.study.reading.clocks import Times
 from vds_gz.study.reading.messages import Key, Reader
 from vds_gz.study.recording import Array
 from vds_gz.study.signals import SignalError
-
-Message = tuple[Connection, int, bytes]
 
 
 @dataclass(slots=True)
@@ -69,7 +67,9 @@ class Column:
         )
 
 
-def read_columns(path: Path, messages: Iterable[Message], readers: Mapping[str, Reader]) -> dict[str, Column]:
+def read_columns(
+    path: Path, messages: Iterable[tuple[Connection, int, bytes]], readers: Mapping[str, Reader]
+) -> dict[str, Column]:
     """The numbers of each topic's messages.
 
     Args:
@@ -96,9 +96,11 @@ def read_columns(path: Path, messages: Iterable[Message], readers: Mapping[str, 
     return columns
 
 
-def _stamp_of(message: Any) -> Any:
+def _stamp_of(message: Message) -> Message | None:
     """A message's stamp, or the time of a clock message; None if it has none."""
     for name in ("stamp", "clock"):
         if (stamp := getattr(message, name, None)) is not None:
-            return stamp
-    return getattr(getattr(message, "header", None), "stamp", None)
+            break
+    else:
+        stamp = getattr(getattr(message, "header", None), "stamp", None)
+    return stamp

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from vds_gz.interface.commands import CommandType, whole_types
 from vds_gz.interface.conversions import yaw_of
-from vds_gz.interface.messages import JointState, Odometry, Twist
+from vds_gz.ros.graph import Message
 from vds_gz.study.signals import COMMANDED, LIMITS, is_hinge
 from vds_gz.vehicle.command import ACKERMANN, CONTROL, PEDALS, TWIST, CommandKind
 
@@ -21,7 +21,7 @@ class Key(NamedTuple):
     joint: str = ""
 
 
-Reader = Callable[[Any], Mapping[Key, float]]
+Reader = Callable[[Message], Mapping[Key, float]]
 
 #: The quantities of a command of each kind.
 _COUNTING: Mapping[CommandKind, tuple[str, ...]] = MappingProxyType(
@@ -54,17 +54,17 @@ _V_X, _V_Y, _YAW_RATE, _STEERING = map(Key, ("v_x", "v_y", "yaw_rate", "steering
 _X, _Y, _HEADING = map(Key, ("x", "y", "heading"))
 
 
-def _of_twist(twist: Twist) -> dict[Key, float]:
+def _of_twist(twist: Message) -> dict[Key, float]:
     return {_V_X: twist.linear.x, _V_Y: twist.linear.y, _YAW_RATE: twist.angular.z}
 
 
-def _of_odometry(message: Odometry) -> dict[Key, float]:
+def _of_odometry(message: Message) -> dict[Key, float]:
     pose = message.pose.pose
     at = {_X: pose.position.x, _Y: pose.position.y, _HEADING: yaw_of(pose.orientation)}
     return _of_twist(message.twist.twist) | at
 
 
-def _of_joints(message: JointState) -> dict[Key, float]:
+def _of_joints(message: Message) -> dict[Key, float]:
     """Angles of hinges and their mean; for each other joint its speed, or its angle without a speed."""
     positions = dict(zip(message.name, message.position, strict=False))
     velocities = dict(zip(message.name, message.velocity, strict=False))

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -23,7 +22,7 @@ from vds_gz.errors import PATH, TEXT, UnknownTypeError, takes
 from vds_gz.interface import topics
 from vds_gz.interface.commands import CommandType, whole_types
 from vds_gz.interface.conversions import stamp_ns
-from vds_gz.interface.messages import Contacts, JointState
+from vds_gz.ros.graph import Message
 from vds_gz.study.reading.clocks import SAME_CLOCK, Times, vehicle_time
 from vds_gz.study.reading.columns import Column, read_columns
 from vds_gz.study.reading.messages import MEASUREMENTS, STEERING_TYPES, VELOCITY_TYPES, Key, Reader
@@ -132,7 +131,7 @@ def _read(path: Path, bag: Bag, namespace: str | None, topic: str | None) -> Rec
     known |= dict.fromkeys(ours, (topics.ACTUATOR_STATES.type, _actuators_of))
     known |= dict.fromkeys((f"{place}/clock", topics.CLOCK.name), (topics.CLOCK.type, _nothing_more))
     known |= {name: (counts[name][0], MEASUREMENTS[counts[name][0]]) for name in (main, steering) if name}
-    contacts: list[Contacts] = []
+    contacts: list[Message] = []
     known[touched := f"{place}/{topics.CONTACTS.name}"] = topics.CONTACTS.type, _keeper(contacts)
     wanted = [one for one in bag.connections if one.topic in known and known[one.topic][0] == one.msgtype]
     readers = {name: reader for name, (_, reader) in known.items()}
@@ -211,17 +210,17 @@ def _reader(one: CommandType) -> Reader:
     return lambda message: dict(zip(keys, one.decode(message).reference(), strict=True))
 
 
-def _keeper(messages: list[Contacts]) -> Reader:
+def _keeper(messages: list[Message]) -> Reader:
     """A reader that keeps whole messages."""
 
-    def keep(message: Any) -> dict[Key, float]:
+    def keep(message: Message) -> dict[Key, float]:
         messages.append(message)
         return {}
 
     return keep
 
 
-def _touches(contacts: Iterable[tuple[int, Contacts]], first: int, begin: int) -> tuple[Touch, ...]:
+def _touches(contacts: Iterable[tuple[int, Message]], first: int, begin: int) -> tuple[Touch, ...]:
     """The touches in messages from a recorder's time on [ns]; times since ``begin`` [ns]."""
     log = TouchLog()
     for arrived, message in contacts:
@@ -236,7 +235,7 @@ def _nothing_more(message: object) -> dict[Key, float]:
     return {}
 
 
-def _actuators_of(message: JointState) -> dict[Key, float]:
+def _actuators_of(message: Message) -> dict[Key, float]:
     """Angles and speeds of actuators, by their names."""
     if not len(message.position) == len(message.velocity) == len(message.name):
         return {}

@@ -7,12 +7,12 @@ import shutil
 import sys
 import time
 from dataclasses import dataclass
-from typing import Any
 
 from vds_gz.geometry import Pose
 from vds_gz.interface import topics
 from vds_gz.interface.commands import Reference, whole_types
 from vds_gz.interface.conversions import stamp_ns, yaw_of
+from vds_gz.ros.graph import Message
 from vds_gz.ros.messages.factory import open_types
 from vds_gz.vehicle.catalogue import actuator_kind
 
@@ -52,7 +52,7 @@ class RunMonitor:
         shown = (*topics.VEHICLE, *(one.topic for one in self._commands.values()))
         self._shown = {topic.name: topic.type for topic in shown}
         self._raw: dict[str, bytes] = {}
-        self._messages: dict[str, Any] = {}
+        self._messages: dict[str, Message] = {}
         self._command = ""
         self._next_line = 0.0
         self._window: tuple[float, int] | None = None
