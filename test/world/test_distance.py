@@ -11,7 +11,7 @@ from vds_gz.geometry import Transform, quaternion
 from vds_gz.world.distance import farthest, separation
 from vds_gz.world.geometry_reader import matrix, rotation_of_angles
 from vds_gz.world.intersection import BOX
-from vds_gz.world.obstacles import Body, Obstacles
+from vds_gz.world.obstacles import CollisionBox, Obstacles
 from vds_gz.world.packing import Thing, packed
 from vds_gz.world.ray_caster import RayCaster
 from vds_gz.world.shapes import Box, Capsule, Cylinder, Ellipsoid, HalfSpace, Mesh, sphere
@@ -88,7 +88,7 @@ def test_interpreted_and_compiled_ways_are_equal_to_the_bit():
     pytest.importorskip("numba")
     random = np.random.default_rng(3)
     shapes = [Box((1.0, 2.0, 0.5)), Cylinder(0.5, 2.0), sphere(0.8), Capsule(0.3, 1.0), HalfSpace()]
-    body = Body((-1.0, -0.5, 0.1), (1.5, 0.5, 1.0))
+    body = CollisionBox((-1.0, -0.5, 0.1), (1.5, 0.5, 1.0))
     for _ in range(20):
         things = [
             Thing(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from vds_gz.bags.connection import may_be_bag
 from vds_gz.cli.console_script import add_vehicle_options, parameter_file_of, vehicle_of
-from vds_gz.cli.identify_actuation import Task, identify_pedals, identify_steering
+from vds_gz.cli.identify_actuation import ActuationTask, identify_pedals, identify_steering
 from vds_gz.cli.identify_many import add_many_options, identify_recordings
 from vds_gz.configuration import NODE_NAME, load_parameters
 from vds_gz.errors import ArgumentError
@@ -89,8 +89,8 @@ def main(argv: list[str]) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     log = ", ".join(Path(one).name for one in options.log)
     if options.model == "axes":
-        return _identify_vehicle(options, Task(log, signals[0], given, folder), signals)
-    task = Task(log, signals[0], given, folder)
+        return _identify_vehicle(options, ActuationTask(log, signals[0], given, folder), signals)
+    task = ActuationTask(log, signals[0], given, folder)
     if options.model == "pedals":
         identify_pedals(task)
     else:
@@ -98,7 +98,7 @@ def main(argv: list[str]) -> int:
     return DONE
 
 
-def _identify_vehicle(options: argparse.Namespace, task: Task, recordings: Sequence[Signals]) -> int:
+def _identify_vehicle(options: argparse.Namespace, task: ActuationTask, recordings: Sequence[Signals]) -> int:
     """Find the numbers of a vehicle; write them and a report, and return the exit code."""
     folder, vehicle = task.folder, task.given[0] if task.given else None
     with progress("identifying", None) as advance:

@@ -47,7 +47,7 @@ _EARLIER = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class ActuationTask:
     """What is to be identified.
 
     Attributes:
@@ -90,7 +90,7 @@ def _folder(one: Override) -> Path | None:
     return Path(str(one.value)).parent if one.name.endswith("_path") and Path(str(one.value)).is_absolute() else None
 
 
-def identify_pedals(task: Task) -> None:
+def identify_pedals(task: ActuationTask) -> None:
     """Find maps of pedals from ``accel``, ``brake`` and ``v_x``; write them, with parameters and a report.
 
     The maps of the vehicle, or else our own, give the grid.
@@ -139,7 +139,7 @@ def identify_pedals(task: Task) -> None:
     _tell_files(task.folder)
 
 
-def identify_steering(task: Task, names: Sequence[str]) -> None:
+def identify_steering(task: ActuationTask, names: Sequence[str]) -> None:
     """Find parameters of a mechanical steering from ``wheel``, ``steering`` and ``v_x``; write them and a report.
 
     Args:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from vds_gz.cli.console_script import add_workers_option
-from vds_gz.cli.identify_actuation import Task
+from vds_gz.cli.identify_actuation import ActuationTask
 from vds_gz.errors import ArgumentError
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.ros.programs import DONE, FAILED
@@ -52,7 +52,7 @@ def identify_recordings(
         _say(one.failure)
     done = f"{len(logs) - len(failed)}"
     if vehicle is not None:
-        Task(f"{done} recordings", Signals(), given, folder).write(vehicle.model, vehicle.overrides)
+        ActuationTask(f"{done} recordings", Signals(), given, folder).write(vehicle.model, vehicle.overrides)
         print(f"{text_table(HEAD, list(pooled_rows(vehicle)))}\n")
         for note in pooled_notes(vehicle):
             print(f"note: {note}")

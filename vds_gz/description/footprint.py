@@ -39,7 +39,7 @@ class Footprint:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class LinkShape:
     """A shape of a link of a robot: its ``<geometry>``, and where it is in ``base_link``."""
 
     link: str
@@ -67,7 +67,7 @@ def footprint_of(urdf: str, geometry: VehicleGeometry) -> Footprint:
     return Footprint(contacts, step, (back, right, step), (front, left, max(top, 2.0 * step)))
 
 
-def _bodies(robot: Robot) -> Iterator[Part]:
+def _bodies(robot: Robot) -> Iterator[LinkShape]:
     """What of a robot bumps: its collisions; but a wheel that collides as a ball is as broad as it looks."""
     discs = [part for part in parts_of(robot, "visual") if part.geometry.find("cylinder") is not None]
     broadest = {part.link: part for part in sorted(discs, key=lambda part: half_sizes(part.geometry)[0])}
@@ -75,7 +75,7 @@ def _bodies(robot: Robot) -> Iterator[Part]:
         yield broadest.get(part.link, part) if part.geometry.find("sphere") is not None else part
 
 
-def parts_of(robot: Robot, tag: str) -> Iterator[Part]:
+def parts_of(robot: Robot, tag: str) -> Iterator[LinkShape]:
     """All visuals or collisions of a robot whose joints stand at 0."""
     waiting = [(robot.root, Transform())]
     while waiting:
@@ -83,11 +83,11 @@ def parts_of(robot: Robot, tag: str) -> Iterator[Part]:
         for element in robot.links[link].iter(tag):
             geometry = element.find("geometry")
             if geometry is not None:
-                yield Part(link, geometry, placed.then(origin(element)))
+                yield LinkShape(link, geometry, placed.then(origin(element)))
         waiting += [(joint.child, placed.then(joint.origin)) for joint in robot.below(link)]
 
 
-def _round(part: Part) -> Iterator[tuple[float, float, float, float]]:
+def _round(part: LinkShape) -> Iterator[tuple[float, float, float, float]]:
     """Lowest point and radius of a ball, or of a disc that stands upright."""
     ball, disc = part.geometry.find("sphere"), part.geometry.find("cylinder")
     x, y, z = part.pose.position
@@ -99,7 +99,7 @@ def _round(part: Part) -> Iterator[tuple[float, float, float, float]]:
         yield x, y, z - radius, radius
 
 
-def _bounds(part: Part) -> Iterator[Vector]:
+def _bounds(part: LinkShape) -> Iterator[Vector]:
     """Two corners of the box along the axes of ``base_link`` around a part."""
     sizes = half_sizes(part.geometry)
     turned = axes(part.pose.orientation)

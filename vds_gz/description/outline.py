@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from xml.etree.ElementTree import Element
 
-from vds_gz.description.urdf_reader import Joint, Robot, attribute, number, origin, vector
+from vds_gz.description.urdf_reader import Robot, UrdfJoint, attribute, number, origin, vector
 from vds_gz.geometry import Transform, angles, into_world
 
 #: Radius of a wheel whose size is not given [m].
@@ -15,7 +15,7 @@ DEFAULT_RADIUS = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
+class OutlineBox:
     """A part of the body: its middle, its direction, its size [m]."""
 
     x: float
@@ -26,7 +26,7 @@ class Box:
 
 
 @dataclass(frozen=True, slots=True)
-class Wheel:
+class OutlineWheel:
     """A wheel that points straight ahead.
 
     Attributes:
@@ -48,8 +48,8 @@ class Wheel:
 class Outline:
     """All there is to draw."""
 
-    boxes: tuple[Box, ...]
-    wheels: tuple[Wheel, ...]
+    boxes: tuple[OutlineBox, ...]
+    wheels: tuple[OutlineWheel, ...]
 
     @property
     def steers(self) -> bool:
@@ -75,8 +75,8 @@ def outline_of(urdf: str) -> Outline:
         DescriptionError: It is none that can be drawn.
     """
     robot = Robot(urdf)
-    boxes: list[Box] = []
-    wheels: list[Wheel] = []
+    boxes: list[OutlineBox] = []
+    wheels: list[OutlineWheel] = []
     waiting = [(robot.root, Transform(), "")]
     while waiting:
         link, placed, steered_by = waiting.pop(0)
@@ -86,28 +86,28 @@ def outline_of(urdf: str) -> Outline:
             at = placed.then(joint.origin)
             if _rolls(joint, at):
                 radius, width = _wheel_size(robot.links[joint.child])
-                wheels.append(Wheel(at.position[0], at.position[1], radius, width, joint.name, steered_by))
+                wheels.append(OutlineWheel(at.position[0], at.position[1], radius, width, joint.name, steered_by))
             else:
                 waiting.append((joint.child, at, joint.name if _turns(joint) else steered_by))
     return Outline(tuple(boxes), tuple(wheels))
 
 
-def _rolls(joint: Joint, at: Transform) -> bool:
+def _rolls(joint: UrdfJoint, at: Transform) -> bool:
     """Whether a joint is that of a wheel: it turns, and not about the vertical."""
     return _turns(joint) and abs(into_world(at.orientation, joint.axis)[2]) <= 0.5
 
 
-def _turns(joint: Joint) -> bool:
+def _turns(joint: UrdfJoint) -> bool:
     return joint.kind in ("continuous", "revolute")
 
 
-def _boxes(link: Element, placed: Transform) -> Iterator[Box]:
+def _boxes(link: Element, placed: Transform) -> Iterator[OutlineBox]:
     for visual in link.iter("visual"):
         box = visual.find("geometry/box")
         if box is not None:
             at = placed.then(origin(visual))
             length, width, _ = vector(attribute(box, "size"))
-            yield Box(at.position[0], at.position[1], angles(at.orientation)[2], length, width)
+            yield OutlineBox(at.position[0], at.position[1], angles(at.orientation)[2], length, width)
 
 
 def _wheel_size(link: Element) -> tuple[float, float]:

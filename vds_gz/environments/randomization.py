@@ -15,7 +15,7 @@ from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from vds_gz.configuration import NODE_NAME
-from vds_gz.environments.task import Driving
+from vds_gz.environments.task import NominalVehicle
 from vds_gz.errors import ArgumentError
 from vds_gz.fleet.layout import kinds_of
 from vds_gz.parameters.declaration import Description, Override, describe
@@ -112,7 +112,7 @@ def autoreset_mode_of(mode: AutoresetMode | str) -> AutoresetMode:
         ) from None
 
 
-def longest_dead_time(driving: Driving, vehicle: Any) -> int:
+def longest_dead_time(driving: NominalVehicle, vehicle: Any) -> int:
     """Dead times of all actuators of a vehicle [steps]."""
     coefficients = driving.model.coefficients(vehicle, 1.0 / driving.step_rate)
     paths = [path for path, kind in kinds_of(coefficients) if kind == "whole" and path.endswith("delay_steps")]

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from vds_gz.compiling import compiled
-from vds_gz.errors import NUMBER, ArgumentError, Kind
+from vds_gz.errors import NUMBER, ArgumentError, ArgumentKind
 from vds_gz.fleet.callback import CallbackController
 from vds_gz.fleet.controllers import Callback, controller_named
-from vds_gz.fleet.controllers.controller import AnyController, Controller, Gains, Plant, plant_of
+from vds_gz.fleet.controllers.controller import AnyController, ControlledVehicle, Controller, Gains, plant_of
 from vds_gz.fleet.fleet import Fleet, whole
 from vds_gz.fleet.lanes import Lanes
 from vds_gz.fleet.layout import Columns, Flags, Reals
@@ -76,8 +76,8 @@ class ClosedLoop:
         Raises:
             ArgumentError: The arguments contradict each other.
         """
-        Kind("a vds_gz.Fleet", (Fleet,)).check("fleet", fleet)
-        Kind("a vds_gz.Path, as read_path() returns it", (Path,)).check("path", path)
+        ArgumentKind("a vds_gz.Fleet", (Fleet,)).check("fleet", fleet)
+        ArgumentKind("a vds_gz.Path, as read_path() returns it", (Path,)).check("path", path)
         for name, number in (("rate", rate), ("bound", bound), ("laps", laps), ("actions", actions)):
             NUMBER.check(name, number)
         self.fleet, self.path = fleet, path
@@ -283,7 +283,7 @@ def steps_of_period(step_rate: float, rate: float) -> int:
 def _gains(
     controller: AnyController,
     parameters: ControllerParameters | Sequence[ControllerParameters] | None,
-    plants: Sequence[Plant],
+    plants: Sequence[ControlledVehicle],
 ) -> list[Gains]:
     """Coefficients of every vehicle's controller."""
     if parameters is None:

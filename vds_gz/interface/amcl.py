@@ -6,7 +6,7 @@ import math
 
 from vds_gz.geometry import Pose
 from vds_gz.interface import topics
-from vds_gz.interface.outputs import Frames
+from vds_gz.interface.outputs import FrameNames
 from vds_gz.ros.graph import Graph
 from vds_gz.ros.messages.packed import PackedTopic
 from vds_gz.sensing.amcl import Scan
@@ -16,7 +16,7 @@ from vds_gz.vehicle.vehicle import NANOSECONDS
 class AmclOutput:
     """The transform and the topic of AMCL."""
 
-    def __init__(self, graph: Graph, frames: Frames, transform_tolerance: float) -> None:
+    def __init__(self, graph: Graph, frames: FrameNames, transform_tolerance: float) -> None:
         """Announce the topics.
 
         Args:
@@ -38,7 +38,7 @@ class AmclOutput:
             self._transform.publish(scan.time + self._ahead, _planar(scan.map_to_odom))
 
 
-def _transform(graph: Graph, frames: Frames) -> PackedTopic:
+def _transform(graph: Graph, frames: FrameNames) -> PackedTopic:
     message = graph.message(topics.TF.type)
     one = graph.message("geometry_msgs/msg/TransformStamped")
     one.header.frame_id, one.child_frame_id = frames.map, frames.odom
@@ -48,7 +48,7 @@ def _transform(graph: Graph, frames: Frames) -> PackedTopic:
     return PackedTopic(graph, topics.TF, message, ["transforms[0].header.stamp"], numbers)
 
 
-def _pose(graph: Graph, frames: Frames) -> PackedTopic:
+def _pose(graph: Graph, frames: FrameNames) -> PackedTopic:
     message = graph.message(topics.AMCL_POSE.type)
     message.header.frame_id = frames.map
     numbers = [f"pose.pose.position.{axis}" for axis in "xy"] + [f"pose.pose.orientation.{part}" for part in "zw"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from vds_gz.description.urdf_reader import Joint
+from vds_gz.description.urdf_reader import UrdfJoint
 from vds_gz.geometry import Attitude, Pose, quaternion
 from vds_gz.interface import topics
 from vds_gz.interface.conversions import EXACT, exact_covariance, set_stamp
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Frames:
+class FrameNames:
     """Names of the frames, prefix included."""
 
     map: str
@@ -32,7 +32,7 @@ class Frames:
     prefix: str = ""
 
     @classmethod
-    def of(cls, parameters: NodeParameters) -> Frames:
+    def of(cls, parameters: NodeParameters) -> FrameNames:
         """The frames of a node's parameters."""
         prefix = parameters.frame_prefix
         return cls(
@@ -100,7 +100,7 @@ class Outputs:
     def __init__(
         self,
         graph: Graph,
-        frames: Frames,
+        frames: FrameNames,
         joints: Sequence[str],
         actuators: Sequence[Actuator],
         fixed_odom: bool,
@@ -139,7 +139,7 @@ class Outputs:
         self._description = self._publisher(topics.ROBOT_DESCRIPTION)
         self._tf_static = self._publisher(topics.TF_STATIC)
 
-    def publish_latched(self, time: int, description: str, mounts: Iterable[Joint] = ()) -> None:
+    def publish_latched(self, time: int, description: str, mounts: Iterable[UrdfJoint] = ()) -> None:
         """Publish the latched messages: the robot's description and the fixed transforms.
 
         Args:
@@ -205,7 +205,7 @@ class Outputs:
         values = _transform_values if self._localizes else _odom_values
         return Output(self._graph, topic, message, stamps, list(numbers), values)
 
-    def _mount(self, joint: Joint) -> Message:
+    def _mount(self, joint: UrdfJoint) -> Message:
         prefix = self._frames.prefix
         message = self._transform(prefix + joint.parent, prefix + joint.child)
         at, turn = message.transform.translation, message.transform.rotation

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Vehicle:
+class LaunchedVehicle:
     """A simulated vehicle, as a launch file describes it.
 
     Attributes:

@@ -8,7 +8,7 @@ from vds_gz.interface import topics
 from vds_gz.interface.commands import CommandInputs
 from vds_gz.interface.conversions import set_stamp
 from vds_gz.interface.vehicle_status import CLOCK, COMMAND_TOPICS, SUFFIX
-from vds_gz.nodes.observations import Observations
+from vds_gz.nodes.observations import StateOutputs
 from vds_gz.nodes.simulation import Simulation
 from vds_gz.plant.base import Level, Status
 from vds_gz.ros.graph import Graph
@@ -23,7 +23,7 @@ class Diagnostics:
         graph: Graph,
         simulation: Simulation,
         commands: CommandInputs,
-        observations: Observations,
+        observations: StateOutputs,
     ) -> None:
         """Announce the topic.
 

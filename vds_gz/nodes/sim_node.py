@@ -10,11 +10,11 @@ from vds_gz.configuration import NODE_NAME, parameter_file, read_vehicle_file
 from vds_gz.errors import VdsGzError
 from vds_gz.interface.commands import CommandInputs
 from vds_gz.interface.initial_pose import InitialPose, InitialPoseInput
-from vds_gz.interface.outputs import Frames
+from vds_gz.interface.outputs import FrameNames
 from vds_gz.nodes import services
 from vds_gz.nodes.clock import make_clock
 from vds_gz.nodes.diagnostics import Diagnostics
-from vds_gz.nodes.observations import Observations
+from vds_gz.nodes.observations import StateOutputs
 from vds_gz.nodes.plants import make_plant
 from vds_gz.nodes.preparation import Preparation, prepare
 from vds_gz.nodes.sensors import make_sensors
@@ -90,8 +90,8 @@ class SimNode:
             parameters.twist_reference_max_oldness,
             parameters.actuation_messages,
         )
-        self._observations = observations = Observations(graph, parameters, plant)
-        map_frame = Frames.of(parameters).map
+        self._observations = observations = StateOutputs(graph, parameters, plant)
+        map_frame = FrameNames.of(parameters).map
         sensors = make_sensors(graph, parameters, plant, preparation.scene, surroundings, flat_out=clock.flat_out)
         self.simulation = simulation = Simulation(
             graph, parameters, clock, plant, self._commands, observations, sensors, stop

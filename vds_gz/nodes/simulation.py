@@ -14,7 +14,7 @@ from vds_gz.interface.conversions import stamp_ns
 from vds_gz.interface.outputs import ClockOutput
 from vds_gz.interface.vehicle_status import GAZEBO_CLOCK, SYSTEM_CLOCK
 from vds_gz.nodes.clock import Clock, PeriodicTimer, ReferenceClock, SystemClock
-from vds_gz.nodes.observations import Observations
+from vds_gz.nodes.observations import StateOutputs
 from vds_gz.nodes.sensors import Sensors
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.plant.base import Plant
@@ -62,7 +62,7 @@ class Simulation:
         clock: Clock,
         plant: Plant,
         commands: CommandInputs,
-        observations: Observations,
+        observations: StateOutputs,
         sensors: Sensors | None = None,
         stop: StopRequest | None = None,
     ) -> None:

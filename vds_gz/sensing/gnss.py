@@ -8,7 +8,7 @@ from typing import NamedTuple
 from vds_gz.geometry import Vector
 from vds_gz.parameters.sensors import Gnss, fix_regions
 from vds_gz.sensing.body import BodyState
-from vds_gz.sensing.noise import Noise, NoiseModel, generator
+from vds_gz.sensing.noise import ChannelNoise, NoiseModel, generator
 from vds_gz.world.geodesy import NULL_ISLAND, LocalFrame, Origin
 
 
@@ -49,9 +49,9 @@ class GnssModel:
         self._begin()
 
     def _begin(self) -> None:
-        self._white = Noise(NoiseModel(stddev=1.0), 3, generator(self._seed, f"{self._name}/white"))
+        self._white = ChannelNoise(NoiseModel(stddev=1.0), 3, generator(self._seed, f"{self._name}/white"))
         wandering = NoiseModel.gauss_markov(1.0, self._parameters.correlation_time)
-        self._wandering = Noise(wandering, 3, generator(self._seed, f"{self._name}/wandering"))
+        self._wandering = ChannelNoise(wandering, 3, generator(self._seed, f"{self._name}/wandering"))
         self._time: int | None = None
 
     def measure(self, state: BodyState, origin: Origin) -> Fix:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from vds_gz.geometry import Quaternion, Vector, cross, into_body, inverse, product, quaternion
 from vds_gz.parameters.sensors import Imu
 from vds_gz.sensing.body import BodyState
-from vds_gz.sensing.noise import Noise, NoiseModel, generator
+from vds_gz.sensing.noise import ChannelNoise, NoiseModel, generator
 
 
 class ImuReading(NamedTuple):
@@ -58,8 +58,8 @@ class ImuModel:
 
     def _begin(self) -> None:
         gyroscope, accelerometer = self._models
-        self._accelerometer = Noise(accelerometer, 3, generator(self._seed, f"{self._name}/accelerometer"))
-        self._gyroscope = Noise(gyroscope, 3, generator(self._seed, f"{self._name}/gyroscope"))
+        self._accelerometer = ChannelNoise(accelerometer, 3, generator(self._seed, f"{self._name}/accelerometer"))
+        self._gyroscope = ChannelNoise(gyroscope, 3, generator(self._seed, f"{self._name}/gyroscope"))
         self._first: Quaternion | None = None
         self._time = 0
 
@@ -98,6 +98,6 @@ def true_motion(state: BodyState, place: Vector, gravity: Vector) -> tuple[Vecto
     return rate, (x + p + s, y + q + t, z + r + u)
 
 
-def _noisy(true: Vector, noise: Noise, interval: float) -> Vector:
+def _noisy(true: Vector, noise: ChannelNoise, interval: float) -> Vector:
     x, y, z = noise.sample(interval)
     return true[0] + x, true[1] + y, true[2] + z

@@ -76,7 +76,7 @@ class RecordingError(VdsGzError, ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Motion:
+class MotionSeries:
     """Pose and velocity of base_link at the times of the samples [s, m, m, rad, m/s, m/s, rad/s].
 
     Quantities that were not measured are NaN.
@@ -92,7 +92,7 @@ class Motion:
 
 
 @dataclass(frozen=True, slots=True)
-class Actuator:
+class ActuatorSeries:
     """Reference and response of an actuator: speeds [m/s] of a drive, angles [rad] of a steering actuator."""
 
     name: str
@@ -103,7 +103,7 @@ class Actuator:
 
 
 @dataclass(frozen=True, slots=True)
-class Commands:
+class CommandSeries:
     """The received commands. Numbers that they leave open are NaN, such as a Twist's steering angle."""
 
     time: Array
@@ -126,9 +126,9 @@ class Recording:
         touches: The vehicle's touches, from its topic ``contacts``.
     """
 
-    motion: Motion
-    actuators: tuple[Actuator, ...]
-    commands: Commands
+    motion: MotionSeries
+    actuators: tuple[ActuatorSeries, ...]
+    commands: CommandSeries
     counts: Counter[str]
     start: int = 0
     notes: tuple[str, ...] = ()

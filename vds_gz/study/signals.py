@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from vds_gz.study.recording import Actuator, Array, RecordingError
+from vds_gz.study.recording import ActuatorSeries, Array, RecordingError
 from vds_gz.vehicle.command import ACKERMANN, CONTROL, DRIVE, PEDALS, TWIST, Command, CommandKind
 from vds_gz.vehicle.schedule import COMMAND, Records, fields_of
 
@@ -130,7 +130,7 @@ class Signals:
     notes: list[str] = field(default_factory=list)
     sources: dict[str, str] = field(default_factory=dict)
     further: list[MeasuredChannel] = field(default_factory=list)
-    actuators: tuple[Actuator, ...] = ()
+    actuators: tuple[ActuatorSeries, ...] = ()
     made_by_replay: bool = False
 
     @property

@@ -47,7 +47,7 @@ class Lateness:
         return now - sent - min(self._least, self._before)
 
 
-class Output(Protocol):
+class CommandOutput(Protocol):
     """An output for commands."""
 
     def send(self, drive: Drive) -> None:
@@ -60,7 +60,7 @@ class Output(Protocol):
 class DeadMansSwitch:
     """Passes on the commands of one page at a time, each once on arrival; stops the vehicle when they end."""
 
-    def __init__(self, make_output: Callable[[], Output], now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, make_output: Callable[[], CommandOutput], now: Callable[[], float] = time.monotonic) -> None:
         """Begin without a driver.
 
         Args:
@@ -70,7 +70,7 @@ class DeadMansSwitch:
         """
         self._make_output = make_output
         self._now = now
-        self._output: Output | None = None
+        self._output: CommandOutput | None = None
         self._page: object = None
         self._received = 0.0
         self._stops = 0

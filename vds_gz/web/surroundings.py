@@ -38,7 +38,7 @@ GROUND = 0.1
 FLOAT32 = 7
 
 
-class Surroundings:
+class WorldView:
     """Listens to the world's markers and to the first lidar of a vehicle. Runs in the graph's thread.
 
     Attributes:

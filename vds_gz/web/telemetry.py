@@ -52,7 +52,7 @@ class Frame(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
+class ShownStatus:
     """The status of a vehicle.
 
     Attributes:
@@ -101,7 +101,7 @@ class Telemetry:
         self._states: Message | None = None
         self._received = -math.inf
         self._reference: tuple[float, tuple[float, float, float]] = (-math.inf, NOTHING)
-        self._diagnosed: tuple[float, Status] = (-math.inf, Status(False, 0, ""))
+        self._diagnosed: tuple[float, ShownStatus] = (-math.inf, ShownStatus(False, 0, ""))
         self._listen(graph)
 
     def _listen(self, graph: Graph) -> None:
@@ -152,13 +152,13 @@ class Telemetry:
         numbers = (*front, *joints, *references, *states)
         return Frame(stamp, struct.pack(f"<{len(numbers)}d", *numbers))
 
-    def status(self) -> Status:
+    def status(self) -> ShownStatus:
         """The vehicle's present status."""
         now = time.monotonic()
         diagnosed, status = self._diagnosed
         if now - diagnosed < SILENT:
             return status
-        return Status(now - self._received < SILENT, 0, "")
+        return ShownStatus(now - self._received < SILENT, 0, "")
 
     def _positions(self) -> list[float]:
         names, message = self.joints, self._joint_states
@@ -205,7 +205,7 @@ class Telemetry:
             if status.name == self._status_name:
                 level = status.level[0] if isinstance(status.level, bytes) else int(status.level)
                 values = tuple((pair.key, pair.value) for pair in status.values)
-                self._diagnosed = time.monotonic(), Status(True, level, status.message, values)
+                self._diagnosed = time.monotonic(), ShownStatus(True, level, status.message, values)
 
     def _command_reader(self, one: CommandType) -> Callable[[object, int], None]:
         def take(message: object, arrival: int) -> None:

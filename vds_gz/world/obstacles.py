@@ -23,7 +23,7 @@ REGION = 20.0
 
 
 @dataclass(frozen=True, slots=True)
-class Body:
+class CollisionBox:
     """The box of a vehicle that collides, in ``base_link`` [m]."""
 
     lower: Vector
@@ -77,7 +77,7 @@ class Contact:
         """How far the vehicle stands in it: so far along the normal it would be clear [m]; 0 where it only touches."""
         return max(0.0, -self.gap)
 
-    def stops(self, body: Body, pose: Transform, way: Vector, turn: float) -> bool:
+    def stops(self, body: CollisionBox, pose: Transform, way: Vector, turn: float) -> bool:
         """Whether a way from where it is touched leads into it at once; see :meth:`Obstacles.pass_by`."""
         x, y, z = self.normal
         return body.approach(pose, way, turn, (-x, -y, -z)) > room(self.gap)
@@ -120,7 +120,7 @@ class Obstacles:
         return array.tolist() if self._sweep is sweep else array
 
     def pass_by(
-        self, pose: Transform, way: Vector, turn: float, body: Body, *, stops: bool, end: float = 1.0
+        self, pose: Transform, way: Vector, turn: float, body: CollisionBox, *, stops: bool, end: float = 1.0
     ) -> Passage:
         """Move a body.
 
@@ -164,7 +164,7 @@ def _within(lower: Array, upper: Array, low: Array, high: Array) -> Indices:
     return np.flatnonzero((lower <= high).all(axis=1) & (upper >= low).all(axis=1))
 
 
-def _space(start: Array, way: Array, turn: float, body: Body) -> tuple[Array, Array]:
+def _space(start: Array, way: Array, turn: float, body: CollisionBox) -> tuple[Array, Array]:
     """Bounds of where a body may be on its way, and wherever it can come from there within the horizon."""
     x, y, z, origin = start
     middle, half = np.array(body.numbers[:3]), np.array(body.numbers[3:])

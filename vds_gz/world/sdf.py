@@ -114,7 +114,7 @@ def read_sdf(path: Path, resources: Resources) -> SdfWorld:
     if not worlds and not root.children("model"):
         root.fail("there is no <world> and no <model>")
     found = SdfWorld(outer.get("name", path.stem), gravity_of(outer), origin_of(outer))
-    _Reader(resources, Includes(resources), found).read(outer)
+    _SdfReader(resources, Includes(resources), found).read(outer)
     return found
 
 
@@ -128,7 +128,7 @@ class _Model(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Reader:
+class _SdfReader:
     """Puts the shapes of all models where they stand.
 
     Attributes:

@@ -31,7 +31,7 @@ G = TypeVar("G", bound=Gains)
 
 
 @dataclass(frozen=True, slots=True)
-class Plant:
+class ControlledVehicle:
     """The properties of a vehicle that its controller uses.
 
     Attributes:
@@ -75,7 +75,7 @@ class Controller(Generic[P, G]):
 
     name: str
     parameters: type[P]
-    coefficients: Callable[[P, Plant], G]
+    coefficients: Callable[[P, ControlledVehicle], G]
     control: Callable[[Course, G, MotionState, Tracking, Command], None]
 
 
@@ -83,7 +83,7 @@ class Controller(Generic[P, G]):
 AnyController: TypeAlias = Controller[Any, Any]
 
 
-def plant_of(model: AnyModel, parameters: object, period: float, spacing: float) -> Plant:
+def plant_of(model: AnyModel, parameters: object, period: float, spacing: float) -> ControlledVehicle:
     """The properties of a vehicle for its controller.
 
     Raises:
@@ -97,7 +97,9 @@ def plant_of(model: AnyModel, parameters: object, period: float, spacing: float)
     geometry, limits = model.geometry(parameters), model.limits(parameters)
     steered, fixed = ([wheel.x for wheel in geometry.wheels if wheel.steered is turns] for turns in (True, False))
     wheel_base = math.copysign(geometry.wheel_base, steered[0] - fixed[0]) if steered and fixed else 0.0
-    return Plant(model.name, kind, wheel_base, limits.speed if limits.speed > 0.0 else FASTEST, period, spacing)
+    return ControlledVehicle(
+        model.name, kind, wheel_base, limits.speed if limits.speed > 0.0 else FASTEST, period, spacing
+    )
 
 
 def command_curvature(c: Following, f: Tracking, u: Command, curvature: float) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from vds_gz.errors import ArgumentError
-from vds_gz.fleet.controllers.controller import Controller, Plant, command_curvature
+from vds_gz.fleet.controllers.controller import ControlledVehicle, Controller, command_curvature
 from vds_gz.fleet.tracking import HEADING, RUNNING, Course, Following, Tracking, point_at, project, value_at
 from vds_gz.parameters.controllers import PurePursuitParameters, StanleyParameters
 from vds_gz.vehicle.actuators import wrap
@@ -31,7 +31,7 @@ class PurePursuitGains:
     look_ahead_time: float
 
 
-def pure_pursuit_coefficients(p: PurePursuitParameters, plant: Plant) -> PurePursuitGains:
+def pure_pursuit_coefficients(p: PurePursuitParameters, plant: ControlledVehicle) -> PurePursuitGains:
     """Coefficients for a vehicle."""
     return PurePursuitGains(plant.following(p), p.look_ahead, p.look_ahead_time)
 
@@ -64,7 +64,7 @@ class StanleyGains:
     softening: float
 
 
-def stanley_coefficients(p: StanleyParameters, plant: Plant) -> StanleyGains:
+def stanley_coefficients(p: StanleyParameters, plant: ControlledVehicle) -> StanleyGains:
     """Coefficients for a vehicle.
 
     Raises:

@@ -20,7 +20,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from vds_gz.compiling import compiled
-from vds_gz.fleet.controllers.controller import Controller, Plant, command_curvature
+from vds_gz.fleet.controllers.controller import ControlledVehicle, Controller, command_curvature
 from vds_gz.fleet.tracking import CURVATURE, Course, Following, Tracking, value_at
 from vds_gz.parameters.controllers import LqrParameters
 from vds_gz.vehicle.command import Command
@@ -67,7 +67,7 @@ class LqrGains:
     period: float
 
 
-def coefficients(p: LqrParameters, plant: Plant) -> LqrGains:
+def coefficients(p: LqrParameters, plant: ControlledVehicle) -> LqrGains:
     """Coefficients for a vehicle, at the speed of the parameters. Within their bounds all gains are finite."""
     lag, period, v = p.steering_time_constant, plant.period, p.speed
     decay = exponential(-period / lag) if lag > 0.0 else 0.0

@@ -17,7 +17,7 @@ from vds_gz.parameters.declaration import Description, Value
 from vds_gz.ros.arguments import Arguments
 from vds_gz.ros.dds.discovery import DiscoveryInfo, PublishedTopics
 from vds_gz.ros.dds.domain import Context, discovery, interfaces, join, leave
-from vds_gz.ros.dds.endpoints import Channel, Inbox, Reader, TopicPublisher, TopicSubscription, Writer
+from vds_gz.ros.dds.endpoints import EndpointProperties, Inbox, Reader, TopicPublisher, TopicSubscription, Writer
 from vds_gz.ros.dds.library import Library
 from vds_gz.ros.dds.services import Parameters, Service, ServiceClient
 from vds_gz.ros.graph import Message, Offer, QoS, Severity
@@ -245,7 +245,7 @@ class DdsGraph:
 
     def _channel(
         self, name: str, type_name: str, qos: QoS, lifespan: float | None = None, *, unknown: bool = False
-    ) -> Channel:
+    ) -> EndpointProperties:
         """The properties of an endpoint; with ``unknown`` the type may be known by its name only."""
         try:
             about = {"typehash": self._types.hash(type_name)}
@@ -253,7 +253,7 @@ class DdsGraph:
             if not unknown:
                 raise
             about = {}
-        return Channel(f"rt{name}", type_name, qos, about, lifespan)
+        return EndpointProperties(f"rt{name}", type_name, qos, about, lifespan)
 
     def _publisher(self, topic: str, type_name: str, qos: QoS, lifespan: float | None = None) -> TopicPublisher:
         name = self.arguments.topic(topic)

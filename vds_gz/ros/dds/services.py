@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from vds_gz.parameters.declaration import Description, ParameterError, Value
 from vds_gz.ros.dds.domain import Context
-from vds_gz.ros.dds.endpoints import Channel, Inbox, Input, Reader, Writer
+from vds_gz.ros.dds.endpoints import EndpointProperties, Inbox, Input, Reader, Writer
 from vds_gz.ros.graph import Message, QoS, spellings
 from vds_gz.ros.messages.fields import BOOL, DOUBLE, DOUBLE_ARRAY, FIELDS, INTEGER, STRING, python_value
 from vds_gz.ros.messages.portable import MessageTypes
@@ -68,8 +68,8 @@ class Service(Input):
         request, response = f"{type_name}_Request", f"{type_name}_Response"
         requests = {"serviceid": identity, "typehash": types.hash(request)}
         replies = {"serviceid": identity, "typehash": types.hash(response)}
-        self.writer = Writer(context, Channel(f"rr{name}Reply", response, qos, replies))
-        reader = Reader(context, Channel(f"rq{name}Request", request, qos, requests))
+        self.writer = Writer(context, EndpointProperties(f"rr{name}Reply", response, qos, replies))
+        reader = Reader(context, EndpointProperties(f"rq{name}Request", request, qos, requests))
         super().__init__(reader, f"service '{name}'", context.warn)
         self._inbox = inbox
         self._decode = types.codec(request).decode
@@ -131,9 +131,9 @@ class ServiceClient(Input):
         requests = {**owner, "typehash": types.hash(request)}
         responses = {**owner, "typehash": types.hash(response)}
         self.name = name
-        reader = Reader(context, Channel(f"rr{name}Reply", response, QoS(), responses))
+        reader = Reader(context, EndpointProperties(f"rr{name}Reply", response, QoS(), responses))
         super().__init__(reader, f"service '{name}'", context.warn)
-        self.writer = Writer(context, Channel(f"rq{name}Request", request, QoS(), requests))
+        self.writer = Writer(context, EndpointProperties(f"rq{name}Request", request, QoS(), requests))
         self._decode = types.codec(response).decode
         self._request = types.codec(request)
         self._new_request = partial(types.new, request)

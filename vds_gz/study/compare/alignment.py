@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.signal import correlate
 
-from vds_gz.study.recording import Array, Commands, Recording
+from vds_gz.study.recording import Array, CommandSeries, Recording
 
 #: Commands are compared on a grid of this step [s], or wider so that there are no more points.
 STEP, POINTS = 0.02, 200_000
@@ -77,7 +77,7 @@ def align(a: Recording, b: Recording) -> Alignment:
     return Alignment(begin, begin + shift)
 
 
-def _values(commands: Commands) -> Array:
+def _values(commands: CommandSeries) -> Array:
     return np.column_stack((commands.speed, commands.v_y, commands.yaw_rate, commands.steering_angle))
 
 

@@ -13,7 +13,7 @@ from vds_gz.geometry import Pose
 from vds_gz.study.compare.alignment import Alignment, align
 from vds_gz.study.compare.delays import Delay, delay
 from vds_gz.study.identify.actuator_response import ActuatorResponse, measure
-from vds_gz.study.recording import Actuator, Array, Motion, Recording
+from vds_gz.study.recording import ActuatorSeries, Array, MotionSeries, Recording
 from vds_gz.vehicle.catalogue import actuator_kind
 
 #: A delay is given if removing it reduces the rms at least to this part.
@@ -200,7 +200,7 @@ def _signal(name: str, time_a: Array, a: Array, time_b: Array, b: Array) -> Sign
     return Signal(name, unit, time, a[common], np.interp(time, time_b, b))
 
 
-def _pairs(a: Recording, b: Recording) -> Iterator[tuple[Actuator, Actuator]]:
+def _pairs(a: Recording, b: Recording) -> Iterator[tuple[ActuatorSeries, ActuatorSeries]]:
     """Measured parameters of the actuators that both have."""
     others = {one.name: one for one in b.actuators}
     return ((one, others[one.name]) for one in a.actuators if one.name in others)
@@ -241,7 +241,7 @@ def _rms(values: Array) -> float:
     return math.sqrt(float(np.mean(values**2)))
 
 
-def _path(motion: Motion, begin: float, time: Array) -> Array:
+def _path(motion: MotionSeries, begin: float, time: Array) -> Array:
     """Points of a path [m] at these times, from the pose at the first of them; none without a pose."""
     known = np.isfinite(motion.x) & np.isfinite(motion.y) & np.isfinite(motion.heading)
     if known.sum() < 2:

@@ -15,20 +15,20 @@ from vds_gz.commandlog.files import read
 from vds_gz.commandlog.log import CommandLog
 from vds_gz.commandlog.table import is_table
 from vds_gz.configuration import load_parameters, parameters_of_file, preset_file, preset_names
-from vds_gz.errors import NUMBER, ArgumentError, Kind, takes
+from vds_gz.errors import NUMBER, ArgumentError, ArgumentKind, takes
 from vds_gz.interface.commands import Gear, Values
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.ros.names import check_namespace
 from vds_gz.study.offline.replay import Replay, csv_columns, csv_rows
 from vds_gz.study.reading.run import read as read_recording
-from vds_gz.study.recording import Actuator, Array, Commands, Motion, Recording
+from vds_gz.study.recording import ActuatorSeries, Array, CommandSeries, MotionSeries, Recording
 from vds_gz.vehicle.catalogue import actuator_kind
 
 MOTION = ("x", "y", "heading", "v_x", "v_y", "yaw_rate")
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class RunSource:
     """A source that was named on a command line.
 
     Attributes:
@@ -56,7 +56,7 @@ class Source:
         return self.path is not None and self.parameters is None
 
 
-def find(text: str) -> Source:
+def find(text: str) -> RunSource:
     """Parse the name of a source on a command line.
 
     Args:
@@ -70,15 +70,15 @@ def find(text: str) -> Source:
     """
     kind, colon, rest = text.partition(":")
     if colon and kind == "live":
-        return Source(text, namespace=check_namespace("/" + rest.strip("/"), f"'{text}'"))
+        return RunSource(text, namespace=check_namespace("/" + rest.strip("/"), f"'{text}'"))
     if colon and kind in ("gazebo", "kinematic"):
         path, parameters = _model(rest, text)
-        return Source(text, path, parameters=parameters, in_gazebo=kind == "gazebo")
+        return RunSource(text, path, parameters=parameters, in_gazebo=kind == "gazebo")
     file, _, namespace = text.partition(":/")
     if _is_recording(Path(file)):
-        return Source(text, Path(file), f"/{namespace}" if ":/" in text else None)
+        return RunSource(text, Path(file), f"/{namespace}" if ":/" in text else None)
     path, parameters = _model(text, text)
-    return Source(text, path, parameters=parameters)
+    return RunSource(text, path, parameters=parameters)
 
 
 def _is_recording(path: Path) -> bool:
@@ -100,7 +100,7 @@ def _model(text: str, whole: str) -> tuple[Path, NodeParameters]:
     )
 
 
-def read_run(source: Source, topic: str | None = None) -> Recording:
+def read_run(source: RunSource, topic: str | None = None) -> Recording:
     """Read a recorded run.
 
     Args:
@@ -139,8 +139,8 @@ def commands_of(run: Recording, path: Path, topic: str | None = None) -> Command
 
 
 @takes(
-    log=Kind("what read_commands() returns, or a path", (CommandLog, str, PathLike)),
-    parameters=Kind("what load_parameters() returns, a preset or a path", (NodeParameters, str, PathLike)),
+    log=ArgumentKind("what read_commands() returns, or a path", (CommandLog, str, PathLike)),
+    parameters=ArgumentKind("what load_parameters() returns, a preset or a path", (NodeParameters, str, PathLike)),
     tail=NUMBER,
 )
 def simulate(log: CommandLog | str | Path, parameters: NodeParameters | str | Path, *, tail: float = 1.0) -> Recording:
@@ -164,20 +164,20 @@ def simulate(log: CommandLog | str | Path, parameters: NodeParameters | str | Pa
     return replace(run, notes=tuple(map(str, replay.touches)), touches=replay.touches)
 
 
-def command_table(times: Iterable[float], commands: Iterable[Values]) -> Commands:
+def command_table(times: Iterable[float], commands: Iterable[Values]) -> CommandSeries:
     """Commands as arrays; gears are left out."""
     rows = [(time, *one.reference()) for time, one in zip(times, commands, strict=True) if not isinstance(one, Gear)]
-    return Commands(*np.array(rows, float).reshape(-1, 5).T)
+    return CommandSeries(*np.array(rows, float).reshape(-1, 5).T)
 
 
-def _from_columns(names: list[str], values: Array, commands: Commands) -> Recording:
+def _from_columns(names: list[str], values: Array, commands: CommandSeries) -> Recording:
     columns = dict(zip(names, values.T, strict=True))
     time = columns["time"]
     actuators = [name.removesuffix("_actual") for name in names if name.endswith("_actual")]
     return Recording(
-        Motion(time, *(columns[name] for name in MOTION)),
+        MotionSeries(time, *(columns[name] for name in MOTION)),
         tuple(
-            Actuator(
+            ActuatorSeries(
                 name,
                 actuator_kind(name),
                 time,

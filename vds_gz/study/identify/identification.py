@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from vds_gz.errors import MAPPING, NUMBER, ArgumentError, Kind, takes
+from vds_gz.errors import MAPPING, NUMBER, ArgumentError, ArgumentKind, takes
 from vds_gz.parameters.intervals import Interval
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.study.identify.causes.causes import checked, turning_against_steering
@@ -28,10 +28,10 @@ MOST_FINDINGS = 6
 
 
 @takes(
-    signals=Kind("what read_signals() returns, or several of them", (Signals, list, tuple)),
-    vehicle=Kind("what load_parameters() returns", (NodeParameters,)).or_none,
+    signals=ArgumentKind("what read_signals() returns, or several of them", (Signals, list, tuple)),
+    vehicle=ArgumentKind("what load_parameters() returns", (NodeParameters,)).or_none,
     wheel_base=NUMBER.or_none,
-    fit=Kind("a list of names", (list, tuple, set, frozenset)),
+    fit=ArgumentKind("a list of names", (list, tuple, set, frozenset)),
     priors=MAPPING.or_none,
     hold_out=NUMBER,
 )
@@ -90,7 +90,7 @@ def _checked(signals: Sequence[Signals]) -> list[Signals]:
         SignalError: There are none, or one cannot be worked on.
     """
     for recording in signals:
-        Kind("a list of what read_signals() returns", (Signals,)).check("signals", recording)
+        ArgumentKind("a list of what read_signals() returns", (Signals,)).check("signals", recording)
     if not signals:
         raise SignalError("there are 0 recordings; needed is at least 1")
     usable = []

@@ -20,7 +20,7 @@ from vds_gz.description.urdf_writer import urdf
 from vds_gz.errors import UnknownTypeError
 from vds_gz.interface import topics
 from vds_gz.interface.commands import GEAR_COMMAND, CommandType, Gear, command_types
-from vds_gz.interface.outputs import Frames, Output, Outputs
+from vds_gz.interface.outputs import FrameNames, Output, Outputs
 from vds_gz.interface.reports import report_outputs
 from vds_gz.interface.world_topics import ContactsOutput
 from vds_gz.parameters.node import NodeParameters
@@ -115,7 +115,7 @@ def _outputs(replay: Replay, parameters: NodeParameters) -> tuple[list[tuple[top
     model = replay.model
     graph: Any = Listener()
     joints = [joint.name for joint in model.joints(parameters.vehicle)]
-    frames = Frames.of(parameters)
+    frames = FrameNames.of(parameters)
     elsewhere = parameters.localization.external
     flat = not replay.in_world
     node = Outputs(graph, frames, joints, model.actuators, parameters.fixed_odom, flat, localized_elsewhere=elsewhere)
@@ -142,7 +142,7 @@ class _Contacts:
         self._graph = graph
         self._output: ContactsOutput | None = None
         try:
-            self._output = ContactsOutput(graph, Frames.of(parameters).map, replay.model.name)
+            self._output = ContactsOutput(graph, FrameNames.of(parameters).map, replay.model.name)
         except UnknownTypeError:
             return
         self._channel = _channel(writer, topics.CONTACTS)
@@ -188,13 +188,15 @@ class Listener:
     def log(self, severity: Severity, text: str) -> None:
         """Does nothing: no one reads it."""
 
-    def publisher(self, name: str, type_name: str, qos: QoS) -> Publisher:
+    def publisher(self, name: str, type_name: str, qos: QoS) -> RecordingPublisher:
         """Announce a topic."""
         topic = topics.Topic(name, type_name, qos)
-        return Publisher(lambda data: self._taken.append((topic, data)), lambda m: self.serialize(m, type_name))
+        return RecordingPublisher(
+            lambda data: self._taken.append((topic, data)), lambda m: self.serialize(m, type_name)
+        )
 
 
-class Publisher:
+class RecordingPublisher:
     """Counts as subscribed, and passes on its messages."""
 
     def __init__(self, take: Callable[[bytes], None], serialize: Callable[[Message], bytes]) -> None:

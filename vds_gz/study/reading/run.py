@@ -36,7 +36,16 @@ from vds_gz.study.reading.topics import (
     last_part,
     never_measured,
 )
-from vds_gz.study.recording import Actuator, Array, Commands, Motion, Recording, RecordingError, Touch, TouchLog
+from vds_gz.study.recording import (
+    ActuatorSeries,
+    Array,
+    CommandSeries,
+    MotionSeries,
+    Recording,
+    RecordingError,
+    Touch,
+    TouchLog,
+)
 from vds_gz.study.signals import POSES, QUANTITIES, Series, SignalError, Signals
 from vds_gz.vehicle.catalogue import actuator_kind
 
@@ -301,7 +310,7 @@ def _recording(
     )
 
 
-def _commanded(received: list[Column], clock: tuple[Times, Times], begin: int) -> Commands:
+def _commanded(received: list[Column], clock: tuple[Times, Times], begin: int) -> CommandSeries:
     """The commands of all topics in the order in which they arrived, at the vehicle's times since ``begin`` [ns]."""
     arrived = np.concatenate([np.empty(0, np.int64), *(column.times()[0] for column in received)])
     values = np.concatenate([np.empty((0, 4)), *(column.table(map(Key, _COMMANDED)) for column in received)])
@@ -341,7 +350,7 @@ def _actuator_columns(columns: Mapping[str, Column], place: str) -> tuple[Column
     return references, states
 
 
-def _actuators(references: Column | None, states: Column | None, begin: int) -> Iterator[Actuator]:
+def _actuators(references: Column | None, states: Column | None, begin: int) -> Iterator[ActuatorSeries]:
     """Samples with both a reference and a state, by stamp, from the last time on that the clock went back."""
     if references is None or states is None:
         return
@@ -360,14 +369,14 @@ def _actuators(references: Column | None, states: Column | None, begin: int) -> 
         if key in references.numbers:
             reference, response = np.array(references.numbers[key])[commanded], np.array(states.numbers[key])[responded]
             there = np.isfinite(reference) & np.isfinite(response)
-            yield Actuator(name, kind, time[there], reference[there], response[there])
+            yield ActuatorSeries(name, kind, time[there], reference[there], response[there])
 
 
 # ---------------------------------------------------------------------- both
 
 
-def _commands(time: Array, values: Array) -> Commands:
-    return Commands(time, *values.T)
+def _commands(time: Array, values: Array) -> CommandSeries:
+    return CommandSeries(time, *values.T)
 
 
 def _held(series: Series | None, time: Array) -> Array:
@@ -378,7 +387,7 @@ def _held(series: Series | None, time: Array) -> Array:
     return np.where(at >= 0, series.value[at], np.nan)
 
 
-def _steering(series: Mapping[str, Series], actuators: tuple[Actuator, ...]) -> tuple[Array, Array] | None:
+def _steering(series: Mapping[str, Series], actuators: tuple[ActuatorSeries, ...]) -> tuple[Array, Array] | None:
     """The measured steering angle, if no actuator reports itself."""
     angle = series.get("steering")
     if angle is None or len(angle.time) < 2 or any(one.kind == "steering" for one in actuators):
@@ -386,7 +395,7 @@ def _steering(series: Mapping[str, Series], actuators: tuple[Actuator, ...]) -> 
     return angle.time, angle.value
 
 
-def _motion(series: Mapping[str, Series], where: str) -> Motion:
+def _motion(series: Mapping[str, Series], where: str) -> MotionSeries:
     """All quantities at the times of the main measurement; NaN if not measured."""
     known = {name: one for name, one in series.items() if len(one.time) > 1}
     known = _velocities(known) | known
@@ -396,7 +405,7 @@ def _motion(series: Mapping[str, Series], where: str) -> Motion:
             f"{where}: there are fewer than 2 samples of each velocity and of the steering angle; needed are at least "
             "2 of one of them, or more samples of a pose"
         )
-    return Motion(base.time, *(_at(known.get(name), base.time) for name in (*POSES, "v_x", "v_y", "yaw_rate")))
+    return MotionSeries(base.time, *(_at(known.get(name), base.time) for name in (*POSES, "v_x", "v_y", "yaw_rate")))
 
 
 def _at(series: Series | None, time: Array) -> Array:

@@ -13,7 +13,7 @@ import numpy as np
 
 from vds_gz.commandlog.table import COMMANDED, MEASURED, PEDALS, POSE, TableError, find_column, open_table
 from vds_gz.study.reading.clocks import clean, note_pieces, unwrapped
-from vds_gz.study.recording import Actuator, Array
+from vds_gz.study.recording import ActuatorSeries, Array
 from vds_gz.study.signals import (
     ACTUATIONS,
     POSES,
@@ -145,7 +145,7 @@ def _read_further(signals: Signals, table: Columns, taken: set[str]) -> None:
             signals.further.append(unwrapped(MeasuredChannel(name, quantity, source, series, joint)))
 
 
-def _actuators(table: Columns) -> Iterator[Actuator]:
+def _actuators(table: Columns) -> Iterator[ActuatorSeries]:
     """Actuators with reference and response in each row."""
     for name, reference in table.items():
         actuator = name.removesuffix(_REFERENCE)
@@ -153,7 +153,7 @@ def _actuators(table: Columns) -> Iterator[Actuator]:
             there = np.isfinite(reference) & np.isfinite(response)
             if there.any():
                 kind = actuator_kind(actuator)
-                yield Actuator(actuator, kind, table["time"][there], reference[there], response[there])
+                yield ActuatorSeries(actuator, kind, table["time"][there], reference[there], response[there])
 
 
 def _poses(names: Iterable[str]) -> Iterator[tuple[str, str, str, str]]:

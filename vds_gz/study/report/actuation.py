@@ -15,7 +15,7 @@ from vds_gz.study.identify.pedals.fit import PedalFit
 from vds_gz.study.report.identification import plain, report_title, write_json
 from vds_gz.study.report.map_figure import draw
 from vds_gz.study.report.style import ACTUAL, COMMANDED, INK, STYLE, png
-from vds_gz.study.report.text import Page
+from vds_gz.study.report.text import ReportPage
 
 HEAD = ("number", "value", f"interval ({INTERVAL})")
 CELL_HEAD = ("pedal", "speed", "acceleration", f"interval ({INTERVAL})", "data", "")
@@ -94,9 +94,9 @@ def steering_notes(fit: MechanismFit) -> Iterator[str]:
     yield "torques have no scale in such a recording; they are in the unit of the steering_torque_limit given"
 
 
-def _begun(log: str, notes: Sequence[str], picture: bytes) -> Page:
+def _begun(log: str, notes: Sequence[str], picture: bytes) -> ReportPage:
     """A report with its notes and its picture."""
-    page = Page(report_title(log))
+    page = ReportPage(report_title(log))
     for note in notes:
         page.text(note)
     page.picture(picture, "measured and modelled")

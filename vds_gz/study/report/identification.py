@@ -15,7 +15,7 @@ from vds_gz.study.identify.results import Channel, VehicleFit
 from vds_gz.study.identify.words import advice, named, noise_words, prediction_words
 from vds_gz.study.report.residuals import channels_figure
 from vds_gz.study.report.style import png
-from vds_gz.study.report.text import Page, finite
+from vds_gz.study.report.text import ReportPage, finite
 from vds_gz.study.signals import QUANTITIES
 
 HEAD = ("axis", "number", "value", f"interval ({INTERVAL})")
@@ -62,7 +62,7 @@ def fit_rows(fit: VehicleFit) -> Rows:
 def write_report(folder: Path, log: str, fit: VehicleFit) -> None:
     """Write report.html, report.json, identified.png and, of further recordings and channels, further pictures."""
     write_json(folder, log, fit.notes, _content(fit))
-    page = Page(report_title(log))
+    page = ReportPage(report_title(log))
     for note in (*map(prediction_words, fit.predictions), *fit.notes, *fit.findings):
         page.text(note)
     for name, (what, channels) in _pictures(fit).items():

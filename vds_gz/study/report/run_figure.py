@@ -21,7 +21,7 @@ from vds_gz.geometry import Pose
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.study.recording import Recording
 from vds_gz.study.report.style import ACTUAL, BODY, COMMANDED, INK, PALE, STYLE, TOUCHED
-from vds_gz.study.report.summary import Row
+from vds_gz.study.report.summary import SummaryRow
 from vds_gz.study.report.world_figure import draw_obstacles
 from vds_gz.vehicle.catalogue import models
 from vds_gz.world.scene import Scene
@@ -34,7 +34,7 @@ LEAD, OUTLINES = 0.5, 2.0
 
 def draw(
     recording: Recording,
-    rows: Sequence[Row],
+    rows: Sequence[SummaryRow],
     parameters: NodeParameters,
     title: str,
     path: Path,
@@ -213,7 +213,7 @@ def _placed(points: Array, pose: tuple[float, float, float]) -> Array:
 # ---------------------------------------------------------------------- in numbers
 
 
-def _draw_table(axis: Axes, rows: Sequence[Row]) -> None:
+def _draw_table(axis: Axes, rows: Sequence[SummaryRow]) -> None:
     axis.axis("off")
     axis.set_title("measured from the recording, beside the parameters")
     cells, last = [], ""

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
 from vds_gz.study.identify.actuator_response import CAN_FIT, ActuatorResponse, measure, unknown
-from vds_gz.study.recording import Actuator, Recording
+from vds_gz.study.recording import ActuatorSeries, Recording
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class SummaryRow:
     """A number of an actuator.
 
     Attributes:
@@ -46,14 +46,14 @@ class Row:
         return configured, unknown()
 
 
-def summarize(recording: Recording, vehicle: DataclassInstance) -> list[Row]:
+def summarize(recording: Recording, vehicle: DataclassInstance) -> list[SummaryRow]:
     """Measure all actuators of a recording; drives up to the first obstacle that stopped their wheels.
 
     Args:
         recording: The run.
         vehicle: Parameter group of the vehicle's model.
     """
-    rows: list[Row] = []
+    rows: list[SummaryRow] = []
     free = min((touch.begin for touch in recording.touches), default=math.inf)
     for actuator in recording.actuators:
         if actuator.kind == "drive":
@@ -63,7 +63,7 @@ def summarize(recording: Recording, vehicle: DataclassInstance) -> list[Row]:
     return rows
 
 
-def _before(actuator: Actuator, end: float) -> Actuator:
+def _before(actuator: ActuatorSeries, end: float) -> ActuatorSeries:
     """The samples before a time [s]."""
     known = actuator.time < end
     return dataclasses.replace(
@@ -71,7 +71,7 @@ def _before(actuator: Actuator, end: float) -> Actuator:
     )
 
 
-def _rows(name: str, kind: str, response: ActuatorResponse, vehicle: DataclassInstance) -> Iterator[Row]:
+def _rows(name: str, kind: str, response: ActuatorResponse, vehicle: DataclassInstance) -> Iterator[SummaryRow]:
     groups = [getattr(vehicle, item.name) for item in dataclasses.fields(vehicle)]
     wanted = SteeringParameters if kind == "steering" else DriveParameters
     # Autoware's models have no groups for their actuators, but separate parameters.
@@ -80,15 +80,17 @@ def _rows(name: str, kind: str, response: ActuatorResponse, vehicle: DataclassIn
     def configured(parameter: str) -> float | None:
         return None if group is None else float(getattr(group, parameter))
 
-    yield Row(name, "dead time", "s", configured("dead_time"), response.dead_time)
-    yield Row(name, "time constant", "s", configured("time_constant"), response.time_constant)
+    yield SummaryRow(name, "dead time", "s", configured("dead_time"), response.dead_time)
+    yield SummaryRow(name, "time constant", "s", configured("time_constant"), response.time_constant)
     value = response.reached_value
     if kind == "steering":
-        yield Row(name, "maximum rate", "rad/s", configured("max_velocity"), response.max_rise, response.reached_rise)
-        yield Row(name, "maximum angle", "rad", configured("max_position"), response.max_value, value)
+        yield SummaryRow(
+            name, "maximum rate", "rad/s", configured("max_velocity"), response.max_rise, response.reached_rise
+        )
+        yield SummaryRow(name, "maximum angle", "rad", configured("max_position"), response.max_value, value)
     else:
         rise = configured("max_acceleration")
         fall = configured("max_deceleration") or rise
-        yield Row(name, "acceleration", "m/s²", rise, response.max_rise, response.reached_rise)
-        yield Row(name, "deceleration", "m/s²", fall, response.max_fall, response.reached_fall)
-        yield Row(name, "maximum speed", "m/s", configured("max_velocity"), response.max_value, value)
+        yield SummaryRow(name, "acceleration", "m/s²", rise, response.max_rise, response.reached_rise)
+        yield SummaryRow(name, "deceleration", "m/s²", fall, response.max_fall, response.reached_fall)
+        yield SummaryRow(name, "maximum speed", "m/s", configured("max_velocity"), response.max_value, value)

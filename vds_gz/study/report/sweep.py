@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from vds_gz.study.report.style import png
 from vds_gz.study.report.sweep_figures import draw_distributions, draw_heat_map, draw_sensitivities, label
-from vds_gz.study.report.text import Page, finite
+from vds_gz.study.report.text import ReportPage, finite
 from vds_gz.study.sweep.analysis import Analysis, Runs
 from vds_gz.study.sweep.sensitivity import TRUSTED
 
@@ -57,7 +57,7 @@ def write_report(folder: Path, title: str, cases: Sequence[tuple[Runs, Analysis]
         cases: The runs of each case, and their analysis.
         notes: Further notes, such as failed runs.
     """
-    page = Page(title)
+    page = ReportPage(title)
     for note in notes:
         page.text(f"Note: {note}")
     contents = []
@@ -69,7 +69,7 @@ def write_report(folder: Path, title: str, cases: Sequence[tuple[Runs, Analysis]
     (folder / "report.json").write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
 
 
-def _add_case(page: Page, folder: Path, prefix: str, runs: Runs, found: Analysis) -> None:
+def _add_case(page: ReportPage, folder: Path, prefix: str, runs: Runs, found: Analysis) -> None:
     """Add the analysis of a case; the names of its pictures begin with the prefix."""
     if runs.label:
         page.heading(runs.label)

@@ -57,7 +57,7 @@ class Runs:
 
 
 @dataclass(frozen=True, slots=True)
-class Expectation:
+class QuantileCheck:
     """A bound on a quantile of a measure, and the quantile's value."""
 
     measure: str
@@ -88,7 +88,7 @@ class Analysis:
     distributions: dict[str, Distribution]
     sensitivities: dict[str, Sensitivity]
     advice: dict[str, Advice]
-    expectations: tuple[Expectation, ...]
+    expectations: tuple[QuantileCheck, ...]
 
 
 def analyse(runs: Runs) -> Analysis:
@@ -122,10 +122,10 @@ def analyse(runs: Runs) -> Analysis:
     return Analysis(distributions, sensitivities, advice, tuple(_expectations(runs, distributions)))
 
 
-def _expectations(runs: Runs, distributions: Mapping[str, Distribution]) -> Iterator[Expectation]:
+def _expectations(runs: Runs, distributions: Mapping[str, Distribution]) -> Iterator[QuantileCheck]:
     for measure, bounds in runs.expected.items():
         for quantile, bound in bounds.items():
-            yield Expectation(measure, quantile, bound, distributions[measure].quantiles[quantile])
+            yield QuantileCheck(measure, quantile, bound, distributions[measure].quantiles[quantile])
 
 
 def check_expected(expected: Mapping[str, Mapping[str, float]], measures: Mapping[str, object]) -> None:

@@ -39,7 +39,7 @@ PERIODS = 250
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class DelayTask:
     """A task with a bound.
 
     Attributes:
@@ -68,7 +68,7 @@ class Task:
 
 
 def delay_margins(
-    task: Task, model: AnyModel, vehicles: Sequence[Any], controllers: Sequence[ControllerParameters]
+    task: DelayTask, model: AnyModel, vehicles: Sequence[Any], controllers: Sequence[ControllerParameters]
 ) -> Reals:
     """The additional dead time in all actuators up to which each vehicle stays within the bound [s].
 
@@ -146,7 +146,7 @@ def later(parameters: Any, extra: float) -> Any:
 class _Candidates:
     """Vehicles with their controllers and their task."""
 
-    task: Task
+    task: DelayTask
     model: AnyModel
     vehicles: Sequence[Any]
     controllers: Sequence[ControllerParameters]

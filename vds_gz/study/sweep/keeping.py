@@ -15,7 +15,7 @@ from vds_gz.study.offline.replay_bag import write_mcap
 from vds_gz.study.progress import ignore
 from vds_gz.study.sweep.open_loop import TAIL
 from vds_gz.study.sweep.sampling import Reals
-from vds_gz.study.sweep.simulation import Case, Driving, OpenLoop, loop_of, vehicles_of
+from vds_gz.study.sweep.simulation import Case, Driving, LoggedDrive, loop_of, vehicles_of
 from vds_gz.study.sweep.sweep import Sweep
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.command import ACKERMANN
@@ -47,7 +47,7 @@ def replay_of(sweep: Sweep, run: int) -> tuple[Replay, NodeParameters]:
     values = sweep.space.values(point, end)
     [vehicle] = vehicles_of(case, values, 1)
     parameters = dataclasses.replace(case.vehicle, model_params={case.vehicle.model: vehicle})
-    if isinstance(case.drive, OpenLoop):
+    if isinstance(case.drive, LoggedDrive):
         return Replay(case.drive.log.stream(), parameters, tail=TAIL), parameters
     parameters = dataclasses.replace(parameters, twist_reference_max_oldness=NEVER_OLD)
     log, start = _driven(case, sweep.driving, values)

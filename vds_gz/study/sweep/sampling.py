@@ -14,21 +14,21 @@ Wholes = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
+class GridVariation:
     """A grid: all of its values are combined with all values of other grids."""
 
     values: tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Uniform:
+class UniformVariation:
     """A random value for each sample, uniform between two bounds."""
 
     low: float
     high: float
 
 
-Variation: TypeAlias = "Grid | Uniform"
+Variation: TypeAlias = "GridVariation | UniformVariation"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,18 +71,18 @@ class Space:
         indices = iter(np.unravel_index(points // self.samples.count, self._shape or (1,)))
         return {
             name: np.array(one.values)[next(indices)]
-            if isinstance(one, Grid)
+            if isinstance(one, GridVariation)
             else one.low + next(drawn) * (one.high - one.low)
             for name, one in self.variations.items()
         }
 
     @property
     def _shape(self) -> tuple[int, ...]:
-        return tuple(len(one.values) for one in self.variations.values() if isinstance(one, Grid))
+        return tuple(len(one.values) for one in self.variations.values() if isinstance(one, GridVariation))
 
     def _drawn(self, samples: Wholes) -> Reals:
         """Numbers from 0 to 1, a row a sample; the samples' indices are consecutive or start again from 0."""
-        dimensions = sum(isinstance(one, Uniform) for one in self.variations.values())
+        dimensions = sum(isinstance(one, UniformVariation) for one in self.variations.values())
         wanted, places = np.unique(samples, return_inverse=True)
         if not dimensions:
             return np.empty((len(samples), 0))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from vds_gz.parameters.intervals import Interval
 from vds_gz.study.sweep.sampling import Space
-from vds_gz.study.sweep.simulation import Case, Column, Driving, OpenLoop, Table, simulate
+from vds_gz.study.sweep.simulation import Case, Column, Driving, LoggedDrive, Table, simulate
 
 #: Runs that are done together have about so many steps of vehicles: some seconds of work for a core.
 STEPS = 5e7
@@ -58,7 +58,7 @@ class Sweep:
         content = hashlib.sha256(repr((self.space, self.measures, self.driving)).encode())
         for case in self.cases:
             content.update(repr((case.labels, case.vehicle)).encode())
-            if isinstance(case.drive, OpenLoop):
+            if isinstance(case.drive, LoggedDrive):
                 content.update(repr(case.drive.log).encode())
             else:
                 content.update(repr((case.drive.controller, case.drive.gains, case.drive.path.closed)).encode())
