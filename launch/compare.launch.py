@@ -115,7 +115,7 @@ def _time(name: str, in_gazebo: list[str]) -> dict[str, Any]:
 
 def _gazebo(vehicle: LaunchedVehicle, folder: Path, world: str) -> Any:
     """The action that starts a vehicle in its own Gazebo."""
-    from vds_gz.study.session.run import write_parameters
+    from vds_gz.study.session import write_parameters
 
     vehicle.parameters()  # What is wrong is refused here, before anything starts.
     folder.mkdir(parents=True, exist_ok=True)

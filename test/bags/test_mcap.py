@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 
 from vds_gz.bags import zstd
 from vds_gz.bags.connection import BagError
-from vds_gz.bags.definitions import definition
 from vds_gz.bags.mcap_reader import MESSAGE, McapChannel, McapMessage, Opcode, UnfinishedMcap, contents, is_whole
 from vds_gz.bags.mcap_writer import McapWriter
 from vds_gz.bags.reader import Bag, open_bag
-from vds_gz.bags.recorder import about
+from vds_gz.bags.recorder import about, definition
 from vds_gz.interface import topics
 from vds_gz.ros.messages.factory import open_types
 

@@ -11,8 +11,8 @@ from helpers.processes import Probe
 
 from vds_gz.geometry import Attitude, Pose
 from vds_gz.interface import topics
-from vds_gz.interface.conversions import EXACT
 from vds_gz.interface.outputs import FrameNames, Outputs, Snapshot
+from vds_gz.ros.messages.fields import EXACT
 from vds_gz.vehicle.model import JointStates
 from vds_gz.vehicle.vehicle import Motion
 

@@ -26,7 +26,7 @@ from vds_gz.fleet.path import read_path
 from vds_gz.interface import topics
 from vds_gz.nodes.preparation import description
 from vds_gz.parameters import maps, teleop
-from vds_gz.parameters.intervals import read_intervals
+from vds_gz.parameters.yaml_reader import read_intervals
 from vds_gz.parameters.yaml_writer import with_values
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.messages.factory import open_types

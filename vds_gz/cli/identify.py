@@ -13,8 +13,8 @@ from vds_gz.cli.identify_many import add_many_options, identify_recordings
 from vds_gz.configuration import NODE_NAME, load_parameters
 from vds_gz.errors import ArgumentError
 from vds_gz.parameters.declaration import Override
-from vds_gz.parameters.intervals import Interval, read_intervals
 from vds_gz.parameters.node import NodeParameters
+from vds_gz.parameters.yaml_reader import Interval, read_intervals
 from vds_gz.ros.programs import DONE, FAILED, CommandLine, command
 from vds_gz.study.identify.exports import autoware, nav2, overrides
 from vds_gz.study.identify.identification import identify
@@ -24,9 +24,9 @@ from vds_gz.study.identify.words import advice, named, prediction_words
 from vds_gz.study.progress import progress
 from vds_gz.study.reading.bag import read_bag
 from vds_gz.study.reading.table import read_actuation_csv, read_csv
+from vds_gz.study.recording import ACTUATIONS, QUANTITIES, Recording
 from vds_gz.study.report.identification import HEAD, fit_rows, write_report
-from vds_gz.study.report.text import text_table
-from vds_gz.study.signals import ACTUATIONS, QUANTITIES, Signals
+from vds_gz.study.report.style import text_table
 from vds_gz.vehicle.catalogue import models
 
 DESCRIPTION = """
@@ -98,7 +98,7 @@ def main(argv: list[str]) -> int:
     return DONE
 
 
-def _identify_vehicle(options: argparse.Namespace, task: ActuationTask, recordings: Sequence[Signals]) -> int:
+def _identify_vehicle(options: argparse.Namespace, task: ActuationTask, recordings: Sequence[Recording]) -> int:
     """Find the numbers of a vehicle; write them and a report, and return the exit code."""
     folder, vehicle = task.folder, task.given[0] if task.given else None
     with progress("identifying", None) as advance:
@@ -246,7 +246,7 @@ def _check_reading(options: argparse.Namespace, logs: Sequence[str]) -> None:
         )
 
 
-def _signals(options: argparse.Namespace, log: str) -> Signals:
+def _signals(options: argparse.Namespace, log: str) -> Recording:
     path = Path(log)
     if not path.exists():
         raise ArgumentError(f"'{path}' does not exist (looked in {Path.cwd()})")

@@ -16,15 +16,15 @@ from vds_gz.parameters.autoware import (
     MechanicalParameters,
 )
 from vds_gz.parameters.declaration import Override
-from vds_gz.parameters.intervals import INTERVAL
 from vds_gz.parameters.maps import own_map
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.parameters.yaml_reader import read_parameter_file
+from vds_gz.parameters.yaml_reader import INTERVAL, read_parameter_file
 from vds_gz.parameters.yaml_writer import with_values
 from vds_gz.study.identify.exports import BEST, NOT_MET, NOT_NEEDED, STANDSTILL
 from vds_gz.study.identify.mechanism.fit import FREE, fit_mechanism
 from vds_gz.study.identify.pedals.fit import csv_text, fit_pedals
 from vds_gz.study.progress import progress
+from vds_gz.study.recording import Recording, Series, SignalError
 from vds_gz.study.report.actuation import (
     HEAD,
     Rows,
@@ -33,8 +33,7 @@ from vds_gz.study.report.actuation import (
     write_pedal_report,
     write_steering_report,
 )
-from vds_gz.study.report.text import text_table
-from vds_gz.study.signals import Series, SignalError, Signals
+from vds_gz.study.report.style import text_table
 
 HEADER = "# Identified by vds-gz identify from {}.\n# Numbers without an interval were not found.\n"
 
@@ -58,7 +57,7 @@ class ActuationTask:
     """
 
     log: str
-    signals: Signals
+    signals: Recording
     given: tuple[NodeParameters, Path] | None
     folder: Path
 
@@ -176,7 +175,7 @@ def identify_steering(task: ActuationTask, names: Sequence[str]) -> None:
     _tell_files(task.folder)
 
 
-def _needed(signals: Signals, quantity: str, among: dict[str, Series]) -> Series:
+def _needed(signals: Recording, quantity: str, among: dict[str, Series]) -> Series:
     """A signal that there must be."""
     found = among.get(quantity)
     if found is None or len(found.time) < 2:

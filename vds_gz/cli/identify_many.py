@@ -16,9 +16,9 @@ from vds_gz.ros.programs import DONE, FAILED
 from vds_gz.study.identify.many import Source, identify_many
 from vds_gz.study.identify.pooling import pool_results
 from vds_gz.study.progress import progress
+from vds_gz.study.recording import Recording
 from vds_gz.study.report.recordings import HEAD, pooled_notes, pooled_rows, write_report
-from vds_gz.study.report.text import text_table
-from vds_gz.study.signals import Signals
+from vds_gz.study.report.style import text_table
 
 
 def add_many_options(parser: argparse.ArgumentParser) -> None:
@@ -52,7 +52,7 @@ def identify_recordings(
         _say(one.failure)
     done = f"{len(logs) - len(failed)}"
     if vehicle is not None:
-        ActuationTask(f"{done} recordings", Signals(), given, folder).write(vehicle.model, vehicle.overrides)
+        ActuationTask(f"{done} recordings", Recording(), given, folder).write(vehicle.model, vehicle.overrides)
         print(f"{text_table(HEAD, list(pooled_rows(vehicle)))}\n")
         for note in pooled_notes(vehicle):
             print(f"note: {note}")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from vds_gz.parameters.maps import read_map
 from vds_gz.ros.programs import DONE, CommandLine, command
-from vds_gz.study.report.map_figure import draw
+from vds_gz.study.report.actuation import draw
 
 
 @command("vds-gz maps")

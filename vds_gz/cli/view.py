@@ -12,9 +12,8 @@ from aiohttp import web
 from vds_gz.cli.console_script import whole
 from vds_gz.errors import FailureError
 from vds_gz.parameters.teleop import OUTPUTS
-from vds_gz.ros.arguments import parse
+from vds_gz.ros.arguments import check_namespace, check_node_name, parse
 from vds_gz.ros.factory import open_graph
-from vds_gz.ros.names import check_namespace, check_node_name
 from vds_gz.ros.programs import CommandLine, StopRequest, command, on_signals
 from vds_gz.web.access import Access
 from vds_gz.web.graph_thread import GraphThread

@@ -19,8 +19,8 @@ from vds_gz.environments.task import NominalVehicle
 from vds_gz.errors import ArgumentError
 from vds_gz.fleet.layout import kinds_of
 from vds_gz.parameters.declaration import Description, Override, describe
-from vds_gz.parameters.intervals import read_intervals
 from vds_gz.parameters.load import checked, proper_name, replaced
+from vds_gz.parameters.yaml_reader import read_intervals
 
 
 def is_number(value: object) -> TypeGuard[float]:

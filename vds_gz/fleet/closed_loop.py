@@ -13,14 +13,13 @@ from numpy.typing import ArrayLike
 
 from vds_gz.compiling import compiled
 from vds_gz.errors import NUMBER, ArgumentError, ArgumentKind
-from vds_gz.fleet.callback import CallbackController
+from vds_gz.fleet.callback import COMMAND_FIELDS, CallbackController, Observations
 from vds_gz.fleet.controllers import Callback, controller_named
 from vds_gz.fleet.controllers.controller import AnyController, ControlledVehicle, Controller, Gains, plant_of
 from vds_gz.fleet.fleet import Fleet, whole
 from vds_gz.fleet.lanes import Lanes
 from vds_gz.fleet.layout import Columns, Flags, Reals
 from vds_gz.fleet.loops import LoopLanes, LoopStructs
-from vds_gz.fleet.observations import COMMAND_FIELDS, Observations
 from vds_gz.fleet.path import Path
 from vds_gz.fleet.tracking import FINISHED, LEFT, RUNNING, STATUSES, Course, Following, Tracking, locate
 from vds_gz.parameters.controllers import ControllerParameters

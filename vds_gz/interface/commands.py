@@ -21,8 +21,8 @@ from typing import Any, NamedTuple, Protocol
 
 from vds_gz.errors import ArgumentError, UnknownTypeError
 from vds_gz.interface import topics
-from vds_gz.interface.conversions import set_stamp, stamp_ns
 from vds_gz.ros.graph import Graph, Message, Severity, Subscription, Topic
+from vds_gz.ros.messages.fields import set_stamp, stamp_ns
 from vds_gz.vehicle import command as vehicle_command
 from vds_gz.vehicle.command import (
     ACKERMANN,

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from vds_gz.geometry import Attitude, Pose, angles
 from vds_gz.interface import topics
 from vds_gz.interface.commands import Refusals
-from vds_gz.interface.conversions import yaw_of
 from vds_gz.ros.graph import Graph, Message
+from vds_gz.ros.messages.fields import yaw_of
 
 #: Maximum distance of a pose from the origin [m].
 FARTHEST = 1e9

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from vds_gz.interface import topics
-from vds_gz.interface.conversions import stamp_ns
+from vds_gz.ros.arguments import is_topic
 from vds_gz.ros.graph import Graph, Message
-from vds_gz.ros.names import is_topic
+from vds_gz.ros.messages.fields import stamp_ns
 
 #: End of the status's name, after the node's full name without its first slash.
 SUFFIX = ": vehicle"

@@ -19,7 +19,7 @@ from vds_gz.interface.commands import command_types
 from vds_gz.launching.actions import LaunchError, description_by_topic, require, rviz
 from vds_gz.parameters.declaration import Override, ParameterError, Value
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.ros.names import check_namespace
+from vds_gz.ros.arguments import check_namespace
 from vds_gz.share import PACKAGE
 from vds_gz.vehicle.catalogue import models
 

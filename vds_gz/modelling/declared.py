@@ -1,4 +1,4 @@
-"""What is wrong with what a vehicle model declares: parameters, joints, actuators, limits, geometry, drawing."""
+"""The faults of a vehicle model: what is wrong with what it declares, and with how it moves."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from vds_gz.description.urdf_reader import DescriptionError, Robot
 from vds_gz.description.urdf_writer import urdf
+from vds_gz.modelling.driven import engine_faults, motion_faults, resize_faults, steady_faults
 from vds_gz.modelling.samples import WHOLE, random_parameters, with_values
 from vds_gz.parameters.declaration import Description, ParameterError, ParameterGroup, describe
 from vds_gz.vehicle.model import Actuator, AnyModel, Joint, VehicleGeometry, VehicleLimits
@@ -146,3 +147,27 @@ def drawing_faults(model: AnyModel, random: np.random.Generator) -> Iterator[str
             yield f"joint '{name}' of joints() is not a moving joint of the drawing; draw it, or name it as there"
         for name in sorted(moving - names):
             yield f"joint '{name}' moves in the drawing and is not in joints(); add it, or draw it fixed"
+
+
+#: What is checked, by name. Later ones mean little where earlier ones fail, and are done all the same.
+CHECKS = {
+    "parameters": parameter_faults,
+    "description": description_faults,
+    "drawing": drawing_faults,
+    "motion": motion_faults,
+    "steady start": steady_faults,
+    "dead times": resize_faults,
+    "engines": engine_faults,
+}
+
+
+def faults(model: AnyModel, seed: int = 1) -> list[str]:
+    """What is wrong with a model, each with what to do; see :func:`vds_gz.modelling.check`."""
+    messages: dict[str, None] = {}
+    for name, check in CHECKS.items():
+        try:
+            for fault in check(model, np.random.default_rng(seed)):
+                messages[fault] = None
+        except Exception as error:  # of the model's functions: whatever they raise is a fault of theirs
+            messages[f"{name}: {type(error).__name__}: {error}"] = None
+    return list(messages)

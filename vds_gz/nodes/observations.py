@@ -19,7 +19,7 @@ from vds_gz.vehicle.model import ActuatorState, JointStates
 from vds_gz.vehicle.vehicle import Motion
 
 if TYPE_CHECKING:
-    from vds_gz.interface.amcl import AmclOutput
+    from vds_gz.interface.outputs import AmclOutput
     from vds_gz.interface.reports import Reports
     from vds_gz.interface.world_topics import ContactsOutput
     from vds_gz.sensing.amcl import Amcl
@@ -70,7 +70,7 @@ class StateOutputs:
             localized_elsewhere=self.amcl is not None or parameters.localization.external,
         )
         if self.amcl is not None:
-            from vds_gz.interface.amcl import AmclOutput
+            from vds_gz.interface.outputs import AmclOutput
 
             self._amcl_output = AmclOutput(graph, frames, parameters.localization.amcl.transform_tolerance)
         if measures:

@@ -10,7 +10,6 @@ from vds_gz.errors import VdsGzError
 from vds_gz.geometry import Attitude, Pose
 from vds_gz.interface import topics
 from vds_gz.interface.commands import CommandInputs
-from vds_gz.interface.conversions import stamp_ns
 from vds_gz.interface.outputs import ClockOutput
 from vds_gz.interface.vehicle_status import GAZEBO_CLOCK, SYSTEM_CLOCK
 from vds_gz.nodes.clock import Clock, PeriodicTimer, ReferenceClock, SystemClock
@@ -19,6 +18,7 @@ from vds_gz.nodes.sensors import Sensors
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.plant.base import Plant
 from vds_gz.ros.graph import Graph, Message, Severity
+from vds_gz.ros.messages.fields import stamp_ns
 from vds_gz.ros.programs import LONGEST_SLEEP, StopRequest
 from vds_gz.vehicle.command import STOP, TWIST, Command
 from vds_gz.vehicle.vehicle import NANOSECONDS, Motion

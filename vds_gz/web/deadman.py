@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from typing import Protocol
 
 from vds_gz.errors import VdsGzError
-from vds_gz.teleop.outputs import STANDSTILL, STOPS, Drive
+from vds_gz.teleop.outputs import STANDSTILL, STOPS, CommandOutput, Drive
 
 #: A driving page that sends nothing for this long has released control [s].
 TIMEOUT = 0.4
@@ -45,16 +44,6 @@ class Lateness:
             self._begin, self._before, self._least = now, self._least, math.inf
         self._least = min(self._least, now - sent)
         return now - sent - min(self._least, self._before)
-
-
-class CommandOutput(Protocol):
-    """An output for commands."""
-
-    def send(self, drive: Drive) -> None:
-        """Send a command."""
-
-    def close(self) -> None:
-        """Withdraw the output."""
 
 
 class DeadMansSwitch:

@@ -16,8 +16,7 @@ from vds_gz.interface import topics
 from vds_gz.interface.initial_pose import FARTHEST
 from vds_gz.interface.world_topics import CUBE, CYLINDER, SPHERE, TRIANGLE_LIST
 from vds_gz.ros.graph import Graph, Message, QoS, Subscription
-from vds_gz.world.outline import heights, outlines
-from vds_gz.world.packing import Thing
+from vds_gz.world.packing import Thing, heights, outlines
 from vds_gz.world.shapes import Array, Box, Cylinder, Ellipsoid, Mesh, Shape
 
 SCAN, CLOUD = "sensor_msgs/msg/LaserScan", "sensor_msgs/msg/PointCloud2"

@@ -14,8 +14,8 @@ from vds_gz.description.urdf_reader import DescriptionError
 from vds_gz.errors import UnknownTypeError
 from vds_gz.interface import topics
 from vds_gz.interface.commands import CommandType, Reference, whole_types
-from vds_gz.interface.conversions import stamp_ns, yaw_of
 from vds_gz.ros.graph import Graph, Message, QoS
+from vds_gz.ros.messages.fields import stamp_ns, yaw_of
 from vds_gz.vehicle.catalogue import actuator_kind
 from vds_gz.vehicle.command import PEDALS
 from vds_gz.vehicle.vehicle import fault

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, cast
 
+from vds_gz.ros.arguments import full_node_name
 from vds_gz.ros.graph import Client, Graph, Publisher, QoS, Subscription
-from vds_gz.ros.names import full_node_name
 from vds_gz.teleop.outputs import CommandOutput
 from vds_gz.web.deadman import DeadMansSwitch
 from vds_gz.web.remote_node import RemoteNode

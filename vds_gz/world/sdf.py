@@ -14,9 +14,8 @@ from vds_gz.world.geodesy import Origin, gravity_of, origin_of
 from vds_gz.world.geometry_reader import IDENTITY, Frames, pose_of, read_geometry
 from vds_gz.world.meshes import MOST_TRIANGLES
 from vds_gz.world.packing import DEFAULT_COLOUR, Thing
-from vds_gz.world.resources import Includes, Resources
+from vds_gz.world.resources import FARTHEST, Includes, Node, Resources, read_xml
 from vds_gz.world.shapes import Array, Mesh
-from vds_gz.world.xml_reader import FARTHEST, Node, read_xml
 
 #: Children that say nothing of what stands where, by their parent.
 WITHOUT_BEARING = {

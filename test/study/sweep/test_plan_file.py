@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from vds_gz.errors import VdsGzError
-from vds_gz.parameters.intervals import Interval
+from vds_gz.parameters.yaml_reader import Interval
 from vds_gz.share import share
 from vds_gz.study.sweep.plan_file import read_sweep
-from vds_gz.study.sweep.sampling import GridVariation, UniformVariation
+from vds_gz.study.sweep.sweep import GridVariation, UniformVariation
 
 pytest.importorskip("numba")
 

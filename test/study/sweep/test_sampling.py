@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from vds_gz.study.sweep.sampling import GridVariation, Samples, Space, UniformVariation
+from vds_gz.study.sweep.sweep import GridVariation, Samples, Space, UniformVariation
 
 qmc = pytest.importorskip("scipy.stats.qmc")
 

@@ -1,7 +1,9 @@
-"""Messages: their fields, times as ``builtin_interfaces/Time`` holds them, and values of parameters."""
+"""Fields of messages and their conversions: times, headings, values of parameters."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import MutableSequence
 from typing import NamedTuple
 
 from vds_gz.ros.graph import Message
@@ -58,3 +60,32 @@ def python_value(value: Message) -> object:
     field = FIELDS.get(value.type)
     content = getattr(value, field) if field else None
     return content if value.type <= STRING else list(content) if content is not None else None
+
+
+#: Diagonal of a covariance of exact values; a 0 would make the matrix singular.
+EXACT = 1e-9
+
+
+def stamp_ns(stamp: Message) -> int:
+    """Nanoseconds of a ``builtin_interfaces/Time``, whose field ``nanosec`` may exceed a second."""
+    return within_stamps(int(stamp.sec) * NANOSECONDS + int(stamp.nanosec))
+
+
+def set_stamp(stamp: Message, time: int) -> None:
+    """Write nanoseconds into a ``builtin_interfaces/Time``."""
+    stamp.sec, stamp.nanosec = seconds_and_nanoseconds(time)
+
+
+def yaw_of(orientation: Message) -> float:
+    """Heading [rad] of a ``Quaternion``; NaN if it is not a rotation."""
+    x, y, z, w = orientation.x, orientation.y, orientation.z, orientation.w
+    norm = x * x + y * y + z * z + w * w
+    if not 1e-12 < norm < math.inf:
+        return math.nan
+    return math.atan2(2.0 * (w * z + x * y), norm - 2.0 * (y * y + z * z))
+
+
+def exact_covariance(covariance: MutableSequence[float]) -> None:
+    """Fill a 6x6 covariance of exact values."""
+    for i in range(6):
+        covariance[7 * i] = EXACT

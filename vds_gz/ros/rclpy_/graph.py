@@ -34,12 +34,10 @@ from rclpy.task import Future as Response
 
 from vds_gz.errors import VdsGzError
 from vds_gz.parameters.declaration import Description, ParameterError, Value
-from vds_gz.ros.arguments import Arguments
+from vds_gz.ros.arguments import Arguments, is_topic
 from vds_gz.ros.graph import Message, Offer, QoS, Severity, spellings
 from vds_gz.ros.messages.installed import InstalledTypes, interface
-from vds_gz.ros.names import is_topic
-from vds_gz.ros.rclpy_.receiver import Receiver
-from vds_gz.ros.rclpy_.work_queue import WorkQueue
+from vds_gz.ros.rclpy_.receiver import Receiver, WorkQueue
 
 Returned = TypeVar("Returned")
 

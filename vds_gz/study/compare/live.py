@@ -20,7 +20,7 @@ from vds_gz.parameters.yaml_reader import read_parameter_file
 from vds_gz.ros.arguments import Arguments, parse
 from vds_gz.ros.factory import open_graph
 from vds_gz.study.progress import progress
-from vds_gz.study.session.run import RunError, Session, write_parameters
+from vds_gz.study.session import RunError, Session, write_parameters
 
 NODE_NAME = "compare"
 

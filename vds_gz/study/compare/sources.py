@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
@@ -16,15 +15,12 @@ from vds_gz.commandlog.log import CommandLog
 from vds_gz.commandlog.table import is_table
 from vds_gz.configuration import load_parameters, parameters_of_file, preset_file, preset_names
 from vds_gz.errors import NUMBER, ArgumentError, ArgumentKind, takes
-from vds_gz.interface.commands import Gear, Values
+from vds_gz.interface.commands import Gear
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.ros.names import check_namespace
+from vds_gz.ros.arguments import check_namespace
 from vds_gz.study.offline.replay import Replay, csv_columns, csv_rows
 from vds_gz.study.reading.run import read as read_recording
-from vds_gz.study.recording import ActuatorSeries, Array, CommandSeries, MotionSeries, Recording
-from vds_gz.vehicle.catalogue import actuator_kind
-
-MOTION = ("x", "y", "heading", "v_x", "v_y", "yaw_rate")
+from vds_gz.study.recording import POSES, QUANTITIES, ActuatorSeries, MeasuredChannel, Recording, Series
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +127,7 @@ def commands_of(run: Recording, path: Path, topic: str | None = None) -> Command
     log = read(path, topic or only)
     if topic is not None or only is None:
         return log
-    times = np.maximum.accumulate(run.commands.time - run.commands.time[0])
+    times = np.maximum.accumulate(run.command_times - run.command_times[0])
     if len(log.times) != len(times):  # gears are not commands, and have their own times
         came = [time for time, one in zip(log.times, log.commands, strict=True) if not isinstance(one, Gear)]
         times = np.interp(log.times, came, times)
@@ -160,32 +156,27 @@ def simulate(log: CommandLog | str | Path, parameters: NodeParameters | str | Pa
     parameters = parameters if isinstance(parameters, NodeParameters) else load_parameters(parameters)
     replay = Replay(log.stream(), parameters, tail=tail, with_joints=False)
     rows = [row for block in replay.blocks() for row in csv_rows(replay, block.samples)]
-    run = _from_columns(csv_columns(replay), np.array(rows), command_table(log.times, log.commands))
-    return replace(run, notes=tuple(map(str, replay.touches)), touches=replay.touches)
-
-
-def command_table(times: Iterable[float], commands: Iterable[Values]) -> CommandSeries:
-    """Commands as arrays; gears are left out."""
-    rows = [(time, *one.reference()) for time, one in zip(times, commands, strict=True) if not isinstance(one, Gear)]
-    return CommandSeries(*np.array(rows, float).reshape(-1, 5).T)
-
-
-def _from_columns(names: list[str], values: Array, commands: CommandSeries) -> Recording:
-    columns = dict(zip(names, values.T, strict=True))
+    columns = dict(zip(csv_columns(replay), np.array(rows).T, strict=True))
     time = columns["time"]
-    actuators = [name.removesuffix("_actual") for name in names if name.endswith("_actual")]
+    series = {name: Series(time, columns[name]) for name in (*POSES, "v_x", "v_y", "yaw_rate")}
+    given = [
+        (at, *one.reference()) for at, one in zip(log.times, log.commands, strict=True) if not isinstance(one, Gear)
+    ]
+    times, *references = np.array(given, float).reshape(-1, 5).T
     return Recording(
-        MotionSeries(time, *(columns[name] for name in MOTION)),
-        tuple(
-            ActuatorSeries(
-                name,
-                actuator_kind(name),
-                time,
-                columns[f"{name}_reference"],
-                columns[f"{name}_actual"],
-            )
-            for name in actuators
+        {
+            name: Series(times[known], values[known])
+            for name, values in zip(QUANTITIES, references, strict=True)
+            if (known := np.isfinite(values)).any()
+        },
+        {name: series[name] for name in ("v_x", "v_y", "yaw_rate")},
+        notes=list(map(str, replay.touches)),
+        further=[MeasuredChannel(name, name, "pose", series[name]) for name in POSES],
+        actuators=tuple(
+            ActuatorSeries(one.name, one.kind, time, columns[f"{one.name}_reference"], columns[f"{one.name}_actual"])
+            for one in replay.model.actuators
         ),
-        commands,
-        Counter({"samples": len(time)}),
+        counts=Counter({"samples": len(time)}),
+        command_times=times,
+        touches=replay.touches,
     )

@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike
 
 from vds_gz.study.identify.axes import Reached, steepest
 from vds_gz.study.identify.estimates import Estimate
-from vds_gz.study.recording import ActuatorSeries, Array
-from vds_gz.study.signals import Series
+from vds_gz.study.recording import ActuatorSeries, Array, Series
 
 #: Whether numbers can be fitted at all: that needs numba. Maxima are found without.
 CAN_FIT = find_spec("numba") is not None

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from vds_gz.parameters.actuators import MAP_POINTS
-from vds_gz.parameters.intervals import Interval
+from vds_gz.parameters.yaml_reader import Interval
 from vds_gz.study.identify.build import coarse_segments, problem_of
 from vds_gz.study.identify.candidates import UNLIMITED_AT
 from vds_gz.study.identify.cross_validation import better, blocks_of, left_out

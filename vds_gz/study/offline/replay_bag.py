@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vds_gz.bags.definitions import definition
 from vds_gz.bags.mcap_writer import Rows, RowWriter, Template
-from vds_gz.bags.recorder import about
+from vds_gz.bags.recorder import about, definition
 from vds_gz.description.urdf_writer import urdf
 from vds_gz.errors import UnknownTypeError
 from vds_gz.interface import topics

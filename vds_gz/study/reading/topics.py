@@ -9,7 +9,7 @@ from pathlib import Path
 
 from vds_gz.interface.commands import GEAR_COMMAND, command_types, whole_types
 from vds_gz.study.reading.messages import MEASUREMENTS, STEERING_TYPES, VELOCITY_TYPES
-from vds_gz.study.signals import SignalError
+from vds_gz.study.recording import SignalError
 
 #: Last parts of names; the first that exists is used. For commands in the order of the table of commands.
 PREFERRED_SPEEDS = ("twist_actual", "odom", "velocity_status", "odometry")

@@ -15,8 +15,7 @@ from matplotlib.figure import Figure
 from vds_gz.study.compare.differences import Comparison, Difference, Measured, Signal
 from vds_gz.study.compare.tolerance import Bound
 from vds_gz.study.identify.actuator_response import unknown
-from vds_gz.study.report.style import ACTUAL, COMMANDED, PALE, STYLE, png
-from vds_gz.study.report.text import ReportPage
+from vds_gz.study.report.style import ACTUAL, COMMANDED, PALE, STYLE, ReportPage, png
 
 HEAD = ("quantity", "rms", "peak", "at", "B later by", "rms without it", "gain B/A", "residual")
 

@@ -13,12 +13,11 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from vds_gz.parameters.intervals import INTERVAL
+from vds_gz.parameters.yaml_reader import INTERVAL
 from vds_gz.study.identify.estimates import Estimate
 from vds_gz.study.identify.many import Result
 from vds_gz.study.identify.pooling import Pooled, PooledVehicle
-from vds_gz.study.report.style import ACTUAL, BODY, COMMANDED, STYLE, literal, png
-from vds_gz.study.report.text import ReportPage, finite
+from vds_gz.study.report.style import ACTUAL, BODY, COMMANDED, STYLE, ReportPage, finite, literal, png
 
 HEAD = ("axis", "number", "pooled", f"interval ({INTERVAL})", "recordings", "spread", "scatter")
 

@@ -78,7 +78,7 @@ def draw(
 
 def _begin(recording: Recording) -> float:
     """Start of the time axis, in the recording's time [s]."""
-    first = recording.commands.time[0] if len(recording.commands.time) else recording.motion.time[0]
+    first = recording.command_times[0] if len(recording.command_times) else recording.motion.time[0]
     return max(float(recording.motion.time[0]), float(first) - LEAD)
 
 
@@ -89,7 +89,7 @@ Panel = Callable[[Axes], None]
 
 def _panels(recording: Recording, parameters: NodeParameters) -> Iterator[Panel]:
     """The panels over time, from top to bottom."""
-    motion, commands = recording.motion, recording.commands
+    motion, commands = recording.motion, recording.references
     yield _panel("speed", "m/s", commands.time, commands.speed, motion.time, motion.v_x)
     if np.nanmax(np.abs(commands.v_y), initial=0.0) > 0.0 or np.max(np.abs(motion.v_y)) > 1e-6:
         yield _panel("lateral speed", "m/s", commands.time, commands.v_y, motion.time, motion.v_y)
@@ -115,7 +115,7 @@ def _panel(label: str, unit: str, at_commands: Array, commanded: Array, at: Arra
 
 def _yaw_rate(recording: Recording, parameters: NodeParameters) -> Array:
     """Commanded yaw rate; for speed and steering angle, by the geometry."""
-    commands = recording.commands
+    commands = recording.references
     wheels = models()[parameters.model].geometry(parameters.vehicle).wheels
     steered = [wheel.x for wheel in wheels if wheel.steered]
     fixed = [wheel.x for wheel in wheels if not wheel.steered]

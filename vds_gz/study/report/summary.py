@@ -58,7 +58,7 @@ def summarize(recording: Recording, vehicle: DataclassInstance) -> list[SummaryR
     for actuator in recording.actuators:
         if actuator.kind == "drive":
             actuator = _before(actuator, free)
-        response = measure(actuator, recording.commands.time)
+        response = measure(actuator, recording.command_times)
         rows += _rows(actuator.name, actuator.kind, response, vehicle)
     return rows
 

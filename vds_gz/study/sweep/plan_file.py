@@ -20,12 +20,11 @@ from vds_gz.fleet.controllers import controller_named
 from vds_gz.fleet.controllers.controller import Controller
 from vds_gz.fleet.path import read_path
 from vds_gz.parameters.declaration import Description, describe
-from vds_gz.parameters.intervals import Interval, read_intervals
 from vds_gz.parameters.node import NodeParameters
+from vds_gz.parameters.yaml_reader import Interval, read_intervals
 from vds_gz.study.sweep.analysis import check_expected
 from vds_gz.study.sweep.entry import Entry, SweepFileError, composed, within
 from vds_gz.study.sweep.open_loop import CLOSED_LOOP, OPEN_LOOP, measures_of
-from vds_gz.study.sweep.sampling import GridVariation, Samples, Space, UniformVariation, Variation
 from vds_gz.study.sweep.simulation import (
     ADDITIONAL_DEAD_TIME,
     CONTROLLER,
@@ -37,7 +36,7 @@ from vds_gz.study.sweep.simulation import (
     cases_of,
     vehicle_parameters,
 )
-from vds_gz.study.sweep.sweep import Sweep
+from vds_gz.study.sweep.sweep import GridVariation, Samples, Space, Sweep, UniformVariation, Variation
 
 T = TypeVar("T")
 

@@ -22,8 +22,8 @@ from vds_gz.parameters.controllers import ControllerParameters
 from vds_gz.parameters.declaration import Description, Value, describe
 from vds_gz.parameters.load import replaced
 from vds_gz.parameters.node import NodeParameters
+from vds_gz.study.sweep.analysis import DELAY_MARGIN
 from vds_gz.study.sweep.delay_margin import DelayTask, delay_margins, later
-from vds_gz.study.sweep.distributions import DELAY_MARGIN
 from vds_gz.study.sweep.open_loop import TAIL, run_open_loop
 from vds_gz.vehicle.catalogue import models
 

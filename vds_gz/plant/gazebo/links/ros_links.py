@@ -8,13 +8,13 @@ from typing import Any
 
 from vds_gz.description import gz_topics as topics
 from vds_gz.geometry import Quaternion, Vector
-from vds_gz.interface.conversions import stamp_ns
 from vds_gz.interface.topics import CLOCK_IN
 from vds_gz.parameters.node import GazeboParameters
 from vds_gz.plant.gazebo.links import world_services
 from vds_gz.plant.gazebo.links.base import Alive, Inbox, JointReadings, Placement, Tick
 from vds_gz.plant.gazebo.links.helper_process import Helper
 from vds_gz.ros.graph import Graph, Message, QoS
+from vds_gz.ros.messages.fields import stamp_ns
 from vds_gz.vehicle.vehicle import NANOSECONDS
 
 #: Gazebo also publishes its time while it stands still; if it does not change for this long, Gazebo is paused [s].

@@ -12,8 +12,8 @@ import numpy as np
 
 from vds_gz.errors import ArgumentError
 from vds_gz.parameters.declaration import ParameterGroup
-from vds_gz.parameters.intervals import Interval
 from vds_gz.parameters.node import NodeParameters
+from vds_gz.parameters.yaml_reader import Interval
 from vds_gz.study.identify.estimates import Array
 from vds_gz.study.identify.problem.parameters import (
     EFFECTIVE_TRACK,
@@ -28,7 +28,7 @@ from vds_gz.study.identify.problem.parameters import (
 from vds_gz.study.identify.problem.recorded import Recorded, recorded_of
 from vds_gz.study.identify.problem.simulation import VehicleFamily
 from vds_gz.study.identify.problem.unknowns import assumed_geometry, check_fit, geometry_names, unknowns
-from vds_gz.study.signals import MeasuredChannel, Signals
+from vds_gz.study.recording import MeasuredChannel, Recording
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.command import CONTROL, CommandKind
 from vds_gz.vehicle.model import AnyModel
@@ -63,7 +63,7 @@ class Setup:
 
     family: VehicleFamily
     actuators: Mapping[str, Actuation]
-    recordings: tuple[Signals, ...]
+    recordings: tuple[Recording, ...]
     channels: tuple[tuple[MeasuredChannel, ...], ...]
     begin: Array
     priors: Mapping[str, Interval]
@@ -100,7 +100,7 @@ class Setup:
         return self.recorded.kind
 
 
-def model_name(signals: Signals) -> str:
+def model_name(signals: Recording) -> str:
     """The vehicle model that takes the commands of a recording."""
     if signals.steers or "steering" in signals.commanded or "steering" in signals.measured:
         return "bicycle"
@@ -126,7 +126,7 @@ def check_names(names: Collection[str], vehicle: NodeParameters | None) -> None:
 
 
 def set_up(
-    signals: Sequence[Signals],
+    signals: Sequence[Recording],
     *,
     vehicle: NodeParameters | None,
     wheel_base: float | None,
