@@ -55,8 +55,7 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """Everything that the arguments select."""
     arguments = context.launch_configurations
     _require_packages()
-    from vds_gz.commandlog.files import read
-    from vds_gz.commandlog.log import CommandLogError
+    from vds_gz.commandlog.files import CommandLogError, read
 
     try:
         duration = read(arguments["drive"]).duration + AFTER

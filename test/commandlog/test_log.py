@@ -8,8 +8,7 @@ from helpers.bag_files import SUFFIXES, write_bag
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vds_gz.commandlog.files import read, write_csv
-from vds_gz.commandlog.log import CommandLog, CommandLogError
+from vds_gz.commandlog.files import CommandLog, CommandLogError, read, write_csv
 from vds_gz.interface.commands import Ackermann, Velocity
 from vds_gz.ros.messages.factory import open_types
 from vds_gz.share import share

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from vds_gz.description.outline import OutlineWheel, outline_of
+from vds_gz.description.footprint import OutlineWheel, outline_of
 from vds_gz.description.urdf_reader import DescriptionError
 from vds_gz.description.urdf_writer import urdf
 from vds_gz.parameters.vehicles import BicycleParameters, OmniParameters

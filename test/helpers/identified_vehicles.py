@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from vds_gz.commandlog.log import CommandLog
+from vds_gz.commandlog.files import CommandLog
 from vds_gz.commandlog.profiles import limits_of, make
 from vds_gz.configuration import load_parameters, parameter_groups
 from vds_gz.parameters.actuators import DriveParameters, SteeringParameters

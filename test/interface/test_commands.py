@@ -11,8 +11,7 @@ from helpers.bag_files import write_bag
 
 import vds_gz
 from vds_gz.cli import main
-from vds_gz.commandlog.files import read, write_csv
-from vds_gz.commandlog.log import CommandLog
+from vds_gz.commandlog.files import CommandLog, read, write_csv
 from vds_gz.errors import UnknownTypeError
 from vds_gz.interface import topics
 from vds_gz.interface.commands import OWN, Velocity, command_type, command_types, vehicle_topics, whole_types

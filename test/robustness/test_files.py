@@ -19,8 +19,7 @@ from helpers.hostile import FILES, changed, fill, rewritten
 
 from vds_gz.commandlog import files as command_files
 from vds_gz.configuration import load_parameters, parameters_of
-from vds_gz.description.footprint import things_of
-from vds_gz.description.outline import outline_of
+from vds_gz.description.footprint import outline_of, things_of
 from vds_gz.errors import VdsGzError
 from vds_gz.fleet.path import read_path
 from vds_gz.interface import topics

@@ -6,11 +6,13 @@ import dataclasses
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 
 from vds_gz.configuration import NODE_NAME, default_parameters
 from vds_gz.errors import ArgumentError, VdsGzError
 from vds_gz.nodes.preparation import prepare
 from vds_gz.parameters.declaration import LARGEST_INTEGER, LEAST_INTEGER, Description, Faults, Value, describe
+from vds_gz.parameters.maps import read_map
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.yaml_reader import read_parameter_file
 from vds_gz.ros.programs import DONE, FAILED, CommandLine, command
@@ -202,3 +204,23 @@ def _text(value: Value) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return f"{value:g}" if isinstance(value, float) else f"'{value}'" if isinstance(value, str) else str(value)
+
+
+@command("vds-gz maps")
+def maps(argv: list[str]) -> int:
+    """Check a map and draw it.
+
+    Returns:
+        0 if it is drawn, 2 if the file is not a map or the picture cannot be made.
+    """
+    from vds_gz.study.report.actuation import draw
+
+    parser = CommandLine("vds-gz maps", description="Check a map of actuation, and draw it.")
+    parser.add_argument("file", help="CSV file as Autoware has them, e.g. accel_map.csv")
+    parser.add_argument("-o", "--output", type=Path, help="the PNG file; else named as the map, in this folder")
+    options = parser.parse_args(argv)
+    table = read_map(options.file)
+    output = options.output or Path(Path(options.file).stem + ".png")
+    draw(table, table.label if table.label not in ("", "default") else Path(options.file).name, output)
+    print(f"{output}: {len(table.actuations)} actuations by {len(table.states)} states")
+    return DONE

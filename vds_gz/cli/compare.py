@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from vds_gz.cli.console_script import positive, split_ros_arguments
+from vds_gz.commandlog.files import CommandLog
 from vds_gz.commandlog.files import read as read_log
-from vds_gz.commandlog.log import CommandLog
 from vds_gz.commandlog.profiles import limits_of, make
 from vds_gz.commandlog.table import is_table
 from vds_gz.errors import ArgumentError

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Mapping
 
 from vds_gz.cli.console_script import parameter_file_of
-from vds_gz.commandlog.log import CommandLog
+from vds_gz.commandlog.files import CommandLog
 from vds_gz.commandlog.profiles import Limits
 from vds_gz.configuration import NODE_NAME
 from vds_gz.parameters.node import NodeParameters

@@ -14,8 +14,15 @@ from numpy.typing import ArrayLike
 from vds_gz.compiling import compiled
 from vds_gz.errors import NUMBER, ArgumentError, ArgumentKind
 from vds_gz.fleet.callback import COMMAND_FIELDS, CallbackController, Observations
-from vds_gz.fleet.controllers import Callback, controller_named
-from vds_gz.fleet.controllers.controller import AnyController, ControlledVehicle, Controller, Gains, plant_of
+from vds_gz.fleet.controllers import (
+    AnyController,
+    Callback,
+    ControlledVehicle,
+    Controller,
+    Gains,
+    controller_named,
+    plant_of,
+)
 from vds_gz.fleet.fleet import Fleet, whole
 from vds_gz.fleet.lanes import Lanes
 from vds_gz.fleet.layout import Columns, Flags, Reals
@@ -61,7 +68,7 @@ class ClosedLoop:
             fleet: The vehicles.
             path: The path.
             controller: ``pure_pursuit``, ``stanley`` or ``lqr``, a custom ``module:function``, a
-                :class:`~vds_gz.fleet.controllers.controller.Controller`, or a function. A function gets observations of
+                :class:`~vds_gz.fleet.controllers.Controller`, or a function. A function gets observations of
                 shape (vehicles, numbers), see :attr:`observation_names`, and returns commands of shape (vehicles, 2):
                 steering angle [rad] and speed [m/s] of models that take Ackermann commands, ``v_x`` [m/s] and yaw rate
                 [rad/s] of others.

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from vds_gz.description.outline import Outline, outline_of
+from vds_gz.description.footprint import Outline, outline_of
 from vds_gz.description.urdf_reader import DescriptionError
 from vds_gz.errors import UnknownTypeError
 from vds_gz.interface import topics

@@ -224,7 +224,7 @@ sys.modules["numba"] = None
 import numpy as np
 from vds_gz.study.identify.actuator_response import measure
 from vds_gz.study.recording import Actuator
-from vds_gz.study.report.summary import Row
+from vds_gz.study.report.run_figure import Row
 
 time = 0.02 * np.arange(200)
 found = measure(Actuator("drive", "drive", time, 1.0 * (time > 1.0), np.clip(time - 1.0, 0.0, 1.0)))

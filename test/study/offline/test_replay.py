@@ -11,8 +11,7 @@ import pytest
 from vds_gz.bags.reader import open_bag
 from vds_gz.cli import main
 from vds_gz.commandlog import files as command_log
-from vds_gz.commandlog.files import write_csv
-from vds_gz.commandlog.log import CommandLog, CommandLogError
+from vds_gz.commandlog.files import CommandLog, CommandLogError, write_csv
 from vds_gz.configuration import load_parameters, make_vehicle, parameters_of
 from vds_gz.description.urdf_writer import urdf
 from vds_gz.errors import UnknownTypeError
@@ -31,7 +30,7 @@ from vds_gz.study.compare.sources import commands_of
 from vds_gz.study.offline.replay import BEGIN, Replay
 from vds_gz.study.offline.replay_bag import write_mcap
 from vds_gz.study.reading import run as recording
-from vds_gz.study.report.summary import summarize
+from vds_gz.study.report.run_figure import summarize
 from vds_gz.vehicle.autoware.state import actuation_status, steering_report
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.vehicle import Vehicle

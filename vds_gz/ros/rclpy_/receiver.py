@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
-from threading import Lock
+from typing import Any
 
 from rclpy.callback_groups import CallbackGroup
 from rclpy.context import Context
@@ -20,38 +18,8 @@ from rclpy.guard_condition import GuardCondition
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.subscription import Subscription
 
-from vds_gz.ros.graph import Message
-
-
-class WorkQueue:
-    """Functions that the thread that runs the queue calls in their order.
-
-    ``queue.SimpleQueue`` is not used because in CPython 3.10 to 3.12 its ``get(timeout=...)`` hangs if a signal comes
-    as the timeout ends. A timed wait for a lock does not. The lock is an event: it is free when there is work.
-    """
-
-    def __init__(self) -> None:
-        self._work: deque[Callable[[], object]] = deque()
-        self._come = Lock()
-        self._come.acquire()
-
-    def put(self, work: Callable[[], object]) -> None:
-        """Add a function. Safe to call from any thread and from a signal's handler."""
-        self._work.append(work)
-        with suppress(RuntimeError):  # free already
-            self._come.release()
-
-    def run(self, timeout: float) -> None:
-        """Call all waiting functions; if there are none, wait at most so many seconds for one."""
-        end = time.monotonic() + timeout
-        while not self._work and (left := end - time.monotonic()) > 0.0:
-            self._come.acquire(timeout=left)
-        for _ in range(len(self._work)):  # later ones wait, so that a flood of messages cannot keep this from returning
-            self._work.popleft()()
-
-
 #: Takes a message and its arrival (``time.monotonic_ns``).
-Deliver = Callable[[Message, int], None]
+Deliver = Callable[[Any, int], None]
 
 #: Longest single wait [ns].
 LONGEST_WAIT = 1_000_000_000
@@ -60,15 +28,15 @@ LONGEST_WAIT = 1_000_000_000
 class NotForExecutors(CallbackGroup):
     """A callback group that executors ignore."""
 
-    def can_execute(self, entity: Message) -> bool:
+    def can_execute(self, entity: Any) -> bool:
         """Never."""
         return False
 
-    def beginning_execution(self, entity: Message) -> bool:
+    def beginning_execution(self, entity: Any) -> bool:
         """Never."""
         return False
 
-    def ending_execution(self, entity: Message) -> None:
+    def ending_execution(self, entity: Any) -> None:
         """Nothing was begun."""
 
 
@@ -105,7 +73,7 @@ class Receiver:
                 while entries is self._entries and not self._closing:
                     self._wait_once(waiting, entries)
 
-    def _wait_once(self, waiting: Message, entries: tuple[tuple[Subscription, Deliver], ...]) -> None:
+    def _wait_once(self, waiting: Any, entries: tuple[tuple[Subscription, Deliver], ...]) -> None:
         waiting.clear_entities()
         for subscription, _ in entries:
             waiting.add_subscription(subscription.handle)

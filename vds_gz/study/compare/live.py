@@ -11,8 +11,7 @@ from pathlib import Path
 
 from vds_gz import configuration
 from vds_gz.bags.recorder import Recorder
-from vds_gz.commandlog.files import write_csv
-from vds_gz.commandlog.log import CommandLog
+from vds_gz.commandlog.files import CommandLog, write_csv
 from vds_gz.errors import ArgumentError
 from vds_gz.interface import topics
 from vds_gz.interface.commands import autoware_topics, vehicle_topics

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 import vds_gz
-from vds_gz.commandlog.log import CommandLog, CommandStream
+from vds_gz.commandlog.files import CommandLog, CommandStream
 from vds_gz.errors import PATH, ArgumentError, FailureError, takes
 from vds_gz.fleet.tracking import RUNNING
 from vds_gz.interface.commands import Ackermann, Values, Velocity, command_type

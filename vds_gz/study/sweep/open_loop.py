@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vds_gz.commandlog.log import CommandLog, CommandLogError
+from vds_gz.commandlog.files import CommandLog, CommandLogError
 from vds_gz.errors import ArgumentError
 from vds_gz.fleet.fleet import Fleet
 from vds_gz.fleet.layout import BaseLinks, base_links

@@ -16,8 +16,7 @@ from vds_gz.commandlog.files import read as read_log
 from vds_gz.configuration import NODE_NAME, load_parameters, preset_names
 from vds_gz.errors import ArgumentError
 from vds_gz.fleet.closed_loop import steps_of_period
-from vds_gz.fleet.controllers import controller_named
-from vds_gz.fleet.controllers.controller import Controller
+from vds_gz.fleet.controllers import Controller, controller_named
 from vds_gz.fleet.path import read_path
 from vds_gz.parameters.declaration import Description, describe
 from vds_gz.parameters.node import NodeParameters

@@ -11,10 +11,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from vds_gz.commandlog.log import CommandLog
+from vds_gz.commandlog.files import CommandLog
 from vds_gz.fleet import closed_loop
-from vds_gz.fleet.controllers import controller_named
-from vds_gz.fleet.controllers.controller import Controller
+from vds_gz.fleet.controllers import Controller, controller_named
 from vds_gz.fleet.fleet import Fleet
 from vds_gz.fleet.path import Path
 from vds_gz.fleet.tracking import FINISHED, RUNNING

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from vds_gz.commandlog.log import CommandLog
+from vds_gz.commandlog.files import CommandLog
 from vds_gz.commandlog.profiles import Limits, log_of, make
 from vds_gz.errors import ArgumentError
 from vds_gz.parameters.node import NodeParameters
