@@ -24,7 +24,7 @@ from vds_gz.study.reading.run import read
 from vds_gz.study.reading.table import read_run_csv
 from vds_gz.study.recording import Recording
 from vds_gz.study.report.comparison import HEAD, difference_rows, measured_table, verdict, write_report
-from vds_gz.study.report.style import text_table
+from vds_gz.study.report.text import text_table
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.command import ACKERMANN
 

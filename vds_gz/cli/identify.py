@@ -30,7 +30,7 @@ from vds_gz.study.recording import ACTUATIONS, QUANTITIES, Recording
 from vds_gz.study.report import recordings as pooled_report
 from vds_gz.study.report.identification import HEAD, fit_rows, write_report
 from vds_gz.study.report.recordings import pooled_notes, pooled_rows
-from vds_gz.study.report.style import text_table
+from vds_gz.study.report.text import text_table
 from vds_gz.vehicle.catalogue import models
 
 DESCRIPTION = """

@@ -33,7 +33,7 @@ from vds_gz.study.report.actuation import (
     write_pedal_report,
     write_steering_report,
 )
-from vds_gz.study.report.style import text_table
+from vds_gz.study.report.text import text_table
 
 HEADER = "# Identified by vds-gz identify from {}.\n# Numbers without an interval were not found.\n"
 

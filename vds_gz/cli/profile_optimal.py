@@ -15,7 +15,7 @@ from vds_gz.parameters.yaml_reader import Interval, read_intervals
 from vds_gz.study.identify.design.design import NOISE, Design, Expectation, design
 from vds_gz.study.identify.estimates import TIME_RESOLUTION, WIDTH
 from vds_gz.study.progress import progress
-from vds_gz.study.report.style import text_table
+from vds_gz.study.report.text import text_table
 
 #: Units of sensors.
 UNITS = {"v_x": "m/s", "v_y": "m/s", "yaw_rate": "rad/s", "steering": "rad"}

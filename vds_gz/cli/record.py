@@ -21,7 +21,7 @@ from vds_gz.ros.graph import Graph
 from vds_gz.ros.programs import DONE, FAILED, LONGEST_SLEEP, CommandLine, StopRequest, command, on_signals
 from vds_gz.sensing.sensor import is_of_sensor
 from vds_gz.study.progress import progress
-from vds_gz.study.report.style import text_table
+from vds_gz.study.report.text import text_table
 
 NODE_NAME = "record"
 

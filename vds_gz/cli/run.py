@@ -31,7 +31,7 @@ from vds_gz.share import share
 from vds_gz.study.reading.run import read
 from vds_gz.study.recording import Recording, RecordingError
 from vds_gz.study.report.run_figure import SummaryRow, draw, summarize
-from vds_gz.study.report.style import text_table
+from vds_gz.study.report.text import text_table
 from vds_gz.study.session import NODE_NAME, RunError, Session, write_parameters
 from vds_gz.world.load import load_world
 

@@ -15,8 +15,8 @@ from vds_gz.errors import ArgumentError
 from vds_gz.fleet.tracking import DIVERGED, STATUSES
 from vds_gz.ros.programs import DONE, FAILED, CommandLine, command
 from vds_gz.study.progress import progress
-from vds_gz.study.report.style import text_table
 from vds_gz.study.report.sweep import HEAD, distribution_rows, sentences, write_report
+from vds_gz.study.report.text import text_table
 from vds_gz.study.sweep.analysis import Runs, analyse
 from vds_gz.study.sweep.folder import RUNS, collect, do_runs, keep
 from vds_gz.study.sweep.open_loop import CLOSED_LOOP, OPEN_LOOP

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -113,7 +113,7 @@ class NominalVehicle:
     """
 
     model: AnyModel
-    vehicle: Any
+    vehicle: ParameterGroup
     step_rate: float
     size: float
     kind: CommandKind
@@ -157,7 +157,7 @@ def driving_of(source: SomeVehicle) -> NominalVehicle:
     )
 
 
-def _chosen(source: SomeVehicle) -> tuple[AnyModel, Any, float]:
+def _chosen(source: SomeVehicle) -> tuple[AnyModel, ParameterGroup, float]:
     """Model, parameters and steps per second [Hz]."""
     if isinstance(source, (str, Path)):
         source = load_parameters(source)

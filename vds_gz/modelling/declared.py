@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterator
-from typing import Any
+from typing import cast
 
 import numpy as np
 
@@ -45,7 +45,7 @@ def parameter_faults(model: AnyModel, random: np.random.Generator) -> Iterator[s
             )
 
 
-def _group_faults(group: Any, prefix: str = "") -> Iterator[str]:
+def _group_faults(group: ParameterGroup, prefix: str = "") -> Iterator[str]:
     """Groups that do not derive from ParameterGroup and fields without a description, nested groups included."""
     kind = type(group).__name__
     if not isinstance(group, ParameterGroup):
@@ -57,7 +57,7 @@ def _group_faults(group: Any, prefix: str = "") -> Iterator[str]:
     for field in dataclasses.fields(group):
         value = getattr(group, field.name)
         if dataclasses.is_dataclass(value):
-            yield from _group_faults(value, f"{prefix}{field.name}.")
+            yield from _group_faults(cast(ParameterGroup, value), f"{prefix}{field.name}.")
         elif field.name not in described:
             yield (
                 f"parameter '{prefix}{field.name}' of {kind} has no unit, bounds and meaning; declare it with real(), "
@@ -69,7 +69,7 @@ def _bounded(described: Description) -> bool:
     return math.isfinite(described.minimum) and math.isfinite(described.maximum)
 
 
-def _refuses_wrong_values(group: Any, described: Description) -> bool:
+def _refuses_wrong_values(group: ParameterGroup, described: Description) -> bool:
     low, high = described.minimum, described.maximum
     if described.type == "double":
         below, above = math.nextafter(low, -math.inf), math.nextafter(high, math.inf)
@@ -120,7 +120,7 @@ def description_faults(model: AnyModel, random: np.random.Generator) -> Iterator
         yield "geometry gives a yaw arm of 0 for a vehicle that turns by its wheels' speeds; see VehicleGeometry"
 
 
-def _joint_faults(model: AnyModel, p: Any, c: Any, s: Any) -> Iterator[str]:
+def _joint_faults(model: AnyModel, p: ParameterGroup, c: object, s: object) -> Iterator[str]:
     joints, states = model.joints(p), model.joint_states(c, s)
     if not all(isinstance(joint, Joint) for joint in joints):
         yield f"joints gives {joints!r}; it must be a tuple of Joint"

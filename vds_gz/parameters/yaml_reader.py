@@ -41,7 +41,7 @@ _SPECIAL = re.compile(r"([+-]?)\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
 class _Loader(_FASTEST):  # type: ignore[misc]  # the C loader where libyaml is
     """Leaves open what a bare word is; only a tag that was written stays."""
 
-    def resolve(self, kind: Any, value: Any, implicit: Any) -> str:
+    def resolve(self, kind: type[yaml.Node], value: str | None, implicit: object) -> str:
         """The tag of a node that has none."""
         return ""
 

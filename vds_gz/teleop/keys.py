@@ -16,13 +16,12 @@ import shutil
 import sys
 import termios
 from time import monotonic_ns
-from typing import Any
 
 from vds_gz.interface import topics
 from vds_gz.interface.vehicle_status import VehicleTime
 from vds_gz.parameters.declaration import describe
 from vds_gz.parameters.teleop import KeyParameters
-from vds_gz.ros.graph import Graph
+from vds_gz.ros.graph import Graph, Message
 from vds_gz.ros.programs import StopRequest
 from vds_gz.teleop.outputs import STANDSTILL, STOPS, CommandOutput, Drive
 
@@ -237,5 +236,5 @@ class KeyDriver:
             width = shutil.get_terminal_size().columns - 1
             print(f"\r{line[:width]}\x1b[K", end="", flush=True)
 
-    def _on_actual(self, message: Any, arrival: int) -> None:
+    def _on_actual(self, message: Message, arrival: int) -> None:
         self._actual = (arrival, message.twist.linear.x, message.twist.angular.z)

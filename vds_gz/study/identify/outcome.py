@@ -206,7 +206,7 @@ def _parameters(fit: Fit) -> ParameterGroup:
                 values[parameter] = before if keeps else terms[parameter].unlimited
     if EFFECTIVE_TRACK in terms:
         values.setdefault(EFFECTIVE_TRACK, 0.0)  # the track turns the vehicle
-    return dataclasses.replace(with_numbers(given, values))  # type: ignore[type-var]
+    return dataclasses.replace(with_numbers(given, values))
 
 
 # ---------------------------------------------------------------------- channels

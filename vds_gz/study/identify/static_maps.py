@@ -110,7 +110,7 @@ def _mapped(setup: Setup, name: str, references: Array, responses: Array) -> Set
     points = {"map_references": tuple(references.tolist()), "map_responses": tuple(responses.tolist())}
     actuator = dataclasses.replace(actuator, gain=1.0, dead_band=0.0, offset=0.0, **points)
     changed: dict[str, object] = {group: actuator}
-    parameters = dataclasses.replace(setup.family.parameters, **changed)  # type: ignore[type-var]
+    parameters = dataclasses.replace(setup.family.parameters, **changed)
     top = max(float(np.max(np.abs(responses))), LEAST_LIMIT)
     kept = [
         (term, x)

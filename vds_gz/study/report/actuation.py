@@ -15,7 +15,8 @@ from vds_gz.study.identify.estimates import CERTAIN, Array, Estimate
 from vds_gz.study.identify.mechanism.fit import MechanismFit
 from vds_gz.study.identify.pedals.fit import PedalFit
 from vds_gz.study.report.identification import plain, report_title, write_json
-from vds_gz.study.report.style import ACTUAL, COMMANDED, INK, STYLE, ReportPage, png
+from vds_gz.study.report.style import ACTUAL, COMMANDED, INK, STYLE, png
+from vds_gz.study.report.text import ReportPage
 
 
 def draw(table: ActuationMap, title: str, path: Path) -> None:

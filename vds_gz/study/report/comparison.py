@@ -15,7 +15,8 @@ from matplotlib.figure import Figure
 from vds_gz.study.compare.differences import Comparison, Difference, Measured, Signal
 from vds_gz.study.compare.tolerance import Bound
 from vds_gz.study.identify.actuator_response import unknown
-from vds_gz.study.report.style import ACTUAL, COMMANDED, PALE, STYLE, ReportPage, png
+from vds_gz.study.report.style import ACTUAL, COMMANDED, PALE, STYLE, png
+from vds_gz.study.report.text import ReportPage
 
 HEAD = ("quantity", "rms", "peak", "at", "B later by", "rms without it", "gain B/A", "residual")
 

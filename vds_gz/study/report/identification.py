@@ -21,7 +21,8 @@ from vds_gz.study.identify.exports import autoware, nav2
 from vds_gz.study.identify.results import OUTLIER_WEIGHT, Channel, VehicleFit
 from vds_gz.study.identify.words import advice, is_noiseless, named, noise_words, prediction_words
 from vds_gz.study.recording import QUANTITIES, Array
-from vds_gz.study.report.style import ACTUAL, BODY, COMMANDED, INK, STYLE, ReportPage, finite, literal, png
+from vds_gz.study.report.style import ACTUAL, BODY, COMMANDED, INK, STYLE, literal, png
+from vds_gz.study.report.text import ReportPage, finite
 
 #: Approximate number of points of a curve, and lags of an autocorrelation.
 POINTS, LAGS = 6000, 30

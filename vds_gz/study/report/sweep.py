@@ -20,7 +20,8 @@ from matplotlib.patches import Rectangle
 from matplotlib.patheffects import withStroke
 from numpy.typing import NDArray
 
-from vds_gz.study.report.style import ACTUAL, BODY, COMMANDED, INK, STYLE, ReportPage, finite, png
+from vds_gz.study.report.style import ACTUAL, BODY, COMMANDED, INK, STYLE, png
+from vds_gz.study.report.text import ReportPage, finite
 from vds_gz.study.sweep.analysis import LARGER_IS_BETTER, Analysis, Runs, bad_quantile, quantile, quantiles_of
 from vds_gz.study.sweep.sensitivity import TRUSTED, Sensitivity
 

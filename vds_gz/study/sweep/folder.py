@@ -248,7 +248,7 @@ def replay_of(sweep: Sweep, run: int) -> tuple[Replay, NodeParameters]:
     return replay, parameters
 
 
-def _driven(case: Case, driving: Driving, values: dict[str, Reals]) -> tuple[CommandStream, Any]:
+def _driven(case: Case, driving: Driving, values: dict[str, Reals]) -> tuple[CommandStream, object]:
     """The controller's commands in a run, and the vehicle's initial state."""
     loop = loop_of(case, driving, values, 1)
     start = loop.fleet.state(0)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from vds_gz.fleet.fleet import Fleet
 from vds_gz.fleet.path import Path
 from vds_gz.fleet.tracking import FINISHED, RUNNING
 from vds_gz.parameters.controllers import ControllerParameters
-from vds_gz.parameters.declaration import Description, Value, describe
+from vds_gz.parameters.declaration import Description, ParameterGroup, Value, describe
 from vds_gz.parameters.load import replaced
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.study.sweep.analysis import DELAY_MARGIN
@@ -173,7 +173,7 @@ def loop_of(case: Case, driving: Driving, values: Mapping[str, Reals], count: in
     return loop
 
 
-def vehicles_of(case: Case, values: Mapping[str, Reals], count: int) -> list[Any]:
+def vehicles_of(case: Case, values: Mapping[str, Reals], count: int) -> list[ParameterGroup]:
     """The parameter groups of vehicles with varied parameters."""
     names = vehicle_parameters(case)
     varied = {names[name].name: column.tolist() for name, column in values.items() if name in names}

@@ -185,7 +185,7 @@ def _without_maps(setup: Setup) -> ParameterGroup:
         for group in groups
         if group and getattr(parameters, group).map_references
     }
-    return dataclasses.replace(parameters, **plain)  # type: ignore[type-var]
+    return dataclasses.replace(parameters, **plain)
 
 
 def _turning_far(recorded: Recorded) -> tuple[ParameterGroup, tuple[str, ...]]:
@@ -204,7 +204,7 @@ def _turning_far(recorded: Recorded) -> tuple[ParameterGroup, tuple[str, ...]]:
         f"steering: {top:.3g} rad were commanded, as of a steering wheel in the hands; taken as a vehicle that is "
         "driven on its steered wheel, since only such a one turns further than a quarter turn. Its motion means nothing"
     )
-    return dataclasses.replace(parameters, **changed), (remark,)  # type: ignore[type-var]
+    return dataclasses.replace(parameters, **changed), (remark,)
 
 
 def _plain(model: AnyModel, wheel_base: float | None) -> ParameterGroup:
@@ -222,7 +222,7 @@ def _plain(model: AnyModel, wheel_base: float | None) -> ParameterGroup:
             f"recording is taken for one of the model '{model.name}'; leave the wheel base out, or give the parameters "
             "of a vehicle that steers"
         )
-    return dataclasses.replace(parameters, wheel_base=wheel_base)  # type: ignore[type-var]
+    return dataclasses.replace(parameters, wheel_base=wheel_base)
 
 
 def _first_value(term: Term, parameters: ParameterGroup) -> float:
