@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vds_gz.bags.connection import BagError, may_be_bag
 from vds_gz.commandlog.table import COMMANDED, PEDALS, Table, TableError, find_column, open_table
+from vds_gz.commandlog.topics import TopicError, choose_command
 from vds_gz.errors import PATH, TEXT, MalformedMessageError, UnknownTypeError, VdsGzError, takes
-from vds_gz.interface import topics
 from vds_gz.interface.commands import GEAR_COMMAND, CommandType, Gear, Values, command_type, whole_types
 from vds_gz.vehicle.command import DRIVE, MAXIMUM_GEAR
 
 if TYPE_CHECKING:
-    from vds_gz.bags.reader import Bag
+    pass
 
 
 class CommandLogError(VdsGzError, ValueError):
@@ -176,7 +176,10 @@ def _messages(path: Path, topic: str | None) -> Iterator[_Chosen | _Raw]:
         raise CommandLogError(f"bag '{path}' needs '{error.name}': pip install '.[dds,record]' in a checkout") from None
     try:
         with open_bag(path) as bag:
-            name, command = _choose(path, bag, topic)
+            types = {one.topic.type: one for one in reversed(whole_types())}
+            counts = {name: (kind, count) for (name, kind), count in bag.counts().items() if count}
+            name = choose_command(path, counts, types, topic, "--topic")
+            command = types[counts[name][0]]
             yield _Chosen(name, command, f"'{path}' is cut short; what is left of it is used" if bag.cut_short else "")
             wanted = {(name, command.topic.type)}
             if command.geared:
@@ -184,35 +187,8 @@ def _messages(path: Path, topic: str | None) -> Iterator[_Chosen | _Raw]:
                 wanted.add((f"{name.rpartition('/')[0]}/{gear.name}", gear.type))
             for one, time, data in bag.messages(one for one in bag.connections if (one.topic, one.msgtype) in wanted):
                 yield one.msgtype, time, data
-    except BagError as error:
+    except (BagError, TopicError) as error:
         raise CommandLogError(str(error)) from None
-
-
-def _choose(path: Path, bag: Bag, topic: str | None) -> tuple[str, CommandType]:
-    """Name and type of the topic to read."""
-    counts = bag.counts()
-    known = {one.topic.type: one for one in reversed(whole_types())}
-    listed = ", ".join(reversed(known))
-    if topic is not None:
-        wanted = "/" + topic.lstrip("/")
-        found = [key for key in counts if key[0] == wanted]
-        if not found:
-            raise CommandLogError(f"bag '{path}' has no topic '{wanted}'; it has {bag.described()}")
-        if found[0][1] not in known:
-            raise CommandLogError(f"bag '{path}': topic '{wanted}' is {found[0][1]}; it must be {listed}")
-        if counts[found[0]] == 0:
-            raise CommandLogError(f"bag '{path}': topic '{wanted}' has no messages")
-        return wanted, known[found[0][1]]
-    actual = topics.TWIST_ACTUAL.name
-    candidates = [key for key in counts if key[1] in known and counts[key] and key[0].rpartition("/")[2] != actual]
-    if not candidates:
-        raise CommandLogError(
-            f"bag '{path}' has no messages with commands; one topic must be {listed}. It has {bag.described()}"
-        )
-    if len(candidates) > 1:
-        several = ", ".join(f"{name} ({kind}, {counts[name, kind]})" for name, kind in sorted(candidates))
-        raise CommandLogError(f"bag '{path}' has several topics with commands: {several}; choose one with --topic NAME")
-    return candidates[0][0], known[candidates[0][1]]
 
 
 def _decoded(where: str, command: CommandType, raw: Iterable[_Raw]) -> Iterator[tuple[int, float, Values]]:

@@ -14,12 +14,13 @@ import numpy as np
 
 from vds_gz.bags.connection import BagError, may_be_bag
 from vds_gz.bags.reader import open_bag
+from vds_gz.commandlog.topics import TopicError, last_part
 from vds_gz.errors import MAPPING, PATH, UnknownTypeError, takes
 from vds_gz.interface.commands import GEAR_COMMAND
 from vds_gz.study.reading.clocks import clean, joined, measured_time, note_pieces, unwrapped
 from vds_gz.study.reading.messages import MEASUREMENTS, Column, Key, command_readers, read_columns
 from vds_gz.study.reading.table import read_csv
-from vds_gz.study.reading.topics import Chosen, choose_topics, last_part
+from vds_gz.study.reading.topics import Chosen, choose_topics
 from vds_gz.study.recording import Array, MeasuredChannel, Recording, SignalError, is_hinge
 
 #: States of actuators, which are not joints: only their steering angle is used.
@@ -57,7 +58,7 @@ def read_bag(
             by_topic |= {chosen.command: readers[counts[chosen.command][0]], chosen.gear: _gear}
             topics = read_columns(path, bag.messages(wanted), by_topic)
             cut_short = bag.cut_short
-    except BagError as error:
+    except (BagError, TopicError) as error:
         raise SignalError(str(error)) from None
     except UnknownTypeError as error:
         raise SignalError(f"'{path}': {error}") from None

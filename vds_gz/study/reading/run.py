@@ -17,6 +17,7 @@ import numpy as np
 from vds_gz.bags.connection import BagError
 from vds_gz.bags.reader import Bag, open_bag
 from vds_gz.commandlog.table import is_table
+from vds_gz.commandlog.topics import AmbiguousTopicError, Counts, TopicError, choose_command, last_part
 from vds_gz.errors import PATH, TEXT, UnknownTypeError, takes
 from vds_gz.interface import topics
 from vds_gz.interface.commands import whole_types
@@ -35,16 +36,8 @@ from vds_gz.study.reading.messages import (
     read_columns,
 )
 from vds_gz.study.reading.table import read_run_csv
-from vds_gz.study.reading.topics import (
-    PREFERRED_SPEEDS,
-    PREFERRED_STEERINGS,
-    AmbiguousTopicError,
-    Counts,
-    choose_command,
-    last_part,
-    never_measured,
-)
-from vds_gz.study.recording import ActuatorSeries, Array, Recording, RecordingError, SignalError, Touch, TouchLog
+from vds_gz.study.reading.topics import PREFERRED_SPEEDS, PREFERRED_STEERINGS, never_measured
+from vds_gz.study.recording import ActuatorSeries, Array, Recording, RecordingError, Touch, TouchLog
 from vds_gz.vehicle.catalogue import actuator_kind
 
 #: Topics from which the motion is taken, the best first: last parts of their names.
@@ -81,7 +74,7 @@ def read(path: str | Path, namespace: str | None = None, topic: str | None = Non
         else:
             with open_bag(path) as bag:
                 run, where = _read(path, bag, namespace, topic)
-    except BagError as error:
+    except (BagError, TopicError) as error:
         raise RecordingError(str(error)) from None
     except UnknownTypeError as error:
         raise RecordingError(f"recording '{path}': {error}") from None
@@ -216,7 +209,7 @@ def _command_topics(path: Path, counts: Counts, inside: Counts, place: str, topi
             name = choose_command(path, searched, types, topic, "--topic")
         except AmbiguousTopicError:
             raise
-        except SignalError:
+        except TopicError:
             if topic is not None:
                 raise
         else:
