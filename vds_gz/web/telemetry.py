@@ -28,18 +28,8 @@ SILENT = 2.5
 COMMAND_HOLDS = 1.0
 
 #: The first numbers of every frame; then follow the joints' positions, and a reference and a state per actuator.
-COLUMNS = (
-    "time",
-    "x",
-    "y",
-    "heading",
-    "v_x",
-    "v_y",
-    "yaw_rate",
-    "reference_v_x",
-    "reference_v_y",
-    "reference_yaw_rate",
-)
+MOTION = ("v_x", "v_y", "yaw_rate")
+COLUMNS = ("time", "x", "y", "heading", *MOTION, *(f"reference_{name}" for name in MOTION))
 
 NOTHING = (math.nan, math.nan, math.nan)
 

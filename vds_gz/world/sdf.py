@@ -19,60 +19,16 @@ from vds_gz.world.shapes import Array, Mesh
 
 #: Children that say nothing of what stands where, by their parent.
 WITHOUT_BEARING = {
-    "world": {
-        "atmosphere",
-        "audio",
-        "gravity",
-        "gui",
-        "light",
-        "magnetic_field",
-        "physics",
-        "plugin",
-        "scene",
-        "spherical_coordinates",
-        "wind",
-    },
-    "model": {"allow_auto_disable", "enable_wind", "gripper", "plugin", "pose", "self_collide", "static"},
-    "link": {
-        "audio_sink",
-        "audio_source",
-        "battery",
-        "enable_wind",
-        "gravity",
-        "inertial",
-        "kinematic",
-        "light",
-        "must_be_base_link",
-        "particle_emitter",
-        "plugin",
-        "pose",
-        "projector",
-        "self_collide",
-        "sensor",
-        "velocity_decay",
-    },
-    "visual": {
-        "cast_shadows",
-        "geometry",
-        "laser_retro",
-        "material",
-        "meta",
-        "plugin",
-        "pose",
-        "transparency",
-        "visibility_flags",
-    },
-    "collision": {
-        "density",
-        "auto_inertia_params",
-        "geometry",
-        "laser_retro",
-        "max_contacts",
-        "plugin",
-        "pose",
-        "surface",
-    },
-    "include": {"name", "plugin", "placement_frame", "pose", "static", "uri"},
+    parent: set(children.split())
+    for parent, children in {
+        "world": "atmosphere audio gravity gui light magnetic_field physics plugin scene spherical_coordinates wind",
+        "model": "allow_auto_disable enable_wind gripper plugin pose self_collide static",
+        "link": "audio_sink audio_source battery enable_wind gravity inertial kinematic light must_be_base_link "
+        "particle_emitter plugin pose projector self_collide sensor velocity_decay",
+        "visual": "cast_shadows geometry laser_retro material meta plugin pose transparency visibility_flags",
+        "collision": "density auto_inertia_params geometry laser_retro max_contacts plugin pose surface",
+        "include": "name plugin placement_frame pose static uri",
+    }.items()
 }
 
 #: Models may include models so deep, and a world may have so many of them, that files which include each other do not
