@@ -223,14 +223,14 @@ import sys
 sys.modules["numba"] = None
 import numpy as np
 from vds_gz.study.identify.actuator_response import measure
-from vds_gz.study.recording import Actuator
-from vds_gz.study.report.run_figure import Row
+from vds_gz.study.recording import ActuatorSeries
+from vds_gz.study.report.run_figure import SummaryRow
 
 time = 0.02 * np.arange(200)
-found = measure(Actuator("drive", "drive", time, 1.0 * (time > 1.0), np.clip(time - 1.0, 0.0, 1.0)))
+found = measure(ActuatorSeries("drive", "drive", time, 1.0 * (time > 1.0), np.clip(time - 1.0, 0.0, 1.0)))
 print(found.dead_time, found.max_rise, round(found.reached_rise, 6))
-print(*Row("drive", "dead time", "s", 0.2, None).texts(), sep="; ")
-print(Row("drive", "acceleration", "m/s²", 2.0, None, 1.0).texts()[1])
+print(*SummaryRow("drive", "dead time", "s", 0.2, None).texts(), sep="; ")
+print(SummaryRow("drive", "acceleration", "m/s²", 2.0, None, 1.0).texts()[1])
 """
 
 
