@@ -24,10 +24,10 @@ from helpers.ros_gz import controlled, program, spawn_controllers  # noqa: E402
 
 from vds_gz.description.gz_bridge import clock_bridge, vehicle_bridge  # noqa: E402
 from vds_gz.interface import topics  # noqa: E402
-from vds_gz.interface.conversions import stamp_ns  # noqa: E402
 from vds_gz.plant.gazebo.server import Server, populated  # noqa: E402
 from vds_gz.ros.arguments import parse  # noqa: E402
 from vds_gz.ros.factory import open_graph  # noqa: E402
+from vds_gz.ros.messages.fields import stamp_ns  # noqa: E402
 from vds_gz.share import share  # noqa: E402
 
 SECONDS = 20.0

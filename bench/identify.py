@@ -47,7 +47,7 @@ from vds_gz.study.identify.identification import identify  # noqa: E402
 from vds_gz.study.offline.replay import Replay  # noqa: E402
 from vds_gz.study.offline.replay_bag import write_mcap  # noqa: E402
 from vds_gz.study.reading.bag import read_signals  # noqa: E402
-from vds_gz.study.signals import Signals  # noqa: E402
+from vds_gz.study.recording import Recording  # noqa: E402
 
 Row = dict[str, Any]
 
@@ -55,7 +55,7 @@ Row = dict[str, Any]
 # ---------------------------------------------------------------------- one recording
 
 
-def through_a_bag(case: Case, seed: int, duration: float) -> Signals:
+def through_a_bag(case: Case, seed: int, duration: float) -> Recording:
     """A recording as the command line makes and reads it."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "recording.mcap")
@@ -68,7 +68,7 @@ def as_list(estimate: Estimate) -> list[float]:
     return [estimate.value, estimate.low, estimate.high]
 
 
-def trial(case: Case, seed: int, signals: Signals, fit_names: tuple[str, ...] = ()) -> Row:
+def trial(case: Case, seed: int, signals: Recording, fit_names: tuple[str, ...] = ()) -> Row:
     """Identify one recording, knowing of the vehicle what a ruler tells."""
     begin = process_time()
     fit = identify(signals, vehicle=case.known(), fit=fit_names)

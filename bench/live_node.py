@@ -17,10 +17,10 @@ from itertools import count
 from pathlib import Path
 
 from vds_gz.interface import topics
-from vds_gz.interface.conversions import stamp_ns
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.graph import Graph
+from vds_gz.ros.messages.fields import stamp_ns
 
 NODE = [sys.executable, "-m", "vds_gz.nodes.sim_node", "--ros-args"]
 DOMAINS = count(120 + os.getpid() % 50)

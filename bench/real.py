@@ -85,7 +85,7 @@ class Course:
 
 def courses(recording: Recording, wheel_base: float) -> dict[str, Course]:
     """What a recording tells of each quantity that was commanded."""
-    motion, commands = recording.motion, recording.commands
+    motion, commands = recording.motion, recording.references
     found = {}
     for quantity, time, measured, command, factor in (
         ("speed", motion.time, motion.v_x, commands.speed, None),

@@ -21,7 +21,7 @@ from vds_gz.parameters.autoware import ActuationCmdMechanicalParameters
 from vds_gz.study.identify.mechanism.fit import FREE, MechanismFit, fit_mechanism
 from vds_gz.study.identify.mechanism.log import MechanismLog
 from vds_gz.study.identify.mechanism.problem import DEAD_ZONE, LOGARITHMIC, Problem, Unknowns, with_values
-from vds_gz.study.signals import Series
+from vds_gz.study.recording import Series
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.compiled import CompiledVehicle
 

@@ -18,7 +18,7 @@ from launch_ros.actions import Node
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from vds_gz.configuration import preset_names
 from vds_gz.launching.actions import LaunchError
-from vds_gz.launching.vehicle import Vehicle, common_commands
+from vds_gz.launching.vehicle import LaunchedVehicle, common_commands
 from vds_gz.share import PACKAGE, share
 
 #: What `vds-gz compare` prints when it receives from both vehicles.
@@ -55,8 +55,7 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """Everything that the arguments select."""
     arguments = context.launch_configurations
     _require_packages()
-    from vds_gz.commandlog.files import read
-    from vds_gz.commandlog.log import CommandLogError
+    from vds_gz.commandlog.files import CommandLogError, read
 
     try:
         duration = read(arguments["drive"]).duration + AFTER
@@ -71,7 +70,7 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     output = Path(arguments["output"])
     actions = []
     for name in "ab":
-        vehicle = Vehicle(
+        vehicle = LaunchedVehicle(
             params_file=_file(arguments[name]),
             namespace=name,
             overrides={"frame_prefix": f"{name}/"} | _time(name, in_gazebo),
@@ -113,9 +112,9 @@ def _time(name: str, in_gazebo: list[str]) -> dict[str, Any]:
     return {"be_reference_clock": True} if name in in_gazebo else {"use_sim_time": True}
 
 
-def _gazebo(vehicle: Vehicle, folder: Path, world: str) -> Any:
+def _gazebo(vehicle: LaunchedVehicle, folder: Path, world: str) -> Any:
     """The action that starts a vehicle in its own Gazebo."""
-    from vds_gz.study.session.run import write_parameters
+    from vds_gz.study.session import write_parameters
 
     vehicle.parameters()  # What is wrong is refused here, before anything starts.
     folder.mkdir(parents=True, exist_ok=True)

@@ -26,7 +26,7 @@ from vds_gz.description import ros2_control
 from vds_gz.description.gz_bridge import clock_bridge, vehicle_bridge
 from vds_gz.description.sdf import sdf
 from vds_gz.launching.actions import BOOLEANS, LaunchError, boolean, chosen_file, number, require, vehicle_arguments
-from vds_gz.launching.vehicle import Vehicle
+from vds_gz.launching.vehicle import LaunchedVehicle
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.plant.base import LinkError
 from vds_gz.plant.gazebo.links.bindings import bindings_fault
@@ -111,9 +111,9 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     return actions
 
 
-def described(arguments: dict[str, str], link: str) -> Vehicle:
+def described(arguments: dict[str, str], link: str) -> LaunchedVehicle:
     """The vehicle; it gives Gazebo's time to everybody, at a rate that everybody can follow."""
-    return Vehicle(
+    return LaunchedVehicle(
         params_file=chosen_file(arguments),
         namespace=arguments["namespace"],
         overrides={
@@ -149,7 +149,7 @@ def controlled(text: str, parameters: NodeParameters, namespace: str) -> tuple[A
     )
 
 
-def command_line(vehicle: Vehicle) -> list[str]:
+def command_line(vehicle: LaunchedVehicle) -> list[str]:
     """Arguments of the node inside Gazebo."""
     values = [part for one in vehicle.values() for part in ("-p", f"{one.name}:={_yaml(one.value)}")]
     return ["--ros-args", *values, *(["-r", f"__ns:=/{vehicle.namespace.strip('/')}"] if vehicle.namespace else [])]

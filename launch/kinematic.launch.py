@@ -6,7 +6,7 @@ from launch.actions import DeclareLaunchArgument, OpaqueFunction
 
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from vds_gz.launching.actions import BOOLEANS, boolean, chosen_file, given, number, vehicle_arguments
-from vds_gz.launching.vehicle import Vehicle
+from vds_gz.launching.vehicle import LaunchedVehicle
 
 #: Arguments that set the parameter of the same name.
 PARAMETERS = (
@@ -86,7 +86,7 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """Everything that the arguments select."""
     arguments = dict(context.launch_configurations)
     arguments["be_reference_clock"] = arguments["reference_clock"]
-    vehicle = Vehicle(
+    vehicle = LaunchedVehicle(
         params_file=chosen_file(arguments),
         namespace=arguments["namespace"],
         overrides=given(arguments, PARAMETERS),

@@ -23,7 +23,7 @@ from vds_gz.launching.actions import (
     require,
     robot_state_publisher_argument,
 )
-from vds_gz.launching.vehicle import Vehicle, on_simulation_time
+from vds_gz.launching.vehicle import LaunchedVehicle, on_simulation_time
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.sensing.sensor import SensorTypes
 from vds_gz.share import share
@@ -163,7 +163,7 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     return actions
 
 
-def make_vehicle(arguments: dict[str, str], stamped: bool) -> Vehicle:
+def make_vehicle(arguments: dict[str, str], stamped: bool) -> LaunchedVehicle:
     """The vehicle, in its world.
 
     Args:
@@ -173,7 +173,7 @@ def make_vehicle(arguments: dict[str, str], stamped: bool) -> Vehicle:
     file = arguments["params_file"] or str(share("config", f"{VEHICLES[arguments['vehicle']]}.yaml"))
     overrides = given({**arguments, "be_reference_clock": arguments["reference_clock"]}, PARAMETERS)
     overrides |= LOCALIZATION[arguments["localization"]]
-    before = Vehicle(file, overrides=overrides).values()
+    before = LaunchedVehicle(file, overrides=overrides).values()
     own = next((str(one.value) for one in reversed(before) if one.name == "world"), "")
     asked = "launch argument 'world'" if arguments["world"] else file if own else "launch argument 'map'"
     world = arguments["world"] or own or arguments["map"]
@@ -182,7 +182,7 @@ def make_vehicle(arguments: dict[str, str], stamped: bool) -> Vehicle:
     else:
         overrides |= {one.name: one.value for one in in_world(before, world, asked)}
     command = topics.TWIST_STAMPED_REFERENCE if stamped else topics.TWIST_REFERENCE
-    return Vehicle(
+    return LaunchedVehicle(
         file,
         overrides=overrides,
         remaps=[(command.name, "cmd_vel"), ("lidar/scan", "scan")],
@@ -214,7 +214,7 @@ def wanted_servers(localization: str, simulated: NodeParameters) -> list[tuple[s
     return [*SERVERS]
 
 
-def nav2(arguments: dict[str, str], vehicle: Vehicle, stamped: bool) -> list[Node]:
+def nav2(arguments: dict[str, str], vehicle: LaunchedVehicle, stamped: bool) -> list[Node]:
     """Nav2's nodes.
 
     Args:

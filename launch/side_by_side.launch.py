@@ -11,7 +11,7 @@ from launch.actions import DeclareLaunchArgument, OpaqueFunction
 
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from vds_gz.launching.actions import BOOLEANS, boolean, drive, given, number, require, rviz
-from vds_gz.launching.vehicle import Vehicle, common_commands, on_simulation_time
+from vds_gz.launching.vehicle import LaunchedVehicle, common_commands, on_simulation_time
 from vds_gz.share import share
 
 #: Arguments that set the parameter of the same name.
@@ -51,7 +51,7 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     side = number(arguments["spacing"], "spacing") / 2.0
     actions = []
     for name, y in (("ideal", -side), ("realistic", side)):
-        vehicle = Vehicle(
+        vehicle = LaunchedVehicle(
             params_file=arguments[name],
             namespace=name,
             overrides={"frame_prefix": f"{name}/", **given(arguments, PARAMETERS)},

@@ -20,8 +20,8 @@ from vds_gz.configuration import load_parameters
 from vds_gz.errors import ArgumentError
 from vds_gz.geometry import Transform
 from vds_gz.interface import topics
-from vds_gz.interface.conversions import stamp_ns
 from vds_gz.interface.topics import Topic
+from vds_gz.ros.messages.fields import stamp_ns
 from vds_gz.sensing.body import BodyState
 from vds_gz.sensing.sensor import OWN, SensorTypes
 from vds_gz.world.load import load_world

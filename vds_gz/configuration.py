@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from vds_gz.errors import MAPPING, NUMBER, PATH, ArgumentError, takes
 from vds_gz.parameters import load
-from vds_gz.parameters.declaration import Override
+from vds_gz.parameters.declaration import Override, ParameterGroup
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.yaml_reader import read_parameter_file
 from vds_gz.sensing.sensor import SensorTypes
@@ -26,13 +26,13 @@ NODE_NAME = "sim_node"
 LIDAR: Mapping[str, str | list[float]] = {"type": "rplidar_a2", "xyz": [0.0, 0.0, 0.5]}
 
 
-class ParameterGroups(Mapping[str, type[Any]]):
+class ParameterGroups(Mapping[str, type[ParameterGroup]]):
     """The parameter group of every vehicle model, by the model's name; a model is imported when it is looked up."""
 
     def __init__(self) -> None:
         self._models = models()
 
-    def __getitem__(self, name: str) -> type[Any]:
+    def __getitem__(self, name: str) -> type[ParameterGroup]:
         return self._models[name].parameters
 
     def __iter__(self) -> Iterator[str]:

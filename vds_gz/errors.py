@@ -28,7 +28,7 @@ class FailureError(VdsGzError, RuntimeError):
     """What was wanted was right, but it failed."""
 
 
-class Kind(NamedTuple):
+class ArgumentKind(NamedTuple):
     """What an argument of a public function may be.
 
     Attributes:
@@ -40,9 +40,9 @@ class Kind(NamedTuple):
     types: tuple[type, ...]
 
     @property
-    def or_none(self) -> Kind:
+    def or_none(self) -> ArgumentKind:
         """The same, or None."""
-        return Kind(f"{self.words} or None", (*self.types, type(None)))
+        return ArgumentKind(f"{self.words} or None", (*self.types, type(None)))
 
     def check(self, name: str, value: object) -> None:
         """Refuse a value of another type.
@@ -54,13 +54,13 @@ class Kind(NamedTuple):
             raise ArgumentError(f"argument '{name}' is {_shown(value)}; it must be {self.words}")
 
 
-PATH = Kind("a path, as text or pathlib.Path", (str, os.PathLike))
-TEXT = Kind("a text", (str,))
-NUMBER = Kind("a number", (Real,))
-MAPPING = Kind("a mapping, such as a dict", (Mapping,))
+PATH = ArgumentKind("a path, as text or pathlib.Path", (str, os.PathLike))
+TEXT = ArgumentKind("a text", (str,))
+NUMBER = ArgumentKind("a number", (Real,))
+MAPPING = ArgumentKind("a mapping, such as a dict", (Mapping,))
 
 
-def takes(**kinds: Kind) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def takes(**kinds: ArgumentKind) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Let a public function refuse arguments of a wrong type, by name, before it uses them.
 
     Args:

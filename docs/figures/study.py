@@ -15,8 +15,7 @@ from vds_gz.share import share
 from vds_gz.study.offline.replay import Replay
 from vds_gz.study.offline.replay_bag import write_mcap
 from vds_gz.study.reading.run import read
-from vds_gz.study.report.run_figure import draw
-from vds_gz.study.report.summary import summarize
+from vds_gz.study.report.run_figure import draw, summarize
 from vds_gz.world.load import load_world
 
 DOCS = Path(__file__).resolve().parents[1]

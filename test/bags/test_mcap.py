@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 
 from vds_gz.bags import zstd
 from vds_gz.bags.connection import BagError
-from vds_gz.bags.definitions import definition
-from vds_gz.bags.mcap_reader import MESSAGE, Channel, Message, Opcode, UnfinishedMcap, contents, is_whole
+from vds_gz.bags.mcap_reader import MESSAGE, McapChannel, McapMessage, Opcode, UnfinishedMcap, contents, is_whole
 from vds_gz.bags.mcap_writer import McapWriter
 from vds_gz.bags.reader import Bag, open_bag
-from vds_gz.bags.recorder import about
+from vds_gz.bags.recorder import about, definition
 from vds_gz.interface import topics
 from vds_gz.ros.messages.factory import open_types
 
@@ -45,7 +44,7 @@ def write(path, chunks, *, close=True):
 
 def speeds(path):
     codec = open_types().codec(TWIST.type)
-    return [codec.decode(bytearray(one.data)).twist.linear.x for one in contents(path) if isinstance(one, Message)]
+    return [codec.decode(bytearray(one.data)).twist.linear.x for one in contents(path) if isinstance(one, McapMessage)]
 
 
 CHUNKS = [[0.1 * (100 * k + i) for i in range(100)] for k in range(4)]
@@ -101,8 +100,8 @@ def test_a_changed_byte_never_gives_messages_that_were_not_sent(tmp_path_factory
     data[place % len(data)] = value
     bad = folder / "bad.mcap"
     bad.write_bytes(data)
-    found = [one.data for one in contents(bad) if isinstance(one, Message)]
-    sent = iter(one.data for one in contents(folder / "a.mcap") if isinstance(one, Message))
+    found = [one.data for one in contents(bad) if isinstance(one, McapMessage)]
+    sent = iter(one.data for one in contents(folder / "a.mcap") if isinstance(one, McapMessage))
     assert all(data in sent for data in found)  # in the same order
 
 
@@ -119,7 +118,7 @@ def test_topics_without_messages_are_told(tmp_path):
     writer = McapWriter(tmp_path / "a.mcap")
     number = writer.channel("/odom", topics.ODOM.type, definition(topics.ODOM.type), about(topics.ODOM, open_types()))
     writer.close()
-    assert list(contents(tmp_path / "a.mcap")) == [Channel(number, "/odom", topics.ODOM.type)]
+    assert list(contents(tmp_path / "a.mcap")) == [McapChannel(number, "/odom", topics.ODOM.type)]
     assert topics_of(tmp_path / "a.mcap")["/odom"].count == 0
 
 

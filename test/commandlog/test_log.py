@@ -8,8 +8,7 @@ from helpers.bag_files import SUFFIXES, write_bag
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vds_gz.commandlog.files import read, write_csv
-from vds_gz.commandlog.log import CommandLog, CommandLogError
+from vds_gz.commandlog.files import CommandLog, CommandLogError, read, write_csv
 from vds_gz.interface.commands import Ackermann, Velocity
 from vds_gz.ros.messages.factory import open_types
 from vds_gz.share import share
@@ -192,6 +191,7 @@ def filled(message, kind, values):
 
 
 DRIVE: Messages = [("/car/cmd", ACKERMANN, 0.0, (0.5, 0.25, 2.0)), ("/car/cmd", ACKERMANN, 0.5, (1.0, 0.0, 0.0))]
+OTHERS_DRIVE: Messages = [("/truck/cmd", ACKERMANN, 0.1, (2.0, 0.0, 0.0))]
 WALK: Messages = [("/cmd_vel", TWIST, 0.0, (0.5, 0.1, 0.2)), ("/cmd_vel", TWIST, 0.25, (0.0, 0.0, 0.0))]
 OTHER: Messages = [("/clock", "rosgraph_msgs/msg/Clock", 0.1, (0.0, 0.0, 0.0))]
 ACTUAL: Messages = [("/twist_actual", TWIST_STAMPED, 0.2, (1.0, 0.0, 0.0))]
@@ -211,24 +211,30 @@ def test_velocities_in_a_bag(tmp_path):
 
 
 def test_one_of_several_topics(tmp_path):
-    path = bag(tmp_path, [*DRIVE, *WALK])
-    with pytest.raises(CommandLogError) as error:
-        read(path)
-    for part in ("several topics", f"/car/cmd ({ACKERMANN}, 2)", f"/cmd_vel ({TWIST}, 2)", "--topic"):
-        assert part in str(error.value)
+    path = bag(tmp_path, [*DRIVE, *WALK, *OTHERS_DRIVE])
+    assert read(path).kind == "twist", "cmd_vel is a usual name"
     assert read(path, "cmd_vel").kind == "twist"
     assert read(path, "/car/cmd").kind == "ackermann"
 
 
+def test_several_topics_without_a_usual_name_are_listed(tmp_path):
+    with pytest.raises(CommandLogError) as error:
+        read(bag(tmp_path, [*DRIVE, *OTHERS_DRIVE]))
+    for part in ("several topics", f"/car/cmd ({ACKERMANN}, 2)", f"/truck/cmd ({ACKERMANN}, 1)", "--topic"):
+        assert part in str(error.value)
+
+
 def test_a_bag_without_commands(tmp_path):
     path = bag(tmp_path, [*OTHER, *ACTUAL], empty=(("/cmd_vel", TWIST),))
-    with pytest.raises(CommandLogError, match=r"no messages with commands.*/clock \(rosgraph_msgs/msg/Clock, 1\)"):
+    with pytest.raises(
+        CommandLogError, match=r"no topic with commands was recognised.*/clock \(rosgraph_msgs/msg/Clock, 1\)"
+    ):
         read(path)
-    with pytest.raises(CommandLogError, match="no topic '/nothing'"):
+    with pytest.raises(CommandLogError, match="no messages on '/nothing'"):
         read(path, "nothing")
-    with pytest.raises(CommandLogError, match="'/clock' is rosgraph_msgs/msg/Clock; it must be"):
+    with pytest.raises(CommandLogError, match="'/clock' is rosgraph_msgs/msg/Clock; commands must be"):
         read(path, "/clock")
-    with pytest.raises(CommandLogError, match="'/cmd_vel' has no messages"):
+    with pytest.raises(CommandLogError, match="no messages on '/cmd_vel'"):
         read(path, "/cmd_vel")
 
 

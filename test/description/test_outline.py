@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from vds_gz.description.outline import Wheel, outline_of
+from vds_gz.description.footprint import OutlineWheel, outline_of
 from vds_gz.description.urdf_reader import DescriptionError
 from vds_gz.description.urdf_writer import urdf
 from vds_gz.parameters.vehicles import BicycleParameters, OmniParameters
@@ -54,7 +54,7 @@ def test_links_turned_and_shifted_are_placed_so():
     )
     (found,) = outline.wheels
     assert (found.x, found.y) == (pytest.approx(1.0), pytest.approx(2.5))
-    assert found == Wheel(found.x, found.y, 0.3, 0.1, "roll", "")
+    assert found == OutlineWheel(found.x, found.y, 0.3, 0.1, "roll", "")
 
 
 def test_a_wheel_whose_joint_is_tilted_so_that_its_z_axis_lies_flat_is_a_wheel():

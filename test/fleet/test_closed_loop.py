@@ -31,9 +31,7 @@ from vds_gz.vehicle.trigonometry import direction
 pytest.importorskip("numba")
 from vds_gz.fleet.callback import ControllerError
 from vds_gz.fleet.closed_loop import ClosedLoop
-from vds_gz.fleet.controllers import CONTROLLERS
-from vds_gz.fleet.controllers.controller import plant_of
-from vds_gz.fleet.controllers.lqr import regulator
+from vds_gz.fleet.controllers import CONTROLLERS, plant_of, regulator
 from vds_gz.fleet.fleet import Fleet
 from vds_gz.fleet.tracking import FINISHED, LEFT, Course, Tracking, track
 

@@ -23,9 +23,8 @@ from vds_gz.vehicle.omni import OMNI
 from vds_gz.vehicle.schedule import COMMAND, command_records, fields_of
 
 pytest.importorskip("numba")
-from vds_gz.fleet import sampled_loops
-from vds_gz.fleet.sampled import EXACT, Calibrations, Readings, sampled
-from vds_gz.fleet.sampled_loops import calibrate
+from vds_gz.fleet import sampled as sampled_module
+from vds_gz.fleet.sampled import EXACT, Calibrations, Readings, calibrate, sampled
 
 DT = 1e-3
 VEHICLES = 70
@@ -316,8 +315,8 @@ def test_sampled_lanes_are_vectorized(model, monkeypatch, tmp_path):
     """A compiler that no longer can do so says nothing and steps vehicle by vehicle."""
     monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path))
     made = []
-    run = sampled_loops.sampled_run_of_lanes.__wrapped__
-    monkeypatch.setattr(sampled_loops, "sampled_run_of_lanes", lambda blocks: made.append(run(blocks)) or made[0])
+    run = sampled_module.sampled_run_of_lanes.__wrapped__
+    monkeypatch.setattr(sampled_module, "sampled_run_of_lanes", lambda blocks: made.append(run(blocks)) or made[0])
     sampled(model, [model.parameters()] * 3, command_records(v_x=1.0), np.array([0]), ONE)
     (code,) = made[0].inspect_asm().values()
     body = code[: code.index(".Lfunc_end0")]

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from vds_gz.bags.definitions import definition
+from vds_gz.bags.recorder import definition
 from vds_gz.ros.messages.factory import open_types
 
 #: What follows where rosbags is not installed.

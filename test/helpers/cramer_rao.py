@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from helpers.identified_vehicles import DT, Case, is_dead_time
-from vds_gz.commandlog.log import CommandLog
+from vds_gz.commandlog.files import CommandLog
 from vds_gz.fleet.fleet import Fleet
 from vds_gz.vehicle.catalogue import models
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from vds_gz.ros.dds.endpoints import Channel, Reader, Writer
+from vds_gz.ros.dds.endpoints import EndpointProperties, Reader, Writer
 from vds_gz.ros.graph import QoS
 
 INFO = "rmw_dds_common/msg/ParticipantEntitiesInfo"
@@ -54,7 +54,9 @@ class NodeList:
     """Which nodes there are, as ROS tools find out."""
 
     def __init__(self, graph: Any) -> None:
-        self._reader = Reader(graph.context, Channel("ros_discovery_info", INFO, QoS(100, transient_local=True), {}))
+        self._reader = Reader(
+            graph.context, EndpointProperties("ros_discovery_info", INFO, QoS(100, transient_local=True), {})
+        )
         self._codec = graph.context.types.codec(INFO)
         self.infos: dict[bytes, Any] = {}
 
@@ -74,10 +76,12 @@ class Client:
         self._response = graph.context.types.codec(f"{kind}_Response")
         self._request = graph.context.types.codec(f"{kind}_Request")
         self.new_request = lambda: graph.message(f"{kind}_Request")
-        self._reply_channel = Channel(f"rr{name}Reply", f"{kind}_Response", QoS(), {"clientid": f"{id(self):x}"})
+        self._reply_channel = EndpointProperties(
+            f"rr{name}Reply", f"{kind}_Response", QoS(), {"clientid": f"{id(self):x}"}
+        )
         self.writer = Writer(
             graph.context,
-            Channel(f"rq{name}Request", f"{kind}_Request", QoS(), {"clientid": f"{id(self):x}"}),
+            EndpointProperties(f"rq{name}Request", f"{kind}_Request", QoS(), {"clientid": f"{id(self):x}"}),
         )
         self._reader: Reader | None = None
         self._sequence = 0

@@ -10,7 +10,7 @@ from vds_gz.parameters.declaration import LARGEST_INTEGER, Description, Paramete
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.dds import DdsGraph
 from vds_gz.ros.dds.domain import Context, discovery, interfaces, join
-from vds_gz.ros.dds.endpoints import Channel, Writer
+from vds_gz.ros.dds.endpoints import EndpointProperties, Writer
 from vds_gz.ros.dds.library import Library
 from vds_gz.ros.graph import QoS, Severity
 from vds_gz.ros.messages.portable import MessageTypes
@@ -69,7 +69,7 @@ def raw(topic: str, type_name: str, *payloads: str) -> None:
     """A writer that sends these bytes, given in hexadecimal, again and again, whatever the type says."""
     library = Library()
     context = Context(library, join(library, discovery(os.environ, interfaces())), MessageTypes(), print)
-    writer = Writer(context, Channel(topic, type_name, QoS(), {}))
+    writer = Writer(context, EndpointProperties(topic, type_name, QoS(), {}))
     with contextlib.suppress(KeyboardInterrupt):
         while True:
             for payload in payloads:

@@ -15,9 +15,9 @@ from helpers.processes import PATIENCE, Probe
 from vds_gz.configuration import load_parameters
 from vds_gz.description.sdf import sdf
 from vds_gz.interface import topics
-from vds_gz.interface.conversions import stamp_ns
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.plant.gazebo.server import Server, Spawn, populated
+from vds_gz.ros.messages.fields import stamp_ns
 from vds_gz.share import share
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.vehicle import NANOSECONDS

@@ -21,10 +21,10 @@ from vds_gz.interface import topics
 from vds_gz.interface.commands import command_types
 from vds_gz.parameters.declaration import describe
 from vds_gz.ros.dds.domain import Context, discovery, interfaces, join
-from vds_gz.ros.dds.endpoints import Channel, Writer
+from vds_gz.ros.dds.endpoints import EndpointProperties, Writer
 from vds_gz.ros.dds.library import Library, _TypeDescriptor
 from vds_gz.ros.graph import QoS
-from vds_gz.ros.messages.parameters import BOOL, DOUBLE, INTEGER, STRING
+from vds_gz.ros.messages.fields import BOOL, DOUBLE, INTEGER, STRING
 from vds_gz.ros.messages.portable import MessageTypes
 
 Names = list[tuple[str, str]]
@@ -99,18 +99,18 @@ def announce(library: Library, participant: int) -> None:
         assert library.c.dds_create_writer(participant, entity, qos, None) > 0, topic
 
 
-def channels(target: str) -> Iterator[tuple[Channel, str, bool]]:
+def channels(target: str) -> Iterator[tuple[EndpointProperties, str, bool]]:
     """What is written, the type of its messages, and whether a service's header stands before them."""
     many, latched = QoS(1000), QoS(10, transient_local=True)
     held = (topics.ROBOT_DESCRIPTION.name, topics.WORLD.name, "tf_static")
     for name, kind in TOPICS[target]:
-        yield Channel(f"rt{name}", kind, latched if name.endswith(held) else many, {}), kind, False
+        yield EndpointProperties(f"rt{name}", kind, latched if name.endswith(held) else many, {}), kind, False
     if target == "teleop":
         return
     for name, service in SERVICES.items():
         kind = f"{service}_Request" if target == "node" else f"{service}_Response"
         topic = f"rq/sim_node/{name}Request" if target == "node" else f"rr/sim_node/{name}Reply"
-        yield Channel(topic, kind, many, {"clientid": "0"}), kind, True
+        yield EndpointProperties(topic, kind, many, {"clientid": "0"}), kind, True
 
 
 def main(seed: str, count: str, target: str, stays: str = "0") -> None:

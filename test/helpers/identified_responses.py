@@ -12,7 +12,7 @@ import numpy as np
 from helpers.parity import PERIOD, Manoeuvre, Sample
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.study.identify.identification import identify
-from vds_gz.study.signals import Series, Signals
+from vds_gz.study.recording import Recording, Series
 from vds_gz.vehicle.command import Command
 
 #: Slower than this a yaw rate says nothing of the steering [m/s].
@@ -87,7 +87,7 @@ def answer(
         for motions in ([sample.gazebo for sample in samples], [sample.wanted for sample in samples])
     )
     quantity = "steering" if actuator == "steering" else "v_x"
-    [axis] = identify(Signals({quantity: Series(*asked)}, {quantity: Series(*got)}, steers=quantity == "steering"))
+    [axis] = identify(Recording({quantity: Series(*asked)}, {quantity: Series(*got)}, steers=quantity == "steering"))
     numbers = axis.fit.numbers
     dead_time, time_constant = numbers["dead_time"], numbers["time_constant"]
     found = Dynamics(dead_time.value, time_constant.value) if dead_time and time_constant else None

@@ -13,15 +13,14 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from vds_gz.commandlog.log import CommandLog
+from vds_gz.commandlog.files import CommandLog
 from vds_gz.commandlog.profiles import limits_of, make
 from vds_gz.configuration import load_parameters, parameter_groups
 from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.study.compare.sources import simulate
 from vds_gz.study.identify.estimates import Estimate
-from vds_gz.study.recording import Recording
-from vds_gz.study.signals import Series, Signals
+from vds_gz.study.recording import Recording, Series
 from vds_gz.vehicle.actuators import delay_steps
 from vds_gz.vehicle.autoware.delay import steps_of
 from vds_gz.vehicle.autoware.models import time_constant
@@ -187,7 +186,7 @@ class Judged(NamedTuple):
         return self.estimate is not None and self.estimate.low <= self.true <= self.estimate.high
 
 
-def peaks(signals: Signals) -> dict[str, float]:
+def peaks(signals: Recording) -> dict[str, float]:
     """Maximum of what was measured, by quantity."""
     return {name: float(np.max(np.abs(one.value))) for name, one in signals.measured.items()}
 
@@ -198,7 +197,7 @@ def by_default(name: str) -> bool:
     return not group or last not in {"gain", "offset", "dead_band", "backlash"}
 
 
-def judged(fit: Found, case: Case, signals: Signals, geometry: Sequence[str] = ()) -> dict[str, Judged]:
+def judged(fit: Found, case: Case, signals: Recording, geometry: Sequence[str] = ()) -> dict[str, Judged]:
     """Every number that was found, or should have been: a limit that is none need not be."""
     true = truth(case.vehicle, 1.0 / case.parameters.step_rate)
     true |= {name: getattr(case.vehicle, name) for name in geometry}
@@ -217,16 +216,16 @@ def judged(fit: Found, case: Case, signals: Signals, geometry: Sequence[str] = (
 # ---------------------------------------------------------------------- recordings
 
 
-def signals_of(log: CommandLog, run: Recording) -> Signals:
+def signals_of(log: CommandLog, run: Recording) -> Recording:
     """Commands and what was measured of them: the twist, and the steering angle of a vehicle that has one."""
-    commands, motion = run.commands, run.motion
+    commands, motion = run.references, run.motion
     given = {
         "v_x": commands.speed,
         "v_y": commands.v_y,
         "yaw_rate": commands.yaw_rate,
         "steering": commands.steering_angle,
     }
-    signals = Signals(steers=log.kind == "ackermann")
+    signals = Recording(steers=log.kind == "ackermann")
     for name, values in given.items():
         if np.isfinite(values).all() and (name != "v_y" or np.ptp(values) > 0.0):
             signals.commanded[name] = Series(commands.time, np.asarray(values, float))
@@ -238,7 +237,7 @@ def signals_of(log: CommandLog, run: Recording) -> Signals:
     return signals
 
 
-def clean(case: Case, seed: int, duration: float = 60.0) -> Signals:
+def clean(case: Case, seed: int, duration: float = 60.0) -> Recording:
     """A recording without noise."""
     log = case.log(seed, duration)
     return signals_of(log, simulate(log, case.parameters))
@@ -253,13 +252,13 @@ class Disturbance:
     jitter: float = 1e-3
 
 
-def full_scale(signals: Signals, quantity: str) -> float:
+def full_scale(signals: Recording, quantity: str) -> float:
     """Maximum of what was commanded of a quantity, or else of what was measured."""
     series = signals.commanded.get(quantity, signals.measured[quantity])
     return float(np.max(np.abs(series.value)))
 
 
-def disturbed(signals: Signals, random: np.random.Generator, how: Disturbance = Disturbance()) -> Signals:
+def disturbed(signals: Recording, random: np.random.Generator, how: Disturbance = Disturbance()) -> Recording:
     """The same recording with noise, offsets, lost samples and jitter, each channel by itself."""
     measured = {}
     for name, series in signals.measured.items():
@@ -271,7 +270,7 @@ def disturbed(signals: Signals, random: np.random.Generator, how: Disturbance = 
         value = series.value + how.noise * scale * random.standard_normal(len(series.time))
         order = np.argsort(time[kept], kind="stable")
         measured[name] = Series(time[kept][order], value[kept][order])
-    return Signals(dict(signals.commanded), measured, signals.steers)
+    return Recording(dict(signals.commanded), measured, signals.steers)
 
 
 # ---------------------------------------------------------------------- the vehicles

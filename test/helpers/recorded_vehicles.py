@@ -19,7 +19,7 @@ from helpers.identified_vehicles import Case
 from vds_gz.configuration import parameters_of
 from vds_gz.parameters.declaration import Override
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.study.signals import Series, Signals
+from vds_gz.study.recording import Recording, Series
 from vds_gz.vehicle.command import NONE, REVERSE
 
 #: What VDS takes where nothing is given; our defaults are those of its parameter file. The track, by which it draws the
@@ -41,7 +41,7 @@ class Recorded:
     """A vehicle, and what it was recorded to do."""
 
     case: Case
-    signals: Signals
+    signals: Recording
 
 
 def recordings(folder: Path) -> Iterator[Recorded]:
@@ -82,7 +82,7 @@ def middle(left: float, right: float) -> float:
 
 def vds(folder: Path, run: str) -> Recorded:
     """Twists commanded and measured, and steering angles, of a run of vehicle_dynamics_sim."""
-    rows, signals = vds_rows(folder, run), Signals()
+    rows, signals = vds_rows(folder, run), Recording()
     parameters = vds_parameters(folder, run)
     origin = float(rows["cmd"][0][0])
     commands, twists = (np.array(rows[kind], float) for kind in ("cmd", "twist"))
@@ -109,7 +109,7 @@ def slopes(run: AutowareRun) -> bool:
 
 def autoware(run: AutowareRun) -> Recorded:
     """What one of Autoware's models was sent and did, inputs of a row held since the row before."""
-    time, signals = run.rows["t"], Signals(steers=True)
+    time, signals = run.rows["t"], Recording(steers=True)
     gear = run.rows["in_gear"][1:]
     for column, quantity in AUTOWARE_COMMANDS.items():
         if column in run.rows:

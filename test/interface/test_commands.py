@@ -11,8 +11,7 @@ from helpers.bag_files import write_bag
 
 import vds_gz
 from vds_gz.cli import main
-from vds_gz.commandlog.files import read, write_csv
-from vds_gz.commandlog.log import CommandLog
+from vds_gz.commandlog.files import CommandLog, read, write_csv
 from vds_gz.errors import UnknownTypeError
 from vds_gz.interface import topics
 from vds_gz.interface.commands import OWN, Velocity, command_type, command_types, vehicle_topics, whole_types
@@ -139,7 +138,7 @@ def test_it_is_replayed_as_the_velocities_that_it_means(log):
     run, same = recording.read("log.mcap"), recording.read("twists.mcap")
     assert np.array_equal(run.motion.yaw_rate, same.motion.yaw_rate)
     assert np.ptp(run.motion.yaw_rate) > 0.1
-    assert np.array_equal(run.commands.yaw_rate, same.commands.yaw_rate)
+    assert np.array_equal(run.references.yaw_rate, same.references.yaw_rate)
     assert (run.command_topics, read("log.mcap").commands) == (("/curvature_cmd",), given.commands)
 
 

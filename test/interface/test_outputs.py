@@ -11,8 +11,8 @@ from helpers.processes import Probe
 
 from vds_gz.geometry import Attitude, Pose
 from vds_gz.interface import topics
-from vds_gz.interface.conversions import EXACT
-from vds_gz.interface.outputs import Frames, Outputs, Snapshot
+from vds_gz.interface.outputs import FrameNames, Outputs, Snapshot
+from vds_gz.ros.messages.fields import EXACT
 from vds_gz.vehicle.model import JointStates
 from vds_gz.vehicle.vehicle import Motion
 
@@ -39,7 +39,7 @@ def matrix(translation: Any, rotation: Any) -> np.ndarray:
 def test_the_frames_and_odometry_agree_in_space(probe: Probe, map_to_odom: Pose | None):
     odom = TRUTH if map_to_odom is None else TRUTH.seen_from(map_to_odom)
     motion = Motion(TRUTH.x, TRUTH.y, TRUTH.heading, 1.0, 0.02, 0.03)
-    outputs = Outputs(probe.graph, Frames("map", "odom", "base_link"), [], [], map_to_odom is None, flat=False)
+    outputs = Outputs(probe.graph, FrameNames("map", "odom", "base_link"), [], [], map_to_odom is None, flat=False)
     probe.listen(topics.TF, topics.ODOM, topics.GROUND_TRUTH)
     joints = JointStates((), ())
     snapshot = Snapshot(7, motion, odom, (0.5, 0.25), 1.0, map_to_odom, joints, (), None, POSTURE)

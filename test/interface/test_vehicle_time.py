@@ -9,9 +9,9 @@ import pytest
 from helpers.processes import PATIENCE
 
 from vds_gz.interface import topics
-from vds_gz.interface.conversions import stamp_ns
 from vds_gz.interface.vehicle_status import CLOCK, COMMAND_TOPICS, SUFFIX, SYSTEM_CLOCK, VehicleTime
 from vds_gz.parameters.teleop import JoystickParameters
+from vds_gz.ros.messages.fields import stamp_ns
 from vds_gz.teleop.joystick import Teleop
 
 REFERENCE = ("-p", "be_reference_clock:=true", "-p", "model:=omni")

@@ -18,7 +18,7 @@ from std_msgs.msg import String  # noqa: E402
 
 from vds_gz.interface import topics  # noqa: E402
 from vds_gz.launching.actions import LaunchError  # noqa: E402
-from vds_gz.launching.vehicle import Vehicle  # noqa: E402
+from vds_gz.launching.vehicle import LaunchedVehicle  # noqa: E402
 from vds_gz.share import share  # noqa: E402
 
 pytestmark = pytest.mark.ros
@@ -59,7 +59,7 @@ def test_a_car_is_on_the_graph_and_drives(car, ears, exits):
 
 
 def test_a_frame_that_the_description_lacks_needs_another_description():
-    vehicle = Vehicle(str(share("config", "indoor_robot.yaml")), overrides={"base_frame": "base_footprint"})
+    vehicle = LaunchedVehicle(str(share("config", "indoor_robot.yaml")), overrides={"base_frame": "base_footprint"})
     with pytest.raises(LaunchError, match=r"parameter 'base_frame' is 'base_footprint', and .* begins at 'base_link'"):
         vehicle.actions()
     assert [action.node_executable for action in vehicle.actions(robot_state_publisher=False)] == ["sim_node"]

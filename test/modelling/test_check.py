@@ -22,7 +22,7 @@ from vds_gz.vehicle.model import Joint, VehicleGeometry, VehicleLimits, extended
 
 pytest.importorskip("numba")
 from vds_gz import modelling
-from vds_gz.modelling.faults import CHECKS, faults
+from vds_gz.modelling.declared import CHECKS, faults
 
 sys.path.append(str(Path(__file__).parents[2] / "examples"))
 from own_model import SKID_STEERED

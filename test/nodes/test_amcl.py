@@ -13,7 +13,7 @@ import pytest
 from helpers.stamps import assert_on_the_grid
 
 from vds_gz.interface import topics
-from vds_gz.interface.conversions import stamp_ns, yaw_of
+from vds_gz.ros.messages.fields import stamp_ns, yaw_of
 
 STYLE = ("-p", "simulate_localization:=true", "-p", "localization.style:=amcl", "-p", "model:=differential")
 AHEAD = 1_000_000_000

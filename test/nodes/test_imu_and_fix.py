@@ -9,7 +9,7 @@ import pytest
 from helpers.stamps import assert_on_the_grid
 
 from vds_gz.interface import topics
-from vds_gz.interface.conversions import stamp_ns
+from vds_gz.ros.messages.fields import stamp_ns
 
 IMU = topics.Topic("unit/data", "sensor_msgs/msg/Imu")
 FIX = topics.Topic("gps/fix", "sensor_msgs/msg/NavSatFix")

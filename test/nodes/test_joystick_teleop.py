@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from vds_gz.interface import topics
-from vds_gz.interface.conversions import set_stamp, stamp_ns
 from vds_gz.nodes.joystick_teleop import JOY, main
+from vds_gz.ros.messages.fields import set_stamp, stamp_ns
 from vds_gz.share import share
 
 MODULE = "vds_gz.nodes.joystick_teleop"

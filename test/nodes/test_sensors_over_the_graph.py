@@ -11,10 +11,10 @@ from helpers.processes import Probe
 from helpers.scenes import standing
 from helpers.sensors import points
 
-from vds_gz.interface.conversions import stamp_ns
 from vds_gz.interface.topics import Topic
 from vds_gz.parameters.sensors import RgbdCamera, RplidarA2, VelodyneVlp16
 from vds_gz.ros.graph import QoS
+from vds_gz.ros.messages.fields import stamp_ns
 from vds_gz.sensing.body import mounted
 from vds_gz.sensing.lidar import LidarModel
 from vds_gz.sensing.pinhole import Pinhole

@@ -12,7 +12,7 @@ from helpers.processes import PATIENCE
 from helpers.stamps import assert_on_the_grid
 
 from vds_gz.interface import topics
-from vds_gz.interface.conversions import stamp_ns, yaw_of
+from vds_gz.ros.messages.fields import stamp_ns, yaw_of
 
 
 def forward(speed: float, yaw_rate: float = 0.0) -> Any:

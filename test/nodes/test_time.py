@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from vds_gz.interface import topics
-from vds_gz.interface.conversions import set_stamp, stamp_ns
+from vds_gz.ros.messages.fields import set_stamp, stamp_ns
 
 CLOCK = topics.CLOCK_IN
 

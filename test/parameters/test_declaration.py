@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from helpers.sensors import GROUPS
 
-from vds_gz.parameters import reference_page as reference
+from vds_gz.cli import check as reference
 from vds_gz.parameters.actuators import BodyLimits, DriveParameters, SteeringParameters
 from vds_gz.parameters.autoware import MechanicalParameters
 from vds_gz.parameters.declaration import (

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from vds_gz.errors import ArgumentError
-from vds_gz.parameters.intervals import Interval, ends, read_intervals, remark
+from vds_gz.parameters.yaml_reader import Interval, ends, read_intervals, remark
 from vds_gz.parameters.yaml_writer import with_values
 from vds_gz.study.identify.estimates import Estimate
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from vds_gz.configuration import load_parameters, make_vehicle
 from vds_gz.geometry import Attitude, into_body, quaternion
-from vds_gz.plant.base import Velocity, body_state
+from vds_gz.plant.base import BodyVelocity, body_state
 from vds_gz.plant.gazebo.links.base import Placement
 from vds_gz.plant.gazebo.monitoring import History
 from vds_gz.plant.kinematic import KinematicPlant
@@ -72,7 +72,7 @@ def test_a_reset_is_no_braking(end):
 @given(st.floats(-0.5, 0.5), st.floats(-math.pi, math.pi), st.floats(-3.0, 3.0), st.floats(-2.0, 2.0))
 def test_on_a_slope_the_velocity_points_along_it(pitch, heading, speed, rate):
     motion, attitude = Motion(1.0, 2.0, heading, speed, 0.0, rate), Attitude(0.7, 0.0, pitch)
-    body = body_state(5, motion, attitude, Velocity.of(motion, attitude), 0.001)
+    body = body_state(5, motion, attitude, BodyVelocity.of(motion, attitude), 0.001)
     assert body.pose.position == (1.0, 2.0, 0.7)
     assert body.velocity[2] == pytest.approx(-speed * math.sin(pitch))
     assert math.hypot(*body.velocity) == pytest.approx(abs(speed))
@@ -83,7 +83,7 @@ def test_on_a_slope_the_velocity_points_along_it(pitch, heading, speed, rate):
 def test_a_body_that_spins_about_a_point_beside_it():
     """The origin of a body that turns faster and faster feels the Euler and the centripetal acceleration."""
     arm, rate, spin = 2.0, 3.0, 0.5
-    before = Velocity((0.0, arm * (rate - spin * 0.01), 0.0), (0.0, 0.0, rate - spin * 0.01))
+    before = BodyVelocity((0.0, arm * (rate - spin * 0.01), 0.0), (0.0, 0.0, rate - spin * 0.01))
     body = body_state(0, Motion(arm, 0.0, 0.0, 0.0, arm * rate, rate), None, before, 0.01)
     assert body.acceleration == pytest.approx((-arm * rate * rate, arm * spin, 0.0))
     assert body.angular_acceleration == pytest.approx((0.0, 0.0, spin))

@@ -20,12 +20,12 @@ from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.command import ackermann, control, twist
 from vds_gz.world.geometry_reader import matrix, rotation_of_angles
 from vds_gz.world.load import load_world, world_file
+from vds_gz.world.obstacles import SKIN
 from vds_gz.world.packing import Thing
 from vds_gz.world.ray_caster import RayCaster
 from vds_gz.world.scene import Scene
 from vds_gz.world.shapes import Box, Capsule, Cylinder, HalfSpace, Mesh, sphere
 from vds_gz.world.surroundings import Surroundings, read_obstacles
-from vds_gz.world.sweep import SKIN
 
 SECOND = 1_000_000_000
 CAR = load_parameters("ackermann_car")

@@ -19,14 +19,13 @@ from helpers.hostile import FILES, changed, fill, rewritten
 
 from vds_gz.commandlog import files as command_files
 from vds_gz.configuration import load_parameters, parameters_of
-from vds_gz.description.footprint import things_of
-from vds_gz.description.outline import outline_of
+from vds_gz.description.footprint import outline_of, things_of
 from vds_gz.errors import VdsGzError
 from vds_gz.fleet.path import read_path
 from vds_gz.interface import topics
 from vds_gz.nodes.preparation import description
 from vds_gz.parameters import maps, teleop
-from vds_gz.parameters.intervals import read_intervals
+from vds_gz.parameters.yaml_reader import read_intervals
 from vds_gz.parameters.yaml_writer import with_values
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.messages.factory import open_types

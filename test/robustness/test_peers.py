@@ -20,8 +20,8 @@ from helpers.processes import Probe, Program
 
 from vds_gz.configuration import default_parameters
 from vds_gz.interface import topics
-from vds_gz.interface.conversions import set_stamp
 from vds_gz.parameters.declaration import describe
+from vds_gz.ros.messages.fields import set_stamp
 
 SEED = 21
 NODES = {

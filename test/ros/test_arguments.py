@@ -7,9 +7,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from vds_gz.parameters.yaml_reader import parse_value
-from vds_gz.ros.arguments import ArgumentError, Arguments, Remap, parse
+from vds_gz.ros.arguments import ArgumentError, Arguments, Remap, expand, parse, remap
 from vds_gz.ros.graph import Severity
-from vds_gz.ros.names import expand, remap
 
 tokens = st.from_regex(r"[a-z_][a-z0-9_]{0,5}", fullmatch=True)
 namespaces = st.lists(tokens, max_size=3).map(lambda parts: "/" + "/".join(parts))

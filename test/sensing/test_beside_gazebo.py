@@ -16,8 +16,7 @@ from vds_gz.geometry import Transform, quaternion
 from vds_gz.parameters.sensors import Gnss, Imu, SensorParameters
 from vds_gz.parameters.vehicles import BicycleParameters
 from vds_gz.sensing.body import BodyState
-from vds_gz.sensing.gnss import GnssModel
-from vds_gz.sensing.imu import ImuModel
+from vds_gz.sensing.imu_gnss import GnssModel, ImuModel
 from vds_gz.vehicle.catalogue import models
 from vds_gz.world.geodesy import GRAVITY
 from vds_gz.world.load import load_world

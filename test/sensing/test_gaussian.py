@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from helpers.allan import allan_deviation
 
-from vds_gz.sensing.noise import Array, Noise, NoiseModel, generator
+from vds_gz.sensing.noise import Array, ChannelNoise, NoiseModel, generator
 
 SAMPLES, CHANNELS = 10_000, 200
 RATE = 100.0
@@ -16,7 +16,7 @@ RATE = 100.0
 
 def record(model: NoiseModel, samples: int = SAMPLES, channels: int = CHANNELS, seed: int = 0) -> Array:
     """Samples of many channels, one row a sample."""
-    noise = Noise(model, channels, generator(seed, "imu"))
+    noise = ChannelNoise(model, channels, generator(seed, "imu"))
     return np.array([noise.sample(1.0 / RATE if k else 0.0) for k in range(samples)])
 
 
@@ -49,7 +49,7 @@ def test_mean_and_spread_of_white_noise_and_no_correlation():
 
 
 def test_biases_have_a_random_sign_and_their_spread():
-    biases = np.array(Noise(NoiseModel(bias=0.3, bias_stddev=0.02), 20_000, generator(1, "imu")).bias)
+    biases = np.array(ChannelNoise(NoiseModel(bias=0.3, bias_stddev=0.02), 20_000, generator(1, "imu")).bias)
     assert np.mean(biases < 0.0) == pytest.approx(0.5, abs=0.02)
     assert np.abs(biases).mean() == pytest.approx(0.3, rel=0.01)
     assert np.abs(biases).std() == pytest.approx(0.02, rel=0.03)
@@ -64,7 +64,7 @@ def test_a_gauss_markov_error_keeps_its_spread_and_is_forgotten_with_its_correla
 
 
 def test_the_first_sample_has_the_bias_as_it_was_drawn():
-    noise = Noise(NoiseModel(bias=0.1, walk=1.0), 3, generator(0, "imu"))
+    noise = ChannelNoise(NoiseModel(bias=0.1, walk=1.0), 3, generator(0, "imu"))
     drawn = noise.bias.copy()
     assert noise.sample(0.0) == drawn
     assert noise.sample(0.01) != drawn

@@ -11,7 +11,7 @@ from vds_gz.geometry import Transform, quaternion
 from vds_gz.parameters.declaration import ParameterError
 from vds_gz.parameters.sensors import Gnss
 from vds_gz.sensing.body import BodyState
-from vds_gz.sensing.gnss import GnssModel
+from vds_gz.sensing.imu_gnss import GnssModel
 from vds_gz.world.geodesy import LocalFrame, Origin, ecef
 
 PARIS = Origin(48.8566, 2.35, 100.0)

@@ -14,7 +14,7 @@ from vds_gz.geometry import Transform, Vector, axes, into_body, quaternion
 from vds_gz.parameters.declaration import ParameterError
 from vds_gz.parameters.sensors import Imu
 from vds_gz.sensing.body import BodyState
-from vds_gz.sensing.imu import ImuModel, noise_models, true_motion
+from vds_gz.sensing.imu_gnss import ImuModel, noise_models, true_motion
 from vds_gz.world.geodesy import GRAVITY
 
 SILENT = Imu(angular_velocity_white_noise=0.0, linear_acceleration_white_noise=0.0)

@@ -23,9 +23,8 @@ from hypothesis import strategies as st
 from vds_gz.cli.keys import main
 from vds_gz.interface import topics
 from vds_gz.parameters.teleop import KeyParameters
-from vds_gz.teleop.keys import Keyboard
+from vds_gz.teleop.keys import Keyboard, Terminal
 from vds_gz.teleop.outputs import STANDSTILL
-from vds_gz.teleop.terminal import Terminal
 
 MODULE = "vds_gz.cli.keys"
 MS = 1_000_000

@@ -76,9 +76,9 @@ def test_a_graph_of_which_even_the_end_fails_asks_the_program_to_end(make_thread
 FAILING = """
 import sys
 from vds_gz.cli.view import main
-from vds_gz.web.watched_vehicle import Vehicle
+from vds_gz.web.watched_vehicle import WatchedVehicle
 
-Vehicle.tick = lambda vehicle: 1 // 0
+WatchedVehicle.tick = lambda vehicle: 1 // 0
 sys.exit(main(["--port", "0"]))
 """
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from vds_gz.ros.messages.parameters import DOUBLE
+from vds_gz.ros.messages.fields import DOUBLE
 from vds_gz.web.remote_node import RemoteNode
 
 SERVICES = "rcl_interfaces/srv"

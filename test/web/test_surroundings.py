@@ -7,7 +7,7 @@ from helpers.processes import PATIENCE
 
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.factory import open_graph
-from vds_gz.web.surroundings import CLOUD, FLOAT32, LOOK_PERIOD, NEWEST, SCAN, Surroundings
+from vds_gz.web.surroundings import CLOUD, FLOAT32, LOOK_PERIOD, NEWEST, SCAN, WorldView
 
 
 def show(around, graph, publisher, message) -> None:
@@ -35,7 +35,7 @@ def test_what_is_met_is_drawn_where_its_frame_is_and_not_while_that_is_unknown(p
     graph = open_graph(parse([], "page"), "page")
     truth = probe.graph.message("nav_msgs/msg/Odometry")
     truth.child_frame_id, truth.pose.pose.orientation.w = base, 1.0
-    around = Surroundings(graph, "/red", lambda: truth)
+    around = WorldView(graph, "/red", lambda: truth)
     publisher = probe.graph.publisher("/red/scan", SCAN, NEWEST)
     message = probe.graph.message(SCAN)
     message.header.frame_id, message.ranges = frame, probe.graph.numbers(2, "float32")
@@ -47,7 +47,7 @@ def test_what_is_met_is_drawn_where_its_frame_is_and_not_while_that_is_unknown(p
 @pytest.mark.parametrize("point_step", [0, 8, 25, 2**32 - 1])
 def test_a_cloud_whose_points_are_shorter_than_their_fields_or_longer_than_the_cloud_is_passed_over(probe, point_step):
     graph = open_graph(parse([], "page"), "page")
-    around = Surroundings(graph, "/red", lambda: None)
+    around = WorldView(graph, "/red", lambda: None)
     publisher = probe.graph.publisher("/red/points", CLOUD, NEWEST)
     message = probe.graph.message(CLOUD)
     message.point_step = point_step

@@ -21,8 +21,8 @@ from vds_gz.ros.programs import StopRequest
 from vds_gz.web.access import Access
 from vds_gz.web.deadman import DeadMansSwitch
 from vds_gz.web.graph_thread import GraphEndedError, GraphThread
-from vds_gz.web.server import Server
-from vds_gz.web.watched_vehicle import AUTO, Vehicle
+from vds_gz.web.server import PageServer
+from vds_gz.web.watched_vehicle import AUTO, WatchedVehicle
 
 ANY_THREAD = {"wake"}
 
@@ -56,13 +56,13 @@ class Watched:
 
     def __init__(self) -> None:
         self.graph = Observed(open_graph(parse([], "watching"), "watching"), set(), [], [True])
-        self.vehicle = Vehicle(self.graph, "/", "sim_node", AUTO)  # type: ignore[arg-type]
+        self.vehicle = WatchedVehicle(self.graph, "/", "sim_node", AUTO)  # type: ignore[arg-type]
         self.graph.calls.clear()  # it was made by this thread, before the other one began
         self.thread = GraphThread(self.graph, self.vehicle.tick, self.vehicle.driver.end, StopRequest())  # type: ignore[arg-type]
 
     def look(self, act: Callable[[Looker], Any]) -> None:
         async def run() -> None:
-            application = Server(self.thread, {"/": self.vehicle}, Access("127.0.0.1")).application
+            application = PageServer(self.thread, {"/": self.vehicle}, Access("127.0.0.1")).application
             async with TestServer(application) as served:
                 served.origin = f"http://127.0.0.1:{served.port}"  # type: ignore[attr-defined]
                 async with Look(served) as looker:  # type: ignore[arg-type]

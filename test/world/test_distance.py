@@ -7,13 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vds_gz.geometry import Transform, quaternion
 from vds_gz.world.distance import farthest, separation
 from vds_gz.world.geometry_reader import matrix, rotation_of_angles
 from vds_gz.world.intersection import BOX
-from vds_gz.world.obstacles import Body, Obstacles
 from vds_gz.world.packing import Thing, packed
-from vds_gz.world.ray_caster import RayCaster
 from vds_gz.world.shapes import Box, Capsule, Cylinder, Ellipsoid, HalfSpace, Mesh, sphere
 
 ANGLES = st.floats(-3.0, 3.0)
@@ -82,27 +79,3 @@ def test_the_direction_parts_both_and_no_other_does_so_better(seed):
         inside = box_pose[:3, :3].T @ (np.array(point) - box_pose[:3, 3])
         nearest = np.linalg.norm(np.maximum(np.abs(inside) - 1.0, 0.0))  # from the point to the box
         assert gap - 1e-9 <= nearest <= gap * 1.01 + 1e-3
-
-
-def test_interpreted_and_compiled_ways_are_equal_to_the_bit():
-    pytest.importorskip("numba")
-    random = np.random.default_rng(3)
-    shapes = [Box((1.0, 2.0, 0.5)), Cylinder(0.5, 2.0), sphere(0.8), Capsule(0.3, 1.0), HalfSpace()]
-    body = Body((-1.0, -0.5, 0.1), (1.5, 0.5, 1.0))
-    for _ in range(20):
-        things = [
-            Thing(
-                str(k),
-                shapes[k % 5],
-                at(*random.uniform(-6, 6, 2), -9.0 if k % 5 == 4 else 0.5, *random.uniform(-3, 3, 3)),
-            )
-            for k in range(20)
-        ]
-        pose = Transform((0.0, 0.0, 0.0), quaternion(0.0, 0.0, random.uniform(-3.0, 3.0)))
-        way, turn = (*random.uniform(-3.0, 3.0, 2), 0.0), random.uniform(-0.3, 0.3)
-        results = [
-            Obstacles(RayCaster(things), compiled=compiled).pass_by(pose, way, turn, body, stops=True)
-            for compiled in (False, True)
-        ]
-        one, other = ([(p.part, p.free), *((c.thing, c.point, c.normal, c.depth) for c in p.contacts)] for p in results)
-        assert one == other

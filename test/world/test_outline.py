@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vds_gz.world.geometry_reader import matrix, rotation_of_angles
-from vds_gz.world.outline import heights, hull, outlines
-from vds_gz.world.packing import Thing
+from vds_gz.world.packing import Thing, heights, hull, outlines
 from vds_gz.world.ray_caster import RayCaster
 from vds_gz.world.shapes import Box, Capsule, Cylinder, Ellipsoid, HalfSpace, cone, extruded, rectangle
 

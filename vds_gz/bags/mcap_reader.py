@@ -50,7 +50,7 @@ class Opcode(IntEnum):
 LARGEST = 1 << 31
 
 
-class Message(NamedTuple):
+class McapMessage(NamedTuple):
     """A message of a file: number of its channel, time of recording [ns], bytes."""
 
     channel: int
@@ -58,7 +58,7 @@ class Message(NamedTuple):
     data: bytes
 
 
-class Channel(NamedTuple):
+class McapChannel(NamedTuple):
     """A topic of a file: its number, its name, the type of its messages."""
 
     number: int
@@ -77,7 +77,7 @@ def is_whole(path: Path) -> bool:
         return file.read() == MAGIC and path.stat().st_size > 2 * len(MAGIC)
 
 
-def contents(path: Path) -> Iterator[Channel | Message]:
+def contents(path: Path) -> Iterator[McapChannel | McapMessage]:
     """Channels and messages in the order in which they were written, up to the first damage.
 
     Raises:
@@ -91,12 +91,12 @@ def contents(path: Path) -> Iterator[Channel | Message]:
                     return
                 if opcode == Opcode.MESSAGE:
                     channel, _, time, _ = struct.unpack_from("<HIQQ", body)
-                    yield Message(channel, time, body[MESSAGE.size - RECORD.size :])
+                    yield McapMessage(channel, time, body[MESSAGE.size - RECORD.size :])
                 elif opcode == Opcode.SCHEMA:
                     types[struct.unpack_from("<H", body)[0]] = _text_at(body, 2)
                 elif opcode == Opcode.CHANNEL:
                     number, schema = struct.unpack_from("<HH", body)
-                    yield Channel(number, _text_at(body, 4), types[schema])
+                    yield McapChannel(number, _text_at(body, 4), types[schema])
         except (ValueError, KeyError, struct.error, MemoryError):  # the damage; what was read until then is good
             return
 
@@ -177,7 +177,7 @@ class UnfinishedMcap:
     def _read(self) -> Iterator[tuple[tuple[str, str], int, bytes]]:
         """Topic and type, time and bytes of all messages up to the damage."""
         for one in contents(self._path):
-            if isinstance(one, Channel):
+            if isinstance(one, McapChannel):
                 self._topics[one.number] = one.topic, one.type
             elif one.channel in self._topics:
                 yield self._topics[one.channel], one.time, one.data

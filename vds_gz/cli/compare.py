@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from vds_gz.cli.console_script import positive, split_ros_arguments
+from vds_gz.commandlog.files import CommandLog
 from vds_gz.commandlog.files import read as read_log
-from vds_gz.commandlog.log import CommandLog
 from vds_gz.commandlog.profiles import limits_of, make
 from vds_gz.commandlog.table import is_table
 from vds_gz.errors import ArgumentError
@@ -18,7 +18,7 @@ from vds_gz.ros.arguments import Arguments, parse
 from vds_gz.ros.programs import DONE, FAILED, CommandLine, command
 from vds_gz.study.compare.differences import ComparisonError, compare
 from vds_gz.study.compare.live import NODE_NAME, Gazebo, record_live, run_in_gazebo
-from vds_gz.study.compare.sources import Source, commands_of, find, read_run, simulate
+from vds_gz.study.compare.sources import RunSource, commands_of, find, read_run, simulate
 from vds_gz.study.compare.tolerance import check, load
 from vds_gz.study.reading.run import read
 from vds_gz.study.reading.table import read_run_csv
@@ -66,7 +66,7 @@ exit code: 0 done and within tolerance, 1 a bound is broken or a vehicle failed,
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ComparisonPlan:
     """Settings for runs that are not recorded yet.
 
     Attributes:
@@ -98,7 +98,7 @@ def main(argv: list[str]) -> int:
     folder = Path(options.output)
     sources = find(options.a), find(options.b)
     gazebo, graph = Gazebo(options.world, options.link), parse(["--ros-args", *ros], NODE_NAME)
-    plan = Plan(folder, options.log, options.topic, options.duration, gazebo, graph)
+    plan = ComparisonPlan(folder, options.log, options.topic, options.duration, gazebo, graph)
     if options.tolerance:
         load(options.tolerance)
     folder.mkdir(parents=True, exist_ok=True)
@@ -144,7 +144,7 @@ def _parser() -> argparse.ArgumentParser:
 # ---------------------------------------------------------------------- the runs
 
 
-def get_runs(sources: tuple[Source, Source], plan: Plan) -> tuple[Recording, Recording]:
+def get_runs(sources: tuple[RunSource, RunSource], plan: ComparisonPlan) -> tuple[Recording, Recording]:
     """Both runs: recorded ones are read, others are made.
 
     Live vehicles go first, because they cannot be repeated. Offline models go last: they get the commands that Gazebo
@@ -173,7 +173,7 @@ def get_runs(sources: tuple[Source, Source], plan: Plan) -> tuple[Recording, Rec
     return runs[0], runs[1]
 
 
-def _log(sources: tuple[Source, Source], plan: Plan) -> CommandLog | None:
+def _log(sources: tuple[RunSource, RunSource], plan: ComparisonPlan) -> CommandLog | None:
     """The commands for models: the given log, the commands of the other run, or steps."""
     parameters = next((one.parameters for one in sources if one.parameters is not None), None)
     if parameters is None:
@@ -192,6 +192,6 @@ def _log(sources: tuple[Source, Source], plan: Plan) -> CommandLog | None:
     return commands_of(read_run(recorded, plan.topic), recorded.path, plan.topic)
 
 
-def _together(a: Source, b: Source) -> bool:
+def _together(a: RunSource, b: RunSource) -> bool:
     """Whether both were recorded at the same time."""
     return (a.live and b.live) or (a.recorded and a.path == b.path and a.namespace != b.namespace)

@@ -7,8 +7,7 @@ import sys
 from collections.abc import Callable
 
 from vds_gz.cli.console_script import positive
-from vds_gz.commandlog.files import columns_of, read, table_types
-from vds_gz.commandlog.log import CommandLog, CommandLogError
+from vds_gz.commandlog.files import CommandLog, CommandLogError, columns_of, read, table_types
 from vds_gz.commandlog.player import Player
 from vds_gz.interface.commands import CommandType, Values, command_type, whole_types
 from vds_gz.ros.arguments import parse

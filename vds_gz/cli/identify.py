@@ -3,30 +3,34 @@
 from __future__ import annotations
 
 import argparse
+import glob
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from vds_gz.bags.connection import may_be_bag
-from vds_gz.cli.console_script import add_vehicle_options, parameter_file_of, vehicle_of
-from vds_gz.cli.identify_actuation import Task, identify_pedals, identify_steering
-from vds_gz.cli.identify_many import add_many_options, identify_recordings
+from vds_gz.cli.console_script import add_vehicle_options, add_workers_option, parameter_file_of, vehicle_of
+from vds_gz.cli.identify_actuation import ActuationTask, identify_pedals, identify_steering
 from vds_gz.configuration import NODE_NAME, load_parameters
 from vds_gz.errors import ArgumentError
 from vds_gz.parameters.declaration import Override
-from vds_gz.parameters.intervals import Interval, read_intervals
 from vds_gz.parameters.node import NodeParameters
+from vds_gz.parameters.yaml_reader import Interval, read_intervals
 from vds_gz.ros.programs import DONE, FAILED, CommandLine, command
 from vds_gz.study.identify.exports import autoware, nav2, overrides
 from vds_gz.study.identify.identification import identify
-from vds_gz.study.identify.many import Source
+from vds_gz.study.identify.many import Source, identify_many
+from vds_gz.study.identify.pooling import pool_results
 from vds_gz.study.identify.problem.parameters import actuations
 from vds_gz.study.identify.words import advice, named, prediction_words
 from vds_gz.study.progress import progress
 from vds_gz.study.reading.bag import read_bag
 from vds_gz.study.reading.table import read_actuation_csv, read_csv
+from vds_gz.study.recording import ACTUATIONS, QUANTITIES, Recording
+from vds_gz.study.report import recordings as pooled_report
 from vds_gz.study.report.identification import HEAD, fit_rows, write_report
+from vds_gz.study.report.recordings import pooled_notes, pooled_rows
 from vds_gz.study.report.text import text_table
-from vds_gz.study.signals import ACTUATIONS, QUANTITIES, Signals
 from vds_gz.vehicle.catalogue import models
 
 DESCRIPTION = """
@@ -89,8 +93,8 @@ def main(argv: list[str]) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     log = ", ".join(Path(one).name for one in options.log)
     if options.model == "axes":
-        return _identify_vehicle(options, Task(log, signals[0], given, folder), signals)
-    task = Task(log, signals[0], given, folder)
+        return _identify_vehicle(options, ActuationTask(log, signals[0], given, folder), signals)
+    task = ActuationTask(log, signals[0], given, folder)
     if options.model == "pedals":
         identify_pedals(task)
     else:
@@ -98,7 +102,7 @@ def main(argv: list[str]) -> int:
     return DONE
 
 
-def _identify_vehicle(options: argparse.Namespace, task: Task, recordings: Sequence[Signals]) -> int:
+def _identify_vehicle(options: argparse.Namespace, task: ActuationTask, recordings: Sequence[Recording]) -> int:
     """Find the numbers of a vehicle; write them and a report, and return the exit code."""
     folder, vehicle = task.folder, task.given[0] if task.given else None
     with progress("identifying", None) as advance:
@@ -246,7 +250,7 @@ def _check_reading(options: argparse.Namespace, logs: Sequence[str]) -> None:
         )
 
 
-def _signals(options: argparse.Namespace, log: str) -> Signals:
+def _signals(options: argparse.Namespace, log: str) -> Recording:
     path = Path(log)
     if not path.exists():
         raise ArgumentError(f"'{path}' does not exist (looked in {Path.cwd()})")
@@ -270,3 +274,63 @@ def _columns(options: argparse.Namespace) -> dict[str, str]:
             raise ArgumentError(f"--column '{text}' must be one of {', '.join(known)} with columns, e.g. {example}")
         columns[quantity] = names
     return columns
+
+
+def add_many_options(parser: argparse.ArgumentParser) -> None:
+    """Let a command line name many recordings."""
+    parser.add_argument("--many", metavar="PATTERN", nargs="+", help="recordings, each by itself, as 'runs/*.mcap'")
+    add_workers_option(parser)
+    parser.add_argument("--resume", action="store_true", help="with --many: keep what an earlier call has found")
+
+
+def identify_recordings(
+    options: argparse.Namespace, source: Source, given: tuple[NodeParameters, Path] | None, folder: Path
+) -> int:
+    """Identify recordings; write a table, pooled parameters and a report, and return the exit code.
+
+    Args:
+        options: As :func:`add_many_options` adds them.
+        source: How the recordings are read.
+        given: The vehicle that was given, and its parameter file; None where none was.
+        folder: Where to write.
+    """
+    logs = _listed_logs(options.many)
+    folder.mkdir(parents=True, exist_ok=True)
+    with progress("identifying", len(logs)) as advance:
+        results = identify_many(
+            logs, source, folder, workers=options.workers, resume=options.resume, advance=advance, notify=_say
+        )
+    failed = [one for one in results if one.failure]
+    vehicle = pool_results(results)
+    pooled_report.write_report(folder, results, vehicle)
+    for one in failed:
+        _say(one.failure)
+    done = f"{len(logs) - len(failed)}"
+    if vehicle is not None:
+        ActuationTask(f"{done} recordings", Recording(), given, folder).write(vehicle.model, vehicle.overrides)
+        print(f"{text_table(pooled_report.HEAD, list(pooled_rows(vehicle)))}\n")
+        for note in pooled_notes(vehicle):
+            print(f"note: {note}")
+        print(f"parameters  {folder / 'parameters.yaml'}")
+    print(f"recordings  {folder / 'recordings.csv'}: {done} of {len(logs)} done")
+    print(f"report      {folder / 'report.html'}")
+    return FAILED if failed else DONE
+
+
+def _say(words: str) -> None:
+    print(f"vds-gz identify: {words}", file=sys.stderr)
+
+
+def _listed_logs(patterns: Sequence[str]) -> list[str]:
+    """The recordings that patterns name, in order.
+
+    Raises:
+        ArgumentError: A pattern names none.
+    """
+    logs: list[str] = []
+    for pattern in patterns:
+        found = sorted(glob.glob(pattern, recursive=True))
+        if not found:
+            raise ArgumentError(f"--many '{pattern}' names no recording (looked in {Path.cwd()})")
+        logs += found
+    return list(dict.fromkeys(logs))

@@ -16,15 +16,15 @@ from vds_gz.parameters.autoware import (
     MechanicalParameters,
 )
 from vds_gz.parameters.declaration import Override
-from vds_gz.parameters.intervals import INTERVAL
 from vds_gz.parameters.maps import own_map
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.parameters.yaml_reader import read_parameter_file
+from vds_gz.parameters.yaml_reader import INTERVAL, read_parameter_file
 from vds_gz.parameters.yaml_writer import with_values
 from vds_gz.study.identify.exports import BEST, NOT_MET, NOT_NEEDED, STANDSTILL
 from vds_gz.study.identify.mechanism.fit import FREE, fit_mechanism
 from vds_gz.study.identify.pedals.fit import csv_text, fit_pedals
 from vds_gz.study.progress import progress
+from vds_gz.study.recording import Recording, Series, SignalError
 from vds_gz.study.report.actuation import (
     HEAD,
     Rows,
@@ -34,7 +34,6 @@ from vds_gz.study.report.actuation import (
     write_steering_report,
 )
 from vds_gz.study.report.text import text_table
-from vds_gz.study.signals import Series, SignalError, Signals
 
 HEADER = "# Identified by vds-gz identify from {}.\n# Numbers without an interval were not found.\n"
 
@@ -47,7 +46,7 @@ _EARLIER = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class ActuationTask:
     """What is to be identified.
 
     Attributes:
@@ -58,7 +57,7 @@ class Task:
     """
 
     log: str
-    signals: Signals
+    signals: Recording
     given: tuple[NodeParameters, Path] | None
     folder: Path
 
@@ -90,7 +89,7 @@ def _folder(one: Override) -> Path | None:
     return Path(str(one.value)).parent if one.name.endswith("_path") and Path(str(one.value)).is_absolute() else None
 
 
-def identify_pedals(task: Task) -> None:
+def identify_pedals(task: ActuationTask) -> None:
     """Find maps of pedals from ``accel``, ``brake`` and ``v_x``; write them, with parameters and a report.
 
     The maps of the vehicle, or else our own, give the grid.
@@ -139,7 +138,7 @@ def identify_pedals(task: Task) -> None:
     _tell_files(task.folder)
 
 
-def identify_steering(task: Task, names: Sequence[str]) -> None:
+def identify_steering(task: ActuationTask, names: Sequence[str]) -> None:
     """Find parameters of a mechanical steering from ``wheel``, ``steering`` and ``v_x``; write them and a report.
 
     Args:
@@ -176,7 +175,7 @@ def identify_steering(task: Task, names: Sequence[str]) -> None:
     _tell_files(task.folder)
 
 
-def _needed(signals: Signals, quantity: str, among: dict[str, Series]) -> Series:
+def _needed(signals: Recording, quantity: str, among: dict[str, Series]) -> Series:
     """A signal that there must be."""
     found = among.get(quantity)
     if found is None or len(found.time) < 2:

@@ -15,7 +15,7 @@ from vds_gz.ros.programs import DONE, CommandLine, command, on_signals
 from vds_gz.teleop.keys import KeyDriver
 
 if TYPE_CHECKING:
-    from vds_gz.teleop.terminal import Terminal
+    from vds_gz.teleop.keys import Terminal
 
 NODE_NAME = "keys"
 
@@ -56,7 +56,7 @@ def main(argv: list[str]) -> int:
 
 def _terminal() -> Terminal:
     try:
-        from vds_gz.teleop.terminal import Terminal
+        from vds_gz.teleop.keys import Terminal
     except ImportError:
         raise ArgumentError("driving with keys needs a terminal as Linux and macOS have it") from None
     if not sys.stdin.isatty():

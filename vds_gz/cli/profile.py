@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from vds_gz.cli.console_script import add_vehicle_options, positive, vehicle_of
-from vds_gz.commandlog.files import write_csv
-from vds_gz.commandlog.log import CommandLog
+from vds_gz.commandlog.files import CommandLog, write_csv
 from vds_gz.commandlog.pedal_profile import TURNING_ANGLE, TURNING_SPEED, pedal_limits, pedals, turns
 from vds_gz.commandlog.profiles import PROFILES, Limits, limits_of, make
 from vds_gz.errors import ArgumentError

@@ -7,11 +7,11 @@ import math
 from collections.abc import Iterator, Mapping
 
 from vds_gz.cli.console_script import parameter_file_of
-from vds_gz.commandlog.log import CommandLog
+from vds_gz.commandlog.files import CommandLog
 from vds_gz.commandlog.profiles import Limits
 from vds_gz.configuration import NODE_NAME
-from vds_gz.parameters.intervals import Interval, read_intervals
 from vds_gz.parameters.node import NodeParameters
+from vds_gz.parameters.yaml_reader import Interval, read_intervals
 from vds_gz.study.identify.design.design import NOISE, Design, Expectation, design
 from vds_gz.study.identify.estimates import TIME_RESOLUTION, WIDTH
 from vds_gz.study.progress import progress

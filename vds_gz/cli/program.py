@@ -31,7 +31,7 @@ COMMANDS = {
     "view": ("vds_gz.cli.view", "main", "show a running vehicle in the browser, and drive it from there"),
     "gazebo": ("vds_gz.cli.gazebo", "main", "start a Gazebo world, a vehicle in it and its node"),
     "model": ("vds_gz.cli.model", "main", "write a vehicle's URDF or SDF"),
-    "maps": ("vds_gz.cli.maps", "main", "check and draw an actuation map"),
+    "maps": ("vds_gz.cli.check", "maps", "check and draw an actuation map"),
     "world": ("vds_gz.cli.world", "main", "check a world, list its contents, and draw it from above"),
     "check": ("vds_gz.cli.check", "main", "check parameter files"),
     "parameters": ("vds_gz.cli.check", "reference", "print the reference of all parameters"),

@@ -30,10 +30,9 @@ from vds_gz.sensing.sensor import SensorTypes
 from vds_gz.share import share
 from vds_gz.study.reading.run import read
 from vds_gz.study.recording import Recording, RecordingError
-from vds_gz.study.report.run_figure import draw
-from vds_gz.study.report.summary import Row, summarize
+from vds_gz.study.report.run_figure import SummaryRow, draw, summarize
 from vds_gz.study.report.text import text_table
-from vds_gz.study.session.run import NODE_NAME, RunError, Session, write_parameters
+from vds_gz.study.session import NODE_NAME, RunError, Session, write_parameters
 from vds_gz.world.load import load_world
 
 #: Logs that come with the package, by model; the others drive the one of the hall.
@@ -73,7 +72,7 @@ exit code: 0 done, 1 the run failed, 2 wrong use
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class RunPlan:
     """The plan of a run.
 
     Attributes:
@@ -153,7 +152,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _plan(options: argparse.Namespace, for_ros: list[str]) -> Plan:
+def _plan(options: argparse.Namespace, for_ros: list[str]) -> RunPlan:
     file = Path(parameter_file_of(options))
     overrides = parse(["--ros-args", "--params-file", str(file)], NODE).overrides
     overrides += _world(options, overrides)
@@ -168,7 +167,7 @@ def _plan(options: argparse.Namespace, for_ros: list[str]) -> Plan:
         if parameters.use_sim_time or parameters.be_reference_clock:
             driver += ["-p", "use_sim_time:=true"]
     sensors = _sensor_topics(parameters, options.left_out)
-    return Plan(file.stem, parameters, overrides, for_ros, driver, parse(remaps, NODE_NAME), sensors)
+    return RunPlan(file.stem, parameters, overrides, for_ros, driver, parse(remaps, NODE_NAME), sensors)
 
 
 def _sensor_topics(parameters: NodeParameters, left_out: Sequence[str]) -> tuple[str, ...]:
@@ -214,7 +213,7 @@ def _new_folder(parent: Path, name: str) -> Path:
 # ---------------------------------------------------------------------- during and after
 
 
-def _execute(plan: Plan, folder: Path, *, show: bool) -> None:
+def _execute(plan: RunPlan, folder: Path, *, show: bool) -> None:
     """Run vehicle, driver and recorder."""
     if plan.driver is None:
         print(f"vds-gz run: {plan.title} runs until Ctrl-C", flush=True)
@@ -226,7 +225,7 @@ def _execute(plan: Plan, folder: Path, *, show: bool) -> None:
             session.drive(plan.driver)
 
 
-def _evaluate(plan: Plan, folder: Path) -> None:
+def _evaluate(plan: RunPlan, folder: Path) -> None:
     """Measure, draw, write and print the results."""
     recording = read(folder / "recording.mcap")
     rows = summarize(recording, plan.parameters.vehicle)
@@ -244,7 +243,7 @@ def _evaluate(plan: Plan, folder: Path) -> None:
     print(f"numbers    {folder / 'response.json'}")
 
 
-def _json(plan: Plan, recording: Recording, rows: Sequence[Row]) -> str:
+def _json(plan: RunPlan, recording: Recording, rows: Sequence[SummaryRow]) -> str:
     content = {
         "vehicle": plan.name,
         "model": plan.parameters.model,
@@ -257,7 +256,7 @@ def _json(plan: Plan, recording: Recording, rows: Sequence[Row]) -> str:
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
 
-def _tell(rows: Sequence[Row]) -> None:
+def _tell(rows: Sequence[SummaryRow]) -> None:
     """The table of what was measured beside what was configured."""
     cells = [(row.actuator, row.quantity, *row.texts()) for row in rows]
     print("\n" + text_table(("actuator", "", "configured", "measured"), cells))

@@ -18,8 +18,7 @@ from vds_gz.study.progress import progress
 from vds_gz.study.report.sweep import HEAD, distribution_rows, sentences, write_report
 from vds_gz.study.report.text import text_table
 from vds_gz.study.sweep.analysis import Runs, analyse
-from vds_gz.study.sweep.folder import RUNS, collect, do_runs
-from vds_gz.study.sweep.keeping import keep
+from vds_gz.study.sweep.folder import RUNS, collect, do_runs, keep
 from vds_gz.study.sweep.open_loop import CLOSED_LOOP, OPEN_LOOP
 from vds_gz.study.sweep.plan_file import descriptions, read_sweep
 from vds_gz.study.sweep.simulation import ADDITIONAL_DEAD_TIME, CONTROLLER, START, UNMEASURED, Table

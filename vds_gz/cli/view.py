@@ -12,14 +12,13 @@ from aiohttp import web
 from vds_gz.cli.console_script import whole
 from vds_gz.errors import FailureError
 from vds_gz.parameters.teleop import OUTPUTS
-from vds_gz.ros.arguments import parse
+from vds_gz.ros.arguments import check_namespace, check_node_name, parse
 from vds_gz.ros.factory import open_graph
-from vds_gz.ros.names import check_namespace, check_node_name
 from vds_gz.ros.programs import CommandLine, StopRequest, command, on_signals
 from vds_gz.web.access import Access
 from vds_gz.web.graph_thread import GraphThread
-from vds_gz.web.server import Server
-from vds_gz.web.watched_vehicle import AUTO, Vehicle
+from vds_gz.web.server import PageServer
+from vds_gz.web.watched_vehicle import AUTO, WatchedVehicle
 
 NODE_NAME = "view"
 
@@ -52,7 +51,7 @@ def main(argv: list[str]) -> int:
     listening = _listen(options.host, options.port)
     stop = on_signals()
     graph = open_graph(arguments, NODE_NAME)
-    vehicles = {name: Vehicle(graph, name, options.node, options.output) for name in namespaces}
+    vehicles = {name: WatchedVehicle(graph, name, options.node, options.output) for name in namespaces}
     access = Access(options.host, options.token)
 
     def due() -> None:
@@ -66,13 +65,13 @@ def main(argv: list[str]) -> int:
     thread = GraphThread(graph, due, end, stop)
     print(f"the page is at {_address(options.host, listening, access.token)}", flush=True)
     try:
-        asyncio.run(_serve(Server(thread, vehicles, access), listening, stop))
+        asyncio.run(_serve(PageServer(thread, vehicles, access), listening, stop))
     finally:
         thread.close()
     return int(thread.failed)
 
 
-async def _serve(server: Server, listening: socket.socket, stop: StopRequest) -> None:
+async def _serve(server: PageServer, listening: socket.socket, stop: StopRequest) -> None:
     """Serve until a stop is requested."""
     runner, stopped = web.AppRunner(server.application, access_log=None), asyncio.Event()
     loop = asyncio.get_running_loop()

@@ -7,21 +7,104 @@ A table with commands only may name its columns after the numbers of a command t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from vds_gz.bags.connection import BagError, may_be_bag
-from vds_gz.commandlog.log import CommandLog, CommandLogError, CommandStream, checked
 from vds_gz.commandlog.table import COMMANDED, PEDALS, Table, TableError, find_column, open_table
-from vds_gz.errors import PATH, TEXT, MalformedMessageError, UnknownTypeError, takes
-from vds_gz.interface import topics
+from vds_gz.commandlog.topics import TopicError, choose_command
+from vds_gz.errors import PATH, TEXT, MalformedMessageError, UnknownTypeError, VdsGzError, takes
 from vds_gz.interface.commands import GEAR_COMMAND, CommandType, Gear, Values, command_type, whole_types
 from vds_gz.vehicle.command import DRIVE, MAXIMUM_GEAR
 
 if TYPE_CHECKING:
-    from vds_gz.bags.reader import Bag
+    pass
+
+
+class CommandLogError(VdsGzError, ValueError):
+    """A command log cannot be used. The message says what was found, where, and what is needed."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommandLog:
+    """Commands in the order of time.
+
+    Attributes:
+        kind: Name of the command type that they came in, or should go out in.
+        times: When each was given [s], counted from the first.
+        commands: The numbers of each; where the type is geared, gears may stand among them.
+        note: What was noticed while reading, for people; empty for nothing.
+    """
+
+    kind: str
+    times: tuple[float, ...]
+    commands: tuple[Values, ...]
+    note: str = field(default="", compare=False)
+
+    @property
+    def type(self) -> CommandType:
+        """The command type."""
+        return command_type(self.kind)
+
+    @property
+    def duration(self) -> float:
+        """From the first command to the last [s]."""
+        return self.times[-1]
+
+    def stream(self) -> CommandStream:
+        """The log command by command."""
+        return CommandStream(self.type, iter(zip(self.times, self.commands, strict=True)), self.note)
+
+
+@dataclass(frozen=True, slots=True)
+class CommandStream:
+    """A log that is read while it is gone through, so that its length does not matter.
+
+    Attributes:
+        type: The command type that the commands came in, or should go out in.
+        entries: Time since the first command [s] and command, in the order of time; it raises
+            :class:`CommandLogError` where the log is at fault.
+        note: What was noticed while opening, for people; empty for nothing.
+    """
+
+    type: CommandType
+    entries: Iterator[tuple[float, Values]]
+    note: str = ""
+
+    def collect(self) -> CommandLog:
+        """The whole log."""
+        times, commands = zip(*self.entries, strict=True)
+        return CommandLog(self.type.name, times, commands, self.note)
+
+
+def checked(
+    entries: Iterable[tuple[int, float, Values]], where: Callable[[int], str]
+) -> Iterator[tuple[float, Values]]:
+    """Time since the first entry [s] and command of every (place, time, command).
+
+    Raises:
+        CommandLogError: A number is not finite, or time decreases; ``where`` gives a place in words.
+    """
+    begin = last = None
+    finite = math.isfinite
+    for place, time, command in entries:
+        if not (finite(time) and all(map(finite, command))):
+            named = zip(("time", *command._fields), (time, *command), strict=True)
+            name, value = next(pair for pair in named if not finite(pair[1]))
+            raise CommandLogError(f"{where(place)}: '{name}' is {value}; it must be a finite number")
+        if begin is None or last is None:
+            begin = last = time
+        if time < last:
+            raise CommandLogError(
+                f"{where(place)}: 'time' is {time:.9g} s, {last - time:g} s less than before; time must not decrease. "
+                "Is another column in its place?"
+            )
+        last = time
+        yield time - begin, command
 
 
 @takes(path=PATH, topic=TEXT.or_none)
@@ -93,7 +176,10 @@ def _messages(path: Path, topic: str | None) -> Iterator[_Chosen | _Raw]:
         raise CommandLogError(f"bag '{path}' needs '{error.name}': pip install '.[dds,record]' in a checkout") from None
     try:
         with open_bag(path) as bag:
-            name, command = _choose(path, bag, topic)
+            types = {one.topic.type: one for one in reversed(whole_types())}
+            counts = {name: (kind, count) for (name, kind), count in bag.counts().items() if count}
+            name = choose_command(path, counts, types, topic, "--topic")
+            command = types[counts[name][0]]
             yield _Chosen(name, command, f"'{path}' is cut short; what is left of it is used" if bag.cut_short else "")
             wanted = {(name, command.topic.type)}
             if command.geared:
@@ -101,35 +187,8 @@ def _messages(path: Path, topic: str | None) -> Iterator[_Chosen | _Raw]:
                 wanted.add((f"{name.rpartition('/')[0]}/{gear.name}", gear.type))
             for one, time, data in bag.messages(one for one in bag.connections if (one.topic, one.msgtype) in wanted):
                 yield one.msgtype, time, data
-    except BagError as error:
+    except (BagError, TopicError) as error:
         raise CommandLogError(str(error)) from None
-
-
-def _choose(path: Path, bag: Bag, topic: str | None) -> tuple[str, CommandType]:
-    """Name and type of the topic to read."""
-    counts = bag.counts()
-    known = {one.topic.type: one for one in reversed(whole_types())}
-    listed = ", ".join(reversed(known))
-    if topic is not None:
-        wanted = "/" + topic.lstrip("/")
-        found = [key for key in counts if key[0] == wanted]
-        if not found:
-            raise CommandLogError(f"bag '{path}' has no topic '{wanted}'; it has {bag.described()}")
-        if found[0][1] not in known:
-            raise CommandLogError(f"bag '{path}': topic '{wanted}' is {found[0][1]}; it must be {listed}")
-        if counts[found[0]] == 0:
-            raise CommandLogError(f"bag '{path}': topic '{wanted}' has no messages")
-        return wanted, known[found[0][1]]
-    actual = topics.TWIST_ACTUAL.name
-    candidates = [key for key in counts if key[1] in known and counts[key] and key[0].rpartition("/")[2] != actual]
-    if not candidates:
-        raise CommandLogError(
-            f"bag '{path}' has no messages with commands; one topic must be {listed}. It has {bag.described()}"
-        )
-    if len(candidates) > 1:
-        several = ", ".join(f"{name} ({kind}, {counts[name, kind]})" for name, kind in sorted(candidates))
-        raise CommandLogError(f"bag '{path}' has several topics with commands: {several}; choose one with --topic NAME")
-    return candidates[0][0], known[candidates[0][1]]
 
 
 def _decoded(where: str, command: CommandType, raw: Iterable[_Raw]) -> Iterator[tuple[int, float, Values]]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from vds_gz.commandlog.log import CommandLog
+from vds_gz.commandlog.files import CommandLog
 from vds_gz.interface.commands import Gear, Pedals, Values
 from vds_gz.parameters.autoware import ActuationCmdParameters, ActuationCmdVgrParameters
 from vds_gz.parameters.declaration import ParameterError

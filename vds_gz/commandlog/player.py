@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from vds_gz.commandlog.log import CommandLog
+from vds_gz.commandlog.files import CommandLog
 from vds_gz.errors import FailureError
 from vds_gz.interface.commands import GEAR_COMMAND, CommandType, Gear, Values
 from vds_gz.interface.vehicle_status import VehicleTime

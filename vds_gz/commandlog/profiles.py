@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from vds_gz.commandlog.log import CommandLog
+from vds_gz.commandlog.files import CommandLog
 from vds_gz.interface.commands import Ackermann, Velocity
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.vehicle.catalogue import models

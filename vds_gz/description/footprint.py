@@ -1,15 +1,19 @@
-"""Where a robot stands on the ground and what of it can bump, by the collisions of its URDF."""
+"""Where a robot stands on the ground and what of it can bump, by the collisions of its URDF.
+
+How a robot looks from above, by its URDF: boxes and wheels around ``base_link``.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from vds_gz.description.urdf_reader import Robot, attribute, number, origin, vector
-from vds_gz.geometry import Transform, Vector, axes
+from vds_gz.description.urdf_reader import Robot, UrdfJoint, attribute, number, origin, vector
+from vds_gz.geometry import Transform, Vector, angles, axes, into_world
 from vds_gz.vehicle.model import VehicleGeometry
 from vds_gz.world.geometry_reader import matrix
 from vds_gz.world.packing import Thing
@@ -39,7 +43,7 @@ class Footprint:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class LinkShape:
     """A shape of a link of a robot: its ``<geometry>``, and where it is in ``base_link``."""
 
     link: str
@@ -67,7 +71,7 @@ def footprint_of(urdf: str, geometry: VehicleGeometry) -> Footprint:
     return Footprint(contacts, step, (back, right, step), (front, left, max(top, 2.0 * step)))
 
 
-def _bodies(robot: Robot) -> Iterator[Part]:
+def _bodies(robot: Robot) -> Iterator[LinkShape]:
     """What of a robot bumps: its collisions; but a wheel that collides as a ball is as broad as it looks."""
     discs = [part for part in parts_of(robot, "visual") if part.geometry.find("cylinder") is not None]
     broadest = {part.link: part for part in sorted(discs, key=lambda part: half_sizes(part.geometry)[0])}
@@ -75,7 +79,7 @@ def _bodies(robot: Robot) -> Iterator[Part]:
         yield broadest.get(part.link, part) if part.geometry.find("sphere") is not None else part
 
 
-def parts_of(robot: Robot, tag: str) -> Iterator[Part]:
+def parts_of(robot: Robot, tag: str) -> Iterator[LinkShape]:
     """All visuals or collisions of a robot whose joints stand at 0."""
     waiting = [(robot.root, Transform())]
     while waiting:
@@ -83,11 +87,11 @@ def parts_of(robot: Robot, tag: str) -> Iterator[Part]:
         for element in robot.links[link].iter(tag):
             geometry = element.find("geometry")
             if geometry is not None:
-                yield Part(link, geometry, placed.then(origin(element)))
+                yield LinkShape(link, geometry, placed.then(origin(element)))
         waiting += [(joint.child, placed.then(joint.origin)) for joint in robot.below(link)]
 
 
-def _round(part: Part) -> Iterator[tuple[float, float, float, float]]:
+def _round(part: LinkShape) -> Iterator[tuple[float, float, float, float]]:
     """Lowest point and radius of a ball, or of a disc that stands upright."""
     ball, disc = part.geometry.find("sphere"), part.geometry.find("cylinder")
     x, y, z = part.pose.position
@@ -99,7 +103,7 @@ def _round(part: Part) -> Iterator[tuple[float, float, float, float]]:
         yield x, y, z - radius, radius
 
 
-def _bounds(part: Part) -> Iterator[Vector]:
+def _bounds(part: LinkShape) -> Iterator[Vector]:
     """Two corners of the box along the axes of ``base_link`` around a part."""
     sizes = half_sizes(part.geometry)
     turned = axes(part.pose.orientation)
@@ -163,3 +167,111 @@ def _shape(geometry: Element) -> Shape | None:
     if geometry.find("sphere") is not None:
         return sphere(x)
     return Cylinder(x, 2.0 * z) if geometry.find("cylinder") is not None else None
+
+
+#: Radius of a wheel whose size is not given [m].
+DEFAULT_RADIUS = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class OutlineBox:
+    """A part of the body: its middle, its direction, its size [m]."""
+
+    x: float
+    y: float
+    yaw: float
+    length: float
+    width: float
+
+
+@dataclass(frozen=True, slots=True)
+class OutlineWheel:
+    """A wheel that points straight ahead.
+
+    Attributes:
+        x, y: Its middle in ``base_link`` [m].
+        radius, width: Its size [m].
+        rolls: The joint by which it rolls.
+        steers: The joint by which it is steered; empty for none.
+    """
+
+    x: float
+    y: float
+    radius: float
+    width: float
+    rolls: str
+    steers: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """All there is to draw."""
+
+    boxes: tuple[OutlineBox, ...]
+    wheels: tuple[OutlineWheel, ...]
+
+    @property
+    def steers(self) -> bool:
+        """Whether any wheel is steered."""
+        return any(wheel.steers for wheel in self.wheels)
+
+    @property
+    def wheel_base(self) -> float:
+        """From the fixed to the steered axle along x [m]; NaN without two axles, negative with rear steering."""
+        steered = [wheel.x for wheel in self.wheels if wheel.steers]
+        fixed = [wheel.x for wheel in self.wheels if not wheel.steers]
+        return sum(steered) / len(steered) - sum(fixed) / len(fixed) if steered and fixed else math.nan
+
+    def as_dict(self) -> dict[str, object]:
+        """For JSON."""
+        return asdict(self)
+
+
+def outline_of(urdf: str) -> Outline:
+    """Read a URDF.
+
+    Raises:
+        DescriptionError: It is none that can be drawn.
+    """
+    robot = Robot(urdf)
+    boxes: list[OutlineBox] = []
+    wheels: list[OutlineWheel] = []
+    waiting = [(robot.root, Transform(), "")]
+    while waiting:
+        link, placed, steered_by = waiting.pop(0)
+        if not steered_by:  # what turns with a wheel would hide it
+            boxes += _boxes(robot.links[link], placed)
+        for joint in robot.below(link):
+            at = placed.then(joint.origin)
+            if _rolls(joint, at):
+                radius, width = _wheel_size(robot.links[joint.child])
+                wheels.append(OutlineWheel(at.position[0], at.position[1], radius, width, joint.name, steered_by))
+            else:
+                waiting.append((joint.child, at, joint.name if _turns(joint) else steered_by))
+    return Outline(tuple(boxes), tuple(wheels))
+
+
+def _rolls(joint: UrdfJoint, at: Transform) -> bool:
+    """Whether a joint is that of a wheel: it turns, and not about the vertical."""
+    return _turns(joint) and abs(into_world(at.orientation, joint.axis)[2]) <= 0.5
+
+
+def _turns(joint: UrdfJoint) -> bool:
+    return joint.kind in ("continuous", "revolute")
+
+
+def _boxes(link: Element, placed: Transform) -> Iterator[OutlineBox]:
+    for visual in link.iter("visual"):
+        box = visual.find("geometry/box")
+        if box is not None:
+            at = placed.then(origin(visual))
+            length, width, _ = vector(attribute(box, "size"))
+            yield OutlineBox(at.position[0], at.position[1], angles(at.orientation)[2], length, width)
+
+
+def _wheel_size(link: Element) -> tuple[float, float]:
+    """Radius and width of what the link shows of itself."""
+    cylinders = list(link.iter("cylinder"))
+    radii = [number(attribute(shape, "radius")) for shape in (*cylinders, *link.iter("sphere"))]
+    radius = max(radii, default=DEFAULT_RADIUS)
+    return radius, number(attribute(cylinders[0], "length")) if cylinders else 0.5 * radius

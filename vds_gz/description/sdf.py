@@ -7,12 +7,12 @@ angle within one step of the physics. All joints listen to one topic, so that on
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 from xml.etree.ElementTree import Element, SubElement, fromstring, indent, register_namespace, tostring
 
 from vds_gz.description import gz_topics as topics
 from vds_gz.description.urdf_to_sdf import model as sdf_model
 from vds_gz.description.urdf_writer import urdf
+from vds_gz.parameters.declaration import ParameterGroup
 from vds_gz.parameters.sensors import SensorParameters
 from vds_gz.vehicle.model import AnyModel, Joint
 
@@ -27,7 +27,7 @@ register_namespace("gz", "http://gazebosim.org/schema")
 
 def sdf(
     model: AnyModel,
-    parameters: Any,
+    parameters: ParameterGroup,
     name: str = "vehicle",
     sensors: Mapping[str, SensorParameters] | None = None,
     rate: float = 200.0,

@@ -21,7 +21,7 @@ class DescriptionError(VdsGzError, ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Joint:
+class UrdfJoint:
     """A joint of a robot.
 
     Attributes:
@@ -63,8 +63,8 @@ class Robot:
             raise DescriptionError(f"the robot's description is no URDF: {error}") from None
         self.links = {attribute(link, "name"): link for link in self.element.findall("link")}
         self.joints = [_joint(joint) for joint in self.element.findall("joint")]
-        self._above: dict[str, Joint] = {}
-        self._below: dict[str, list[Joint]] = {}
+        self._above: dict[str, UrdfJoint] = {}
+        self._below: dict[str, list[UrdfJoint]] = {}
         for joint in self.joints:
             self._add(joint)
         roots = [name for name in self.links if name not in self._above]
@@ -74,7 +74,7 @@ class Robot:
         if lost := self.links.keys() - set(self._reached(self.root)):
             raise DescriptionError(f"link '{min(lost)}' is not joined to the root link '{self.root}'")
 
-    def _add(self, joint: Joint) -> None:
+    def _add(self, joint: UrdfJoint) -> None:
         for link in (joint.parent, joint.child):
             if link not in self.links:
                 raise DescriptionError(f"joint '{joint.name}' joins link '{link}', and there is no such link")
@@ -91,17 +91,17 @@ class Robot:
             yield one
             waiting += [joint.child for joint in self.below(one)]
 
-    def above(self, link: str) -> Joint | None:
+    def above(self, link: str) -> UrdfJoint | None:
         """The joint whose child a link is; None for the root."""
         return self._above.get(link)
 
-    def below(self, link: str) -> list[Joint]:
+    def below(self, link: str) -> list[UrdfJoint]:
         """The joints whose parent a link is."""
         return self._below.get(link, [])
 
 
-def _joint(element: Element) -> Joint:
-    return Joint(
+def _joint(element: Element) -> UrdfJoint:
+    return UrdfJoint(
         attribute(element, "name"),
         attribute(element, "type"),
         attribute(element, "parent/link"),

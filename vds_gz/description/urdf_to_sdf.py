@@ -18,7 +18,7 @@ from xml.etree.ElementTree import Element, SubElement
 import numpy as np
 from numpy.typing import NDArray
 
-from vds_gz.description.urdf_reader import DescriptionError, Joint, Robot, attribute, number, numbers, origin
+from vds_gz.description.urdf_reader import DescriptionError, Robot, UrdfJoint, attribute, number, numbers, origin
 from vds_gz.geometry import Transform, angles, axes
 
 Matrix = NDArray[np.float64]
@@ -193,7 +193,7 @@ def _color(visual: Element, robot: Element) -> Element | None:
     return element
 
 
-def _joint(source: Joint, parts: dict[str, Part]) -> Element:
+def _joint(source: UrdfJoint, parts: dict[str, Part]) -> Element:
     """A joint that moves."""
     parent = parts[source.parent]
     kind = "revolute" if source.kind == "continuous" else source.kind
@@ -212,7 +212,7 @@ def _joint(source: Joint, parts: dict[str, Part]) -> Element:
     return joint
 
 
-def _stops(joint: Joint) -> tuple[float, float]:
+def _stops(joint: UrdfJoint) -> tuple[float, float]:
     """Where the stops are. The rate is not limited at all: the actuators do that."""
     if joint.kind == "continuous":
         return -math.inf, math.inf

@@ -10,7 +10,17 @@ import numpy as np
 from vds_gz.compiling import compiled
 from vds_gz.environments.randomization import positive
 from vds_gz.environments.single import VehicleEnv
-from vds_gz.environments.task import OPTIONS, Driving, Flags, Floats, Indices, Judged, Observed, Reals, View
+from vds_gz.environments.task import (
+    OPTIONS,
+    Flags,
+    Floats,
+    Indices,
+    Judged,
+    NominalVehicle,
+    ObservedNumber,
+    PictureArea,
+    Reals,
+)
 from vds_gz.environments.vector import VehicleVectorEnv
 from vds_gz.fleet.layout import BaseLinks
 from vds_gz.vehicle.trigonometry import sine_cosine
@@ -36,7 +46,7 @@ class Parking:
 
     def __init__(
         self,
-        driving: Driving,
+        driving: NominalVehicle,
         count: int,
         rate: float,
         speed: float | None = None,
@@ -51,11 +61,11 @@ class Parking:
             positive("speed", SPEED * math.sqrt(self._size) if speed is None else speed, "m/s")
         )
         far = 3.0 * self._extent
-        self.observed: tuple[Observed, ...] = (
-            Observed("slot_x", -far, far),
-            Observed("slot_y", -far, far),
-            Observed("slot_cosine", -1.0, 1.0),
-            Observed("slot_sine", -1.0, 1.0),
+        self.observed: tuple[ObservedNumber, ...] = (
+            ObservedNumber("slot_x", -far, far),
+            ObservedNumber("slot_y", -far, far),
+            ObservedNumber("slot_cosine", -1.0, 1.0),
+            ObservedNumber("slot_sine", -1.0, 1.0),
         )
 
     def begin(self, some: Indices, random: Reals) -> tuple[Reals, Reals, Reals]:
@@ -76,9 +86,9 @@ class Parking:
         back, front, side = -0.5 * self._size, 1.5 * self._size, 0.5 * self._size
         return [np.array([[front, side], [back, side], [back, -side], [front, -side], [front, side]])]
 
-    def view(self, x: float, y: float) -> View:
+    def view(self, x: float, y: float) -> PictureArea:
         """All that can be reached."""
-        return View(0.0, 0.0, 2.0 * self._extent)
+        return PictureArea(0.0, 0.0, 2.0 * self._extent)
 
 
 class ParkingVectorEnv(VehicleVectorEnv):
@@ -90,7 +100,7 @@ class ParkingVectorEnv(VehicleVectorEnv):
         error_scale: The error at which the reward has fallen to 1/e [m].
     """
 
-    def task(self, driving: Driving, count: int, rate: float, **options: Any) -> Parking:
+    def task(self, driving: NominalVehicle, count: int, rate: float, **options: Any) -> Parking:
         """Park."""
         return Parking(driving, count, rate, **options)
 

@@ -11,7 +11,17 @@ import numpy as np
 from vds_gz.compiling import compiled
 from vds_gz.environments.randomization import positive
 from vds_gz.environments.single import VehicleEnv
-from vds_gz.environments.task import OPTIONS, Driving, Flags, Floats, Indices, Judged, Observed, Reals, View
+from vds_gz.environments.task import (
+    OPTIONS,
+    Flags,
+    Floats,
+    Indices,
+    Judged,
+    NominalVehicle,
+    ObservedNumber,
+    PictureArea,
+    Reals,
+)
 from vds_gz.environments.vector import VehicleVectorEnv
 from vds_gz.errors import ArgumentError
 from vds_gz.fleet.layout import BaseLinks
@@ -46,7 +56,7 @@ class PathTracking:
 
     def __init__(
         self,
-        driving: Driving,
+        driving: NominalVehicle,
         count: int,
         rate: float,
         path: Path | str | File | None = None,
@@ -76,11 +86,11 @@ class PathTracking:
         self._ahead = np.array(AHEAD) * self._speed / path.spacing
         self._positions = np.zeros(count)
         curvature = float(np.abs(path.curvature).max()) + 1e-6
-        self.observed: tuple[Observed, ...] = (
-            Observed("lateral_error", -2.0 * self._bound, 2.0 * self._bound),
-            Observed("heading_error", -math.pi, math.pi),
-            Observed("speed_error", -3.0 * self.max_speed, 3.0 * self.max_speed),
-            *(Observed(f"curvature_{time:g}_s_ahead", -curvature, curvature) for time in AHEAD),
+        self.observed: tuple[ObservedNumber, ...] = (
+            ObservedNumber("lateral_error", -2.0 * self._bound, 2.0 * self._bound),
+            ObservedNumber("heading_error", -math.pi, math.pi),
+            ObservedNumber("speed_error", -3.0 * self.max_speed, 3.0 * self.max_speed),
+            *(ObservedNumber(f"curvature_{time:g}_s_ahead", -curvature, curvature) for time in AHEAD),
         )
 
     def begin(self, some: Indices, random: Reals) -> tuple[Reals, Reals, Reals]:
@@ -107,9 +117,9 @@ class PathTracking:
         """The path."""
         return [self._path.points[:, :2]]
 
-    def view(self, x: float, y: float) -> View:
+    def view(self, x: float, y: float) -> PictureArea:
         """Around the vehicle."""
-        return View(x, y, 6.0 * self._bound)
+        return PictureArea(x, y, 6.0 * self._bound)
 
 
 class PathTrackingVectorEnv(VehicleVectorEnv):
@@ -122,7 +132,7 @@ class PathTrackingVectorEnv(VehicleVectorEnv):
         error_scale: The distance from the path at which the reward has fallen to 1/e [m].
     """
 
-    def task(self, driving: Driving, count: int, rate: float, **options: Any) -> PathTracking:
+    def task(self, driving: NominalVehicle, count: int, rate: float, **options: Any) -> PathTracking:
         """Follow a path."""
         return PathTracking(driving, count, rate, **options)
 

@@ -8,19 +8,19 @@ from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, TypeAlias, TypeGuard
+from typing import TypeAlias, TypeGuard
 
 import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from vds_gz.configuration import NODE_NAME
-from vds_gz.environments.task import Driving
+from vds_gz.environments.task import NominalVehicle
 from vds_gz.errors import ArgumentError
 from vds_gz.fleet.layout import kinds_of
-from vds_gz.parameters.declaration import Description, Override, describe
-from vds_gz.parameters.intervals import read_intervals
+from vds_gz.parameters.declaration import Description, Override, ParameterGroup, describe
 from vds_gz.parameters.load import checked, proper_name, replaced
+from vds_gz.parameters.yaml_reader import read_intervals
 
 
 def is_number(value: object) -> TypeGuard[float]:
@@ -112,7 +112,7 @@ def autoreset_mode_of(mode: AutoresetMode | str) -> AutoresetMode:
         ) from None
 
 
-def longest_dead_time(driving: Driving, vehicle: Any) -> int:
+def longest_dead_time(driving: NominalVehicle, vehicle: ParameterGroup) -> int:
     """Dead times of all actuators of a vehicle [steps]."""
     coefficients = driving.model.coefficients(vehicle, 1.0 / driving.step_rate)
     paths = [path for path, kind in kinds_of(coefficients) if kind == "whole" and path.endswith("delay_steps")]
@@ -135,7 +135,7 @@ class Randomization:
         extremes: The vehicles with all parameters at the low and at the high ends.
     """
 
-    def __init__(self, model: str, vehicle: Any, randomize: Randomize) -> None:
+    def __init__(self, model: str, vehicle: ParameterGroup, randomize: Randomize) -> None:
         """Check what is wanted.
 
         Args:
@@ -160,7 +160,7 @@ class Randomization:
         """Values of the parameters, from numbers within [0, 1) of the same shape, (vehicles, parameters)."""
         return np.asarray(self.low + uniform * (self.high - self.low))
 
-    def vehicles(self, values: Reals) -> list[Any]:
+    def vehicles(self, values: Reals) -> list[ParameterGroup]:
         """Parameter groups with these values."""
         return [self._template.made(row) for row in values.tolist()]
 
@@ -168,7 +168,7 @@ class Randomization:
 class _Template:
     """Makes parameter groups of which a few numbers differ. As these lie between checked ones, they are not checked."""
 
-    def __init__(self, group: Any, names: Sequence[str], prefix: str = "") -> None:
+    def __init__(self, group: ParameterGroup, names: Sequence[str], prefix: str = "") -> None:
         """From the nominal group; the names, of which the numbers' places follow, are full ones."""
         self._kind = type(group)
         self._fixed: list[tuple[str, object]] = []
@@ -184,7 +184,7 @@ class _Template:
             else:
                 self._fixed.append((field.name, value))
 
-    def made(self, values: Sequence[float]) -> Any:
+    def made(self, values: Sequence[float]) -> ParameterGroup:
         """A group with these values."""
         one = object.__new__(self._kind)
         put = object.__setattr__

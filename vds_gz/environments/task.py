@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,7 @@ Indices = NDArray[np.intp]
 OPTIONS = {"inlined": True, "error_model": "numpy"}
 
 
-class Observed(NamedTuple):
+class ObservedNumber(NamedTuple):
     """A number that is observed, and the bounds within which it is."""
 
     name: str
@@ -49,7 +49,7 @@ class Judged(NamedTuple):
     successes: Flags
 
 
-class View(NamedTuple):
+class PictureArea(NamedTuple):
     """The part of the plane that a picture shows: its middle, and from there to its sides [m]."""
 
     x: float
@@ -66,7 +66,7 @@ class Task(Protocol):
         max_speed: What 1 means as an action's speed [m/s].
     """
 
-    observed: tuple[Observed, ...]
+    observed: tuple[ObservedNumber, ...]
     random_numbers: int
     max_speed: float
 
@@ -87,7 +87,7 @@ class Task(Protocol):
     def scenery(self) -> list[Reals]:
         """Lines of a picture, each of shape (points, 2) [m]."""
 
-    def view(self, x: float, y: float) -> View:
+    def view(self, x: float, y: float) -> PictureArea:
         """What a picture shows of a vehicle that is there [m]."""
 
 
@@ -99,7 +99,7 @@ ROUND = 1.5
 
 
 @dataclass(frozen=True)
-class Driving:
+class NominalVehicle:
     """A nominal vehicle and its commands.
 
     Attributes:
@@ -113,7 +113,7 @@ class Driving:
     """
 
     model: AnyModel
-    vehicle: Any
+    vehicle: ParameterGroup
     step_rate: float
     size: float
     kind: CommandKind
@@ -136,7 +136,7 @@ class Driving:
         return min(speed, limit) if limit > 0.0 else speed
 
 
-def driving_of(source: SomeVehicle) -> Driving:
+def driving_of(source: SomeVehicle) -> NominalVehicle:
     """Select the commands of a vehicle.
 
     Raises:
@@ -147,17 +147,17 @@ def driving_of(source: SomeVehicle) -> Driving:
     size = geometry.wheel_base or 2.0 * geometry.yaw_arm
     if ACKERMANN in model.accepts:
         turn = model.limits(vehicle).steering or ROUND
-        return Driving(model, vehicle, step_rate, size, ACKERMANN, ("steering_angle", "v_x"), min(turn, ROUND))
+        return NominalVehicle(model, vehicle, step_rate, size, ACKERMANN, ("steering_angle", "v_x"), min(turn, ROUND))
     if TWIST in model.accepts:
         inputs = ("yaw_rate", "v_x", "v_y") if geometry.holonomic else ("yaw_rate", "v_x")
-        return Driving(model, vehicle, step_rate, size, TWIST, inputs, 1.0 / geometry.yaw_arm)
+        return NominalVehicle(model, vehicle, step_rate, size, TWIST, inputs, 1.0 / geometry.yaw_arm)
     raise ArgumentError(
         f"vehicle {source!r}: model '{model.name}' takes neither Ackermann commands nor twists; an environment needs "
         "one that does"
     )
 
 
-def _chosen(source: SomeVehicle) -> tuple[AnyModel, Any, float]:
+def _chosen(source: SomeVehicle) -> tuple[AnyModel, ParameterGroup, float]:
     """Model, parameters and steps per second [Hz]."""
     if isinstance(source, (str, Path)):
         source = load_parameters(source)

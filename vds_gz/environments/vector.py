@@ -26,11 +26,11 @@ from vds_gz.environments.randomization import (
 )
 from vds_gz.environments.task import (
     OPTIONS,
-    Driving,
     Flags,
     Floats,
     Indices,
-    Observed,
+    NominalVehicle,
+    ObservedNumber,
     Reals,
     SomeVehicle,
     Task,
@@ -132,7 +132,7 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
         self._over = np.zeros(num_envs, np.bool_)
         self._successes = np.zeros(num_envs, np.bool_)
 
-    def task(self, driving: Driving, count: int, rate: float, **options: Any) -> Task:
+    def task(self, driving: NominalVehicle, count: int, rate: float, **options: Any) -> Task:
         """What so many vehicles are to do, with so many actions per second [Hz]."""
         raise NotImplementedError
 
@@ -262,17 +262,17 @@ class VehicleVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
         turn = motion.yaw_rate if steering is None else steering.angle
         return np.stack([motion.v_x, motion.v_y, turn] if self._driving.holonomic else [motion.v_x, turn])
 
-    def _measured(self) -> tuple[Observed, ...]:
+    def _measured(self) -> tuple[ObservedNumber, ...]:
         """What is measured of a vehicle: speeds [m/s], and its steering angle [rad] or its yaw rate [rad/s]."""
         speed, turn = 2.0 * self._task.max_speed, 2.0 * float(self._scales[0])
-        lateral = (Observed("v_y", -speed, speed),) if self._driving.holonomic else ()
+        lateral = (ObservedNumber("v_y", -speed, speed),) if self._driving.holonomic else ()
         angle = "steering_angle" if hasattr(self._fleet.states, "steering") else "yaw_rate"
-        return Observed("v_x", -speed, speed), *lateral, Observed(angle, -turn, turn)
+        return ObservedNumber("v_x", -speed, speed), *lateral, ObservedNumber(angle, -turn, turn)
 
-    def _last_actions(self, history: int) -> tuple[Observed, ...]:
+    def _last_actions(self, history: int) -> tuple[ObservedNumber, ...]:
         """The last actions, the newest one first."""
         return tuple(
-            Observed(f"{name}_{ago}_before", -1.0, 1.0)
+            ObservedNumber(f"{name}_{ago}_before", -1.0, 1.0)
             for ago in range(1, history + 1)
             for name in self._driving.inputs
         )

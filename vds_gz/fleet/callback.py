@@ -1,13 +1,110 @@
-"""A custom controller, called with the observations of all vehicles."""
+"""A custom controller, called with the observations of all vehicles, and these observations."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
-from vds_gz.errors import FailureError
+from vds_gz.compiling import compiled
+from vds_gz.errors import ArgumentError, FailureError
 from vds_gz.fleet.controllers import Callback
-from vds_gz.fleet.layout import Flags, Reals
-from vds_gz.vehicle.command import ACKERMANN, MAXIMUM, CommandKind
+from vds_gz.fleet.fleet import Fleet
+from vds_gz.fleet.layout import Columns, Flags, Reals
+from vds_gz.fleet.path import Path
+from vds_gz.fleet.tracking import CURVATURE, DIVERGED, point_at, value_at
+from vds_gz.vehicle.command import ACKERMANN, MAXIMUM, TWIST, CommandKind
+from vds_gz.vehicle.trigonometry import sine_cosine
+
+#: Columns that are fields of the tracking, and of the vehicle's state.
+_TRACKING = ("lateral", "heading_error", "reference_speed")
+_STATE = ("v_x", "v_y", "yaw_rate", "x", "y", "heading")
+
+#: Columns of a function's commands, as fields of a command.
+COMMAND_FIELDS: dict[CommandKind, tuple[str, str]] = {ACKERMANN: ("steering_angle", "v_x"), TWIST: ("v_x", "yaw_rate")}
+
+
+class Observations:
+    """Numbers of all vehicles in named columns.
+
+    Attributes:
+        names: Of the columns.
+    """
+
+    def __init__(
+        self, fleet: Fleet[Any, Any, Any], path: Path, kind: CommandKind, preview: Sequence[float], actions: int
+    ) -> None:
+        """Observe vehicles on a path, with a preview at these distances [m] and so many of the last commands."""
+        if not all(0.0 <= distance < math.inf for distance in preview) or actions < 0:
+            raise ArgumentError(
+                f"preview is {tuple(preview)} and actions is {actions}; distances must be finite numbers, at least 0 "
+                "[m], and a number of actions too"
+            )
+        self._fleet, self._path = fleet, path
+        self._preview = np.array(preview, np.float64)
+        self._last = np.zeros((actions, len(fleet), 2))
+        self._fields = COMMAND_FIELDS[kind]
+        self.names = (
+            *_TRACKING,
+            "distance",
+            "curvature",
+            *_STATE,
+            "steering_angle",
+            *(f"{name}_{distance:g}m" for distance in preview for name in ("x", "y", "curvature")),
+            *(f"last_{name}_{k + 1}" for k in range(actions) for name in self._fields),
+        )
+
+    def reset(self) -> None:
+        """Discard the last commands."""
+        self._last[:] = 0.0
+
+    def commanded(self) -> None:
+        """Remember the present commands."""
+        present = np.stack([getattr(self._fleet.commands, name) for name in self._fields], axis=1)
+        self._last = np.concatenate([present[np.newaxis], self._last])[: len(self._last)]
+
+    def observe(self, tracking: Columns) -> Reals:
+        """The present numbers, of shape (vehicles, columns); 0 where a vehicle has no such number."""
+        path, states = self._path, self._fleet.states
+        count = len(self._fleet)
+        ahead = np.empty((count, 3 * len(self._preview)))
+        curvature = np.empty(count)
+        where = tracking.position, states.x, states.y, states.heading
+        compiled(look_ahead)(path.points, path.closed, path.spacing, self._preview, *where, curvature, ahead)
+        steering = states.steering.angle if "steering" in dir(states) else np.zeros(count)
+        columns = [getattr(tracking, name) for name in _TRACKING]
+        columns += [tracking.position * path.spacing, curvature, *(getattr(states, name) for name in _STATE), steering]
+        numbers = np.concatenate([np.stack(columns, axis=1), ahead, *self._last], axis=1)
+        numbers[tracking.status == DIVERGED] = 0.0
+        return numbers
+
+
+def look_ahead(
+    points: Reals,
+    closed: bool,
+    spacing: float,
+    preview: Reals,
+    positions: Reals,
+    x: Reals,
+    y: Reals,
+    heading: Reals,
+    curvature: Reals,
+    ahead: Reals,
+) -> None:
+    """The path's curvature at each vehicle, and its points ahead: x, y in the vehicle's own axes [m], curvature."""
+    for i in range(len(x)):
+        curvature[i] = value_at(points, closed, positions[i], CURVATURE)
+        sine, cosine = sine_cosine(heading[i])
+        for k in range(len(preview)):
+            position = positions[i] + preview[k] / spacing
+            point_x, point_y = point_at(points, closed, position)
+            to_x, to_y = point_x - x[i], point_y - y[i]
+            ahead[i, 3 * k] = cosine * to_x + sine * to_y
+            ahead[i, 3 * k + 1] = cosine * to_y - sine * to_x
+            ahead[i, 3 * k + 2] = value_at(points, closed, position, CURVATURE)
+
 
 #: Names and units of the two columns of commands.
 _COLUMNS = {True: (("steering angle", "rad"), ("speed", "m/s")), False: (("v_x", "m/s"), ("yaw rate", "rad/s"))}

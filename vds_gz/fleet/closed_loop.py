@@ -12,15 +12,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from vds_gz.compiling import compiled
-from vds_gz.errors import NUMBER, ArgumentError, Kind
-from vds_gz.fleet.callback import CallbackController
-from vds_gz.fleet.controllers import Callback, controller_named
-from vds_gz.fleet.controllers.controller import AnyController, Controller, Gains, Plant, plant_of
+from vds_gz.errors import NUMBER, ArgumentError, ArgumentKind
+from vds_gz.fleet.callback import COMMAND_FIELDS, CallbackController, Observations
+from vds_gz.fleet.controllers import (
+    AnyController,
+    Callback,
+    ControlledVehicle,
+    Controller,
+    Gains,
+    controller_named,
+    plant_of,
+)
 from vds_gz.fleet.fleet import Fleet, whole
 from vds_gz.fleet.lanes import Lanes
 from vds_gz.fleet.layout import Columns, Flags, Reals
 from vds_gz.fleet.loops import LoopLanes, LoopStructs
-from vds_gz.fleet.observations import COMMAND_FIELDS, Observations
 from vds_gz.fleet.path import Path
 from vds_gz.fleet.tracking import FINISHED, LEFT, RUNNING, STATUSES, Course, Following, Tracking, locate
 from vds_gz.parameters.controllers import ControllerParameters
@@ -62,7 +68,7 @@ class ClosedLoop:
             fleet: The vehicles.
             path: The path.
             controller: ``pure_pursuit``, ``stanley`` or ``lqr``, a custom ``module:function``, a
-                :class:`~vds_gz.fleet.controllers.controller.Controller`, or a function. A function gets observations of
+                :class:`~vds_gz.fleet.controllers.Controller`, or a function. A function gets observations of
                 shape (vehicles, numbers), see :attr:`observation_names`, and returns commands of shape (vehicles, 2):
                 steering angle [rad] and speed [m/s] of models that take Ackermann commands, ``v_x`` [m/s] and yaw rate
                 [rad/s] of others.
@@ -76,8 +82,8 @@ class ClosedLoop:
         Raises:
             ArgumentError: The arguments contradict each other.
         """
-        Kind("a vds_gz.Fleet", (Fleet,)).check("fleet", fleet)
-        Kind("a vds_gz.Path, as read_path() returns it", (Path,)).check("path", path)
+        ArgumentKind("a vds_gz.Fleet", (Fleet,)).check("fleet", fleet)
+        ArgumentKind("a vds_gz.Path, as read_path() returns it", (Path,)).check("path", path)
         for name, number in (("rate", rate), ("bound", bound), ("laps", laps), ("actions", actions)):
             NUMBER.check(name, number)
         self.fleet, self.path = fleet, path
@@ -283,7 +289,7 @@ def steps_of_period(step_rate: float, rate: float) -> int:
 def _gains(
     controller: AnyController,
     parameters: ControllerParameters | Sequence[ControllerParameters] | None,
-    plants: Sequence[Plant],
+    plants: Sequence[ControlledVehicle],
 ) -> list[Gains]:
     """Coefficients of every vehicle's controller."""
     if parameters is None:

@@ -9,7 +9,7 @@ from typing import Generic
 
 import numpy as np
 
-from vds_gz.errors import NUMBER, ArgumentError, Kind
+from vds_gz.errors import NUMBER, ArgumentError, ArgumentKind
 from vds_gz.fleet.lanes import Lanes
 from vds_gz.fleet.layout import Columns, Some
 from vds_gz.fleet.structs import Structs
@@ -37,7 +37,7 @@ class Fleet(Generic[P, C, S]):
             ArgumentError: There is no vehicle, or these do not go together.
         """
         MODEL.check("model", model)
-        Kind("a list of parameter groups", (list, tuple)).check("parameters", parameters)
+        ArgumentKind("a list of parameter groups", (list, tuple)).check("parameters", parameters)
         NUMBER.check("step_rate", step_rate)
         if not parameters:
             raise ArgumentError("the fleet has 0 vehicles; give the parameters of at least 1")

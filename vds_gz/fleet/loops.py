@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from vds_gz.compiling import outermost, part
-from vds_gz.fleet.controllers.controller import Gains
+from vds_gz.fleet.controllers import Gains
 from vds_gz.fleet.lanes import AnyLanes
 from vds_gz.fleet.layout import Columns, Flags, Layout, Reals, Wholes, layout_of
 from vds_gz.fleet.program import NO_EXCEPTIONS, Blocks, blocks_of, inlined, lane_of, load, share, store

@@ -21,9 +21,8 @@ from typing import Any, NamedTuple, Protocol
 
 from vds_gz.errors import ArgumentError, UnknownTypeError
 from vds_gz.interface import topics
-from vds_gz.interface.conversions import set_stamp, stamp_ns
-from vds_gz.interface.messages import Stamp
-from vds_gz.ros.graph import Graph, Severity, Subscription, Topic
+from vds_gz.ros.graph import Graph, Message, Severity, Subscription, Topic
+from vds_gz.ros.messages.fields import set_stamp, stamp_ns
 from vds_gz.vehicle import command as vehicle_command
 from vds_gz.vehicle.command import (
     ACKERMANN,
@@ -275,7 +274,7 @@ class CommandType:
         return [(attrgetter(holder) if holder else _itself, name) for holder, _, name in split]
 
     @cached_property
-    def _stamp(self) -> Callable[[object], Stamp] | None:
+    def _stamp(self) -> Callable[[object], Message] | None:
         return attrgetter(self.stamp) if self.stamp else None
 
 

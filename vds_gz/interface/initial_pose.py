@@ -9,10 +9,8 @@ from dataclasses import dataclass
 from vds_gz.geometry import Attitude, Pose, angles
 from vds_gz.interface import topics
 from vds_gz.interface.commands import Refusals
-from vds_gz.interface.conversions import yaw_of
-from vds_gz.interface.messages import Pose as PoseMessage
-from vds_gz.interface.messages import PoseWithCovarianceStamped
-from vds_gz.ros.graph import Graph
+from vds_gz.ros.graph import Graph, Message
+from vds_gz.ros.messages.fields import yaw_of
 
 #: Maximum distance of a pose from the origin [m].
 FARTHEST = 1e9
@@ -44,7 +42,7 @@ class InitialPoseInput:
         topic = topics.INITIALPOSE
         graph.subscribe(topic.name, topic.type, topic.qos, self._receive)
 
-    def _receive(self, message: PoseWithCovarianceStamped, arrival: int) -> None:
+    def _receive(self, message: Message, arrival: int) -> None:
         position = message.pose.pose.position
         heading = yaw_of(message.pose.pose.orientation)
         frame = message.header.frame_id
@@ -68,7 +66,7 @@ def _deviation(variance: float) -> float:
     return math.sqrt(variance) if 0.0 < variance < math.inf else 0.0
 
 
-def attitude_of(pose: PoseMessage) -> Attitude | None:
+def attitude_of(pose: Message) -> Attitude | None:
     """The attitude of a valid ``Pose`` out of the plane; None if it is level at height 0, as all of RViz's are."""
     turn = pose.orientation
     norm = math.hypot(turn.x, turn.y, turn.z, turn.w)

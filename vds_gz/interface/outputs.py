@@ -1,4 +1,4 @@
-"""The outputs at the publish rate; those without subscribers are not published."""
+"""The outputs at the publish rate, and those of AMCL; those without subscribers are not published."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from vds_gz.description.urdf_reader import Joint
+from vds_gz.description.urdf_reader import UrdfJoint
 from vds_gz.geometry import Attitude, Pose, quaternion
 from vds_gz.interface import topics
-from vds_gz.interface.conversions import EXACT, exact_covariance, set_stamp
-from vds_gz.interface.messages import TransformStamped
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.ros.graph import Graph, Publisher, Topic
+from vds_gz.ros.graph import Graph, Message, Publisher, Topic
+from vds_gz.ros.messages.fields import EXACT, exact_covariance, set_stamp
 from vds_gz.ros.messages.packed import PackedTopic
+from vds_gz.sensing.amcl import Scan
 from vds_gz.vehicle.model import Actuator, ActuatorState, JointStates
-from vds_gz.vehicle.vehicle import Motion
+from vds_gz.vehicle.vehicle import NANOSECONDS, Motion
 
 if TYPE_CHECKING:
     from vds_gz.interface.reports import Report
 
 
 @dataclass(frozen=True, slots=True)
-class Frames:
+class FrameNames:
     """Names of the frames, prefix included."""
 
     map: str
@@ -33,7 +33,7 @@ class Frames:
     prefix: str = ""
 
     @classmethod
-    def of(cls, parameters: NodeParameters) -> Frames:
+    def of(cls, parameters: NodeParameters) -> FrameNames:
         """The frames of a node's parameters."""
         prefix = parameters.frame_prefix
         return cls(
@@ -80,7 +80,7 @@ class Output(PackedTopic):
         self,
         graph: Graph,
         topic: Topic,
-        message: object,
+        message: Message,
         stamps: Sequence[str],
         numbers: Sequence[str],
         values: Callable[[Snapshot], Sequence[float]],
@@ -101,7 +101,7 @@ class Outputs:
     def __init__(
         self,
         graph: Graph,
-        frames: Frames,
+        frames: FrameNames,
         joints: Sequence[str],
         actuators: Sequence[Actuator],
         fixed_odom: bool,
@@ -140,7 +140,7 @@ class Outputs:
         self._description = self._publisher(topics.ROBOT_DESCRIPTION)
         self._tf_static = self._publisher(topics.TF_STATIC)
 
-    def publish_latched(self, time: int, description: str, mounts: Iterable[Joint] = ()) -> None:
+    def publish_latched(self, time: int, description: str, mounts: Iterable[UrdfJoint] = ()) -> None:
         """Publish the latched messages: the robot's description and the fixed transforms.
 
         Args:
@@ -206,7 +206,7 @@ class Outputs:
         values = _transform_values if self._localizes else _odom_values
         return Output(self._graph, topic, message, stamps, list(numbers), values)
 
-    def _mount(self, joint: Joint) -> TransformStamped:
+    def _mount(self, joint: UrdfJoint) -> Message:
         prefix = self._frames.prefix
         message = self._transform(prefix + joint.parent, prefix + joint.child)
         at, turn = message.transform.translation, message.transform.rotation
@@ -214,8 +214,8 @@ class Outputs:
         turn.x, turn.y, turn.z, turn.w = joint.origin.orientation
         return message
 
-    def _transform(self, parent: str, child: str) -> TransformStamped:
-        message: TransformStamped = self._graph.message("geometry_msgs/msg/TransformStamped")
+    def _transform(self, parent: str, child: str) -> Message:
+        message: Message = self._graph.message("geometry_msgs/msg/TransformStamped")
         message.header.frame_id = parent
         message.child_frame_id = child
         return message
@@ -295,3 +295,50 @@ class ClockOutput(PackedTopic):
     def full_name(self) -> str:
         """The topic's name on the graph."""
         return self._publisher.topic
+
+
+class AmclOutput:
+    """The transform and the topic of AMCL."""
+
+    def __init__(self, graph: Graph, frames: FrameNames, transform_tolerance: float) -> None:
+        """Announce the topics.
+
+        Args:
+            graph: Where to publish.
+            frames: Names of the frames.
+            transform_tolerance: How far transforms are dated into the future [s].
+        """
+        self._ahead = round(transform_tolerance * NANOSECONDS)
+        self._transform = _transform(graph, frames)
+        self._pose = _pose(graph, frames)
+
+    def publish(self, scan: Scan) -> None:
+        """Send the transform of a scan, and the pose where it brought an update."""
+        if scan.estimate is not None:
+            pose, variances = scan.estimate
+            # Latched, for later subscribers.
+            self._pose.publish(scan.time, (*_planar(pose), *variances))
+        if self._transform.subscribed():
+            self._transform.publish(scan.time + self._ahead, _planar(scan.map_to_odom))
+
+
+def _transform(graph: Graph, frames: FrameNames) -> PackedTopic:
+    message = graph.message(topics.TF.type)
+    one = graph.message("geometry_msgs/msg/TransformStamped")
+    one.header.frame_id, one.child_frame_id = frames.map, frames.odom
+    message.transforms = [one]
+    place = "transforms[0].transform"
+    numbers = [f"{place}.translation.{axis}" for axis in "xy"] + [f"{place}.rotation.{part}" for part in "zw"]
+    return PackedTopic(graph, topics.TF, message, ["transforms[0].header.stamp"], numbers)
+
+
+def _pose(graph: Graph, frames: FrameNames) -> PackedTopic:
+    message = graph.message(topics.AMCL_POSE.type)
+    message.header.frame_id = frames.map
+    numbers = [f"pose.pose.position.{axis}" for axis in "xy"] + [f"pose.pose.orientation.{part}" for part in "zw"]
+    numbers += [f"pose.covariance[{index}]" for index in (0, 7, 35)]
+    return PackedTopic(graph, topics.AMCL_POSE, message, ["header.stamp"], numbers)
+
+
+def _planar(pose: Pose) -> tuple[float, float, float, float]:
+    return pose.x, pose.y, math.sin(0.5 * pose.heading), math.cos(0.5 * pose.heading)

@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from vds_gz.interface import topics
-from vds_gz.interface.conversions import stamp_ns
-from vds_gz.interface.messages import Clock, DiagnosticArray
-from vds_gz.ros.graph import Graph
-from vds_gz.ros.names import is_topic
+from vds_gz.ros.arguments import is_topic
+from vds_gz.ros.graph import Graph, Message
+from vds_gz.ros.messages.fields import stamp_ns
 
 #: End of the status's name, after the node's full name without its first slash.
 SUFFIX = ": vehicle"
@@ -47,7 +46,7 @@ class VehicleStatus:
         return f"'{self.node}' ({self.state}) takes commands on {takes}"
 
 
-def vehicles(message: DiagnosticArray) -> Iterator[VehicleStatus]:
+def vehicles(message: Message) -> Iterator[VehicleStatus]:
     """The vehicles that a ``DiagnosticArray`` reports."""
     for status in message.status:
         values = {pair.key: pair.value for pair in status.values}
@@ -130,7 +129,7 @@ class VehicleTime:
             self._unheard = time.monotonic()
         return SYSTEM_CLOCK if time.monotonic() - self._unheard > PATIENCE else None
 
-    def _on_diagnostics(self, message: DiagnosticArray, arrival: int) -> None:
+    def _on_diagnostics(self, message: Message, arrival: int) -> None:
         for one in vehicles(message):
             self._vehicles[one.node] = one
             if self._given is None and not self._command_topics.isdisjoint(one.command_topics):
@@ -143,7 +142,7 @@ class VehicleTime:
             as_clock = topics.CLOCK_IN
             self._graph.subscribe(clock, as_clock.type, as_clock.qos, lambda message, _: self._on_clock(clock, message))
 
-    def _on_clock(self, clock: str, message: Clock) -> None:
+    def _on_clock(self, clock: str, message: Message) -> None:
         self._times[clock] = now = stamp_ns(message.clock)
         if clock == self._clock:
             self._graph.set_time(now)

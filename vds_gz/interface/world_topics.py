@@ -9,8 +9,8 @@ import numpy as np
 from vds_gz.errors import UnknownTypeError
 from vds_gz.geometry import Quaternion, Vector, of_axes
 from vds_gz.interface import topics
-from vds_gz.interface.conversions import set_stamp
 from vds_gz.ros.graph import Graph, Severity
+from vds_gz.ros.messages.fields import set_stamp
 from vds_gz.world.obstacles import Contact
 from vds_gz.world.packing import Thing
 from vds_gz.world.shapes import Array, Box, Capsule, Cylinder, Ellipsoid, Mesh

@@ -19,7 +19,7 @@ from vds_gz.interface.commands import command_types
 from vds_gz.launching.actions import LaunchError, description_by_topic, require, rviz
 from vds_gz.parameters.declaration import Override, ParameterError, Value
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.ros.names import check_namespace
+from vds_gz.ros.arguments import check_namespace
 from vds_gz.share import PACKAGE
 from vds_gz.vehicle.catalogue import models
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Vehicle:
+class LaunchedVehicle:
     """A simulated vehicle, as a launch file describes it.
 
     Attributes:

@@ -100,7 +100,7 @@ def check(model: AnyModel, seed: int = 1) -> None:
     Raises:
         ArgumentError: The model is wrong; the message names every fault and what to do.
     """
-    from vds_gz.modelling.faults import faults
+    from vds_gz.modelling.declared import faults
 
     if messages := faults(model, seed):
         listed = "".join(f"\n- {message}" for message in messages)

@@ -1,16 +1,17 @@
-"""What is wrong with what a vehicle model declares: parameters, joints, actuators, limits, geometry, drawing."""
+"""The faults of a vehicle model: what is wrong with what it declares, and with how it moves."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
 from collections.abc import Iterator
-from typing import Any
+from typing import cast
 
 import numpy as np
 
 from vds_gz.description.urdf_reader import DescriptionError, Robot
 from vds_gz.description.urdf_writer import urdf
+from vds_gz.modelling.driven import engine_faults, motion_faults, resize_faults, steady_faults
 from vds_gz.modelling.samples import WHOLE, random_parameters, with_values
 from vds_gz.parameters.declaration import Description, ParameterError, ParameterGroup, describe
 from vds_gz.vehicle.model import Actuator, AnyModel, Joint, VehicleGeometry, VehicleLimits
@@ -44,7 +45,7 @@ def parameter_faults(model: AnyModel, random: np.random.Generator) -> Iterator[s
             )
 
 
-def _group_faults(group: Any, prefix: str = "") -> Iterator[str]:
+def _group_faults(group: ParameterGroup, prefix: str = "") -> Iterator[str]:
     """Groups that do not derive from ParameterGroup and fields without a description, nested groups included."""
     kind = type(group).__name__
     if not isinstance(group, ParameterGroup):
@@ -56,7 +57,7 @@ def _group_faults(group: Any, prefix: str = "") -> Iterator[str]:
     for field in dataclasses.fields(group):
         value = getattr(group, field.name)
         if dataclasses.is_dataclass(value):
-            yield from _group_faults(value, f"{prefix}{field.name}.")
+            yield from _group_faults(cast(ParameterGroup, value), f"{prefix}{field.name}.")
         elif field.name not in described:
             yield (
                 f"parameter '{prefix}{field.name}' of {kind} has no unit, bounds and meaning; declare it with real(), "
@@ -68,7 +69,7 @@ def _bounded(described: Description) -> bool:
     return math.isfinite(described.minimum) and math.isfinite(described.maximum)
 
 
-def _refuses_wrong_values(group: Any, described: Description) -> bool:
+def _refuses_wrong_values(group: ParameterGroup, described: Description) -> bool:
     low, high = described.minimum, described.maximum
     if described.type == "double":
         below, above = math.nextafter(low, -math.inf), math.nextafter(high, math.inf)
@@ -119,7 +120,7 @@ def description_faults(model: AnyModel, random: np.random.Generator) -> Iterator
         yield "geometry gives a yaw arm of 0 for a vehicle that turns by its wheels' speeds; see VehicleGeometry"
 
 
-def _joint_faults(model: AnyModel, p: Any, c: Any, s: Any) -> Iterator[str]:
+def _joint_faults(model: AnyModel, p: ParameterGroup, c: object, s: object) -> Iterator[str]:
     joints, states = model.joints(p), model.joint_states(c, s)
     if not all(isinstance(joint, Joint) for joint in joints):
         yield f"joints gives {joints!r}; it must be a tuple of Joint"
@@ -146,3 +147,27 @@ def drawing_faults(model: AnyModel, random: np.random.Generator) -> Iterator[str
             yield f"joint '{name}' of joints() is not a moving joint of the drawing; draw it, or name it as there"
         for name in sorted(moving - names):
             yield f"joint '{name}' moves in the drawing and is not in joints(); add it, or draw it fixed"
+
+
+#: What is checked, by name. Later ones mean little where earlier ones fail, and are done all the same.
+CHECKS = {
+    "parameters": parameter_faults,
+    "description": description_faults,
+    "drawing": drawing_faults,
+    "motion": motion_faults,
+    "steady start": steady_faults,
+    "dead times": resize_faults,
+    "engines": engine_faults,
+}
+
+
+def faults(model: AnyModel, seed: int = 1) -> list[str]:
+    """What is wrong with a model, each with what to do; see :func:`vds_gz.modelling.check`."""
+    messages: dict[str, None] = {}
+    for name, check in CHECKS.items():
+        try:
+            for fault in check(model, np.random.default_rng(seed)):
+                messages[fault] = None
+        except Exception as error:  # of the model's functions: whatever they raise is a fault of theirs
+            messages[f"{name}: {type(error).__name__}: {error}"] = None
+    return list(messages)

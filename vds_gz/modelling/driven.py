@@ -10,6 +10,7 @@ from operator import attrgetter
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vds_gz.fleet.lanes import Lanes
 from vds_gz.fleet.layout import kinds_of
@@ -22,6 +23,7 @@ from vds_gz.modelling.samples import (
     random_parameters,
     with_values,
 )
+from vds_gz.parameters.declaration import ParameterGroup
 from vds_gz.vehicle.command import ACKERMANN, TWIST, Command
 from vds_gz.vehicle.compiled import ROOM, CompiledVehicle
 from vds_gz.vehicle.model import AnyModel, SteadyMotion
@@ -36,7 +38,7 @@ VEHICLES, COMMANDS, STEPS = 4, 6, 80
 #: the defaults by this factor at most, because a vehicle with a controller is not stable with any gain.
 HELD, DRIFT, SPREAD = 400, 1e-2, 1.1
 
-Runs = list[tuple[Any, list[Command]]]
+Runs = list[tuple[ParameterGroup, list[Command]]]
 
 
 def runs_of(model: AnyModel, random: np.random.Generator) -> Runs:
@@ -45,12 +47,12 @@ def runs_of(model: AnyModel, random: np.random.Generator) -> Runs:
     return [(p, random_commands(model, p, COMMANDS, random)) for p in samples]
 
 
-def numbers_of(state: Any) -> dict[str, object]:
+def numbers_of(state: object) -> dict[str, object]:
     """The numbers of a state by dotted names, without delay lines."""
     return {path: attrgetter(path)(state) for path, _ in kinds_of(state)}
 
 
-def interpreted(model: AnyModel, p: Any, commands: Sequence[Command], *, often: bool = False) -> Any:
+def interpreted(model: AnyModel, p: ParameterGroup, commands: Sequence[Command], *, often: bool = False) -> object:
     """The state of a vehicle after some commands; references are set before each step or once a command."""
     c = model.coefficients(p, DT)
     s = model.at_rest(c)
@@ -118,7 +120,7 @@ def _lanes_hint(engine: str) -> str:
     return ", or set lanes=False (see the attribute lanes of VehicleModel)" if engine == "a fleet in lanes" else ""
 
 
-def _compiled(model: AnyModel, runs: Runs) -> list[Any]:
+def _compiled(model: AnyModel, runs: Runs) -> list[object]:
     states = []
     for p, commands in runs:
         vehicle: Any = CompiledVehicle(model, p, step_rate=1.0 / DT, max_command_age=math.inf)
@@ -129,15 +131,15 @@ def _compiled(model: AnyModel, runs: Runs) -> list[Any]:
     return states
 
 
-def _structs(model: AnyModel, runs: Runs) -> list[Any]:
+def _structs(model: AnyModel, runs: Runs) -> list[object]:
     return _fleet(Structs(model, [p for p, _ in runs], DT, room=ROOM), runs)
 
 
-def _lanes(model: AnyModel, runs: Runs) -> list[Any]:
+def _lanes(model: AnyModel, runs: Runs) -> list[object]:
     return _fleet(Lanes(model, [p for p, _ in runs], DT), runs)
 
 
-def _fleet(fleet: Any, runs: Runs) -> list[Any]:
+def _fleet(fleet: Any, runs: Runs) -> list[object]:
     for row in zip(*(commands for _, commands in runs), strict=True):
         for k, u in enumerate(row):
             fleet.commands[k] = u
@@ -175,7 +177,7 @@ def resize_faults(model: AnyModel, random: np.random.Generator) -> Iterator[str]
             yield from _resize_faults(model, model.coefficients(p, DT), model.coefficients(other, DT), p, what)
 
 
-def _resize_faults(model: AnyModel, before: Any, after: Any, p: Any, what: str) -> Iterator[str]:
+def _resize_faults(model: AnyModel, before: object, after: object, p: ParameterGroup, what: str) -> Iterator[str]:
     motion = _motions(model, p)[0]
     s = model.at(before, motion)
     u = _holding(model, before, s, motion) or Command()
@@ -199,7 +201,7 @@ def _resize_faults(model: AnyModel, before: Any, after: Any, p: Any, what: str) 
         return
 
 
-def _drifts(model: AnyModel, c: Any, s: Any, u: Command) -> dict[str, tuple[float, float]]:
+def _drifts(model: AnyModel, c: object, s: object, u: Command) -> dict[str, tuple[float, float]]:
     """What of the motion and the actuators changes while a command is held, with first and last value."""
     s = copy.deepcopy(s)
     first = _responses(model, c, s)
@@ -214,7 +216,7 @@ def _drifts(model: AnyModel, c: Any, s: Any, u: Command) -> dict[str, tuple[floa
     return {}
 
 
-def _responses(model: AnyModel, c: Any, s: Any) -> dict[str, float]:
+def _responses(model: AnyModel, c: object, s: object) -> dict[str, float]:
     responses = {name: getattr(s, name) for name in ("v_x", "v_y", "yaw_rate")}
     for actuator, state in zip(model.actuators, model.actuator_states(c, s), strict=True):
         steers = actuator.kind == "steering"
@@ -222,7 +224,7 @@ def _responses(model: AnyModel, c: Any, s: Any) -> dict[str, float]:
     return responses
 
 
-def _motions(model: AnyModel, p: Any) -> list[SteadyMotion]:
+def _motions(model: AnyModel, p: ParameterGroup) -> list[SteadyMotion]:
     """Slow motions within the vehicle's limits, forwards and backwards."""
     limits, geometry = model.limits(p), model.geometry(p)
     speed, angle = 0.2 * min(limits.speed or 1.0, 5.0), 0.3 * min(limits.steering or 0.5, 0.5)
@@ -240,7 +242,7 @@ def _asked(model: AnyModel, motion: SteadyMotion) -> dict[str, float]:
     return {"v_x": motion.v_x, "yaw_rate": motion.yaw_rate}
 
 
-def _holding(model: AnyModel, c: Any, s: Any, motion: SteadyMotion) -> Command | None:
+def _holding(model: AnyModel, c: object, s: object, motion: SteadyMotion) -> Command | None:
     """The command whose references are those of a steady state, by Newton's method; None if there is none.
 
     It differs from the motion where an actuator has a gain or an offset.
@@ -268,11 +270,11 @@ def _holding(model: AnyModel, c: Any, s: Any, motion: SteadyMotion) -> Command |
     return None
 
 
-def _references(model: AnyModel, c: Any, s: Any) -> Any:
+def _references(model: AnyModel, c: object, s: object) -> NDArray[np.float64]:
     return np.array([state.reference_position + state.reference_velocity for state in model.actuator_states(c, s)])
 
 
-def _asked_of(model: AnyModel, c: Any, s: Any, u: Command) -> Any:
+def _asked_of(model: AnyModel, c: object, s: object, u: Command) -> NDArray[np.float64]:
     """The references that a command gives in a state."""
     s = copy.deepcopy(s)
     model.set_references(c, s, u)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import numpy as np
 
-from vds_gz.parameters.declaration import Description, ParameterError, Value, describe
+from vds_gz.parameters.declaration import Description, ParameterError, ParameterGroup, Value, describe
 from vds_gz.vehicle.command import ACKERMANN, CONTROL, DIRECT, DRIVE, PEDALS, REVERSE, TWIST, Command, CommandKind
 from vds_gz.vehicle.model import AnyModel
 
@@ -19,9 +18,9 @@ DRAWS = 8
 WHOLE = (TWIST, ACKERMANN, PEDALS, CONTROL, DIRECT)
 
 
-def random_parameters(model: AnyModel, random: np.random.Generator, spread: float = 2.0) -> Any:
+def random_parameters(model: AnyModel, random: np.random.Generator, spread: float = 2.0) -> ParameterGroup:
     """The defaults with some flags and choices changed, and some numbers by a factor of up to ``spread``."""
-    default = model.parameters()
+    default: ParameterGroup = model.parameters()
     numbers = "double", "integer", "bool"
     candidates = [candidate for candidate in describe(default) if candidate.type in numbers or candidate.choices]
     share = 0.7
@@ -51,7 +50,7 @@ def random_value(described: Description, random: np.random.Generator, spread: fl
     return round(value) if described.type == "integer" else value
 
 
-def with_values(parameters: Any, values: Mapping[str, object]) -> Any:
+def with_values(parameters: ParameterGroup, values: Mapping[str, object]) -> ParameterGroup:
     """A copy of a parameter group with other values, by their dotted names.
 
     Raises:
@@ -69,7 +68,9 @@ def with_values(parameters: Any, values: Mapping[str, object]) -> Any:
     return dataclasses.replace(parameters, **own, **groups)
 
 
-def random_commands(model: AnyModel, parameters: Any, count: int, random: np.random.Generator) -> list[Command]:
+def random_commands(
+    model: AnyModel, parameters: ParameterGroup, count: int, random: np.random.Generator
+) -> list[Command]:
     """Commands of all kinds that the model accepts, up to twice its limits."""
     kinds = [kind for kind in WHOLE if kind in model.accepts]
     limits, geometry = model.limits(parameters), model.geometry(parameters)
@@ -98,7 +99,7 @@ def _command(kind: CommandKind, speed: float, yaw_rate: float, angle: float, ran
     )
 
 
-def dead_times(model: AnyModel, parameters: Any, dt: float) -> Iterator[Description]:
+def dead_times(model: AnyModel, parameters: ParameterGroup, dt: float) -> Iterator[Description]:
     """The parameters that lengthen lists of the state: dead times."""
     usual = list_lengths(model.at_rest(model.coefficients(parameters, dt)))
     for described in describe(parameters):

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 from vds_gz.interface.topics import Topic
 from vds_gz.parameters.declaration import describe
 from vds_gz.parameters.teleop import JoystickParameters, load
 from vds_gz.ros.arguments import parse
 from vds_gz.ros.factory import open_graph
-from vds_gz.ros.graph import Graph
+from vds_gz.ros.graph import Graph, Message
 from vds_gz.ros.programs import DONE, LONGEST_SLEEP, CommandLine, StopRequest, command, on_signals
 from vds_gz.teleop.joystick import Teleop
 
@@ -47,7 +46,7 @@ class JoystickTeleop:
             self._teleop.finish()
             self._graph.close()
 
-    def _on_joy(self, message: Any, arrival: int) -> None:
+    def _on_joy(self, message: Message, arrival: int) -> None:
         self._teleop.joy(message.axes, message.buttons, arrival)
 
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from vds_gz.description.urdf_reader import BASE_LINK, Joint, Robot
+from vds_gz.description.urdf_reader import BASE_LINK, Robot, UrdfJoint
 from vds_gz.geometry import Pose
-from vds_gz.interface.outputs import Frames, Outputs, Snapshot
+from vds_gz.interface.outputs import FrameNames, Outputs, Snapshot
 from vds_gz.nodes.preparation import Preparation
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.plant.base import Plant
@@ -19,7 +19,7 @@ from vds_gz.vehicle.model import ActuatorState, JointStates
 from vds_gz.vehicle.vehicle import Motion
 
 if TYPE_CHECKING:
-    from vds_gz.interface.amcl import AmclOutput
+    from vds_gz.interface.outputs import AmclOutput
     from vds_gz.interface.reports import Reports
     from vds_gz.interface.world_topics import ContactsOutput
     from vds_gz.sensing.amcl import Amcl
@@ -32,7 +32,7 @@ WAITING = 50
 NO_JOINTS = JointStates((), ())
 
 
-class Observations:
+class StateOutputs:
     """The topics of a vehicle's state.
 
     Attributes:
@@ -47,7 +47,7 @@ class Observations:
         self._plant = plant
         self._awaiting: deque[tuple[int, Sequence[ActuatorState]]] = deque()
         self.left_out = 0
-        vehicle, frames = plant.vehicle, Frames.of(parameters)
+        vehicle, frames = plant.vehicle, FrameNames.of(parameters)
         self.amcl: Amcl | None = None
         self._estimator: StateEstimator | None = None
         self._amcl_output: AmclOutput | None = None
@@ -70,7 +70,7 @@ class Observations:
             localized_elsewhere=self.amcl is not None or parameters.localization.external,
         )
         if self.amcl is not None:
-            from vds_gz.interface.amcl import AmclOutput
+            from vds_gz.interface.outputs import AmclOutput
 
             self._amcl_output = AmclOutput(graph, frames, parameters.localization.amcl.transform_tolerance)
         if measures:
@@ -88,7 +88,7 @@ class Observations:
         if preparation.scene is not None:
             from vds_gz.interface.world_topics import publish_world
 
-            publish_world(self._graph, Frames.of(self._parameters).map, preparation.scene.visuals.things)
+            publish_world(self._graph, FrameNames.of(self._parameters).map, preparation.scene.visuals.things)
 
     def publish(self, time: int, held: bool, actuators: Sequence[ActuatorState] = ()) -> None:
         """Send the outputs of an instant.
@@ -168,7 +168,7 @@ class Observations:
         return snapshot
 
 
-def _mounts(parameters: NodeParameters, description: str) -> list[Joint]:
+def _mounts(parameters: NodeParameters, description: str) -> list[UrdfJoint]:
     """The fixed joints of a vehicle with sensors.
 
     With another ``base_frame``, another description defines the vehicle's parts, and only the sensors' joints are

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from functools import partial
 from time import monotonic_ns
-from typing import Any
 
 import numpy as np
 
@@ -14,10 +13,10 @@ from vds_gz.description.urdf_reader import DescriptionError
 from vds_gz.errors import VdsGzError
 from vds_gz.geometry import Transform, into_world, product, quaternion
 from vds_gz.interface import topics
-from vds_gz.interface.conversions import stamp_ns
 from vds_gz.interface.initial_pose import FARTHEST
-from vds_gz.ros.graph import Graph, QoS, Severity
-from vds_gz.ros.names import check_namespace, expand
+from vds_gz.ros.arguments import check_namespace, expand
+from vds_gz.ros.graph import Graph, Message, QoS, Severity
+from vds_gz.ros.messages.fields import stamp_ns
 from vds_gz.vehicle.vehicle import NANOSECONDS
 from vds_gz.world.packing import Thing, packed
 
@@ -72,7 +71,7 @@ class OtherVehicle:
         self._visuals, self._collisions = visuals, collisions
         self._reach = math.hypot(*reach[:2])
 
-    def place(self, message: Any, arrival: int) -> None:
+    def place(self, message: Message, arrival: int) -> None:
         """Take an ``Odometry`` of its ``base_link``; an invalid or excessive one is ignored."""
         position, turn = message.pose.pose.position, message.pose.pose.orientation
         linear, angular = message.twist.twist.linear, message.twist.twist.angular
@@ -180,13 +179,13 @@ class OtherVehicles:
         self._graph.subscribe(topic, truth.type, NEWEST, partial(self._place, vehicle))
         self._graph.log(Severity.INFO, f"another vehicle: {vehicle.name}")
 
-    def _describe(self, vehicle: OtherVehicle, message: Any, arrival: int) -> None:
+    def _describe(self, vehicle: OtherVehicle, message: Message, arrival: int) -> None:
         try:
             vehicle.describe(message.data)
             self.changes += 1
         except VdsGzError as error:
             self._graph.log(Severity.WARN, f"vehicle '{vehicle.name}' is not seen: {error}")
 
-    def _place(self, vehicle: OtherVehicle, message: Any, arrival: int) -> None:
+    def _place(self, vehicle: OtherVehicle, message: Message, arrival: int) -> None:
         vehicle.place(message, arrival)
         self.changes += 1

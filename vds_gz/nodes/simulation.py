@@ -10,16 +10,15 @@ from vds_gz.errors import VdsGzError
 from vds_gz.geometry import Attitude, Pose
 from vds_gz.interface import topics
 from vds_gz.interface.commands import CommandInputs
-from vds_gz.interface.conversions import stamp_ns
-from vds_gz.interface.messages import Clock as ClockMessage
 from vds_gz.interface.outputs import ClockOutput
 from vds_gz.interface.vehicle_status import GAZEBO_CLOCK, SYSTEM_CLOCK
 from vds_gz.nodes.clock import Clock, PeriodicTimer, ReferenceClock, SystemClock
-from vds_gz.nodes.observations import Observations
+from vds_gz.nodes.observations import StateOutputs
 from vds_gz.nodes.sensors import Sensors
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.plant.base import Plant
-from vds_gz.ros.graph import Graph, Severity
+from vds_gz.ros.graph import Graph, Message, Severity
+from vds_gz.ros.messages.fields import stamp_ns
 from vds_gz.ros.programs import LONGEST_SLEEP, StopRequest
 from vds_gz.vehicle.command import STOP, TWIST, Command
 from vds_gz.vehicle.vehicle import NANOSECONDS, Motion
@@ -63,7 +62,7 @@ class Simulation:
         clock: Clock,
         plant: Plant,
         commands: CommandInputs,
-        observations: Observations,
+        observations: StateOutputs,
         sensors: Sensors | None = None,
         stop: StopRequest | None = None,
     ) -> None:
@@ -240,7 +239,7 @@ class Simulation:
                 self._sensors.skip(now)
         return now
 
-    def _on_clock(self, message: ClockMessage, arrival: int) -> None:
+    def _on_clock(self, message: Message, arrival: int) -> None:
         self.clock.set(stamp_ns(message.clock), arrival)
         self.catch_up()
 

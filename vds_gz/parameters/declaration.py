@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, TypeVar, cast
 
 from vds_gz.errors import VdsGzError
 
@@ -213,13 +213,16 @@ class ParameterGroup:
 
     __slots__ = ()
 
+    if TYPE_CHECKING:
+        __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[object]]]
+
     def __post_init__(self) -> None:
         """Check every parameter by its description, and then all together.
 
         Raises:
             ParameterError: A value has another type, lies outside its bounds, or does not go with the others.
         """
-        for item in dataclasses.fields(cast("DataclassInstance", self)):
+        for item in dataclasses.fields(self):
             description: Description | None = item.metadata.get(_KEY)
             if description is not None:
                 value = getattr(self, item.name)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any
 
 from vds_gz.parameters.actuators import MAX_DEAD_TIME
 from vds_gz.parameters.declaration import ParameterError, ParameterGroup, choice, flag, group, integer, real, text
+from vds_gz.parameters.sensors import SensorParameters
 
 LINKS = ("auto", "transport", "bridge", "ros2_control", "system")
 
@@ -186,8 +186,8 @@ class NodeParameters(ParameterGroup):
     )
     gazebo: GazeboParameters = group(GazeboParameters)
     model: str = text("bicycle", "the vehicle model")
-    model_params: dict[str, Any] = field(default_factory=dict)
-    sensors: dict[str, Any] = field(default_factory=dict)
+    model_params: dict[str, ParameterGroup] = field(default_factory=dict)
+    sensors: dict[str, SensorParameters] = field(default_factory=dict)
     localization: LocalizationParameters = group(LocalizationParameters)
     measurement_noise: MeasurementNoiseParameters = group(MeasurementNoiseParameters)
     world: str = text("", "what stands around the vehicle: an SDF file, a map's YAML file, or a name in worlds/")
@@ -258,6 +258,6 @@ class NodeParameters(ParameterGroup):
         return not (self.simulate_localization or self.localization.external)
 
     @property
-    def vehicle(self) -> Any:
+    def vehicle(self) -> ParameterGroup:
         """The parameter group of the vehicle model in use."""
         return self.model_params[self.model]

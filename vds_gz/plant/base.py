@@ -132,21 +132,21 @@ class Plant:
 LEVEL = Attitude()
 
 
-class Velocity(NamedTuple):
+class BodyVelocity(NamedTuple):
     """Velocity of base_link in its own axes [m/s, rad/s]."""
 
     linear: Vector
     angular: Vector
 
     @classmethod
-    def of(cls, motion: Motion, attitude: Attitude | None) -> Velocity:
+    def of(cls, motion: Motion, attitude: Attitude | None) -> BodyVelocity:
         """The velocity of a vehicle with a motion and an attitude."""
         lifted = attitude or LEVEL
         return cls((motion.v_x, motion.v_y, lifted.v_z), (lifted.roll_rate, lifted.pitch_rate, motion.yaw_rate))
 
 
 def body_state(
-    time: int, motion: Motion, attitude: Attitude | None, before: Velocity | None, interval: float
+    time: int, motion: Motion, attitude: Attitude | None, before: BodyVelocity | None, interval: float
 ) -> BodyState:
     """State of base_link at an instant.
 
@@ -162,7 +162,7 @@ def body_state(
     """
     lifted = attitude or LEVEL
     orientation = quaternion(lifted.roll, lifted.pitch, motion.heading)
-    now = Velocity.of(motion, attitude)
+    now = BodyVelocity.of(motion, attitude)
     (u, v, w), (p, q, r) = now.linear, now.angular
     gained, spun = _rate(before, now, interval)
     felt = (gained[0] + q * w - r * v, gained[1] + r * u - p * w, gained[2] + p * v - q * u)
@@ -170,7 +170,7 @@ def body_state(
     return BodyState(time, pose, into_world(orientation, now.linear), now.angular, into_world(orientation, felt), spun)
 
 
-def _rate(before: Velocity | None, now: Velocity, interval: float) -> tuple[Vector, Vector]:
+def _rate(before: BodyVelocity | None, now: BodyVelocity, interval: float) -> tuple[Vector, Vector]:
     """Rate of change of a velocity in the body's axes [m/s^2, rad/s^2]."""
     if before is None:
         return (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)

@@ -25,7 +25,7 @@ from vds_gz.plant.kinematic import KinematicPlant
 from vds_gz.vehicle.guarded import AnyGuardedVehicle
 from vds_gz.vehicle.vehicle import Motion
 from vds_gz.world.ground import Plane, heights_below, plane_through, room_on, surface_near
-from vds_gz.world.obstacles import Body, Contact, Obstacles, Passage, casters_of
+from vds_gz.world.obstacles import CollisionBox, Contact, Obstacles, Passage, casters_of
 from vds_gz.world.ray_caster import RayCaster
 from vds_gz.world.surroundings import Surroundings
 
@@ -171,7 +171,7 @@ class WorldPlant(KinematicPlant):
         self._guarded = vehicle
         self._surroundings = surroundings
         self._collisions = collisions
-        self._body = Body(footprint.lower, footprint.upper)
+        self._body = CollisionBox(footprint.lower, footprint.upper)
         self._obstacles: dict[RayCaster, Obstacles] = {}
         self._standing = Standing(_ground(surroundings), footprint)
         self.contacts: tuple[Contact, ...] = ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from vds_gz.geometry import Attitude, Pose
-from vds_gz.plant.base import Plant, Velocity, body_state
+from vds_gz.plant.base import BodyVelocity, Plant, body_state
 from vds_gz.sensing.body import BodyState
 from vds_gz.vehicle.vehicle import AnyVehicle, Motion, motion_of
 
@@ -40,7 +40,7 @@ class KinematicPlant(Plant):
         """base_link as a body in space; its velocity in its plane changes as it did over the last step."""
         end, motion = self._before or (None, None)
         attitude = self.attitude(time)
-        before = Velocity.of(motion, attitude) if motion and end == self.vehicle.time else None
+        before = BodyVelocity.of(motion, attitude) if motion and end == self.vehicle.time else None
         return body_state(time, self.motion(time), attitude, before, 1.0 / self.vehicle.step_rate)
 
     def set_pose(self, pose: Pose, attitude: Attitude | None = None) -> None:

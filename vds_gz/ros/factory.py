@@ -6,13 +6,13 @@ import importlib.util
 import os
 from collections.abc import Mapping, Sequence
 
-from vds_gz.errors import MAPPING, TEXT, ArgumentError, GraphError, Kind, takes
+from vds_gz.errors import MAPPING, TEXT, ArgumentError, ArgumentKind, GraphError, takes
 from vds_gz.ros.arguments import Arguments, parse
 from vds_gz.ros.graph import Graph
 
 
 @takes(
-    arguments=Kind("a list of words, as sys.argv[1:]", (Arguments, list, tuple)),
+    arguments=ArgumentKind("a list of words, as sys.argv[1:]", (Arguments, list, tuple)),
     default_name=TEXT,
     environment=MAPPING,
 )

@@ -74,12 +74,20 @@ class Severity(IntEnum):
     FATAL = 50
 
 
+class Message(Protocol):
+    """A message, or a part of one: an object with the fields of its ROS definition, of whichever graph made it."""
+
+    def __getattr__(self, name: str, /) -> Any: ...
+
+    def __setattr__(self, name: str, value: Any, /) -> None: ...
+
+
 class Publisher(Protocol):
     """An output topic."""
 
     topic: str
 
-    def publish(self, message: Any) -> None:
+    def publish(self, message: Message) -> None:
         """Send a message; the object may be filled and sent again."""
 
     def publish_raw(self, data: bytearray) -> None:
@@ -109,10 +117,10 @@ class Client(Protocol):
     def ready(self) -> bool:
         """Whether the service is available now."""
 
-    def request(self) -> Any:
+    def request(self) -> Message:
         """A new request, every field at its default."""
 
-    def call(self, request: Any, done: Callable[[Any], None]) -> None:
+    def call(self, request: Message, done: Callable[[Message], None]) -> None:
         """Send a request. ``done`` gets the response, inside :meth:`Graph.wait`; it is never called if none comes."""
 
 
@@ -139,10 +147,10 @@ class Graph(Protocol):
     name: str
     namespace: str
 
-    def message(self, type_name: str) -> Any:
+    def message(self, type_name: str) -> Message:
         """A new message of a type such as ``nav_msgs/msg/Odometry``, every field at its default."""
 
-    def serialize(self, message: Any, type_name: str) -> bytes | bytearray:
+    def serialize(self, message: Message, type_name: str) -> bytes | bytearray:
         """A message as CDR with its header, little endian."""
 
     def numbers(self, count: int, kind: str = "float64") -> Any:
@@ -162,13 +170,13 @@ class Graph(Protocol):
     def offers(self) -> dict[str, Offer]:
         """All topics published now, by their absolute names. New publishers may be missing."""
 
-    def service(self, name: str, type_name: str, callback: Callable[[Any, Any], None]) -> None:
+    def service(self, name: str, type_name: str, callback: Callable[[Message, Message], None]) -> None:
         """Offer a service such as ``std_srvs/srv/Trigger``. The callback gets the request and fills the response."""
 
     def client(self, name: str, type_name: str) -> Client:
         """Look for a service of another node."""
 
-    def action(self, name: str, type_name: str, execute: Callable[[Any, Any, Any], Iterator[None]]) -> bool:
+    def action(self, name: str, type_name: str, execute: Callable[[Message, Message, Message], Iterator[None]]) -> bool:
         """Offer an action; return whether this graph can.
 
         ``execute`` gets the goal, a feedback and a result. It does its work in portions and yields after each; then the

@@ -70,21 +70,21 @@ Main = Callable[[list[str]], int]
 _OF_ROS = frozenset(["-p", "--param", "-r", "--remap", "--params-file", "--log-level"])
 
 
-class Command(Protocol):
+class ConsoleFunction(Protocol):
     """The function that a console script calls."""
 
     def __call__(self, argv: Sequence[str] | None = None) -> int:
         """Run, by default with ``sys.argv``; return the exit code."""
 
 
-def command(name: str) -> Callable[[Main], Command]:
+def command(name: str) -> Callable[[Main], ConsoleFunction]:
     """Make a command of a function that takes a command line without the program's name.
 
     An error of this package, or of a file, is printed with one line per fault, after the command's name. The exit code
     is 1 if the request was valid but failed, else 2.
     """
 
-    def decorate(main: Main) -> Command:
+    def decorate(main: Main) -> ConsoleFunction:
         @wraps(main)
         def guarded(argv: Sequence[str] | None = None) -> int:
             try:

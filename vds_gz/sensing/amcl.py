@@ -36,7 +36,7 @@ METRES_PER_RADIAN = 1.25
 NANOSECONDS = 1_000_000_000
 
 
-class Estimate(NamedTuple):
+class PoseEstimate(NamedTuple):
     """A pose in the map and the variances of x, y [m^2] and heading [rad^2]."""
 
     pose: Pose
@@ -54,7 +54,7 @@ class Scan(NamedTuple):
 
     time: int
     map_to_odom: Pose
-    estimate: Estimate | None
+    estimate: PoseEstimate | None
 
 
 class Amcl:
@@ -194,7 +194,7 @@ class Amcl:
         p, moved = self.parameters.amcl, np.abs(_difference(self.odom, self._last[1]))
         return bool(moved[0] > p.update_min_d or moved[1] > p.update_min_d or moved[2] > p.update_min_a)
 
-    def _estimate(self, time: int) -> Estimate:
+    def _estimate(self, time: int) -> PoseEstimate:
         """Draw the error of an update and hold the result."""
         p = self.parameters.amcl
         before, start = self._last or (time, self.odom)
@@ -210,7 +210,7 @@ class Amcl:
         self._held = pose.then(self.odom.inverse())
         self._last, self._requested = (time, self.odom), False
         x, y, turn = (self._deviations() ** 2 + self._spread**2).tolist()
-        return Estimate(pose, (x, y, turn))
+        return PoseEstimate(pose, (x, y, turn))
 
     def _jump(self, seconds: float) -> NDArray[np.float64]:
         p = self.parameters.amcl

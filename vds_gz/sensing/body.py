@@ -42,7 +42,7 @@ class BodyState:
         return BodyState(self.time, self.pose, joints=joints)
 
 
-class Placement(NamedTuple):
+class FramePose(NamedTuple):
     """One or more poses of a frame in another one.
 
     Attributes:
@@ -53,19 +53,19 @@ class Placement(NamedTuple):
     rotation: Array
     position: Array
 
-    def then(self, step: Placement) -> Placement:
+    def then(self, step: FramePose) -> FramePose:
         """The poses of a frame that is fixed in this one."""
-        return Placement(self.rotation @ step.rotation, self.position + self.rotation @ step.position)
+        return FramePose(self.rotation @ step.rotation, self.position + self.rotation @ step.position)
 
 
-def mounted(xyz: tuple[float, float, float], rpy: tuple[float, float, float]) -> Placement:
+def mounted(xyz: tuple[float, float, float], rpy: tuple[float, float, float]) -> FramePose:
     """The mount of a sensor on the body: position [m], and roll, pitch and yaw [rad]."""
     return placement(Transform(xyz, quaternion(*rpy)))
 
 
-def placement(pose: Transform) -> Placement:
+def placement(pose: Transform) -> FramePose:
     """A pose as matrix and vector."""
-    return Placement(matrix(pose.orientation), np.array(pose.position))
+    return FramePose(matrix(pose.orientation), np.array(pose.position))
 
 
 def matrix(orientation: Quaternion) -> Array:
@@ -73,7 +73,7 @@ def matrix(orientation: Quaternion) -> Array:
     return np.column_stack(axes(orientation))
 
 
-def placements(states: Sequence[BodyState], times: NDArray[np.int64]) -> Placement:
+def placements(states: Sequence[BodyState], times: NDArray[np.int64]) -> FramePose:
     """The body at several times.
 
     Between two states it moves straight and turns about a fixed axis, both at a constant rate; at the states it is
@@ -94,7 +94,7 @@ def placements(states: Sequence[BodyState], times: NDArray[np.int64]) -> Placeme
     rotations = np.array([matrix(pose.orientation) for pose in poses])
     positions = np.array([pose.position for pose in poses])
     step = positions[after] - positions[before]
-    return Placement(
+    return FramePose(
         rotations[before] @ _rotations(fraction[:, None] * np.array(turns)[before]),
         positions[before] + fraction[:, None] * step,
     )

@@ -26,7 +26,7 @@ from vds_gz.parameters.sensors import (
     RplidarA2,
     VelodyneVlp16,
 )
-from vds_gz.sensing.body import BodyState, Placement, mounted, placement, placements
+from vds_gz.sensing.body import BodyState, FramePose, mounted, placement, placements
 from vds_gz.sensing.noise import SampleNoise, sample_number
 from vds_gz.world.scene import Scene
 from vds_gz.world.shapes import Array, Indices
@@ -161,7 +161,7 @@ class RangeFinder:
         self.directions = grid.directions()
         self._turned = np.empty_like(self.directions)
 
-    def measure(self, scene: Scene | None, place: Placement, random: np.random.Generator) -> Echoes:
+    def measure(self, scene: Scene | None, place: FramePose, random: np.random.Generator) -> Echoes:
         """Cast all rays.
 
         Args:

@@ -49,7 +49,7 @@ class NoiseModel:
         )
 
 
-class Noise:
+class ChannelNoise:
     """Noise of several independent channels of one model.
 
     Every sample takes the same count of random numbers, so a sample only depends on its number and the generator's

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vds_gz.parameters.sensors import Camera
-from vds_gz.sensing.body import Placement
+from vds_gz.sensing.body import FramePose
 from vds_gz.world.ray_caster import NOTHING, JoinedCaster, RayCaster
 from vds_gz.world.scene import Scene
 from vds_gz.world.shapes import Array, Indices
@@ -108,7 +108,7 @@ class Pinhole:
         self.rays[..., 1], self.rays[..., 2] = left, up[:, None]
         self._lengths = np.linalg.norm(self.rays, axis=-1).ravel()
 
-    def view(self, scene: Scene | None, place: Placement, *, colour: bool) -> View:
+    def view(self, scene: Scene | None, place: FramePose, *, colour: bool) -> View:
         """Take an image.
 
         Args:

@@ -1,16 +1,75 @@
-"""A recording as arrays in SI units: the vehicle's motion, its actuators, and its commands."""
+"""A recording of a vehicle as arrays in SI units: its commands, its measurements, its actuators, what it touched."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import pairwise
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vds_gz.errors import VdsGzError
+from vds_gz.vehicle.command import ACKERMANN, CONTROL, DRIVE, PEDALS, TWIST, Command, CommandKind
 from vds_gz.vehicle.model import ActuatorKind
+from vds_gz.vehicle.schedule import COMMAND, Records, fields_of
+
+Array = NDArray[np.float64]
+
+#: Quantities: velocities of base_link [m/s, m/s, rad/s], and the steering angle [rad].
+QUANTITIES = ("v_x", "v_y", "yaw_rate", "steering")
+
+#: Commands of a car with pedals: positions of accelerator and brake, angle of the steering wheel [rad].
+ACTUATIONS = ("accel", "brake", "wheel")
+
+#: Pose of base_link: position [m], and unwrapped heading [rad].
+POSES = ("x", "y", "heading")
+
+#: Of a joint with a name: rolling speed or steering rate [rad/s], and unwrapped angle [rad].
+JOINTS = ("joint_velocity", "joint_position")
+
+UNITS = MappingProxyType(
+    {"v_x": "m/s", "v_y": "m/s", "yaw_rate": "rad/s", "steering": "rad", "x": "m", "y": "m", "heading": "rad"}
+    | {"joint_velocity": "rad/s", "joint_position": "rad"}
+)
+
+#: Commanded quantities, by the field of a command's record. A limit of 0 means no limit, as in messages.
+COMMANDED = MappingProxyType(
+    {
+        "v_x": "v_x",
+        "v_y": "v_y",
+        "yaw_rate": "yaw_rate",
+        "steering": "steering_angle",
+        "acceleration": "target_acceleration",
+        "steering_rate_limit": "steering_rate",
+        "acceleration_limit": "acceleration",
+        "gear": "gear",
+        "accel": "accel_pedal",
+        "brake": "brake_pedal",
+        "wheel": "steering_command",
+    }
+)
+LIMITS = ("steering_rate_limit", "acceleration_limit")
+
+#: A time without commands and samples is a gap if it exceeds this [s], and so many times the usual interval.
+LONGEST_GAP, GAP_INTERVALS = 1.0, 20.0
+
+
+def is_hinge(joint: str) -> bool:
+    """Whether a joint steers, by its name: a robot's bag contains nothing else about its joints."""
+    return "steer" in joint and "wheel" not in joint
+
+
+class RecordingError(VdsGzError, ValueError):
+    """A file is not a recording of a vehicle."""
+
+
+class SignalError(RecordingError):
+    """A file lacks needed signals. The message says what was found and what is needed."""
+
 
 #: Contacts with the same thing within this time are one [s].
 AGAIN = 0.5
@@ -68,15 +127,66 @@ class TouchLog:
         return tuple(self._touches)
 
 
-Array = NDArray[np.float64]
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Values at times [s], in the order of time."""
 
-
-class RecordingError(VdsGzError, ValueError):
-    """A file is not a recording of a vehicle."""
+    time: Array
+    value: Array
 
 
 @dataclass(frozen=True, slots=True)
-class Motion:
+class Commands:
+    """Commands as records with their arrivals [s]; each holds until the next."""
+
+    time: Array
+    records: Records
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredChannel:
+    """One measured quantity of one source.
+
+    Attributes:
+        name: Its unique name: the quantity for the main one, else source and quantity.
+        quantity: One of :data:`QUANTITIES`, :data:`POSES` and :data:`JOINTS`.
+        source: The topic or the column. Quantities of one pose share it.
+        series: Times [s] and values, in the unit of :data:`UNITS`.
+        joint: The joint's name; empty for other quantities.
+        half: For means over a short time, half of its length [s] for each sample; None for instantaneous values.
+    """
+
+    name: str
+    quantity: str
+    source: str
+    series: Series
+    joint: str = ""
+    half: Array | None = None
+
+    @property
+    def unit(self) -> str:
+        """Unit of its values."""
+        return UNITS[self.quantity]
+
+    @property
+    def hinge(self) -> bool:
+        """Whether it is the angle of a steering hinge."""
+        return self.quantity == "joint_position" and is_hinge(self.joint)
+
+
+@dataclass(frozen=True, slots=True)
+class ActuatorSeries:
+    """Reference and response of an actuator: speeds [m/s] of a drive, angles [rad] of a steering actuator."""
+
+    name: str
+    kind: ActuatorKind
+    time: Array
+    reference: Array
+    response: Array
+
+
+@dataclass(frozen=True, slots=True)
+class MotionSeries:
     """Pose and velocity of base_link at the times of the samples [s, m, m, rad, m/s, m/s, rad/s].
 
     Quantities that were not measured are NaN.
@@ -92,19 +202,8 @@ class Motion:
 
 
 @dataclass(frozen=True, slots=True)
-class Actuator:
-    """Reference and response of an actuator: speeds [m/s] of a drive, angles [rad] of a steering actuator."""
-
-    name: str
-    kind: ActuatorKind
-    time: Array
-    reference: Array
-    response: Array
-
-
-@dataclass(frozen=True, slots=True)
-class Commands:
-    """The received commands. Numbers that they leave open are NaN, such as a Twist's steering angle."""
+class CommandSeries:
+    """The received commands: the numbers in force at the times of all commands; NaN before the first of its kind."""
 
     time: Array
     speed: Array
@@ -113,25 +212,190 @@ class Commands:
     steering_angle: Array
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass
 class Recording:
-    """A recorded run. All times are the vehicle's own [s], from its first sample.
+    """A recorded drive, from a bag, a table or a simulation.
 
     Attributes:
+        commanded: By the names of :data:`COMMANDED`.
+        measured: The main measurements of :data:`QUANTITIES`.
+        steers: Commands are of speed and steering angle.
+        notes: Notes of the reader, for people.
+        sources: Topic or column of the main measurements, by quantity.
+        further: All other measurements. A ``steering`` from a topic of joints is the mean of its hinges; if there are
+            several, they are here too: use only one of both.
+        actuators: References and responses of actuators.
+        made_by_replay: It is a table of ``vds-gz replay``: its first sample is at the first command, which it does not
+            have.
         counts: Messages by topic.
         start: The vehicle's time of its first sample [ns]; 0 for a table.
-        notes: Notes of the reader, for people.
         command_topics: The topics of the commands.
-        steering: Times and values of a measured steering angle [s, rad], if no actuator reports itself.
+        command_times: Times of all commands [s].
         touches: The vehicle's touches, from its topic ``contacts``.
     """
 
-    motion: Motion
-    actuators: tuple[Actuator, ...]
-    commands: Commands
-    counts: Counter[str]
+    commanded: dict[str, Series] = field(default_factory=dict)
+    measured: dict[str, Series] = field(default_factory=dict)
+    steers: bool = False
+    notes: list[str] = field(default_factory=list)
+    sources: dict[str, str] = field(default_factory=dict)
+    further: list[MeasuredChannel] = field(default_factory=list)
+    actuators: tuple[ActuatorSeries, ...] = ()
+    made_by_replay: bool = False
+    counts: Counter[str] = field(default_factory=Counter)
     start: int = 0
-    notes: tuple[str, ...] = ()
     command_topics: tuple[str, ...] = ()
-    steering: tuple[Array, Array] | None = None
+    command_times: Array = field(default_factory=lambda: np.empty(0))
     touches: tuple[Touch, ...] = ()
+
+    @property
+    def commands(self) -> Commands:
+        """All commands as records: complete commands, with the numbers in force where one leaves them open."""
+        return commands_of(self.commanded)
+
+    @property
+    def references(self) -> CommandSeries:
+        """The commands as quantities of the motion."""
+        commanded = {} if self.made_by_replay else self.commanded
+        return CommandSeries(
+            self.command_times, *(_held(commanded.get(name), self.command_times) for name in QUANTITIES)
+        )
+
+    @property
+    def channels(self) -> list[MeasuredChannel]:
+        """All measurements, the main ones first."""
+        main = (
+            MeasuredChannel(quantity, quantity, self.sources.get(quantity, quantity), series)
+            for quantity, series in self.measured.items()
+        )
+        return [*main, *self.further]
+
+    @property
+    def pieces(self) -> list[tuple[float, float]]:
+        """First and last time [s] of each part of the recording between gaps."""
+        return pieces([one.time for one in (*self.commanded.values(), *(one.series for one in self.channels))])
+
+    @cached_property
+    def motion(self) -> MotionSeries:
+        """Pose and velocity at the times of the main measurement.
+
+        Raises:
+            RecordingError: Nothing was measured twice.
+        """
+        return _motion(self._best)
+
+    @property
+    def steering(self) -> Series | None:
+        """The measured steering angle, if no actuator reports itself."""
+        angle = self._best.get("steering")
+        if angle is None or len(angle.time) < 2 or any(one.kind == "steering" for one in self.actuators):
+            return None
+        return angle
+
+    @property
+    def _best(self) -> dict[str, Series]:
+        """For each quantity its first source with samples, the main ones first."""
+        best: dict[str, Series] = {}
+        for channel in self.channels:
+            if channel.quantity in (*POSES, *QUANTITIES) and len(channel.series.time):
+                best.setdefault(channel.quantity, channel.series)
+        return best
+
+
+# ---------------------------------------------------------------------- commands
+
+
+def commands_of(commanded: Mapping[str, Series]) -> Commands:
+    """Commands by their numbers, which may come at different times; each number holds until its next.
+
+    Numbers that were not commanded yet are as in ``Command()``. The kind follows from the numbers: pedals; an
+    acceleration or a gear, which only Autoware's Control has; a steering angle; else velocities.
+    """
+    series = {name: one for name, one in commanded.items() if name in COMMANDED and len(one.time)}
+    time = np.unique(np.concatenate([np.empty(0), *(one.time for one in series.values())]))
+    records: Records = np.full(len(time), np.array(fields_of(Command(_kind(series), gear=DRIVE)), COMMAND))
+    for name, one in series.items():
+        at = np.searchsorted(one.time, time, side="right") - 1
+        known = at >= 0
+        values = one.value[at[known]]
+        records[COMMANDED[name]][known] = np.where(values > 0.0, values, np.inf) if name in LIMITS else values
+    return Commands(time, records)
+
+
+def _kind(series: Mapping[str, Series]) -> CommandKind:
+    if any(name in series for name in ACTUATIONS):
+        return PEDALS
+    if "acceleration" in series or "gear" in series:
+        return CONTROL
+    return ACKERMANN if "steering" in series else TWIST
+
+
+def pieces(times: list[Array]) -> list[tuple[float, float]]:
+    """First and last time [s] of each part without a gap in all of these times together."""
+    time = np.unique(np.concatenate([np.empty(0), *times]))
+    if not len(time):
+        return []
+    steps = np.diff(time)
+    usual = float(np.median(steps)) if len(steps) else 0.0
+    gaps = np.flatnonzero(steps > max(LONGEST_GAP, GAP_INTERVALS * usual))
+    edges = [0, *(gaps + 1).tolist(), len(time)]
+    return [(float(time[begin]), float(time[end - 1])) for begin, end in pairwise(edges)]
+
+
+def _held(series: Series | None, time: Array) -> Array:
+    """The commands in force at these times; NaN before the first and where nothing was commanded."""
+    if series is None:
+        return np.full(len(time), np.nan)
+    at = np.searchsorted(series.time, time, side="right") - 1
+    return np.where(at >= 0, series.value[at], np.nan)
+
+
+# ---------------------------------------------------------------------- motion
+
+#: Velocities of a pose are differences over this time [s].
+DIFFERENCE = 0.2
+
+
+def _motion(series: Mapping[str, Series]) -> MotionSeries:
+    """All quantities at the times of the main measurement; NaN if not measured."""
+    known = {name: one for name, one in series.items() if len(one.time) > 1}
+    if not known.keys() >= {"v_x", "v_y", "yaw_rate"}:
+        known = _velocities(known) | known
+    base = next((known[name] for name in ("v_x", "yaw_rate", "steering") if name in known), None)
+    if base is None:
+        raise RecordingError(
+            "there are fewer than 2 samples of each velocity and of the steering angle; needed are at least "
+            "2 of one of them, or more samples of a pose"
+        )
+    return MotionSeries(base.time, *(_at(known.get(name), base.time) for name in (*POSES, "v_x", "v_y", "yaw_rate")))
+
+
+def _at(series: Series | None, time: Array) -> Array:
+    if series is None:
+        return np.full(len(time), np.nan)
+    if series.time is time or np.array_equal(series.time, time):
+        return series.value
+    return np.interp(time, series.time, series.value, left=np.nan, right=np.nan)
+
+
+def _velocities(series: Mapping[str, Series]) -> dict[str, Series]:
+    """Velocities of base_link by differences of its pose around each time."""
+    if not all(name in series for name in POSES):
+        return {}
+    time = series["x"].time
+    x, y, heading = (_at(series[name], time) for name in POSES)
+    known = np.isfinite(y) & np.isfinite(heading)
+    time, x, y, heading = time[known], x[known], y[known], heading[known]
+    if len(time) < 2 or time[-1] - time[0] <= DIFFERENCE:
+        return {}
+    middle = time[(time >= time[0] + 0.5 * DIFFERENCE) & (time <= time[-1] - 0.5 * DIFFERENCE)]
+    if len(middle) < 2:
+        return {}
+    d_x, d_y, turned = (
+        (np.interp(middle + 0.5 * DIFFERENCE, time, one) - np.interp(middle - 0.5 * DIFFERENCE, time, one)) / DIFFERENCE
+        for one in (x, y, heading)
+    )
+    angle = np.interp(middle, time, heading)
+    cos, sin = np.cos(angle), np.sin(angle)
+    v_x, v_y = d_x * cos + d_y * sin, d_y * cos - d_x * sin
+    return {name: Series(middle, one) for name, one in (("v_x", v_x), ("v_y", v_y), ("yaw_rate", turned))}

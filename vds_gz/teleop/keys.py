@@ -2,26 +2,76 @@
 
 A terminal says nothing when a key is let go. It only repeats the key that was pressed last, and begins to repeat it
 after a delay. Times are readings of the monotonic clock [ns].
+
+A terminal that gives every key at once, without showing it, and is put back as it was whatever happens.
 """
 
 from __future__ import annotations
 
 import math
+import os
+import re
+import select
 import shutil
 import sys
+import termios
 from time import monotonic_ns
-from typing import TYPE_CHECKING, Any
 
 from vds_gz.interface import topics
 from vds_gz.interface.vehicle_status import VehicleTime
 from vds_gz.parameters.declaration import describe
 from vds_gz.parameters.teleop import KeyParameters
-from vds_gz.ros.graph import Graph
+from vds_gz.ros.graph import Graph, Message
 from vds_gz.ros.programs import StopRequest
 from vds_gz.teleop.outputs import STANDSTILL, STOPS, CommandOutput, Drive
 
-if TYPE_CHECKING:
-    from vds_gz.teleop.terminal import Terminal
+#: The terminal is gone, or its user said so with Ctrl-D.
+END = "\x04"
+
+_KEY = re.compile(r"\x1b[\[O][0-9;]*[A-Za-z~]|[\s\S]")
+#: The begin of a key whose rest has not come yet.
+_BEGUN = re.compile(r"\x1b([\[O][0-9;]*)?\Z")
+
+
+class Terminal:
+    """Used with ``with``. Ctrl-C still interrupts; Ctrl-Z does nothing, since no one would stop the vehicle."""
+
+    def __init__(self, descriptor: int) -> None:
+        """Take an open terminal."""
+        self._descriptor = descriptor
+        self._begun = ""
+
+    def __enter__(self) -> Terminal:
+        self._before = termios.tcgetattr(self._descriptor)
+        raw = termios.tcgetattr(self._descriptor)
+        raw[0] &= ~(termios.IXON | termios.ICRNL)
+        raw[3] &= ~(termios.ICANON | termios.ECHO | termios.IEXTEN)
+        raw[6][termios.VSUSP] = bytes([os.fpathconf(self._descriptor, "PC_VDISABLE")])
+        raw[6][termios.VMIN], raw[6][termios.VTIME] = 1, 0
+        termios.tcsetattr(self._descriptor, termios.TCSAFLUSH, raw)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            termios.tcsetattr(self._descriptor, termios.TCSAFLUSH, self._before)
+        except termios.error:  # it is gone
+            return
+
+    def read(self) -> list[str]:
+        """The keys that have come: characters, or what a special key sends."""
+        if not select.select([self._descriptor], [], [], 0.0)[0]:
+            return []
+        try:
+            data = os.read(self._descriptor, 1024)
+        except OSError:
+            data = b""
+        if not data:
+            return [END]
+        text = self._begun + data.decode("utf-8", "ignore")
+        begun = _BEGUN.search(text)
+        self._begun = begun[0] if begun else ""
+        return _KEY.findall(text[: len(text) - len(self._begun)])
+
 
 #: A key pushes for so long after each time it came; terminals repeat every 30 to 100 ms [ns].
 PUSH = 150_000_000
@@ -186,5 +236,5 @@ class KeyDriver:
             width = shutil.get_terminal_size().columns - 1
             print(f"\r{line[:width]}\x1b[K", end="", flush=True)
 
-    def _on_actual(self, message: Any, arrival: int) -> None:
+    def _on_actual(self, message: Message, arrival: int) -> None:
         self._actual = (arrival, message.twist.linear.x, message.twist.angular.z)

@@ -30,7 +30,7 @@ class CommandKind(IntEnum):
     STOP = 8
 
 
-class Gear(IntEnum):
+class GearCode(IntEnum):
     """Gears by their codes in autoware_vehicle_msgs/GearCommand; 3 to 19 are further forward gears."""
 
     NONE = 0
@@ -47,12 +47,12 @@ class Gear(IntEnum):
 
 
 TWIST, ACKERMANN, SPEED, STEERING, PEDALS, CONTROL, GEAR, DIRECT, STOP = CommandKind
-NONE, NEUTRAL, DRIVE, REVERSE, REVERSE_2, PARK, LOW, LOW_2 = Gear
+NONE, NEUTRAL, DRIVE, REVERSE, REVERSE_2, PARK, LOW, LOW_2 = GearCode
 
 #: Kinds that have a gear, and that end in ``STOP`` when they time out. Zero would be no pedal, which is to roll on.
 DRIVEN = (PEDALS, CONTROL, DIRECT)
 
-MAXIMUM_GEAR = max(Gear)
+MAXIMUM_GEAR = max(GearCode)
 #: In a command: the gear stays as it is.
 KEEP_GEAR = -1
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Any, Generic, NamedTuple, TypeAlias
 
-from vds_gz.errors import NUMBER, ArgumentError, Kind
+from vds_gz.errors import NUMBER, ArgumentError, ArgumentKind
 from vds_gz.vehicle.command import (
     ACKERMANN,
     DRIVE,
@@ -32,8 +32,8 @@ from vds_gz.vehicle.trigonometry import sine_cosine
 NANOSECONDS = 1_000_000_000
 
 #: What :class:`Vehicle` takes.
-MODEL = Kind("a vehicle model, such as vds_gz.BICYCLE or one of vds_gz.models()", (VehicleModel,))
-COMMAND = Kind("a command, as vds_gz.twist() or vds_gz.ackermann() make it", (Command,))
+MODEL = ArgumentKind("a vehicle model, such as vds_gz.BICYCLE or one of vds_gz.models()", (VehicleModel,))
+COMMAND = ArgumentKind("a command, as vds_gz.twist() or vds_gz.ackermann() make it", (Command,))
 
 
 def fault(command: Command) -> str:
@@ -210,7 +210,7 @@ class Vehicle(Generic[P, C, S]):
             moves: The model moves the vehicle; false where Gazebo does and only actuators and wheels are wanted.
         """
         MODEL.check("model", model)
-        Kind(f"{model.parameters.__name__}, as model '{model.name}' has them", (model.parameters,)).check(
+        ArgumentKind(f"{model.parameters.__name__}, as model '{model.name}' has them", (model.parameters,)).check(
             "parameters", parameters
         )
         NUMBER.check("step_rate", step_rate)

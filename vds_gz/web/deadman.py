@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from typing import Protocol
 
 from vds_gz.errors import VdsGzError
-from vds_gz.teleop.outputs import STANDSTILL, STOPS, Drive
+from vds_gz.teleop.outputs import STANDSTILL, STOPS, CommandOutput, Drive
 
 #: A driving page that sends nothing for this long has released control [s].
 TIMEOUT = 0.4
@@ -47,20 +46,10 @@ class Lateness:
         return now - sent - min(self._least, self._before)
 
 
-class Output(Protocol):
-    """An output for commands."""
-
-    def send(self, drive: Drive) -> None:
-        """Send a command."""
-
-    def close(self) -> None:
-        """Withdraw the output."""
-
-
 class DeadMansSwitch:
     """Passes on the commands of one page at a time, each once on arrival; stops the vehicle when they end."""
 
-    def __init__(self, make_output: Callable[[], Output], now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, make_output: Callable[[], CommandOutput], now: Callable[[], float] = time.monotonic) -> None:
         """Begin without a driver.
 
         Args:
@@ -70,7 +59,7 @@ class DeadMansSwitch:
         """
         self._make_output = make_output
         self._now = now
-        self._output: Output | None = None
+        self._output: CommandOutput | None = None
         self._page: object = None
         self._received = 0.0
         self._stops = 0

@@ -5,25 +5,10 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
 
 from vds_gz.interface import topics
-from vds_gz.ros.graph import Client, Graph, QoS
-from vds_gz.ros.messages.parameters import (
-    BOOL,
-    DOUBLE,
-    DOUBLE_ARRAY,
-    FIELDS,
-    INTEGER,
-    STRING,
-    GetResponse,
-    ListResponse,
-    ParameterDescriptor,
-    ParameterEvent,
-    ParameterValue,
-    SetResponse,
-    python_value,
-)
+from vds_gz.ros.graph import Client, Graph, Message, QoS
+from vds_gz.ros.messages.fields import BOOL, DOUBLE, DOUBLE_ARRAY, FIELDS, INTEGER, STRING, python_value
 
 #: Called with the result of a request: the reason why it failed, or empty.
 Done = Callable[[str], None]
@@ -35,13 +20,6 @@ EVENTS = topics.Topic("/parameter_events", "rcl_interfaces/msg/ParameterEvent", 
 
 _TYPES = {BOOL: "bool", INTEGER: "integer", DOUBLE: "double", STRING: "string", DOUBLE_ARRAY: "double_array"}
 _PYTHON_TYPES = {BOOL: bool, INTEGER: int, STRING: str}
-
-
-class Outcome(Protocol):
-    """The response of ``std_srvs/Trigger`` and ``SetBool``."""
-
-    success: bool
-    message: str
 
 
 class RemoteNode:
@@ -111,7 +89,7 @@ class RemoteNode:
         setattr(parameter.value, FIELDS[kind], fitting)
         request.parameters = [parameter]
 
-        def on_response(response: SetResponse) -> None:
+        def on_response(response: Message) -> None:
             if len(response.results) != 1:
                 done(f"the node responded with {len(response.results)} results; it must be 1")
                 return
@@ -130,7 +108,7 @@ class RemoteNode:
         """Put the vehicle where it began."""
         self._call(self._reset, self._reset.request(), _succeeded(done), done)
 
-    def _call(self, client: Client, request: object, on_response: Callable[[Any], None], done: Done) -> None:
+    def _call(self, client: Client, request: Message, on_response: Callable[[Message], None], done: Done) -> None:
         if client.ready():
             client.call(request, on_response)
         else:
@@ -138,23 +116,23 @@ class RemoteNode:
 
     # ------------------------------------------------------------------ responses
 
-    def _on_list(self, response: ListResponse) -> None:
+    def _on_list(self, response: Message) -> None:
         names = list(response.result.names)
         request = self._describe.request()
         request.names = names
         self._describe.call(request, lambda described: self._on_descriptors(names, described.descriptors))
 
-    def _on_descriptors(self, names: Sequence[str], descriptors: Sequence[ParameterDescriptor]) -> None:
+    def _on_descriptors(self, names: Sequence[str], descriptors: Sequence[Message]) -> None:
         request = self._get.request()
         request.names = list(names)
 
-        def on_response(response: GetResponse) -> None:
+        def on_response(response: Message) -> None:
             if len(response.values) == len(names):  # else it is another node by now, and the request is repeated
                 self._learn(dict(zip(names, response.values, strict=True)), descriptors)
 
         self._get.call(request, on_response)
 
-    def _learn(self, values: Mapping[str, ParameterValue], descriptors: Sequence[ParameterDescriptor]) -> None:
+    def _learn(self, values: Mapping[str, Message], descriptors: Sequence[Message]) -> None:
         self._types = {name: int(value.type) for name, value in values.items()}
         self.values = {name: _plain(python_value(value)) for name, value in values.items()}
         known = [(one, self._types[one.name]) for one in descriptors if one.name in self._types]
@@ -163,18 +141,18 @@ class RemoteNode:
         self.described += 1
         self.changed += 1
 
-    def _on_event(self, event: ParameterEvent, arrival: int) -> None:
+    def _on_event(self, event: Message, arrival: int) -> None:
         if event.node == self._node and not self._wanted:
             for parameter in event.changed_parameters:
                 self.values[parameter.name] = _plain(python_value(parameter.value))
             self.changed += 1
 
 
-def _succeeded(done: Done) -> Callable[[Outcome], None]:
+def _succeeded(done: Done) -> Callable[[Message], None]:
     return lambda response: done("" if response.success else response.message or "the node gives no reason")
 
 
-def _described(descriptor: ParameterDescriptor, kind: int) -> dict[str, object]:
+def _described(descriptor: Message, kind: int) -> dict[str, object]:
     """A ``ParameterDescriptor`` for JSON. A bound that is infinite, or at the end of the type's range, is left out."""
     low = high = None
     for bounds in (*descriptor.floating_point_range, *descriptor.integer_range):

@@ -19,7 +19,7 @@ from vds_gz.web.deadman import Lateness
 from vds_gz.web.graph_thread import GraphThread
 from vds_gz.web.messages import MAX_LENGTH, DriveMessage, MessageError, Pause, Reset, Seen, SetParameter, read
 from vds_gz.web.remote_node import Done
-from vds_gz.web.watched_vehicle import Vehicle
+from vds_gz.web.watched_vehicle import WatchedVehicle
 
 Result = TypeVar("Result")
 
@@ -44,10 +44,10 @@ CLOSE_TIMEOUT = 1.0
 _TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
 
-class Server:
+class PageServer:
     """Serves the pages of vehicles."""
 
-    def __init__(self, graph: GraphThread, vehicles: Mapping[str, Vehicle], access: Access) -> None:
+    def __init__(self, graph: GraphThread, vehicles: Mapping[str, WatchedVehicle], access: Access) -> None:
         """Make the application.
 
         Args:
@@ -57,7 +57,7 @@ class Server:
         """
         self._graph = graph
         self._vehicles = vehicles
-        self._pages: set[Page] = set()
+        self._pages: set[OpenPage] = set()
         self.connections = Connections()
         self.application = web.Application(middlewares=[self.connections.middleware, access.middleware])
         self.application.add_routes([web.get(SOCKET, self._serve_socket)])
@@ -79,7 +79,7 @@ class Server:
             max_msg_size=MAX_LENGTH, heartbeat=10.0, timeout=CLOSE_TIMEOUT, compress=False, autoping=False
         )
         await socket.prepare(request)
-        page = Page(socket, self._graph, self._vehicles[namespace], list(self._vehicles))
+        page = OpenPage(socket, self._graph, self._vehicles[namespace], list(self._vehicles))
         self._pages.add(page)
         try:
             await page.run()
@@ -91,11 +91,11 @@ class Server:
         await asyncio.gather(*(page.close(WSCloseCode.GOING_AWAY, "the server ends") for page in self._pages))
 
 
-class Page:
+class OpenPage:
     """The server's side of an open page."""
 
     def __init__(
-        self, socket: web.WebSocketResponse, graph: GraphThread, vehicle: Vehicle, vehicles: list[str]
+        self, socket: web.WebSocketResponse, graph: GraphThread, vehicle: WatchedVehicle, vehicles: list[str]
     ) -> None:
         self.socket = socket
         self._graph = graph
@@ -267,7 +267,7 @@ class Page:
         await self._tell("response", number=number, reason=reason)
 
 
-def _request(vehicle: Vehicle, message: SetParameter | Pause | Reset, done: Done) -> None:
+def _request(vehicle: WatchedVehicle, message: SetParameter | Pause | Reset, done: Done) -> None:
     if isinstance(message, SetParameter):
         vehicle.node.set_parameter(message.name, message.value, done)
     elif isinstance(message, Pause):

@@ -6,19 +6,17 @@ import math
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vds_gz.errors import UnknownTypeError
 from vds_gz.geometry import Quaternion, Transform, Vector, axes
-from vds_gz.interface import messages, topics
+from vds_gz.interface import topics
 from vds_gz.interface.initial_pose import FARTHEST
 from vds_gz.interface.world_topics import CUBE, CYLINDER, SPHERE, TRIANGLE_LIST
-from vds_gz.ros.graph import Graph, QoS, Subscription
-from vds_gz.world.outline import heights, outlines
-from vds_gz.world.packing import Thing
+from vds_gz.ros.graph import Graph, Message, QoS, Subscription
+from vds_gz.world.packing import Thing, heights, outlines
 from vds_gz.world.shapes import Array, Box, Cylinder, Ellipsoid, Mesh, Shape
 
 SCAN, CLOUD = "sensor_msgs/msg/LaserScan", "sensor_msgs/msg/PointCloud2"
@@ -39,7 +37,7 @@ GROUND = 0.1
 FLOAT32 = 7
 
 
-class Surroundings:
+class WorldView:
     """Listens to the world's markers and to the first lidar of a vehicle. Runs in the graph's thread.
 
     Attributes:
@@ -49,7 +47,7 @@ class Surroundings:
         polygons_version, points_version, contacts_version: Count the changes of each.
     """
 
-    def __init__(self, graph: Graph, namespace: str, truth: Callable[[], messages.Odometry | None]) -> None:
+    def __init__(self, graph: Graph, namespace: str, truth: Callable[[], Message | None]) -> None:
         """Listen.
 
         Args:
@@ -97,13 +95,13 @@ class Surroundings:
     def _listen(self, lidar: str, kind: str) -> Subscription:
         take = self._on_scan if kind == SCAN else self._on_cloud
 
-        def take_if_chosen(message: Any, arrival: int) -> None:
+        def take_if_chosen(message: Message, arrival: int) -> None:
             if self._lidar == lidar:
                 take(message)
 
         return self._graph.subscribe(lidar, kind, NEWEST, take_if_chosen)
 
-    def _on_world(self, message: messages.MarkerArray, arrival: int) -> None:
+    def _on_world(self, message: Message, arrival: int) -> None:
         things = sorted(_things(message.markers), key=lambda thing: heights(thing)[1])
         self.polygons = [
             {
@@ -116,7 +114,7 @@ class Surroundings:
         ][-MOST_POLYGONS:]
         self.polygons_version += 1
 
-    def _on_contacts(self, message: messages.Contacts, arrival: int) -> None:
+    def _on_contacts(self, message: Message, arrival: int) -> None:
         touched = [(one.collision2.name, place) for one in message.contacts for place in one.positions]
         touched = [(name, place) for name, place in touched if abs(place.x) <= FARTHEST and abs(place.y) <= FARTHEST]
         self.contacts = {
@@ -126,20 +124,20 @@ class Surroundings:
         }
         self.contacts_version += 1
 
-    def _on_transforms(self, message: messages.TFMessage, arrival: int) -> None:
+    def _on_transforms(self, message: Message, arrival: int) -> None:
         for one in message.transforms:
             where, turn = one.transform.translation, one.transform.rotation
             step = Transform((where.x, where.y, where.z), (turn.x, turn.y, turn.z, turn.w))
             self._mounts[one.child_frame_id] = one.header.frame_id, step
 
-    def _on_scan(self, message: messages.LaserScan) -> None:
+    def _on_scan(self, message: Message) -> None:
         ranges = np.asarray(message.ranges, float)
         angles = message.angle_min + message.angle_increment * np.arange(len(ranges))
         with np.errstate(invalid="ignore"):  # rays without a hit are infinite
             points = np.column_stack([np.cos(angles), np.sin(angles), np.zeros(len(ranges))]) * ranges[:, None]
         self._take(message.header.frame_id, points, lowest=-math.inf)
 
-    def _on_cloud(self, message: messages.PointCloud2) -> None:
+    def _on_cloud(self, message: Message) -> None:
         offsets = {one.name: one.offset for one in message.fields if one.datatype == FLOAT32}
         if not {"x", "y", "z"} <= offsets.keys():
             return
@@ -188,7 +186,7 @@ class Surroundings:
         return None
 
 
-def _things(markers: Iterable[messages.Marker]) -> Iterator[Thing]:
+def _things(markers: Iterable[Message]) -> Iterator[Thing]:
     """The things of markers, without those of other types and without a valid shape."""
     for marker in markers:
         position, orientation = marker.pose.position, marker.pose.orientation
@@ -203,7 +201,7 @@ def _things(markers: Iterable[messages.Marker]) -> Iterator[Thing]:
         yield Thing(marker.ns, shape, pose, colour=colour)
 
 
-def _shape(marker: messages.Marker) -> Shape | None:
+def _shape(marker: Message) -> Shape | None:
     x, y, z = marker.scale.x, marker.scale.y, marker.scale.z
     if not all(0.0 < size <= FARTHEST for size in (x, y, z)):
         return None

@@ -9,14 +9,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from vds_gz.description.outline import Outline, outline_of
+from vds_gz.description.footprint import Outline, outline_of
 from vds_gz.description.urdf_reader import DescriptionError
 from vds_gz.errors import UnknownTypeError
 from vds_gz.interface import topics
 from vds_gz.interface.commands import CommandType, Reference, whole_types
-from vds_gz.interface.conversions import stamp_ns, yaw_of
-from vds_gz.interface.messages import DiagnosticArray, JointState, Odometry, Text
-from vds_gz.ros.graph import Graph, QoS
+from vds_gz.ros.graph import Graph, Message, QoS
+from vds_gz.ros.messages.fields import stamp_ns, yaw_of
 from vds_gz.vehicle.catalogue import actuator_kind
 from vds_gz.vehicle.command import PEDALS
 from vds_gz.vehicle.vehicle import fault
@@ -29,18 +28,8 @@ SILENT = 2.5
 COMMAND_HOLDS = 1.0
 
 #: The first numbers of every frame; then follow the joints' positions, and a reference and a state per actuator.
-COLUMNS = (
-    "time",
-    "x",
-    "y",
-    "heading",
-    "v_x",
-    "v_y",
-    "yaw_rate",
-    "reference_v_x",
-    "reference_v_y",
-    "reference_yaw_rate",
-)
+MOTION = ("v_x", "v_y", "yaw_rate")
+COLUMNS = ("time", "x", "y", "heading", *MOTION, *(f"reference_{name}" for name in MOTION))
 
 NOTHING = (math.nan, math.nan, math.nan)
 
@@ -53,7 +42,7 @@ class Frame(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
+class ShownStatus:
     """The status of a vehicle.
 
     Attributes:
@@ -96,13 +85,13 @@ class Telemetry:
         self.stamp = 0
         self._status_name = f"{node.removeprefix('/')}: vehicle"
         self._described = described
-        self._truth: Odometry | None = None
-        self._joint_states: JointState | None = None
-        self._references: JointState | None = None
-        self._states: JointState | None = None
+        self._truth: Message | None = None
+        self._joint_states: Message | None = None
+        self._references: Message | None = None
+        self._states: Message | None = None
         self._received = -math.inf
         self._reference: tuple[float, tuple[float, float, float]] = (-math.inf, NOTHING)
-        self._diagnosed: tuple[float, Status] = (-math.inf, Status(False, 0, ""))
+        self._diagnosed: tuple[float, ShownStatus] = (-math.inf, ShownStatus(False, 0, ""))
         self._listen(graph)
 
     def _listen(self, graph: Graph) -> None:
@@ -125,7 +114,7 @@ class Telemetry:
                 continue
 
     @property
-    def truth(self) -> Odometry | None:
+    def truth(self) -> Message | None:
         """The vehicle's pose and velocity; None while they are not known."""
         return self._truth
 
@@ -153,13 +142,13 @@ class Telemetry:
         numbers = (*front, *joints, *references, *states)
         return Frame(stamp, struct.pack(f"<{len(numbers)}d", *numbers))
 
-    def status(self) -> Status:
+    def status(self) -> ShownStatus:
         """The vehicle's present status."""
         now = time.monotonic()
         diagnosed, status = self._diagnosed
         if now - diagnosed < SILENT:
             return status
-        return Status(now - self._received < SILENT, 0, "")
+        return ShownStatus(now - self._received < SILENT, 0, "")
 
     def _positions(self) -> list[float]:
         names, message = self.joints, self._joint_states
@@ -167,33 +156,33 @@ class Telemetry:
             return [math.nan] * len(names)
         return [float(value) for value in message.position]
 
-    def _actuator_values(self, message: JointState | None) -> list[float]:
+    def _actuator_values(self, message: Message | None) -> list[float]:
         names = self.actuators
         if message is None or not len(message.position) == len(message.velocity) == len(names):
             return [math.nan] * len(names)
         return [float((message.position if turns(name) else message.velocity)[i]) for i, name in enumerate(names)]
 
-    def _on_joint_states(self, message: JointState, arrival: int) -> None:
+    def _on_joint_states(self, message: Message, arrival: int) -> None:
         self._joint_states = message
         if self.joints != (names := tuple(message.name)):
             self.joints = names
             self.version += 1
 
-    def _on_references(self, message: JointState, arrival: int) -> None:
+    def _on_references(self, message: Message, arrival: int) -> None:
         self._references = message
 
-    def _on_states(self, message: JointState, arrival: int) -> None:
+    def _on_states(self, message: Message, arrival: int) -> None:
         self._states = message
         if self.actuators != (names := tuple(message.name)):
             self.actuators = names
             self.version += 1
 
-    def _on_truth(self, message: Odometry, arrival: int) -> None:
+    def _on_truth(self, message: Message, arrival: int) -> None:
         self._truth = message
         self._received = time.monotonic()
         self.stamp = stamp_ns(message.header.stamp)
 
-    def _on_description(self, message: Text, arrival: int) -> None:
+    def _on_description(self, message: Message, arrival: int) -> None:
         try:
             self.outline, self.fault = outline_of(message.data), ""
         except DescriptionError as error:
@@ -201,12 +190,12 @@ class Telemetry:
         self.version += 1
         self._described()
 
-    def _on_diagnostics(self, message: DiagnosticArray, arrival: int) -> None:
+    def _on_diagnostics(self, message: Message, arrival: int) -> None:
         for status in message.status:
             if status.name == self._status_name:
                 level = status.level[0] if isinstance(status.level, bytes) else int(status.level)
                 values = tuple((pair.key, pair.value) for pair in status.values)
-                self._diagnosed = time.monotonic(), Status(True, level, status.message, values)
+                self._diagnosed = time.monotonic(), ShownStatus(True, level, status.message, values)
 
     def _command_reader(self, one: CommandType) -> Callable[[object, int], None]:
         def take(message: object, arrival: int) -> None:

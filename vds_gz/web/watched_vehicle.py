@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, cast
 
+from vds_gz.ros.arguments import full_node_name
 from vds_gz.ros.graph import Client, Graph, Publisher, QoS, Subscription
-from vds_gz.ros.names import full_node_name
 from vds_gz.teleop.outputs import CommandOutput
 from vds_gz.web.deadman import DeadMansSwitch
 from vds_gz.web.remote_node import RemoteNode
-from vds_gz.web.surroundings import Surroundings
+from vds_gz.web.surroundings import WorldView
 from vds_gz.web.telemetry import COLUMNS, Telemetry, turns
 
 
@@ -48,7 +48,7 @@ class _Namespaced:
 AUTO = "auto"
 
 
-class Vehicle:
+class WatchedVehicle:
     """A vehicle in a namespace.
 
     Attributes:
@@ -74,7 +74,7 @@ class Vehicle:
         name = full_node_name(node, namespace)
         self.node = RemoteNode(self._graph, name)
         self.telemetry = Telemetry(self._graph, name, self.node.look_again)
-        self.surroundings = Surroundings(self._graph, namespace, lambda: self.telemetry.truth)
+        self.surroundings = WorldView(self._graph, namespace, lambda: self.telemetry.truth)
         self.driver = DeadMansSwitch(self._make_output)
 
     @property

@@ -1,4 +1,4 @@
-"""How far two convex shapes are apart, and along which direction: plain loops over numbers, compiled where numba is.
+"""How far two convex shapes are apart, and along which direction.
 
 Shapes are rows of numbers as in :mod:`vds_gz.world.intersection`. The distance is that of Gilbert, Johnson and Keerthi
 (A Fast Procedure for Computing the Distance Between Complex Objects in Three-Dimensional Space, 1988): the point of the
@@ -9,14 +9,19 @@ gives a plane between the shapes, so that what is returned is never more than th
 from __future__ import annotations
 
 import math
-
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Sequence
+from itertools import combinations
 
 from vds_gz.world.intersection import BOX, CAPSULE, CYLINDER, HALF_SPACE, TRIANGLE
 
-Row = NDArray[np.float64]
+Row = list[float]
 Point = tuple[float, float, float]
+
+#: A difference of points of both shapes, and the point of the other shape.
+Pair = tuple[Point, Point]
+
+#: Distance, direction and point, as :func:`separation` gives them.
+Separation = tuple[float, float, float, float, float, float, float]
 
 #: Distances are exact to this [m], and far ones to this part.
 EXACT = 1e-8
@@ -74,7 +79,7 @@ def middle(kind: int, p: Row) -> Point:
     return p[9], p[10], p[11]
 
 
-def separation(box: Row, kind: int, p: Row) -> tuple[float, float, float, float, float, float, float]:
+def separation(box: Row, kind: int, p: Row) -> Separation:
     """How far a box and a shape are apart.
 
     Args:
@@ -92,10 +97,8 @@ def separation(box: Row, kind: int, p: Row) -> tuple[float, float, float, float,
         return gap, -p[6], -p[7], -p[8], bx - gap * p[6], by - gap * p[7], bz - gap * p[8]
     mx, my, mz = middle(kind, p)
     vx, vy, vz = box[9] - mx, box[10] - my, box[11] - mz
-    w = [0.0] * 12
-    b = [0.0] * 12
-    weights = [0.0] * 4
-    count = 0
+    simplex: list[Pair] = []
+    weights: tuple[float, ...] = ()
     gap, nx, ny, nz = -math.inf, 0.0, 0.0, 0.0
     for _ in range(ITERATIONS):
         length = math.sqrt(vx * vx + vy * vy + vz * vz)
@@ -106,17 +109,15 @@ def separation(box: Row, kind: int, p: Row) -> tuple[float, float, float, float,
         bound = (vx * (ax - bx) + vy * (ay - by) + vz * (az - bz)) / length
         if bound > gap:
             gap, nx, ny, nz = bound, -vx / length, -vy / length, -vz / length
-        if count and length - gap <= EXACT + NEAR_ENOUGH * max(0.0, gap):
+        if simplex and length - gap <= EXACT + NEAR_ENOUGH * max(0.0, gap):
             break
-        w[3 * count], w[3 * count + 1], w[3 * count + 2] = ax - bx, ay - by, az - bz
-        b[3 * count], b[3 * count + 1], b[3 * count + 2] = bx, by, bz
-        count = nearest(w, b, weights, count + 1)
-        vx, vy, vz = mean(w, weights, count)
-        if count == 4:
+        simplex, weights = nearest([*simplex, ((ax - bx, ay - by, az - bz), (bx, by, bz))])
+        vx, vy, vz = mean([difference for difference, _ in simplex], weights)
+        if len(simplex) == 4:
             break
     if gap <= 0.0:
         return overlap(box, kind, p)
-    px, py, pz = mean(b, weights, count)
+    px, py, pz = mean([point for _, point in simplex], weights)
     if gap < FACE_TO_FACE:
         gap, nx, ny, nz = best_face(box, kind, p, gap, nx, ny, nz)
     return gap, nx, ny, nz, px, py, pz
@@ -155,101 +156,72 @@ def normal(p: Row) -> Point:
     return (x / length, y / length, z / length) if length > 0.0 else (0.0, 0.0, 0.0)
 
 
-def mean(points: list[float], weights: list[float], count: int) -> Point:
+def mean(points: Sequence[Point], weights: Sequence[float]) -> Point:
     """The weighted mean of points."""
     x, y, z = 0.0, 0.0, 0.0
-    for k in range(count):
-        x += weights[k] * points[3 * k]
-        y += weights[k] * points[3 * k + 1]
-        z += weights[k] * points[3 * k + 2]
+    for (a, b, c), weight in zip(points, weights, strict=True):
+        x += weight * a
+        y += weight * b
+        z += weight * c
     return x, y, z
 
 
-def nearest(w: list[float], b: list[float], weights: list[float], count: int) -> int:
-    """Reduce up to four points to those whose mean, with weights that are filled in, is nearest to the origin.
+def nearest(simplex: list[Pair]) -> tuple[list[Pair], tuple[float, ...]]:
+    """Reduce up to four differences to those whose weighted mean is nearest to the origin, with their weights.
 
     Every corner, edge, triangle and the whole is tried for the point of its plane that is nearest to the origin; of
-    those that lie inside, the nearest one is it.
-
-    Args:
-        w, b: The points, and what goes with them.
-        weights: Filled with the weights of those that are left.
-        count: How many points there are.
-
-    Returns:
-        How many are left; 4: the origin lies inside.
+    those that lie inside, the nearest one is it. Four are left if the origin lies inside.
     """
-    best, chosen = math.inf, 1
-    found = [1.0, 0.0, 0.0, 0.0]
-    trial = [0.0] * 4
-    for members in range(1, 1 << count):
-        if not inner_weights(w, members, count, trial):
-            continue
-        x, y, z = mean(w, trial, count)
-        square = x * x + y * y + z * z
-        if square < best:
-            best, chosen = square, members
-            for k in range(4):
-                found[k] = trial[k]
-    left = 0
-    for k in range(count):
-        if chosen & (1 << k):
-            for d in range(3):
-                w[3 * left + d], b[3 * left + d] = w[3 * k + d], b[3 * k + d]
-            weights[left] = found[k]
-            left += 1
-    return left
+    best, left, weights = math.inf, simplex[:1], tuple[float, ...]()
+    for count in range(1, len(simplex) + 1):
+        for subset in combinations(simplex, count):
+            differences = [difference for difference, _ in subset]
+            trial = inner_weights(differences)
+            if trial is not None:
+                x, y, z = mean(differences, trial)
+                square = x * x + y * y + z * z
+                if square < best:
+                    best, left, weights = square, list(subset), trial
+    return left, weights
 
 
-def inner_weights(w: list[float], members: int, count: int, weights: list[float]) -> bool:
-    """Weights of the point nearest to the origin in the plane of some points; whether it lies between them."""
-    i, j, k, number = -1, -1, -1, 0
-    for one in range(count):
-        weights[one] = 0.0
-        if members & (1 << one):
-            number += 1
-            if i < 0:
-                i = one
-            elif j < 0:
-                j = one
-            elif k < 0:
-                k = one
-    if number == 1:
-        weights[i] = 1.0
-        return True
-    ix, iy, iz = w[3 * i], w[3 * i + 1], w[3 * i + 2]
-    ex, ey, ez = w[3 * j] - ix, w[3 * j + 1] - iy, w[3 * j + 2] - iz
+def inner_weights(w: Sequence[Point]) -> tuple[float, ...] | None:
+    """Weights of the point nearest to the origin in the plane of some points; None if it is not between them."""
+    if len(w) == 1:
+        return (1.0,)
+    (ix, iy, iz), (jx, jy, jz) = w[:2]
+    ex, ey, ez = jx - ix, jy - iy, jz - iz
     ee, ei = ex * ex + ey * ey + ez * ez, ex * ix + ey * iy + ez * iz
-    if number == 2:
-        weights[j] = -ei / ee if ee > 0.0 else -1.0
-        weights[i] = 1.0 - weights[j]
-        return weights[i] > 0.0 and weights[j] > 0.0
-    fx, fy, fz = w[3 * k] - ix, w[3 * k + 1] - iy, w[3 * k + 2] - iz
-    if number == 3:
+    if len(w) == 2:
+        second = -ei / ee if ee > 0.0 else -1.0
+        return inside(second)
+    fx, fy, fz = w[2][0] - ix, w[2][1] - iy, w[2][2] - iz
+    if len(w) == 3:
         ff, ef = fx * fx + fy * fy + fz * fz, ex * fx + ey * fy + ez * fz
         fi = fx * ix + fy * iy + fz * iz
         area = ee * ff - ef * ef
-        if area <= 1e-14 * ee * ff:
-            return False
-        weights[j] = (ef * fi - ff * ei) / area
-        weights[k] = (ef * ei - ee * fi) / area
-        weights[i] = 1.0 - weights[j] - weights[k]
-        return weights[i] > 0.0 and weights[j] > 0.0 and weights[k] > 0.0
-    gx, gy, gz = w[9] - ix, w[10] - iy, w[11] - iz
+        return inside((ef * fi - ff * ei) / area, (ef * ei - ee * fi) / area) if area > 1e-14 * ee * ff else None
+    gx, gy, gz = w[3][0] - ix, w[3][1] - iy, w[3][2] - iz
     cx, cy, cz = fy * gz - fz * gy, fz * gx - fx * gz, fx * gy - fy * gx
     volume = ex * cx + ey * cy + ez * cz
     if abs(volume) <= 1e-14 * math.sqrt(ee * (cx * cx + cy * cy + cz * cz)):
-        return False
-    weights[j] = -(ix * cx + iy * cy + iz * cz) / volume
+        return None
+    second = -(ix * cx + iy * cy + iz * cz) / volume
     cx, cy, cz = gy * ez - gz * ey, gz * ex - gx * ez, gx * ey - gy * ex
-    weights[k] = -(ix * cx + iy * cy + iz * cz) / volume
+    third = -(ix * cx + iy * cy + iz * cz) / volume
     cx, cy, cz = ey * fz - ez * fy, ez * fx - ex * fz, ex * fy - ey * fx
-    weights[3] = -(ix * cx + iy * cy + iz * cz) / volume
-    weights[i] = 1.0 - weights[j] - weights[k] - weights[3]
-    return weights[i] > 0.0 and weights[j] > 0.0 and weights[k] > 0.0 and weights[3] > 0.0
+    return inside(second, third, -(ix * cx + iy * cy + iz * cz) / volume)
 
 
-def overlap(box: Row, kind: int, p: Row) -> tuple[float, float, float, float, float, float, float]:
+def inside(*weights: float) -> tuple[float, ...] | None:
+    """All weights with the first one, which is what is left of 1; None if one is not positive."""
+    first = 1.0
+    for weight in weights:
+        first -= weight
+    return (first, *weights) if min(first, *weights) > 0.0 else None
+
+
+def overlap(box: Row, kind: int, p: Row) -> Separation:
     """How far a box that overlaps a shape has to be moved in its own plane, along the best of some directions.
 
     They are the box's own axes, those of the shape, and the direction between the middles, each in the box's plane.

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 
 from vds_gz.geometry import Vector
-from vds_gz.world.xml_reader import Node
+from vds_gz.world.resources import Node
 
 #: Semi-major axis [m] and flattening of the ellipsoid of WGS 84.
 EQUATORIAL = 6378137.0

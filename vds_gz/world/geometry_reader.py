@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from vds_gz.world.meshes import read_heightmap, read_mesh
-from vds_gz.world.resources import Resources
+from vds_gz.world.resources import Node, Resources
 from vds_gz.world.shapes import (
     Array,
     Box,
@@ -24,7 +24,6 @@ from vds_gz.world.shapes import (
     rectangle,
     sphere,
 )
-from vds_gz.world.xml_reader import Node
 
 IDENTITY = np.eye(4)
 IDENTITY.flags.writeable = False

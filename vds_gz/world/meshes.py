@@ -14,9 +14,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 from vds_gz.errors import WorldError
-from vds_gz.world.resources import Resources, is_file
+from vds_gz.world.resources import FARTHEST, Node, Resources, is_file
 from vds_gz.world.shapes import Array, Indices, Mesh
-from vds_gz.world.xml_reader import FARTHEST, Node
 
 #: More pixels than this are a mistake.
 MOST = 200_000_000

@@ -14,66 +14,21 @@ from vds_gz.world.geodesy import Origin, gravity_of, origin_of
 from vds_gz.world.geometry_reader import IDENTITY, Frames, pose_of, read_geometry
 from vds_gz.world.meshes import MOST_TRIANGLES
 from vds_gz.world.packing import DEFAULT_COLOUR, Thing
-from vds_gz.world.resources import Includes, Resources
+from vds_gz.world.resources import FARTHEST, Includes, Node, Resources, read_xml
 from vds_gz.world.shapes import Array, Mesh
-from vds_gz.world.xml_reader import FARTHEST, Node, read_xml
 
 #: Children that say nothing of what stands where, by their parent.
 WITHOUT_BEARING = {
-    "world": {
-        "atmosphere",
-        "audio",
-        "gravity",
-        "gui",
-        "light",
-        "magnetic_field",
-        "physics",
-        "plugin",
-        "scene",
-        "spherical_coordinates",
-        "wind",
-    },
-    "model": {"allow_auto_disable", "enable_wind", "gripper", "plugin", "pose", "self_collide", "static"},
-    "link": {
-        "audio_sink",
-        "audio_source",
-        "battery",
-        "enable_wind",
-        "gravity",
-        "inertial",
-        "kinematic",
-        "light",
-        "must_be_base_link",
-        "particle_emitter",
-        "plugin",
-        "pose",
-        "projector",
-        "self_collide",
-        "sensor",
-        "velocity_decay",
-    },
-    "visual": {
-        "cast_shadows",
-        "geometry",
-        "laser_retro",
-        "material",
-        "meta",
-        "plugin",
-        "pose",
-        "transparency",
-        "visibility_flags",
-    },
-    "collision": {
-        "density",
-        "auto_inertia_params",
-        "geometry",
-        "laser_retro",
-        "max_contacts",
-        "plugin",
-        "pose",
-        "surface",
-    },
-    "include": {"name", "plugin", "placement_frame", "pose", "static", "uri"},
+    parent: set(children.split())
+    for parent, children in {
+        "world": "atmosphere audio gravity gui light magnetic_field physics plugin scene spherical_coordinates wind",
+        "model": "allow_auto_disable enable_wind gripper plugin pose self_collide static",
+        "link": "audio_sink audio_source battery enable_wind gravity inertial kinematic light must_be_base_link "
+        "particle_emitter plugin pose projector self_collide sensor velocity_decay",
+        "visual": "cast_shadows geometry laser_retro material meta plugin pose transparency visibility_flags",
+        "collision": "density auto_inertia_params geometry laser_retro max_contacts plugin pose surface",
+        "include": "name plugin placement_frame pose static uri",
+    }.items()
 }
 
 #: Models may include models so deep, and a world may have so many of them, that files which include each other do not
@@ -114,7 +69,7 @@ def read_sdf(path: Path, resources: Resources) -> SdfWorld:
     if not worlds and not root.children("model"):
         root.fail("there is no <world> and no <model>")
     found = SdfWorld(outer.get("name", path.stem), gravity_of(outer), origin_of(outer))
-    _Reader(resources, Includes(resources), found).read(outer)
+    _SdfReader(resources, Includes(resources), found).read(outer)
     return found
 
 
@@ -128,7 +83,7 @@ class _Model(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Reader:
+class _SdfReader:
     """Puts the shapes of all models where they stand.
 
     Attributes:

@@ -158,13 +158,13 @@ def read_obstacles(path: str | Path) -> MovingObstacles:
     listed = read_mapping(Path(path), "moving obstacles").get("obstacles")
     if not isinstance(listed, list):
         raise WorldError(f"{path}: there is no list 'obstacles'; it must name each obstacle with its shape and path")
-    obstacles = tuple(_Reader(path, index, value).obstacle() for index, value in enumerate(listed))
+    obstacles = tuple(_ObstacleReader(path, index, value).obstacle() for index, value in enumerate(listed))
     if twice := [name for name, count in Counter(one.name for one in obstacles).items() if count > 1]:
         raise WorldError(f"{path}: two obstacles are named '{min(twice)}'; each must have its own name")
     return MovingObstacles(obstacles)
 
 
-class _Reader:
+class _ObstacleReader:
     """One obstacle of a file."""
 
     def __init__(self, path: str | Path, index: int, value: object) -> None:

@@ -8,8 +8,8 @@ from helpers.processes import Probe
 from helpers.scenes import at, scene, standing
 from helpers.sensors import Heard, described, points
 
-from vds_gz.interface.conversions import stamp_ns
 from vds_gz.parameters.sensors import Camera, RgbdCamera
+from vds_gz.ros.messages.fields import stamp_ns
 from vds_gz.sensing.body import mounted
 from vds_gz.sensing.pinhole import Pinhole
 from vds_gz.world.shapes import Box, HalfSpace, sphere

@@ -11,12 +11,12 @@ from helpers.processes import Probe
 
 from vds_gz.geometry import Transform, quaternion
 from vds_gz.interface import topics
-from vds_gz.interface.conversions import stamp_ns
 from vds_gz.interface.sensors.setup import sensor_outputs
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.sensors import Gnss, Imu, SensorParameters
+from vds_gz.ros.messages.fields import stamp_ns
 from vds_gz.sensing.body import BodyState
-from vds_gz.sensing.imu import ImuModel
+from vds_gz.sensing.imu_gnss import ImuModel
 from vds_gz.sensing.sensor import SensorOutput
 from vds_gz.world.geodesy import GRAVITY, Origin
 from vds_gz.world.ray_caster import RayCaster

@@ -9,8 +9,8 @@ from helpers.scenes import at, driven, scene, standing
 from helpers.sensors import Heard, described, points
 
 from vds_gz.geometry import Transform, quaternion
-from vds_gz.interface.conversions import stamp_ns
 from vds_gz.parameters.sensors import Helios26, OusterOs1, VelodyneVlp16
+from vds_gz.ros.messages.fields import stamp_ns
 from vds_gz.world.shapes import Box, HalfSpace
 
 ROOM = scene(at(Box((1.0, 200.0, 100.0)), x=8.5, retro=4.0), at(HalfSpace(), retro=2.0))

@@ -10,8 +10,8 @@ from helpers.processes import Probe
 from helpers.scenes import at, scene, standing
 from helpers.sensors import Heard
 
-from vds_gz.interface.conversions import stamp_ns
 from vds_gz.parameters.sensors import Lidar2d, RplidarA2
+from vds_gz.ros.messages.fields import stamp_ns
 from vds_gz.world.shapes import Box
 
 WALL = scene(at(Box((1.0, 200.0, 10.0)), x=8.5, retro=4.0))

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from vds_gz.geometry import Transform
 from vds_gz.interface import topics
-from vds_gz.interface.conversions import stamp_ns
 from vds_gz.interface.sensors.wheel_encoder import STREAM, WheelEncoder, ticks
+from vds_gz.ros.messages.fields import stamp_ns
 from vds_gz.sensing.body import BodyState
 from vds_gz.vehicle.model import Joint, JointStates
 

@@ -12,9 +12,9 @@ from helpers.stepped import STEP, Stepped
 
 from vds_gz.geometry import Attitude, Pose, Quaternion, Vector, angles, quaternion
 from vds_gz.interface import topics
-from vds_gz.interface.conversions import stamp_ns
 from vds_gz.parameters.autoware import GRAVITY, slope_acceleration
 from vds_gz.plant.gazebo.server import Server, populated
+from vds_gz.ros.messages.fields import stamp_ns
 from vds_gz.share import share
 
 pytestmark = pytest.mark.gazebo

@@ -21,12 +21,12 @@ from helpers.sensors import TYPES, Heard, points
 
 from vds_gz.description.gz_bridge import vehicle_bridge
 from vds_gz.description.sdf import sdf
-from vds_gz.interface.conversions import stamp_ns
 from vds_gz.interface.topics import Topic
 from vds_gz.parameters.sensors import Camera, Helios26, Lidar, OusterOs1, RgbdCamera, RplidarA2, VelodyneVlp16
 from vds_gz.parameters.vehicles import BicycleParameters
 from vds_gz.plant.gazebo.server import Server, Spawn, populated
 from vds_gz.ros.graph import QoS
+from vds_gz.ros.messages.fields import stamp_ns
 from vds_gz.sensing.body import mounted
 from vds_gz.sensing.lidar import RangeFinder, RayGrid, gazebo_grid
 from vds_gz.sensing.noise import SampleNoise

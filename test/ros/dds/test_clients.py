@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from helpers.dds import until
 
-from vds_gz.ros.dds.endpoints import Channel, Reader, Writer
+from vds_gz.ros.dds.endpoints import EndpointProperties, Reader, Writer
 from vds_gz.ros.graph import QoS
 
 SET_BOOL = "std_srvs/srv/SetBool"
@@ -77,8 +77,8 @@ def test_a_malformed_response_is_counted_and_the_next_one_is_received(join):
     asking, forger = join(name="asking"), join(name="forger")
     client = asking.client("/forged", SET_BOOL)
     requests: list[bytes] = []
-    reader = Reader(forger.context, Channel("rq/forgedRequest", f"{SET_BOOL}_Request", QoS(), {}))
-    writer = Writer(forger.context, Channel("rr/forgedReply", f"{SET_BOOL}_Response", QoS(), {}))
+    reader = Reader(forger.context, EndpointProperties("rq/forgedRequest", f"{SET_BOOL}_Request", QoS(), {}))
+    writer = Writer(forger.context, EndpointProperties("rr/forgedReply", f"{SET_BOOL}_Response", QoS(), {}))
     until(lambda: client.ready() and reader.matched() and writer.matched(), asking)
     answers: list[Any] = []
     ask(client, True, answers)

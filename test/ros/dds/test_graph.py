@@ -15,7 +15,7 @@ from helpers.dds import PATIENCE, ROOT, Client, NodeList, until
 
 from vds_gz.ros.arguments import ArgumentError
 from vds_gz.ros.dds.domain import Discovery, Interfaces, discovery, interfaces
-from vds_gz.ros.dds.endpoints import Channel, Reader
+from vds_gz.ros.dds.endpoints import EndpointProperties, Reader
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.graph import QoS, Severity
 
@@ -216,7 +216,7 @@ def test_closing_twice_is_closing_once(join: Join) -> None:
 def test_endpoints_announce_their_type_hash(start: Start, join: Join) -> None:
     graph = join()
     start("node")
-    reader = Reader(graph.context, Channel("rt/chatter", STRING, QoS(), {}))
+    reader = Reader(graph.context, EndpointProperties("rt/chatter", STRING, QoS(), {}))
     writer = until(lambda: next((handle for _, handle in reader.take()), 0), graph)
     assert reader.writer_user_data(writer) == {"typehash": graph.context.types.hash(STRING)}
 

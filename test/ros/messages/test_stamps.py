@@ -4,8 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from vds_gz.interface.conversions import set_stamp, stamp_ns
-from vds_gz.ros.messages.fields import FIRST, LAST
+from vds_gz.ros.messages.fields import FIRST, LAST, set_stamp, stamp_ns
 
 
 @pytest.mark.parametrize(

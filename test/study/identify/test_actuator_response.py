@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
 from vds_gz.parameters.vehicles import BicycleParameters
 from vds_gz.study.identify.actuator_response import measure
-from vds_gz.study.recording import Actuator
+from vds_gz.study.recording import ActuatorSeries
 from vds_gz.vehicle.bicycle import BICYCLE
 from vds_gz.vehicle.command import ackermann
 from vds_gz.vehicle.compiled import CompiledVehicle
@@ -52,8 +52,8 @@ def staircase(height, angle):
 def measured(drive, steering, commands):
     time, drive_reference, speed, steering_reference, angle = sampled(drive, steering, commands)
     at = [command[0] for command in commands]
-    drive = Actuator("drive", "drive", time, drive_reference, speed)
-    return measure(drive, at), measure(Actuator("steering", "steering", time, steering_reference, angle), at)
+    drive = ActuatorSeries("drive", "drive", time, drive_reference, speed)
+    return measure(drive, at), measure(ActuatorSeries("steering", "steering", time, steering_reference, angle), at)
 
 
 def assert_times(response, parameters):
@@ -143,7 +143,7 @@ def test_an_ideal_actuator_has_no_dead_time_and_no_lag_within_a_sample():
 def test_without_the_commands_times_it_is_still_within_a_sample():
     parameters = DriveParameters(0.3, 0.25, max_velocity=5.0, max_acceleration=100.0)
     time, reference, speed, _, _ = sampled(parameters, SteeringParameters(), staircase(2.0, 0.5))
-    response = measure(Actuator("drive", "drive", time, reference, speed))
+    response = measure(ActuatorSeries("drive", "drive", time, reference, speed))
     assert response.dead_time == pytest.approx(0.3, abs=SAMPLE)
     assert response.time_constant == pytest.approx(0.25, rel=0.05)
 
@@ -154,7 +154,7 @@ def test_noise(seed):
     commands = staircase(2.0, 0.5)
     time, reference, speed, _, _ = sampled(parameters, SteeringParameters(), commands)
     noisy = speed + np.random.default_rng(seed).normal(0.0, 0.02, len(speed))
-    response = measure(Actuator("drive", "drive", time, reference, noisy), [command[0] for command in commands])
+    response = measure(ActuatorSeries("drive", "drive", time, reference, noisy), [command[0] for command in commands])
     assert response.dead_time == pytest.approx(0.25, abs=SAMPLE)
     assert response.time_constant == pytest.approx(0.3, rel=0.1)
     assert response.max_rise == pytest.approx(2.0, rel=0.05)
@@ -166,7 +166,7 @@ def test_lost_samples(lost):
     commands = staircase(2.0, 0.5)
     time, reference, speed, _, _ = sampled(parameters, SteeringParameters(), commands)
     kept = np.random.default_rng(1).random(len(time)) > lost
-    samples = Actuator("drive", "drive", time[kept], reference[kept], speed[kept])
+    samples = ActuatorSeries("drive", "drive", time[kept], reference[kept], speed[kept])
     response = measure(samples, [command[0] for command in commands])
     assert response.dead_time == pytest.approx(0.25, abs=SAMPLE)
     assert response.time_constant == pytest.approx(0.3, rel=0.05)
@@ -174,7 +174,7 @@ def test_lost_samples(lost):
 
 def test_equal_stamps_leave_the_maxima_as_they_are():
     time = np.repeat(SAMPLE * np.arange(100), 3)
-    response = measure(Actuator("drive", "drive", time, np.ones(300), np.clip(time - 1.0, 0.0, 0.5)))
+    response = measure(ActuatorSeries("drive", "drive", time, np.ones(300), np.clip(time - 1.0, 0.0, 0.5)))
     assert response.reached_rise == pytest.approx(1.0)
     assert response.reached_value == 0.5
 
@@ -187,7 +187,7 @@ def test_a_long_record_costs_no_more():
     at = 1.0e4 + SAMPLE * np.arange(2 * len(idle) + len(time))
     references, states = (np.concatenate([idle, values, idle]) for values in (reference, speed))
     came = [at[len(idle)] - time[0] + command[0] for command in commands]
-    response = measure(Actuator("drive", "drive", at, references, states), came)
+    response = measure(ActuatorSeries("drive", "drive", at, references, states), came)
     assert_times(response, parameters)
 
 
@@ -211,7 +211,7 @@ def test_a_steering_that_turns_all_the_way_round_goes_the_short_way():
         vehicle.advance(round(k * SAMPLE * 1e9))
         states = BICYCLE.actuator_states(vehicle.coefficients, vehicle.state)
         rows.append((k * SAMPLE, states[1].reference_position, states[1].position))
-    response = measure(Actuator("steering", "steering", *np.array(rows).T), at)
+    response = measure(ActuatorSeries("steering", "steering", *np.array(rows).T), at)
     assert_times(response, steering)
     assert response.max_rise == pytest.approx(2.0, rel=0.02)
     assert response.max_value is None
@@ -223,14 +223,14 @@ import sys
 sys.modules["numba"] = None
 import numpy as np
 from vds_gz.study.identify.actuator_response import measure
-from vds_gz.study.recording import Actuator
-from vds_gz.study.report.summary import Row
+from vds_gz.study.recording import ActuatorSeries
+from vds_gz.study.report.run_figure import SummaryRow
 
 time = 0.02 * np.arange(200)
-found = measure(Actuator("drive", "drive", time, 1.0 * (time > 1.0), np.clip(time - 1.0, 0.0, 1.0)))
+found = measure(ActuatorSeries("drive", "drive", time, 1.0 * (time > 1.0), np.clip(time - 1.0, 0.0, 1.0)))
 print(found.dead_time, found.max_rise, round(found.reached_rise, 6))
-print(*Row("drive", "dead time", "s", 0.2, None).texts(), sep="; ")
-print(Row("drive", "acceleration", "m/s²", 2.0, None, 1.0).texts()[1])
+print(*SummaryRow("drive", "dead time", "s", 0.2, None).texts(), sep="; ")
+print(SummaryRow("drive", "acceleration", "m/s²", 2.0, None, 1.0).texts()[1])
 """
 
 

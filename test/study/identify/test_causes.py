@@ -9,7 +9,7 @@ import pytest
 from vds_gz.study.identify.causes.causes import checked, turning_against_steering
 from vds_gz.study.identify.causes.relations import rate
 from vds_gz.study.reading.table import read_csv
-from vds_gz.study.signals import MeasuredChannel, Series, SignalError, Signals
+from vds_gz.study.recording import MeasuredChannel, Recording, Series, SignalError
 
 TIME = 0.02 * np.arange(3000)
 RADIUS, TRACK = 0.2, 0.6
@@ -43,7 +43,7 @@ def robot():
     further = [MeasuredChannel(f"odom {name}", name, "odom", noisy(one, 0.001)) for name, one in poses.items()]
     further.append(MeasuredChannel("imu yaw_rate", "yaw_rate", "imu", noisy(w)))
     further += [MeasuredChannel(name, "joint_velocity", "joints", noisy(one), name) for name, one in wheels.items()]
-    return Signals(
+    return Recording(
         {name: Series(TIME, one) for name, one in commanded.items()},
         {"v_x": noisy(v), "yaw_rate": noisy(w)},
         further=further,
@@ -80,7 +80,7 @@ def test_a_short_recording_shows_a_mirrored_axis_too():
     """A few random steps go together with themselves at other lags; against what is mirrored they go far better."""
     command = steps(0, 1.0)[:500]
     time = TIME[: len(command)]
-    signals = Signals({"v_x": Series(time, command)}, {"v_x": Series(time, -lagged(command))})
+    signals = Recording({"v_x": Series(time, command)}, {"v_x": Series(time, -lagged(command))})
     with pytest.raises(SignalError, match=r"is -\d\.\d+ times the command .* mirrored"):
         checked(signals)
 
@@ -179,7 +179,7 @@ def test_what_differs_by_little_is_kept_and_named(robot):
 def car(sign=1.0, factor=1.0):
     angle, speed = lagged(steps(4, 0.5), 0.1), np.full(len(TIME), 1.0) + lagged(steps(5, 0.5))
     yaw_rate = Series(TIME, sign * speed * np.tan(angle) / 1.5)
-    return Signals(
+    return Recording(
         measured={"v_x": Series(TIME, speed), "steering": Series(TIME, factor * angle), "yaw_rate": yaw_rate}
     )
 

@@ -5,7 +5,7 @@ import pytest
 from helpers.cramer_rao import bound, responses
 from helpers.identified_vehicles import Case, clean, random_case
 
-from vds_gz.commandlog.log import CommandLog
+from vds_gz.commandlog.files import CommandLog
 from vds_gz.interface.commands import Velocity
 from vds_gz.parameters.actuators import DriveParameters
 from vds_gz.parameters.node import NodeParameters

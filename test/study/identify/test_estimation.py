@@ -19,7 +19,7 @@ from vds_gz.study.identify.problem.setup import HAND_WHEEL, check_names, set_up
 from vds_gz.study.identify.reach import reach_of
 from vds_gz.study.identify.support import converged, neutral, supported
 from vds_gz.study.identify.variants import with_flags
-from vds_gz.study.signals import MeasuredChannel, Series, Signals
+from vds_gz.study.recording import MeasuredChannel, Recording, Series
 
 LAG = 0.3
 LEVELS = Series(np.arange(8.0), np.array([1.0, 0.2, 0.8, -0.5, 0.6, 1.0, -1.0, 0.3]))
@@ -40,7 +40,7 @@ def setup_of(*sources, noise=0.0, vehicle=None, fit=(), **commands):
     """A setup of equal measurements of the speed from some sources."""
     values = response() + noise * np.random.default_rng(1).standard_normal(len(TIME))
     channels = [MeasuredChannel(name, "v_x", name, Series(TIME, values)) for name in sources]
-    signals = Signals({"v_x": LEVELS, **commands}, {"v_x": Series(TIME, values)}, further=channels)
+    signals = Recording({"v_x": LEVELS, **commands}, {"v_x": Series(TIME, values)}, further=channels)
     return set_up([signals], vehicle=vehicle, wheel_base=None, fit=fit, priors={})
 
 
@@ -157,7 +157,7 @@ def test_an_effective_track_does_nothing_at_the_track():
     track = replace(robot.vehicle, effective_track=0.0)
     vehicle = replace(robot, model_params=dict(robot.model_params) | {"differential": track})
     channel = MeasuredChannel("imu", "yaw_rate", "imu", Series(TIME, np.cos(TIME)))
-    signals = Signals({"v_x": LEVELS, "yaw_rate": turns}, {"v_x": Series(TIME, response())}, further=[channel])
+    signals = Recording({"v_x": LEVELS, "yaw_rate": turns}, {"v_x": Series(TIME, response())}, further=[channel])
     setup = set_up([signals], vehicle=vehicle, wheel_base=None, fit=(), priors={})
     k = setup.family.index("effective_track")
     assert setup.family.terms[k].neutral == setup.begin[k] == track.track
@@ -168,7 +168,7 @@ def test_an_effective_track_does_nothing_at_the_track():
 
 
 def test_other_flags_keep_what_the_recording_said_of_actuators():
-    far = Signals(
+    far = Recording(
         {"v_x": LEVELS, "steering": Series(LEVELS.time, 8.0 * LEVELS.value)},
         {"steering": Series(TIME, 8.0 * response())},
         steers=True,

@@ -3,7 +3,7 @@
 import numpy as np
 
 from vds_gz.study.identify.identification import identify
-from vds_gz.study.signals import Series, Signals
+from vds_gz.study.recording import Recording, Series
 
 
 def limited(commanded, time, limit, rate):
@@ -22,7 +22,7 @@ def recorded(levels):
     time = 0.001 * np.arange(2000 * len(levels))
     measured = limited(commanded, time, 1.0, 2.0)[20::20]
     noise = 0.005 * np.random.default_rng(3).standard_normal(len(measured))
-    return Signals({"v_x": commanded}, {"v_x": Series(time[20::20], measured + noise)})
+    return Recording({"v_x": commanded}, {"v_x": Series(time[20::20], measured + noise)})
 
 
 def test_a_gain_beyond_the_limits_is_not_given():

@@ -9,7 +9,7 @@ from scipy.signal import lfilter
 from vds_gz.configuration import load_parameters
 from vds_gz.parameters.vehicles import BicycleParameters
 from vds_gz.study.identify.identification import identify
-from vds_gz.study.signals import Series, Signals
+from vds_gz.study.recording import Recording, Series
 from vds_gz.vehicle.bicycle import BICYCLE
 from vds_gz.vehicle.command import twist
 from vds_gz.vehicle.vehicle import Vehicle
@@ -38,7 +38,7 @@ def recorded(commanded, *constants, noise=0.01):
         response = lag(response, one)
     at = slice(20, None, 20)
     disturbed = response[at] + noise * np.random.default_rng(12).standard_normal(len(response[at]))
-    return Signals({"v_x": commanded}, {"v_x": Series(time[at], disturbed)})
+    return Recording({"v_x": commanded}, {"v_x": Series(time[at], disturbed)})
 
 
 def order(signals):
@@ -79,7 +79,7 @@ def test_a_car_driven_by_twists_is_exact_though_its_angles_were_not_measured():
         v_x.append(vehicle.state.v_x)
         yaw_rate.append(vehicle.state.yaw_rate)
         vehicle.enter(twist(forward, 0.0, turned), round(time * 1e9))
-    signals = Signals(
+    signals = Recording(
         {"v_x": Series(times, speed), "yaw_rate": Series(times, turn)},
         {"v_x": Series(times, np.array(v_x)), "yaw_rate": Series(times, np.array(yaw_rate))},
     )

@@ -16,7 +16,7 @@ import pytest
 import vds_gz
 from vds_gz.cli import main
 from vds_gz.parameters.declaration import Override
-from vds_gz.parameters.intervals import read_intervals
+from vds_gz.parameters.yaml_reader import read_intervals
 from vds_gz.study.identify.estimates import Estimate
 from vds_gz.study.identify.exports import NOT_MET
 from vds_gz.study.identify.many import JOURNAL, Result, Source, identify_many, read_results

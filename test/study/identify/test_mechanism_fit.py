@@ -15,7 +15,7 @@ from vds_gz.interface.commands import Pedals
 from vds_gz.parameters.autoware import ActuationCmdMechanicalParameters
 from vds_gz.study.identify.mechanism.fit import fit_mechanism
 from vds_gz.study.identify.mechanism.log import MechanismLog
-from vds_gz.study.signals import Series, SignalError
+from vds_gz.study.recording import Series, SignalError
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.compiled import CompiledVehicle
 

@@ -19,7 +19,7 @@ from vds_gz.ros.messages.portable import MessageTypes
 from vds_gz.share import share
 from vds_gz.study.identify.pedals.fit import csv_text, estimates, fit_pedals
 from vds_gz.study.reading.bag import read_bag
-from vds_gz.study.signals import Series, SignalError
+from vds_gz.study.recording import Series, SignalError
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.compiled import CompiledVehicle
 

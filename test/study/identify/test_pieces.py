@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from vds_gz.study.identify.problem.segments import LONGEST_SEGMENT, segments_of
-from vds_gz.study.signals import Series, Signals
+from vds_gz.study.recording import Recording, Series
 
 DT = 1e-3
 
 
 def signals(commanded, measured):
-    return Signals({"v_x": Series(commanded, 1.0 * np.arange(len(commanded)))}, {"v_x": Series(measured, measured)})
+    return Recording({"v_x": Series(commanded, 1.0 * np.arange(len(commanded)))}, {"v_x": Series(measured, measured)})
 
 
 def cut(one):

@@ -9,11 +9,11 @@ from helpers.identified_vehicles import judged, truth
 from helpers.recorded_vehicles import vds
 
 from vds_gz.study.identify.identification import identify
-from vds_gz.study.signals import Series, Signals
+from vds_gz.study.recording import Recording, Series
 
 
 def assert_within_one_percent(fit, case, *needed):
-    rows = judged(fit, case, Signals())
+    rows = judged(fit, case, Recording())
     for name in needed:
         assert rows[name].estimate is not None, name
     far = {name: one for name, one in rows.items() if name in fit.numbers and not one.error <= 0.01 * one.true}
@@ -49,7 +49,7 @@ def autoware_axis(folder, run, command, measured):
         rows = list(csv.DictReader(file))
     time, commanded, did = (np.array([float(row[name]) for row in rows]) for name in ("t", command, measured))
     quantity = "steering" if command == "in_steer" else "v_x"
-    signals = Signals({quantity: Series(time[:-1], commanded[1:])}, {quantity: Series(time, did)})
+    signals = Recording({quantity: Series(time[:-1], commanded[1:])}, {quantity: Series(time, did)})
     [axis] = identify(signals)
     return axis.fit.numbers
 

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from vds_gz.parameters.intervals import Interval
 from vds_gz.parameters.vehicles import BicycleParameters
+from vds_gz.parameters.yaml_reader import Interval
 from vds_gz.study.identify.build import problem_of
 from vds_gz.study.identify.identification import identify
 from vds_gz.study.identify.problem.recorded import counting
 from vds_gz.study.identify.problem.segments import segments_of
 from vds_gz.study.identify.problem.setup import set_up
-from vds_gz.study.signals import MeasuredChannel, Series, SignalError, Signals
+from vds_gz.study.recording import MeasuredChannel, Recording, Series, SignalError
 from vds_gz.vehicle.bicycle import BICYCLE
 
 TIME = 0.02 * np.arange(200)
@@ -18,7 +18,7 @@ WAVE = Series(TIME, np.sin(TIME))
 
 
 def counted(*further, **measured):
-    signals = Signals({}, measured, further=list(further), sources=dict.fromkeys(measured, "joints"))
+    signals = Recording({}, measured, further=list(further), sources=dict.fromkeys(measured, "joints"))
     return [one.name for one in counting(signals, BICYCLE, BicycleParameters())]
 
 
@@ -52,7 +52,7 @@ def test_poses_count_as_a_whole():
 
 def test_numbers_that_are_not_finite_are_refused():
     broken = np.where(TIME[7] == TIME, np.nan, WAVE.value)
-    for signals in (Signals({"v_x": WAVE}, {"v_x": Series(TIME, broken)}), Signals({"v_x": Series(TIME, broken)})):
+    for signals in (Recording({"v_x": WAVE}, {"v_x": Series(TIME, broken)}), Recording({"v_x": Series(TIME, broken)})):
         with pytest.raises(SignalError, match="1 of 200 samples of v_x are NaN or infinite, the first is number 8"):
             identify(signals)
 
@@ -65,7 +65,7 @@ def test_no_recordings_are_refused():
 def turning(**priors):
     commands = {"v_x": WAVE, "yaw_rate": Series(TIME, np.cos(TIME))}
     intervals = {name: Interval(*one) for name, one in priors.items()}
-    signals = Signals(commands, {"yaw_rate": WAVE})
+    signals = Recording(commands, {"yaw_rate": WAVE})
     return set_up([signals], vehicle=None, wheel_base=None, fit=("base_link_offset",), priors=intervals)
 
 

@@ -8,7 +8,7 @@ import pytest
 from vds_gz.configuration import load_parameters
 from vds_gz.parameters.vehicles import BicycleParameters
 from vds_gz.study.identify.identification import identify
-from vds_gz.study.signals import Series, Signals
+from vds_gz.study.recording import Recording, Series
 from vds_gz.vehicle.bicycle import BICYCLE
 from vds_gz.vehicle.command import ackermann, twist
 from vds_gz.vehicle.vehicle import Vehicle
@@ -27,7 +27,7 @@ def recorded(speed, turn, *, twists, centred=False, reverse=False):
         angles.append(vehicle.state.steering.angle)
         vehicle.enter(twist(v_x, 0.0, turned) if twists else ackermann(v_x, turned), round(time * 1e9))
     commands = {"v_x": Series(TIMES, speed), "yaw_rate" if twists else "steering": Series(TIMES, turn)}
-    return Signals(commands, {"steering": Series(TIMES, np.array(angles))}, steers=not twists)
+    return Recording(commands, {"steering": Series(TIMES, np.array(angles))}, steers=not twists)
 
 
 def found(signals, *, centred=False):

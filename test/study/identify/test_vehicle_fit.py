@@ -15,12 +15,12 @@ from vds_gz.configuration import parameters_of, parameters_of_file
 from vds_gz.parameters.declaration import Override
 from vds_gz.study.identify.identification import identify
 from vds_gz.study.identify.words import advice, is_noiseless, named
-from vds_gz.study.signals import Series, Signals
+from vds_gz.study.recording import Recording, Series
 
 
 def fit_axis(times, commands, at, measured):
     """What is found of a speed."""
-    [axis] = identify(Signals({"v_x": Series(times, commands)}, {"v_x": Series(at, measured)}))
+    [axis] = identify(Recording({"v_x": Series(times, commands)}, {"v_x": Series(at, measured)}))
     return axis.fit
 
 
@@ -47,7 +47,7 @@ def test_gain_and_offset_are_found_and_limits_are_not_invented(steps):
     times, commands = steps
     fine, answer = exact(times, 0.9 * commands)
     measured = np.interp(times, fine, answer) + 0.05 + 0.01 * np.random.default_rng(1).standard_normal(1500)
-    fit = identify(Signals({"v_x": Series(times, commands)}, {"v_x": Series(times, measured)}))
+    fit = identify(Recording({"v_x": Series(times, commands)}, {"v_x": Series(times, measured)}))
     numbers = fit[0].fit.numbers
     assert numbers["gain"].value == pytest.approx(0.9, abs=0.01)
     assert numbers["offset"].value == pytest.approx(0.05, abs=0.005)
@@ -86,7 +86,7 @@ def throttled(levels):
     times, throttle = 0.05 * np.arange(40 * len(levels)), np.repeat(levels, 40)
     fine, speed = exact(times, np.interp(throttle, [0.0, 0.2, 0.4, 0.6], [0.0, 0.0, 2.0, 3.2]))
     measured = np.interp(times, fine, speed) + 0.02 * np.random.default_rng(3).standard_normal(len(times))
-    return Signals({"v_x": Series(times, throttle)}, {"v_x": Series(times, measured)})
+    return Recording({"v_x": Series(times, throttle)}, {"v_x": Series(times, measured)})
 
 
 def test_a_point_of_a_map_that_comes_up_in_the_part_held_out_only_stays_plausible():
@@ -114,7 +114,8 @@ def test_a_score_without_motion_in_the_part_held_out_is_called_one():
     measured = np.interp(times, fine, speed) + 0.005 * np.random.default_rng(1).standard_normal(600)
     commands = Series(times, np.where(times > 1.0, 0.5, 0.0))
     assert (
-        "too little changes there" in identify(Signals({"v_x": commands}, {"v_x": Series(times, measured)})).findings[0]
+        "too little changes there"
+        in identify(Recording({"v_x": commands}, {"v_x": Series(times, measured)})).findings[0]
     )
 
 
@@ -161,7 +162,7 @@ def test_what_is_only_roughly_known_is_said_with_what_would_tell_more(steps):
     times, commands = steps
     fine, answer = exact(times, 0.2 * commands)
     measured = np.interp(times, fine, answer) + 0.04 * np.random.default_rng(8).standard_normal(1500)
-    signals = Signals(commanded={"v_x": Series(times, 0.2 * commands)}, measured={"v_x": Series(times, measured)})
+    signals = Recording(commanded={"v_x": Series(times, 0.2 * commands)}, measured={"v_x": Series(times, measured)})
     fit = identify(signals)
     found = list(advice(fit.numbers, named(fit.model, list(fit.numbers))))
     number = fit[0].fit.numbers["time_constant"]
@@ -183,7 +184,7 @@ def test_what_is_not_excited_is_not_given(steps, what):
 def test_where_nothing_moves_all_that_was_measured_is_noise(steps):
     times, _ = steps
     speeds = 1.0 + 0.02 * np.random.default_rng(3).standard_normal(1500)
-    fit = identify(Signals({"v_x": Series(times, np.ones(1500))}, {"v_x": Series(times, speeds)}))
+    fit = identify(Recording({"v_x": Series(times, np.ones(1500))}, {"v_x": Series(times, speeds)}))
     [channel] = fit.channels
     assert channel.residual == channel.noise == fit[0].fit.residual == pytest.approx(np.std(speeds))
     assert not is_noiseless(channel)

@@ -15,12 +15,12 @@ from vds_gz.cli import main
 from vds_gz.configuration import load_parameters
 from vds_gz.errors import ArgumentError
 from vds_gz.fleet.sampled import Readings, sampled
-from vds_gz.parameters.intervals import Interval
 from vds_gz.parameters.vehicles import DifferentialParameters
+from vds_gz.parameters.yaml_reader import Interval
 from vds_gz.study.compare.sources import simulate
 from vds_gz.study.identify.identification import identify
 from vds_gz.study.identify.problem.sides import SIDED, SidedParameters
-from vds_gz.study.signals import MeasuredChannel, Series, Signals
+from vds_gz.study.recording import MeasuredChannel, Recording, Series
 from vds_gz.vehicle.command import TWIST
 from vds_gz.vehicle.differential import DIFFERENTIAL
 from vds_gz.vehicle.schedule import command_records
@@ -242,7 +242,7 @@ def test_each_wheel_moves_its_side_by_its_gain(left, right, v_x, yaw_rate):
 def test_what_cannot_be_found_is_refused_with_what_can(case, fit, said):
     still_ = Series(0.02 * np.arange(100), np.zeros(100))
     with pytest.raises(ArgumentError, match=said):
-        identify(Signals({"v_x": still_}, {"v_x": still_}), vehicle=case.known(), fit=fit)
+        identify(Recording({"v_x": still_}, {"v_x": still_}), vehicle=case.known(), fit=fit)
 
 
 @pytest.mark.slow

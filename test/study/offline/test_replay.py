@@ -11,27 +11,26 @@ import pytest
 from vds_gz.bags.reader import open_bag
 from vds_gz.cli import main
 from vds_gz.commandlog import files as command_log
-from vds_gz.commandlog.files import write_csv
-from vds_gz.commandlog.log import CommandLog, CommandLogError
+from vds_gz.commandlog.files import CommandLog, CommandLogError, write_csv
 from vds_gz.configuration import load_parameters, make_vehicle, parameters_of
 from vds_gz.description.urdf_writer import urdf
 from vds_gz.errors import UnknownTypeError
 from vds_gz.interface import topics
 from vds_gz.interface.commands import Ackermann, Gear, Velocity
-from vds_gz.interface.conversions import stamp_ns
 from vds_gz.parameters.declaration import Override
 from vds_gz.parameters.node import LocalizationParameters, NodeParameters
 from vds_gz.parameters.vehicles import BicycleParameters, OmniParameters
 from vds_gz.parameters.yaml_reader import read_parameter_file
 from vds_gz.plant.in_world import plant_in_world
 from vds_gz.ros.messages.factory import open_types
+from vds_gz.ros.messages.fields import stamp_ns
 from vds_gz.sensing.localization import Measurement, MeasurementNoise
 from vds_gz.share import share
 from vds_gz.study.compare.sources import commands_of
 from vds_gz.study.offline.replay import BEGIN, Replay
 from vds_gz.study.offline.replay_bag import write_mcap
 from vds_gz.study.reading import run as recording
-from vds_gz.study.report.summary import summarize
+from vds_gz.study.report.run_figure import summarize
 from vds_gz.vehicle.autoware.state import actuation_status, steering_report
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.vehicle import Vehicle
@@ -287,7 +286,7 @@ def test_a_recording_with_gears_is_compared_with_its_own_model(tmp_path):
     again = commands_of(run, output)
     assert again.times == pytest.approx(log.times, abs=1e-9)
     assert again.commands == log.commands
-    assert len(run.commands.time) == len(log.times) - 2
+    assert len(run.command_times) == len(log.times) - 2
 
 
 def test_the_odometry_is_as_noisy_as_the_velocity_report(tmp_path):

@@ -7,8 +7,8 @@ from helpers.bag_files import write_bag
 
 from vds_gz.cli import main
 from vds_gz.interface.commands import Ackermann, Control, command_type
-from vds_gz.interface.conversions import set_stamp
 from vds_gz.ros.messages.factory import open_types
+from vds_gz.ros.messages.fields import set_stamp
 from vds_gz.study.reading.bag import read_signals
 from vds_gz.vehicle.command import ACKERMANN, CONTROL, DRIVE, REVERSE
 

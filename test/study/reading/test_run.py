@@ -90,7 +90,7 @@ def test_a_column_without_samples_hides_no_other_source_of_its_quantity(tmp_path
     (tmp_path / "a.csv").write_text(head + cells)
     run = read(tmp_path / "a.csv")
     assert run.motion.yaw_rate.tolist() == [0.0, 1.0, 2.0, 3.0, 4.0]
-    assert run.commands.time.tolist() == [0.0]
+    assert run.command_times.tolist() == [0.0]
 
 
 def test_the_speed_of_a_table_is_base_link_s_and_not_a_wheel_s(tmp_path):

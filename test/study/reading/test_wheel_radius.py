@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from vds_gz.study.reading.wheel_radius import wheels_disagree
-from vds_gz.study.signals import MeasuredChannel, Series, Signals
+from vds_gz.study.recording import MeasuredChannel, Recording, Series
 
 RADIUS, TRACK = 0.1, 0.4
 
@@ -13,7 +13,7 @@ def drive(ratio, noise=0.02, seed=0):
     rng, time = np.random.default_rng(seed), 0.02 * np.arange(1500)
     v_x = np.interp(time, np.arange(0.0, 31.0), rng.uniform(-1.0, 1.5, 31))
     yaw_rate = np.interp(time, np.arange(0.0, 31.0), rng.uniform(-1.0, 1.0, 31))
-    signals = Signals(measured={"v_x": Series(time, v_x + rng.normal(0.0, noise, len(time)))})
+    signals = Recording(measured={"v_x": Series(time, v_x + rng.normal(0.0, noise, len(time)))})
     for side, sign in (("left", -1.0), ("right", 1.0)):
         rolled = ratio * (v_x + sign * 0.5 * TRACK * yaw_rate) / RADIUS + rng.normal(0.0, noise / RADIUS, len(time))
         joint = f"wheel_{side}_joint"
@@ -38,7 +38,7 @@ def test_noise_and_curves_are_no_finding(seed):
 
 
 def test_without_wheels_or_motion_nothing_is_said():
-    assert not list(wheels_disagree(Signals(), RADIUS))
+    assert not list(wheels_disagree(Recording(), RADIUS))
     still = drive(1.03)
     still.measured["v_x"] = Series(still.measured["v_x"].time, np.zeros(1500))
     assert not list(wheels_disagree(still, RADIUS))

@@ -14,8 +14,7 @@ from vds_gz.study.identify.estimates import Estimate
 from vds_gz.study.identify.exports import autoware, nav2, overrides
 from vds_gz.study.identify.results import Channel, Prediction, VehicleFit
 from vds_gz.study.identify.words import advice, named, prediction_words
-from vds_gz.study.report.identification import fit_rows, write_report
-from vds_gz.study.report.residuals import autocorrelation
+from vds_gz.study.report.identification import autocorrelation, fit_rows, write_report
 
 TIME = 0.02 * np.arange(500)
 

@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 
 from vds_gz.errors import ArgumentError
-from vds_gz.parameters.intervals import Interval
+from vds_gz.parameters.yaml_reader import Interval
 from vds_gz.study.sweep.analysis import Runs, analyse
 
 pytest.importorskip("matplotlib")
-from vds_gz.study.report.sweep import worst_table, write_report
-from vds_gz.study.report.sweep_figures import draw_heat_map
+from vds_gz.study.report.sweep import draw_heat_map, worst_table, write_report
 
 DEAD_TIME, LAG, SPEED = "steering_actuator.dead_time", "steering_actuator.time_constant", "controller.speed"
 UNITS = {DEAD_TIME: "s", LAG: "s", SPEED: "m/s", "path.peak": "m", "path.rms": "m"}

@@ -7,7 +7,7 @@ import pytest
 
 from vds_gz.interface import topics
 from vds_gz.ros.messages.factory import open_types
-from vds_gz.study.session.monitor import Pair, RunMonitor
+from vds_gz.study.session import Pair, RunMonitor
 
 TYPES = open_types()
 

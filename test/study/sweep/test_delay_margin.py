@@ -15,9 +15,9 @@ from vds_gz.vehicle.bicycle import BICYCLE
 
 pytest.importorskip("numba")
 from vds_gz.fleet.path import Path
-from vds_gz.study.sweep.delay_margin import Task, delay_margins, last_before_leaving, later, linear_delay_margin
+from vds_gz.study.sweep.delay_margin import DelayTask, delay_margins, last_before_leaving, later, linear_delay_margin
 from vds_gz.study.sweep.plan_file import read_sweep
-from vds_gz.study.sweep.simulation import Case, ClosedLoop, Driving, simulate
+from vds_gz.study.sweep.simulation import Case, ControlledDrive, Driving, simulate
 
 RATE = 50.0
 
@@ -32,7 +32,7 @@ STRAIGHT = Path.from_points([(0.0, 0.0), (300.0, 0.0), (600.0, 0.0)], spacing=1.
 
 def task(**changes):
     """A small error at the start shall not grow tenfold within two minutes."""
-    small = Task(STRAIGHT, "pure_pursuit", bound=0.1, duration=120.0, lateral=0.01, rate=RATE)
+    small = DelayTask(STRAIGHT, "pure_pursuit", bound=0.1, duration=120.0, lateral=0.01, rate=RATE)
     return dataclasses.replace(small, **changes)
 
 
@@ -159,7 +159,7 @@ def disagreements(cells, seed, grid):
     random = np.random.default_rng(seed)
     values = {name: random.uniform(*limits, cells) for name, limits in RANGES.items()}
     robot = load_parameters("deepracer", {"model_params.bicycle.wheel_base": 0.5})
-    case = Case({}, robot, ClosedLoop("pure_pursuit", {"look_ahead_time": 0.0}, CHICANE))
+    case = Case({}, robot, ControlledDrive("pure_pursuit", {"look_ahead_time": 0.0}, CHICANE))
     driving = Driving(bound=0.2, duration=40.0)
 
     def leave(rows, extra):

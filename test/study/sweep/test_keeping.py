@@ -7,7 +7,7 @@ import pytest
 from helpers.sweeps import write_plan
 
 from vds_gz.study.reading.run import read
-from vds_gz.study.sweep.keeping import keep, replay_of
+from vds_gz.study.sweep.folder import keep, replay_of
 from vds_gz.study.sweep.plan_file import read_sweep
 from vds_gz.study.sweep.simulation import loop_of
 

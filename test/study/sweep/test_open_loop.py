@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from vds_gz.commandlog.log import CommandLog, CommandLogError
+from vds_gz.commandlog.files import CommandLog, CommandLogError
 from vds_gz.commandlog.profiles import limits_of, make
 from vds_gz.configuration import load_parameters
 from vds_gz.errors import ArgumentError

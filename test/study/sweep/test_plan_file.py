@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from vds_gz.errors import VdsGzError
-from vds_gz.parameters.intervals import Interval
+from vds_gz.parameters.yaml_reader import Interval
 from vds_gz.share import share
 from vds_gz.study.sweep.plan_file import read_sweep
-from vds_gz.study.sweep.sampling import Grid, Uniform
+from vds_gz.study.sweep.sweep import GridVariation, UniformVariation
 
 pytest.importorskip("numba")
 
@@ -76,17 +76,17 @@ def test_intervals_of_the_vehicle_itself_are_known(read):
 )
 def test_a_grid_has_the_numbers_that_one_would_write(read, grid, values):
     sweep = read(PLAN.replace("[-0.1, 0.1]", grid))
-    assert sweep.space.variations["start.lateral"] == Grid(values)
+    assert sweep.space.variations["start.lateral"] == GridVariation(values)
 
 
 def test_everything_with_everything_is_run(read):
     sweep = read(PLAN)
     assert len(sweep) == 2 * 2 * 3 * 2 * 8
     assert sweep.space.variations == {
-        "drive_actuator.dead_time": Uniform(0.05, 0.4),
-        "steering_actuator.time_constant": Uniform(0.08, 0.12),
-        "additional_dead_time": Grid((0.0, 0.1, 0.2)),
-        "start.lateral": Grid((-0.1, 0.1)),
+        "drive_actuator.dead_time": UniformVariation(0.05, 0.4),
+        "steering_actuator.time_constant": UniformVariation(0.08, 0.12),
+        "additional_dead_time": GridVariation((0.0, 0.1, 0.2)),
+        "start.lateral": GridVariation((-0.1, 0.1)),
     }
     assert [tuple(case.labels.values())[:2] for case in sweep.cases] == [
         ("deepracer", "pure_pursuit"),

@@ -5,11 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from vds_gz.study.sweep.sampling import Grid, Samples, Space, Uniform
+from vds_gz.study.sweep.sweep import GridVariation, Samples, Space, UniformVariation
 
 qmc = pytest.importorskip("scipy.stats.qmc")
 
-VARIED = {"a": Uniform(1.0, 3.0), "b": Grid((5.0, 6.0, 7.0)), "c": Uniform(-1.0, 0.0), "d": Grid((1.0, 2.0))}
+VARIED = {
+    "a": UniformVariation(1.0, 3.0),
+    "b": GridVariation((5.0, 6.0, 7.0)),
+    "c": UniformVariation(-1.0, 0.0),
+    "d": GridVariation((1.0, 2.0)),
+}
 
 
 @pytest.mark.parametrize("sobol", [True, False])
@@ -37,10 +42,12 @@ def test_every_point_of_the_grid_has_the_same_samples():
 
 def test_samples_are_those_of_sobols_sequence_and_of_philox():
     sequence = qmc.Sobol(2, seed=np.random.default_rng(3)).random(8)
-    found = Space({"a": Uniform(0.0, 1.0), "c": Uniform(0.0, 2.0)}, Samples(True, 8, seed=3)).values(0, 8)
+    found = Space({"a": UniformVariation(0.0, 1.0), "c": UniformVariation(0.0, 2.0)}, Samples(True, 8, seed=3)).values(
+        0, 8
+    )
     assert np.array_equal(found["a"], sequence[:, 0])
     assert np.array_equal(found["c"], 2.0 * sequence[:, 1])
-    random = Space({"a": Uniform(0.0, 1.0)}, Samples(False, 8, seed=3)).values(5, 6)["a"]
+    random = Space({"a": UniformVariation(0.0, 1.0)}, Samples(False, 8, seed=3)).values(5, 6)["a"]
     assert random == np.random.Generator(np.random.Philox(key=(3, 5))).random(1)
 
 

@@ -5,8 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from vds_gz.study.sweep.advice import advise
-from vds_gz.study.sweep.distributions import distribution
+from vds_gz.study.sweep.analysis import advise, distribution
 from vds_gz.study.sweep.sensitivity import sensitivity
 
 

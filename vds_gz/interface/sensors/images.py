@@ -10,11 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
-from vds_gz.interface.messages import CameraInfo, Image
 from vds_gz.interface.sensors.points import POINTS, cloud_message
 from vds_gz.interface.sensors.setup import SensorSetup
 from vds_gz.parameters.sensors import Camera, RgbdCamera
-from vds_gz.ros.graph import Graph
+from vds_gz.ros.graph import Graph, Message
 from vds_gz.ros.messages.packed import PackedMessage
 from vds_gz.sensing.body import BodyState, mounted, placement
 from vds_gz.sensing.pinhole import Pinhole, View, clipped
@@ -119,7 +118,7 @@ class CameraOutput:
 
 
 def _image_message(graph: Graph, frame: str, encoding: str, camera: Camera) -> PackedMessage:
-    message: Image = graph.message(IMAGE.ros_type)
+    message: Message = graph.message(IMAGE.ros_type)
     message.header.frame_id = frame
     message.height, message.width, message.encoding = camera.rows, camera.columns, encoding
     message.step = camera.columns * PIXEL[encoding]
@@ -129,7 +128,7 @@ def _image_message(graph: Graph, frame: str, encoding: str, camera: Camera) -> P
 
 def _information_message(graph: Graph, frame: str, camera: Camera) -> PackedMessage:
     """The intrinsic parameters of a camera without distortion, in pixels."""
-    message: CameraInfo = graph.message(CAMERA_INFO.ros_type)
+    message: Message = graph.message(CAMERA_INFO.ros_type)
     message.header.frame_id = frame
     message.height, message.width = camera.rows, camera.columns
     message.distortion_model, message.d = "plumb_bob", graph.numbers(5)

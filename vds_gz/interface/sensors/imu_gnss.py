@@ -8,8 +8,7 @@ from pathlib import Path
 from vds_gz.interface.sensors.setup import SensorSetup, SingleTopicOutput
 from vds_gz.parameters.sensors import Gnss, Imu
 from vds_gz.sensing.body import BodyState
-from vds_gz.sensing.gnss import GnssModel
-from vds_gz.sensing.imu import ImuModel, noise_models
+from vds_gz.sensing.imu_gnss import GnssModel, ImuModel, noise_models
 from vds_gz.sensing.sensor import GazeboSide, SensorType, Stream
 from vds_gz.world.geodesy import GRAVITY, NULL_ISLAND
 from vds_gz.world.scene import Scene

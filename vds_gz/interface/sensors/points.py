@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from vds_gz.interface.messages import LaserScan, PointCloud2
 from vds_gz.interface.sensors.setup import SensorSetup
 from vds_gz.parameters.sensors import (
     Helios26,
@@ -21,7 +20,7 @@ from vds_gz.parameters.sensors import (
     SpinningLidar,
     VelodyneVlp16,
 )
-from vds_gz.ros.graph import Graph, QoS
+from vds_gz.ros.graph import Graph, Message, QoS
 from vds_gz.ros.messages.packed import PackedMessage
 from vds_gz.sensing.body import BodyState
 from vds_gz.sensing.lidar import Echoes, LidarModel, gazebo_bands
@@ -45,7 +44,7 @@ def cloud_message(graph: Graph, frame: str, dtype: np.dtype[Any], shape: tuple[i
         dtype: Fields of a point.
         shape: Height and width.
     """
-    message: PointCloud2 = graph.message(POINTS.ros_type)
+    message: Message = graph.message(POINTS.ros_type)
     message.header.frame_id = frame
     message.height, message.width = shape
     message.point_step, message.row_step = dtype.itemsize, dtype.itemsize * shape[1]
@@ -161,7 +160,7 @@ class ScanOutput:
         self.rate, self.rays, self.span = sensor.rate, self._lidar.rays, self._lidar.span
         self._by_driver = sensor.layout == "driver"
         self._publisher = setup.publisher(SCAN)
-        message: LaserScan = setup.message(SCAN)
+        message: Message = setup.message(SCAN)
         self._describe(message, sensor)
         message.ranges, message.intensities = (graph.numbers(len(self._lidar.grid.azimuths), "float32") for _ in "ri")
         self._message = PackedMessage(graph, SCAN.ros_type, message, ["header.stamp"], [])
@@ -183,7 +182,7 @@ class ScanOutput:
         self._message.write(states[-1].time - self.span, ())
         self._publisher.publish_raw(self._message.data)
 
-    def _describe(self, message: LaserScan, sensor: PlanarLidar) -> None:
+    def _describe(self, message: Message, sensor: PlanarLidar) -> None:
         """Write the constant fields."""
         azimuths = self._lidar.grid.azimuths
         message.angle_min, message.angle_max = float(azimuths[0]), float(azimuths[-1])

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.sensors import SensorParameters
-from vds_gz.ros.graph import Graph, Publisher, QoS, Topic
+from vds_gz.ros.graph import Graph, Message, Publisher, QoS, Topic
 from vds_gz.ros.messages.packed import PackedTopic
 from vds_gz.sensing.body import BodyState
 from vds_gz.sensing.sensor import SensorOutput, SensorType, SensorTypes, Stream
@@ -42,7 +41,7 @@ class SensorSetup:
         """The frame of a topic's messages."""
         return self.frame_prefix + stream.frame(self.name)
 
-    def message(self, stream: Stream) -> Any:
+    def message(self, stream: Stream) -> Message:
         """An empty message of a topic in its frame."""
         message = self.graph.message(stream.ros_type)
         message.header.frame_id = self.frame(stream)
@@ -68,7 +67,7 @@ class SingleTopicOutput:
     rays = span = 0
     stateful = False
 
-    def __init__(self, setup: SensorSetup, message: object, numbers: Sequence[str]) -> None:
+    def __init__(self, setup: SensorSetup, message: Message, numbers: Sequence[str]) -> None:
         """Announce the topic.
 
         Args:

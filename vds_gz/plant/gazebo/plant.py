@@ -9,7 +9,7 @@ from time import monotonic
 from vds_gz.geometry import Attitude, Pose, Quaternion, Vector, angles, into_body, quaternion
 from vds_gz.parameters.autoware import GRAVITY
 from vds_gz.parameters.node import GazeboParameters, joint_map
-from vds_gz.plant.base import Level, Plant, Status, Velocity, body_state
+from vds_gz.plant.base import BodyVelocity, Level, Plant, Status, body_state
 from vds_gz.plant.gazebo.links.base import GazeboLink, Inbox, JointReadings, Placement, Tick
 from vds_gz.plant.gazebo.monitoring import History, LagEstimator, LinkHealth, allowed, configured, summary
 from vds_gz.sensing.body import BodyState
@@ -226,7 +226,7 @@ class GazeboPlant(Plant):
         """base_link then [ns]; accelerations are differences of velocities a placement apart."""
         earlier = time - self._history.interval
         known = earlier < time and self._history.covers(earlier)
-        before = Velocity.of(self.motion(earlier), self.attitude(earlier)) if known else None
+        before = BodyVelocity.of(self.motion(earlier), self.attitude(earlier)) if known else None
         return body_state(time, self.motion(time), self.attitude(time), before, (time - earlier) * 1e-9)
 
     def joint_states(self, time: int) -> JointStates:

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from vds_gz.ros.arguments import is_topic
 from vds_gz.ros.dds.domain import Context
-from vds_gz.ros.dds.endpoints import Channel, Reader, Writer
+from vds_gz.ros.dds.endpoints import EndpointProperties, Reader, Writer
 from vds_gz.ros.dds.library import Endpoint, SampleInfo
 from vds_gz.ros.graph import Offer, QoS
-from vds_gz.ros.names import is_topic
 
 _TYPE = "rmw_dds_common/msg/ParticipantEntitiesInfo"
 _NODE = "rmw_dds_common/msg/NodeEntitiesInfo"
@@ -40,7 +40,9 @@ class DiscoveryInfo:
             namespace: The node's namespace.
         """
         types = context.types
-        channel = Channel("ros_discovery_info", _TYPE, QoS(1, transient_local=True), {"typehash": types.hash(_TYPE)})
+        channel = EndpointProperties(
+            "ros_discovery_info", _TYPE, QoS(1, transient_local=True), {"typehash": types.hash(_TYPE)}
+        )
         self._writer = Writer(context, channel)
         self._codec = types.codec(_TYPE)
         self._types = types

@@ -17,7 +17,7 @@ from typing import Any
 from vds_gz.errors import MalformedMessageError
 from vds_gz.ros.dds.domain import Context
 from vds_gz.ros.dds.library import ANY_STATE, DATA, INFINITE, Bytes, Library, Matched, OnMatched, SampleInfo
-from vds_gz.ros.graph import QoS
+from vds_gz.ros.graph import Message, QoS
 from vds_gz.ros.messages.portable import Codec
 
 _UNLIMITED = -1
@@ -29,7 +29,7 @@ _LONGEST_WAIT, _RETRY_WAIT = 0.1, 0.005
 
 
 @dataclass(frozen=True, slots=True)
-class Channel:
+class EndpointProperties:
     """Properties of an endpoint.
 
     Attributes:
@@ -62,7 +62,7 @@ _on_matched = OnMatched(_count)
 class Writer:
     """Sends bytes on one topic."""
 
-    def __init__(self, context: Context, channel: Channel) -> None:
+    def __init__(self, context: Context, channel: EndpointProperties) -> None:
         """Announce the topic.
 
         Raises:
@@ -116,7 +116,7 @@ class Writer:
 class Reader:
     """Receives bytes on one topic."""
 
-    def __init__(self, context: Context, channel: Channel) -> None:
+    def __init__(self, context: Context, channel: EndpointProperties) -> None:
         """Listen to the topic.
 
         Raises:
@@ -174,7 +174,7 @@ class TopicPublisher:
         #: Withdraw the topic.
         self.close = close
 
-    def publish(self, message: Any) -> None:
+    def publish(self, message: Message) -> None:
         """Send a message; the object may be filled and sent again.
 
         Raises:
@@ -322,7 +322,10 @@ def dds_type_name(name: str) -> str:
 
 
 def _create(
-    context: Context, create: Callable[[int, int, int, int | None], int], channel: Channel, listener: int | None = None
+    context: Context,
+    create: Callable[[int, int, int, int | None], int],
+    channel: EndpointProperties,
+    listener: int | None = None,
 ) -> int:
     """A writer or a reader, with its topic."""
     library = context.library
@@ -333,7 +336,7 @@ def _create(
 
 
 @contextmanager
-def _qos(library: Library, channel: Channel) -> Iterator[int]:
+def _qos(library: Library, channel: EndpointProperties) -> Iterator[int]:
     qos = library.c.dds_create_qos()
     wanted = channel.qos
     user_data = "".join(f"{key}={value};" for key, value in channel.user_data.items()).encode()
@@ -353,7 +356,7 @@ def _qos(library: Library, channel: Channel) -> Iterator[int]:
         library.c.dds_delete_qos(qos)
 
 
-def _user_data(library: Library, endpoint: Any) -> dict[str, str]:
+def _user_data(library: Library, endpoint: Message) -> dict[str, str]:
     """The user data of a remote endpoint, whose memory is freed."""
     if not endpoint:
         return {}

@@ -10,16 +10,17 @@ from contextlib import suppress
 from typing import Any, TextIO
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vds_gz.errors import UnknownTypeError
 from vds_gz.parameters.declaration import Description, Value
 from vds_gz.ros.arguments import Arguments
 from vds_gz.ros.dds.discovery import DiscoveryInfo, PublishedTopics
 from vds_gz.ros.dds.domain import Context, discovery, interfaces, join, leave
-from vds_gz.ros.dds.endpoints import Channel, Inbox, Reader, TopicPublisher, TopicSubscription, Writer
+from vds_gz.ros.dds.endpoints import EndpointProperties, Inbox, Reader, TopicPublisher, TopicSubscription, Writer
 from vds_gz.ros.dds.library import Library
 from vds_gz.ros.dds.services import Parameters, Service, ServiceClient
-from vds_gz.ros.graph import Offer, QoS, Severity
+from vds_gz.ros.graph import Message, Offer, QoS, Severity
 from vds_gz.ros.messages.fields import seconds_and_nanoseconds
 from vds_gz.ros.messages.portable import MessageTypes
 
@@ -36,7 +37,7 @@ class Log:
     """The node's logger."""
 
     def __init__(
-        self, name: str, least: Severity, message: Any, publish: Callable[[Any], None], now: Callable[[], int]
+        self, name: str, least: Severity, message: Message, publish: Callable[[Message], None], now: Callable[[], int]
     ) -> None:
         """Make a logger.
 
@@ -131,15 +132,15 @@ class DdsGraph:
         """Number of malformed samples of all topics and services."""
         return sum(source.malformed for source in self._inbox.inputs)
 
-    def message(self, type_name: str) -> Any:
+    def message(self, type_name: str) -> Message:
         """A new message of a type such as ``nav_msgs/msg/Odometry``, every field at its default."""
         return self._types.new(type_name)
 
-    def serialize(self, message: Any, type_name: str) -> bytearray:
+    def serialize(self, message: Message, type_name: str) -> bytearray:
         """A message as CDR with its header, little endian."""
         return self._types.codec(type_name).encode(message)
 
-    def numbers(self, count: int, kind: str = "float64") -> Any:
+    def numbers(self, count: int, kind: str = "float64") -> NDArray[Any]:
         """A ``float64[]``, or a sequence of another kind, of so many zeros, to be assigned to a field."""
         return np.zeros(count, kind)
 
@@ -169,7 +170,7 @@ class DdsGraph:
             self._offers = PublishedTopics(self.context)
         return self._offers.now()
 
-    def service(self, name: str, type_name: str, callback: Callable[[Any, Any], None]) -> None:
+    def service(self, name: str, type_name: str, callback: Callable[[Message, Message], None]) -> None:
         """Offer a service such as ``std_srvs/srv/Trigger``. The callback gets the request and fills the response."""
         self._offer(name, type_name, QoS(), callback)
 
@@ -181,7 +182,7 @@ class DdsGraph:
         self._info.add(client.writer, client.reader)
         return client
 
-    def action(self, name: str, type_name: str, execute: Callable[[Any, Any, Any], Iterator[None]]) -> bool:
+    def action(self, name: str, type_name: str, execute: Callable[[Message, Message, Message], Iterator[None]]) -> bool:
         """Return False: actions cannot be offered over plain DDS."""
         return False
 
@@ -195,7 +196,7 @@ class DdsGraph:
         """
         events = self._publisher("/parameter_events", "rcl_interfaces/msg/ParameterEvent", _PARAMETERS)
 
-        def tell(event: Any) -> None:
+        def tell(event: Message) -> None:
             event.node = self.arguments.full_name
             event.stamp.sec, event.stamp.nanosec = seconds_and_nanoseconds(self._now())
             events.publish(event)
@@ -244,7 +245,7 @@ class DdsGraph:
 
     def _channel(
         self, name: str, type_name: str, qos: QoS, lifespan: float | None = None, *, unknown: bool = False
-    ) -> Channel:
+    ) -> EndpointProperties:
         """The properties of an endpoint; with ``unknown`` the type may be known by its name only."""
         try:
             about = {"typehash": self._types.hash(type_name)}
@@ -252,7 +253,7 @@ class DdsGraph:
             if not unknown:
                 raise
             about = {}
-        return Channel(f"rt{name}", type_name, qos, about, lifespan)
+        return EndpointProperties(f"rt{name}", type_name, qos, about, lifespan)
 
     def _publisher(self, topic: str, type_name: str, qos: QoS, lifespan: float | None = None) -> TopicPublisher:
         name = self.arguments.topic(topic)
@@ -268,7 +269,7 @@ class DdsGraph:
 
         return TopicPublisher(name, self._types.codec(type_name), writer, close)
 
-    def _offer(self, name: str, type_name: str, qos: QoS, callback: Callable[[Any, Any], None]) -> None:
+    def _offer(self, name: str, type_name: str, qos: QoS, callback: Callable[[Message, Message], None]) -> None:
         # The participant's identity with another number in place of an endpoint's, as in ROS's own nodes.
         self._services = number = self._services + 1
         gid = self.context.library.identity(self.context.participant)

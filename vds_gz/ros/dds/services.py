@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 from vds_gz.parameters.declaration import Description, ParameterError, Value
 from vds_gz.ros.dds.domain import Context
-from vds_gz.ros.dds.endpoints import Channel, Inbox, Input, Reader, Writer
-from vds_gz.ros.graph import QoS, spellings
-from vds_gz.ros.messages.parameters import BOOL, DOUBLE, DOUBLE_ARRAY, FIELDS, INTEGER, STRING, python_value
+from vds_gz.ros.dds.endpoints import EndpointProperties, Inbox, Input, Reader, Writer
+from vds_gz.ros.graph import Message, QoS, spellings
+from vds_gz.ros.messages.fields import BOOL, DOUBLE, DOUBLE_ARRAY, FIELDS, INTEGER, STRING, python_value
 from vds_gz.ros.messages.portable import MessageTypes
 
 _HEADER = 16
@@ -36,7 +36,7 @@ class _Reply(NamedTuple):
 
 
 class _Pending(NamedTuple):
-    done: Callable[[Any], None]
+    done: Callable[[Message], None]
     at: int
 
 
@@ -51,7 +51,7 @@ class Service(Input):
         type_name: str,
         qos: QoS,
         identity: str,
-        callback: Callable[[Any, Any], None],
+        callback: Callable[[Message, Message], None],
     ) -> None:
         """Offer a service.
 
@@ -68,8 +68,8 @@ class Service(Input):
         request, response = f"{type_name}_Request", f"{type_name}_Response"
         requests = {"serviceid": identity, "typehash": types.hash(request)}
         replies = {"serviceid": identity, "typehash": types.hash(response)}
-        self.writer = Writer(context, Channel(f"rr{name}Reply", response, qos, replies))
-        reader = Reader(context, Channel(f"rq{name}Request", request, qos, requests))
+        self.writer = Writer(context, EndpointProperties(f"rr{name}Reply", response, qos, replies))
+        reader = Reader(context, EndpointProperties(f"rq{name}Request", request, qos, requests))
         super().__init__(reader, f"service '{name}'", context.warn)
         self._inbox = inbox
         self._decode = types.codec(request).decode
@@ -131,9 +131,9 @@ class ServiceClient(Input):
         requests = {**owner, "typehash": types.hash(request)}
         responses = {**owner, "typehash": types.hash(response)}
         self.name = name
-        reader = Reader(context, Channel(f"rr{name}Reply", response, QoS(), responses))
+        reader = Reader(context, EndpointProperties(f"rr{name}Reply", response, QoS(), responses))
         super().__init__(reader, f"service '{name}'", context.warn)
-        self.writer = Writer(context, Channel(f"rq{name}Request", request, QoS(), requests))
+        self.writer = Writer(context, EndpointProperties(f"rq{name}Request", request, QoS(), requests))
         self._decode = types.codec(response).decode
         self._request = types.codec(request)
         self._new_request = partial(types.new, request)
@@ -144,11 +144,11 @@ class ServiceClient(Input):
         """Whether the service is available now."""
         return self.writer.matched() > 0 and self.reader.matched() > 0
 
-    def request(self) -> Any:
+    def request(self) -> Message:
         """A new request, every field at its default."""
         return self._new_request()
 
-    def call(self, request: Any, done: Callable[[Any], None]) -> None:
+    def call(self, request: Message, done: Callable[[Message], None]) -> None:
         """Send a request; ``done`` gets the response, and is never called if none comes."""
         now = time.monotonic_ns()
         self._pending = {key: one for key, one in self._pending.items() if now - one.at < _RESPONSE_TIMEOUT}
@@ -183,7 +183,11 @@ class Parameters:
     """
 
     def __init__(
-        self, types: MessageTypes, descriptions: Iterable[Description], change: Change, changed: Callable[[Any], None]
+        self,
+        types: MessageTypes,
+        descriptions: Iterable[Description],
+        change: Change,
+        changed: Callable[[Message], None],
     ) -> None:
         """Declare parameters.
 
@@ -208,7 +212,7 @@ class Parameters:
             ("set_parameters_atomically", "rcl_interfaces/srv/SetParametersAtomically", self._set_atomically),
         )
 
-    def declared(self) -> Any:
+    def declared(self) -> Message:
         """The event in which all parameters are new."""
         event = self._types.new("rcl_interfaces/msg/ParameterEvent")
         event.new_parameters = [self._parameter(name) for name in self._values]
@@ -239,27 +243,27 @@ class Parameters:
             raise ParameterError(f"parameter '{name}' is read-only; it stays {present!r} while the node runs")
         return description.check(value)
 
-    def _describe(self, request: Any, response: Any) -> None:
+    def _describe(self, request: Message, response: Message) -> None:
         response.descriptors = [self._descriptor(name) for name in request.names]
 
-    def _get_types(self, request: Any, response: Any) -> None:
+    def _get_types(self, request: Message, response: Message) -> None:
         response.types = self._types.array("uint8", [self._kind(name) for name in request.names])
 
-    def _get(self, request: Any, response: Any) -> None:
+    def _get(self, request: Message, response: Message) -> None:
         response.values = [self._value(name) for name in request.names]
 
-    def _list(self, request: Any, response: Any) -> None:
+    def _list(self, request: Message, response: Message) -> None:
         names = [name for name in self._values if _listed(name, request.prefixes, request.depth)]
         response.result.names = names
         response.result.prefixes = list(dict.fromkeys(name.rpartition(".")[0] for name in names if "." in name))
 
-    def _set(self, request: Any, response: Any) -> None:
+    def _set(self, request: Message, response: Message) -> None:
         response.results = [self._result({p.name: python_value(p.value)}) for p in request.parameters]
 
-    def _set_atomically(self, request: Any, response: Any) -> None:
+    def _set_atomically(self, request: Message, response: Message) -> None:
         response.result = self._result({p.name: python_value(p.value) for p in request.parameters})
 
-    def _result(self, wanted: Mapping[str, object]) -> Any:
+    def _result(self, wanted: Mapping[str, object]) -> Message:
         """Set parameters; the result."""
         result = self._types.new("rcl_interfaces/msg/SetParametersResult")
         try:
@@ -273,7 +277,7 @@ class Parameters:
         description = self._descriptions.get(name)
         return _KINDS[description.type] if description else 0
 
-    def _value(self, name: str) -> Any:
+    def _value(self, name: str) -> Message:
         value = self._types.new("rcl_interfaces/msg/ParameterValue")
         value.type = self._kind(name)
         content: Any = self._values.get(name)
@@ -282,12 +286,12 @@ class Parameters:
             setattr(value, FIELDS[value.type], self._types.array("float64", content) if numbers else content)
         return value
 
-    def _parameter(self, name: str) -> Any:
+    def _parameter(self, name: str) -> Message:
         parameter = self._types.new("rcl_interfaces/msg/Parameter")
         parameter.name, parameter.value = name, self._value(name)
         return parameter
 
-    def _descriptor(self, name: str) -> Any:
+    def _descriptor(self, name: str) -> Message:
         descriptor = self._types.new("rcl_interfaces/msg/ParameterDescriptor")
         descriptor.name = name
         description = self._descriptions.get(name)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, MutableSequence, Sequence
 from functools import cache
 from importlib.util import find_spec
 from typing import Any, Protocol
 
+from numpy.typing import NDArray
+
+from vds_gz.ros.graph import Message
 from vds_gz.ros.messages.fields import Field
 
 
@@ -15,21 +18,21 @@ class TypeCodec(Protocol):
 
     name: str
 
-    def encode(self, message: Any) -> bytes | bytearray:
+    def encode(self, message: Message) -> bytes | bytearray:
         """The bytes of a message."""
 
-    def decode(self, data: bytearray) -> Any:
+    def decode(self, data: bytearray) -> Message:
         """The message in these bytes; raises MalformedMessageError for other bytes."""
 
 
 class Types(Protocol):
     """All message types, by names such as ``nav_msgs/msg/Odometry``. Unknown types raise UnknownTypeError."""
 
-    def new(self, name: str) -> Any:
+    def new(self, name: str) -> Message:
         """A message with every field at its default."""
 
     @staticmethod
-    def array(kind: str, values: Iterable[float]) -> Any:
+    def array(kind: str, values: Iterable[float]) -> MutableSequence[float] | NDArray[Any]:
         """Numbers for a sequence field of type ``kind``, e.g. ``uint8``."""
 
     def codec(self, name: str) -> TypeCodec:

@@ -1,9 +1,12 @@
-"""Fields of message types, and times as ``builtin_interfaces/Time`` holds them."""
+"""Fields of messages and their conversions: times, headings, values of parameters."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import MutableSequence
 from typing import NamedTuple
 
+from vds_gz.ros.graph import Message
 from vds_gz.vehicle.vehicle import NANOSECONDS
 
 
@@ -33,3 +36,56 @@ def within_stamps(time: int) -> int:
 def seconds_and_nanoseconds(time: int) -> tuple[int, int]:
     """The fields of a stamp of a time [ns]; a time that a stamp cannot hold saturates."""
     return divmod(within_stamps(time), NANOSECONDS)
+
+
+BOOL, INTEGER, DOUBLE, STRING = 1, 2, 3, 4
+DOUBLE_ARRAY = 8
+
+#: The field of ``rcl_interfaces/msg/ParameterValue`` that holds a value of each type.
+FIELDS = {
+    BOOL: "bool_value",
+    INTEGER: "integer_value",
+    DOUBLE: "double_value",
+    STRING: "string_value",
+    5: "byte_array_value",
+    6: "bool_array_value",
+    7: "integer_array_value",
+    DOUBLE_ARRAY: "double_array_value",
+    9: "string_array_value",
+}
+
+
+def python_value(value: Message) -> object:
+    """The value in a ``rcl_interfaces/msg/ParameterValue``; None where there is none."""
+    field = FIELDS.get(value.type)
+    content = getattr(value, field) if field else None
+    return content if value.type <= STRING else list(content) if content is not None else None
+
+
+#: Diagonal of a covariance of exact values; a 0 would make the matrix singular.
+EXACT = 1e-9
+
+
+def stamp_ns(stamp: Message) -> int:
+    """Nanoseconds of a ``builtin_interfaces/Time``, whose field ``nanosec`` may exceed a second."""
+    return within_stamps(int(stamp.sec) * NANOSECONDS + int(stamp.nanosec))
+
+
+def set_stamp(stamp: Message, time: int) -> None:
+    """Write nanoseconds into a ``builtin_interfaces/Time``."""
+    stamp.sec, stamp.nanosec = seconds_and_nanoseconds(time)
+
+
+def yaw_of(orientation: Message) -> float:
+    """Heading [rad] of a ``Quaternion``; NaN if it is not a rotation."""
+    x, y, z, w = orientation.x, orientation.y, orientation.z, orientation.w
+    norm = x * x + y * y + z * z + w * w
+    if not 1e-12 < norm < math.inf:
+        return math.nan
+    return math.atan2(2.0 * (w * z + x * y), norm - 2.0 * (y * y + z * z))
+
+
+def exact_covariance(covariance: MutableSequence[float]) -> None:
+    """Fill a 6x6 covariance of exact values."""
+    for i in range(6):
+        covariance[7 * i] = EXACT

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from vds_gz.errors import MalformedMessageError, UnknownTypeError
+from vds_gz.ros.graph import Message
 from vds_gz.ros.messages.fields import Field
 
 #: Type codes of Python's arrays, which messages use for sequences of numbers.
@@ -59,16 +60,17 @@ def installed_files(package: str, relative: str) -> Iterator[Path]:
 class InstalledTypes:
     """All message types whose packages are installed."""
 
-    def new(self, name: str) -> Any:
+    def new(self, name: str) -> Message:
         """A message with every field at its default.
 
         Raises:
             UnknownTypeError: The type's package is not installed.
         """
-        return interface(name)()
+        message: Message = interface(name)()
+        return message
 
     @staticmethod
-    def array(kind: str, values: Iterable[float]) -> Any:
+    def array(kind: str, values: Iterable[float]) -> array.array[float]:
         """Numbers for a sequence field of type ``kind``, e.g. ``uint8``."""
         return array.array(_CODES[kind], values)
 
@@ -126,11 +128,11 @@ class InstalledCodec:
         self._kind = interface(name)
         self._read, self._write = deserialize_message, serialize_message
 
-    def encode(self, message: Any) -> bytes:
+    def encode(self, message: Message) -> bytes:
         """The bytes of a message, with their header."""
         return bytes(self._write(message))
 
-    def decode(self, data: bytearray) -> Any:
+    def decode(self, data: bytearray) -> Message:
         """The message in these bytes.
 
         Raises:
@@ -139,6 +141,7 @@ class InstalledCodec:
         if len(data) < 4 or data[0] != 0 or data[1] != 1:
             raise MalformedMessageError(f"{len(data)} bytes that begin with {data[:4].hex(' ')} are not a {self.name}")
         try:
-            return self._read(bytes(data), self._kind)
+            message: Message = self._read(bytes(data), self._kind)
+            return message
         except Exception as error:  # any error of the decoder means malformed bytes
             raise MalformedMessageError(f"{len(data)} bytes are not a {self.name}: {error}") from None

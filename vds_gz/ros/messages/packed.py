@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from vds_gz.ros.graph import Graph, Topic
+from vds_gz.ros.graph import Graph, Message, Topic
 from vds_gz.ros.messages.factory import open_types
 from vds_gz.ros.messages.fields import FIRST, LAST
 from vds_gz.vehicle.vehicle import NANOSECONDS
@@ -75,7 +75,7 @@ class MessageLayout:
     length: int
 
     @classmethod
-    def of(cls, type_name: str, message: object) -> MessageLayout:
+    def of(cls, type_name: str, message: Message) -> MessageLayout:
         """The layout of messages whose texts and sequences have the same lengths as in this one.
 
         Raises:
@@ -100,7 +100,7 @@ class MessageLayout:
 
 def _message(
     type_name: str,
-    message: object,
+    message: Message,
     prefix: str,
     at: int,
     places: dict[str, Place],
@@ -159,7 +159,7 @@ class PackedMessage:
     """
 
     def __init__(
-        self, graph: Graph, type_name: str, message: object, stamps: Sequence[str], numbers: Sequence[str]
+        self, graph: Graph, type_name: str, message: Message, stamps: Sequence[str], numbers: Sequence[str]
     ) -> None:
         """Serialize a message and look up the positions of its changing numbers.
 
@@ -216,7 +216,7 @@ class PackedTopic(PackedMessage):
     """
 
     def __init__(
-        self, graph: Graph, topic: Topic, message: object, stamps: Sequence[str], numbers: Sequence[str]
+        self, graph: Graph, topic: Topic, message: Message, stamps: Sequence[str], numbers: Sequence[str]
     ) -> None:
         """Announce the topic.
 

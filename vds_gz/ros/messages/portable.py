@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from rosbags.interfaces import Nodetype
 from rosbags.serde.cdr import generate_deserialize_cdr, generate_getsize_cdr, generate_serialize_cdr
 from rosbags.typesys import get_types_from_msg
@@ -20,6 +21,7 @@ from rosbags.typesys.base import normalize_fieldname
 from rosbags.typesys.store import Typestore
 
 from vds_gz.errors import MalformedMessageError, UnknownTypeError
+from vds_gz.ros.graph import Message
 from vds_gz.ros.messages.fields import Field
 
 __all__ = ["Codec", "MalformedMessageError", "MessageTypes", "UnknownTypeError"]
@@ -39,7 +41,7 @@ class MessageTypes:
         self._store = _Store()
         self._makers: dict[str, Callable[[], Any]] = {}
 
-    def new(self, name: str) -> Any:
+    def new(self, name: str) -> Message:
         """A message with every field at its default.
 
         Arrays and sequences of numbers are numpy arrays of the field's type; a fixed-size array has its full length.
@@ -50,10 +52,11 @@ class MessageTypes:
         maker = self._makers.get(name)
         if maker is None:
             maker = self._makers[name] = self._maker(name)
-        return maker()
+        message: Message = maker()
+        return message
 
     @staticmethod
-    def array(kind: str, values: Iterable[float]) -> Any:
+    def array(kind: str, values: Iterable[float]) -> NDArray[Any]:
         """Numbers for a sequence field of type ``kind``, e.g. ``uint8``."""
         return np.array(list(values), kind)
 
@@ -118,9 +121,9 @@ class Codec:
         self._kind = definition.cls
         self._size = definition.getsize_cdr
         self._write = definition.serialize_cdr_le
-        self._read = definition.deserialize_cdr_le
+        self._read: Callable[..., tuple[Any, int]] = definition.deserialize_cdr_le
 
-    def encode(self, message: Any, header: bytes = b"") -> bytearray:
+    def encode(self, message: Message, header: bytes = b"") -> bytearray:
         """The bytes of a message, padded to a multiple of four.
 
         Args:
@@ -134,7 +137,7 @@ class Codec:
         self._write(memoryview(data)[start:], 0, message, self._store)
         return data
 
-    def decode(self, data: bytearray, skip: int = 0) -> Any:
+    def decode(self, data: bytearray, skip: int = 0) -> Message:
         """The message in these bytes.
 
         Args:
@@ -148,6 +151,7 @@ class Codec:
         if len(data) < start or data[0] != 0 or data[1] != 1:
             raise MalformedMessageError(f"{len(data)} bytes that begin with {data[:4].hex(' ')} are not a {self.name}")
         try:
+            message: Message
             message, end = self._read(memoryview(data)[start:], 0, self._kind, self._store)
         except Exception as error:  # any error of the decoder means malformed bytes
             raise MalformedMessageError(f"{len(data)} bytes are not a {self.name}: {error}") from None

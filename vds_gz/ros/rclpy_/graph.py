@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableSequence
 from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any, TypeVar
@@ -34,10 +34,9 @@ from rclpy.task import Future as Response
 
 from vds_gz.errors import VdsGzError
 from vds_gz.parameters.declaration import Description, ParameterError, Value
-from vds_gz.ros.arguments import Arguments
-from vds_gz.ros.graph import Offer, QoS, Severity, spellings
+from vds_gz.ros.arguments import Arguments, is_topic
+from vds_gz.ros.graph import Message, Offer, QoS, Severity, spellings
 from vds_gz.ros.messages.installed import InstalledTypes, interface
-from vds_gz.ros.names import is_topic
 from vds_gz.ros.rclpy_.receiver import Receiver
 from vds_gz.ros.rclpy_.work_queue import WorkQueue
 
@@ -65,7 +64,7 @@ class RclpyPublisher:
         #: Withdraw the topic; nothing can be sent any more.
         self.close = close
         self.topic: str = publisher.topic_name
-        self.publish: Callable[[Any], None] = publisher.publish
+        self.publish: Callable[[Message], None] = publisher.publish
         # Called for every message; without rclpy's wrapper it takes half as long.
         self._publish_raw: Callable[[bytes], None] = publisher.handle.publish_raw
         #: Number of subscriptions in the graph now.
@@ -100,13 +99,13 @@ class RclpyClient:
         self._queue = queue
         self._pending: dict[Response, float] = {}
         self.name: str = client.srv_name
-        self.request: Callable[[], Any] = client.srv_type.Request
+        self.request: Callable[[], Message] = client.srv_type.Request
 
     def ready(self) -> bool:
         """Whether the service is available now."""
         return bool(self._client.service_is_ready())
 
-    def call(self, request: Any, done: Callable[[Any], None]) -> None:
+    def call(self, request: Message, done: Callable[[Message], None]) -> None:
         """Send a request; ``done`` gets the response."""
         self._forget_lost()
         response = self._client.call_async(request)
@@ -141,15 +140,16 @@ class RclpyGraph:
         self._server = threading.Thread(target=self._serve, name="server", daemon=True)
         self._server.start()
 
-    def message(self, type_name: str) -> Any:
+    def message(self, type_name: str) -> Message:
         """A new message, every field at its default."""
-        return interface(type_name)()
+        message: Message = interface(type_name)()
+        return message
 
-    def serialize(self, message: Any, type_name: str) -> bytes:
+    def serialize(self, message: Message, type_name: str) -> bytes:
         """A message as CDR with its header."""
         return bytes(serialize_message(message))
 
-    def numbers(self, count: int, kind: str = "float64") -> Any:
+    def numbers(self, count: int, kind: str = "float64") -> MutableSequence[float]:
         """A ``float64[]``, or one of another kind, of so many zeros."""
         return InstalledTypes.array(kind, [0]) * count
 
@@ -176,7 +176,7 @@ class RclpyGraph:
     ) -> RclpySubscription:
         """Listen to a topic."""
 
-        def deliver(message: Any, arrival: int) -> None:
+        def deliver(message: Message, arrival: int) -> None:
             self._arrived.put(lambda: callback(message, arrival))
 
         subscription = self._node.create_subscription(
@@ -202,10 +202,10 @@ class RclpyGraph:
                 found[name] = offer.together_with(found[name]) if name in found else offer
         return found
 
-    def service(self, name: str, type_name: str, callback: Callable[[Any, Any], None]) -> None:
+    def service(self, name: str, type_name: str, callback: Callable[[Message, Message], None]) -> None:
         """Offer a service."""
 
-        def serve(request: Any, response: Any) -> Any:
+        def serve(request: Message, response: Message) -> Message:
             with suppress(ClosedError):  # then the response reports that nothing was done
                 self._call(lambda: callback(request, response))
             return response
@@ -216,11 +216,11 @@ class RclpyGraph:
         """Look for a service of another node."""
         return RclpyClient(self._node.create_client(interface(type_name), name), self._arrived)
 
-    def action(self, name: str, type_name: str, execute: Callable[[Any, Any, Any], Iterator[None]]) -> bool:
+    def action(self, name: str, type_name: str, execute: Callable[[Message, Message, Message], Iterator[None]]) -> bool:
         """Offer an action; goals are carried out one at a time."""
         kind = interface(type_name)
 
-        def carry_out(handle: ServerGoalHandle) -> Any:
+        def carry_out(handle: ServerGoalHandle) -> Message:
             feedback, result = kind.Feedback(), kind.Result()
             work = execute(handle.request, feedback, result)
             try:
@@ -229,7 +229,8 @@ class RclpyGraph:
                 handle.succeed()
             except ClosedError:
                 handle.abort()
-            return result
+            finished: Message = result
+            return finished
 
         ActionServer(self._node, kind, name, carry_out)
         return True

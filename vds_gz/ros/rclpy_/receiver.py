@@ -28,15 +28,15 @@ LONGEST_WAIT = 1_000_000_000
 class NotForExecutors(CallbackGroup):
     """A callback group that executors ignore."""
 
-    def can_execute(self, entity: Any) -> bool:
+    def can_execute(self, entity: object) -> bool:
         """Never."""
         return False
 
-    def beginning_execution(self, entity: Any) -> bool:
+    def beginning_execution(self, entity: object) -> bool:
         """Never."""
         return False
 
-    def ending_execution(self, entity: Any) -> None:
+    def ending_execution(self, entity: object) -> None:
         """Nothing was begun."""
 
 

@@ -10,10 +10,9 @@ import numpy as np
 
 from vds_gz.errors import VdsGzError
 from vds_gz.geometry import Pose
-from vds_gz.study.compare.alignment import Alignment, align
-from vds_gz.study.compare.delays import Delay, delay
+from vds_gz.study.compare.alignment import Alignment, Delay, align, delay
 from vds_gz.study.identify.actuator_response import ActuatorResponse, measure
-from vds_gz.study.recording import Actuator, Array, Motion, Recording
+from vds_gz.study.recording import ActuatorSeries, Array, MotionSeries, Recording
 from vds_gz.vehicle.catalogue import actuator_kind
 
 #: A delay is given if removing it reduces the rms at least to this part.
@@ -45,7 +44,7 @@ class Difference:
     Attributes:
         rms, peak: Of B minus A, in the quantity's unit.
         peak_time: Time of the peak [s].
-        delay: Delay of B after A [s]; None if it is uncertain, see :mod:`vds_gz.study.compare.delays`.
+        delay: Delay of B after A [s]; None if it is uncertain, see :mod:`vds_gz.study.compare.alignment`.
         delay_error: Standard error of the delay [s]; None without one.
         rms_aligned: Rms without the delay; None without one.
         gain: Gain from A to B; None if A is constant.
@@ -181,7 +180,7 @@ def _series(run: Recording, begin: float) -> dict[str, tuple[Array, Array]]:
     series = {name: (motion.time, values) for name, values in fields}
     series |= {one.name: (one.time, one.response) for one in run.actuators}
     if run.steering is not None:
-        series["steering"] = run.steering
+        series["steering"] = run.steering.time, run.steering.value
     known = {name: (time, values, np.isfinite(values)) for name, (time, values) in series.items()}
     return {
         name: (time[there] - begin, values[there]) for name, (time, values, there) in known.items() if there.sum() > 1
@@ -200,7 +199,7 @@ def _signal(name: str, time_a: Array, a: Array, time_b: Array, b: Array) -> Sign
     return Signal(name, unit, time, a[common], np.interp(time, time_b, b))
 
 
-def _pairs(a: Recording, b: Recording) -> Iterator[tuple[Actuator, Actuator]]:
+def _pairs(a: Recording, b: Recording) -> Iterator[tuple[ActuatorSeries, ActuatorSeries]]:
     """Measured parameters of the actuators that both have."""
     others = {one.name: one for one in b.actuators}
     return ((one, others[one.name]) for one in a.actuators if one.name in others)
@@ -241,7 +240,7 @@ def _rms(values: Array) -> float:
     return math.sqrt(float(np.mean(values**2)))
 
 
-def _path(motion: Motion, begin: float, time: Array) -> Array:
+def _path(motion: MotionSeries, begin: float, time: Array) -> Array:
     """Points of a path [m] at these times, from the pose at the first of them; none without a pose."""
     known = np.isfinite(motion.x) & np.isfinite(motion.y) & np.isfinite(motion.heading)
     if known.sum() < 2:
@@ -270,5 +269,5 @@ def _distance(point: Array, path: Array) -> float:
 
 def _measured(a: Recording, b: Recording) -> Iterator[Measured]:
     for one, other in _pairs(a, b):
-        responses = (measure(actuator, run.commands.time) for run, actuator in ((a, one), (b, other)))
+        responses = (measure(actuator, run.command_times) for run, actuator in ((a, one), (b, other)))
         yield Measured(one.name, one.kind, *responses)

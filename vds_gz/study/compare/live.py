@@ -11,8 +11,7 @@ from pathlib import Path
 
 from vds_gz import configuration
 from vds_gz.bags.recorder import Recorder
-from vds_gz.commandlog.files import write_csv
-from vds_gz.commandlog.log import CommandLog
+from vds_gz.commandlog.files import CommandLog, write_csv
 from vds_gz.errors import ArgumentError
 from vds_gz.interface import topics
 from vds_gz.interface.commands import autoware_topics, vehicle_topics
@@ -20,7 +19,7 @@ from vds_gz.parameters.yaml_reader import read_parameter_file
 from vds_gz.ros.arguments import Arguments, parse
 from vds_gz.ros.factory import open_graph
 from vds_gz.study.progress import progress
-from vds_gz.study.session.run import RunError, Session, write_parameters
+from vds_gz.study.session import RunError, Session, write_parameters
 
 NODE_NAME = "compare"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
@@ -11,24 +10,20 @@ from pathlib import Path
 import numpy as np
 
 from vds_gz.bags.connection import SUFFIXES
-from vds_gz.commandlog.files import read
-from vds_gz.commandlog.log import CommandLog
+from vds_gz.commandlog.files import CommandLog, read
 from vds_gz.commandlog.table import is_table
 from vds_gz.configuration import load_parameters, parameters_of_file, preset_file, preset_names
-from vds_gz.errors import NUMBER, ArgumentError, Kind, takes
-from vds_gz.interface.commands import Gear, Values
+from vds_gz.errors import NUMBER, ArgumentError, ArgumentKind, takes
+from vds_gz.interface.commands import Gear
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.ros.names import check_namespace
+from vds_gz.ros.arguments import check_namespace
 from vds_gz.study.offline.replay import Replay, csv_columns, csv_rows
 from vds_gz.study.reading.run import read as read_recording
-from vds_gz.study.recording import Actuator, Array, Commands, Motion, Recording
-from vds_gz.vehicle.catalogue import actuator_kind
-
-MOTION = ("x", "y", "heading", "v_x", "v_y", "yaw_rate")
+from vds_gz.study.recording import POSES, QUANTITIES, ActuatorSeries, MeasuredChannel, Recording, Series
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class RunSource:
     """A source that was named on a command line.
 
     Attributes:
@@ -56,7 +51,7 @@ class Source:
         return self.path is not None and self.parameters is None
 
 
-def find(text: str) -> Source:
+def find(text: str) -> RunSource:
     """Parse the name of a source on a command line.
 
     Args:
@@ -70,15 +65,15 @@ def find(text: str) -> Source:
     """
     kind, colon, rest = text.partition(":")
     if colon and kind == "live":
-        return Source(text, namespace=check_namespace("/" + rest.strip("/"), f"'{text}'"))
+        return RunSource(text, namespace=check_namespace("/" + rest.strip("/"), f"'{text}'"))
     if colon and kind in ("gazebo", "kinematic"):
         path, parameters = _model(rest, text)
-        return Source(text, path, parameters=parameters, in_gazebo=kind == "gazebo")
+        return RunSource(text, path, parameters=parameters, in_gazebo=kind == "gazebo")
     file, _, namespace = text.partition(":/")
     if _is_recording(Path(file)):
-        return Source(text, Path(file), f"/{namespace}" if ":/" in text else None)
+        return RunSource(text, Path(file), f"/{namespace}" if ":/" in text else None)
     path, parameters = _model(text, text)
-    return Source(text, path, parameters=parameters)
+    return RunSource(text, path, parameters=parameters)
 
 
 def _is_recording(path: Path) -> bool:
@@ -100,7 +95,7 @@ def _model(text: str, whole: str) -> tuple[Path, NodeParameters]:
     )
 
 
-def read_run(source: Source, topic: str | None = None) -> Recording:
+def read_run(source: RunSource, topic: str | None = None) -> Recording:
     """Read a recorded run.
 
     Args:
@@ -131,7 +126,7 @@ def commands_of(run: Recording, path: Path, topic: str | None = None) -> Command
     log = read(path, topic or only)
     if topic is not None or only is None:
         return log
-    times = np.maximum.accumulate(run.commands.time - run.commands.time[0])
+    times = np.maximum.accumulate(run.command_times - run.command_times[0])
     if len(log.times) != len(times):  # gears are not commands, and have their own times
         came = [time for time, one in zip(log.times, log.commands, strict=True) if not isinstance(one, Gear)]
         times = np.interp(log.times, came, times)
@@ -139,8 +134,8 @@ def commands_of(run: Recording, path: Path, topic: str | None = None) -> Command
 
 
 @takes(
-    log=Kind("what read_commands() returns, or a path", (CommandLog, str, PathLike)),
-    parameters=Kind("what load_parameters() returns, a preset or a path", (NodeParameters, str, PathLike)),
+    log=ArgumentKind("what read_commands() returns, or a path", (CommandLog, str, PathLike)),
+    parameters=ArgumentKind("what load_parameters() returns, a preset or a path", (NodeParameters, str, PathLike)),
     tail=NUMBER,
 )
 def simulate(log: CommandLog | str | Path, parameters: NodeParameters | str | Path, *, tail: float = 1.0) -> Recording:
@@ -160,32 +155,27 @@ def simulate(log: CommandLog | str | Path, parameters: NodeParameters | str | Pa
     parameters = parameters if isinstance(parameters, NodeParameters) else load_parameters(parameters)
     replay = Replay(log.stream(), parameters, tail=tail, with_joints=False)
     rows = [row for block in replay.blocks() for row in csv_rows(replay, block.samples)]
-    run = _from_columns(csv_columns(replay), np.array(rows), command_table(log.times, log.commands))
-    return replace(run, notes=tuple(map(str, replay.touches)), touches=replay.touches)
-
-
-def command_table(times: Iterable[float], commands: Iterable[Values]) -> Commands:
-    """Commands as arrays; gears are left out."""
-    rows = [(time, *one.reference()) for time, one in zip(times, commands, strict=True) if not isinstance(one, Gear)]
-    return Commands(*np.array(rows, float).reshape(-1, 5).T)
-
-
-def _from_columns(names: list[str], values: Array, commands: Commands) -> Recording:
-    columns = dict(zip(names, values.T, strict=True))
+    columns = dict(zip(csv_columns(replay), np.array(rows).T, strict=True))
     time = columns["time"]
-    actuators = [name.removesuffix("_actual") for name in names if name.endswith("_actual")]
+    series = {name: Series(time, columns[name]) for name in (*POSES, "v_x", "v_y", "yaw_rate")}
+    given = [
+        (at, *one.reference()) for at, one in zip(log.times, log.commands, strict=True) if not isinstance(one, Gear)
+    ]
+    times, *references = np.array(given, float).reshape(-1, 5).T
     return Recording(
-        Motion(time, *(columns[name] for name in MOTION)),
-        tuple(
-            Actuator(
-                name,
-                actuator_kind(name),
-                time,
-                columns[f"{name}_reference"],
-                columns[f"{name}_actual"],
-            )
-            for name in actuators
+        {
+            name: Series(times[known], values[known])
+            for name, values in zip(QUANTITIES, references, strict=True)
+            if (known := np.isfinite(values)).any()
+        },
+        {name: series[name] for name in ("v_x", "v_y", "yaw_rate")},
+        notes=list(map(str, replay.touches)),
+        further=[MeasuredChannel(name, name, "pose", series[name]) for name in POSES],
+        actuators=tuple(
+            ActuatorSeries(one.name, one.kind, time, columns[f"{one.name}_reference"], columns[f"{one.name}_actual"])
+            for one in replay.model.actuators
         ),
-        commands,
-        Counter({"samples": len(time)}),
+        counts=Counter({"samples": len(time)}),
+        command_times=times,
+        touches=replay.touches,
     )

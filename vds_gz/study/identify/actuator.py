@@ -27,7 +27,7 @@ from vds_gz.study.identify.problem.simulation import VehicleFamily
 from vds_gz.study.identify.reach import reach_of
 from vds_gz.study.identify.support import Fitted
 from vds_gz.study.identify.trials import costs_of
-from vds_gz.study.signals import MeasuredChannel, Series, Signals
+from vds_gz.study.recording import MeasuredChannel, Recording, Series
 from vds_gz.vehicle.bicycle import BICYCLE
 
 #: Limits are met where they lower the squares by this part and by more than coarse steps may leave, or by so much that
@@ -56,7 +56,7 @@ def fit_actuator(given: Series, response: Series, *, angle: bool) -> dict[str, E
     setup = Setup(
         VehicleFamily(BICYCLE, parameters, terms),
         {"steering" if angle else "drive": actuation},
-        (Signals(commanded, {quantity: response}, steers=True),),
+        (Recording(commanded, {quantity: response}, steers=True),),
         ((channel,),),
         begin,
         {},

@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike
 
 from vds_gz.study.identify.axes import Reached, steepest
 from vds_gz.study.identify.estimates import Estimate
-from vds_gz.study.recording import Actuator, Array
-from vds_gz.study.signals import Series
+from vds_gz.study.recording import ActuatorSeries, Array, Series
 
 #: Whether numbers can be fitted at all: that needs numba. Maxima are found without.
 CAN_FIT = find_spec("numba") is not None
@@ -62,7 +61,7 @@ def unknown() -> str:
     return "not excited" if CAN_FIT else "needs numba"
 
 
-def measure(actuator: Actuator, commands: ArrayLike = ()) -> ActuatorResponse:
+def measure(actuator: ActuatorSeries, commands: ArrayLike = ()) -> ActuatorResponse:
     """Measure an actuator, which has no gain but 1 and no offset.
 
     Args:

@@ -14,7 +14,7 @@ from vds_gz.study.identify.problem.segments import Segment, chosen, segments_of
 from vds_gz.study.identify.problem.setup import Setup
 from vds_gz.study.identify.problem.simulation import Experiment, VehicleFamily
 from vds_gz.study.identify.reach import Reach
-from vds_gz.study.signals import MeasuredChannel
+from vds_gz.study.recording import MeasuredChannel
 
 #: Resolution of a channel that never changes, in its unit.
 CONSTANT_RESOLUTION = 1e-6

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vds_gz.parameters.declaration import Override
-from vds_gz.parameters.intervals import ends, remark
+from vds_gz.parameters.yaml_reader import ends, remark
 
 Array = NDArray[np.float64]
 

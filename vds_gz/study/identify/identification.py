@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from vds_gz.errors import MAPPING, NUMBER, ArgumentError, Kind, takes
-from vds_gz.parameters.intervals import Interval
+from vds_gz.errors import MAPPING, NUMBER, ArgumentError, ArgumentKind, takes
 from vds_gz.parameters.node import NodeParameters
+from vds_gz.parameters.yaml_reader import Interval
 from vds_gz.study.identify.causes.causes import checked, turning_against_steering
 from vds_gz.study.identify.estimation import fit_all
 from vds_gz.study.identify.outcome import nothing_found, vehicle_fit
@@ -21,22 +21,22 @@ from vds_gz.study.identify.problem.recorded import check_numbers
 from vds_gz.study.identify.problem.setup import set_up
 from vds_gz.study.identify.results import VehicleFit
 from vds_gz.study.reading.wheel_radius import wheels_disagree
-from vds_gz.study.signals import SignalError, Signals
+from vds_gz.study.recording import Recording, SignalError
 
 #: Findings that are given, the worst first.
 MOST_FINDINGS = 6
 
 
 @takes(
-    signals=Kind("what read_signals() returns, or several of them", (Signals, list, tuple)),
-    vehicle=Kind("what load_parameters() returns", (NodeParameters,)).or_none,
+    signals=ArgumentKind("what read_signals() returns, or several of them", (Recording, list, tuple)),
+    vehicle=ArgumentKind("what load_parameters() returns", (NodeParameters,)).or_none,
     wheel_base=NUMBER.or_none,
-    fit=Kind("a list of names", (list, tuple, set, frozenset)),
+    fit=ArgumentKind("a list of names", (list, tuple, set, frozenset)),
     priors=MAPPING.or_none,
     hold_out=NUMBER,
 )
 def identify(
-    signals: Signals | Sequence[Signals],
+    signals: Recording | Sequence[Recording],
     *,
     vehicle: NodeParameters | None = None,
     wheel_base: float | None = None,
@@ -53,7 +53,7 @@ def identify(
         wheel_base: Of a vehicle that steers, where none is given [m].
         fit: Further parameters to be found, such as ``wheel_base`` or ``tire_diameter``; ``all``: the geometry;
             ``wheel_gains``: how far the wheels of each side roll for each metre that they should.
-        priors: Known intervals of parameters by dotted names, as :func:`~vds_gz.parameters.intervals.read_intervals`
+        priors: Known intervals of parameters by dotted names, as :func:`~vds_gz.parameters.yaml_reader.read_intervals`
             gives them below ``model_params.<model>.``.
         hold_out: The last part of each recording that a fit for the score does without, less than 1; 0: no score.
         advance: Called with what is being done.
@@ -68,7 +68,7 @@ def identify(
     """
     if not 0.0 <= hold_out < 1.0:
         raise ArgumentError(f"hold_out is {hold_out}; it must be at least 0 (no score) and less than 1")
-    recordings = _checked([signals] if isinstance(signals, Signals) else signals)
+    recordings = _checked([signals] if isinstance(signals, Recording) else signals)
     setup = set_up(recordings, vehicle=vehicle, wheel_base=wheel_base, fit=fit, priors=priors or {})
     notes = _notes(setup.recordings)
     if not setup.recorded.moves:
@@ -83,14 +83,14 @@ def identify(
     return replace(result, notes=notes, findings=(*turning, *wheels, *result.findings)[:MOST_FINDINGS])
 
 
-def _checked(signals: Sequence[Signals]) -> list[Signals]:
+def _checked(signals: Sequence[Recording]) -> list[Recording]:
     """Recordings without what cannot be of the vehicle's motion.
 
     Raises:
         SignalError: There are none, or one cannot be worked on.
     """
     for recording in signals:
-        Kind("a list of what read_signals() returns", (Signals,)).check("signals", recording)
+        ArgumentKind("a list of what read_signals() returns", (Recording,)).check("signals", recording)
     if not signals:
         raise SignalError("there are 0 recordings; needed is at least 1")
     usable = []
@@ -103,14 +103,14 @@ def _checked(signals: Sequence[Signals]) -> list[Signals]:
     return usable
 
 
-def _notes(recordings: Sequence[Signals]) -> tuple[str, ...]:
+def _notes(recordings: Sequence[Recording]) -> tuple[str, ...]:
     """What was noticed of recordings; of several with the number of each."""
     several = len(recordings) > 1
     numbered = ((k, note) for k, recording in enumerate(recordings, start=1) for note in recording.notes)
     return tuple(f"{k}: {note}" if several else note for k, note in numbered)
 
 
-def _turning(fit: VehicleFit, recordings: Sequence[Signals], *, given: bool) -> Iterator[str]:
+def _turning(fit: VehicleFit, recordings: Sequence[Recording], *, given: bool) -> Iterator[str]:
     """What it means that a vehicle turns against its steering: one that was given with its rear axle steered does."""
     behind = bool(getattr(fit.parameters, "reverse", False))
     if behind and given:

@@ -14,8 +14,8 @@ import numpy as np
 import vds_gz
 from vds_gz.bags.connection import may_be_bag
 from vds_gz.parameters.declaration import Override
-from vds_gz.parameters.intervals import Interval
 from vds_gz.parameters.node import NodeParameters
+from vds_gz.parameters.yaml_reader import Interval
 from vds_gz.study.identify.estimates import Estimate
 from vds_gz.study.identify.exports import Numbers, overrides
 from vds_gz.study.identify.identification import identify
@@ -23,7 +23,7 @@ from vds_gz.study.identify.problem.setup import check_names
 from vds_gz.study.progress import Advance, ignore
 from vds_gz.study.reading.bag import read_bag
 from vds_gz.study.reading.table import read_csv
-from vds_gz.study.signals import SignalError, Signals
+from vds_gz.study.recording import Recording, SignalError
 from vds_gz.study.workers import Failed, Workers, do_tasks
 from vds_gz.vehicle.catalogue import models
 
@@ -50,7 +50,7 @@ class Source:
     fit: tuple[str, ...] = ()
     priors: Mapping[str, Interval] = field(default_factory=dict)
 
-    def signals(self, path: Path) -> Signals:
+    def signals(self, path: Path) -> Recording:
         """What a recording holds.
 
         Raises:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from vds_gz.parameters.declaration import ParameterGroup
-from vds_gz.parameters.intervals import ends
+from vds_gz.parameters.yaml_reader import ends
 from vds_gz.study.identify.axes import NAMES, Axis, AxisFit, Reached
 from vds_gz.study.identify.estimates import CERTAIN, CERTAIN_TIME, TIME_RESOLUTION, WIDTH, Array, Estimate, noise
 from vds_gz.study.identify.estimation import Fit
@@ -22,7 +22,7 @@ from vds_gz.study.identify.reach import reached
 from vds_gz.study.identify.results import Channel, Prediction, VehicleFit
 from vds_gz.study.identify.robust import ROBUST
 from vds_gz.study.identify.trials import costs_of
-from vds_gz.study.signals import QUANTITIES, Series
+from vds_gz.study.recording import QUANTITIES, Series
 from vds_gz.vehicle.command import TWIST
 
 #: A limit that is so many times what was reached is none.
@@ -206,7 +206,7 @@ def _parameters(fit: Fit) -> ParameterGroup:
                 values[parameter] = before if keeps else terms[parameter].unlimited
     if EFFECTIVE_TRACK in terms:
         values.setdefault(EFFECTIVE_TRACK, 0.0)  # the track turns the vehicle
-    return dataclasses.replace(with_numbers(given, values))  # type: ignore[type-var]
+    return dataclasses.replace(with_numbers(given, values))
 
 
 # ---------------------------------------------------------------------- channels

@@ -16,7 +16,7 @@ from vds_gz.study.identify.problem.simulation import Mask
 from vds_gz.study.identify.reach import reach_of
 from vds_gz.study.identify.results import Prediction
 from vds_gz.study.identify.support import Advance, asked, neutral, supported
-from vds_gz.study.signals import QUANTITIES, MeasuredChannel, Series, SignalError, Signals
+from vds_gz.study.recording import QUANTITIES, MeasuredChannel, Recording, Series, SignalError
 
 
 def predictions(setup: Setup, part: float, advance: Advance = lambda words: None) -> tuple[Prediction, ...]:
@@ -62,7 +62,7 @@ def predictions(setup: Setup, part: float, advance: Advance = lambda words: None
     return tuple(scores)
 
 
-def _border(signals: Signals, channels: tuple[MeasuredChannel, ...], part: float) -> float:
+def _border(signals: Recording, channels: tuple[MeasuredChannel, ...], part: float) -> float:
     """When the last part of a recording begins [s]."""
     first = float(signals.commands.time[0])
     last = max((float(channel.series.time[-1]) for channel in channels if len(channel.series.time)), default=first)
@@ -87,7 +87,7 @@ def _late(problem: Problem, setup: Setup, quantity: str, borders: list[float]) -
     return np.concatenate(masks), seconds
 
 
-def _cut(signals: Signals, border: float) -> Signals:
+def _cut(signals: Recording, border: float) -> Recording:
     commanded = {
         name: Series(series.time[series.time <= border], series.value[series.time <= border])
         for name, series in signals.commanded.items()

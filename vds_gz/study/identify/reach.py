@@ -14,7 +14,7 @@ from vds_gz.study.identify.problem.parameters import Kind
 from vds_gz.study.identify.problem.recorded import FIELDS
 from vds_gz.study.identify.problem.segments import FEWEST_SAMPLES
 from vds_gz.study.identify.problem.setup import Setup
-from vds_gz.study.signals import Series
+from vds_gz.study.recording import Series
 
 #: A quantity of which only the command is known is assumed to change within this time [s].
 COMMAND_RISE_TIME = 0.5

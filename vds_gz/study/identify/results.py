@@ -54,7 +54,7 @@ class Prediction:
     """How well what was learned of the first part of the recordings predicts one quantity in the rest.
 
     Attributes:
-        quantity: One of :data:`~vds_gz.study.signals.QUANTITIES`.
+        quantity: One of :data:`~vds_gz.study.recording.QUANTITIES`.
         rms: Root mean square of the errors, in its unit.
         lag: The same of dead times and lags alone.
         command: The same of the command as it is.

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from vds_gz.parameters.actuators import MAP_POINTS
-from vds_gz.parameters.intervals import Interval
+from vds_gz.parameters.yaml_reader import Interval
 from vds_gz.study.identify.build import coarse_segments, problem_of
 from vds_gz.study.identify.candidates import UNLIMITED_AT
 from vds_gz.study.identify.cross_validation import better, blocks_of, left_out
@@ -110,7 +110,7 @@ def _mapped(setup: Setup, name: str, references: Array, responses: Array) -> Set
     points = {"map_references": tuple(references.tolist()), "map_responses": tuple(responses.tolist())}
     actuator = dataclasses.replace(actuator, gain=1.0, dead_band=0.0, offset=0.0, **points)
     changed: dict[str, object] = {group: actuator}
-    parameters = dataclasses.replace(setup.family.parameters, **changed)  # type: ignore[type-var]
+    parameters = dataclasses.replace(setup.family.parameters, **changed)
     top = max(float(np.max(np.abs(responses))), LEAST_LIMIT)
     kept = [
         (term, x)

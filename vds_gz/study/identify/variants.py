@@ -113,14 +113,14 @@ def places(setup: Setup) -> Iterator[Flags]:
     for values in ((drive, not reverse), (not drive, reverse), (not drive, not reverse)):
         flags: dict[str, object] = dict(zip(PLACES, values, strict=True))
         with suppress(ParameterError):  # not every place is compatible with the other parameters
-            dataclasses.replace(parameters, **flags)  # type: ignore[type-var]
+            dataclasses.replace(parameters, **flags)
             yield dict(zip(PLACES, values, strict=True))
 
 
 def with_flags(setup: Setup, flags: Flags) -> Setup:
     """The same with other flags of the vehicle; of the actuators only the steering's stop depends on them."""
     changed: dict[str, object] = dict(flags)
-    parameters = dataclasses.replace(setup.family.parameters, **changed)  # type: ignore[type-var]
+    parameters = dataclasses.replace(setup.family.parameters, **changed)
     actuators, terms = dict(setup.actuators), setup.family.terms
     steering = actuators.get("steering")
     if steering is not None and steering.unlimited[2] != HAND_WHEEL:

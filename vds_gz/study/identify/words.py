@@ -10,7 +10,7 @@ from vds_gz.study.identify.axes import LABELS, TIMES
 from vds_gz.study.identify.estimates import Estimate
 from vds_gz.study.identify.problem.parameters import actuations
 from vds_gz.study.identify.results import Channel, Prediction
-from vds_gz.study.signals import UNITS
+from vds_gz.study.recording import UNITS
 from vds_gz.vehicle.catalogue import models
 
 #: Where numbers stand that are of no actuator, and those that are no parameters.

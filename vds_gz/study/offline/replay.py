@@ -15,7 +15,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from vds_gz.commandlog.log import CommandLogError, CommandStream
+from vds_gz.commandlog.files import CommandLogError, CommandStream
 from vds_gz.configuration import make_vehicle
 from vds_gz.description.urdf_writer import urdf
 from vds_gz.geometry import Pose

@@ -13,18 +13,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vds_gz.bags.definitions import definition
 from vds_gz.bags.mcap_writer import Rows, RowWriter, Template
-from vds_gz.bags.recorder import about
+from vds_gz.bags.recorder import about, definition
 from vds_gz.description.urdf_writer import urdf
 from vds_gz.errors import UnknownTypeError
 from vds_gz.interface import topics
 from vds_gz.interface.commands import GEAR_COMMAND, CommandType, Gear, command_types
-from vds_gz.interface.outputs import Frames, Output, Outputs
+from vds_gz.interface.outputs import FrameNames, Output, Outputs
 from vds_gz.interface.reports import report_outputs
 from vds_gz.interface.world_topics import ContactsOutput
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.ros.graph import QoS, Severity
+from vds_gz.ros.graph import Message, QoS, Severity
 from vds_gz.ros.messages.factory import open_types
 from vds_gz.ros.messages.packed import MessageLayout
 from vds_gz.study.offline.replay import BEGIN, Block, Replay
@@ -115,7 +114,7 @@ def _outputs(replay: Replay, parameters: NodeParameters) -> tuple[list[tuple[top
     model = replay.model
     graph: Any = Listener()
     joints = [joint.name for joint in model.joints(parameters.vehicle)]
-    frames = Frames.of(parameters)
+    frames = FrameNames.of(parameters)
     elsewhere = parameters.localization.external
     flat = not replay.in_world
     node = Outputs(graph, frames, joints, model.actuators, parameters.fixed_odom, flat, localized_elsewhere=elsewhere)
@@ -142,7 +141,7 @@ class _Contacts:
         self._graph = graph
         self._output: ContactsOutput | None = None
         try:
-            self._output = ContactsOutput(graph, Frames.of(parameters).map, replay.model.name)
+            self._output = ContactsOutput(graph, FrameNames.of(parameters).map, replay.model.name)
         except UnknownTypeError:
             return
         self._channel = _channel(writer, topics.CONTACTS)
@@ -173,7 +172,7 @@ class Listener:
         taken, self._taken = self._taken, []
         return taken
 
-    def message(self, type_name: str) -> Any:
+    def message(self, type_name: str) -> Message:
         """A new message."""
         return self._types.new(type_name)
 
@@ -181,23 +180,25 @@ class Listener:
         """So many zeros."""
         return self._types.array("float64", (0.0,) * count)
 
-    def serialize(self, message: object, type_name: str) -> bytes:
+    def serialize(self, message: Message, type_name: str) -> bytes:
         """A message as CDR with its header."""
         return bytes(self._types.codec(type_name).encode(message))
 
     def log(self, severity: Severity, text: str) -> None:
         """Does nothing: no one reads it."""
 
-    def publisher(self, name: str, type_name: str, qos: QoS) -> Publisher:
+    def publisher(self, name: str, type_name: str, qos: QoS) -> RecordingPublisher:
         """Announce a topic."""
         topic = topics.Topic(name, type_name, qos)
-        return Publisher(lambda data: self._taken.append((topic, data)), lambda m: self.serialize(m, type_name))
+        return RecordingPublisher(
+            lambda data: self._taken.append((topic, data)), lambda m: self.serialize(m, type_name)
+        )
 
 
-class Publisher:
+class RecordingPublisher:
     """Counts as subscribed, and passes on its messages."""
 
-    def __init__(self, take: Callable[[bytes], None], serialize: Callable[[object], bytes]) -> None:
+    def __init__(self, take: Callable[[bytes], None], serialize: Callable[[Message], bytes]) -> None:
         self._take = take
         self._serialize = serialize
 
@@ -205,7 +206,7 @@ class Publisher:
         """We listen."""
         return 1
 
-    def publish(self, message: object) -> None:
+    def publish(self, message: Message) -> None:
         """Keep a message."""
         self._take(self._serialize(message))
 

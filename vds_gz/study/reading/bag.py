@@ -14,14 +14,14 @@ import numpy as np
 
 from vds_gz.bags.connection import BagError, may_be_bag
 from vds_gz.bags.reader import open_bag
+from vds_gz.commandlog.topics import TopicError, last_part
 from vds_gz.errors import MAPPING, PATH, UnknownTypeError, takes
 from vds_gz.interface.commands import GEAR_COMMAND
-from vds_gz.study.reading.clocks import clean, measured_time, note_pieces, unwrapped
-from vds_gz.study.reading.columns import Column, read_columns
-from vds_gz.study.reading.messages import MEASUREMENTS, Key, command_readers
+from vds_gz.study.reading.clocks import clean, joined, measured_time, note_pieces, unwrapped
+from vds_gz.study.reading.messages import MEASUREMENTS, Column, Key, command_readers, read_columns
 from vds_gz.study.reading.table import read_csv
-from vds_gz.study.reading.topics import Chosen, choose_topics, last_part
-from vds_gz.study.signals import MeasuredChannel, SignalError, Signals, is_hinge
+from vds_gz.study.reading.topics import Chosen, choose_topics
+from vds_gz.study.recording import Array, MeasuredChannel, Recording, SignalError, is_hinge
 
 #: States of actuators, which are not joints: only their steering angle is used.
 _ACTUATORS = "actuator_states"
@@ -37,7 +37,7 @@ def read_bag(
     velocity: str | None = None,
     steering: str | None = None,
     pedals: bool = False,
-) -> Signals:
+) -> Recording:
     """The signals in a bag, from the named or recognised topics.
 
     Args:
@@ -58,11 +58,11 @@ def read_bag(
             by_topic |= {chosen.command: readers[counts[chosen.command][0]], chosen.gear: _gear}
             topics = read_columns(path, bag.messages(wanted), by_topic)
             cut_short = bag.cut_short
-    except BagError as error:
+    except (BagError, TopicError) as error:
         raise SignalError(str(error)) from None
     except UnknownTypeError as error:
         raise SignalError(f"'{path}': {error}") from None
-    signals = _signals(chosen, topics)
+    signals = _recording(chosen, topics)
     main = f"velocities '{chosen.velocity or 'none'}', steering '{chosen.steering or 'none'}'"
     further = sorted({one.source for one in signals.further} - {chosen.velocity, chosen.steering})
     also = f", also measured {', '.join(map(repr, further))}" if further else ""
@@ -76,19 +76,17 @@ def _gear(message: object) -> dict[Key, float]:
     return {Key("gear"): float(GEAR_COMMAND.decode(message).command().gear)}
 
 
-def _signals(chosen: Chosen, topics: Mapping[str, Column]) -> Signals:
-    signals = Signals()
+def _recording(chosen: Chosen, topics: Mapping[str, Column]) -> Recording:
+    signals = Recording()
     begin = min((column.logged[0] for column in topics.values()), default=0)
     for topic in (chosen.command, chosen.gear):
         if (column := topics.get(topic)) is not None:
-            logged, _ = column.seconds(begin)
-            for key, numbers in column.known():
-                what = f"command {key.quantity}"
-                signals.commanded[key.quantity] = clean(logged, numbers, what, signals.notes)
+            commands_from(signals, column, column.seconds(begin)[0])
     signals.steers = "steering" in signals.commanded
     for topic, role in _in_order(chosen):
         if (column := topics.get(topic)) is not None:
-            _measure(signals, topic, role, column, begin)
+            time = measured_time(*column.seconds(begin), role or f"'{topic}'", signals.notes)
+            measurements_from(signals, topic, role, column, time)
     note_pieces(signals)
     return signals
 
@@ -101,9 +99,15 @@ def _in_order(chosen: Chosen) -> Iterator[tuple[str, str]]:
         yield topic, ""
 
 
-def _measure(signals: Signals, topic: str, role: str, column: Column, begin: int) -> None:
-    """Take a topic's numbers as main measurements or further channels."""
-    time = measured_time(*column.seconds(begin), role or f"'{topic}'", signals.notes)
+def commands_from(recording: Recording, column: Column, time: Array) -> None:
+    """Take a topic's numbers at these times [s] as commands."""
+    for key, numbers in column.known():
+        series = clean(time, numbers, f"command {key.quantity}", recording.notes)
+        recording.commanded[key.quantity] = joined(recording.commanded.get(key.quantity), series)
+
+
+def measurements_from(recording: Recording, topic: str, role: str, column: Column, time: Array) -> None:
+    """Take a topic's numbers at these times [s] as main measurements or further channels."""
     there = list(column.known())
     hinges = sum(is_hinge(key.joint) for key, _ in there)
     for key, numbers in there:
@@ -113,16 +117,15 @@ def _measure(signals: Signals, topic: str, role: str, column: Column, begin: int
             continue  # the only hinge is the steering
         if quantity == "steering" and hinges and not main:
             continue  # the mean of hinges that are channels too
-        what = f"{role or topic} {joint or quantity}"
-        series = clean(time, numbers, what, signals.notes)
+        series = clean(time, numbers, f"{role or topic} {joint or quantity}", recording.notes)
         if main:
-            signals.measured[quantity] = series
-            signals.sources[quantity] = topic
+            recording.measured[quantity] = series
+            recording.sources[quantity] = topic
         else:
             name = f"{topic.lstrip('/')} {joint or quantity}"
             channel = unwrapped(MeasuredChannel(name, quantity, topic, series, joint))
-            if not any(_copies(channel, other) for other in signals.channels):
-                signals.further.append(channel)
+            if not any(_copies(channel, other) for other in recording.channels):
+                recording.further.append(channel)
 
 
 def _copies(one: MeasuredChannel, other: MeasuredChannel) -> bool:
@@ -138,7 +141,7 @@ def _copies(one: MeasuredChannel, other: MeasuredChannel) -> bool:
 
 
 @takes(path=PATH, columns=MAPPING.or_none)
-def read_signals(path: str | Path, columns: Mapping[str, str] | None = None) -> Signals:
+def read_signals(path: str | Path, columns: Mapping[str, str] | None = None) -> Recording:
     """Commands and measurements from a bag or a CSV file, for ``identify``.
 
     Args:

@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from vds_gz.study.recording import Array
-from vds_gz.study.signals import GAP_INTERVALS, LONGEST_GAP, MeasuredChannel, Series, Signals
+from vds_gz.study.recording import GAP_INTERVALS, LONGEST_GAP, Array, MeasuredChannel, Recording, Series
 
 Times = NDArray[np.int64]
 
@@ -136,6 +135,15 @@ def clean(time: Array, value: Array, what: str, notes: list[str]) -> Series:
     return Series(time, value)
 
 
+def joined(first: Series | None, second: Series) -> Series:
+    """Both series as one."""
+    if first is None:
+        return second
+    time, value = np.append(first.time, second.time), np.append(first.value, second.value)
+    order = np.argsort(time, kind="stable")
+    return Series(time[order], value[order])
+
+
 def unwrapped(channel: MeasuredChannel) -> MeasuredChannel:
     """The same, with headings and angles of rotating joints unwrapped."""
     if channel.quantity != "heading" and (channel.quantity != "joint_position" or channel.hinge):
@@ -143,7 +151,7 @@ def unwrapped(channel: MeasuredChannel) -> MeasuredChannel:
     return replace(channel, series=Series(channel.series.time, np.unwrap(channel.series.value)))
 
 
-def note_pieces(signals: Signals) -> None:
+def note_pieces(signals: Recording) -> None:
     """Note the pieces into which gaps split a recording."""
     if len(parts := signals.pieces) > 1:
         times = ", ".join(f"{begin:.2f} to {end:.2f} s" for begin, end in parts)

@@ -3,15 +3,109 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+import numpy as np
+
+from vds_gz.bags.connection import Connection
+from vds_gz.errors import MalformedMessageError
 from vds_gz.interface.commands import CommandType, whole_types
-from vds_gz.interface.conversions import yaw_of
-from vds_gz.interface.messages import JointState, Odometry, Twist
-from vds_gz.study.signals import COMMANDED, LIMITS, is_hinge
+from vds_gz.ros.graph import Message
+from vds_gz.ros.messages.factory import TypeCodec, open_types
+from vds_gz.ros.messages.fields import stamp_ns, yaw_of
+from vds_gz.study.reading.clocks import Times
+from vds_gz.study.recording import COMMANDED, LIMITS, Array, SignalError, is_hinge
 from vds_gz.vehicle.command import ACKERMANN, CONTROL, PEDALS, TWIST, CommandKind
+
+
+@dataclass(slots=True)
+class Column:
+    """The data of one topic: times of recording and stamps [ns], and the numbers of its messages, NaN if missing.
+
+    A stamp of 0 means no stamp.
+    """
+
+    logged: array[int] = field(default_factory=lambda: array("q"))
+    stamps: array[int] = field(default_factory=lambda: array("q"))
+    numbers: dict[Key, array[float]] = field(default_factory=dict)
+
+    def append(self, logged: int, stamp: int, values: Mapping[Key, float]) -> None:
+        """Add a message."""
+        for key in values:
+            if key not in self.numbers:
+                self.numbers[key] = array("d", [math.nan]) * len(self.logged)
+        for key, column in self.numbers.items():
+            column.append(values.get(key, math.nan))
+        self.logged.append(logged)
+        self.stamps.append(stamp)
+
+    def since(self, first: int) -> Column:
+        """The data from a message on."""
+        numbers = {key: values[first:] for key, values in self.numbers.items()}
+        return Column(self.logged[first:], self.stamps[first:], numbers)
+
+    def known(self) -> Iterator[tuple[Key, Array]]:
+        """The numbers that occur in a message."""
+        for key, numbers in self.numbers.items():
+            values = np.array(numbers)
+            if np.isfinite(values).any():
+                yield key, values
+
+    def times(self) -> tuple[Times, Times]:
+        """Times of recording and stamps [ns]; if no message has a stamp, both are the time of recording."""
+        logged, stamps = np.array(self.logged, np.int64), np.array(self.stamps, np.int64)
+        return logged, stamps if stamps.any() else logged
+
+    def seconds(self, begin: int) -> tuple[Array, Array]:
+        """Times of recording and stamps [s], from a time of recording [ns]; NaN for a message without a stamp."""
+        logged, stamps = np.array(self.logged, np.int64), np.array(self.stamps, np.int64)
+        return (logged - begin).astype(float) * 1e-9, np.where(
+            stamps == 0, np.nan, (stamps - begin).astype(float) * 1e-9
+        )
+
+
+def read_columns(
+    path: Path, messages: Iterable[tuple[Connection, int, bytes]], readers: Mapping[str, Reader]
+) -> dict[str, Column]:
+    """The numbers of each topic's messages.
+
+    Args:
+        path: The bag, for messages.
+        messages: Connection, time of recording [ns] and bytes.
+        readers: The reader of each topic's messages.
+
+    Raises:
+        SignalError: A message is damaged.
+    """
+    types = open_types()
+    codecs: dict[str, TypeCodec] = {}
+    columns: dict[str, Column] = {}
+    for connection, time, data in messages:
+        kind = connection.msgtype
+        codec = codecs.get(kind) or codecs.setdefault(kind, types.codec(kind))
+        try:
+            message = codec.decode(bytearray(data))
+        except MalformedMessageError as error:
+            raise SignalError(f"'{path}', topic '{connection.topic}': {error}") from None
+        stamp = _stamp_of(message)
+        values = readers[connection.topic](message)
+        columns.setdefault(connection.topic, Column()).append(time, 0 if stamp is None else stamp_ns(stamp), values)
+    return columns
+
+
+def _stamp_of(message: Message) -> Message | None:
+    """A message's stamp, or the time of a clock message; None if it has none."""
+    for name in ("stamp", "clock"):
+        if (stamp := getattr(message, name, None)) is not None:
+            break
+    else:
+        stamp = getattr(getattr(message, "header", None), "stamp", None)
+    return stamp
 
 
 class Key(NamedTuple):
@@ -21,7 +115,7 @@ class Key(NamedTuple):
     joint: str = ""
 
 
-Reader = Callable[[Any], Mapping[Key, float]]
+Reader = Callable[[Message], Mapping[Key, float]]
 
 #: The quantities of a command of each kind.
 _COUNTING: Mapping[CommandKind, tuple[str, ...]] = MappingProxyType(
@@ -54,17 +148,17 @@ _V_X, _V_Y, _YAW_RATE, _STEERING = map(Key, ("v_x", "v_y", "yaw_rate", "steering
 _X, _Y, _HEADING = map(Key, ("x", "y", "heading"))
 
 
-def _of_twist(twist: Twist) -> dict[Key, float]:
+def _of_twist(twist: Message) -> dict[Key, float]:
     return {_V_X: twist.linear.x, _V_Y: twist.linear.y, _YAW_RATE: twist.angular.z}
 
 
-def _of_odometry(message: Odometry) -> dict[Key, float]:
+def _of_odometry(message: Message) -> dict[Key, float]:
     pose = message.pose.pose
     at = {_X: pose.position.x, _Y: pose.position.y, _HEADING: yaw_of(pose.orientation)}
     return _of_twist(message.twist.twist) | at
 
 
-def _of_joints(message: JointState) -> dict[Key, float]:
+def _of_joints(message: Message) -> dict[Key, float]:
     """Angles of hinges and their mean; for each other joint its speed, or its angle without a speed."""
     positions = dict(zip(message.name, message.position, strict=False))
     velocities = dict(zip(message.name, message.velocity, strict=False))

@@ -13,15 +13,16 @@ import numpy as np
 
 from vds_gz.commandlog.table import COMMANDED, MEASURED, PEDALS, POSE, TableError, find_column, open_table
 from vds_gz.study.reading.clocks import clean, note_pieces, unwrapped
-from vds_gz.study.recording import Actuator, Array
-from vds_gz.study.signals import (
+from vds_gz.study.recording import (
     ACTUATIONS,
     POSES,
     QUANTITIES,
+    ActuatorSeries,
+    Array,
     MeasuredChannel,
+    Recording,
     Series,
     SignalError,
-    Signals,
 )
 from vds_gz.vehicle.catalogue import actuator_kind
 
@@ -45,7 +46,7 @@ PEDALS_NEEDED = "needed are time, and accel,brake,v_x or wheel,steering"
 Columns = Mapping[str, Array]
 
 
-def read_csv(path: Path, columns: Mapping[str, str] | None = None) -> Signals:
+def read_csv(path: Path, columns: Mapping[str, str] | None = None) -> Recording:
     """The signals in a table, for ``identify``.
 
     Args:
@@ -61,7 +62,7 @@ def read_csv(path: Path, columns: Mapping[str, str] | None = None) -> Signals:
     return signals
 
 
-def read_run_csv(path: Path, columns: Mapping[str, str] | None = None) -> Signals:
+def read_run_csv(path: Path, columns: Mapping[str, str] | None = None) -> Recording:
     """The signals in a table with measurements; a table that ``vds-gz replay`` wrote has no commands.
 
     Args:
@@ -71,7 +72,7 @@ def read_run_csv(path: Path, columns: Mapping[str, str] | None = None) -> Signal
     Raises:
         SignalError: The file holds no measurements.
     """
-    signals = Signals()
+    signals = Recording()
     names, table = _read(path, NEEDED, columns)
     taken = {"time"}
     for quantity in QUANTITIES:
@@ -94,7 +95,7 @@ def read_run_csv(path: Path, columns: Mapping[str, str] | None = None) -> Signal
     return signals
 
 
-def read_actuation_csv(path: Path, columns: Mapping[str, str] | None = None) -> Signals:
+def read_actuation_csv(path: Path, columns: Mapping[str, str] | None = None) -> Recording:
     """Pedals, steering wheel and measurements from a table.
 
     Args:
@@ -104,7 +105,7 @@ def read_actuation_csv(path: Path, columns: Mapping[str, str] | None = None) -> 
     Raises:
         SignalError: The file is not such a table.
     """
-    signals = Signals()
+    signals = Recording()
     names, table = _read(path, PEDALS_NEEDED, columns)
     taken = {"time"}
     known = {**PEDALS, **{quantity: MEASURED[quantity] for quantity in ("v_x", "steering")}}
@@ -117,24 +118,24 @@ def read_actuation_csv(path: Path, columns: Mapping[str, str] | None = None) -> 
     return signals
 
 
-def _command(signals: Signals, table: Columns, quantity: str, name: str | None) -> None:
+def _command(signals: Recording, table: Columns, quantity: str, name: str | None) -> None:
     if name is not None:
         signals.commanded[quantity] = _series(signals, table, name)
 
 
-def _measure(signals: Signals, table: Columns, quantity: str, name: str | None) -> None:
+def _measure(signals: Recording, table: Columns, quantity: str, name: str | None) -> None:
     if name is not None:
         signals.measured[quantity] = _series(signals, table, name)
         signals.sources[quantity] = name
 
 
-def _series(signals: Signals, table: Columns, name: str) -> Series:
+def _series(signals: Recording, table: Columns, name: str) -> Series:
     """The samples in a column."""
     there = ~np.isnan(table[name])
     return clean(table["time"][there], table[name][there], name, signals.notes)
 
 
-def _read_further(signals: Signals, table: Columns, taken: set[str]) -> None:
+def _read_further(signals: Recording, table: Columns, taken: set[str]) -> None:
     """Read further commands and measurements."""
     for quantity in COMMANDED.keys() - QUANTITIES:
         _command(signals, table, quantity, name := find_column(table, quantity, COMMANDED))
@@ -145,7 +146,7 @@ def _read_further(signals: Signals, table: Columns, taken: set[str]) -> None:
             signals.further.append(unwrapped(MeasuredChannel(name, quantity, source, series, joint)))
 
 
-def _actuators(table: Columns) -> Iterator[Actuator]:
+def _actuators(table: Columns) -> Iterator[ActuatorSeries]:
     """Actuators with reference and response in each row."""
     for name, reference in table.items():
         actuator = name.removesuffix(_REFERENCE)
@@ -153,7 +154,7 @@ def _actuators(table: Columns) -> Iterator[Actuator]:
             there = np.isfinite(reference) & np.isfinite(response)
             if there.any():
                 kind = actuator_kind(actuator)
-                yield Actuator(actuator, kind, table["time"][there], reference[there], response[there])
+                yield ActuatorSeries(actuator, kind, table["time"][there], reference[there], response[there])
 
 
 def _poses(names: Iterable[str]) -> Iterator[tuple[str, str, str, str]]:

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from vds_gz.study.recording import Array
-from vds_gz.study.signals import Series, Signals
+from vds_gz.study.recording import Array, Recording, Series
 
 #: The ratio is calculated in blocks [s], from samples with more than this part of the maximum speed.
 BLOCK, DRIVING = 2.0, 0.2
@@ -17,7 +16,7 @@ BLOCK, DRIVING = 2.0, 0.2
 FEWEST, RATIO, CERTAIN = 5, 0.01, 5.0
 
 
-def wheels_disagree(signals: Signals, wheel_radius: float) -> Iterator[str]:
+def wheels_disagree(signals: Recording, wheel_radius: float) -> Iterator[str]:
     """A note if the wheels' speeds contradict v_x.
 
     The mean over all wheels is compared, as the outer wheel rolls further in a curve.

@@ -16,7 +16,7 @@ from vds_gz.study.compare.differences import Comparison, Difference, Measured, S
 from vds_gz.study.compare.tolerance import Bound
 from vds_gz.study.identify.actuator_response import unknown
 from vds_gz.study.report.style import ACTUAL, COMMANDED, PALE, STYLE, png
-from vds_gz.study.report.text import Page
+from vds_gz.study.report.text import ReportPage
 
 HEAD = ("quantity", "rms", "peak", "at", "B later by", "rms without it", "gain B/A", "residual")
 
@@ -109,7 +109,7 @@ def write_report(
         "bounds": [{**dataclasses.asdict(bound), "broken": bound.broken} for bound in bounds],
     }
     (folder / "report.json").write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
-    page = Page(f"{names[0]} against {names[1]}")
+    page = ReportPage(f"{names[0]} against {names[1]}")
     page.text(verdict(found))
     for bound in bounds:
         page.text(f"{'broken' if bound.broken else 'holds'}: {bound}", bad=bound.broken)

@@ -13,12 +13,12 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from vds_gz.parameters.intervals import INTERVAL
+from vds_gz.parameters.yaml_reader import INTERVAL
 from vds_gz.study.identify.estimates import Estimate
 from vds_gz.study.identify.many import Result
 from vds_gz.study.identify.pooling import Pooled, PooledVehicle
 from vds_gz.study.report.style import ACTUAL, BODY, COMMANDED, STYLE, literal, png
-from vds_gz.study.report.text import Page, finite
+from vds_gz.study.report.text import ReportPage, finite
 
 HEAD = ("axis", "number", "pooled", f"interval ({INTERVAL})", "recordings", "spread", "scatter")
 
@@ -80,7 +80,7 @@ def write_report(folder: Path, results: Sequence[Result], vehicle: PooledVehicle
         "pooled": {name: finite(dataclasses.asdict(one)) for name, one in numbers.items()},
     }
     (folder / "report.json").write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
-    page = Page(f"Vehicle identified from {len(results)} recordings")
+    page = ReportPage(f"Vehicle identified from {len(results)} recordings")
     for note in pooled_notes(vehicle) if vehicle else ():
         page.text(f"Note: {note}.")
     for failure in failures.values():

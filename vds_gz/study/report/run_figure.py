@@ -1,11 +1,16 @@
-"""The picture of a run: commands, motion, and measured parameters of actuators."""
+"""The picture of a run: commands, motion, and measured parameters of actuators.
+
+Measured parameters of each actuator, beside the configured ones.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 import numpy as np
@@ -18,13 +23,98 @@ from matplotlib.transforms import Bbox
 from numpy.typing import NDArray
 
 from vds_gz.geometry import Pose
+from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.study.recording import Recording
+from vds_gz.study.identify.actuator_response import CAN_FIT, ActuatorResponse, measure, unknown
+from vds_gz.study.recording import ActuatorSeries, Recording
 from vds_gz.study.report.style import ACTUAL, BODY, COMMANDED, INK, PALE, STYLE, TOUCHED
-from vds_gz.study.report.summary import Row
 from vds_gz.study.report.world_figure import draw_obstacles
 from vds_gz.vehicle.catalogue import models
 from vds_gz.world.scene import Scene
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryRow:
+    """A number of an actuator.
+
+    Attributes:
+        actuator, quantity, unit: Its meaning.
+        configured: The parameter; None if the model has no such parameter group.
+        measured: Its value in the recording; None if it is not identifiable.
+        reached: For a limit, the maximum observed magnitude.
+    """
+
+    actuator: str
+    quantity: str
+    unit: str
+    configured: float | None
+    measured: float | None
+    reached: float | None = None
+
+    def texts(self) -> tuple[str, str]:
+        """Configured and measured value in words."""
+        configured = "-" if self.configured is None else f"{self.configured:.3f} {self.unit}"
+        if self.reached is not None and self.configured == 0.0:
+            configured = "unlimited"
+        if self.measured is not None:
+            return configured, f"{self.measured:.3f} {self.unit}"
+        if self.reached is not None:
+            return configured, f"{'not determined' if CAN_FIT else unknown()}; peak {self.reached:.3f}"
+        return configured, unknown()
+
+
+def summarize(recording: Recording, vehicle: DataclassInstance) -> list[SummaryRow]:
+    """Measure all actuators of a recording; drives up to the first obstacle that stopped their wheels.
+
+    Args:
+        recording: The run.
+        vehicle: Parameter group of the vehicle's model.
+    """
+    rows: list[SummaryRow] = []
+    free = min((touch.begin for touch in recording.touches), default=math.inf)
+    for actuator in recording.actuators:
+        if actuator.kind == "drive":
+            actuator = _before(actuator, free)
+        response = measure(actuator, recording.command_times)
+        rows += _rows(actuator.name, actuator.kind, response, vehicle)
+    return rows
+
+
+def _before(actuator: ActuatorSeries, end: float) -> ActuatorSeries:
+    """The samples before a time [s]."""
+    known = actuator.time < end
+    return dataclasses.replace(
+        actuator, time=actuator.time[known], reference=actuator.reference[known], response=actuator.response[known]
+    )
+
+
+def _rows(name: str, kind: str, response: ActuatorResponse, vehicle: DataclassInstance) -> Iterator[SummaryRow]:
+    groups = [getattr(vehicle, item.name) for item in dataclasses.fields(vehicle)]
+    wanted = SteeringParameters if kind == "steering" else DriveParameters
+    # Autoware's models have no groups for their actuators, but separate parameters.
+    group = next((one for one in groups if isinstance(one, wanted)), None)
+
+    def configured(parameter: str) -> float | None:
+        return None if group is None else float(getattr(group, parameter))
+
+    yield SummaryRow(name, "dead time", "s", configured("dead_time"), response.dead_time)
+    yield SummaryRow(name, "time constant", "s", configured("time_constant"), response.time_constant)
+    value = response.reached_value
+    if kind == "steering":
+        yield SummaryRow(
+            name, "maximum rate", "rad/s", configured("max_velocity"), response.max_rise, response.reached_rise
+        )
+        yield SummaryRow(name, "maximum angle", "rad", configured("max_position"), response.max_value, value)
+    else:
+        rise = configured("max_acceleration")
+        fall = configured("max_deceleration") or rise
+        yield SummaryRow(name, "acceleration", "m/s²", rise, response.max_rise, response.reached_rise)
+        yield SummaryRow(name, "deceleration", "m/s²", fall, response.max_fall, response.reached_fall)
+        yield SummaryRow(name, "maximum speed", "m/s", configured("max_velocity"), response.max_value, value)
+
 
 Array = NDArray[np.float64]
 
@@ -34,7 +124,7 @@ LEAD, OUTLINES = 0.5, 2.0
 
 def draw(
     recording: Recording,
-    rows: Sequence[Row],
+    rows: Sequence[SummaryRow],
     parameters: NodeParameters,
     title: str,
     path: Path,
@@ -78,7 +168,7 @@ def draw(
 
 def _begin(recording: Recording) -> float:
     """Start of the time axis, in the recording's time [s]."""
-    first = recording.commands.time[0] if len(recording.commands.time) else recording.motion.time[0]
+    first = recording.command_times[0] if len(recording.command_times) else recording.motion.time[0]
     return max(float(recording.motion.time[0]), float(first) - LEAD)
 
 
@@ -89,7 +179,7 @@ Panel = Callable[[Axes], None]
 
 def _panels(recording: Recording, parameters: NodeParameters) -> Iterator[Panel]:
     """The panels over time, from top to bottom."""
-    motion, commands = recording.motion, recording.commands
+    motion, commands = recording.motion, recording.references
     yield _panel("speed", "m/s", commands.time, commands.speed, motion.time, motion.v_x)
     if np.nanmax(np.abs(commands.v_y), initial=0.0) > 0.0 or np.max(np.abs(motion.v_y)) > 1e-6:
         yield _panel("lateral speed", "m/s", commands.time, commands.v_y, motion.time, motion.v_y)
@@ -115,7 +205,7 @@ def _panel(label: str, unit: str, at_commands: Array, commanded: Array, at: Arra
 
 def _yaw_rate(recording: Recording, parameters: NodeParameters) -> Array:
     """Commanded yaw rate; for speed and steering angle, by the geometry."""
-    commands = recording.commands
+    commands = recording.references
     wheels = models()[parameters.model].geometry(parameters.vehicle).wheels
     steered = [wheel.x for wheel in wheels if wheel.steered]
     fixed = [wheel.x for wheel in wheels if not wheel.steered]
@@ -213,7 +303,7 @@ def _placed(points: Array, pose: tuple[float, float, float]) -> Array:
 # ---------------------------------------------------------------------- in numbers
 
 
-def _draw_table(axis: Axes, rows: Sequence[Row]) -> None:
+def _draw_table(axis: Axes, rows: Sequence[SummaryRow]) -> None:
     axis.axis("off")
     axis.set_title("measured from the recording, beside the parameters")
     cells, last = [], ""

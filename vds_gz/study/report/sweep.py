@@ -4,16 +4,255 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import QuadMesh
+from matplotlib.colors import LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from matplotlib.patheffects import withStroke
+from numpy.typing import NDArray
 
-from vds_gz.study.report.style import png
-from vds_gz.study.report.sweep_figures import draw_distributions, draw_heat_map, draw_sensitivities, label
-from vds_gz.study.report.text import Page, finite
-from vds_gz.study.sweep.analysis import Analysis, Runs
-from vds_gz.study.sweep.sensitivity import TRUSTED
+from vds_gz.study.report.style import ACTUAL, BODY, COMMANDED, INK, STYLE, png
+from vds_gz.study.report.text import ReportPage, finite
+from vds_gz.study.sweep.analysis import LARGER_IS_BETTER, Analysis, Runs, bad_quantile, quantile, quantiles_of
+from vds_gz.study.sweep.sensitivity import TRUSTED, Sensitivity
+
+Reals = NDArray[np.float64]
+
+#: Colours from small to large values.
+COLOURS = LinearSegmentedColormap.from_list("error", ["#eef4f8", BODY, ACTUAL, "#0d2b40"])
+
+#: Bins of a histogram.
+BINS = 60
+
+#: Approximate number of runs in a cell of a heat map, and maximum number of cells along an axis.
+RUNS_A_CELL, CELLS = 10, 24
+
+#: Maximum number of values of a parameter that are drawn one by one.
+FEW = 12
+
+#: Maximum number of cells with written numbers.
+WRITTEN = FEW * FEW
+
+#: Number of heat maps side by side, by a third parameter.
+SLICES = 3
+
+
+def label(name: str, units: Mapping[str, str]) -> str:
+    """A name with its unit."""
+    unit = units.get(name)
+    return f"{name} [{unit}]" if unit else name
+
+
+def draw_distributions(runs: Runs, found: Analysis) -> Figure:
+    """Histograms of all measures, with quantiles and their required bounds."""
+    with mpl.rc_context(STYLE):
+        names = list(runs.measures)
+        rows = math.ceil(len(names) / 2)
+        figure = Figure(figsize=(12.0, 2.6 * rows + 0.4), dpi=100, layout="constrained")
+        panels = figure.subplots(rows, 2, squeeze=False).ravel()
+        for panel, name in zip(panels, names, strict=False):
+            values = runs.measures[name]
+            _draw_distribution(panel, values[np.isfinite(values)], runs, found, name)
+        for panel in panels[len(names) :]:
+            panel.axis("off")
+        return figure
+
+
+def _draw_distribution(panel: Axes, values: Reals, runs: Runs, found: Analysis, name: str) -> None:
+    panel.set_title(label(name, runs.units))
+    if not len(values):
+        panel.text(0.5, 0.5, "no run has it", ha="center", transform=panel.transAxes)
+        return
+    panel.set_axisbelow(True)
+    panel.hist(values, bins=BINS, color=BODY, edgecolor="none")
+    panel.set_ylabel("runs")
+    one = found.distributions[name]
+    marks = [(text, value, ACTUAL, "-") for text, value in list(one.quantiles.items())[:-1]]
+    words = "at least" if name in LARGER_IS_BETTER else "at most"
+    marks += [(f"{text} {words}", bound, COMMANDED, "--") for text, bound in runs.expected.get(name, {}).items()]
+    top = panel.get_ylim()[1]
+    for k, (text, value, colour, style) in enumerate(marks):
+        if math.isfinite(value):
+            panel.axvline(value, color=colour, linewidth=1.4, linestyle=style)
+            # Each label is lower than the one before, as lines may be close together.
+            note = panel.annotate(f" {text} {value:.3g}", (value, (0.97 - 0.1 * k) * top), va="top", fontsize=8.5)
+            note.set_color(colour)
+            note.set_path_effects([withStroke(linewidth=2.5, foreground="white")])
+
+
+# ---------------------------------------------------------------------- sensitivities
+
+
+def draw_sensitivities(runs: Runs, found: Mapping[str, Sensitivity]) -> Figure:
+    """For each measure the part of its variance that each parameter causes, alone and with others."""
+    with mpl.rc_context(STYLE):
+        names = list(runs.parameters)
+        rows = math.ceil(len(found) / 2)
+        height = 0.42 * len(names) + 0.8
+        figure = Figure(figsize=(12.0, height * rows + 0.5), dpi=100, layout="constrained")
+        panels = figure.subplots(rows, 2, squeeze=False).ravel()
+        for panel, (measure, one) in zip(panels, found.items(), strict=False):
+            _draw_sensitivity(panel, names, measure, one)
+        for panel in panels[len(found) :]:
+            panel.axis("off")
+        handles, labels = panels[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside upper right", ncols=2)
+        return figure
+
+
+def _draw_sensitivity(panel: Axes, names: Sequence[str], measure: str, one: Sensitivity) -> None:
+    places = np.arange(len(names))
+    panel.set_axisbelow(True)
+    panel.barh(places - 0.19, [one.total[name] for name in names], 0.36, color=BODY, label="with others (total)")
+    panel.barh(places + 0.19, [one.first[name] for name in names], 0.36, color=ACTUAL, label="alone (first order)")
+    panel.set_yticks(places, names)
+    panel.set_ylim(len(names) - 0.5, -0.5)
+    panel.set_xlim(0.0, 1.0)
+    panel.grid(visible=False, axis="y")
+    doubt = "" if one.trusted else f"; unreliable: surrogate R2 {max(one.predicted, 0.0):.2f}"
+    panel.set_title(f"{measure}: share of its variance{doubt}")
+
+
+# ---------------------------------------------------------------------- heat maps
+
+
+@dataclass(frozen=True, slots=True)
+class _Slice:
+    """Some of the runs, and their description."""
+
+    runs: NDArray[np.bool_]
+    words: str
+
+
+def draw_heat_map(runs: Runs, measure: str, found: Sensitivity) -> Figure | None:
+    """A measure's bad quantile over its two or three most influential parameters; None if only one was varied.
+
+    Identified intervals are drawn as a box, the nominal vehicle as a point.
+    """
+    ranked = [name for name in found.ranked() if np.ptp(runs.parameters[name]) > 0.0][:3]
+    if len(ranked) < 2:
+        return None
+    x, y, *third = sorted(ranked, key=list(runs.parameters).index)
+    values, part = runs.measures[measure], quantiles_of(measure)[bad_quantile(measure)]
+    slices = [one for one in _slices(runs, third, np.isfinite(values)) if one.runs.any()]
+    edges = [_edges(runs.parameters[name], int(one.sum())) for name in (x, y) for one in [slices[0].runs]]
+    cells = [_cells(runs, x, y, edges, values, one.runs, part) for one in slices]
+    norm = Normalize(float(np.nanmin(cells)), float(np.nanmax(cells)))
+    with mpl.rc_context({**STYLE, "axes.grid": False}):
+        width = 4.6 * len(slices) + 1.2
+        figure = Figure(figsize=(min(width, 12.0), 4.3), dpi=100, layout="constrained")
+        panels = figure.subplots(1, len(slices), squeeze=False, sharey=True)[0]
+        for panel, one, cell in zip(panels, slices, cells, strict=True):
+            mesh = panel.pcolormesh(
+                *edges,
+                cell,
+                cmap=COLOURS.reversed() if measure in LARGER_IS_BETTER else COLOURS,
+                norm=norm,
+                rasterized=True,
+            )
+            if len(slices) == 1 and cell.size <= WRITTEN:
+                _write_cells(panel, edges, cell, mesh)
+            _draw_box(panel, runs, x, y)
+            panel.set_title(one.words)
+            panel.set_xlabel(label(x, runs.units))
+        panels[0].set_ylabel(label(y, runs.units))
+        # A cell with one run has no quantile of several.
+        several = np.isfinite(values).sum() > sum(np.isfinite(cell).sum() for cell in cells)
+        words = f"{bad_quantile(measure)} of " if several else ""
+        figure.colorbar(mesh, ax=list(panels), label=words + label(measure, runs.units), pad=0.015)
+        handles, labels = panels[0].get_legend_handles_labels()
+        if handles:
+            figure.legend(handles, labels, loc="outside upper right", ncols=2)
+        return figure
+
+
+def _slices(runs: Runs, third: Sequence[str], known: NDArray[np.bool_]) -> Iterator[_Slice]:
+    """The runs in groups by the value of the third parameter."""
+    if not third:
+        yield _Slice(known, "")
+        return
+    name, column = third[0], runs.parameters[third[0]]
+    unit = runs.units.get(name, "")
+    distinct = np.unique(column[known])
+    if len(distinct) <= SLICES:
+        for value in distinct:
+            yield _Slice(known & (column == value), f"{name} {value:.3g} {unit}".strip())
+        return
+    ends = np.quantile(column[known], np.linspace(0.0, 1.0, SLICES + 1))
+    for low, high in pairwise(ends):
+        inside = (column >= low) & ((column < high) | (high == ends[-1]))
+        yield _Slice(known & inside, f"{name} {low:.3g} to {high:.3g} {unit}".strip())
+
+
+def _edges(column: Reals, count: int) -> Reals:
+    """Edges of cells along an axis: around the values of a grid, or evenly spaced."""
+    distinct = np.unique(column)
+    if len(distinct) <= FEW:
+        middles = 0.5 * (distinct[1:] + distinct[:-1])
+        return np.concatenate(
+            ([1.5 * distinct[0] - 0.5 * distinct[1]], middles, [1.5 * distinct[-1] - 0.5 * distinct[-2]])
+        )
+    cells = min(max(int(math.sqrt(count / RUNS_A_CELL)), 3), CELLS)
+    return np.linspace(distinct[0], distinct[-1], cells + 1)
+
+
+def _cells(
+    runs: Runs, x: str, y: str, edges: Sequence[Reals], values: Reals, some: NDArray[np.bool_], part: float
+) -> Reals:
+    """The quantile of the runs in each cell, rows along y; NaN where there is none."""
+    places = [
+        np.clip(np.searchsorted(ends, runs.parameters[name][some], side="right") - 1, 0, len(ends) - 2)
+        for name, ends in zip((x, y), edges, strict=True)
+    ]
+    cells = np.full((len(edges[1]) - 1, len(edges[0]) - 1), np.nan)
+    chosen = values[some]
+    flat = places[1] * cells.shape[1] + places[0]
+    for cell in np.unique(flat):
+        cells.flat[cell] = quantile(chosen[flat == cell], part)
+    return cells
+
+
+def _write_cells(panel: Axes, edges: Sequence[Reals], cells: Reals, mesh: QuadMesh) -> None:
+    """Write the numbers into the cells, white on dark ones."""
+    centres = [0.5 * (ends[1:] + ends[:-1]) for ends in edges]
+    for (row, column), value in np.ndenumerate(cells):
+        if np.isfinite(value):
+            red, green, blue, _ = mesh.to_rgba(value)
+            colour = INK if 0.3 * red + 0.6 * green + 0.1 * blue > 0.55 else "white"
+            place = float(centres[0][column]), float(centres[1][row])
+            panel.annotate(f"{value:.2g}", place, ha="center", va="center", fontsize=8.0, color=colour)
+
+
+def _draw_box(panel: Axes, runs: Runs, x: str, y: str) -> None:
+    """Draw the identified intervals and the nominal vehicle; unknown intervals cover all of an axis."""
+    limits = panel.get_xlim(), panel.get_ylim()
+    if x in runs.identified or y in runs.identified:
+        ends = [
+            (runs.identified[name].low, runs.identified[name].high) if name in runs.identified else limit
+            for name, limit in zip((x, y), limits, strict=True)
+        ]
+        corner = ends[0][0], ends[1][0]
+        sizes = ends[0][1] - ends[0][0], ends[1][1] - ends[1][0]
+        panel.add_patch(
+            Rectangle(corner, *sizes, fill=False, edgecolor=COMMANDED, linewidth=2.0, label="identified (95 %)")
+        )
+    if x in runs.nominal and y in runs.nominal:
+        panel.plot(
+            runs.nominal[x], runs.nominal[y], "o", color=COMMANDED, markeredgecolor=INK, markersize=6.0,
+            label="nominal vehicle", clip_on=False, linestyle="none",
+        )  # fmt: skip
+    panel.set_xlim(limits[0])
+    panel.set_ylim(limits[1])
+
 
 HEAD = ("measure", "runs", "median", "p95 or p5", "p99 or p1", "worst")
 
@@ -57,7 +296,7 @@ def write_report(folder: Path, title: str, cases: Sequence[tuple[Runs, Analysis]
         cases: The runs of each case, and their analysis.
         notes: Further notes, such as failed runs.
     """
-    page = Page(title)
+    page = ReportPage(title)
     for note in notes:
         page.text(f"Note: {note}")
     contents = []
@@ -69,7 +308,7 @@ def write_report(folder: Path, title: str, cases: Sequence[tuple[Runs, Analysis]
     (folder / "report.json").write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
 
 
-def _add_case(page: Page, folder: Path, prefix: str, runs: Runs, found: Analysis) -> None:
+def _add_case(page: ReportPage, folder: Path, prefix: str, runs: Runs, found: Analysis) -> None:
     """Add the analysis of a case; the names of its pictures begin with the prefix."""
     if runs.label:
         page.heading(runs.label)

@@ -33,7 +33,7 @@ td:not(:first-child) { font-variant-numeric: tabular-nums; } .bad { color: #b326
 """
 
 
-class Page:
+class ReportPage:
     """A report that grows from top to bottom."""
 
     def __init__(self, title: str) -> None:

@@ -13,8 +13,7 @@ from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 
 from vds_gz.study.report.style import INK, OBSTACLE, STYLE, TOUCHED
-from vds_gz.world.outline import heights, outlines
-from vds_gz.world.packing import Thing
+from vds_gz.world.packing import Thing, heights, outlines
 from vds_gz.world.scene import Scene
 from vds_gz.world.shapes import Array
 

@@ -1,4 +1,4 @@
-"""Analysis of the runs of a sweep."""
+"""Analysis of the runs of a sweep: distributions, sensitivities, bounds, and which parameter to measure better."""
 
 from __future__ import annotations
 
@@ -9,12 +9,169 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vds_gz.errors import ArgumentError
-from vds_gz.parameters.intervals import Interval
-from vds_gz.study.sweep.advice import Advice, advise
-from vds_gz.study.sweep.distributions import LARGER_IS_BETTER, Distribution, bad_quantile, distribution, quantiles_of
+from vds_gz.parameters.yaml_reader import Interval
 from vds_gz.study.sweep.sensitivity import Sensitivity, sensitivity
 
 Reals = NDArray[np.float64]
+
+#: Quantiles of an error, with the part of the runs that do not exceed it; the last one is the worst run.
+ERRORS = {"p50": 0.5, "p95": 0.95, "p99": 0.99, "max": 1.0}
+
+#: Quantiles of a measure that is better the larger it is, such as a margin: the smallest is the worst.
+MARGINS = {"p50": 0.5, "p5": 0.05, "p1": 0.01, "min": 0.0}
+
+#: The tolerated additional dead time.
+DELAY_MARGIN = "delay_margin"
+
+#: Measures that are better the larger they are.
+LARGER_IS_BETTER = (DELAY_MARGIN, "distance", "left")
+
+#: 5 % of the runs are worse.
+BAD = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """Quantiles of a measure over the runs that have it, and the number of these."""
+
+    count: int
+    quantiles: dict[str, float]
+
+
+def quantiles_of(measure: str) -> Mapping[str, float]:
+    """The quantiles for a measure, by name."""
+    return MARGINS if measure in LARGER_IS_BETTER else ERRORS
+
+
+def bad_quantile(measure: str) -> str:
+    """The name of the quantile with 5 % worse runs."""
+    return "p5" if measure in LARGER_IS_BETTER else "p95"
+
+
+def distribution(measure: str, values: Reals) -> Distribution:
+    """The distribution of a measure with NaN for runs without it; quantiles are NaN if no run has it."""
+    known = values[~np.isnan(values)]
+    return Distribution(len(known), {name: quantile(known, part) for name, part in quantiles_of(measure).items()})
+
+
+def quantile(values: Reals, part: float) -> float:
+    """The smallest value that this part of all values does not exceed; NaN without values.
+
+    It is one of the values, so that infinite values do not affect smaller quantiles.
+    """
+    if not len(values):
+        return float("nan")
+    return float(np.quantile(values, part, method="inverted_cdf"))
+
+
+#: Minimum number of runs for a quantile.
+RUNS = 100
+
+#: Required part of the gain of exact knowledge.
+WORTH = 0.9
+
+#: Minimum gain, as a part of the quantile.
+NOTHING = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """A parameter to measure more accurately.
+
+    Attributes:
+        parameter: Its name.
+        nominal: Its assumed value.
+        within: Required uncertainty, to each side.
+        now: Maximum distance of the runs from the nominal value.
+        measure: The measure that improves.
+        before, after: Quantile of the measure over all runs, and over those within the required uncertainty.
+        bound: The bound of the quantile that was asked for; None without one.
+    """
+
+    parameter: str
+    nominal: float
+    within: float
+    now: float
+    measure: str
+    before: float
+    after: float
+    bound: float | None
+
+    def sentence(self, units: Mapping[str, str]) -> str:
+        """The advice as a sentence.
+
+        Args:
+            units: By parameter and measure.
+        """
+        unit, measured = units.get(self.parameter, ""), units.get(self.measure, "")
+        sign = -1.0 if self.measure in LARGER_IS_BETTER else 1.0
+        change = f"{_amount(self.after, measured)} rather than {_amount(self.before, measured)}"
+        if self.bound is not None and sign * self.after <= sign * self.bound < sign * self.before:
+            kept = "at least" if self.measure in LARGER_IS_BETTER else "within"
+            change = f"{kept} {_amount(self.bound, measured)}: {change}"
+        return (
+            f"Measure {self.parameter} to +-{_amount(self.within, unit, 2)} (now +-{_amount(self.now, unit, 2)}): then "
+            f"{self.measure}'s {bad_quantile(self.measure)} stays {change}."
+        )
+
+
+def advise(
+    parameters: Mapping[str, Reals],
+    nominal: Mapping[str, float],
+    measure: str,
+    values: Reals,
+    found: Sensitivity,
+    bound: float | None = None,
+) -> Advice | None:
+    """The first parameter, by total indices, that is worth measuring more accurately; None if there is none.
+
+    Over the runs with a parameter near its nominal value, the measure's quantile is smaller than over all runs. The
+    required uncertainty is the largest that keeps the bound or, without a bound that can be kept, that gives nine
+    tenths of the gain.
+
+    Args:
+        parameters: The varied parameters, with one value for each run.
+        nominal: Their assumed values; parameters without one are left out.
+        measure: Name of the measure.
+        values: The measure of these runs, NaN for runs without it.
+        found: The measure's sensitivities.
+        bound: Required bound of the quantile.
+    """
+    known = ~np.isnan(values)
+    # The smallest margin is the worst, so its negative is treated like an error.
+    sign = -1.0 if measure in LARGER_IS_BETTER else 1.0
+    bad, limit = sign * values[known], None if bound is None else sign * bound
+    before = quantile(bad, BAD)
+    for name in found.ranked():
+        if name not in nominal or len(bad) < 2 * RUNS:
+            continue
+        away = np.abs(parameters[name][known] - nominal[name])
+        widths, quantiles = _nearer(away, bad)
+        least = float(quantiles[0])
+        kept = limit is not None and least <= limit < before
+        if kept or before - least > NOTHING * abs(before):
+            allowed = limit if kept and limit is not None else before - WORTH * (before - least)
+            # Quantiles over few runs are noisy, so the largest width that keeps the bound is used.
+            last = int(np.flatnonzero(quantiles <= allowed)[-1])
+            after = sign * float(quantiles[last])
+            within, now = float(widths[last]), float(away.max())
+            return Advice(name, nominal[name], within, now, measure, sign * before, after, bound)
+    return None
+
+
+def _nearer(away: Reals, bad: Reals) -> tuple[Reals, Reals]:
+    """Increasing distances from a nominal value, and the quantile over the runs within each."""
+    order = np.argsort(away, kind="stable")
+    counts = np.unique(np.geomspace(RUNS, len(order), 60).astype(int))
+    widths = away[order[counts - 1]]
+    return widths, np.array([quantile(bad[away <= width], BAD) for width in widths])
+
+
+def _amount(value: float, unit: str, digits: int = 3) -> str:
+    """A number with its unit, to some digits; short times in milliseconds."""
+    if unit == "s" and abs(value) < 1.0:
+        value, unit = 1e3 * value, "ms"
+    return f"{float(f'{value:.{digits}g}'):g} {unit}".strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +214,7 @@ class Runs:
 
 
 @dataclass(frozen=True, slots=True)
-class Expectation:
+class QuantileCheck:
     """A bound on a quantile of a measure, and the quantile's value."""
 
     measure: str
@@ -88,7 +245,7 @@ class Analysis:
     distributions: dict[str, Distribution]
     sensitivities: dict[str, Sensitivity]
     advice: dict[str, Advice]
-    expectations: tuple[Expectation, ...]
+    expectations: tuple[QuantileCheck, ...]
 
 
 def analyse(runs: Runs) -> Analysis:
@@ -122,10 +279,10 @@ def analyse(runs: Runs) -> Analysis:
     return Analysis(distributions, sensitivities, advice, tuple(_expectations(runs, distributions)))
 
 
-def _expectations(runs: Runs, distributions: Mapping[str, Distribution]) -> Iterator[Expectation]:
+def _expectations(runs: Runs, distributions: Mapping[str, Distribution]) -> Iterator[QuantileCheck]:
     for measure, bounds in runs.expected.items():
         for quantile, bound in bounds.items():
-            yield Expectation(measure, quantile, bound, distributions[measure].quantiles[quantile])
+            yield QuantileCheck(measure, quantile, bound, distributions[measure].quantiles[quantile])
 
 
 def check_expected(expected: Mapping[str, Mapping[str, float]], measures: Mapping[str, object]) -> None:

@@ -6,7 +6,7 @@ import dataclasses
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from vds_gz.fleet.fleet import Fleet
 from vds_gz.fleet.path import Path
 from vds_gz.fleet.tracking import DIVERGED, LEFT, RUNNING
 from vds_gz.parameters.controllers import ControllerParameters
+from vds_gz.parameters.declaration import ParameterGroup
 from vds_gz.vehicle.model import AnyModel
 
 Reals = NDArray[np.float64]
@@ -39,7 +40,7 @@ PERIODS = 250
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class DelayTask:
     """A task with a bound.
 
     Attributes:
@@ -68,7 +69,7 @@ class Task:
 
 
 def delay_margins(
-    task: Task, model: AnyModel, vehicles: Sequence[Any], controllers: Sequence[ControllerParameters]
+    task: DelayTask, model: AnyModel, vehicles: Sequence[ParameterGroup], controllers: Sequence[ControllerParameters]
 ) -> Reals:
     """The additional dead time in all actuators up to which each vehicle stays within the bound [s].
 
@@ -130,13 +131,13 @@ def last_before_leaving(stays: Callable[[Wholes, Wholes], Flags], count: int, mo
     return np.where(leaves > 0, last, -1)
 
 
-def later(parameters: Any, extra: float) -> Any:
+def later(parameters: ParameterGroup, extra: float) -> ParameterGroup:
     """A vehicle with more dead time [s] in all of its actuators."""
     changes: dict[str, object] = {}
     for field in dataclasses.fields(parameters):
         value = getattr(parameters, field.name)
         if dataclasses.is_dataclass(value):
-            changes[field.name] = later(value, extra)
+            changes[field.name] = later(cast(ParameterGroup, value), extra)
         elif field.name.endswith(DEAD_TIMES):
             changes[field.name] = value + extra
     return dataclasses.replace(parameters, **changes)
@@ -146,9 +147,9 @@ def later(parameters: Any, extra: float) -> Any:
 class _Candidates:
     """Vehicles with their controllers and their task."""
 
-    task: Task
+    task: DelayTask
     model: AnyModel
-    vehicles: Sequence[Any]
+    vehicles: Sequence[ParameterGroup]
     controllers: Sequence[ControllerParameters]
 
     def stay(self, candidates: Wholes, values: Wholes) -> Flags:

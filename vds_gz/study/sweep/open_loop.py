@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vds_gz.commandlog.log import CommandLog, CommandLogError
+from vds_gz.commandlog.files import CommandLog, CommandLogError
 from vds_gz.errors import ArgumentError
 from vds_gz.fleet.fleet import Fleet
 from vds_gz.fleet.layout import BaseLinks, base_links
+from vds_gz.parameters.declaration import ParameterGroup
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.command import Command
@@ -104,7 +105,7 @@ SETTLED = 0.05
 
 
 def run_open_loop(
-    log: CommandLog, nominal: NodeParameters, vehicles: Sequence[object], names: Sequence[str]
+    log: CommandLog, nominal: NodeParameters, vehicles: Sequence[ParameterGroup], names: Sequence[str]
 ) -> dict[str, Reals]:
     """Send a log to vehicles, each at rest with base_link at the origin, and measure them.
 
@@ -133,7 +134,7 @@ def run_open_loop(
 
 
 def _measured(
-    log: CommandLog, nominal: NodeParameters, vehicles: Sequence[object], names: Sequence[str]
+    log: CommandLog, nominal: NodeParameters, vehicles: Sequence[ParameterGroup], names: Sequence[str]
 ) -> dict[str, Reals]:
     """The measures of vehicles that are run together; the nominal one is run as the last of them."""
     every = [*vehicles, nominal.vehicle]
@@ -173,7 +174,7 @@ def _apart(motion: BaseLinks) -> Iterator[tuple[str, Reals]]:
 class _Driven(Vehicle[Any, Any, Any]):
     """Vehicles that all get the nominal one's commands and have its time."""
 
-    def __init__(self, nominal: NodeParameters, parameters: Sequence[Any]) -> None:
+    def __init__(self, nominal: NodeParameters, parameters: Sequence[ParameterGroup]) -> None:
         """Put all at rest at the origin."""
         super().__init__(
             models()[nominal.model],

@@ -16,28 +16,26 @@ from vds_gz.commandlog.files import read as read_log
 from vds_gz.configuration import NODE_NAME, load_parameters, preset_names
 from vds_gz.errors import ArgumentError
 from vds_gz.fleet.closed_loop import steps_of_period
-from vds_gz.fleet.controllers import controller_named
-from vds_gz.fleet.controllers.controller import Controller
+from vds_gz.fleet.controllers import Controller, controller_named
 from vds_gz.fleet.path import read_path
 from vds_gz.parameters.declaration import Description, describe
-from vds_gz.parameters.intervals import Interval, read_intervals
 from vds_gz.parameters.node import NodeParameters
+from vds_gz.parameters.yaml_reader import Interval, read_intervals
 from vds_gz.study.sweep.analysis import check_expected
 from vds_gz.study.sweep.entry import Entry, SweepFileError, composed, within
 from vds_gz.study.sweep.open_loop import CLOSED_LOOP, OPEN_LOOP, measures_of
-from vds_gz.study.sweep.sampling import Grid, Samples, Space, Uniform, Variation
 from vds_gz.study.sweep.simulation import (
     ADDITIONAL_DEAD_TIME,
     CONTROLLER,
     START,
     STARTS,
     Case,
-    ClosedLoop,
+    ControlledDrive,
     Driving,
     cases_of,
     vehicle_parameters,
 )
-from vds_gz.study.sweep.sweep import Sweep
+from vds_gz.study.sweep.sweep import GridVariation, Samples, Space, Sweep, UniformVariation, Variation
 
 T = TypeVar("T")
 
@@ -57,13 +55,13 @@ def read_sweep(file: str | Path) -> Sweep:
     Raises:
         VdsGzError: The file, or one that it names, cannot be used.
     """
-    return _Reader(Path(file)).sweep()
+    return _PlanReader(Path(file)).sweep()
 
 
 Known: TypeAlias = "Mapping[str, Description]"
 
 
-class _Reader:
+class _PlanReader:
     """Reads one file."""
 
     def __init__(self, file: Path) -> None:
@@ -74,7 +72,7 @@ class _Reader:
     def sweep(self) -> Sweep:
         """All of it."""
         cases = self._cases()
-        closed = isinstance(cases[0].drive, ClosedLoop)
+        closed = isinstance(cases[0].drive, ControlledDrive)
         if not closed and "driving" in self._entries:
             raise self._entries["driving"].error("is for controllers; commands have their own times")
         variations = self._variations(cases)
@@ -196,7 +194,7 @@ class _Reader:
     def _variation(self, entry: Entry, name: str, descriptions: list[Description]) -> Variation:
         """How a parameter is varied, within its bounds."""
         variation = self._spread(entry, name)
-        ends = variation.values if isinstance(variation, Grid) else (variation.low, variation.high)
+        ends = variation.values if isinstance(variation, GridVariation) else (variation.low, variation.high)
         for description in descriptions:
             if description.type != "double":
                 raise entry.error(f"is a {description.type}; only real numbers are varied")
@@ -207,22 +205,22 @@ class _Reader:
     def _spread(self, entry: Entry, name: str) -> Variation:
         meaning = "{uniform: [low, high]}, {interval: parameters.yaml}, {grid: [...]} or {from: 0, to: 1, count: 11}"
         if isinstance(entry.node, yaml.SequenceNode):
-            return Grid(tuple(one.number() for one in entry.items("numbers")))
+            return GridVariation(tuple(one.number() for one in entry.items("numbers")))
         found = entry.choice(meaning, ("uniform", "interval", "grid", "from", "to", "count"))
         if set(found) == {"grid"}:
-            return Grid(tuple(one.number() for one in found["grid"].items("numbers")))
+            return GridVariation(tuple(one.number() for one in found["grid"].items("numbers")))
         if set(found) == {"from", "to", "count"}:
             low, high, count = found["from"].number(), found["to"].number(), found["count"].whole(2, MOST_RUNS)
-            return Grid(_evenly(low, high, count))
+            return GridVariation(_evenly(low, high, count))
         if set(found) == {"uniform"}:
             ends = [one.number() for one in found["uniform"].items("two numbers")]
             if len(ends) != 2 or not ends[0] < ends[1]:
                 raise found["uniform"].error(f"is {ends}; it must be two numbers, the lower one first")
-            return Uniform(*ends)
+            return UniformVariation(*ends)
         if set(found) == {"interval"}:
             one = self._interval(found["interval"], name)
             self._identified[name] = one
-            return Uniform(one.low, one.high)
+            return UniformVariation(one.low, one.high)
         raise entry.error(f"must be {meaning}, or a list of numbers")
 
     def _interval(self, entry: Entry, name: str) -> Interval:
@@ -244,7 +242,7 @@ class _Reader:
         return {name: found[full] for name in names for full in found if full == name or full.endswith(f".{name}")}
 
     def _samples(self, variations: Mapping[str, Variation]) -> Samples:
-        drawn = [name for name, one in variations.items() if isinstance(one, Uniform)]
+        drawn = [name for name, one in variations.items() if isinstance(one, UniformVariation)]
         if bool(drawn) != ("samples" in self._entries):
             raise SweepFileError(
                 f"{self._file}: '{drawn[0]}' is drawn from an interval, so 'samples' must say how often, e.g. "
@@ -284,7 +282,7 @@ def _known(case: Case, name: str) -> Description:
     known: dict[str, Description] = {**vehicle_parameters(case)}
     seconds = Description(ADDITIONAL_DEAD_TIME, "double", 0.0, "s", minimum=0.0)
     known[ADDITIONAL_DEAD_TIME] = seconds
-    if isinstance(case.drive, ClosedLoop):
+    if isinstance(case.drive, ControlledDrive):
         known |= {f"{START}{one}": Description(f"{START}{one}", "double", 0.0) for one in STARTS}
         controller = controller_named(case.drive.controller)
         if isinstance(controller, Controller):

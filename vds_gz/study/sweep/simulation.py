@@ -6,24 +6,23 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vds_gz.commandlog.log import CommandLog
+from vds_gz.commandlog.files import CommandLog
 from vds_gz.fleet import closed_loop
-from vds_gz.fleet.controllers import controller_named
-from vds_gz.fleet.controllers.controller import Controller
+from vds_gz.fleet.controllers import Controller, controller_named
 from vds_gz.fleet.fleet import Fleet
 from vds_gz.fleet.path import Path
 from vds_gz.fleet.tracking import FINISHED, RUNNING
 from vds_gz.parameters.controllers import ControllerParameters
-from vds_gz.parameters.declaration import Description, Value, describe
+from vds_gz.parameters.declaration import Description, ParameterGroup, Value, describe
 from vds_gz.parameters.load import replaced
 from vds_gz.parameters.node import NodeParameters
-from vds_gz.study.sweep.delay_margin import Task, delay_margins, later
-from vds_gz.study.sweep.distributions import DELAY_MARGIN
+from vds_gz.study.sweep.analysis import DELAY_MARGIN
+from vds_gz.study.sweep.delay_margin import DelayTask, delay_margins, later
 from vds_gz.study.sweep.open_loop import TAIL, run_open_loop
 from vds_gz.vehicle.catalogue import models
 
@@ -49,14 +48,14 @@ class Driving:
 
 
 @dataclass(frozen=True, slots=True)
-class OpenLoop:
+class LoggedDrive:
     """Commands for a vehicle."""
 
     log: CommandLog = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
-class ClosedLoop:
+class ControlledDrive:
     """A controller, by its name or ``module:function``, with its gains and its path."""
 
     controller: str
@@ -76,11 +75,11 @@ class Case:
 
     labels: dict[str, str]
     vehicle: NodeParameters = field(repr=False)
-    drive: OpenLoop | ClosedLoop = field(repr=False)
+    drive: LoggedDrive | ControlledDrive = field(repr=False)
 
     def duration(self, driving: Driving) -> float:
         """Maximum duration of a run [s]."""
-        return self.drive.log.duration + TAIL if isinstance(self.drive, OpenLoop) else driving.duration
+        return self.drive.log.duration + TAIL if isinstance(self.drive, LoggedDrive) else driving.duration
 
 
 def cases_of(
@@ -92,9 +91,11 @@ def cases_of(
     """Every vehicle with every log, and with every controller on every path."""
     for label, vehicle in vehicles.items():
         for name, log in logs.items():
-            yield Case({"vehicle": label, "commands": name}, vehicle, OpenLoop(log))
+            yield Case({"vehicle": label, "commands": name}, vehicle, LoggedDrive(log))
         for (name, gains), (file, path) in product(controllers.items(), paths.items()):
-            yield Case({"vehicle": label, "controller": name, "path": file}, vehicle, ClosedLoop(name, gains, path))
+            yield Case(
+                {"vehicle": label, "controller": name, "path": file}, vehicle, ControlledDrive(name, gains, path)
+            )
 
 
 Reals = NDArray[np.float64]
@@ -133,7 +134,7 @@ def simulate(case: Case, driving: Driving, values: Mapping[str, Reals], measures
     Raises:
         VdsGzError: A controller failed, or the parameters of a run contradict each other.
     """
-    if isinstance(case.drive, OpenLoop):
+    if isinstance(case.drive, LoggedDrive):
         found = run_open_loop(case.drive.log, case.vehicle, vehicles_of(case, values, count), measures)
         done = np.logical_and.reduce([~np.isnan(found[name]) for name in measures])
         return {**found, "status": np.where(done, "done", UNMEASURED)}
@@ -154,7 +155,7 @@ def simulate(case: Case, driving: Driving, values: Mapping[str, Reals], measures
 
 def loop_of(case: Case, driving: Driving, values: Mapping[str, Reals], count: int) -> closed_loop.ClosedLoop:
     """The controlled vehicles of a case, at rest at the start of its path."""
-    assert isinstance(case.drive, ClosedLoop)
+    assert isinstance(case.drive, ControlledDrive)
     fleet = Fleet(models()[case.vehicle.model], vehicles_of(case, values, count), step_rate=case.vehicle.step_rate)
     loop = closed_loop.ClosedLoop(
         fleet,
@@ -172,7 +173,7 @@ def loop_of(case: Case, driving: Driving, values: Mapping[str, Reals], count: in
     return loop
 
 
-def vehicles_of(case: Case, values: Mapping[str, Reals], count: int) -> list[Any]:
+def vehicles_of(case: Case, values: Mapping[str, Reals], count: int) -> list[ParameterGroup]:
     """The parameter groups of vehicles with varied parameters."""
     names = vehicle_parameters(case)
     varied = {names[name].name: column.tolist() for name, column in values.items() if name in names}
@@ -193,7 +194,9 @@ def vehicle_parameters(case: Case) -> dict[str, Description]:
     return names
 
 
-def controllers_of(drive: ClosedLoop, values: Mapping[str, Reals], count: int) -> list[ControllerParameters] | None:
+def controllers_of(
+    drive: ControlledDrive, values: Mapping[str, Reals], count: int
+) -> list[ControllerParameters] | None:
     """The parameters of each vehicle's controller; None for a function."""
     controller = controller_named(drive.controller)
     if not isinstance(controller, Controller):
@@ -207,8 +210,10 @@ def controllers_of(drive: ClosedLoop, values: Mapping[str, Reals], count: int) -
     ]
 
 
-def _delay_margins(drive: ClosedLoop, case: Case, driving: Driving, values: Mapping[str, Reals], count: int) -> Reals:
-    task = Task(
+def _delay_margins(
+    drive: ControlledDrive, case: Case, driving: Driving, values: Mapping[str, Reals], count: int
+) -> Reals:
+    task = DelayTask(
         drive.path,
         drive.controller,
         driving.bound,

@@ -23,7 +23,7 @@ PEDAL_MAPS = 6
 
 
 @dataclass(slots=True)
-class DriveCoefficients:
+class AutowareDriveCoefficients:
     """A drive's parameters, ready for steps of one length.
 
     Attributes:
@@ -58,7 +58,7 @@ class DriveCoefficients:
 
 
 @dataclass(slots=True)
-class DriveState:
+class AutowareDriveState:
     """What acts on the drive now, and what has been entered and does not yet act.
 
     Attributes:
@@ -86,12 +86,12 @@ class DriveState:
     lag: float = 0.0
 
 
-def drive_at_rest(c: DriveCoefficients) -> DriveState:
+def drive_at_rest(c: AutowareDriveCoefficients) -> AutowareDriveState:
     """A drive that never got a reference."""
-    return DriveState(empty_line(c.delay_steps), empty_line(c.brake_delay_steps))
+    return AutowareDriveState(empty_line(c.delay_steps), empty_line(c.brake_delay_steps))
 
 
-def prepare_drive(c: DriveCoefficients, s: DriveState, speed: float) -> None:
+def prepare_drive(c: AutowareDriveCoefficients, s: AutowareDriveState, speed: float) -> None:
     """Find out what holds during a whole step that begins with a speed [m/s].
 
     Corrected (gear change): a gear that does not allow the motion brakes it as hard as the limit allows.
@@ -106,14 +106,14 @@ def prepare_drive(c: DriveCoefficients, s: DriveState, speed: float) -> None:
         s.target = -s.resisted * c.acceleration_limit
 
 
-def brake_force(c: DriveCoefficients, s: DriveState, speed: float) -> float:
+def brake_force(c: AutowareDriveCoefficients, s: AutowareDriveState, speed: float) -> float:
     """What the brake does against a motion, as an acceleration [m/s^2], at most 0."""
     if not s.braking:
         return 0.0
     return min(0.0, interpolate(c.brake_map, s.brake, abs(speed)) if c.uses_brake_map else s.input)
 
 
-def pedal_lag(c: DriveCoefficients, s: DriveState) -> float:
+def pedal_lag(c: AutowareDriveCoefficients, s: AutowareDriveState) -> float:
     """The time constant that holds [s].
 
     Corrected (time constants): that of the brake is the brake's; else it holds whenever the accelerator is not pressed.
@@ -125,12 +125,14 @@ def pedal_lag(c: DriveCoefficients, s: DriveState) -> float:
     return c.brake_time_constant
 
 
-def within_reach(c: DriveCoefficients, acceleration: float) -> float:
+def within_reach(c: AutowareDriveCoefficients, acceleration: float) -> float:
     """Corrected (bounded acceleration): what the lag follows is within the limit, so that it cannot run away."""
     return limited(acceleration, c.acceleration_limit) if c.physical else acceleration
 
 
-def drive_derivative(c: DriveCoefficients, s: DriveState, v: float, lagging: float) -> tuple[float, float]:
+def drive_derivative(
+    c: AutowareDriveCoefficients, s: AutowareDriveState, v: float, lagging: float
+) -> tuple[float, float]:
     """Derivatives of the speed and of the acceleration that lags.
 
     Args:
@@ -156,7 +158,7 @@ def drive_derivative(c: DriveCoefficients, s: DriveState, v: float, lagging: flo
     return a, -(a - target) / s.lag
 
 
-def mapped_acceleration(c: DriveCoefficients, s: DriveState, v: float) -> float:
+def mapped_acceleration(c: AutowareDriveCoefficients, s: AutowareDriveState, v: float) -> float:
     """The vehicle's response to the commanded acceleration [m/s^2].
 
     Corrected (maps in reverse): the map is read with speed and acceleration backwards, else at standstill.
@@ -167,7 +169,7 @@ def mapped_acceleration(c: DriveCoefficients, s: DriveState, v: float) -> float:
     return interpolate(c.map, reference, v)
 
 
-def pedal_acceleration(c: DriveCoefficients, s: DriveState, v: float) -> float:
+def pedal_acceleration(c: AutowareDriveCoefficients, s: AutowareDriveState, v: float) -> float:
     """What the pedals give in the gear's direction [m/s^2].
 
     Corrected (maps in reverse): the maps are read at the speed in either direction, else at standstill.
@@ -185,7 +187,7 @@ def pedal_acceleration(c: DriveCoefficients, s: DriveState, v: float) -> float:
     return limited(given, c.acceleration_limit)
 
 
-def geared(c: DriveCoefficients, s: DriveState, v: float, given: float) -> float:
+def geared(c: AutowareDriveCoefficients, s: AutowareDriveState, v: float, given: float) -> float:
     """Acceleration along +x that drive, gear and slope give together [m/s^2].
 
     Corrected (neutral): in neutral the engine does not act and the car rolls; else neutral is as drive.
@@ -197,7 +199,7 @@ def geared(c: DriveCoefficients, s: DriveState, v: float, given: float) -> float
     return within_reach(c, (-given if is_reverse(s.gear) else given) + s.slope)
 
 
-def rolling(s: DriveState, v: float, p: float) -> float:
+def rolling(s: AutowareDriveState, v: float, p: float) -> float:
     """Acceleration along +x of a vehicle whose brakes act against its motion and hold it at rest [m/s^2].
 
     Args:

@@ -10,11 +10,11 @@ from typing import TypeVar
 from vds_gz.parameters import autoware as parameters
 from vds_gz.vehicle.autoware import drive, steering
 from vds_gz.vehicle.autoware.delay import NO_FALL, NO_RULE, ROLLING, resize_line, steps_of
-from vds_gz.vehicle.autoware.drive import DriveCoefficients
+from vds_gz.vehicle.autoware.drive import AutowareDriveCoefficients
 from vds_gz.vehicle.autoware.maps import map_of
 from vds_gz.vehicle.autoware.mechanism import MechanismCoefficients, mechanism_at_rest
 from vds_gz.vehicle.autoware.state import AutowareCoefficients, AutowareState, at_rest
-from vds_gz.vehicle.autoware.steering import SteeringCoefficients
+from vds_gz.vehicle.autoware.steering import AutowareSteeringCoefficients
 from vds_gz.vehicle.autoware.step import actuate, at, move, stop
 from vds_gz.vehicle.bicycle import axle_geometry, axle_joint_states, joints
 from vds_gz.vehicle.command import ACKERMANN, CONTROL, DIRECT, GEAR, PEDALS, SPEED, STEERING, TWIST
@@ -47,19 +47,19 @@ def time_constant(seconds: float) -> float:
 # ---------------------------------------------------------------------- drives
 
 
-def ideal_speed(p: object, dt: float) -> DriveCoefficients:
+def ideal_speed(p: object, dt: float) -> AutowareDriveCoefficients:
     """The speed follows its reference at once."""
-    return DriveCoefficients(drive.IDEAL_SPEED, False)
+    return AutowareDriveCoefficients(drive.IDEAL_SPEED, False)
 
 
-def ideal_acceleration(p: object, dt: float) -> DriveCoefficients:
+def ideal_acceleration(p: object, dt: float) -> AutowareDriveCoefficients:
     """The acceleration follows its reference at once."""
-    return DriveCoefficients(drive.IDEAL_ACCELERATION, False)
+    return AutowareDriveCoefficients(drive.IDEAL_ACCELERATION, False)
 
 
-def lagging_speed(p: parameters.DelaySteerVelParameters, dt: float) -> DriveCoefficients:
+def lagging_speed(p: parameters.DelaySteerVelParameters, dt: float) -> AutowareDriveCoefficients:
     """The speed lags."""
-    return DriveCoefficients(
+    return AutowareDriveCoefficients(
         drive.LAGGING_SPEED,
         p.physical,
         p.vel_lim,
@@ -69,9 +69,9 @@ def lagging_speed(p: parameters.DelaySteerVelParameters, dt: float) -> DriveCoef
     )
 
 
-def lagging_acceleration(p: parameters.DelaySteerAccParameters, dt: float) -> DriveCoefficients:
+def lagging_acceleration(p: parameters.DelaySteerAccParameters, dt: float) -> AutowareDriveCoefficients:
     """The acceleration lags."""
-    return DriveCoefficients(
+    return AutowareDriveCoefficients(
         drive.LAGGING_ACCELERATION,
         p.physical,
         p.vel_lim,
@@ -82,16 +82,18 @@ def lagging_acceleration(p: parameters.DelaySteerAccParameters, dt: float) -> Dr
     )
 
 
-def rolling_acceleration(p: parameters.DelaySteerAccGearedWoFallGuardParameters, dt: float) -> DriveCoefficients:
+def rolling_acceleration(
+    p: parameters.DelaySteerAccGearedWoFallGuardParameters, dt: float
+) -> AutowareDriveCoefficients:
     """The acceleration of the drive lags, and the car may roll."""
     c = lagging_acceleration(p, dt)
     c.kind = drive.ROLLING_ACCELERATION
     return c
 
 
-def mapped_acceleration(p: parameters.DelaySteerMapAccGearedParameters, dt: float) -> DriveCoefficients:
+def mapped_acceleration(p: parameters.DelaySteerMapAccGearedParameters, dt: float) -> AutowareDriveCoefficients:
     """The acceleration lags behind what a map makes of it."""
-    return DriveCoefficients(
+    return AutowareDriveCoefficients(
         drive.MAPPED_ACCELERATION,
         p.physical,
         p.vel_lim,
@@ -102,9 +104,9 @@ def mapped_acceleration(p: parameters.DelaySteerMapAccGearedParameters, dt: floa
     )
 
 
-def pedal_maps(p: parameters.ActuationCmdParameters, dt: float) -> DriveCoefficients:
+def pedal_maps(p: parameters.ActuationCmdParameters, dt: float) -> AutowareDriveCoefficients:
     """Pedals make an acceleration, which lags."""
-    c = DriveCoefficients(
+    c = AutowareDriveCoefficients(
         drive.PEDAL_MAPS,
         p.physical,
         p.vel_lim,
@@ -127,14 +129,14 @@ def pedal_maps(p: parameters.ActuationCmdParameters, dt: float) -> DriveCoeffici
 # ---------------------------------------------------------------------- steerings
 
 
-def ideal_angle(p: object, dt: float) -> SteeringCoefficients:
+def ideal_angle(p: object, dt: float) -> AutowareSteeringCoefficients:
     """The tire angle follows its reference at once."""
-    return SteeringCoefficients(steering.IDEAL_ANGLE, False)
+    return AutowareSteeringCoefficients(steering.IDEAL_ANGLE, False)
 
 
-def lagging_angle(p: parameters.LaggingSteeringParameters, dt: float) -> SteeringCoefficients:
+def lagging_angle(p: parameters.LaggingSteeringParameters, dt: float) -> AutowareSteeringCoefficients:
     """The tire angle lags."""
-    return SteeringCoefficients(
+    return AutowareSteeringCoefficients(
         steering.LAGGING_ANGLE,
         p.physical,
         steps_of(p.steer_time_delay, dt),
@@ -146,14 +148,14 @@ def lagging_angle(p: parameters.LaggingSteeringParameters, dt: float) -> Steerin
     )
 
 
-def lagging_angle_with_band(p: parameters.DelaySteerVelParameters, dt: float) -> SteeringCoefficients:
+def lagging_angle_with_band(p: parameters.DelaySteerVelParameters, dt: float) -> AutowareSteeringCoefficients:
     """Steering with a dead zone."""
     c = lagging_angle(p, dt)
     c.dead_band = p.steer_dead_band
     return c
 
 
-def lagging_scaled_angle(p: parameters.DelaySteerAccParameters, dt: float) -> SteeringCoefficients:
+def lagging_scaled_angle(p: parameters.DelaySteerAccParameters, dt: float) -> AutowareSteeringCoefficients:
     """It does, behind a multiple of the reference."""
     c = lagging_angle(p, dt)
     c.dead_band = p.steer_dead_band
@@ -161,14 +163,14 @@ def lagging_scaled_angle(p: parameters.DelaySteerAccParameters, dt: float) -> St
     return c
 
 
-def lagging_unlimited_angle(p: parameters.ActuationCmdParameters, dt: float) -> SteeringCoefficients:
+def lagging_unlimited_angle(p: parameters.ActuationCmdParameters, dt: float) -> AutowareSteeringCoefficients:
     """The tire angle lags behind any angle, up to its end stops."""
     c = lagging_angle(p, dt)
     c.command_limit = math.inf
     return c
 
 
-def mapped_rate(p: parameters.ActuationCmdSteerMapParameters, dt: float) -> SteeringCoefficients:
+def mapped_rate(p: parameters.ActuationCmdSteerMapParameters, dt: float) -> AutowareSteeringCoefficients:
     """The command is one for a steering rate."""
     c = lagging_unlimited_angle(p, dt)
     c.kind = steering.RATE_MAP
@@ -177,7 +179,7 @@ def mapped_rate(p: parameters.ActuationCmdSteerMapParameters, dt: float) -> Stee
     return c
 
 
-def variable_ratio(p: parameters.ActuationCmdVgrParameters, dt: float) -> SteeringCoefficients:
+def variable_ratio(p: parameters.ActuationCmdVgrParameters, dt: float) -> AutowareSteeringCoefficients:
     """The command is the angle of the steering wheel."""
     c = lagging_unlimited_angle(p, dt)
     c.kind = steering.VARIABLE_RATIO
@@ -187,7 +189,7 @@ def variable_ratio(p: parameters.ActuationCmdVgrParameters, dt: float) -> Steeri
     return c
 
 
-def mechanism(p: parameters.ActuationCmdMechanicalParameters, dt: float) -> SteeringCoefficients:
+def mechanism(p: parameters.ActuationCmdMechanicalParameters, dt: float) -> AutowareSteeringCoefficients:
     """It is, and a mechanism turns the tires."""
     c = variable_ratio(p, dt)
     c.kind = steering.MECHANISM
@@ -228,8 +230,8 @@ def mechanism(p: parameters.ActuationCmdMechanicalParameters, dt: float) -> Stee
 def model(
     name: str,
     group: type[P],
-    make_drive: Callable[[P, float], DriveCoefficients],
-    make_steering: Callable[[P, float], SteeringCoefficients],
+    make_drive: Callable[[P, float], AutowareDriveCoefficients],
+    make_steering: Callable[[P, float], AutowareSteeringCoefficients],
     rule: int = NO_RULE,
 ) -> VehicleModel[P, AutowareCoefficients, AutowareState]:
     """A model, put together."""
@@ -262,7 +264,7 @@ def model(
 
 
 def assembled(
-    p: parameters.CarParameters, dt: float, d: DriveCoefficients, s: SteeringCoefficients, rule: int
+    p: parameters.CarParameters, dt: float, d: AutowareDriveCoefficients, s: AutowareSteeringCoefficients, rule: int
 ) -> AutowareCoefficients:
     """The coefficients of a model with this drive and this steering."""
     ideal = s.kind == steering.IDEAL_ANGLE

@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from vds_gz.vehicle.autoware.delay import clear_line, is_reverse, limited
-from vds_gz.vehicle.autoware.drive import DriveCoefficients, DriveState, drive_at_rest
+from vds_gz.vehicle.autoware.drive import AutowareDriveCoefficients, AutowareDriveState, drive_at_rest
 from vds_gz.vehicle.autoware.maps import falling_inverse, locate, rising_inverse, value_in_row
 from vds_gz.vehicle.autoware.mechanism import restart
 from vds_gz.vehicle.autoware.steering import (
     MECHANISM,
     RATE_MAP,
     VARIABLE_RATIO,
-    SteeringCoefficients,
-    SteeringState,
+    AutowareSteeringCoefficients,
+    AutowareSteeringState,
     steering_at_rest,
     wheel_angle,
 )
@@ -66,8 +66,8 @@ class AutowareCoefficients:
     road_slope: float
     slopes: bool
     speed_gain: float
-    drive: DriveCoefficients
-    steering: SteeringCoefficients
+    drive: AutowareDriveCoefficients
+    steering: AutowareSteeringCoefficients
 
 
 @dataclass(slots=True)
@@ -83,8 +83,8 @@ class AutowareState:
         turn, advance_x, advance_y: How far the last step turns and moves the rear axle [rad, m, m].
     """
 
-    drive: DriveState
-    steering: SteeringState
+    drive: AutowareDriveState
+    steering: AutowareSteeringState
     x: float = 0.0
     y: float = 0.0
     heading: float = 0.0

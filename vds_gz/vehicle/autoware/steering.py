@@ -32,7 +32,7 @@ LEAST_RATIO = 1e-5
 
 
 @dataclass(slots=True)
-class SteeringCoefficients:
+class AutowareSteeringCoefficients:
     """A steering's parameters, ready for steps of one length.
 
     Attributes:
@@ -71,7 +71,7 @@ class SteeringCoefficients:
 
 
 @dataclass(slots=True)
-class SteeringState:
+class AutowareSteeringState:
     """Where the steering stands, and what has been entered and does not yet act.
 
     Attributes:
@@ -90,19 +90,19 @@ class SteeringState:
     target: float = 0.0
 
 
-def steering_at_rest(c: SteeringCoefficients) -> SteeringState:
+def steering_at_rest(c: AutowareSteeringCoefficients) -> AutowareSteeringState:
     """A steering that points ahead and never got a reference."""
-    return SteeringState(empty_line(c.delay_steps), mechanism_at_rest(c.mechanism))
+    return AutowareSteeringState(empty_line(c.delay_steps), mechanism_at_rest(c.mechanism))
 
 
-def prepare_steering(c: SteeringCoefficients, s: SteeringState) -> None:
+def prepare_steering(c: AutowareSteeringCoefficients, s: AutowareSteeringState) -> None:
     """Find out what holds during a whole step."""
     s.target = limited(s.command, c.command_limit) * c.scale
     if c.kind == IDEAL_ANGLE:
         s.angle = s.command
 
 
-def steering_derivative(c: SteeringCoefficients, s: SteeringState, v: float, angle: float) -> float:
+def steering_derivative(c: AutowareSteeringCoefficients, s: AutowareSteeringState, v: float, angle: float) -> float:
     """Derivative of the tire angle [rad/s].
 
     Corrected (feedback): the angle that is fed back is the present one, also between two steps; else it is held over a
@@ -123,7 +123,7 @@ def steering_derivative(c: SteeringCoefficients, s: SteeringState, v: float, ang
     return 0.0
 
 
-def mapped_rate(c: SteeringCoefficients, command: float, v: float, angle: float) -> float:
+def mapped_rate(c: AutowareSteeringCoefficients, command: float, v: float, angle: float) -> float:
     """Steering rate that a command gives [rad/s].
 
     Corrected (steering map): the map is read at its own axis, the tire angle, and gives a rate; else it is read at the
@@ -134,17 +134,17 @@ def mapped_rate(c: SteeringCoefficients, command: float, v: float, angle: float)
     return interpolate(c.map, command, v) / c.time_constant
 
 
-def geared_angle(c: SteeringCoefficients, wheel: float, v: float, angle: float) -> float:
+def geared_angle(c: AutowareSteeringCoefficients, wheel: float, v: float, angle: float) -> float:
     """The tire angle [rad] of a steering wheel's angle [rad], at a speed [m/s] and a tire angle [rad]."""
     return wheel / gear_ratio(c, v, wheel_angle(c, v, angle))
 
 
-def gear_ratio(c: SteeringCoefficients, v: float, wheel: float) -> float:
+def gear_ratio(c: AutowareSteeringCoefficients, v: float, wheel: float) -> float:
     """Angle of the steering wheel over tire angle: more with speed, less with the wheel turned [rad]."""
     ratio = c.ratio + c.ratio_by_speed * v * v - c.ratio_by_angle * abs(wheel)
     return ratio if ratio > LEAST_RATIO else LEAST_RATIO
 
 
-def wheel_angle(c: SteeringCoefficients, v: float, angle: float) -> float:
+def wheel_angle(c: AutowareSteeringCoefficients, v: float, angle: float) -> float:
     """Angle of the steering wheel [rad] that belongs to a tire angle [rad], for which the ratio is solved."""
     return ((c.ratio + c.ratio_by_speed * v * v) * angle) / (1.0 + c.ratio_by_angle * abs(angle))

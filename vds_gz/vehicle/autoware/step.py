@@ -24,7 +24,7 @@ from vds_gz.vehicle.autoware.drive import (
     LAGGING_SPEED,
     PEDAL_MAPS,
     ROLLING_ACCELERATION,
-    DriveCoefficients,
+    AutowareDriveCoefficients,
     drive_derivative,
     prepare_drive,
 )
@@ -151,7 +151,7 @@ def driven_acceleration(c: AutowareCoefficients, s: AutowareState, u: Command) -
     return s.drive.slope - wanted if backwards else wanted - s.drive.slope
 
 
-def pedals_for(c: DriveCoefficients, wanted: float, speed: float) -> tuple[float, float]:
+def pedals_for(c: AutowareDriveCoefficients, wanted: float, speed: float) -> tuple[float, float]:
     """Accelerator and brake that give an acceleration in the gear's direction [m/s^2] at a speed [m/s]."""
     if c.uses_map:
         column, fraction = locate(c.map, speed)

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from vds_gz.commandlog.profiles import limits_of
 from vds_gz.errors import ArgumentError
 from vds_gz.parameters.actuators import DriveParameters
-from vds_gz.parameters.intervals import Interval
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.parameters.vehicles import DifferentialParameters
+from vds_gz.parameters.yaml_reader import Interval
 from vds_gz.study.identify.design import search
 from vds_gz.study.identify.design.design import Design, Forecast, candidates_of, commands_of, design, terms_of
 from vds_gz.study.identify.design.search import HOLD, random_cycle, varied_cycle, varied_window

@@ -8,14 +8,13 @@ from typing import Any
 
 from vds_gz.description import gz_topics as topics
 from vds_gz.geometry import Quaternion, Vector
-from vds_gz.interface.conversions import stamp_ns
-from vds_gz.interface.messages import Clock
 from vds_gz.interface.topics import CLOCK_IN
 from vds_gz.parameters.node import GazeboParameters
 from vds_gz.plant.gazebo.links import world_services
 from vds_gz.plant.gazebo.links.base import Alive, Inbox, JointReadings, Placement, Tick
 from vds_gz.plant.gazebo.links.helper_process import Helper
-from vds_gz.ros.graph import Graph, QoS
+from vds_gz.ros.graph import Graph, Message, QoS
+from vds_gz.ros.messages.fields import stamp_ns
 from vds_gz.vehicle.vehicle import NANOSECONDS
 
 #: Gazebo also publishes its time while it stands still; if it does not change for this long, Gazebo is paused [s].
@@ -80,7 +79,7 @@ class RosLink:
             numbers[i] = value
         return numbers
 
-    def _on_clock(self, message: Clock, arrival: int) -> None:
+    def _on_clock(self, message: Message, arrival: int) -> None:
         time, now = stamp_ns(message.clock), monotonic()
         if time != self._time:
             self._time, self._moved = time, now
@@ -91,13 +90,13 @@ class RosLink:
             self._last_tick = time
             self._inbox.append(Tick(time))
 
-    def _on_odometry(self, message: Any, arrival: int) -> None:
+    def _on_odometry(self, message: Message, arrival: int) -> None:
         at, turn = message.pose.pose.position, message.pose.pose.orientation
         self._inbox.append(
             Placement(stamp_ns(message.header.stamp), (at.x, at.y, at.z), (turn.x, turn.y, turn.z, turn.w))
         )
 
-    def _on_joints(self, message: Any, arrival: int) -> None:
+    def _on_joints(self, message: Message, arrival: int) -> None:
         count = len(message.name)
         if not len(message.position) == len(message.velocity) == count:
             return

@@ -23,7 +23,7 @@ from vds_gz.study.identify.causes.relations import (
     relation,
 )
 from vds_gz.study.identify.causes.wheels import wrong_wheels
-from vds_gz.study.signals import POSES, QUANTITIES, UNITS, MeasuredChannel, Series, SignalError, Signals
+from vds_gz.study.recording import POSES, QUANTITIES, UNITS, MeasuredChannel, Recording, Series, SignalError
 
 #: A factor is that of a unit if it is as near as this, and two measurements agree if theirs is as near to 1.
 NEAR, AGREEING = 0.12, 0.2
@@ -44,7 +44,7 @@ LEAD, LEAD_STEP = 1.0, 0.02
 ALIKE = 0.3
 
 
-def checked(signals: Signals) -> Signals:
+def checked(signals: Recording) -> Recording:
     """The same without further channels that contradict the main measurements, with notes on likely causes of trouble.
 
     Raises:
@@ -68,7 +68,7 @@ def checked(signals: Signals) -> Signals:
     return replace(signals, further=kept, notes=[*notes, *_angles_too_large(signals)])
 
 
-def _against_command(signals: Signals, quantity: str) -> Iterator[str]:
+def _against_command(signals: Recording, quantity: str) -> Iterator[str]:
     """What the gain from command to measurement says."""
     match = relation(signals.commanded[quantity], signals.measured[quantity], 0.0, AFTER_COMMAND, held=True)
     if match is None:
@@ -89,7 +89,7 @@ def _against_command(signals: Signals, quantity: str) -> Iterator[str]:
                 yield f"{words}: is the {which} in {unit}?"
 
 
-def _against_main(signals: Signals, channel: MeasuredChannel, notes: list[str]) -> str:
+def _against_main(signals: Recording, channel: MeasuredChannel, notes: list[str]) -> str:
     """Why a further channel cannot be of the motion that was measured; empty if it can, maybe with a note."""
     reference, series, what = _comparable(signals, channel)
     match = relation(reference, series, -APART, APART) if reference and series else None
@@ -110,7 +110,7 @@ def _against_main(signals: Signals, channel: MeasuredChannel, notes: list[str]) 
     return ""
 
 
-def _comparable(signals: Signals, channel: MeasuredChannel) -> tuple[Series | None, Series | None, str]:
+def _comparable(signals: Recording, channel: MeasuredChannel) -> tuple[Series | None, Series | None, str]:
     """A main measurement, and what a channel says of the same; and what the first is."""
     quantity, measured = channel.quantity, signals.measured
     if quantity in QUANTITIES:
@@ -137,7 +137,7 @@ def _speed_of(poses: Mapping[str, Series]) -> Series | None:
     return Series(v_x.time, v_x.value * np.cos(at) + v_y.value * np.sin(at))
 
 
-def _angles_too_large(signals: Signals) -> Iterator[str]:
+def _angles_too_large(signals: Recording) -> Iterator[str]:
     for what, by_quantity in (("commanded", signals.commanded), ("measured", signals.measured)):
         if "steering" in by_quantity and len(by_quantity["steering"].value):
             largest = float(np.percentile(np.abs(by_quantity["steering"].value), 99.0))
@@ -145,7 +145,7 @@ def _angles_too_large(signals: Signals) -> Iterator[str]:
                 yield f"the steering angle {what} reaches {largest:.3g} rad: is it in degrees?"
 
 
-def turning_against_steering(signals: Signals) -> str:
+def turning_against_steering(signals: Recording) -> str:
     """That the vehicle turns against its steering, as one does whose rear axle steers; empty if nothing shows that."""
     if not all(len(one.time) for one in signals.measured.values()) or not (
         {"v_x", "yaw_rate", "steering"} <= signals.measured.keys()

@@ -8,8 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.signal import lfilter
 
-from vds_gz.study.recording import Array
-from vds_gz.study.signals import Series
+from vds_gz.study.recording import Array, Series
 
 #: A measurement comes up to so long after its command, and one of another topic up to so long before or after [s].
 AFTER_COMMAND, APART = 2.0, 0.5

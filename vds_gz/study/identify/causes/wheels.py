@@ -9,7 +9,7 @@ from types import MappingProxyType
 import numpy as np
 
 from vds_gz.study.identify.causes.relations import AFTER_COMMAND, APART, NOT_TOGETHER, TOGETHER, Relation, relation
-from vds_gz.study.signals import MeasuredChannel, Series, Signals
+from vds_gz.study.recording import MeasuredChannel, Recording, Series
 
 #: No wheel is smaller or larger [m].
 SMALLEST, LARGEST = 0.015, 1.5
@@ -17,7 +17,7 @@ SMALLEST, LARGEST = 0.015, 1.5
 _UNITS = MappingProxyType({"revolutions per minute": 30.0 / math.pi, "degrees per second": 180.0 / math.pi})
 
 
-def wrong_wheels(signals: Signals) -> dict[str, str]:
+def wrong_wheels(signals: Recording) -> dict[str, str]:
     """Names of channels of wheels that cannot be of this vehicle's motion, and why.
 
     The mean of a left and a right wheel follows the speed, and their difference the yaw rate.
@@ -33,7 +33,7 @@ def wrong_wheels(signals: Signals) -> dict[str, str]:
     return wrong
 
 
-def _pairs(signals: Signals) -> Iterator[tuple[MeasuredChannel, MeasuredChannel]]:
+def _pairs(signals: Recording) -> Iterator[tuple[MeasuredChannel, MeasuredChannel]]:
     """Left and right wheels that belong together, by their names."""
     wheels = {(wheel.source, wheel.joint): wheel for wheel in signals.further if wheel.quantity == "joint_velocity"}
     for (source, joint), left in wheels.items():
@@ -44,7 +44,7 @@ def _pairs(signals: Signals) -> Iterator[tuple[MeasuredChannel, MeasuredChannel]
 
 
 def _wrong_mean(
-    signals: Signals, left: MeasuredChannel, right: MeasuredChannel, mean: Series, difference: Series
+    signals: Recording, left: MeasuredChannel, right: MeasuredChannel, mean: Series, difference: Series
 ) -> str:
     match = _follows(signals, "v_x", mean)
     if match is None:
@@ -69,7 +69,7 @@ def _wrong_mean(
     return ""
 
 
-def _wrong_sides(signals: Signals, left: MeasuredChannel, right: MeasuredChannel, difference: Series) -> str:
+def _wrong_sides(signals: Recording, left: MeasuredChannel, right: MeasuredChannel, difference: Series) -> str:
     match = _follows(signals, "yaw_rate", difference)
     if match is None or match.correlation > -TOGETHER:
         return ""
@@ -79,7 +79,7 @@ def _wrong_sides(signals: Signals, left: MeasuredChannel, right: MeasuredChannel
     )
 
 
-def _follows(signals: Signals, quantity: str, series: Series) -> Relation | None:
+def _follows(signals: Recording, quantity: str, series: Series) -> Relation | None:
     """How a series follows a velocity as it was measured; where it was not, as it was commanded."""
     if quantity in signals.measured:
         return relation(signals.measured[quantity], series, -APART, APART)

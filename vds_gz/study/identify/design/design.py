@@ -9,11 +9,11 @@ from functools import cached_property
 
 import numpy as np
 
-from vds_gz.commandlog.log import CommandLog
+from vds_gz.commandlog.files import CommandLog
 from vds_gz.commandlog.profiles import Limits, log_of, make
 from vds_gz.errors import ArgumentError
-from vds_gz.parameters.intervals import Interval
 from vds_gz.parameters.node import NodeParameters
+from vds_gz.parameters.yaml_reader import Interval
 from vds_gz.study.identify.design.search import Search
 from vds_gz.study.identify.estimates import CERTAIN, TIME_RESOLUTION, WIDTH, Array
 from vds_gz.study.identify.problem.observed import observed
@@ -22,7 +22,7 @@ from vds_gz.study.identify.problem.recorded import FIELDS
 from vds_gz.study.identify.problem.segments import Segment
 from vds_gz.study.identify.problem.simulation import Experiment, Predicted, VehicleFamily
 from vds_gz.study.progress import Advance, ignore
-from vds_gz.study.signals import MeasuredChannel, Series
+from vds_gz.study.recording import MeasuredChannel, Series
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.command import ACKERMANN, TWIST
 from vds_gz.vehicle.schedule import COMMAND, Records, command_records, fields_of

@@ -26,7 +26,7 @@ from vds_gz.study.identify.mechanism.log import MechanismLog
 from vds_gz.study.identify.mechanism.problem import DEAD_ZONE, FRICTION, Problem, Unknowns, with_values
 from vds_gz.study.identify.robust import ROBUST, half_widths, influence, noise_scale
 from vds_gz.study.progress import Advance, ignore
-from vds_gz.study.signals import Series
+from vds_gz.study.recording import Series
 
 #: Parameters that are estimated unless others are named.
 FREE = ("kp", "ki", "kd", "inertia", "damping", "stiffness", FRICTION, DEAD_ZONE)

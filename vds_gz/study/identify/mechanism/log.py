@@ -17,7 +17,7 @@ from scipy.ndimage import uniform_filter1d
 
 from vds_gz.parameters.autoware import ActuationCmdMechanicalParameters
 from vds_gz.study.identify.estimates import Array, noise
-from vds_gz.study.signals import Series, SignalError
+from vds_gz.study.recording import Series, SignalError
 from vds_gz.vehicle.autoware.delay import limited
 from vds_gz.vehicle.autoware.mechanism import limit_command, restart, step_mechanism
 from vds_gz.vehicle.autoware.models import mechanism

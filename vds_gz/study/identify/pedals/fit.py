@@ -31,7 +31,7 @@ from vds_gz.study.identify.pedals.problem import Cells, Problem, rising
 from vds_gz.study.identify.pedals.record import INTERVAL, STANDING, Mask, Record, median_speed
 from vds_gz.study.identify.robust import half_widths
 from vds_gz.study.progress import Advance, ignore
-from vds_gz.study.signals import Series, SignalError
+from vds_gz.study.recording import Series, SignalError
 
 #: A cell with fewer seconds of data is filled from its neighbours [s].
 LEAST_SECONDS = 0.2

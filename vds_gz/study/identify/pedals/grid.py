@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vds_gz.study.identify.estimates import Array
-from vds_gz.study.signals import Series
+from vds_gz.study.recording import Series
 
 #: Standard deviation of the map's second differences [m/s^2]: from pedal to pedal, from speed to speed.
 CURVATURE = 1.0, 0.5

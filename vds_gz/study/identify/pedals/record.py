@@ -16,7 +16,7 @@ from scipy.signal import lfilter
 
 from vds_gz.study.identify.estimates import Array, noise
 from vds_gz.study.identify.pedals.grid import Grid, HeldPedal, shares_of
-from vds_gz.study.signals import Series, SignalError
+from vds_gz.study.recording import Series, SignalError
 
 Indices = NDArray[np.intp]
 Mask = NDArray[np.bool_]

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from vds_gz.study.identify.estimates import Array
-from vds_gz.study.signals import POSES, MeasuredChannel, Series
+from vds_gz.study.recording import POSES, MeasuredChannel, Series
 
 #: Length of the horizon: at least so long [s], and so many intervals between samples.
 HORIZON, INTERVALS = 0.1, 2.0

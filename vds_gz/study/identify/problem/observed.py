@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from vds_gz.parameters.declaration import ParameterGroup
 from vds_gz.study.identify.estimates import Array
-from vds_gz.study.signals import POSES
+from vds_gz.study.recording import POSES
 from vds_gz.vehicle.model import AnyModel, SteadyMotion
 
 #: Roller directions of an omni vehicle's wheels in the order of its joints.
@@ -170,7 +170,7 @@ def observed(model: AnyModel, parameters: ParameterGroup, quantity: str, joint: 
     Args:
         model: The vehicle model.
         parameters: Its parameters; of the geometry only which wheels there are counts.
-        quantity: Of :data:`~vds_gz.study.signals.QUANTITIES`, or ``joint_velocity``, ``joint_position``.
+        quantity: Of :data:`~vds_gz.study.recording.QUANTITIES`, or ``joint_velocity``, ``joint_position``.
         joint: The joint's name, of the last two.
     """
     if quantity in MEANS:

@@ -206,7 +206,7 @@ def actuations(parameters: ParameterGroup, *, wheels: bool = False) -> dict[str,
         parameters: Of a vehicle.
         wheels: Its wheels have motors of their own, ``wheels``.
     """
-    names = {field.name for field in dataclasses.fields(parameters)}  # type: ignore[arg-type]
+    names = {field.name for field in dataclasses.fields(parameters)}
     if "drive_actuators" in names:
         return {
             "drive": drive("drive_actuators"),

@@ -13,7 +13,7 @@ from vds_gz.study.identify.estimates import noise
 from vds_gz.study.identify.problem.increments import with_increments
 from vds_gz.study.identify.problem.observed import observed
 from vds_gz.study.identify.problem.segments import FEWEST_SAMPLES
-from vds_gz.study.signals import QUANTITIES, MeasuredChannel, SignalError, Signals
+from vds_gz.study.recording import QUANTITIES, MeasuredChannel, Recording, SignalError
 from vds_gz.vehicle.command import ACKERMANN, CONTROL, TWIST, CommandKind
 from vds_gz.vehicle.model import AnyModel
 
@@ -46,7 +46,7 @@ class Recorded:
 
     model: AnyModel
     parameters: ParameterGroup
-    recordings: tuple[Signals, ...]
+    recordings: tuple[Recording, ...]
     channels: tuple[tuple[MeasuredChannel, ...], ...]
 
     @property
@@ -86,7 +86,7 @@ class Recorded:
 
 
 def recorded_of(
-    signals: Sequence[Signals], model: AnyModel, parameters: ParameterGroup, fit: Collection[str], *, given: bool
+    signals: Sequence[Recording], model: AnyModel, parameters: ParameterGroup, fit: Collection[str], *, given: bool
 ) -> Recorded:
     """What recordings offer.
 
@@ -113,12 +113,12 @@ def recorded_of(
     return Recorded(model, parameters, recordings, channels)
 
 
-def kind_of(signals: Signals) -> CommandKind:
+def kind_of(signals: Recording) -> CommandKind:
     """What the commands of a recording are."""
     return CommandKind(int(signals.commands.records["kind"][0]))
 
 
-def check_numbers(signals: Signals) -> None:
+def check_numbers(signals: Recording) -> None:
     """Refuse a recording without commands, or with numbers that are not finite.
 
     Raises:
@@ -136,14 +136,14 @@ def check_numbers(signals: Signals) -> None:
         raise SignalError(_nothing_in_both(signals, signals.measured))
 
 
-def _nothing_in_both(signals: Signals, measured: Collection[str]) -> str:
+def _nothing_in_both(signals: Recording, measured: Collection[str]) -> str:
     return (
         f"nothing was both commanded ({', '.join(signals.commanded) or 'nothing'}) and measured "
         f"({', '.join(measured) or 'nothing'}); needed is one of {', '.join(QUANTITIES)} in both"
     )
 
 
-def _check_kinds(recordings: Sequence[Signals]) -> None:
+def _check_kinds(recordings: Sequence[Recording]) -> None:
     """Refuse recordings with different kinds of commands."""
     kinds = [kind_of(signals).name.lower() for signals in recordings]
     for k, kind in enumerate(kinds):
@@ -154,7 +154,7 @@ def _check_kinds(recordings: Sequence[Signals]) -> None:
             )
 
 
-def _for_model(signals: Signals, model: AnyModel) -> Signals:
+def _for_model(signals: Recording, model: AnyModel) -> Recording:
     """The recording with commands that the model takes: of a Control, speed and angle may do, or velocities."""
     if kind_of(signals) in model.accepts:
         return signals
@@ -170,8 +170,8 @@ def _for_model(signals: Signals, model: AnyModel) -> Signals:
 
 
 def _without_unknown_geometry(
-    signals: Signals, model: AnyModel, parameters: ParameterGroup, unknown: Collection[str], hint: str
-) -> Signals:
+    signals: Recording, model: AnyModel, parameters: ParameterGroup, unknown: Collection[str], hint: str
+) -> Recording:
     """The recording without wheels and hinges whose geometry is unknown; a note names them.
 
     Where nothing else was measured they stay.
@@ -204,7 +204,7 @@ def _geometry_of(channel: MeasuredChannel, model: AnyModel) -> set[str]:
 
 
 def counting(
-    signals: Signals, model: AnyModel, parameters: ParameterGroup, *, lateral: bool = False
+    signals: Recording, model: AnyModel, parameters: ParameterGroup, *, lateral: bool = False
 ) -> list[MeasuredChannel]:
     """The measurements that count: those that the model gives and that change, if any does.
 

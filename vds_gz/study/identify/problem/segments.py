@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 
 from vds_gz.study.identify.estimates import Array
-from vds_gz.study.signals import Commands, MeasuredChannel, Series, SignalError, Signals
+from vds_gz.study.recording import Commands, MeasuredChannel, Recording, Series, SignalError
 from vds_gz.vehicle.schedule import Records
 
 #: A segment is at most so long [s]; what was commanded for so long before a cut is simulated too [s].
@@ -76,7 +76,9 @@ class Segment:
         return np.where(np.abs(steps - near) < ON_GRID, near, steps)
 
 
-def segments_of(signals: Sequence[Signals], channels: Sequence[Sequence[MeasuredChannel]], dt: float) -> list[Segment]:
+def segments_of(
+    signals: Sequence[Recording], channels: Sequence[Sequence[MeasuredChannel]], dt: float
+) -> list[Segment]:
     """The segments of recordings.
 
     Args:
@@ -103,7 +105,7 @@ def segments_of(signals: Sequence[Signals], channels: Sequence[Sequence[Measured
     return segments
 
 
-def _no_segment(signals: Sequence[Signals], channels: Sequence[Sequence[MeasuredChannel]]) -> str:
+def _no_segment(signals: Sequence[Recording], channels: Sequence[Sequence[MeasuredChannel]]) -> str:
     """Why the first recording has no segment."""
     commanded, measured = signals[0].commands.time, channels[0]
     if not len(commanded) or not measured:
@@ -129,7 +131,7 @@ def _phase(times: Sequence[Array], dt: float) -> float | None:
     return phase * dt if float(away.max()) < ON_GRID else None
 
 
-def _stretches(signals: Signals, time: Array) -> Iterator[tuple[float, float]]:
+def _stretches(signals: Recording, time: Array) -> Iterator[tuple[float, float]]:
     """From the first command of each part without a gap to the end of what is known to have been commanded [s].
 
     Where commands come periodically and then pause, it is unknown for how long the vehicle follows the last one.

@@ -12,8 +12,8 @@ import numpy as np
 
 from vds_gz.errors import ArgumentError
 from vds_gz.parameters.declaration import ParameterGroup
-from vds_gz.parameters.intervals import Interval
 from vds_gz.parameters.node import NodeParameters
+from vds_gz.parameters.yaml_reader import Interval
 from vds_gz.study.identify.estimates import Array
 from vds_gz.study.identify.problem.parameters import (
     EFFECTIVE_TRACK,
@@ -28,7 +28,7 @@ from vds_gz.study.identify.problem.parameters import (
 from vds_gz.study.identify.problem.recorded import Recorded, recorded_of
 from vds_gz.study.identify.problem.simulation import VehicleFamily
 from vds_gz.study.identify.problem.unknowns import assumed_geometry, check_fit, geometry_names, unknowns
-from vds_gz.study.signals import MeasuredChannel, Signals
+from vds_gz.study.recording import MeasuredChannel, Recording
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.command import CONTROL, CommandKind
 from vds_gz.vehicle.model import AnyModel
@@ -63,7 +63,7 @@ class Setup:
 
     family: VehicleFamily
     actuators: Mapping[str, Actuation]
-    recordings: tuple[Signals, ...]
+    recordings: tuple[Recording, ...]
     channels: tuple[tuple[MeasuredChannel, ...], ...]
     begin: Array
     priors: Mapping[str, Interval]
@@ -100,7 +100,7 @@ class Setup:
         return self.recorded.kind
 
 
-def model_name(signals: Signals) -> str:
+def model_name(signals: Recording) -> str:
     """The vehicle model that takes the commands of a recording."""
     if signals.steers or "steering" in signals.commanded or "steering" in signals.measured:
         return "bicycle"
@@ -126,7 +126,7 @@ def check_names(names: Collection[str], vehicle: NodeParameters | None) -> None:
 
 
 def set_up(
-    signals: Sequence[Signals],
+    signals: Sequence[Recording],
     *,
     vehicle: NodeParameters | None,
     wheel_base: float | None,
@@ -185,7 +185,7 @@ def _without_maps(setup: Setup) -> ParameterGroup:
         for group in groups
         if group and getattr(parameters, group).map_references
     }
-    return dataclasses.replace(parameters, **plain)  # type: ignore[type-var]
+    return dataclasses.replace(parameters, **plain)
 
 
 def _turning_far(recorded: Recorded) -> tuple[ParameterGroup, tuple[str, ...]]:
@@ -204,7 +204,7 @@ def _turning_far(recorded: Recorded) -> tuple[ParameterGroup, tuple[str, ...]]:
         f"steering: {top:.3g} rad were commanded, as of a steering wheel in the hands; taken as a vehicle that is "
         "driven on its steered wheel, since only such a one turns further than a quarter turn. Its motion means nothing"
     )
-    return dataclasses.replace(parameters, **changed), (remark,)  # type: ignore[type-var]
+    return dataclasses.replace(parameters, **changed), (remark,)
 
 
 def _plain(model: AnyModel, wheel_base: float | None) -> ParameterGroup:
@@ -222,7 +222,7 @@ def _plain(model: AnyModel, wheel_base: float | None) -> ParameterGroup:
             f"recording is taken for one of the model '{model.name}'; leave the wheel base out, or give the parameters "
             "of a vehicle that steers"
         )
-    return dataclasses.replace(parameters, wheel_base=wheel_base)  # type: ignore[type-var]
+    return dataclasses.replace(parameters, wheel_base=wheel_base)
 
 
 def _first_value(term: Term, parameters: ParameterGroup) -> float:

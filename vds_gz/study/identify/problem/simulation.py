@@ -20,7 +20,7 @@ from vds_gz.study.identify.problem.observed import Geometry, Observed, geometry_
 from vds_gz.study.identify.problem.parameters import EFFECTIVE_TRACK, NO_LIMIT, Kind, Term, index_of, with_numbers
 from vds_gz.study.identify.problem.segments import Segment
 from vds_gz.study.identify.problem.sides import SIDED, sided
-from vds_gz.study.signals import MeasuredChannel
+from vds_gz.study.recording import MeasuredChannel
 from vds_gz.vehicle.differential import DIFFERENTIAL
 from vds_gz.vehicle.model import AnyModel
 
