@@ -33,7 +33,16 @@ from vds_gz.vehicle.bicycle import (
 )
 from vds_gz.vehicle.command import Command
 from vds_gz.vehicle.model import SteadyMotion, VehicleModel, extended, stop_drives
-from vds_gz.vehicle.tires import Forces, Velocity, accelerations, resistance, rest_of_ellipse, runge_kutta
+from vds_gz.vehicle.tires import (
+    Forces,
+    TireShape,
+    Velocity,
+    accelerations,
+    resistance,
+    rest_of_ellipse,
+    runge_kutta,
+    tire_shape,
+)
 from vds_gz.vehicle.trigonometry import sine_cosine
 
 Vector: TypeAlias = NDArray[np.float64]
@@ -87,7 +96,7 @@ class SingleTrackCoefficients(BicycleCoefficients):
     slope_steered: float
     stiffness_fixed: float
     stiffness_steered: float
-    shape: float
+    shape: TireShape
     curvature: float
     is_curved: bool
     small_angles: bool
@@ -172,7 +181,7 @@ def coefficients(p: SingleTrackParameters, dt: float) -> SingleTrackCoefficients
         slope_steered=p.cornering_stiffness_steered / (p.tire_shape * p.friction),
         stiffness_fixed=p.cornering_stiffness_fixed * GRAVITY,
         stiffness_steered=p.cornering_stiffness_steered * GRAVITY,
-        shape=p.tire_shape,
+        shape=tire_shape(p.tire_shape),
         curvature=p.tire_curvature,
         is_curved=p.tire_curvature != 0.0,
         small_angles=p.small_angles,
