@@ -316,7 +316,9 @@ def without_slip(
     """
     v_x, v_y, yaw_rate = v
     weight = (v_x * v_x + v_y * v_y + c.gyration * yaw_rate * yaw_rate - c.kinematic_square) * c.blend_rate
-    weight = 1.0 if weight > 1.0 else 0.0 if weight < 0.0 else weight
+    if weight >= 1.0:
+        return v_x, v_y, yaw_rate, 0.0
+    weight = 0.0 if weight < 0.0 else weight
     kinematic = (1.0 - weight) * c.blending
     kinematic = kinematic / (weight + kinematic)
     forward = cosine if c.drive_on_steered_wheel else 1.0
