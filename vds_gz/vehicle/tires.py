@@ -106,18 +106,17 @@ def magic_formula(side: float, ahead: float, slope: float, c: TireCoefficients) 
 
     ``sin(C atan(x - E (x - atan x)))`` with ``x`` the slip angle times slope B, shape C and curvature E. Polynomials of
     few terms, which follow it within 1e-9, take half the time of exact functions, each of which waits for the one before.
+    Even and odd powers of the cosine are apart, as those of its square do not wait for the root.
     """
     x = slope * arctangent(side, ahead)
     if c.is_curved:
         x -= c.curvature * (x - arctangent(x, 1.0))
-    cosine = 1.0 / math.sqrt(1.0 + x * x)
-    p = c.shape
-    y = cosine * cosine
-    z = y * y
-    low = (p.p0 + p.p1 * cosine) + (p.p2 + p.p3 * cosine) * y
-    middle = (p.p4 + p.p5 * cosine) + (p.p6 + p.p7 * cosine) * y
-    high = (p.p8 + p.p9 * cosine) + (p.p10 + p.p11 * cosine) * y
-    return x * cosine * ((low + middle * z) + high * (z * z))
+    square = 1.0 / (1.0 + x * x)
+    cosine = math.sqrt(square)
+    p, y = c.shape, square * square
+    even = (p.p0 + p.p2 * square) + (p.p4 + p.p6 * square) * y + (p.p8 + p.p10 * square) * (y * y)
+    odd = (p.p1 + p.p3 * square) + (p.p5 + p.p7 * square) * y + (p.p9 + p.p11 * square) * (y * y)
+    return x * cosine * (even + odd * cosine)
 
 
 def arctangent(side: float, ahead: float) -> float:
