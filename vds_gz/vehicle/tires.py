@@ -104,9 +104,9 @@ def tire_shape(factor: float) -> TireShape:
 def magic_formula(side: float, ahead: float, slope: float, c: TireCoefficients) -> float:
     """The share of the largest lateral force that a tyre has at a slip angle, whose tangent is ``side / ahead``.
 
-    ``sin(C atan(x - E (x - atan x)))`` with ``x`` the slip angle times slope B, shape C and curvature E. Polynomials of
-    few terms, which follow it within 1e-9, take half the time of exact functions, each of which waits for the one before.
-    Even and odd powers of the cosine are apart, as those of its square do not wait for the root.
+    ``sin(C atan(x - E (x - atan x)))`` with ``x`` the slip angle times slope B, shape C and curvature E. Polynomials
+    follow it within 1e-9. They take half the time of exact functions, each of which waits for the one before. Even and
+    odd powers of the cosine are separate, because those of its square do not wait for the root.
     """
     x = slope * arctangent(side, ahead)
     if c.is_curved:
