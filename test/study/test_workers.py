@@ -40,8 +40,16 @@ def test_processes_do_all_tasks():
     assert sorted(outcome.result for outcome in do_tasks(square, range(12), 2)) == [k**2 for k in range(12)]
 
 
-def test_a_process_that_dies_is_one_message_and_no_process_stays():
-    with pytest.raises(FailureError, match="a worker process died"):
+def test_a_process_that_is_killed_loses_nothing(tmp_path):
+    (tmp_path / "die-4").touch()
+    notes: list[str] = []
+    outcomes = list(do_tasks(partial(leave_a_mark, str(tmp_path)), range(8), 2, notify=notes.append))
+    assert sorted(outcome.result for outcome in outcomes) == [k**2 for k in range(8)]
+    assert notes == ["a worker process died; new processes do what is left"]
+
+
+def test_a_task_that_kills_its_process_twice_is_one_message_and_no_process_stays():
+    with pytest.raises(FailureError, match="a worker process died again"):
         list(do_tasks(never_three, range(12), 2))
     end = time.monotonic() + 10.0
     while multiprocessing.active_children():

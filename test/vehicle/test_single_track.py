@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from vds_gz.errors import VdsGzError
@@ -16,7 +16,8 @@ from vds_gz.parameters.actuators import DriveParameters, SteeringParameters
 from vds_gz.parameters.vehicles import SingleTrackParameters
 from vds_gz.vehicle.command import ACKERMANN, Command, ackermann
 from vds_gz.vehicle.model import SteadyMotion
-from vds_gz.vehicle.single_track import SINGLE_TRACK
+from vds_gz.vehicle.single_track import SINGLE_TRACK, driving_force, forces
+from vds_gz.vehicle.tires import magic_formula
 
 G = 9.81
 DT = 1e-3
@@ -125,8 +126,8 @@ def test_yaw_response_has_natural_frequency_and_damping_of_theory(speed):
     run.s.body.yaw_rate = 1e-3
     rates = np.array([run.go(COAST).yaw_rate for _ in range(400)])
     first, second = (rates[2:] - rates[:-2]) / (2.0 * DT), (rates[2:] - 2.0 * rates[1:-1] + rates[:-2]) / DT**2
-    found = np.linalg.lstsq(np.column_stack((first, rates[1:-1])), -second, rcond=None)[0]
-    assert found == pytest.approx([damping, stiffness], rel=1e-3)
+    fitted = np.linalg.lstsq(np.column_stack((first, rates[1:-1])), -second, rcond=None)[0]
+    assert fitted == pytest.approx([damping, stiffness], rel=1e-3)
 
 
 def test_on_the_skid_circle_lateral_acceleration_ends_at_friction_times_gravity():
@@ -159,11 +160,44 @@ def test_driven_axles_push_with_the_friction_of_their_load_and_all_wheels_brake(
     assert abs(run.go(ackermann(0.0, 0.0)).v_x - before) / DT == pytest.approx(p.friction * G, rel=1e-9)
 
 
+@pytest.mark.parametrize("angle", [0.0, math.pi])
+def test_all_wheels_brake_also_where_the_driven_wheel_is_turned_round(angle):
+    wheel = dataclasses.replace(IDEAL_STEERING, max_position=0.0)
+    run = Run(dataclasses.replace(CAR, drive_on_steered_wheel=True, steering_actuator=wheel), -10.0, angle)
+    s = run.go(ackermann(0.0, angle))
+    assert (s.v_x + 10.0) / DT == pytest.approx(CAR.friction * G, rel=1e-9)
+
+
+@given(st.floats(-9.0, 9.0), st.floats(-math.pi, math.pi), st.booleans(), st.booleans())
+def test_each_axle_stays_within_the_friction_of_its_load_at_any_steering_angle(speed, angle, reverse, all_brake):
+    wheel = dataclasses.replace(IDEAL_STEERING, max_position=0.0)
+    p = dataclasses.replace(CAR, drive_on_steered_wheel=True, reverse=reverse, brakes_on_all_wheels=all_brake)
+    run = Run(dataclasses.replace(p, steering_actuator=wheel))
+    c, body, along = run.c, run.s.body, math.cos(angle)
+    push, brakes = driving_force(c, body, speed, 1e3 * math.copysign(1.0, angle), 0.0, 1.0, along)
+    f = forces(c, run.s, push, brakes, along)
+    load = c.load_steered - push * along * c.load_shift
+    assert abs(push) > 0.5 * c.grip * min(c.load_steered, 1.0 - c.load_steered)
+    assert math.hypot(f.push_steered, f.grip_steered) <= c.grip * load * (1.0 + 1e-9)
+    assert math.hypot(f.push_fixed, f.grip_fixed) <= c.grip * (1.0 - load) * (1.0 + 1e-9)
+
+
 def test_only_the_driven_axle_brakes_where_the_others_have_no_brake():
     p = dataclasses.replace(CAR, brakes_on_all_wheels=False)
     share = (p.wheel_base - p.cg_distance) / (p.wheel_base + p.friction * p.cg_height)
     slowed = 10.0 - Run(p, 10.0).go(ackermann(0.0, 0.0)).v_x
     assert slowed / DT == pytest.approx(p.friction * G * share, rel=1e-9)
+
+
+@given(st.floats(-math.pi / 2.0, math.pi / 2.0), st.floats(0.1, 1e3), st.floats(1.0, 2.0), st.floats(-10.0, 1.0))
+@example(math.pi / 6.0, 1.0, 1.0, 0.0)
+@example(-math.pi / 2.0, 1e3, 2.0, 0.0)
+def test_tyre_curve_is_the_magic_formula_within_2e_9_of_friction(slip, slope, shape, curvature):
+    c = Run(dataclasses.replace(CAR, tire_shape=shape, tire_curvature=curvature)).c
+    x = slope * slip
+    exact = math.sin(shape * math.atan(x - curvature * (x - math.atan(x))))
+    share = magic_formula(math.sin(slip), math.cos(slip), slope, c)
+    assert share == pytest.approx(exact, rel=0.0, abs=2e-9)
 
 
 # ---------------------------------------------------------------------- properties
@@ -241,6 +275,17 @@ def test_a_drive_that_holds_its_speed_stands_on_a_slope_as_long_as_tyres_grip(sl
     run.s.road_slope = math.copysign(CAR.friction * G + 1.0, slope)
     s = run.go(ackermann(0.0, 0.0), 1.0)
     assert abs(s.v_x) == pytest.approx(1.0, rel=0.05)
+
+
+@pytest.mark.parametrize("lag", [0.0, 0.3])
+@pytest.mark.parametrize("slope", [-7.0, 7.0])
+def test_all_wheels_hold_a_car_on_a_slope_that_is_too_steep_for_the_driven_ones(slope, lag):
+    p = dataclasses.replace(CAR, drive_actuator=dataclasses.replace(IDEAL_DRIVE, time_constant=lag))
+    run = Run(p, 1.0)
+    run.go(ackermann(0.0, 0.0), 8.0 * lag + 0.5)
+    run.s.road_slope = slope
+    before = run.s.x
+    assert abs(run.go(ackermann(0.0, 0.0), 1.0).x - before) < 1e-3 * lag + 1e-9
 
 
 def test_a_drive_that_gives_a_force_is_slowed_down_by_slope_drag_and_rolling_resistance():

@@ -88,7 +88,8 @@ def do_tasks(
     """Do tasks; yields each once, in the order in which they finish.
 
     An error of ours fails its task, and so does a task that kills every worker of a cluster that does it; the others
-    go on. Close the iterator (``contextlib.closing``) to end before all are done.
+    go on. If a process of this machine dies, new ones do what is left, once. Close the iterator
+    (``contextlib.closing``) to end before all are done.
 
     Args:
         function: What is done, pickled with each task for other processes.
@@ -98,12 +99,12 @@ def do_tasks(
 
     Raises:
         ArgumentError: No scheduler responds.
-        FailureError: A process of this machine died, the scheduler went away, or a worker has other versions.
+        FailureError: A process of this machine died again, the scheduler went away, or a worker has other versions.
     """
     if workers is None:
         yield from (_attempt(function, task) for task in tasks)
     elif isinstance(workers, int):
-        yield from _in_processes(function, tasks, workers)
+        yield from _in_processes(function, tasks, workers, notify)
     else:
         yield from _on_cluster(function, tasks, workers, notify)
 
@@ -119,16 +120,35 @@ def _attempt(function: Callable[[T], R], task: T) -> Done[T, R] | Failed[T]:
 # ---------------------------------------------------------------------- processes of this machine
 
 
-def _in_processes(function: Callable[[T], R], tasks: Sequence[T], count: int) -> Iterator[Done[T, R] | Failed[T]]:
+def _in_processes(
+    function: Callable[[T], R], tasks: Sequence[T], count: int, notify: Callable[[str], object]
+) -> Iterator[Done[T, R] | Failed[T]]:
+    left = dict(enumerate(tasks))
+    try:
+        yield from _in_pool(function, left, count)
+    except BrokenProcessPool:
+        notify("a worker process died; new processes do what is left")
+        try:
+            yield from _in_pool(function, left, count)
+        except BrokenProcessPool:
+            raise FailureError("a worker process died again (was it killed, or is the memory full?)") from None
+
+
+def _in_pool(function: Callable[[T], R], left: dict[int, T], count: int) -> Iterator[Done[T, R] | Failed[T]]:
+    """Do what is left in new processes; a task whose outcome is yielded is no longer left.
+
+    Raises:
+        BrokenProcessPool: One of them died.
+    """
     before = set(multiprocessing.active_children())
     executor = ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), _begin)
     try:
         with _interrupts_held():
-            futures = [executor.submit(_attempt, function, task) for task in tasks]
+            futures = {executor.submit(_attempt, function, task): k for k, task in left.items()}
         for future in as_completed(futures):
-            yield future.result()
-    except BrokenProcessPool:
-        raise FailureError("a worker process died (was it killed, or is the memory full?)") from None
+            outcome = future.result()
+            del left[futures.pop(future)]
+            yield outcome
     finally:
         executor.shutdown(wait=False, cancel_futures=True)
         for process in set(multiprocessing.active_children()) - before:

@@ -33,7 +33,16 @@ from vds_gz.vehicle.bicycle import (
 )
 from vds_gz.vehicle.command import Command
 from vds_gz.vehicle.model import SteadyMotion, VehicleModel, extended, stop_drives
-from vds_gz.vehicle.tires import Forces, Velocity, accelerations, resistance, rest_of_ellipse, runge_kutta
+from vds_gz.vehicle.tires import (
+    Forces,
+    TireShape,
+    Velocity,
+    accelerations,
+    resistance,
+    rest_of_ellipse,
+    runge_kutta,
+    tire_shape,
+)
 from vds_gz.vehicle.trigonometry import sine_cosine
 
 Vector: TypeAlias = NDArray[np.float64]
@@ -43,6 +52,9 @@ BLENDING = 0.02
 
 #: Below this speed rolling resistance fades out [m/s].
 ROLLING_FADES = 0.05
+
+#: A drive that is to be slower than this stands with its brakes [m/s].
+STANDING = 1e-3
 
 #: The integrator is stable while the largest eigenvalue of the tyres times a step is less than 2.51.
 STABLE = 2.0
@@ -67,8 +79,8 @@ class SingleTrackCoefficients(BicycleCoefficients):
         least_speed: Slower wheels have the slip angle of this speed, so that the integrator is stable [m/s].
         drag, rolling: Air drag [1/m] and rolling resistance [m/s^2].
         rolling_rate: Share of the rolling resistance by speed, near standstill [s/m].
-        push_forwards, push_backwards: Limits of a driving force along +x and -x [m/s^2].
-        brake_forwards, brake_backwards: Limits of a braking force along +x and -x [m/s^2].
+        push_forwards, push_backwards: Limits of a driving force along +x and -x, the steering straight [m/s^2].
+        brake_forwards, brake_backwards: Limits of a braking force along +x and -x, the steering straight [m/s^2].
         brakes_on_all_wheels, drive_gives_acceleration: As the parameters.
         kinematic_square, blend_rate: Speed squared below which no wheel slips [m^2/s^2], and how fast tyres gain weight
             above it [s^2/m^2].
@@ -87,7 +99,7 @@ class SingleTrackCoefficients(BicycleCoefficients):
     slope_steered: float
     stiffness_fixed: float
     stiffness_steered: float
-    shape: float
+    shape: TireShape
     curvature: float
     is_curved: bool
     small_angles: bool
@@ -156,8 +168,8 @@ def coefficients(p: SingleTrackParameters, dt: float) -> SingleTrackCoefficients
     drive_share = load_steered if p.drive_on_steered_wheel else 1.0 - load_steered
     drive_shift = -load_shift if p.drive_on_steered_wheel else load_shift
     one_axle = not (p.four_wheel_drive or p.small_angles)
-    push_forwards = _grip_of_axle(grip, drive_share, drive_shift) if one_axle else no_limit
-    push_backwards = _grip_of_axle(grip, drive_share, -drive_shift) if one_axle else no_limit
+    push_forwards = min(grip_of_axle(grip, drive_share, drive_shift) if one_axle else no_limit, lift_forwards)
+    push_backwards = min(grip_of_axle(grip, drive_share, -drive_shift) if one_axle else no_limit, lift_backwards)
     return extended(
         BICYCLE.coefficients(p, dt),
         SingleTrackCoefficients,
@@ -172,7 +184,7 @@ def coefficients(p: SingleTrackParameters, dt: float) -> SingleTrackCoefficients
         slope_steered=p.cornering_stiffness_steered / (p.tire_shape * p.friction),
         stiffness_fixed=p.cornering_stiffness_fixed * GRAVITY,
         stiffness_steered=p.cornering_stiffness_steered * GRAVITY,
-        shape=p.tire_shape,
+        shape=tire_shape(p.tire_shape),
         curvature=p.tire_curvature,
         is_curved=p.tire_curvature != 0.0,
         small_angles=p.small_angles,
@@ -181,8 +193,8 @@ def coefficients(p: SingleTrackParameters, dt: float) -> SingleTrackCoefficients
         drag=p.drag / p.mass,
         rolling=rolling,
         rolling_rate=1.0 / max(ROLLING_FADES, 2.0 * rolling * dt),
-        push_forwards=min(push_forwards, lift_forwards),
-        push_backwards=min(push_backwards, lift_backwards),
+        push_forwards=push_forwards,
+        push_backwards=push_backwards,
         brake_forwards=min(no_limit if p.brakes_on_all_wheels else push_forwards, lift_forwards),
         brake_backwards=min(no_limit if p.brakes_on_all_wheels else push_backwards, lift_backwards),
         brakes_on_all_wheels=p.brakes_on_all_wheels,
@@ -202,10 +214,10 @@ def _lift(load_steered: float, load_shift: float) -> tuple[float, float]:
     return (steered, fixed) if load_shift > 0.0 else (fixed, steered)
 
 
-def _grip_of_axle(grip: float, share: float, shift: float) -> float:
-    """Largest force of an axle [m/s^2] whose share of the weight grows by ``shift`` with each m/s^2 of it."""
+def grip_of_axle(grip: float, share: float, shift: float) -> float:
+    """Largest force of an axle [m/s^2], whose share of the weight grows by ``shift`` with each m/s^2 of it up to 1."""
     rest = 1.0 - grip * shift
-    return grip * share / rest if rest > 0.0 else math.inf
+    return grip * share / rest if rest > share else (1.0 - share) / shift
 
 
 def at_rest(c: SingleTrackCoefficients) -> SingleTrackState:
@@ -220,19 +232,19 @@ def at(c: SingleTrackCoefficients, motion: SteadyMotion) -> SingleTrackState:
     """
     s = extended(BICYCLE.at(c, motion), SingleTrackState)
     s.body.v_x = s.v_x
+    sine, cosine = sine_cosine(s.steering.angle)
+    along, across = (cosine, sine) if c.pushes_along_wheel else (1.0, 0.0)
     unknowns = np.array([c.cg_x * s.yaw_rate, s.yaw_rate, 0.0])
     for _ in range(20):
-        residual = _unsteadiness(c, s, unknowns)
+        residual = _unsteadiness(c, s, unknowns, along)
         if abs(residual).max() < 1e-10:
             break
         steps = np.eye(3) * 1e-6
-        slopes = np.array([_unsteadiness(c, s, unknowns + step) - residual for step in steps]).T / 1e-6
+        slopes = np.array([_unsteadiness(c, s, unknowns + step, along) - residual for step in steps]).T / 1e-6
         unknowns = unknowns - np.linalg.lstsq(slopes, residual, rcond=None)[0]
     else:
         unknowns = np.array([c.cg_x * s.yaw_rate, s.yaw_rate, 0.0])
     s.body.v_y, s.body.yaw_rate, push = unknowns.tolist()
-    sine, cosine = sine_cosine(s.steering.angle)
-    along, across = (cosine, sine) if c.pushes_along_wheel else (1.0, 0.0)
     inertia = 1.0 + across * across * c.steered_lever * c.steered_lever * c.agility
     s.body.rolling = along * s.v_x + across * (s.body.v_y + c.steered_lever * s.body.yaw_rate)
     s.body.load = push * inertia + along * resistance(c, s.v_x)
@@ -240,10 +252,10 @@ def at(c: SingleTrackCoefficients, motion: SteadyMotion) -> SingleTrackState:
     return s
 
 
-def _unsteadiness(c: SingleTrackCoefficients, s: SingleTrackState, unknowns: Vector) -> Vector:
+def _unsteadiness(c: SingleTrackCoefficients, s: SingleTrackState, unknowns: Vector, along: float) -> Vector:
     """The accelerations at a lateral velocity, a yaw rate and a driving force."""
     v_y, yaw_rate, push = unknowns.tolist()
-    f = forces(c, s, push, push * s.v_x < 0.0)
+    f = forces(c, s, push, push * along * s.v_x < 0.0, along)
     return np.array(accelerations(c, f, s.steering.angle, s.body.v_x, v_y, yaw_rate))
 
 
@@ -259,8 +271,10 @@ def slide(c: SingleTrackCoefficients, s: SingleTrackState, u: Command) -> None:
     rolling = along * v_x + across * (v_y + c.steered_lever * yaw_rate)
     target = along * s.v_x + across * c.signed_wheelbase * s.yaw_rate
 
-    push, brakes = driving_force(c, body, rolling, target, passive, inertia)
-    new, mean = runge_kutta(c, forces(c, s, push, brakes), s.steering.angle, s.steering.rate, (v_x, v_y, yaw_rate))
+    push, brakes = driving_force(c, body, rolling, target, passive, inertia, along)
+    new, mean = runge_kutta(
+        c, forces(c, s, push, brakes, along), s.steering.angle, s.steering.rate, (v_x, v_y, yaw_rate)
+    )
     body.v_x, body.v_y, body.yaw_rate, kinematic = without_slip(c, new, sine, cosine)
 
     now = along * body.v_x + across * (body.v_y + c.steered_lever * body.yaw_rate)
@@ -276,7 +290,13 @@ def slide(c: SingleTrackCoefficients, s: SingleTrackState, u: Command) -> None:
 
 
 def driving_force(
-    c: SingleTrackCoefficients, body: Body, rolling: float, target: float, passive: float, inertia: float
+    c: SingleTrackCoefficients,
+    body: Body,
+    rolling: float,
+    target: float,
+    passive: float,
+    inertia: float,
+    along: float,
 ) -> tuple[float, bool]:
     """The force that gives the driven wheel its speed [m/s^2], within friction, and whether it brakes.
 
@@ -285,13 +305,21 @@ def driving_force(
         rolling, target: Speed of the driven wheel now, and the one wanted after the step [m/s].
         passive: What slopes and resistances give along this wheel [m/s^2].
         inertia: The acceleration of the wheel's contact by such a force.
+        along: Cosine between the wheel and +x.
     """
     free = c.drive_gives_acceleration
     made_up_for = 0.0 if free else passive - body.load
     push = ((target - (body.rolling if free else rolling)) * c.step_rate - made_up_for) / inertia
-    brakes = push * rolling < 0.0
+    brakes = push * rolling < 0.0 or abs(target) < STANDING
     push_most, push_least = c.push_forwards, -c.push_backwards  # read first: lanes cannot choose between addresses
     brake_most, brake_least = c.brake_forwards, -c.brake_backwards
+    if c.pushes_along_wheel:
+        shift = c.load_shift * along
+        push_most = grip_of_axle(c.grip, c.load_steered, -shift)
+        push_least = -grip_of_axle(c.grip, c.load_steered, shift)
+        most, least = (brake_most, brake_least) if along > 0.0 else (-brake_least, -brake_most)
+        brake_most = most if c.brakes_on_all_wheels else push_most
+        brake_least = least if c.brakes_on_all_wheels else push_least
     most = brake_most if brakes else push_most
     least = brake_least if brakes else push_least
     return most if push > most else least if push < least else push, brakes
@@ -307,7 +335,9 @@ def without_slip(
     """
     v_x, v_y, yaw_rate = v
     weight = (v_x * v_x + v_y * v_y + c.gyration * yaw_rate * yaw_rate - c.kinematic_square) * c.blend_rate
-    weight = 1.0 if weight > 1.0 else 0.0 if weight < 0.0 else weight
+    if weight >= 1.0:
+        return v_x, v_y, yaw_rate, 0.0
+    weight = 0.0 if weight < 0.0 else weight
     kinematic = (1.0 - weight) * c.blending
     kinematic = kinematic / (weight + kinematic)
     forward = cosine if c.drive_on_steered_wheel else 1.0
@@ -323,16 +353,16 @@ def without_slip(
     )
 
 
-def forces(c: SingleTrackCoefficients, s: SingleTrackState, push: float, brakes: bool) -> Forces:
-    """What acts in a step with a driving or braking force [m/s^2]."""
-    load_steered = c.load_steered - push * c.load_shift
+def forces(c: SingleTrackCoefficients, s: SingleTrackState, push: float, brakes: bool, along: float) -> Forces:
+    """What acts in a step with a driving or braking force [m/s^2] of wheels with a cosine ``along`` to +x."""
+    load_steered = c.load_steered - push * along * c.load_shift
     load_steered = 1.0 if load_steered > 1.0 else 0.0 if load_steered < 0.0 else load_steered
     load_fixed = 1.0 - load_steered
     by_load = c.four_wheel_drive or (brakes and c.brakes_on_all_wheels)
     whole = 1.0 if c.drive_on_steered_wheel else 0.0
     share = load_steered if by_load else whole
     push_steered = share * push
-    push_fixed = push - push_steered
+    push_fixed = (push - push_steered) * along
     if c.small_angles:
         grip_fixed = c.stiffness_fixed * load_fixed
         grip_steered = c.stiffness_steered * load_steered
