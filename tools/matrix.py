@@ -108,7 +108,9 @@ def run(name: str, row: Row, tests: list[str]) -> tuple[str, str]:
         return process.returncode, last.strip("= ")
 
     pip = ("python", "-m", "pip")
-    changes = [(*pip, "install", "--quiet", "--no-compile", *row.install)] if row.install else []
+    # With all the rest, so that pip takes versions of it that agree.
+    install = (*pip, "install", "--quiet", "--no-compile", *row.install, "--editable", ".[test]")
+    changes = [install] if row.install else []
     changes += [(*pip, "uninstall", "--quiet", "--yes", *row.without)] if row.without else []
     for change in changes:
         code, last = execute(*change)
