@@ -19,20 +19,27 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 __all__ = ["domain", "other_domain", "probe", "run", "start"]
 
-#: Tests of what only works where a pip package is, which an installation of ROS alone does not bring.
+#: Tests of what only works where pip packages are, which an installation of ROS alone does not bring.
 NEED = {
-    "ros/messages/test_portable.py": "rosbags",
-    "ros/dds": "cyclonedds",
-    "web": "aiohttp",
-    "cli/test_profile_optimal.py": "numba",
-    "environments": "numba",
-    "fleet": "numba",
-    "study/identify": "numba",
-    "study/sweep": "numba",
-    "vehicle/test_compiled.py": "numba",
-    "vehicle/autoware/test_recorded.py": "numba",
+    "bench/test_real.py": ("scipy",),
+    "cli/test_profile_optimal.py": ("numba",),
+    "environments": ("numba",),
+    "fleet": ("numba",),
+    "robustness/test_files.py": ("numba",),
+    "ros/dds": ("cyclonedds",),
+    "ros/messages/test_portable.py": ("rosbags",),
+    "study/compare": ("scipy",),
+    "study/identify": ("numba", "scipy"),
+    "study/offline/test_replay.py": ("scipy",),
+    "study/reading/test_run.py": ("scipy",),
+    "study/reading/test_table.py": ("numba",),
+    "study/report/test_identification.py": ("numba",),
+    "study/sweep": ("numba", "scipy"),
+    "vehicle/autoware/test_recorded.py": ("numba",),
+    "vehicle/test_compiled.py": ("numba",),
+    "web": ("aiohttp",),
 }
-MISSING = {path: module for path, module in NEED.items() if find_spec(module) is None}
+MISSING = {path: module for path, modules in NEED.items() for module in modules if find_spec(module) is None}
 collect_ignore = list(MISSING)
 
 

@@ -43,7 +43,7 @@ def open_graph(
         from vds_gz.ros.rclpy_.graph import RclpyGraph
 
         return RclpyGraph(arguments, default_name)
-    missing = [package for package in ("cyclonedds", "rosbags", "numpy") if not _installed(package)]
+    missing = [package for package in ("rosbags", "numpy") if not _installed(package)]
     if missing:
         raise GraphError(
             f"no ROS 2 is sourced, and without it {' and '.join(missing)} must be installed: "

@@ -3,6 +3,7 @@ import os
 import signal
 import subprocess
 import sys
+import sysconfig
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +17,7 @@ from helpers.dds import PATIENCE, ROOT, Client, NodeList, until
 from vds_gz.ros.arguments import ArgumentError
 from vds_gz.ros.dds.domain import Discovery, Interfaces, discovery, interfaces
 from vds_gz.ros.dds.endpoints import EndpointProperties, Reader
+from vds_gz.ros.dds.library import library_path
 from vds_gz.ros.factory import open_graph
 from vds_gz.ros.graph import QoS, Severity
 
@@ -407,3 +409,26 @@ def test_with_neither_it_says_what_to_install(tmp_path: Path) -> None:
     )
     assert "GraphError: no ROS 2 is sourced" in run.stderr
     assert "pip install '.[dds]'" in run.stderr
+
+
+def test_the_library_needs_no_wheel(tmp_path: Path, domain: int) -> None:
+    """On platforms without a wheel ``CYCLONEDDS_HOME`` names an installation of the C library."""
+    site, home = tmp_path / "site", tmp_path / "home"
+    site.mkdir()
+    for package in Path(sysconfig.get_path("purelib")).iterdir():
+        if not package.name.startswith("cyclonedds"):
+            (site / package.name).symlink_to(package)
+    (home / "lib").mkdir(parents=True)
+    (home / "lib" / "libddsc.so").symlink_to(str(library_path()))
+
+    def run(**environment: str) -> subprocess.CompletedProcess[str]:
+        code = "from vds_gz.ros.factory import open_graph; open_graph([], 'node', {'VDS_GZ_GRAPH': 'dds'}).close()"
+        environment |= {"PYTHONPATH": f"{ROOT}:{site}", "ROS_DOMAIN_ID": str(domain)}
+        command = [sys.executable, "-S", "-c", code]
+        return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=PATIENCE)
+
+    done = run()
+    assert "Cyclone DDS is not installed" in done.stderr
+    assert "pip install '.[dds]'" in done.stderr
+    done = run(CYCLONEDDS_HOME=str(home))
+    assert done.returncode == 0, done.stderr

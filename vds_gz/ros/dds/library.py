@@ -1,14 +1,16 @@
 """Cyclone DDS as a C library: the few functions a node needs, called through ctypes.
 
-The ``cyclonedds`` wheel brings the library. Its Python classes are not used: they need type descriptions, which ROS
-does not send, take tens of milliseconds per type to build, and check every message again. Messages are bytes here, as
-in ROS's own ``rmw_cyclonedds``.
+The ``cyclonedds`` wheel brings the library. Where there is no wheel, ``CYCLONEDDS_HOME`` names an installation of the
+library, as for Cyclone DDS's own tools. The wheel's Python classes are not used: they need type descriptions, which
+ROS does not send, take tens of milliseconds per type to build, and check every message again. Messages are bytes here,
+as in ROS's own ``rmw_cyclonedds``.
 """
 
 from __future__ import annotations
 
 import ctypes as c
 import importlib.util
+import os
 import runpy
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,9 @@ INFINITE = 2**63 - 1
 ANY_STATE = 127
 #: A serialized message with its data, not only its key.
 DATA = 2
+
+#: Folder and name of the library in an installation: Linux, Linux on Fedora, macOS, Windows.
+_FILES = (("lib", "libddsc.so"), ("lib64", "libddsc.so"), ("lib", "libddsc.dylib"), ("bin", "ddsc.dll"))
 
 _PRECONDITION_NOT_MET = -4
 _XCDR1 = 0
@@ -159,6 +164,17 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
 }
 
 
+def library_path() -> str | None:
+    """The library of the ``cyclonedds`` wheel, else the one in ``CYCLONEDDS_HOME``; None if there is neither."""
+    package = importlib.util.find_spec("cyclonedds")
+    if package is not None and package.origin is not None:
+        # The package names its library in this file; importing the package itself would load all its classes.
+        return str(runpy.run_path(str(Path(package.origin).parent / "__library__.py"))["library_path"])
+    home = os.environ.get("CYCLONEDDS_HOME")
+    files = [Path(home) / folder / name for folder, name in _FILES] if home else []
+    return next((str(file) for file in files if file.is_file()), None)
+
+
 class Library:
     """Cyclone DDS.
 
@@ -172,13 +188,14 @@ class Library:
         Raises:
             GraphError: It is not installed, or its version is not supported.
         """
-        found = importlib.util.find_spec("cyclonedds")
-        if found is None or found.origin is None:
-            raise GraphError("Cyclone DDS is not installed; pip install '.[dds]' in a checkout brings it")
-        # The package names its library in this file; importing the package itself would load all its classes.
-        path = runpy.run_path(str(Path(found.origin).parent / "__library__.py"))["library_path"]
+        path = library_path()
+        if path is None:
+            raise GraphError(
+                "no ROS 2 is sourced, and Cyclone DDS is not installed: pip install '.[dds]' in a checkout; "
+                "where that brings none (Python 3.14, Linux on ARM) see docs/status.md#without-a-wheel-of-cyclone-dds"
+            )
         try:
-            self.c = c.CDLL(str(path))
+            self.c = c.CDLL(path)
             for name, (result, arguments) in _FUNCTIONS.items():
                 function = getattr(self.c, name)
                 function.restype, function.argtypes = result, arguments
