@@ -10,7 +10,7 @@ from vds_gz.errors import WorldError
 from vds_gz.parameters.declaration import ParameterError
 from vds_gz.parameters.node import GazeboParameters, joint_map
 from vds_gz.plant.base import LinkError
-from vds_gz.plant.gazebo.server import Spawn, populated
+from vds_gz.plant.gazebo.server import Spawn, gz_command, populated
 from vds_gz.share import share
 from vds_gz.vehicle.bicycle import BICYCLE
 from vds_gz.world.load import world_file
@@ -68,6 +68,15 @@ def test_without_gazebo_there_is_one_clear_message(monkeypatch, capsys, tmp_path
     said = capsys.readouterr().err
     assert "'gz' is not in the PATH" in said
     assert len(said.splitlines()) == 1
+
+
+@pytest.mark.parametrize(("version", "waits"), [("8.14.0", False), ("10.4.0", True), ("11.0.0", True), ("", False)])
+def test_a_server_that_loads_in_the_background_is_told_to_wait(version, waits, monkeypatch, tmp_path):
+    program = tmp_path / "gz"
+    program.write_text(f"#!/bin/sh\necho {version}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    assert ("--wait-for-assets" in gz_command(tmp_path / "w.sdf")) is waits
 
 
 @pytest.mark.parametrize("arguments", [["--world", "moon"], ["--ros-args", "-p", "step_rat:=1.0"]])

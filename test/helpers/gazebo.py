@@ -77,12 +77,14 @@ class Driver:
         def fill(message: Any) -> None:
             message.linear.x, message.angular.z = speed, yaw_rate
 
-        self.probe.until_heard(topics.TWIST_REFERENCE)
+        self.hold(topics.TWIST_REFERENCE, fill, seconds)
+
+    def hold(self, topic: topics.Topic, fill: Callable[[Any], None], seconds: float) -> None:
+        """Send messages for a duration of simulated time."""
+        self.probe.until_heard(topic)
         end = stamp_ns(self.probe.next(topics.TWIST_ACTUAL).header.stamp) + round(seconds * NANOSECONDS)
         twists = self.probe.received[topics.TWIST_ACTUAL.name]
-        self.probe.hold(
-            topics.TWIST_REFERENCE, fill, lambda: stamp_ns(twists[-1].header.stamp) >= end, f"{seconds} s of driving"
-        )
+        self.probe.hold(topic, fill, lambda: stamp_ns(twists[-1].header.stamp) >= end, f"{seconds} s of driving")
 
     def until_says(self, *words: str) -> str:
         """The next diagnosis with these words, and never mind those before."""

@@ -35,12 +35,12 @@ def hill(partition: str) -> Iterator[None]:
 
 
 def release(driver: Driver, seconds: float) -> None:
-    """Gear in, foot off all pedals."""
+    """Gear in, foot off all pedals, for a duration of simulated time."""
 
     def fill(message: Any) -> None:
         message.longitudinal.acceleration = 0.0
 
-    driver.probe.send(topics.CONTROL_CMD, fill, seconds=seconds)
+    driver.hold(topics.CONTROL_CMD, fill, seconds)
 
 
 def put(driver: Driver, position: Vector, orientation: Quaternion) -> None:

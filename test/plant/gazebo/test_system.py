@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import time
 from pathlib import Path
 
 import pytest
@@ -27,15 +28,20 @@ LOG = """time,v_x,v_y,yaw_rate
 """
 
 
-def run(folder: Path, arguments: list[str]) -> list[dict[str, str]]:
-    """What the joints were told and did, step by step."""
+def start(folder: Path, arguments: list[str], steps: int = 0) -> Server:
+    """A server whose node writes what the joints were told and did into ``joints.csv``, step by step."""
     parameters = preset("ackermann_car")
     (folder / "drive.csv").write_text(LOG)
     text = in_step(
         vehicle(parameters).sdf, arguments, commands=str(folder / "drive.csv"), record=str(folder / "joints.csv")
     )
     _, world = populated(share("worlds", "empty.sdf"), [Spawn(text)], 0.0)
-    server = Server(world, steps=STEPS, environment=environment())
+    return Server(world, steps=steps, environment=environment())
+
+
+def run(folder: Path, arguments: list[str]) -> list[dict[str, str]]:
+    """What the joints were told and did."""
+    server = start(folder, arguments, STEPS)
     try:
         server.process.wait(timeout=3 * PATIENCE)
     finally:
@@ -81,6 +87,16 @@ def test_two_runs_are_the_same_and_no_step_is_lost(tmp_path, partition, domain, 
         for i, joint in enumerate(joints):
             wanted = states.velocities[i] if joint.kind == "wheel" else states.positions[i]
             assert float(row[f"{joint.name} told"]) == wanted
+
+
+def test_the_vehicle_is_there_from_the_first_step(tmp_path, partition, domain, arguments):
+    """Also in a server that runs until it is stopped, which may load its world in the background."""
+    server, record = start(tmp_path, arguments), tmp_path / "joints.csv"
+    end = time.monotonic() + PATIENCE
+    while (not record.exists() or record.read_text().count("\n") < 2) and time.monotonic() < end:
+        time.sleep(0.05)
+    server.stop()
+    assert record.read_text().splitlines()[1].startswith("0,")
 
 
 def test_a_failure_is_said_and_the_world_goes_on(tmp_path, partition, domain, capfd):

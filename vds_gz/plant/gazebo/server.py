@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
 from vds_gz.plant.base import LinkError
+from vds_gz.plant.gazebo.links.bindings import server_options
 
 #: How long a server may take to end by itself [s].
 GOODBYE = 5.0
@@ -102,7 +103,8 @@ def gz_command(
     """The command that starts a server; arguments as those of :class:`Server`."""
     options = (("-s", headless), ("-r", run), ("--headless-rendering", rendering and headless))
     chosen = [option for option, wanted in options if wanted]
-    return [gz_program(), "sim", *chosen, *(["--iterations", str(steps)] if steps else []), str(world)]
+    program, count = gz_program(), ["--iterations", str(steps)] if steps else []
+    return [program, "sim", *server_options(program), *chosen, *count, str(world)]
 
 
 class Server:

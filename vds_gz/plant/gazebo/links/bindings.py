@@ -1,4 +1,4 @@
-"""Gazebo's Python bindings, of the newest installed release.
+"""Gazebo's releases: how they differ, and the Python bindings of the newest one that is installed.
 
 Transport and messages must be of one release: otherwise messages are registered twice or not understood.
 """
@@ -6,6 +6,7 @@ Transport and messages must be of one release: otherwise messages are registered
 from __future__ import annotations
 
 import importlib
+import subprocess
 from typing import Any, NamedTuple
 
 from vds_gz.plant.base import LinkError
@@ -13,20 +14,47 @@ from vds_gz.plant.gazebo.links.world_services import TIMEOUT, Request, service_n
 
 
 class Release(NamedTuple):
-    """Names of the Python packages of one Gazebo release."""
+    """One Gazebo release.
+
+    Attributes:
+        name: Its name.
+        version: Major version of gz-sim.
+        transport: Name of the Python package of its transport.
+        messages: Name of that of its messages.
+        sim: Name of that for access to the world inside a server.
+        math: Name of that of poses and vectors.
+        options: Options of ``gz sim`` with which every model of a world is there in the first step.
+    """
 
     name: str
+    version: int
     transport: str
     messages: str
     sim: str
     math: str
+    options: tuple[str, ...] = ()
 
 
+#: The newest first.
 RELEASES = (
-    Release("Jetty", "gz.transport", "gz.msgs", "gz.sim", "gz.math"),
-    Release("Ionic", "gz.transport14", "gz.msgs11", "gz.sim9", "gz.math8"),
-    Release("Harmonic", "gz.transport13", "gz.msgs10", "gz.sim8", "gz.math7"),
+    Release("Jetty", 10, "gz.transport", "gz.msgs", "gz.sim", "gz.math", ("--wait-for-assets",)),
+    Release("Ionic", 9, "gz.transport14", "gz.msgs11", "gz.sim9", "gz.math8"),
+    Release("Harmonic", 8, "gz.transport13", "gz.msgs10", "gz.sim8", "gz.math7"),
 )
+
+
+def server_options(program: str) -> tuple[str, ...]:
+    """Options of ``gz sim`` with which every model of a world is there in the first step.
+
+    Jetty otherwise adds the models in the background, while time goes on.
+
+    Args:
+        program: The path of the program ``gz``.
+    """
+    versions = subprocess.run([program, "sim", "--versions"], capture_output=True, text=True, check=False).stdout
+    newest = versions.partition(".")[0].strip()
+    version = int(newest) if newest.isdecimal() else 0
+    return next((release.options for release in RELEASES if version >= release.version), ())
 
 
 def transport() -> Any:
