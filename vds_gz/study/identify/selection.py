@@ -151,7 +151,7 @@ def _best(
         entry = _Entry(candidate, trial, gain, float(np.sum(after)), rank[candidate.name])
         if gain > 0.0 and (best is None or entry.beats(best)):
             best = entry
-    return best and (best.candidate, best.trial)
+    return None if best is None else (best.candidate, best.trial)
 
 
 @dataclass(frozen=True)
