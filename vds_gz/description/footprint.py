@@ -1,7 +1,4 @@
-"""Where a robot stands on the ground and what of it can bump, by the collisions of its URDF.
-
-How a robot looks from above, by its URDF: boxes and wheels around ``base_link``.
-"""
+"""A robot from above, by its URDF: where it stands on the ground, what of it can bump, and its boxes and wheels."""
 
 from __future__ import annotations
 

@@ -1,15 +1,16 @@
-"""The interface of controllers: parameters, coefficients, and the function for commands.
+"""Controllers that follow a path: the interface, pure pursuit, Stanley, and a linear-quadratic regulator.
 
-Pure pursuit, the arc through a point of the path ahead, and Stanley, which steers by the errors at the front axle.
+A controller is a group of parameters, coefficients, and a function that runs in lanes.
+
+Pure pursuit drives the arc through a point of the path ahead. Stanley steers by the errors at the front axle.
 
 Sources: R. C. Coulter, Implementation of the Pure Pursuit Path Tracking Algorithm, CMU-RI-TR-92-01 (1992);
 G. M. Hoffmann, C. J. Tomlin, M. Montemerlo and S. Thrun, Autonomous Automobile Trajectory Tracking for Off-Road
 Driving, American Control Conference (2007), equation 5, with a softened speed.
 
-A linear-quadratic regulator that knows the path's curvature ahead.
-
-The model, in errors from the path at a constant speed v: lateral error y' = v psi, heading error psi' = v (kappa - w),
-curvature of the vehicle kappa' = (u - kappa) / tau, w being the path's. With deviations from the path's curvature,
+The linear-quadratic regulator knows the path's curvature ahead. Its model, in errors from the path at a constant
+speed v: lateral error y' = v psi, heading error psi' = v (kappa - w), curvature of the vehicle
+kappa' = (u - kappa) / tau, w being the path's. With deviations from the path's curvature,
 k = kappa - w and q = u - w, it is sampled exactly over a period, and the path enters by changes of its curvature alone:
 
     x[n + 1] = A x[n] + B q[n] + D (w[n + 1] - w[n]),    x = (y, psi, k),    D = (0, 0, -1).

@@ -3,7 +3,7 @@
 Each vehicle does the whole run in one call of compiled code. Only the readings are kept, so memory grows with readings
 times vehicles, not with steps.
 
-Compiled programs of many vehicles under the same commands: commands begin and numbers are read between the steps.
+Commands begin and numbers are read between the steps of the compiled programs.
 """
 
 from __future__ import annotations

@@ -15,12 +15,12 @@ from vds_gz.parameters.node import NodeParameters
 from vds_gz.ros.graph import Graph, Message, Publisher, Topic
 from vds_gz.ros.messages.fields import EXACT, exact_covariance, set_stamp
 from vds_gz.ros.messages.packed import PackedTopic
-from vds_gz.sensing.amcl import Scan
 from vds_gz.vehicle.model import Actuator, ActuatorState, JointStates
 from vds_gz.vehicle.vehicle import NANOSECONDS, Motion
 
 if TYPE_CHECKING:
     from vds_gz.interface.reports import Report
+    from vds_gz.sensing.amcl import Scan
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 ROS has its own rules for what a bare word is: ``1e3`` is a number, ``y`` is true, ``010`` is eight. They are kept
 here, so that a file means the same to this node as to any other.
 
-The confidence intervals in parameter files that ``vds-gz identify`` wrote: remarks at the ends of their lines.
+Files that ``vds-gz identify`` wrote have confidence intervals in remarks at the ends of lines.
 """
 
 from __future__ import annotations

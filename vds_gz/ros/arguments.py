@@ -1,6 +1,6 @@
 """Command lines with ROS 2's arguments: ``--ros-args -r from:=to -p name:=value --params-file FILE ... --``.
 
-Checks, expands and remaps ROS names. Pure functions.
+ROS names are checked, expanded and remapped here too.
 """
 
 from __future__ import annotations

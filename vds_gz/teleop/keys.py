@@ -3,7 +3,7 @@
 A terminal says nothing when a key is let go. It only repeats the key that was pressed last, and begins to repeat it
 after a delay. Times are readings of the monotonic clock [ns].
 
-A terminal that gives every key at once, without showing it, and is put back as it was whatever happens.
+The terminal gives every key at once, without showing it, and is restored whatever happens.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""Things as rows of numbers for the ray caster, and outward unit normals at points on them.
+"""Things as rows of numbers for the ray caster, outward unit normals at points on them, and outlines from above.
 
 :mod:`vds_gz.world.intersection` says what stands in a row.
-
-Things as they look from above.
 """
 
 from __future__ import annotations

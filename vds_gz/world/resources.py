@@ -1,6 +1,6 @@
 """Files that an SDF file names: found here by Gazebo's rules, never downloaded; included models are read once.
 
-XML whose elements know where they stand, without entities: no file can be made to grow or to reach out.
+XML is read without entities, so no file can be made to grow or to reach out; its elements know where they stand.
 """
 
 from __future__ import annotations

@@ -1,14 +1,12 @@
-"""Alignment of two runs by their commands.
+"""Alignment of two runs by their commands, and the delay between two of their signals.
 
 Both were sent the same commands, at different times and maybe from a different point on. A grid search finds the shift
 at which the commands agree best, and the times of their changes refine it. If the commands determine no shift, the runs
 are aligned at their first commands, and delays between them are not known.
 
-The delay between two signals, if it is certain, and their remaining difference.
-
-The model is B = gain * A(t - delay) + constant. The delay is the shift with the smallest residual. It is only given if
-it reduces the residual clearly, no other shift does too, and its standard error is small. The standard error is from a
-jackknife over blocks of the run, so residuals may be autocorrelated.
+The model of a delay is B = gain * A(t - delay) + constant. The delay is the shift with the smallest residual. It is
+only given if it reduces the residual clearly, no other shift does too, and its standard error is small. The standard
+error is from a jackknife over blocks of the run, so residuals may be autocorrelated.
 
 Source of the jackknife of blocks: H. R. Kuensch, The jackknife and the bootstrap for general stationary observations,
 Annals of Statistics 17 (1989).

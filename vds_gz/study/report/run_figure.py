@@ -1,6 +1,6 @@
 """The picture of a run: commands, motion, and measured parameters of actuators.
 
-Measured parameters of each actuator, beside the configured ones.
+Measured parameters stand beside the configured ones.
 """
 
 from __future__ import annotations
