@@ -2,7 +2,7 @@
  *
  * The arithmetic of the model `single_track` with Ackermann commands, drive on the fixed axle, Ackermann's rule and an
  * uncurved tyre: actuators, driving force within friction, Kutta's third-order method, blending near standstill, pose
- * and wheels. Sine, cosine and arctangent are those of the C library. Parameters and commands are those of each car.
+ * and wheels. Sine, cosine and arctangent are exact, from the C library. Parameters and commands are those of each car.
  *
  * Usage: single_track <vehicles> <steps>
  * Prints nanoseconds of processor time per vehicle and step, least of several rounds, and the pose of the first car after
