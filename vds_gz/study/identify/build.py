@@ -123,7 +123,9 @@ def problem_of(setup: Setup, segments: Sequence[Segment], reach: Mapping[str, Re
     return Problem(experiments, floors, kinds, quantities, fresh, mean, sigma, lower, upper)
 
 
-def coarse_segments(setup: Setup, enough: float = ENOUGH_SECONDS, rate: float = 0.0) -> list[Segment]:
+def coarse_segments(
+    setup: Setup, enough: float = ENOUGH_SECONDS, rate: float = 0.0, step: float = COARSE_STEP
+) -> list[Segment]:
     """Segments in which terms are selected: in coarse steps, with thinned samples, and of long recordings the parts in
     which commands change most.
 
@@ -131,8 +133,9 @@ def coarse_segments(setup: Setup, enough: float = ENOUGH_SECONDS, rate: float = 
         setup: With the recordings.
         enough: Seconds that suffice.
         rate: Samples per second of each channel that suffice; 0: that of a selection.
+        step: Length of the steps [s]; 0: that of the vehicle's own.
     """
-    dt = max(1.0, math.floor(COARSE_STEP * setup.step_rate + 1e-9)) / setup.step_rate
+    dt = max(1.0, math.floor(step * setup.step_rate + 1e-9)) / setup.step_rate
     if not rate:
         duration = sum(float(np.ptp(signals.commands.time)) for signals in setup.recordings)
         rate = min(max(ENOUGH_SAMPLES / max(duration, 1.0), LEAST_RATE), FULL_RATE)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from vds_gz.study.identify.build import FULL_RATE, Problem, coarse_segments, problem_of
-from vds_gz.study.identify.fit import Solution, solve
+from vds_gz.study.identify.fit import Solution, evaluate, solve
 from vds_gz.study.identify.intervals import Intervals, intervals_of
 from vds_gz.study.identify.lag_order import lag_findings
 from vds_gz.study.identify.problem.segments import Segment, segments_of
@@ -21,6 +21,9 @@ from vds_gz.study.identify.variants import best_variant
 
 #: A measured state that holds from step to step must lower the robust squares by this, in units of independent ones.
 HOLDS = 10.0
+
+#: A shift of a number by this part of its standard error is noticeable; longer recordings [s] stay in coarse steps.
+NOTICEABLE, LONGEST_FINE = 0.3, 400.0
 
 
 @dataclass(frozen=True)
@@ -58,7 +61,7 @@ def refined(setup: Setup, reach: Mapping[str, Reach], rough: Fitted) -> tuple[Se
     """The fit of all data: in the steps of the vehicle where nearly nothing is left, else in coarse steps."""
     if not rough.fine and not rough.nearly_exact:
         problem = problem_of(setup, coarse_segments(setup, enough=math.inf, rate=FULL_RATE), reach)
-        return setup, Fitted(problem, converged(problem, rough.solution))
+        return setup, _without_shift(setup, reach, Fitted(problem, converged(problem, rough.solution)))
     segments = segments_of(setup.recordings, setup.channels, 1.0 / setup.step_rate)
     problem = problem_of(setup, segments, reach)
     solution = converged(problem, rough.solution)
@@ -70,6 +73,24 @@ def refined(setup: Setup, reach: Mapping[str, Reach], rough: Fitted) -> tuple[Se
         if holding.cost < solution.cost - 0.5 * HOLDS:
             return held, Fitted(holding_problem, converged(holding_problem, holding))
     return setup, Fitted(problem, solution)
+
+
+def _without_shift(setup: Setup, reach: Mapping[str, Reach], coarse: Fitted) -> Fitted:
+    """A fit in the steps of the vehicle where coarse ones shift its numbers, as those of models with Euler steps."""
+    if sum(experiment.segment.duration for experiment in coarse.problem.experiments) > LONGEST_FINE:
+        return coarse
+    problem = problem_of(setup, coarse_segments(setup, enough=math.inf, rate=FULL_RATE, step=0.0), reach)
+    solution, free = coarse.solution, coarse.solution.free
+    if [len(run.measured) for run in problem.experiments] != [len(run.measured) for run in coarse.problem.experiments]:
+        return coarse
+    residuals = evaluate(problem, solution.point, solution.starts, np.zeros_like(free))[0]
+    weights = solution.noise.weights[problem.kind]
+    jacobian = solution.jacobian[:, free] * weights[:, np.newaxis]
+    covariance = np.linalg.pinv(jacobian.T @ jacobian, rcond=1e-12)
+    shift = covariance @ (jacobian.T @ ((residuals - solution.residuals) * weights))
+    if (np.abs(shift) <= NOTICEABLE * np.sqrt(np.diag(covariance))).all():
+        return coarse
+    return Fitted(problem, converged(problem, solution))
 
 
 def _between_steps(segments: list[Segment]) -> bool:
