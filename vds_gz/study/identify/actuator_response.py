@@ -13,8 +13,9 @@ from vds_gz.study.identify.axes import Reached, steepest
 from vds_gz.study.identify.estimates import Estimate
 from vds_gz.study.recording import ActuatorSeries, Array, Series
 
-#: Whether numbers can be fitted at all: that needs numba. Maxima are found without.
-CAN_FIT = find_spec("numba") is not None
+#: What a fit of numbers needs and is not installed. Maxima are found without.
+MISSING = [package for package in ("numba", "scipy") if find_spec(package) is None]
+CAN_FIT = not MISSING
 if CAN_FIT:  # at once, so that a package that the fit lacks is missed before anything is recorded
     from vds_gz.study.identify.actuator import fit_actuator
 
@@ -58,7 +59,7 @@ class ActuatorResponse:
 
 def unknown() -> str:
     """Why a number is not there, in words."""
-    return "not excited" if CAN_FIT else "needs numba"
+    return "not excited" if CAN_FIT else f"needs {' and '.join(MISSING)}"
 
 
 def measure(actuator: ActuatorSeries, commands: ArrayLike = ()) -> ActuatorResponse:
