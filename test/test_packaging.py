@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import configparser
 import os
 import shutil
 import subprocess
@@ -11,6 +12,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+import yaml
 
 import vds_gz
 
@@ -119,8 +121,23 @@ def test_pip_installs_everything_and_it_is_found_from_anywhere(wheel, tmp_path):
     assert tree(Path(found)) == tree(ROOT)
 
 
-def test_one_version():
+def test_all_files_agree_on_name_version_licence_and_maintainer():
     manifest = ElementTree.parse(ROOT / "package.xml").getroot()
-    assert manifest.findtext("name") == "vds_gz"
-    assert manifest.findtext("version") == vds_gz.__version__
-    assert f"\nversion: {vds_gz.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    setup = configparser.ConfigParser()
+    setup.read(ROOT / "setup.cfg", encoding="utf-8")
+    metadata = setup["metadata"]
+    assert manifest.findtext("name") == metadata["name"] == "vds_gz"
+    assert manifest.findtext("version") == citation["version"] == vds_gz.__version__
+
+    licence = manifest.find("license")
+    assert licence.text == metadata["license"] == citation["license"] == "Apache-2.0"
+    assert licence.get("file") == metadata["license_files"]
+    title = (ROOT / licence.get("file")).read_text(encoding="utf-8").split("http")[0]
+    assert title.split() == ["Apache", "License", "Version", "2.0,", "January", "2004"]
+
+    assert manifest.findtext("maintainer") == metadata["author"]
+    assert [author["name"] for author in citation["authors"]] == [f"The {metadata['author']}"]
+    security = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+    assert "the maintainers' address in `package.xml`" in security
+    assert "@" not in security, "the address stands in package.xml only"

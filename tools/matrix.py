@@ -1,6 +1,7 @@
 """Test with every supported Python, with older packages and without optional ones: ``./dev matrix``.
 
-Each row has its own environment in ``.venv/matrix``. A row whose Python is not on this machine is not run, and said.
+Each row has its own environment in ``.venv/matrix``. Rows whose Python is missing on this machine are reported as not
+run.
 """
 
 from __future__ import annotations
@@ -9,12 +10,13 @@ import argparse
 import configparser
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,10 +28,10 @@ PYTHONS = ("3.10", "3.11", "3.12", "3.13", "3.14")
 #: The platform whose wheels are looked up, as uv names it.
 ARM64 = "aarch64-manylinux_2_28"
 
-#: Platforms that have no wheel of Cyclone DDS, with a Python: where setup.cfg does not ask for it.
+#: Pythons and platforms without a wheel of Cyclone DDS, for which setup.cfg does not ask for it.
 NO_CYCLONEDDS = (*((python, ARM64) for python in PYTHONS), ("3.14", "x86_64-manylinux_2_28"))
 
-#: Exit code where every row that was run passed, and others were not run.
+#: Exit code if no row failed and some were not run.
 INCOMPLETE = 3
 
 PASSED, FAILED, NOT_RUN = "passed", "FAILED", "not run"
@@ -37,7 +39,7 @@ PASSED, FAILED, NOT_RUN = "passed", "FAILED", "not run"
 
 @dataclass(frozen=True)
 class Row:
-    """A Python, and what differs from its newest packages."""
+    """A Python, packages in other versions than the newest, and packages that are removed."""
 
     python: str
     install: tuple[str, ...] = ()
@@ -54,32 +56,57 @@ WHEELS = "arm64"
 
 
 def main() -> int:
-    """Run the rows; 0 if all passed, 1 if one failed, 3 if none failed and one was not run."""
-    parser = argparse.ArgumentParser(
-        prog="./dev matrix",
-        description=__doc__,
-        epilog="Exit codes: 0 all rows passed, 1 a row failed, 2 wrong use, 3 none failed but not all were run. "
-        "Interpreters are those on the PATH, of pyenv and of uv.",
-    )
-    parser.add_argument("rows", nargs="*", metavar="ROW", help=f"of {', '.join([*ROWS, WHEELS])}; all without one")
-    parser.add_argument("--pytest", default="", metavar="ARGUMENTS", help="for pytest, such as 'test/vehicle -x'")
-    arguments = parser.parse_args()
-    for name in arguments.rows:
-        if name not in (*ROWS, WHEELS):
-            parser.error(f"there is no row '{name}'; it must be of {', '.join([*ROWS, WHEELS])}")
+    """Run the rows and return the exit code."""
+    chosen = options()
     results: dict[str, tuple[str, str]] = {}
-    for name in arguments.rows or (*ROWS, WHEELS):
+    for name in chosen.rows or (*ROWS, WHEELS):
         print(f"== {name}", flush=True)
-        results[name] = wheels() if name == WHEELS else run(name, ROWS[name], arguments.pytest.split())
+        results[name] = wheels() if name == WHEELS else run(name, ROWS[name], chosen.pytest)
     print("== all rows")
     for name, (outcome, what) in results.items():
         print(f"{name:10}  {outcome:7}  {what}")
-    outcomes = {outcome for outcome, _ in results.values()}
+    return exit_code([outcome for outcome, _ in results.values()])
+
+
+def options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
+    """Parse a command line: ``rows`` and the arguments for ``pytest``."""
+    names = (*ROWS, WHEELS)
+    parser = argparse.ArgumentParser(
+        prog="./dev matrix",
+        description=__doc__,
+        epilog="Exit codes: 0 all rows passed, 1 a row failed, 2 wrong use, 3 no row failed and some were not run. "
+        "Interpreters are looked up on the PATH, in pyenv and in uv.",
+    )
+    parser.add_argument("rows", nargs="*", metavar="ROW", help=f"of {', '.join(names)}; default: all")
+    parser.add_argument(
+        "--pytest", type=shlex.split, default=[], metavar="ARGUMENTS", help="for pytest, such as 'test/vehicle -x'"
+    )
+    chosen = parser.parse_args(arguments)
+    for name in chosen.rows:
+        if name not in names:
+            parser.error(f"there is no row '{name}'; it must be one of {', '.join(names)}")
+    return chosen
+
+
+def exit_code(outcomes: Collection[str]) -> int:
+    """The exit code for the outcomes of rows."""
     return 1 if FAILED in outcomes else INCOMPLETE if NOT_RUN in outcomes else 0
 
 
-def run(name: str, row: Row, tests: list[str]) -> tuple[str, str]:
-    """Make the environment of a row and run the tests in it; the outcome, and the last line of the tests."""
+def commands(row: Row, tests: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """What is run in the environment of a row: changes of its packages, then the tests."""
+    pip = ("python", "-m", "pip")
+    if row.install:  # with all the rest, so that pip takes versions of it that agree
+        yield *pip, "install", "--quiet", "--no-compile", *row.install, "--editable", ".[test]"
+    if row.without:
+        yield *pip, "uninstall", "--quiet", "--yes", *row.without
+    processes = 2 * (os.cpu_count() or 1)
+    options = ("-q", "-n", str(processes), "--dist", "loadscope", "--no-loadscope-reorder")
+    yield "python", "-m", "pytest", *options, *tests
+
+
+def run(name: str, row: Row, tests: Sequence[str]) -> tuple[str, str]:
+    """Make the environment of a row and run the tests in it; return the outcome and the last line of output."""
     python = interpreter(row.python)
     if python is None:
         return NOT_RUN, f"there is no Python {row.python} on this machine"
@@ -91,7 +118,7 @@ def run(name: str, row: Row, tests: list[str]) -> tuple[str, str]:
     }
 
     def execute(*command: str) -> tuple[int, str]:
-        """The exit code of a command in the environment, and the last line that it printed."""
+        """Run a command in the environment; return its exit code and the last line that it printed."""
         last = ""
         with subprocess.Popen(
             [str(ROOT / "dev"), "exec", *command],
@@ -107,51 +134,45 @@ def run(name: str, row: Row, tests: list[str]) -> tuple[str, str]:
                 last = line.strip() or last
         return process.returncode, last.strip("= ")
 
-    pip = ("python", "-m", "pip")
-    # With all the rest, so that pip takes versions of it that agree.
-    install = (*pip, "install", "--quiet", "--no-compile", *row.install, "--editable", ".[test]")
-    changes = [install] if row.install else []
-    changes += [(*pip, "uninstall", "--quiet", "--yes", *row.without)] if row.without else []
-    for change in changes:
-        code, last = execute(*change)
+    started, last = time.monotonic(), ""
+    for command in commands(row, tests):
+        code, last = execute(*command)
         if code != 0:
             return FAILED, last
-    started = time.monotonic()
-    processes = 2 * (os.cpu_count() or 1)
-    options = ("-q", "-n", str(processes), "--dist", "loadscope", "--no-loadscope-reorder")
-    code, last = execute("python", "-m", "pytest", *options, *tests)
-    return PASSED if code == 0 else FAILED, f"{last} ({time.monotonic() - started:.0f} s)"
+    return PASSED, f"{last} ({time.monotonic() - started:.0f} s)"
 
 
 def interpreter(version: str) -> str | None:
-    """The path of a Python of this version on this machine."""
+    """The path of a Python of this version on this machine; None without one."""
     pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
     candidates = [
         shutil.which(f"python{version}"),
         *sorted(map(str, (pyenv / "versions").glob(f"{version}.*/bin/python"))),
     ]
     if shutil.which("uv"):
-        found = subprocess.run(["uv", "python", "find", version], capture_output=True, text=True, check=False)
-        candidates.append(found.stdout.strip())
+        uv = subprocess.run(["uv", "python", "find", version], capture_output=True, text=True, check=False)
+        candidates.append(uv.stdout.strip())
     return next((path for path in candidates if path and _version(path) == version), None)
 
 
 def _version(python: str) -> str:
-    """The version of an interpreter; empty if it does not start, as a shim of pyenv."""
+    """The version of an interpreter; empty if it does not start, such as a shim of pyenv."""
     code = "import sys; print('%d.%d' % sys.version_info[:2])"
     return subprocess.run([python, "-c", code], capture_output=True, text=True, check=False).stdout.strip()
 
 
 def wheels() -> tuple[str, str]:
-    """Resolve the extra ``all`` for ARM64 from wheels alone, and see where Cyclone DDS still has none."""
+    """Resolve the extra ``all`` for ARM64 from wheels alone, and check where Cyclone DDS still has no wheel."""
     folder = ENVIRONMENTS / WHEELS
     uv = folder / "bin" / "uv"
     if not uv.is_file():
-        subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
-        subprocess.run([str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", "uv"], check=True)
+        pip = (str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", "uv")
+        for command in ((sys.executable, "-m", "venv", str(folder)), pip):
+            if subprocess.run(command, check=False).returncode != 0:
+                return FAILED, f"this failed: {shlex.join(command)}"
 
     def resolve(requirements: str, python: str, platform: str) -> tuple[bool, str]:
-        """Whether there are wheels of all these packages, and uv's list or error."""
+        """Whether all these packages have wheels, and uv's list or error."""
         with tempfile.NamedTemporaryFile("w", suffix=".in") as file:
             file.write(requirements)
             file.flush()

@@ -1,7 +1,7 @@
-"""Build the release that is tagged, twice, and use it where nothing else is: ``./dev release``.
+"""Build the tagged release twice, compare, check and use it: ``./dev release``.
 
-The wheel and the source archive are left in ``dist`` if both builds have the same bytes, twine accepts them, and the
-programs of the wheel work outside the checkout.
+The wheel and the source archive are put into ``dist`` if both builds have the same bytes, twine accepts them, and the
+programs of the wheel run in an empty environment outside the checkout.
 """
 
 from __future__ import annotations
@@ -9,16 +9,21 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tarfile
 import tempfile
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator
 from pathlib import Path
+
+import vds_gz
 
 ROOT = Path(__file__).resolve().parents[1]
 
-#: Programs with their arguments that use presets, worlds and models of the installation.
+#: Commands that use the presets, worlds and models of an installation.
 USES = (
     ("vds-gz", "--help"),
     ("vds-gz", "profile", "steps", "--preset", "forklift", "-o", "steps.csv"),
@@ -30,25 +35,48 @@ USES = (
 
 def main() -> int:
     """Build and check the release; 0 if all is well, 1 if not."""
-    tag = output("git", "describe", "--exact-match", "--tags")
-    version = output(sys.executable, "setup.py", "--version").splitlines()[-1]
-    if tag != version or output("git", "status", "--porcelain"):
-        print(f"./dev release: the commit must be tagged {version}, with nothing changed; its tag is '{tag}'")
+    tag, changes = output("git", "describe", "--exact-match", "--tags"), output("git", "status", "--porcelain")
+    if found := [*faults(ROOT, vds_gz.__version__), *unfit(vds_gz.__version__, tag, changes)]:
+        print(*(f"./dev release: {fault}" for fault in found), sep="\n", file=sys.stderr)
         return 1
     os.environ["SOURCE_DATE_EPOCH"] = output("git", "log", "-1", "--format=%ct")
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         first, second = build(folder / "first"), build(folder / "second")
-        different = [file.name for file in first if file.read_bytes() != (second[0].parent / file.name).read_bytes()]
-        if different:
-            print(f"./dev release: two builds differ: {', '.join(different)}")
+        if names := different(first, second):
+            print(f"./dev release: the two builds differ: {', '.join(names)}", file=sys.stderr)
             return 1
         run(sys.executable, "-m", "twine", "check", "--strict", *map(str, first))
         use(next(file for file in first if file.suffix == ".whl"), folder / "bare")
+        (ROOT / "dist").mkdir(exist_ok=True)
         for file in first:
-            (ROOT / "dist").mkdir(exist_ok=True)
             print(shutil.copy(file, ROOT / "dist"))
     return 0
+
+
+def unfit(version: str, tag: str, changes: str) -> Iterator[str]:
+    """Why a commit is not the release of a version, by its tag and by what ``git status`` lists."""
+    if tag != version:
+        yield f"the tag of this commit is '{tag}'; it must be {version}, the version in vds_gz/__init__.py"
+    if changes:
+        yield f"there are changes that are not committed; commit them or take them back:\n{changes}"
+
+
+def faults(root: Path, version: str) -> Iterator[str]:
+    """What a checkout lacks for a release: an address that works, and the version in the changelog."""
+    maintainer = ElementTree.parse(root / "package.xml").find("maintainer")
+    address = "" if maintainer is None else maintainer.get("email", "")
+    if "@" not in address or address.endswith(".invalid"):
+        yield f"the maintainers' address in package.xml is '{address}'; it must receive mail"
+    heading = rf"^{re.escape(version)} \(\d{{4}}-\d\d-\d\d\)\n-+$"
+    if not re.search(heading, (root / "CHANGELOG.rst").read_text(encoding="utf-8"), re.MULTILINE):
+        yield f"CHANGELOG.rst has no heading for {version}; it must be '{version} (YYYY-MM-DD)' above a line of '-'"
+
+
+def different(first: list[Path], second: list[Path]) -> list[str]:
+    """Names of the files of two builds that differ, or that only one of them has."""
+    builds = [{file.name: file.read_bytes() for file in files} for files in (first, second)]
+    return sorted({name for name, _ in builds[0].items() ^ builds[1].items()})
 
 
 def build(folder: Path) -> list[Path]:
@@ -63,7 +91,7 @@ def build(folder: Path) -> list[Path]:
 
 
 def repack(archive: Path) -> None:
-    """Give a source archive the times of the commit and no owner; setuptools gives it those of the build."""
+    """Give the files of a source archive the time of the commit and no owner, in place of those of the build."""
     time = int(os.environ["SOURCE_DATE_EPOCH"])
     packed = io.BytesIO()
     with tarfile.open(archive) as old, tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as new:
@@ -75,7 +103,7 @@ def repack(archive: Path) -> None:
 
 
 def use(wheel: Path, folder: Path) -> None:
-    """Install the wheel with its own requirements into a new environment, and run its programs outside the checkout."""
+    """Install the wheel and its requirements into a new environment, and run its programs outside the checkout."""
     run(sys.executable, "-m", "venv", str(folder))
     run(str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", str(wheel))
     for program, *arguments in USES:
@@ -83,7 +111,7 @@ def use(wheel: Path, folder: Path) -> None:
 
 
 def run(*command: str, folder: Path = ROOT, quiet: bool = False) -> None:
-    """Run a command; where it fails, so does this program, with what the command printed."""
+    """Run a command; exit with its output if it fails."""
     print("$", *command, flush=True)
     kind = subprocess.PIPE if quiet else None
     done = subprocess.run(command, cwd=folder, stdout=kind, stderr=subprocess.STDOUT if quiet else None, text=True)
@@ -92,7 +120,7 @@ def run(*command: str, folder: Path = ROOT, quiet: bool = False) -> None:
 
 
 def output(*command: str) -> str:
-    """What a command printed; empty if it failed."""
+    """The output of a command; empty if it failed."""
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip()
 
 
