@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from vds_gz.bags.connection import BagError, may_be_bag
 from vds_gz.commandlog.table import COMMANDED, PEDALS, Table, TableError, find_column, open_table
@@ -20,9 +20,6 @@ from vds_gz.commandlog.topics import TopicError, choose_command
 from vds_gz.errors import PATH, TEXT, MalformedMessageError, UnknownTypeError, VdsGzError, takes
 from vds_gz.interface.commands import GEAR_COMMAND, CommandType, Gear, Values, command_type, whole_types
 from vds_gz.vehicle.command import DRIVE, MAXIMUM_GEAR
-
-if TYPE_CHECKING:
-    pass
 
 
 class CommandLogError(VdsGzError, ValueError):

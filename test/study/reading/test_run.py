@@ -125,6 +125,27 @@ def test_commands_outside_a_vehicle_s_namespace_are_found(tmp_path, folder):
     assert read(tmp_path / f"{folder} without").command_topics == ()
 
 
+def test_what_happened_before_the_clock_went_back_is_left_out_with_a_note(tmp_path):
+    """Only notes on gaps are replaced by that of the motion, wherever the recording is."""
+    types, messages = open_types(), []
+    topics = {"/odom": "nav_msgs/msg/Odometry", "/contacts": "ros_gz_interfaces/msg/Contacts"}
+    for k in range(20):
+        odometry = types.new(topics["/odom"])
+        odometry.header.stamp.sec = 100 + k % 10
+        messages.append(("/odom", k * 10**9, odometry))
+        if k in (3, 15):
+            contacts, contact = types.new(topics["/contacts"]), types.new("ros_gz_interfaces/msg/Contact")
+            contacts.header.stamp = odometry.header.stamp
+            contact.collision2.name, contact.positions = f"wall_{k}", [types.new("geometry_msgs/msg/Vector3")]
+            contacts.contacts = [contact]
+            messages.append(("/contacts", k * 10**9, contacts))
+    write_bag(tmp_path / "gap", "mcap", topics, messages)
+    run = read(tmp_path / "gap")
+    assert run.motion.time.tolist() == list(range(10))
+    assert [(touch.thing, touch.begin) for touch in run.touches] == [("wall_15", 5.0)]
+    assert [note for note in run.notes if "the vehicle's clock went back" in note]
+
+
 @pytest.mark.parametrize("name", ["nowhere.csv", "nowhere.csv.gz"])
 def test_a_missing_table_is_named_as_missing(tmp_path, name):
     with pytest.raises(VdsGzError, match=rf"{name}' does not exist \(looked in "):

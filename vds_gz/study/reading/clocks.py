@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from vds_gz.study.recording import GAP_INTERVALS, LONGEST_GAP, Array, MeasuredChannel, Recording, Series
 
 Times = NDArray[np.int64]
+
+#: Found in the notes of :func:`clean` and :func:`note_pieces` on gaps.
+GAP_NOTE = re.compile(r" has a gap of \d|^gaps split the recording")
 
 #: Clocks that differ by less are equal, and the difference is transport [s].
 SAME_CLOCK = 0.3

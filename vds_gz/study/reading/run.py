@@ -24,7 +24,7 @@ from vds_gz.interface.commands import whole_types
 from vds_gz.ros.graph import Message
 from vds_gz.ros.messages.fields import stamp_ns
 from vds_gz.study.reading.bag import commands_from, measurements_from
-from vds_gz.study.reading.clocks import SAME_CLOCK, Times, vehicle_time
+from vds_gz.study.reading.clocks import GAP_NOTE, SAME_CLOCK, Times, vehicle_time
 from vds_gz.study.reading.messages import (
     MEASUREMENTS,
     STEERING_TYPES,
@@ -87,7 +87,7 @@ def read(path: str | Path, namespace: str | None = None, topic: str | None = Non
         run.command_times = run.commands.time
         if run.made_by_replay:
             run.command_times = np.array([min(one.time[0] for one in run.measured.values() if len(one.time))])
-    run.notes[:] = [note for note in run.notes if "gap" not in note]  # there is one of the motion
+    run.notes[:] = [note for note in run.notes if not GAP_NOTE.search(note)]  # there is one of the motion
     run.notes += [*_gaps(where, time), *map(str, run.touches)]
     return run
 
@@ -118,16 +118,16 @@ def _read(path: Path, bag: Bag, namespace: str | None, topic: str | None) -> tup
         run.notes.append(f"'{path}' is cut short; it was read up to its last whole part")
     where = f"recording '{path}', topic '{main}'"
     role = "steering" if counts[main][0] in STEERING_TYPES else "velocity"
-    _fill(run, columns, main, role, steering if steering in columns else "", where)
+    first = _fill(run, columns, main, role, steering if steering in columns else "", where)
     references, states = (columns.get(f"{place}/{one.name}") for one in _ACTUATOR_TOPICS)
     run.actuators = tuple(_actuators(references, states, run.start))
     arrived = columns[touched].logged if touched in columns else ()
-    run.touches = _touches(zip(arrived, contacts, strict=True), columns[main].logged[0], run.start)
+    run.touches = _touches(zip(arrived, contacts, strict=True), first, run.start)
     return run, where
 
 
-def _fill(run: Recording, columns: Mapping[str, Column], main: str, role: str, steering: str, where: str) -> None:
-    """Take measurements and commands, at the vehicle's times."""
+def _fill(run: Recording, columns: Mapping[str, Column], main: str, role: str, steering: str, where: str) -> int:
+    """Take measurements and commands, at the vehicle's times; return when the first sample was recorded [ns]."""
     column = columns[main]
     logged, stamps = column.times()
     if back := np.flatnonzero(np.diff(stamps) < -CLOCK_BACK * 1e9).tolist():
@@ -157,6 +157,7 @@ def _fill(run: Recording, columns: Mapping[str, Column], main: str, role: str, s
         commands_from(run, one, seconds(vehicle_time(one.times()[0], *clock)))
     arrivals = np.sort(np.concatenate([np.empty(0, np.int64), *(one.times()[0] for one in received)]))
     run.command_times = seconds(vehicle_time(arrivals, *clock))
+    return int(logged[0])
 
 
 def _late(logged: Times, stamps: Times) -> float:
