@@ -192,12 +192,12 @@ def test_only_the_driven_axle_brakes_where_the_others_have_no_brake():
 @given(st.floats(-math.pi / 2.0, math.pi / 2.0), st.floats(0.1, 1e3), st.floats(1.0, 2.0), st.floats(-10.0, 1.0))
 @example(math.pi / 6.0, 1.0, 1.0, 0.0)
 @example(-math.pi / 2.0, 1e3, 2.0, 0.0)
-def test_tyre_curve_is_the_magic_formula_within_2e_9_of_friction(slip, slope, shape, curvature):
+def test_tyre_curve_is_the_magic_formula_within_1e_9_of_friction(slip, slope, shape, curvature):
     c = Run(dataclasses.replace(CAR, tire_shape=shape, tire_curvature=curvature)).c
     x = slope * slip
     exact = math.sin(shape * math.atan(x - curvature * (x - math.atan(x))))
     share = magic_formula(math.sin(slip), math.cos(slip), slope, c)
-    assert share == pytest.approx(exact, rel=0.0, abs=2e-9)
+    assert share == pytest.approx(exact, rel=0.0, abs=1e-9)
 
 
 # ---------------------------------------------------------------------- properties

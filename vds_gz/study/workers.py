@@ -88,8 +88,8 @@ def do_tasks(
     """Do tasks; yields each once, in the order in which they finish.
 
     An error of ours fails its task, and so does a task that kills every worker of a cluster that does it; the others
-    go on. If a process of this machine dies, new ones do what is left, once. Close the iterator
-    (``contextlib.closing``) to end before all are done.
+    go on. The first process of this machine that dies is replaced, and new processes do what is left. Close the
+    iterator (``contextlib.closing``) to end before all are done.
 
     Args:
         function: What is done, pickled with each task for other processes.
@@ -99,7 +99,7 @@ def do_tasks(
 
     Raises:
         ArgumentError: No scheduler responds.
-        FailureError: A process of this machine died again, the scheduler went away, or a worker has other versions.
+        FailureError: A second process of this machine died, the scheduler went away, or a worker has other versions.
     """
     if workers is None:
         yield from (_attempt(function, task) for task in tasks)

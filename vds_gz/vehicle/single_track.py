@@ -53,7 +53,7 @@ BLENDING = 0.02
 #: Below this speed rolling resistance fades out [m/s].
 ROLLING_FADES = 0.05
 
-#: A drive that is to be slower than this stands with its brakes [m/s].
+#: Brakes hold a vehicle whose target speed is below this [m/s].
 STANDING = 1e-3
 
 #: The integrator is stable while the largest eigenvalue of the tyres times a step is less than 2.51.
@@ -215,7 +215,13 @@ def _lift(load_steered: float, load_shift: float) -> tuple[float, float]:
 
 
 def grip_of_axle(grip: float, share: float, shift: float) -> float:
-    """Largest force of an axle [m/s^2], whose share of the weight grows by ``shift`` with each m/s^2 of it up to 1."""
+    """Largest force of an axle with both axles on the ground [m/s^2].
+
+    Args:
+        grip: Largest force of all tyres [m/s^2].
+        share: The axle's share of the weight at rest, less than 1.
+        shift: How much that share grows with each m/s^2 of the force [s^2/m].
+    """
     rest = 1.0 - grip * shift
     return grip * share / rest if rest > share else (1.0 - share) / shift
 

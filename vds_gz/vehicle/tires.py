@@ -22,7 +22,7 @@ Velocity: TypeAlias = "tuple[float, float, float]"
 SIXTH = 1.0 / 6.0
 
 
-#: So many powers are a tyre's shape.
+#: Number of powers in a tyre's shape.
 POWERS = 12
 
 #: tan(pi / 6), above which a slip angle is measured from pi / 3, and tan(pi / 3).
@@ -120,7 +120,7 @@ def magic_formula(side: float, ahead: float, slope: float, c: TireCoefficients) 
 
 
 def arctangent(side: float, ahead: float) -> float:
-    """The angle of a vector from the x axis, which it leaves by at most a right angle, within 1e-10 of itself [rad].
+    """The angle of a vector from the x axis, at most a right angle [rad]; its relative error is below 1e-10.
 
     The polynomial is Chebyshev's approximation up to tan(pi / 6).
     """

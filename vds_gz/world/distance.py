@@ -214,7 +214,7 @@ def inner_weights(w: Sequence[Point]) -> tuple[float, ...] | None:
 
 
 def inside(*weights: float) -> tuple[float, ...] | None:
-    """All weights with the first one, which is what is left of 1; None if one is not positive."""
+    """All weights, the first of which completes the sum to 1; None if one is not positive."""
     first = 1.0
     for weight in weights:
         first -= weight

@@ -34,7 +34,7 @@ from vds_gz.vehicle.bicycle import BICYCLE
 #: coarse steps cannot.
 CLEARLY_MET, COARSE, DECISIVELY_MET = 0.05, 0.3, 0.4
 
-#: Dead times [s] that are tried besides, since the only actuator is the one that answers.
+#: Longer dead times [s] that are tried too: there is no other actuator whose response could be mistaken for this one's.
 LONG_DEAD_TIMES = 2.0, 2.5, 3.0, 3.5, 4.0, 5.0
 
 

@@ -29,8 +29,8 @@ FINEST_RESOLUTION = 5e-6
 #: predict.
 COARSE_STEP, ENOUGH_SECONDS = 0.005, 400.0
 
-#: Of each channel they are selected with so many samples in all recordings, at least and at most so many per second. A
-#: fit of all data in coarse steps uses the latter.
+#: Samples of each channel in all recordings with which terms are selected, and bounds of their rate [Hz]. A fit of all
+#: data in coarse steps uses the upper bound.
 ENOUGH_SAMPLES, LEAST_RATE, FULL_RATE = 900.0, 20.0, 40.0
 
 
@@ -132,8 +132,8 @@ def coarse_segments(
     Args:
         setup: With the recordings.
         enough: Seconds that suffice.
-        rate: Samples per second of each channel that suffice; 0: that of a selection.
-        step: Length of the steps [s]; 0: that of the vehicle's own.
+        rate: Samples per second of each channel that suffice; 0: the rate for a selection of terms.
+        step: Length of the steps [s]; 0: the vehicle's own steps.
     """
     dt = max(1.0, math.floor(step * setup.step_rate + 1e-9)) / setup.step_rate
     if not rate:
@@ -153,7 +153,7 @@ def coarse_segments(
 
 
 def thinned(channel: MeasuredChannel, rate: float) -> MeasuredChannel:
-    """The same with at most so many samples per second."""
+    """Every n-th sample of a channel, for the largest n that leaves so many samples per second, if it has as many."""
     time = channel.series.time
     stride = max(1, int(1.0 / (rate * float(np.median(np.diff(time)))) + 1e-6)) if len(time) > 2 else 1
     return channel if stride == 1 else chosen(channel, slice(None, None, stride))

@@ -25,7 +25,7 @@ LAGS, SHORTER = (0.03, 0.08, 0.2, 0.5, 1.2), (0.5, 1.0)
 #: Limits that are tried, as parts of what was measured.
 LIMITS = 0.8, 0.92, 1.01, 1.1, 1.3, 1.7, 2.5, 3.5, 5.0
 
-#: Factors of a deceleration limit that parts from the acceleration limit; the latter changes by the inverse.
+#: Factors by which a common limit is changed into a deceleration limit; the acceleration limit changes by the inverse.
 SPLITS = 0.7, 0.85, 0.95, 1.05, 1.2, 1.4
 
 #: Gains, and dead bands as parts of what was commanded.
@@ -167,7 +167,7 @@ def _limits(k: int, values: Array, gains: Sequence[int], point: Array) -> Iterat
 
 
 def _splits(rise: int, fall: int, limits: Starts, point: Array) -> Iterator[Mapping[int, float]]:
-    """A limit of decelerations, also by a change of one that holds for both."""
+    """Deceleration limits; where accelerations are limited too, also changes of both from the common limit."""
     yield from limits(point)
     if point[rise] < UNLIMITED_AT:
         for part in SPLITS:

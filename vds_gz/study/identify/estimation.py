@@ -76,7 +76,7 @@ def refined(setup: Setup, reach: Mapping[str, Reach], rough: Fitted) -> tuple[Se
 
 
 def _without_shift(setup: Setup, reach: Mapping[str, Reach], coarse: Fitted) -> Fitted:
-    """A fit in the steps of the vehicle where coarse ones shift its numbers, as those of models with Euler steps."""
+    """The coarse fit, or one in the vehicle's steps if coarse ones shift a number, as in models with Euler steps."""
     if sum(experiment.segment.duration for experiment in coarse.problem.experiments) > LONGEST_FINE:
         return coarse
     problem = problem_of(setup, coarse_segments(setup, enough=math.inf, rate=FULL_RATE, step=0.0), reach)

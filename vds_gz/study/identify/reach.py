@@ -167,7 +167,7 @@ def _reach(setup: Setup, quantity: str, number: str) -> Reach:
 
 
 def _angle_of_turning(setup: Setup) -> float:
-    """About the largest steering angle of a car that twists command, of its measured speeds and yaw rates [rad]."""
+    """About the largest steering angle of a car that is commanded by twists, by measured speeds and yaw rates [rad]."""
     wheel_base = float(getattr(setup.family.parameters, "wheel_base", 0.0))
     angles = [0.0]
     for channels in setup.channels:

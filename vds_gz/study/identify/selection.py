@@ -44,11 +44,11 @@ REQUIRED_TO_STAY = 0.5, 0.003
 #: blocks are, with so many simulations each.
 HOPEFUL, MOST_REFITTED, REFIT_SIMULATIONS = 0.7, 3, 5
 
-#: A Gauss-Newton step that multiplies the squares of a block by so much says nothing of it.
+#: A Gauss-Newton step that multiplies the squares of a block by more is too long to predict the block.
 TOO_FAR = 10.0
 
 #: What leaves less than this part of the squares needs no other proof: some terms cannot do that to thousands of
-#: samples by chance. A candidate that leaves less than this part of what another leaves is the better one.
+#: samples by chance. A candidate that leaves less than this part of what another one leaves enters before it.
 OVERWHELMING = 0.1
 
 #: What leaves less than this part of the squares is taken without a look at further candidates.
@@ -156,7 +156,7 @@ def _best(
 
 @dataclass(frozen=True)
 class _Entry:
-    """A candidate that may enter: its fit, its gain, the squares that it leaves, and its place in the list."""
+    """A candidate that may enter: its fit, its gain, the squares that it leaves, and its position in the list."""
 
     candidate: Candidate
     trial: Solution
@@ -165,7 +165,7 @@ class _Entry:
     rank: int
 
     def beats(self, best: _Entry) -> bool:
-        """Whether it enters rather than the best so far. Equally good ones are taken in the order of the list."""
+        """Whether it enters in place of the best so far. About equally good ones enter in the order of the list."""
         if self.left < OVERWHELMING * best.left:
             return True
         margin = ORDER_MARGIN if self.rank > best.rank else 1.0 / ORDER_MARGIN

@@ -156,7 +156,7 @@ def lagging_angle_with_band(p: parameters.DelaySteerVelParameters, dt: float) ->
 
 
 def lagging_scaled_angle(p: parameters.DelaySteerAccParameters, dt: float) -> AutowareSteeringCoefficients:
-    """It does, behind a multiple of the reference."""
+    """The tire angle lags behind a multiple of the reference."""
     c = lagging_angle(p, dt)
     c.dead_band = p.steer_dead_band
     c.scale = max(p.debug_steer_scaling_factor, 0.0)
@@ -190,7 +190,7 @@ def variable_ratio(p: parameters.ActuationCmdVgrParameters, dt: float) -> Autowa
 
 
 def mechanism(p: parameters.ActuationCmdMechanicalParameters, dt: float) -> AutowareSteeringCoefficients:
-    """It is, and a mechanism turns the tires."""
+    """The command is the angle of the steering wheel, and a mechanism turns the tires."""
     c = variable_ratio(p, dt)
     c.kind = steering.MECHANISM
     m = p.mechanical_params

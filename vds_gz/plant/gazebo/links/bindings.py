@@ -19,10 +19,7 @@ class Release(NamedTuple):
     Attributes:
         name: Its name.
         version: Major version of gz-sim.
-        transport: Name of the Python package of its transport.
-        messages: Name of that of its messages.
-        sim: Name of that for access to the world inside a server.
-        math: Name of that of poses and vectors.
+        transport, messages, sim, math: Names of its Python packages; ``sim`` gives access to the world inside a server.
         options: Options of ``gz sim`` with which every model of a world is there in the first step.
     """
 
