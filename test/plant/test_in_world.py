@@ -1,6 +1,7 @@
 """The kinematic vehicle in a world: on its ground, against its walls. Closed forms and properties."""
 
 import math
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -12,12 +13,13 @@ from vds_gz.configuration import load_parameters, make_guarded_vehicle, make_veh
 from vds_gz.description.footprint import footprint_of
 from vds_gz.description.urdf_writer import urdf
 from vds_gz.geometry import Attitude, Pose, into_body
-from vds_gz.parameters.autoware import slope_acceleration
+from vds_gz.parameters.autoware import GRAVITY, slope_acceleration
 from vds_gz.plant.base import Level
 from vds_gz.plant.in_world import WorldPlant
 from vds_gz.plant.kinematic import KinematicPlant
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.command import ackermann, control, twist
+from vds_gz.vehicle.model import SteadyMotion
 from vds_gz.world.geometry_reader import matrix, rotation_of_angles
 from vds_gz.world.load import load_world, world_file
 from vds_gz.world.obstacles import SKIN
@@ -113,6 +115,65 @@ def test_a_car_on_tyres_stands_across_a_slope_and_drifts_down_it_when_it_drives(
     plant.vehicle.enter(ackermann(5.0, 0.0), SECOND)
     plant.advance(3 * SECOND)
     assert plant.motion(3 * SECOND).x < x - 0.05
+
+
+#: A car whose tyres slip, without delay or lag.
+SLIPPING = load_parameters(
+    "midsize_car",
+    {
+        f"model_params.single_track.{name}": 0.0
+        for name in (
+            *(f"drive_actuator.{name}" for name in ("max_velocity", "max_acceleration", "dead_time", "time_constant")),
+            *(f"steering_actuator.{name}" for name in ("max_velocity", "dead_time", "time_constant")),
+            *("drag", "rolling_resistance"),
+        )
+    },
+)
+ICE = replace(GROUND, name="ice", shape=Box((400.0, 200.0, 0.002)), friction=0.1)
+
+
+def slipping_plant(*things):
+    plant = plant_in(things, SLIPPING)
+    plant.set_pose(Pose(-100.0))
+    plant.vehicle.state = plant.vehicle.model.at(plant.vehicle.coefficients, SteadyMotion(10.0))
+    plant.set_pose(Pose(-100.0))
+    return plant
+
+
+def test_on_ice_a_car_needs_the_braking_distance_of_its_friction():
+    plant = slipping_plant(ICE)
+    drive(plant, ackermann(10.0, 0.0), 0.1)
+    motion = plant.motion(0)
+    assert motion.v_x == pytest.approx(10.0, abs=1e-9)
+    drive(plant, ackermann(0.0, 0.0), 11.0)
+    assert plant.motion(0).v_x == 0.0
+    distance = 10.0**2 / (2.0 * ICE.friction * GRAVITY)
+    assert plant.motion(0).x - motion.x == pytest.approx(distance, rel=1e-3)
+
+
+def test_on_ice_a_circle_ends_at_friction_times_gravity():
+    grip = ICE.friction * GRAVITY
+    largest = 0.0
+    plant = slipping_plant(ICE)
+    for angle in np.linspace(0.0, 0.1, 40):
+        drive(plant, ackermann(10.0, float(angle)), 0.2)
+        largest = max(largest, plant.motion(0).v_x * plant.motion(0).yaw_rate)
+    assert 0.9 * grip < largest < 1.1 * grip  # it also turns while it slides outwards
+    assert largest < 10.0**2 * math.tan(0.1) / SLIPPING.vehicle.wheel_base / 3.0
+
+
+def test_a_car_with_some_wheels_on_ice_has_the_mean_friction():
+    plant = slipping_plant(replace(ICE, pose=at(y=-100.0)), replace(ICE, pose=at(y=100.0), friction=0.7))
+    assert plant.vehicle.state.road_friction == pytest.approx(0.4)
+
+
+def test_ground_with_more_friction_than_the_tyres_changes_no_bit():
+    level = replace(ICE, pose=at(z=-0.001))
+    plants = [slipping_plant(replace(level, friction=friction)) for friction in (math.inf, SLIPPING.vehicle.friction)]
+    for plant in plants:
+        drive(plant, ackermann(12.0, 0.2), 2.0)
+        drive(plant, ackermann(0.0, -0.2), 2.0)
+    assert plants[0].motion(0) == plants[1].motion(0)
 
 
 def test_a_turn_on_a_slope_is_a_circle_on_it():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from vds_gz.geometry import into_world, quaternion
 from vds_gz.world.geometry_reader import matrix, rotation_of_angles
-from vds_gz.world.ground import Plane, heights_below, plane_through, room_on, surface_near
+from vds_gz.world.ground import Plane, ground_below, plane_through, room_on, surface_near
 from vds_gz.world.packing import Thing
 from vds_gz.world.ray_caster import RayCaster
 from vds_gz.world.shapes import Box, HalfSpace, Mesh
@@ -55,11 +55,11 @@ def test_four_points_off_a_plane_deviate_alike_and_points_on_a_line_do_not_tilt_
 
 
 def test_looking_down_ends_where_it_should():
-    found = heights_below(caster(GROUND, Thing("box", Box((1.0, 1.0, 1.0)), at(5.0))), [(0, 0, 1), (5, 0, 1)], 2.0)
+    found = ground_below(caster(GROUND, Thing("box", Box((1.0, 1.0, 1.0)), at(5.0))), [(0, 0, 1), (5, 0, 1)], 2.0)[0]
     assert found.tolist() == [0.0, 0.5]
-    assert heights_below(caster(GROUND), [(0.0, 0.0, 3.0)], 2.0).tolist() == [-math.inf]
+    assert ground_below(caster(GROUND), [(0.0, 0.0, 3.0)], 2.0)[0].tolist() == [-math.inf]
     with np.errstate(invalid="raise"):
-        assert heights_below(caster(GROUND), [(0.0, 0.0, math.inf)], 2.0).tolist() == [-math.inf]
+        assert ground_below(caster(GROUND), [(0.0, 0.0, math.inf)], 2.0)[0].tolist() == [-math.inf]
 
 
 def test_the_ground_nearest_to_a_height():

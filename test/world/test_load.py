@@ -278,3 +278,29 @@ def test_a_shipped_world_says_where_it_lies():
 def test_what_is_not_the_earth_is_refused(tmp_path, changed, message):
     with pytest.raises(WorldError, match=message):
         world(tmp_path, EARTH.format(**PARIS | changed))
+
+
+# ---------------------------------------------------------------------- friction
+
+
+@pytest.mark.parametrize(
+    ("surface", "friction"),
+    [
+        ("", 1.0),
+        ("<surface><friction><ode><mu>0.2</mu><mu2>0.1</mu2></ode></friction></surface>", 0.1),
+        ("<surface><friction><ode><mu>0.3</mu></ode></friction></surface>", 0.3),
+        ("<surface><friction><ode><mu>50</mu><mu2>50</mu2></ode></friction></surface>", 50.0),
+        ("<surface><contact/></surface>", 1.0),
+    ],
+)
+def test_the_friction_of_ground_is_that_of_its_collision_with_the_defaults_of_sdf(tmp_path, surface, friction):
+    shape = "<geometry><box><size>1 1 1</size></box></geometry>"
+    (thing,) = world(tmp_path, model("m", f"<collision name='c'>{shape}{surface}</collision>")).collisions.things
+    assert thing.friction == friction
+
+
+def test_negative_friction_is_refused(tmp_path):
+    surface = "<surface><friction><ode><mu>-1</mu></ode></friction></surface>"
+    shape = "<geometry><box><size>1 1 1</size></box></geometry>"
+    with pytest.raises(WorldError, match=r"<mu> is -1; it must be at least 0"):
+        world(tmp_path, model("m", f"<collision name='c'>{shape}{surface}</collision>"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -14,6 +15,7 @@ from vds_gz.world.geodesy import NULL_ISLAND
 from vds_gz.world.load import load_world, world_file
 from vds_gz.world.packing import Thing, packed
 from vds_gz.world.scene import Scene
+from vds_gz.world.sdf import DEFAULT_FRICTION
 from vds_gz.world.shapes import HalfSpace, Mesh
 
 #: Height of the picture's lidar [m].
@@ -76,6 +78,10 @@ def facts(scene: Scene) -> Iterator[tuple[str, str]]:
     retro = sorted({thing.retro for thing in seen if thing.retro})
     if retro:
         yield "retro", "reflectivity " + ", ".join(f"{value:g}" for value in retro)
+    friction = sorted({thing.friction for thing in felt if math.isfinite(thing.friction)})
+    if friction and friction[0] < DEFAULT_FRICTION:
+        least = sorted({thing.name.partition("::")[0] for thing in felt if thing.friction == friction[0]})
+        yield "friction", f"{friction[0]:g} ({', '.join(least[:SHOWN])}) to {friction[-1]:g}"
     yield "gravity", " ".join(f"{value:g}" for value in scene.gravity) + " m/s^2"
     if scene.origin != NULL_ISLAND:
         here = scene.origin

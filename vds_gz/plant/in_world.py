@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 from vds_gz.configuration import make_guarded_vehicle
 from vds_gz.description.footprint import Footprint, footprint_of
@@ -24,7 +25,7 @@ from vds_gz.plant.base import Level, Status
 from vds_gz.plant.kinematic import KinematicPlant
 from vds_gz.vehicle.guarded import AnyGuardedVehicle
 from vds_gz.vehicle.vehicle import Motion
-from vds_gz.world.ground import Plane, heights_below, plane_through, room_on, surface_near
+from vds_gz.world.ground import Plane, ground_below, plane_through, room_on, surface_near
 from vds_gz.world.obstacles import CollisionBox, Contact, Obstacles, Passage, casters_of
 from vds_gz.world.ray_caster import RayCaster
 from vds_gz.world.surroundings import Surroundings
@@ -37,6 +38,7 @@ class Standing:
 
     Attributes:
         plane: Through the contacts, by least squares where they are more than three.
+        friction: Mean friction coefficient of the ground below the contacts.
         lost: Where the ground ended below the wheels, (x, y) [m]; none while there is ground. The vehicle goes on as
             on its last plane.
     """
@@ -49,6 +51,7 @@ class Standing:
         # What lies deeper would tilt it by more than 45 degrees: it is no ground to stand on.
         self._reach = max(2.0 * footprint.step, *pairs)
         self.plane = Plane()
+        self.friction = math.inf
         self.lost: tuple[float, float] | None = None
         self._rates = LEVEL
         self._found = 0
@@ -63,12 +66,12 @@ class Standing:
         """Find the ground again where the vehicle has come to at a time [ns]; whether it is another plane."""
         touching = self._touching(pose, self.plane.attitude(pose.x, pose.y, pose.heading))
         points = [(x, y, self.plane.at(x, y) + self._step) for x, y, _ in touching]
-        heights = heights_below(self._ground, points, self._step + self._reach)
+        heights, friction = ground_below(self._ground, points, self._step + self._reach)
         if not all(map(math.isfinite, heights)):
             self.lost = pose.x, pose.y
             self._rates = LEVEL
             return False
-        self.lost = None
+        self.lost, self.friction = None, _mean(friction)
         plane = plane_through([(x, y, float(z)) for (x, y, _), z in zip(points, heights, strict=True)])
         if plane.near(self.plane):
             self._rates, self._found = LEVEL, time
@@ -80,7 +83,7 @@ class Standing:
     def put(self, pose: Pose, height: float) -> None:
         """Put the vehicle on the ground that is nearest to a height there [m]."""
         self._rates, self.lost = LEVEL, None
-        self.plane = Plane(height)
+        self.plane, self.friction = Plane(height), math.inf
         found = surface_near(self._ground, (pose.x, pose.y, height + self._step))
         attitude = Attitude(found)
         if not math.isfinite(found):
@@ -88,11 +91,12 @@ class Standing:
             return
         for _ in range(3):  # the contacts move a little as it tilts
             touching = self._touching(pose, attitude)
-            points = [(x, y, self._follow((pose.x, pose.y, found), (x, y))) for x, y, _ in touching]
-            if not all(math.isfinite(z) for _, _, z in points):
+            below = [self._follow((pose.x, pose.y, found), (x, y)) for x, y, _ in touching]
+            if not all(math.isfinite(height) for height, _ in below):
                 self.lost = pose.x, pose.y
                 return
-            self.plane = plane_through(points)
+            self.plane = plane_through([(x, y, z) for (x, y, _), (z, _) in zip(touching, below, strict=True)])
+            self.friction = _mean([friction for _, friction in below])
             attitude = self.plane.attitude(pose.x, pose.y, pose.heading)
 
     def room(self, pose: Pose) -> float:
@@ -104,20 +108,27 @@ class Standing:
         """Stand on a plane of before again."""
         self.plane, self._rates = plane, LEVEL
 
-    def _follow(self, start: Vector, end: tuple[float, float]) -> float:
-        """How high the ground is at the end of a way that begins on it, over steps that wheels climb [m]."""
-        x, y, height = start
+    def _follow(self, start: Vector, end: tuple[float, float]) -> tuple[float, float]:
+        """Height [m] and friction of the ground at the end of a way that begins on it, over steps that wheels climb."""
+        (x, y, height), friction = start, math.inf
         count = max(1, math.ceil(math.dist((x, y), end) / self._step))
         for k in range(1, count + 1):
             at = (x + k / count * (end[0] - x), y + k / count * (end[1] - y), height + self._step)
-            height = float(heights_below(self._ground, [at], self._step + self._reach)[0])
-        return height
+            heights, frictions = ground_below(self._ground, [at], self._step + self._reach)
+            height, friction = float(heights[0]), float(frictions[0])
+        return height, friction
 
     def _touching(self, pose: Pose, attitude: Attitude) -> list[Vector]:
         """Where the contacts are in the map, and how high above base_link, as it stands [m]."""
         turn = quaternion(attitude.roll, attitude.pitch, pose.heading)
         points = (into_world(turn, (x, y, 0.0)) for x, y in self._contacts)
         return [(pose.x + x, pose.y + y, z) for x, y, z in points]
+
+
+def _mean(values: Iterable[float]) -> float:
+    """The mean; of equal values to the bit."""
+    values = [float(value) for value in values]
+    return values[0] if len(set(values)) == 1 else sum(values) / len(values)
 
 
 def _rates(before: Plane, after: Plane, pose: Pose, interval: float) -> Attitude:
@@ -227,7 +238,7 @@ class WorldPlant(KinematicPlant):
                     self._stop(part)
                     self._clear = 0.0
             self._same_ground = max(GROUND_EVERY, self._standing.room(_pose(vehicle.motion())))
-        self._feel_slope()
+        self._feel_road()
         self._grant()
 
     def _meet(self, pose: Transform, way: Vector, turn: float, time: int) -> float:
@@ -279,8 +290,8 @@ class WorldPlant(KinematicPlant):
         vehicle.model.stop(vehicle.coefficients, state, part / vehicle.step_rate)
         vehicle.state = state
 
-    def _feel_slope(self) -> None:
-        """Set the acceleration of gravity along the vehicle in models that feel slopes, and across it if they slip."""
+    def _feel_road(self) -> None:
+        """Set gravity along the vehicle in models that feel slopes; if they slip, gravity across it and friction."""
         vehicle = self._guarded
         if vehicle.model.feels_slopes:
             orientation = _in_space(self._standing.plane, _pose(vehicle.motion())).orientation
@@ -289,6 +300,8 @@ class WorldPlant(KinematicPlant):
             state.road_slope = gravity[0]
             if hasattr(state, "road_bank"):
                 state.road_bank = gravity[1]
+            if hasattr(state, "road_friction"):
+                state.road_friction = self._standing.friction
             vehicle.state = state
 
     def _grant(self) -> None:
@@ -317,7 +330,7 @@ class WorldPlant(KinematicPlant):
         self._standing.put(pose, height)
         self._same_ground = max(GROUND_EVERY, self._standing.room(pose))
         self._touch(self.vehicle.time)
-        self._feel_slope()
+        self._feel_road()
         self._grant()
 
     # ------------------------------------------------------------------ what is known

@@ -204,7 +204,8 @@ class VehicleModel(Generic[P, C, S]):
             wall: its drives follow and stand too, and wheels take back what they rolled since.
         xacro: File that draws it, for models that do not come with this package.
         feels_slopes: Its state has a field ``road_slope``, the acceleration that gravity gives along +x [m/s^2], which
-            the user sets; in a field ``road_bank``, if the state has it, that along +y.
+            the user sets; in a field ``road_bank``, if the state has it, that along +y, and in ``road_friction`` the
+            friction coefficient of the road.
 
     Raises:
         ArgumentError: A phase is not a plain function.

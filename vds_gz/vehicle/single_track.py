@@ -53,6 +53,9 @@ BLENDING = 0.02
 #: Below this speed rolling resistance fades out [m/s].
 ROLLING_FADES = 0.05
 
+#: A road with less friction counts as one with this, as tyres have at least.
+LEAST_FRICTION = 0.01
+
 #: Brakes hold a vehicle whose target speed is below this [m/s].
 STANDING = 1e-3
 
@@ -70,8 +73,8 @@ class SingleTrackCoefficients(BicycleCoefficients):
         gyration: Yaw inertia by mass [m^2]; ``agility`` is its inverse.
         load_steered: Share of the weight on the steered axle at rest.
         load_shift: Share of the weight that a driving force of 1 m/s^2 takes from the steered axle [s^2/m].
-        grip: Largest force of all tyres [m/s^2].
-        slope_fixed, slope_steered: Slope B of the magic formula [1/rad].
+        friction: Friction coefficient of the tyres.
+        slope_fixed, slope_steered: Slope B of the magic formula times the friction coefficient [1/rad].
         stiffness_fixed, stiffness_steered: Lateral force by slip angle and share of the weight [m/s^2].
         shape, curvature: C and E of the magic formula; ``is_curved``: E is not 0.
         small_angles: Linear equations.
@@ -79,8 +82,9 @@ class SingleTrackCoefficients(BicycleCoefficients):
         least_speed: Slower wheels have the slip angle of this speed, so that the integrator is stable [m/s].
         drag, rolling: Air drag [1/m] and rolling resistance [m/s^2].
         rolling_rate: Share of the rolling resistance by speed, near standstill [s/m].
-        push_forwards, push_backwards: Limits of a driving force along +x and -x, the steering straight [m/s^2].
-        brake_forwards, brake_backwards: Limits of a braking force along +x and -x, the steering straight [m/s^2].
+        drive_share, drive_shift: Share of the weight on the driven axle at rest, and what a driving force of 1 m/s^2
+            adds to it [s^2/m].
+        lift_forwards, lift_backwards: Forces along +x and -x that lift an axle off the ground [m/s^2].
         brakes_on_all_wheels, drive_gives_acceleration: As the parameters.
         kinematic_square, blend_rate: Speed squared below which no wheel slips [m^2/s^2], and how fast tyres gain weight
             above it [s^2/m^2].
@@ -94,7 +98,7 @@ class SingleTrackCoefficients(BicycleCoefficients):
     agility: float
     load_steered: float
     load_shift: float
-    grip: float
+    friction: float
     slope_fixed: float
     slope_steered: float
     stiffness_fixed: float
@@ -108,10 +112,10 @@ class SingleTrackCoefficients(BicycleCoefficients):
     drag: float
     rolling: float
     rolling_rate: float
-    push_forwards: float
-    push_backwards: float
-    brake_forwards: float
-    brake_backwards: float
+    drive_share: float
+    drive_shift: float
+    lift_forwards: float
+    lift_backwards: float
     brakes_on_all_wheels: bool
     drive_gives_acceleration: bool
     kinematic_square: float
@@ -137,7 +141,9 @@ class Body:
 
 @dataclass(slots=True)
 class SingleTrackState(BicycleState):
-    """That of a bicycle, its body, and the acceleration by gravity along +x and +y [m/s^2].
+    """That of a bicycle, its body, and the road: the acceleration by gravity along +x and +y [m/s^2], and friction.
+
+    The smaller friction coefficient of tyres and road counts, as in Gazebo.
 
     After a step the velocities and wheel speeds are those of the body. Between ``actuating`` and ``moving`` they are
     those that the actuators give to wheels that do not slip, as Gazebo takes them.
@@ -146,6 +152,7 @@ class SingleTrackState(BicycleState):
     body: Body = field(default_factory=Body)
     road_slope: float = 0.0
     road_bank: float = 0.0
+    road_friction: float = math.inf
 
 
 def coefficients(p: SingleTrackParameters, dt: float) -> SingleTrackCoefficients:
@@ -155,7 +162,6 @@ def coefficients(p: SingleTrackParameters, dt: float) -> SingleTrackCoefficients
     gyration = p.yaw_inertia / p.mass
     load_steered = p.cg_distance / p.wheel_base
     load_shift = sign * p.cg_height / (GRAVITY * p.wheel_base)
-    grip = p.friction * GRAVITY
     stiffest = GRAVITY * max(
         p.cornering_stiffness_fixed * (1.0 + cg_x * cg_x / gyration),
         p.cornering_stiffness_steered * (1.0 + steered_lever * steered_lever / gyration),
@@ -164,12 +170,6 @@ def coefficients(p: SingleTrackParameters, dt: float) -> SingleTrackCoefficients
     blend_speed = max(p.blend_speed, 2.0 * least_speed)
     rolling = p.rolling_resistance * GRAVITY
     lift_forwards, lift_backwards = _lift(load_steered, load_shift)
-    no_limit = math.inf if p.small_angles else grip
-    drive_share = load_steered if p.drive_on_steered_wheel else 1.0 - load_steered
-    drive_shift = -load_shift if p.drive_on_steered_wheel else load_shift
-    one_axle = not (p.four_wheel_drive or p.small_angles)
-    push_forwards = min(grip_of_axle(grip, drive_share, drive_shift) if one_axle else no_limit, lift_forwards)
-    push_backwards = min(grip_of_axle(grip, drive_share, -drive_shift) if one_axle else no_limit, lift_backwards)
     return extended(
         BICYCLE.coefficients(p, dt),
         SingleTrackCoefficients,
@@ -179,9 +179,9 @@ def coefficients(p: SingleTrackParameters, dt: float) -> SingleTrackCoefficients
         agility=1.0 / gyration,
         load_steered=load_steered,
         load_shift=load_shift,
-        grip=grip,
-        slope_fixed=p.cornering_stiffness_fixed / (p.tire_shape * p.friction),
-        slope_steered=p.cornering_stiffness_steered / (p.tire_shape * p.friction),
+        friction=p.friction,
+        slope_fixed=p.cornering_stiffness_fixed / p.tire_shape,
+        slope_steered=p.cornering_stiffness_steered / p.tire_shape,
         stiffness_fixed=p.cornering_stiffness_fixed * GRAVITY,
         stiffness_steered=p.cornering_stiffness_steered * GRAVITY,
         shape=tire_shape(p.tire_shape),
@@ -193,10 +193,10 @@ def coefficients(p: SingleTrackParameters, dt: float) -> SingleTrackCoefficients
         drag=p.drag / p.mass,
         rolling=rolling,
         rolling_rate=1.0 / max(ROLLING_FADES, 2.0 * rolling * dt),
-        push_forwards=push_forwards,
-        push_backwards=push_backwards,
-        brake_forwards=min(no_limit if p.brakes_on_all_wheels else push_forwards, lift_forwards),
-        brake_backwards=min(no_limit if p.brakes_on_all_wheels else push_backwards, lift_backwards),
+        drive_share=load_steered if p.drive_on_steered_wheel else 1.0 - load_steered,
+        drive_shift=-load_shift if p.drive_on_steered_wheel else load_shift,
+        lift_forwards=lift_forwards,
+        lift_backwards=lift_backwards,
         brakes_on_all_wheels=p.brakes_on_all_wheels,
         drive_gives_acceleration=p.drive_gives_acceleration,
         kinematic_square=0.25 * blend_speed * blend_speed,
@@ -261,7 +261,8 @@ def at(c: SingleTrackCoefficients, motion: SteadyMotion) -> SingleTrackState:
 def _unsteadiness(c: SingleTrackCoefficients, s: SingleTrackState, unknowns: Vector, along: float) -> Vector:
     """The accelerations at a lateral velocity, a yaw rate and a driving force."""
     v_y, yaw_rate, push = unknowns.tolist()
-    f = forces(c, s, push, push * along * s.v_x < 0.0, along)
+    shared = c.four_wheel_drive or (c.brakes_on_all_wheels and push * along * s.v_x < 0.0)
+    f = forces(c, s, friction_on(c, s), push, shared, along)
     return np.array(accelerations(c, f, s.steering.angle, s.body.v_x, v_y, yaw_rate))
 
 
@@ -277,10 +278,10 @@ def slide(c: SingleTrackCoefficients, s: SingleTrackState, u: Command) -> None:
     rolling = along * v_x + across * (v_y + c.steered_lever * yaw_rate)
     target = along * s.v_x + across * c.signed_wheelbase * s.yaw_rate
 
-    push, brakes = driving_force(c, body, rolling, target, passive, inertia, along)
-    new, mean = runge_kutta(
-        c, forces(c, s, push, brakes, along), s.steering.angle, s.steering.rate, (v_x, v_y, yaw_rate)
-    )
+    friction = friction_on(c, s)
+    push, shared = driving_force(c, body, friction * GRAVITY, rolling, target, passive, inertia, along)
+    f = forces(c, s, friction, push, shared, along)
+    new, mean = runge_kutta(c, f, s.steering.angle, s.steering.rate, (v_x, v_y, yaw_rate))
     body.v_x, body.v_y, body.yaw_rate, kinematic = without_slip(c, new, sine, cosine)
 
     now = along * body.v_x + across * (body.v_y + c.steered_lever * body.yaw_rate)
@@ -298,16 +299,18 @@ def slide(c: SingleTrackCoefficients, s: SingleTrackState, u: Command) -> None:
 def driving_force(
     c: SingleTrackCoefficients,
     body: Body,
+    grip: float,
     rolling: float,
     target: float,
     passive: float,
     inertia: float,
     along: float,
 ) -> tuple[float, bool]:
-    """The force that gives the driven wheel its speed [m/s^2], within friction, and whether it brakes.
+    """The force that gives the driven wheel its speed [m/s^2], within friction, and whether all wheels share it.
 
     Args:
         c, body: Coefficients, and the body before the step.
+        grip: Largest force of all tyres [m/s^2].
         rolling, target: Speed of the driven wheel now, and the one wanted after the step [m/s].
         passive: What slopes and resistances give along this wheel [m/s^2].
         inertia: The acceleration of the wheel's contact by such a force.
@@ -317,18 +320,18 @@ def driving_force(
     made_up_for = 0.0 if free else passive - body.load
     push = ((target - (body.rolling if free else rolling)) * c.step_rate - made_up_for) / inertia
     brakes = push * rolling < 0.0 or abs(target) < STANDING
-    push_most, push_least = c.push_forwards, -c.push_backwards  # read first: lanes cannot choose between addresses
-    brake_most, brake_least = c.brake_forwards, -c.brake_backwards
-    if c.pushes_along_wheel:
-        shift = c.load_shift * along
-        push_most = grip_of_axle(c.grip, c.load_steered, -shift)
-        push_least = -grip_of_axle(c.grip, c.load_steered, shift)
-        most, least = (brake_most, brake_least) if along > 0.0 else (-brake_least, -brake_most)
-        brake_most = most if c.brakes_on_all_wheels else push_most
-        brake_least = least if c.brakes_on_all_wheels else push_least
-    most = brake_most if brakes else push_most
-    least = brake_least if brakes else push_least
-    return most if push > most else least if push < least else push, brakes
+    shared = c.four_wheel_drive or (brakes and c.brakes_on_all_wheels)
+    lift_forwards, lift_backwards = c.lift_forwards, c.lift_backwards  # lanes cannot choose between addresses
+    lift_ahead = lift_forwards if along > 0.0 else lift_backwards
+    lift_astern = lift_backwards if along > 0.0 else lift_forwards
+    if c.small_angles:
+        most, least = lift_ahead, lift_astern
+    elif shared:
+        most, least = min(grip, lift_ahead), min(grip, lift_astern)
+    else:
+        shift = c.drive_shift * along
+        most, least = grip_of_axle(grip, c.drive_share, shift), grip_of_axle(grip, c.drive_share, -shift)
+    return most if push > most else -least if push < -least else push, shared
 
 
 def without_slip(
@@ -359,23 +362,47 @@ def without_slip(
     )
 
 
-def forces(c: SingleTrackCoefficients, s: SingleTrackState, push: float, brakes: bool, along: float) -> Forces:
-    """What acts in a step with a driving or braking force [m/s^2] of wheels with a cosine ``along`` to +x."""
+def friction_on(c: SingleTrackCoefficients, s: SingleTrackState) -> float:
+    """Friction coefficient between tyres and road."""
+    tires, road = c.friction, s.road_friction
+    return tires if tires < road else road if road > LEAST_FRICTION else LEAST_FRICTION
+
+
+def forces(
+    c: SingleTrackCoefficients, s: SingleTrackState, friction: float, push: float, shared: bool, along: float
+) -> Forces:
+    """What acts in a step.
+
+    Args:
+        c, s: Coefficients and state.
+        friction: Friction coefficient between tyres and road.
+        push: Driving or braking force [m/s^2] of wheels with a cosine ``along`` to +x; if ``shared``, of all wheels by
+            their loads.
+    """
     load_steered = c.load_steered - push * along * c.load_shift
     load_steered = 1.0 if load_steered > 1.0 else 0.0 if load_steered < 0.0 else load_steered
     load_fixed = 1.0 - load_steered
-    by_load = c.four_wheel_drive or (brakes and c.brakes_on_all_wheels)
     whole = 1.0 if c.drive_on_steered_wheel else 0.0
-    share = load_steered if by_load else whole
+    share = load_steered if shared else whole
     push_steered = share * push
     push_fixed = (push - push_steered) * along
+    grip, slipperiness = friction * GRAVITY, 1.0 / friction
     if c.small_angles:
         grip_fixed = c.stiffness_fixed * load_fixed
         grip_steered = c.stiffness_steered * load_steered
     else:
-        grip_fixed = rest_of_ellipse(c.grip * load_fixed, push_fixed)
-        grip_steered = rest_of_ellipse(c.grip * load_steered, push_steered)
-    return Forces(push_fixed, push_steered, grip_fixed, grip_steered, s.road_slope, s.road_bank)
+        grip_fixed = rest_of_ellipse(grip * load_fixed, push_fixed)
+        grip_steered = rest_of_ellipse(grip * load_steered, push_steered)
+    return Forces(
+        push_fixed,
+        push_steered,
+        grip_fixed,
+        grip_steered,
+        c.slope_fixed * slipperiness,
+        c.slope_steered * slipperiness,
+        s.road_slope,
+        s.road_bank,
+    )
 
 
 def move(c: SingleTrackCoefficients, s: SingleTrackState, v_x: float, v_y: float, yaw_rate: float) -> None:

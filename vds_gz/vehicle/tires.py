@@ -54,8 +54,6 @@ class TireCoefficients(Protocol):
     cg_x: float
     steered_lever: float
     agility: float
-    slope_fixed: float
-    slope_steered: float
     shape: TireShape
     curvature: float
     is_curved: bool
@@ -72,6 +70,7 @@ class Forces(NamedTuple):
     Attributes:
         push_fixed, push_steered: Driving forces of the axles, along their wheels.
         grip_fixed, grip_steered: Largest lateral forces of the axles; with small angles, forces by slip angle.
+        slope_fixed, slope_steered: Slope B of the magic formula [1/rad].
         slope, bank: What gravity gives along +x and +y.
     """
 
@@ -79,6 +78,8 @@ class Forces(NamedTuple):
     push_steered: float
     grip_fixed: float
     grip_steered: float
+    slope_fixed: float
+    slope_steered: float
     slope: float
     bank: float
 
@@ -161,11 +162,11 @@ def accelerations(
     least_speed = c.least_speed
     rolling = abs(v_x * cosine + across * sine)
     rolling = least_speed if rolling < least_speed else rolling
-    side = -f.grip_steered * magic_formula(across * cosine - v_x * sine, rolling, c.slope_steered, c)
+    side = -f.grip_steered * magic_formula(across * cosine - v_x * sine, rolling, f.slope_steered, c)
 
     rolling = abs(v_x)
     rolling = least_speed if rolling < least_speed else rolling
-    side_fixed = -f.grip_fixed * magic_formula(v_y - c.cg_x * yaw_rate, rolling, c.slope_fixed, c)
+    side_fixed = -f.grip_fixed * magic_formula(v_y - c.cg_x * yaw_rate, rolling, f.slope_fixed, c)
 
     lateral = side * cosine + f.push_steered * sine
     a_x = f.push_fixed + f.push_steered * cosine - side * sine + f.slope + resistance(c, v_x)

@@ -106,8 +106,10 @@ def _plane_of(row: Array) -> Plane:
     return Plane(float(pz + (x * px + y * py) / z), float(-x / z), float(-y / z))
 
 
-def heights_below(caster: RayCaster, points: Sequence[tuple[float, float, float]], reach: float) -> Array:
-    """How high the ground is below each of some points [m]; minus infinity where there is none.
+def ground_below(caster: RayCaster, points: Sequence[tuple[float, float, float]], reach: float) -> tuple[Array, Array]:
+    """How high the ground is below each of some points [m], and its friction coefficient.
+
+    Where there is no ground, the height is minus infinity and the friction coefficient infinity.
 
     Args:
         caster: The ground, with all that stands on it.
@@ -115,10 +117,12 @@ def heights_below(caster: RayCaster, points: Sequence[tuple[float, float, float]
         reach: How far to look [m].
     """
     origins = np.array(points)
-    ranges, _ = caster.cast(origins, np.broadcast_to(DOWN, origins.shape), reach)
-    heights, found = np.full(len(origins), -math.inf), np.isfinite(ranges)
-    heights[found] = origins[found, 2] - ranges[found]
-    return heights
+    ranges, shapes = caster.cast(origins, np.broadcast_to(DOWN, origins.shape), reach)
+    heights, friction = np.full(len(origins), -math.inf), np.full(len(origins), math.inf)
+    hit = np.isfinite(ranges)
+    heights[hit] = origins[hit, 2] - ranges[hit]
+    friction[hit] = caster.friction(shapes[hit])
+    return heights, friction
 
 
 def surface_near(caster: RayCaster, point: tuple[float, float, float]) -> float:

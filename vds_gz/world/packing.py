@@ -37,6 +37,7 @@ class Thing:
         pose: From its own frame to the world's, a homogeneous matrix of shape (4, 4) [m].
         retro: How strongly a lidar's light comes back, SDF's ``laser_retro``.
         colour: Red, green and blue of its diffuse colour, 0 to 1.
+        friction: Its friction coefficient as ground.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Thing:
     pose: Array
     retro: float = 0.0
     colour: tuple[float, float, float] = DEFAULT_COLOUR
+    friction: float = math.inf
 
 
 class Packed(NamedTuple):

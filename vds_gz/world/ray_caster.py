@@ -65,6 +65,7 @@ class RayCaster:
         retro = np.array([*(thing.retro for thing in self.things), 0.0])
         #: Of each shape, and, as the last one, of nothing.
         self._retro = retro[np.append(self.packed.owner, NOTHING)]
+        self._friction = np.array([thing.friction for thing in self.things])[self.packed.owner]
 
     def vectorised(self) -> RayCaster:
         """The same things, cast at by numpy: to be used at once, while another thread runs :meth:`prepare`."""
@@ -127,6 +128,10 @@ class RayCaster:
     def retro(self, shapes: Indices) -> Array:
         """How strongly a lidar's light comes back from what the rays of :meth:`cast` have met; 0 from nothing."""
         return np.asarray(self._retro[shapes])
+
+    def friction(self, shapes: Indices) -> Array:
+        """Friction coefficient of shapes that rays of :meth:`cast` have met."""
+        return np.asarray(self._friction[shapes])
 
 
 class JoinedCaster:

@@ -17,6 +17,9 @@ from vds_gz.world.packing import DEFAULT_COLOUR, Thing
 from vds_gz.world.resources import FARTHEST, Includes, Node, Resources, read_xml
 from vds_gz.world.shapes import Array, Mesh
 
+#: Of a collision that does not say it, by SDF.
+DEFAULT_FRICTION = 1.0
+
 #: Children that say nothing of what stands where, by their parent.
 WITHOUT_BEARING = {
     parent: set(children.split())
@@ -157,13 +160,13 @@ class _SdfReader:
         geometry = part.child("geometry")
         if geometry is None:
             part.fail(f"<{part.tag}> has no <geometry>")
-        retro, colour = part.child("laser_retro"), _colour(part)
+        retro, colour, friction = part.child("laser_retro"), _colour(part), _friction(part)
         reflectivity = retro.numbers(1)[0] if retro is not None else 0.0
         for shape, local in read_geometry(geometry, self.resources, seen=part.tag == "visual"):
             self.triangles += len(shape.faces) if isinstance(shape, Mesh) else 0
             if self.triangles > MOST_TRIANGLES:
                 part.fail(f"the world has more than {MOST_TRIANGLES} triangles")
-            yield Thing(name, shape, pose @ local, reflectivity, colour)
+            yield Thing(name, shape, pose @ local, reflectivity, colour, friction)
 
 
 def _colour(part: Node) -> tuple[float, float, float]:
@@ -174,6 +177,20 @@ def _colour(part: Node) -> tuple[float, float, float]:
         return DEFAULT_COLOUR
     red, green, blue, *_ = diffuse.numbers(4 if len((diffuse.text or "").split()) == 4 else 3)
     return red, green, blue
+
+
+def _friction(part: Node) -> float:
+    """The friction coefficient of a collision: the smaller one of ``<mu>`` and ``<mu2>``."""
+    node: Node | None = part
+    for tag in ("surface", "friction", "ode"):
+        node = node.child(tag) if node is not None else None
+    coefficients = [DEFAULT_FRICTION, DEFAULT_FRICTION]
+    for index, tag in enumerate(("mu", "mu2")):
+        if node is not None and node.child(tag) is not None:
+            (coefficients[index],) = node.required(tag, 1)
+            if coefficients[index] < 0.0:
+                node.fail(f"<{tag}> is {coefficients[index]:g}; it must be at least 0")
+    return min(coefficients)
 
 
 def _enter_frames(outer: Node, frames: Frames) -> None:
