@@ -325,7 +325,7 @@ def test_a_program_without_parameters_refuses_them(command, capsys, tmp_path, mo
     assert "unknown parameter 'rate' (-p)" in output.err
 
 
-@pytest.mark.parametrize("command", ["run", "compare", "identify"])
+@pytest.mark.parametrize("command", ["compare", "identify"])
 def test_a_command_without_scipy_says_what_it_needs_and_begins_nothing(command, tmp_path):
     hidden = "import sys; sys.modules['scipy'] = None; from vds_gz.cli import main; sys.exit(main(sys.argv[1:]))"
     done = subprocess.run([sys.executable, "-c", hidden, command], cwd=tmp_path, capture_output=True, text=True)
@@ -333,3 +333,13 @@ def test_a_command_without_scipy_says_what_it_needs_and_begins_nothing(command, 
     assert f"vds-gz {command}: needs the Python package 'scipy" in done.stderr
     assert "pip install '.[all]'" in done.stderr
     assert not list(tmp_path.iterdir())
+
+
+def test_run_without_scipy_says_why_its_report_has_no_numbers():
+    hidden = (
+        "import importlib.util as u; find = u.find_spec;"
+        "u.find_spec = lambda name: None if name == 'scipy' else find(name);"
+        "from vds_gz.study.identify.actuator_response import unknown; print(unknown())"
+    )
+    done = subprocess.run([sys.executable, "-c", hidden], capture_output=True, text=True, check=True)
+    assert done.stdout == "needs scipy\n"

@@ -56,6 +56,9 @@ ROLLING_FADES = 0.05
 #: A road with less friction counts as one with this, as tyres have at least.
 LEAST_FRICTION = 0.01
 
+#: A road that leaves friction to the tyres.
+ROUGH_ROAD = 1e3
+
 #: Brakes hold a vehicle whose target speed is below this [m/s].
 STANDING = 1e-3
 
@@ -152,7 +155,7 @@ class SingleTrackState(BicycleState):
     body: Body = field(default_factory=Body)
     road_slope: float = 0.0
     road_bank: float = 0.0
-    road_friction: float = math.inf
+    road_friction: float = ROUGH_ROAD
 
 
 def coefficients(p: SingleTrackParameters, dt: float) -> SingleTrackCoefficients:
