@@ -200,3 +200,11 @@ def test_geometry_that_runs_to_its_bound_stays_as_given_and_is_named():
     assert result.numbers["track"] is None
     assert result.parameters.track == setup.family.parameters.track
     assert "track: no value in its range explains the recording best; it stays as given" in result.findings
+
+
+def test_a_lag_is_fitted_with_a_dead_time_since_each_can_stand_in_for_the_other():
+    fit = fit_all(setup_of("v_x", noise=0.1))
+    dead, lag = (fit.setup.family.index(f"drive_actuators.{name}") for name in ("dead_time", "time_constant"))
+    assert fit.solution.free[[dead, lag]].all()
+    assert fit.intervals.low[dead] <= 0.0 < fit.intervals.high[dead] < 0.1
+    assert fit.intervals.low[lag] < LAG < fit.intervals.high[lag]

@@ -76,3 +76,12 @@ def test_block_numbers_may_have_gaps():
     residuals = correlated(np.random.default_rng(2))
     expected = half_widths(residuals, DESIGN, BLOCKS, np.zeros((2, 2)))
     assert half_widths(residuals, DESIGN, 7 * BLOCKS + 3, np.zeros((2, 2))) == pytest.approx(expected, rel=1e-12)
+
+
+def test_numbers_of_two_recordings_of_a_vehicle_that_changes_slowly_agree_within_their_intervals():
+    random, agree = np.random.default_rng(4), 0
+    for _ in range(DRAWS):
+        drifts = lfilter([0.2], [1.0, -0.97], random.standard_normal((2, SAMPLES)))
+        (one, width), (other, other_width) = (fit(DESIGN @ TRUE + d * DESIGN[:, 1] + white(random)) for d in drifts)
+        agree += abs(one[1] - other[1]) <= np.hypot(width[1], other_width[1])
+    assert 0.9 * DRAWS <= agree < DRAWS

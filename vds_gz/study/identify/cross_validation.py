@@ -16,6 +16,7 @@ from vds_gz.study.identify.estimates import Array
 from vds_gz.study.identify.fit import Solution, residual_limits, robust
 from vds_gz.study.identify.noise import Noise
 from vds_gz.study.identify.problem.parameters import Kind, Term
+from vds_gz.study.identify.robust import without_blocks
 
 #: Length of a block [s], and how many blocks there are at least and at most.
 BLOCK, FEWEST_BLOCKS, MOST_BLOCKS = 6.0, 5, 6
@@ -64,13 +65,9 @@ def left_out(problem: Problem, solution: Solution, blocks: np.ndarray, noise: No
     weighted = jacobian * slope[:, np.newaxis]
     ridge = 1.0 / np.minimum(_vague_sigma(problem.terms), problem.sigma)[chosen] ** 2
     information = jacobian.T @ weighted + np.diag(ridge)
-    predicted, limit = residuals.copy(), LARGEST_STEP / np.sqrt(ridge)
-    for b in range(int(blocks.max()) + 1 if len(chosen) else 0):
-        rows = blocks == b
-        part = jacobian[rows]
-        without = information - part.T @ weighted[rows]
-        step = np.linalg.lstsq(without, weighted[rows].T @ residuals[rows], rcond=1e-12)[0]
-        predicted[rows] += part @ np.clip(step, -limit, limit)
+    limit = LARGEST_STEP / np.sqrt(ridge)
+    changes = np.clip(without_blocks(residuals, jacobian, weighted, information, blocks), -limit, limit)
+    predicted = residuals + np.sum(jacobian * changes[blocks], axis=1)
     return summed(problem, robust(predicted**2, limits)[0], blocks)
 
 

@@ -25,6 +25,9 @@ HOLDS = 10.0
 #: A shift of a number by this part of its standard error is noticeable; longer recordings [s] stay in coarse steps.
 NOTICEABLE, LONGEST_FINE = 0.3, 400.0
 
+#: The search for a dead time or a lag that was not selected begins here [s].
+SHORT_DELAY = 0.02
+
 
 @dataclass(frozen=True)
 class Fit:
@@ -53,8 +56,25 @@ def fit_all(setup: Setup, advance: Advance = lambda words: None) -> Fit:
     advance("lags")
     setup = replace(setup, variant=(*setup.variant, *lag_findings(setup, reach, rough)))
     advance("all data")
-    setup, fitted = refined(setup, reach, rough)
+    setup, fitted = refined(setup, reach, _with_whole_delay(setup, rough))
     return Fit(setup, fitted.problem, fitted.solution, intervals_of(fitted.problem, fitted.solution), reach)
+
+
+def _with_whole_delay(setup: Setup, rough: Fitted) -> Fitted:
+    """A fit to continue with both dead time and lag of each actuator that has one of them.
+
+    Each can stand in for the other, so a recording that supports one alone does not tell which of them it is.
+    """
+    if rough.fine or rough.nearly_exact:
+        return rough
+    free = rough.solution.free.copy()
+    for name in setup.excited:
+        actuation = setup.actuators[name]
+        if actuation.dead_time and actuation.time_constant:
+            delays = [setup.family.index(actuation.dead_time), setup.family.index(actuation.time_constant)]
+            free[delays] = free[delays].any()
+    point = np.where(free & ~rough.solution.free, np.maximum(rough.solution.point, SHORT_DELAY), rough.solution.point)
+    return rough._replace(solution=replace(rough.solution, point=point, free=free))
 
 
 def refined(setup: Setup, reach: Mapping[str, Reach], rough: Fitted) -> tuple[Setup, Fitted]:

@@ -1,4 +1,4 @@
-"""Confidence intervals of a fit whose residuals are autocorrelated: a sandwich estimator over blocks."""
+"""Confidence intervals of a fit whose residuals are autocorrelated: a jackknife over blocks."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from vds_gz.study.identify.build import Problem
 from vds_gz.study.identify.cross_validation import blocks_of
 from vds_gz.study.identify.estimates import Array
 from vds_gz.study.identify.fit import Solution, residual_limits, robust
-from vds_gz.study.identify.robust import inverted, sandwich
+from vds_gz.study.identify.robust import inverted, widths
 
 #: Blocks are at least so many times as long as residuals are correlated; there are at most so many.
-LENGTH, MOST = 10.0, 50
+LENGTH, MOST = 10.0, 20
 
 #: Below this part of the largest eigenvalue of the scaled information, terms are confounded: derivatives are
 #: differences, which are exact to about the root of that.
@@ -49,13 +49,15 @@ def intervals_of(problem: Problem, solution: Solution) -> Intervals:
     jacobian = solution.jacobian[:, free] * weights[:, np.newaxis]
     slope = robust(residuals**2, residual_limits(problem, noise))[1]
     known = np.diag(1.0 / problem.sigma[free] ** 2)
-    inverse, null = inverted(jacobian.T @ (jacobian * slope[:, np.newaxis]) + known, SINGULAR)
+    weighted = jacobian * slope[:, np.newaxis]
+    information = jacobian.T @ weighted + known
+    inverse, null = inverted(information, SINGULAR)
     confounded = tuple(tuple(int(k) for k in free[np.abs(combination) > NAMED_PART]) for combination in null)
     independent = jacobian.T @ (jacobian * (slope / noise.correlation[problem.kind])[:, np.newaxis]) + known
     variance = np.diag(inverse @ independent @ inverse)
     correlated = noise.correlation * problem.intervals
     blocks = blocks_of(problem, LENGTH * float(np.max(correlated[np.isfinite(correlated)])), MOST)
-    width = sandwich(inverse, variance, jacobian * (slope * residuals)[:, np.newaxis], blocks)
+    width = widths(residuals, jacobian, weighted, information, inverse, variance, blocks)
     determined = ~np.isin(free, [k for group in confounded for k in group]) & np.isfinite(width)
     low[free[determined]] = (solution.point[free] - width)[determined]
     high[free[determined]] = (solution.point[free] + width)[determined]

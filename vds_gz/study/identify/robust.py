@@ -1,4 +1,4 @@
-"""Robust least squares: noise scale, influence of residuals, and intervals by a sandwich estimator over blocks.
+"""Robust least squares: noise scale, influence of residuals, and intervals by a jackknife over blocks.
 
 A robust fit ends with Cauchy's loss: quadratic for residuals within :data:`ROBUST` standard deviations, with weights
 that vanish far beyond, so that outliers hardly count, even those that are all to one side.
@@ -56,33 +56,69 @@ def half_widths(residuals: Array, jacobian: Array, blocks: NDArray[np.intp], kno
         blocks: Block of each residual, (N,).
         known: Information that is known besides, such as of priors, (p, p).
     """
-    inverse, null = inverted(jacobian.T @ jacobian + known)
+    information = jacobian.T @ jacobian + known
+    inverse, null = inverted(information)
     variance = np.diag(inverse) * max(float(np.mean(residuals**2)), 1.0)
-    half = sandwich(inverse, variance, jacobian * residuals[:, np.newaxis], blocks)
+    half = widths(residuals, jacobian, jacobian, information, inverse, variance, blocks)
     return np.where((np.diag(inverse) > 0.0) & ~(np.abs(null) > NULL_PART).any(axis=0), half, np.inf)
 
 
-def sandwich(inverse: Array, variance: Array, gradients: Array, blocks: NDArray[np.intp]) -> Array:
-    """Half the widths of intervals, (p,).
-
-    Where the sums of gradients over blocks of time vary by more than chance explains if the residuals were independent,
-    they give the variance (P. Huber, The behavior of maximum likelihood estimates under nonstandard conditions, 1967;
-    for clusters: R. Rogers, Regression standard errors in clustered samples, 1993).
+def without_blocks(
+    residuals: Array, jacobian: Array, weighted: Array, information: Array, blocks: NDArray[np.intp]
+) -> Array:
+    """By how much fits without a block differ from that of everything, by one Gauss-Newton step each, (blocks, p).
 
     Args:
-        inverse: Of the information matrix, (p, p).
-        variance: Of the unknowns if the residuals were independent, (p,).
-        gradients: Of the cost, by sample, (N, p).
-        blocks: Block of each sample, (N,); blocks without samples do not count.
+        residuals: Predicted minus measured, in standard deviations, (N,).
+        jacobian: Their derivatives, (N, p).
+        weighted: The same times the slope of the robust loss, (N, p).
+        information: Of everything, (p, p).
+        blocks: Block of each residual, from 0 on, (N,).
     """
-    _, block = np.unique(blocks, return_inverse=True)
-    scores = np.zeros((int(block.max()) + 1, len(inverse)))
-    np.add.at(scores, block, gradients)
+    changes = np.zeros((int(blocks.max()) + 1, len(information)))
+    for block, change in enumerate(changes):
+        rows = blocks == block
+        part = weighted[rows].T
+        change[:] = np.linalg.lstsq(information - part @ jacobian[rows], part @ residuals[rows], rcond=1e-12)[0]
+    return changes
+
+
+def widths(
+    residuals: Array,
+    jacobian: Array,
+    weighted: Array,
+    information: Array,
+    inverse: Array,
+    variance: Array,
+    blocks: NDArray[np.intp],
+) -> Array:
+    """Half the widths of intervals, (p,), of autocorrelated residuals and of a vehicle that differs from its model.
+
+    Gradients summed over blocks of time tell by the sandwich estimator (P. Huber, The behavior of maximum likelihood
+    estimates under nonstandard conditions, 1967) whether blocks differ by more than noise. Where they do, the jackknife
+    over blocks gives the variance (J. MacKinnon, M. Nielsen and M. Webb, Cluster-robust inference: a guide to empirical
+    practice, 2023). What it exceeds that of noise by counts twice: a vehicle that differs from its model from block to
+    block also does so from one recording to the next.
+
+    Args:
+        residuals: In standard deviations, (N,).
+        jacobian: Their derivatives, (N, p).
+        weighted: The same times the slope of the robust loss, (N, p).
+        information: Of everything, (p, p).
+        inverse: Its inverse.
+        variance: Of the unknowns if the residuals were independent, (p,).
+        blocks: Block of each residual, (N,).
+    """
+    blocks = np.unique(blocks, return_inverse=True)[1]
+    scores = np.zeros((int(blocks.max()) + 1, len(inverse)))
+    np.add.at(scores, blocks, weighted * residuals[:, np.newaxis])
     freedom = max(len(scores) - 1, 1)
-    by_blocks = np.sum((scores @ inverse) ** 2, axis=0) * len(scores) / freedom
-    correlated = by_blocks > chi2.ppf(CONFIDENCE, freedom) / freedom * variance
-    quantile = 0.5 + 0.5 * CONFIDENCE
-    return np.where(correlated, t.ppf(quantile, freedom) * np.sqrt(by_blocks), WIDTH * np.sqrt(variance))
+    by_scores = np.sum((scores @ inverse) ** 2, axis=0) * len(scores) / freedom
+    differs = by_scores > chi2.ppf(CONFIDENCE, freedom) / freedom * variance
+    changes = without_blocks(residuals, jacobian, weighted, information, blocks)
+    by_blocks = np.maximum(np.sum(changes**2, axis=0) * freedom / len(scores), variance)
+    quantile = float(t.ppf(0.5 + 0.5 * CONFIDENCE, freedom))
+    return np.where(differs, quantile * np.sqrt(2.0 * by_blocks - variance), WIDTH * np.sqrt(variance))
 
 
 def inverted(information: Array, singular: float = SINGULAR) -> tuple[Array, Array]:
