@@ -85,13 +85,14 @@ class Course:
 
 def courses(recording: Recording, wheel_base: float) -> dict[str, Course]:
     """What a recording tells of each quantity that was commanded."""
-    motion, commands = recording.motion, recording.references
+    motion, commands, steering = recording.motion, recording.references, recording.steering
+    angle = (motion.time, motion.time * np.nan) if steering is None else (steering.time, steering.value)
     found = {}
     for quantity, time, measured, command, factor in (
         ("speed", motion.time, motion.v_x, commands.speed, None),
         ("yaw rate", motion.time, motion.yaw_rate, commands.yaw_rate, None),
         ("yaw rate", motion.time, motion.yaw_rate, commands.steering_angle, motion.v_x / wheel_base),
-        ("steering", *(recording.steering or (motion.time, motion.time * np.nan)), commands.steering_angle, None),
+        ("steering", *angle, commands.steering_angle, None),
     ):
         factor = np.ones(len(time)) if factor is None else factor
         known = np.isfinite(measured) & np.isfinite(factor)

@@ -126,9 +126,9 @@ def _identify_vehicle(options: argparse.Namespace, task: ActuationTask, recordin
         print(f"finding: {finding}")
     if fit.findings:
         print()
-    print("\n".join((*nav2(fit), "", *autoware(fit))))
+    print("\n".join((*nav2(fit), "", *autoware(fit), "")))
     for more in advice(fit.numbers, named(fit.model, list(fit.numbers))):
-        print(f"\npoorly determined: {more}")
+        print(f"poorly determined: {more}")
     print(f"\nparameters  {folder / 'parameters.yaml'}\nreport      {folder / 'report.html'}")
     return DONE if any(fit.numbers.values()) else FAILED
 

@@ -161,12 +161,12 @@ def test_jitter_and_gaps_cost_little(steps):
 def test_what_is_only_roughly_known_is_said_with_what_would_tell_more(steps):
     times, commands = steps
     fine, answer = exact(times, 0.2 * commands)
-    measured = np.interp(times, fine, answer) + 0.04 * np.random.default_rng(8).standard_normal(1500)
+    measured = np.interp(times, fine, answer) + 0.12 * np.random.default_rng(8).standard_normal(1500)
     signals = Recording(commanded={"v_x": Series(times, 0.2 * commands)}, measured={"v_x": Series(times, measured)})
     fit = identify(signals)
     found = list(advice(fit.numbers, named(fit.model, list(fit.numbers))))
     number = fit[0].fit.numbers["time_constant"]
-    assert (number.high - number.low) / 2 > 0.05 * number.value
+    assert (number.high - number.low) / 2 > 0.1 * number.value
     assert any("drive time constant is known to" in one and "profile steps" in one for one in found)
 
 

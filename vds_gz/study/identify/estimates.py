@@ -1,7 +1,7 @@
 """Estimates with their intervals, and the noise of a measurement.
 
-An interval holds the true value in 95 of 100 recordings if the vehicle is what the model takes it for, and noise is all
-that is left: it knows nothing of what the model leaves out.
+An interval holds the true value in 95 of 100 recordings if the vehicle is what the model takes it for. What the model
+leaves out widens it as far as parts of the recording show it.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ Array = NDArray[np.float64]
 #: Half the width of such an interval in standard deviations.
 WIDTH = 1.96
 
-#: A number is given if its interval is not wider to either side than this part of it; a time also if not wider than
-#: this [s].
+#: A number is well determined if its interval is not wider to either side than this part of it; a time also if it is
+#: not wider than this [s].
 CERTAIN, CERTAIN_TIME = 0.25, 0.02
 
 #: Single wild samples are left out where medians of three have less than this part of the standard deviation; of white

@@ -11,7 +11,7 @@ import numpy as np
 from vds_gz.parameters.declaration import ParameterGroup
 from vds_gz.parameters.yaml_reader import ends
 from vds_gz.study.identify.axes import NAMES, Axis, AxisFit, Reached
-from vds_gz.study.identify.estimates import CERTAIN, CERTAIN_TIME, TIME_RESOLUTION, WIDTH, Array, Estimate, noise
+from vds_gz.study.identify.estimates import TIME_RESOLUTION, WIDTH, Array, Estimate, noise
 from vds_gz.study.identify.estimation import Fit
 from vds_gz.study.identify.problem.observed import geometry_of
 from vds_gz.study.identify.problem.parameters import EFFECTIVE_TRACK, Kind, Term, value_of, with_numbers
@@ -24,6 +24,10 @@ from vds_gz.study.identify.robust import ROBUST
 from vds_gz.study.identify.trials import costs_of
 from vds_gz.study.recording import QUANTITIES, Series
 from vds_gz.vehicle.command import TWIST
+
+#: A number is given if its interval is not wider to either side than this part of it; a time also if it is not wider
+#: than this [s].
+USEFUL, USEFUL_TIME = 0.5, 0.05
 
 #: A limit that is so many times what was reached is none.
 NEVER_MET = 10.0
@@ -137,7 +141,7 @@ def _none_of(fit: Fit, k: int) -> Estimate | None:
     costs = costs_of(fit.problem, points, solution.starts, solution.noise)
     harmful = np.append(costs[1:] - costs[0] >= HARMLESS, True)
     high = points[max(int(np.argmax(harmful)), 1), k]
-    return Estimate(term.neutral, term.neutral, float(high)) if high <= CERTAIN_TIME else None
+    return Estimate(term.neutral, term.neutral, float(high)) if harmful[:-1].any() else None
 
 
 def _estimate(fit: Fit, k: int) -> Estimate | None:
@@ -149,14 +153,14 @@ def _estimate(fit: Fit, k: int) -> Estimate | None:
     term = fit.setup.family.terms[k]
     points = fit.solution.point, fit.intervals.low, fit.intervals.high
     value, low, high = (term.value(float(point[k])) for point in points)
-    allowed = CERTAIN * abs(value)
+    allowed = USEFUL * abs(value)
     if term.kind in (Kind.DEAD_TIME, Kind.TIME_CONSTANT, Kind.LATENCY):
         on_grid = all(experiment.segment.on_grid for experiment in fit.problem.experiments)
         rounded = 0.0 if on_grid or term.kind is Kind.TIME_CONSTANT else WIDTH * TIME_RESOLUTION
         shorter, longer = (max(steps / fit.setup.step_rate, rounded) for steps in term.rounding)
         low = max(value - math.hypot(value - low, shorter), term.lowest)
         high = value + math.hypot(high - value, longer)
-        allowed = max(allowed, CERTAIN_TIME)
+        allowed = max(allowed, USEFUL_TIME)
     elif term.kind is Kind.SENSOR_OFFSET:
         allowed = max(allowed, CERTAIN_OFFSET * 10.0 * term.scale)
     elif term.kind in (Kind.OFFSET, Kind.DEAD_BAND, Kind.BACKLASH, Kind.MAP):

@@ -24,8 +24,7 @@ NOTHING = 1e-3
 
 #: A number is known roughly if its interval is wider to either side than this part of it; a time, if also wider than
 #: this [s].
-ROUGHLY = {"dead_time": 0.05, "time_constant": 0.05, "rise": 0.02, "fall": 0.02, "value": 0.02}
-ROUGH_TIME = 0.005
+ROUGHLY, ROUGH_TIME = 0.1, 0.01
 
 #: What to record for a number.
 _QUICK = "record more quick steps back and forth (`vds-gz profile steps`)"
@@ -103,10 +102,10 @@ def advice(numbers: Mapping[str, Estimate | None], words: Sequence[Named]) -> It
     """Of each number that is only roughly determined: how roughly, and what to record."""
     for word in words:
         number = numbers.get(word.name)
-        if number is None or word.kind not in ROUGHLY:
+        if number is None or word.kind not in MORE:
             continue
         half = 0.5 * (number.high - number.low)
-        if half > max(ROUGHLY[word.kind] * abs(number.value), ROUGH_TIME if word.kind in TIMES else 0.0):
+        if half > max(ROUGHLY * abs(number.value), ROUGH_TIME if word.kind in TIMES else 0.0):
             share = f" ({half / abs(number.value):.0%})" if number.value else ""
             yield f"{word.axis} {word.label} is known to +-{word.with_unit(half, 2)}{share} only; {MORE[word.kind]}"
 
