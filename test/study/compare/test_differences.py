@@ -266,7 +266,7 @@ def test_a_signal_without_common_times_is_named_and_the_others_are_compared(fold
     assert main(["compare", "a.csv", "b.csv", "--tolerance", "bounds.yaml"]) == 1
     said = capsys.readouterr()
     assert "note: steering is not compared: the runs have fewer than 2 times of steering in common" in said.out
-    assert "A has it from 0.0 to 0.9 s, B from 3.0 to 3.9 s" in said.out
+    assert "A has it from 0.0 to 0.9 s after the first command, B from 3.0 to 3.9 s" in said.out
     assert said.err.count("out of tolerance") == 1
     assert [one["name"] for one in report(folder)["differences"]] == ["speed"]
 
