@@ -204,8 +204,8 @@ def _signal(name: str, time_a: Array, a: Array, time_b: Array, b: Array) -> Sign
     time = time_a[common]
     if len(time) < 2:
         raise ComparisonError(
-            f"the runs have fewer than 2 times of {name} in common; A has it from {time_a[0]:.1f} to {time_a[-1]:.1f} s "
-            f"after the first command, B from {time_b[0]:.1f} to {time_b[-1]:.1f} s"
+            f"the runs have fewer than 2 times of {name} in common; A has it from {time_a[0]:.1f} to "
+            f"{time_a[-1]:.1f} s after the first command, B from {time_b[0]:.1f} to {time_b[-1]:.1f} s"
         )
     unit = {"yaw_rate": "rad/s"}.get(name, "rad" if actuator_kind(name) == "steering" else "m/s")
     return Signal(name, unit, time, a[common], np.interp(time, time_b, b))
