@@ -34,6 +34,7 @@ from numpy.typing import NDArray
 from scipy.optimize import least_squares
 
 from vds_gz.configuration import load_parameters
+from vds_gz.errors import ArgumentError
 from vds_gz.study.reading.run import read
 from vds_gz.study.recording import Recording, RecordingError
 
@@ -237,6 +238,20 @@ def drives(folder: Path, only: str) -> dict[str, list[Path]]:
     return found
 
 
+def vehicle_of(folder: Path, name: str) -> Path:
+    """The parameter file of a recording's robot, which is the first word of its name.
+
+    Raises:
+        ArgumentError: There is none, or more than one.
+    """
+    file = f"{name.partition('_')[0]}.yaml"
+    paths = sorted(folder.glob(f"**/{file}"))
+    if len(paths) != 1:
+        there = f"there are {', '.join(map(str, paths))}" if paths else "there is none"
+        raise ArgumentError(f"recording '{name}' needs exactly one '{file}' in {folder} or a folder in it; {there}")
+    return paths[0]
+
+
 @dataclass(frozen=True)
 class Row:
     """One quantity of a recording: its standard deviation and what each explanation leaves of it."""
@@ -319,12 +334,18 @@ def main() -> int:
     arguments = parser.parse_args()
     if arguments.page and TITLE not in arguments.page.read_text(encoding="utf-8"):
         parser.error(f"page {arguments.page} has no table that begins with {TITLE!r}")
+    recordings = drives(arguments.folder, arguments.only)
+    try:
+        vehicles = {name: vehicle_of(arguments.folder, name) for name in recordings}
+    except ArgumentError as error:
+        parser.error(str(error))
+    if not recordings:
+        parser.error(f"folder {arguments.folder} has no .csv or .csv.gz file whose name contains '{arguments.only}'")
     found: list[Row] = []
     table = [TITLE, "| --- " * TITLE.count(" | ") + "| --- |"]
     print(*table, sep="\n")
-    for name, files in drives(arguments.folder, arguments.only).items():
-        (vehicle,) = arguments.folder.glob(f"**/{name.split('_')[0]}.yaml")
-        for row in rows(name, files, vehicle):
+    for name, files in recordings.items():
+        for row in rows(name, files, vehicles[name]):
             print(row, flush=True)
             found.append(row)
     ratios = [row.identified / row.simple for row in found]

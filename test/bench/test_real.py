@@ -36,3 +36,18 @@ def test_the_simple_fit_finds_a_first_order_response():
 def test_only_the_table_of_a_page_is_replaced():
     page = f"before\n\n{real.TITLE}\n| --- |\n| old |\n\nafter | it\n"
     assert real.replaced(page, [real.TITLE, "| new |"]) == f"before\n\n{real.TITLE}\n| new |\n\nafter | it\n"
+
+
+@pytest.mark.parametrize(("files", "said"), [((), "there is none"), (("car.yaml", "old/car.yaml"), "there are ")])
+def test_a_recording_needs_exactly_one_vehicle(tmp_path, monkeypatch, capsys, files, said):
+    (tmp_path / "old").mkdir()
+    (tmp_path / "car_1.csv").touch()
+    for file in files:
+        (tmp_path / file).touch()
+    monkeypatch.setattr("sys.argv", ["real.py", str(tmp_path)])
+    with pytest.raises(SystemExit) as end:
+        real.main()
+    assert end.value.code == 2
+    assert f"recording 'car_1' needs exactly one 'car.yaml' in {tmp_path} or a folder in it; {said}" in (
+        capsys.readouterr().err.replace("\n", " ")
+    )

@@ -190,7 +190,7 @@ def test_check_hints_at_what_has_no_effect_and_at_sensors_beside_the_vehicle(tmp
 
 
 def test_check_of_a_file_that_is_not_there(capsys):
-    assert main(["check", "nowhere.yaml"]) == 1
+    assert main(["check", CAR, "nowhere.yaml"]) == 2
     assert "'nowhere.yaml' does not exist" in capsys.readouterr().err
 
 

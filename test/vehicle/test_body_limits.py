@@ -27,6 +27,16 @@ def test_speed_and_yaw_rate_are_limited_separately(model, parameters):
 
 
 @robots
+@pytest.mark.parametrize(
+    ("body", "wheel", "limit"), [(0.5, 2.0, 0.5), (3.0, 2.0, 2.0), (0.5, 0.0, 0.5), (0.0, 2.0, 2.0), (0.0, 0.0, 0.0)]
+)
+def test_the_vehicle_s_limit_is_the_smaller_one_and_zero_is_none(model, parameters, body, wheel, limit):
+    drive = dataclasses.replace(parameters.drive_actuators, max_velocity=wheel)
+    p = dataclasses.replace(parameters, max_linear_velocity=body, drive_actuators=drive)
+    assert model.limits(p).speed == limit
+
+
+@robots
 def test_references_change_no_faster_than_the_maximum_accelerations(model, parameters):
     p = dataclasses.replace(parameters, max_linear_acceleration=0.5, max_angular_acceleration=2.0)
     vehicle = driven(model, p, twist(1.0, 0.0, -3.0), 1.0)

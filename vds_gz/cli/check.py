@@ -131,6 +131,8 @@ def main(argv: list[str]) -> int:
     options = parser.parse_args(argv)
     if not options.files and options.model is None:
         parser.error("give a parameter file or --model NAME")
+    if missing := next((file for file in options.files if not Path(file).exists()), None):
+        raise ArgumentError(f"parameter file '{missing}' does not exist (looked in {Path.cwd()})")
     codes = [_check(file) for file in options.files]
     return max(codes if options.model is None else [*codes, _check_model(options.model)])
 

@@ -109,6 +109,7 @@ def main(argv: list[str]) -> int:
         raise ComparisonError(f"'{options.a}' and '{options.b}': {error}") from None
     bounds = check(options.tolerance, found.numbers()) if options.tolerance else []
     notes = [f"no delay is given: {found.doubt}"] if found.doubt else []
+    notes += [f"{name} is not compared: {reason}" for name, reason in found.apart.items()]
     notes += [f"{name}: {note}" for name, run in zip("AB", runs, strict=True) for note in run.notes]
     write_report(folder, (options.a, options.b), found, bounds, notes)
     for note in notes:

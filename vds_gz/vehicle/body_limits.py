@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from vds_gz.parameters.actuators import BodyLimits
 from vds_gz.vehicle.actuators import or_infinite
+from vds_gz.vehicle.model import VehicleLimits
 
 
 @dataclass(slots=True)
@@ -56,6 +57,11 @@ def body_limit_coefficients(p: BodyLimits, dt: float) -> BodyLimitCoefficients:
         max_yaw_rate_change=or_infinite(p.max_angular_acceleration) * dt,
         ramps=p.max_linear_acceleration > 0.0 or p.max_angular_acceleration > 0.0,
     )
+
+
+def velocity_limits(p: BodyLimits, wheel_speed: float) -> VehicleLimits:
+    """The smaller limit of the body's and the wheels' speed [m/s]; 0: unlimited."""
+    return VehicleLimits(min(filter(None, (p.max_linear_velocity, wheel_speed)), default=0.0))
 
 
 def body_references_at(v_x: float, v_y: float, yaw_rate: float) -> BodyReferences:

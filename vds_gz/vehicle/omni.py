@@ -28,6 +28,7 @@ from vds_gz.vehicle.body_limits import (
     body_references_at,
     limit_acceleration,
     limit_velocity,
+    velocity_limits,
 )
 from vds_gz.vehicle.command import TWIST, Command
 from vds_gz.vehicle.model import (
@@ -234,8 +235,8 @@ def actuator_states(c: OmniCoefficients, s: OmniState) -> tuple[ActuatorState, .
 
 
 def limits(p: OmniParameters) -> VehicleLimits:
-    """Of a wheel."""
-    return VehicleLimits(p.drive_actuators.max_velocity)
+    """Of the body's speed."""
+    return velocity_limits(p, p.drive_actuators.max_velocity)
 
 
 def geometry(p: OmniParameters) -> VehicleGeometry:

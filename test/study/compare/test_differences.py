@@ -252,6 +252,44 @@ def test_wrong_runs_are_refused(folder, capsys):
     assert "no way" in capsys.readouterr().err
 
 
+def table(columns, *rows):
+    return "".join(",".join(map(str, row)) + "\n" for row in (columns.split(","), *rows))
+
+
+def test_a_signal_without_common_times_is_named_and_the_others_are_compared(folder, capsys):
+    columns = "time,v_x_command,v_x_measured,steering_measured"
+    for name, begin in (("a", 0), ("b", 30)):
+        angles = ["" if not begin <= k < begin + 10 else 0.1 for k in range(40)]
+        rows = [(0.1 * k, 1.0, min(0.1 * k, 1.0), angle) for k, angle in enumerate(angles)]
+        (folder / f"{name}.csv").write_text(table(columns, *rows))
+    (folder / "bounds.yaml").write_text("speed: {rms: 0.1}\nsteering: {rms: 0.1}\n")
+    assert main(["compare", "a.csv", "b.csv", "--tolerance", "bounds.yaml"]) == 1
+    said = capsys.readouterr()
+    assert "note: steering is not compared: the runs have fewer than 2 times of steering in common" in said.out
+    assert "A has it from 0.0 to 0.9 s after the first command, B from 3.0 to 3.9 s" in said.out
+    assert said.err.count("out of tolerance") == 1
+    assert [one["name"] for one in report(folder)["differences"]] == ["speed"]
+
+
+def test_runs_without_any_common_time_are_refused(folder, capsys):
+    for name, begin in (("a", 0), ("b", 30)):
+        rows = [(0.1 * k, 1.0, 0.5 if begin <= k < begin + 10 else "") for k in range(40)]
+        (folder / f"{name}.csv").write_text(table("time,v_x_command,v_x_measured", *rows))
+    assert main(["compare", "a.csv", "b.csv"]) == 2
+    assert "'a.csv' and 'b.csv': the runs have fewer than 2 times of speed in common" in capsys.readouterr().err
+
+
+def test_why_no_delay_is_given_names_what_the_commands_lack(folder, capsys):
+    (folder / "replayed.csv").write_text(TABLE + ROW.format(0) + ROW.format(1) + ROW.format(2))
+    for name, command in (("speed", "v_x"), ("angle", "steering")):
+        rows = [(0.5 * k, k % 2, 1.0) for k in range(5)]
+        (folder / f"{name}.csv").write_text(table(f"time,{command}_command,v_x_measured", *rows))
+    assert main(["compare", "replayed.csv", "speed.csv"]) == 0
+    assert "no delay is given: a table of vds-gz replay, as A, has no commands" in capsys.readouterr().out
+    assert main(["compare", "speed.csv", "angle.csv"]) == 0
+    assert "no delay is given: no quantity was commanded in both runs" in capsys.readouterr().out
+
+
 TABLE = "time,x,y,heading,v_x,v_y,yaw_rate,drive_reference,drive_actual\n"
 ROW = "{},0,0,0,1,0,0,1,1\n"
 

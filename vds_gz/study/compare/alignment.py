@@ -75,7 +75,7 @@ def align(a: Recording, b: Recording) -> Alignment:
     held_a, held_b = held_a[:, moving] / scale[moving], held_b[:, moving] / scale[moving]
     changes = [_changes(held) for held in (held_a, held_b)]
     if min(map(len, changes)) == 0:
-        return Alignment(*first, "" if _begins(a) and _begins(b) else "the commands do not change")
+        return Alignment(*first, "" if _begins(a) and _begins(b) else _no_changes(a, b, both=bool(known.any())))
     shift, step, doubt = _coarse(a, b, held_a, held_b)
     if doubt:
         return Alignment(*first, doubt)
@@ -85,6 +85,13 @@ def align(a: Recording, b: Recording) -> Alignment:
         return Alignment(*first)
     begin = max(first[0], first[1] - shift)
     return Alignment(begin, begin + shift)
+
+
+def _no_changes(a: Recording, b: Recording, *, both: bool) -> str:
+    """The reason why runs have no changes of commands in common."""
+    if tables := [name for name, run in (("A", a), ("B", b)) if run.made_by_replay]:
+        return f"a table of vds-gz replay, as {' and '.join(tables)}, has no commands"
+    return "the commands do not change" if both else "no quantity was commanded in both runs"
 
 
 def _values(commands: CommandSeries) -> Array:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -95,6 +95,7 @@ class Comparison:
         path_a, path_b: Their points [m] from the same pose on.
         measured: Measured parameters of actuators that both have.
         doubt: The reason why no delay can be given; empty if the runs are aligned.
+        apart: Quantities that are not compared, with the reason.
     """
 
     signals: tuple[Signal, ...]
@@ -104,6 +105,7 @@ class Comparison:
     path_b: Array
     measured: tuple[Measured, ...]
     doubt: str = ""
+    apart: Mapping[str, str] = field(default_factory=dict)
 
     def numbers(self) -> dict[str, dict[str, float | None]]:
         """Every number that a tolerance may bound, by quantity and measure."""
@@ -111,6 +113,7 @@ class Comparison:
             one.name: {"rms": one.rms, "peak": one.peak, "delay": None if one.delay is None else abs(one.delay)}
             for one in self.differences
         }
+        found |= {name: dict.fromkeys(("rms", "peak", "delay")) for name in self.apart}
         found["path"] = {name: getattr(self.path, name, None) for name in ("rms", "peak", "end", "beside")}
         for one in self.measured:
             for name in ("dead_time", "time_constant"):
@@ -130,9 +133,10 @@ def compare(a: Recording, b: Recording, *, together: bool = False) -> Comparison
         ComparisonError: They have less than two samples in common.
     """
     aligned = Alignment(*_same_time(a, b)) if together else align(a, b)
-    compared = tuple(_signals(a, b, aligned))
+    apart: dict[str, str] = {}
+    compared = tuple(_signals(a, b, aligned, apart))
     if not compared:
-        raise ComparisonError("the runs have no measurement in common")
+        raise ComparisonError("; ".join(apart.values()) or "the runs have no measurement in common")
     signals, differences = zip(*compared, strict=True)
     time = signals[0].time
     path_a, path_b = _path(a.motion, aligned.a, time), _path(b.motion, aligned.b, time)
@@ -144,6 +148,7 @@ def compare(a: Recording, b: Recording, *, together: bool = False) -> Comparison
         path_b,
         tuple(_measured(a, b)),
         aligned.doubt,
+        apart,
     )
 
 
@@ -157,11 +162,17 @@ def _same_time(a: Recording, b: Recording) -> tuple[float, float]:
     )
 
 
-def _signals(a: Recording, b: Recording, aligned: Alignment) -> Iterator[tuple[Signal, Difference]]:
-    """Quantities that both measured, at the times of A, and their differences."""
+def _signals(
+    a: Recording, b: Recording, aligned: Alignment, apart: dict[str, str]
+) -> Iterator[tuple[Signal, Difference]]:
+    """Quantities that both measured, at the times of A, and their differences; the others are added to ``apart``."""
     of_a, of_b = _series(a, aligned.a), _series(b, aligned.b)
     for name in (name for name in of_a if name in of_b):
-        signal = _signal(name, *of_a[name], *of_b[name])
+        try:
+            signal = _signal(name, *of_a[name], *of_b[name])
+        except ComparisonError as error:
+            apart[name] = str(error)
+            continue
         if name != "lateral" or np.any(signal.a) or np.any(signal.b):
             later = delay(*_common(*of_a[name], signal), *_common(*of_b[name], signal), certain=not aligned.doubt)
             yield signal, _difference(signal, later)
@@ -193,7 +204,8 @@ def _signal(name: str, time_a: Array, a: Array, time_b: Array, b: Array) -> Sign
     time = time_a[common]
     if len(time) < 2:
         raise ComparisonError(
-            f"the runs have no time in common; A lasts {time_a[-1] - time_a[0]:.1f} s, B {time_b[-1] - time_b[0]:.1f} s"
+            f"the runs have fewer than 2 times of {name} in common; A has it from {time_a[0]:.1f} to "
+            f"{time_a[-1]:.1f} s after the first command, B from {time_b[0]:.1f} to {time_b[-1]:.1f} s"
         )
     unit = {"yaw_rate": "rad/s"}.get(name, "rad" if actuator_kind(name) == "steering" else "m/s")
     return Signal(name, unit, time, a[common], np.interp(time, time_b, b))
