@@ -94,14 +94,15 @@ class InstalledTypes:
         """The type hash that ROS nodes exchange, from the description installed beside the type (REP-2016).
 
         Raises:
-            UnknownTypeError: No description is installed.
+            UnknownTypeError: The type's package is not installed, or is of Humble, which has no hashes.
         """
         package, _, rest = name.partition("/")
         for path in installed_files(package, f"{rest}.json"):
             for one in json.loads(path.read_text(encoding="utf-8"))["type_hashes"]:
                 if one["type_name"] == name:
                     return str(one["hash_string"])
-        raise UnknownTypeError(f"no hash of type '{name}' is known; install the package '{package}'")
+        interface(name)
+        raise UnknownTypeError(f"type '{name}' has no hash; ROS 2 has hashes of types since Iron")
 
 
 def _field(name: str, text: str) -> Field:
