@@ -100,7 +100,8 @@ class DdsGraph:
 
         Args:
             arguments: The command line.
-            environment: ROS_DOMAIN_ID and the other variables of discovery.
+            environment: ROS_DOMAIN_ID and the other variables of discovery, and ROS_DISTRO, where it is ``humble``: its
+                nodes announce themselves in another form.
 
         Raises:
             ArgumentError: An environment variable is wrong.
@@ -111,7 +112,8 @@ class DdsGraph:
         how = discovery(environment, interfaces())
         library = Library()
         self._domain = how.domain
-        self.context = Context(library, join(library, how), MessageTypes(), self._warn)
+        types = MessageTypes("humble" if environment.get("ROS_DISTRO") == "humble" else "jazzy")
+        self.context = Context(library, join(library, how), types, self._warn)
         self._types = self.context.types
         self._joined = True
         self._time: int | None = None
