@@ -167,6 +167,33 @@ def test_a_car_with_some_wheels_on_ice_has_the_mean_friction():
     assert plant.vehicle.state.road_friction == pytest.approx(0.4)
 
 
+@pytest.mark.parametrize("rough", [1000.0, math.inf])
+def test_wheels_beside_the_ice_have_no_more_friction_than_their_tyres(rough):
+    plant = slipping_plant(replace(ICE, pose=at(y=-100.0)), replace(ICE, pose=at(y=100.0), friction=rough))
+    friction = 0.5 * (ICE.friction + SLIPPING.vehicle.friction)
+    assert plant.vehicle.state.road_friction == pytest.approx(friction)
+    drive(plant, ackermann(10.0, 0.0), 0.1)
+    begin = plant.motion(0).x
+    drive(plant, ackermann(0.0, 0.0), 5.0)
+    assert plant.motion(0).v_x == 0.0
+    assert plant.motion(0).x - begin == pytest.approx(10.0**2 / (2.0 * friction * GRAVITY), rel=1e-3)
+
+
+def test_a_car_that_a_beam_keeps_off_a_step_stays_on_its_road_and_can_drive_back():
+    """The step up would tilt it into the beam."""
+    step = replace(ICE, shape=Box((20.0, 20.0, 0.1)), pose=at(-80.0))
+    height = slipping_plant()._body.upper[2]
+    plant = slipping_plant(step, Thing("beam", Box((40.0, 4.0, 0.2)), at(-85.0, z=height + 0.12)))
+    front = SLIPPING.vehicle.wheel_base
+    drive(plant, ackermann(10.0, 0.0), 3.0)
+    assert plant.motion(0).v_x == 0.0
+    assert plant.motion(0).x + front == pytest.approx(-90.0, abs=0.03)
+    assert plant.attitude(0) == Attitude()
+    assert plant.vehicle.state.road_friction == SLIPPING.vehicle.friction
+    drive(plant, ackermann(-2.0, 0.0), 1.0)
+    assert plant.motion(0).x + front < -91.0
+
+
 def test_ground_with_more_friction_than_the_tyres_changes_no_bit():
     level = replace(ICE, pose=at(z=-0.001))
     plants = [slipping_plant(replace(level, friction=friction)) for friction in (math.inf, SLIPPING.vehicle.friction)]

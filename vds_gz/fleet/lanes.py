@@ -28,7 +28,7 @@ from vds_gz.fleet.layout import (
     no_such_number,
     values_of,
 )
-from vds_gz.fleet.program import PHASES, WIDTH, LineRows, Plan, lanes_run, share
+from vds_gz.fleet.program import PHASES, WIDTH, DelayLines, LineRows, Plan, lanes_run, share
 from vds_gz.vehicle.actuators import DriveState, SteeringState, resized_line
 from vds_gz.vehicle.command import Command
 from vds_gz.vehicle.model import C, P, S, VehicleModel
@@ -160,10 +160,10 @@ class Lanes(Generic[P, C, S]):
             steps: Number of steps by which the delay lines advance.
             arguments: The arguments after the blocks.
         """
-        arrays = self._numbers, self._references, self._rates, self._steps, self._uniform, self._slot
+        delays = DelayLines(self._references, self._rates, self._steps, self._uniform)
 
         def of_blocks(first: int, end: int) -> None:
-            run(np.empty(rows * self._width), *arrays, first, end, *arguments)
+            run(np.empty(rows * self._width), self._numbers, delays, self._slot, first, end, *arguments)
 
         share(of_blocks, self._blocks, self._blocks * self._width * steps)
         self._slot = (self._slot + steps) % self._references.shape[2]

@@ -13,8 +13,8 @@ import numpy as np
 from vds_gz.compiling import outermost, part
 from vds_gz.fleet.controllers import Gains
 from vds_gz.fleet.lanes import AnyLanes
-from vds_gz.fleet.layout import Columns, Flags, Layout, Reals, Wholes, layout_of
-from vds_gz.fleet.program import NO_EXCEPTIONS, Blocks, blocks_of, inlined, lane_of, load, share, store
+from vds_gz.fleet.layout import Columns, Layout, Reals, layout_of
+from vds_gz.fleet.program import NO_EXCEPTIONS, Blocks, DelayLines, blocks_of, inlined, lane_of, load, share, store
 from vds_gz.fleet.structs import AnyStructs, columns_of
 from vds_gz.fleet.tracking import Course, Tracking, track
 from vds_gz.vehicle.compiled import records
@@ -37,7 +37,7 @@ class LoopStructs:
         run = loop_run_of_structs(structs.model.step, structs.model.set_references, control)
         arrays = *structs.arrays, self._gains, self._tracking
         count = len(self._tracking)
-        share(partial(run, *arrays, *course, begun, period, periods, n), count, count * periods * n)
+        share(partial(run, *arrays, course, begun, period, periods, n), count, count * periods * n)
 
 
 @cache
@@ -53,10 +53,7 @@ def loop_run_of_structs(step: FunctionType, set_references: FunctionType, contro
         u: Records,
         g: Records,
         f: Records,
-        points: Reals,
-        closed: bool,
-        spacing: float,
-        bound: float,
+        course: Course,
         begun: int,
         period: float,
         periods: int,
@@ -65,7 +62,6 @@ def loop_run_of_structs(step: FunctionType, set_references: FunctionType, contro
         end: int,
     ) -> None:
         for i in range(first, end):
-            course = Course(points, closed, spacing, bound)
             for k in range(periods):
                 follow(course, g[i].following, s[i], f[i], (begun + k) * period)
                 command(course, g[i], s[i], f[i], u[i])
@@ -111,7 +107,7 @@ class LoopLanes:
         blocks = blocks_of(*lanes.phases, lanes.plan)
         run = loop_run_of_lanes(blocks, control, self._gains, self._tracking, lanes.plan.rows, self._changing)
         rows = lanes.plan.rows + len(self._numbers)
-        lanes.execute(run, rows, periods * n, self._numbers, *course, begun, period, periods, n)
+        lanes.execute(run, rows, periods * n, self._numbers, course, begun, period, periods, n)
 
 
 @cache
@@ -130,24 +126,17 @@ def loop_run_of_lanes(
     def run(
         block: Reals,
         numbers: Reals,
-        references: Reals,
-        rates: Reals,
-        dead_steps: Wholes,
-        uniform: Flags,
+        delays: DelayLines,
         at: int,
         first: int,
         end: int,
         more: Reals,
-        points: Reals,
-        closed: bool,
-        spacing: float,
-        bound: float,
+        course: Course,
         begun: int,
         period: float,
         periods: int,
         n: int,
     ) -> None:
-        course = Course(points, closed, spacing, bound)
         for b in range(first, end):
             fetch(block, 0, numbers, b, width)
             fetch(block, begin, more, b, width)
@@ -157,7 +146,7 @@ def loop_run_of_lanes(
                 for i in range(width):
                     follow(course, g(block, i).following, s(block, i), f(block, i), time)
                     command(course, g(block, i), s(block, i), f(block, i), u(block, i))
-                slot = steps(block, b, references, rates, dead_steps, uniform, slot, n)
+                slot = steps(block, b, delays, slot, n)
             keep(block, 0, numbers, b, width, changing, numbers.shape[0])
             keep(block, begin, more, b, width, first_changing, more.shape[0])
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from types import FunctionType
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numba
 from llvmlite import ir
@@ -218,6 +218,21 @@ def nothing(c: Any, s: Any, u: Any) -> None:
     """The phases that a model has fewer than others."""
 
 
+class DelayLines(NamedTuple):
+    """The delay lines of all blocks.
+
+    Attributes:
+        references, rates: Their entries, of shape (blocks, lines, slots, vehicles of a block).
+        dead_steps: Of shape (blocks, lines, vehicles of a block).
+        uniform: Whether all vehicles of a block have the same ones.
+    """
+
+    references: Reals
+    rates: Reals
+    dead_steps: Wholes
+    uniform: Flags
+
+
 @dataclass(frozen=True)
 class Blocks:
     """What the compiled programs over blocks of vehicles are made of.
@@ -226,8 +241,8 @@ class Blocks:
         width: Vehicles of a block.
         changing: The first row that steps change, and the first one after it.
         c, s, u: ``c(block, i)`` is vehicle ``i`` as the functions of the model see it.
-        steps: ``steps(block, b, references, rates, dead_steps, uniform, slot, n)`` does ``n`` steps of block ``b`` with
-            its present commands; the next entry of all lines comes to a slot, and the one after the last is returned.
+        steps: ``steps(block, b, delays, slot, n)`` does ``n`` steps of block ``b`` with its present commands; the next
+            entry of all lines comes to a slot, and the one after the last is returned.
     """
 
     width: int
@@ -275,9 +290,8 @@ def blocks_of(phases: tuple[FunctionType, ...], set_references: FunctionType, pl
     entered = tuple(line.entered_reference * width for line in plan.lines)
     entered_rate = tuple(line.entered_rate * width for line in plan.lines)
 
-    def steps(
-        block: Reals, b: int, references: Reals, rates: Reals, dead_steps: Wholes, uniform: Flags, slot: int, n: int
-    ) -> int:
+    def steps(block: Reals, b: int, delays: DelayLines, slot: int, n: int) -> int:
+        references, rates, dead_steps, uniform = delays
         slots = references.shape[2]
         for i in range(width):
             refer(c(block, i), s(block, i), u(block, i))
@@ -318,32 +332,19 @@ def blocks_of(phases: tuple[FunctionType, ...], set_references: FunctionType, pl
 
 @cache
 def lanes_run(phases: tuple[FunctionType, ...], set_references: FunctionType, plan: Plan) -> Any:
-    """``run(block, numbers, references, rates, dead_steps, uniform, at, first, end, n)``: ``n`` steps of some blocks.
+    """``run(block, numbers, delays, at, first, end, n)``: ``n`` steps of some blocks.
 
     ``block`` is room for one block, ``first`` is the first one and ``end`` the one after the last. ``numbers`` has the
-    shape (rows that are stored, vehicles), ``references`` and ``rates`` (blocks, lines, slots, vehicles of a block);
-    the next entry of all lines comes to slot ``at``. ``dead_steps`` has the shape (blocks, lines,
-    vehicles of a block); ``uniform`` says of each block that all its vehicles have the same ones.
+    shape (rows that are stored, vehicles); the next entry of all delay lines comes to slot ``at``.
     """
     blocks = blocks_of(phases, set_references, plan)
     steps, width, (changing, changed) = blocks.steps, blocks.width, blocks.changing
     fetch, keep = inlined(load), inlined(store)
 
-    def run(
-        block: Reals,
-        numbers: Reals,
-        references: Reals,
-        rates: Reals,
-        dead_steps: Wholes,
-        uniform: Flags,
-        at: int,
-        first: int,
-        end: int,
-        n: int,
-    ) -> None:
+    def run(block: Reals, numbers: Reals, delays: DelayLines, at: int, first: int, end: int, n: int) -> None:
         for b in range(first, end):
             fetch(block, 0, numbers, b, width)
-            steps(block, b, references, rates, dead_steps, uniform, at, n)
+            steps(block, b, delays, at, n)
             keep(block, 0, numbers, b, width, changing, changed)
 
     return outermost(run, error_model=NO_EXCEPTIONS, nogil=True, no_cfunc_wrapper=True)

@@ -22,8 +22,8 @@ from vds_gz.compiling import outermost, part
 from vds_gz.errors import ArgumentError
 from vds_gz.fleet.fleet import check_class
 from vds_gz.fleet.lanes import AnyLanes, Lanes
-from vds_gz.fleet.layout import Flags, Reals, Wholes
-from vds_gz.fleet.program import NARROW, NO_EXCEPTIONS, Blocks, blocks_of, inlined, load, share
+from vds_gz.fleet.layout import Reals, Wholes
+from vds_gz.fleet.program import NARROW, NO_EXCEPTIONS, Blocks, DelayLines, blocks_of, inlined, load, share
 from vds_gz.fleet.structs import AnyStructs, Structs
 from vds_gz.vehicle.command import Command
 from vds_gz.vehicle.compiled import ROOM
@@ -94,7 +94,7 @@ def read_structs(structs: AnyStructs, events: Events, count: int) -> Reals:
     vehicles = len(structs.parameters)
     out: Reals = np.zeros((vehicles, count))
     numbers: Reals = arrays[1].view(np.float64).reshape(vehicles, -1)
-    share(partial(run, *arrays, numbers, *events, out), vehicles, vehicles * events.end)
+    share(partial(run, *arrays, numbers, events, out), vehicles, vehicles * events.end)
     read: Reals = out.transpose()
     return read
 
@@ -111,21 +111,9 @@ def sampled_run_of_structs(step: FunctionType, set_references: FunctionType) -> 
     )
 
     def run(
-        c: Records,
-        s: Records,
-        u: Records,
-        numbers: Reals,
-        commands: Records,
-        begins: Wholes,
-        factors: Reals,
-        when: Wholes,
-        places: Wholes,
-        readings: Wholes,
-        weights: Reals,
-        out: Reals,
-        first: int,
-        end: int,
+        c: Records, s: Records, u: Records, numbers: Reals, events: Events, out: Reals, first: int, end: int
     ) -> None:
+        commands, begins, factors, when, places, readings, weights = events
         for i in range(first, end):
             done, entered, read = 0, 0, 0
             while read < when.size:
@@ -152,7 +140,7 @@ def read_lanes(lanes: AnyLanes, events: Events, count: int) -> Reals:
     events = events._replace(factors=lanes.padded(events.factors).astype(np.float64, copy=False))
     out: Reals = np.zeros((count, events.factors.shape[1]))
     run = sampled_run_of_lanes(blocks_of(*lanes.phases, lanes.plan))
-    lanes.execute(run, lanes.plan.rows, events.end, *events, out)
+    lanes.execute(run, lanes.plan.rows, events.end, events, out)
     return out[:, : len(lanes.parameters)]
 
 
@@ -166,24 +154,9 @@ def sampled_run_of_lanes(blocks: Blocks) -> Any:
     fetch, command, begun_at, next_at = (inlined(one) for one in (load, calibrate, begun_by, next_event))
 
     def run(
-        block: Reals,
-        numbers: Reals,
-        references: Reals,
-        rates: Reals,
-        dead_steps: Wholes,
-        uniform: Flags,
-        at: int,
-        first: int,
-        end: int,
-        commands: Records,
-        begins: Wholes,
-        factors: Reals,
-        when: Wholes,
-        places: Wholes,
-        readings: Wholes,
-        weights: Reals,
-        out: Reals,
+        block: Reals, numbers: Reals, delays: DelayLines, at: int, first: int, end: int, events: Events, out: Reals
     ) -> None:
+        commands, begins, factors, when, places, readings, weights = events
         for b in range(first, end):
             fetch(block, 0, numbers, b, width)
             slot, done, entered, read = at, 0, 0, 0
@@ -194,7 +167,7 @@ def sampled_run_of_lanes(blocks: Blocks) -> Any:
                         command(u(block, i), commands[begun - 1], factors, b * width + i)
                     entered = begun
                 until = next_at(when[read], begins, entered)
-                slot = steps(block, b, references, rates, dead_steps, uniform, slot, until - done)
+                slot = steps(block, b, delays, slot, until - done)
                 done = until
                 while read < when.size and when[read] == done:
                     for i in range(width):

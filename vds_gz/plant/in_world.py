@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from vds_gz.configuration import make_guarded_vehicle
 from vds_gz.description.footprint import Footprint, footprint_of
@@ -38,7 +38,7 @@ class Standing:
 
     Attributes:
         plane: Through the contacts, by least squares where they are more than three.
-        friction: Mean friction coefficient of the ground below the contacts.
+        friction: Friction coefficients of the ground below the contacts.
         lost: Where the ground ended below the wheels, (x, y) [m]; none while there is ground. The vehicle goes on as
             on its last plane.
     """
@@ -51,7 +51,7 @@ class Standing:
         # What lies deeper would tilt it by more than 45 degrees: it is no ground to stand on.
         self._reach = max(2.0 * footprint.step, *pairs)
         self.plane = Plane()
-        self.friction = math.inf
+        self.friction: tuple[float, ...] = (math.inf,)
         self.lost: tuple[float, float] | None = None
         self._rates = LEVEL
         self._found = 0
@@ -71,7 +71,7 @@ class Standing:
             self.lost = pose.x, pose.y
             self._rates = LEVEL
             return False
-        self.lost, self.friction = None, _mean(friction)
+        self.lost, self.friction = None, tuple(friction.tolist())
         plane = plane_through([(x, y, float(z)) for (x, y, _), z in zip(points, heights, strict=True)])
         if plane.near(self.plane):
             self._rates, self._found = LEVEL, time
@@ -83,7 +83,7 @@ class Standing:
     def put(self, pose: Pose, height: float) -> None:
         """Put the vehicle on the ground that is nearest to a height there [m]."""
         self._rates, self.lost = LEVEL, None
-        self.plane, self.friction = Plane(height), math.inf
+        self.plane, self.friction = Plane(height), (math.inf,)
         found = surface_near(self._ground, (pose.x, pose.y, height + self._step))
         attitude = Attitude(found)
         if not math.isfinite(found):
@@ -96,7 +96,7 @@ class Standing:
                 self.lost = pose.x, pose.y
                 return
             self.plane = plane_through([(x, y, z) for (x, y, _), (z, _) in zip(touching, below, strict=True)])
-            self.friction = _mean([friction for _, friction in below])
+            self.friction = tuple(friction for _, friction in below)
             attitude = self.plane.attitude(pose.x, pose.y, pose.heading)
 
     def room(self, pose: Pose) -> float:
@@ -104,9 +104,9 @@ class Standing:
         away = room_on(self._ground, self.plane, (pose.x, pose.y), -self._reach, self._step)
         return away - max(math.hypot(x, y) for x, y in self._contacts)
 
-    def restore(self, plane: Plane) -> None:
-        """Stand on a plane of before again."""
-        self.plane, self._rates = plane, LEVEL
+    def restore(self, plane: Plane, friction: tuple[float, ...]) -> None:
+        """Stand on a plane of before again, with its friction."""
+        self.plane, self.friction, self._rates = plane, friction, LEVEL
 
     def _follow(self, start: Vector, end: tuple[float, float]) -> tuple[float, float]:
         """Height [m] and friction of the ground at the end of a way that begins on it, over steps that wheels climb."""
@@ -125,9 +125,8 @@ class Standing:
         return [(pose.x + x, pose.y + y, z) for x, y, z in points]
 
 
-def _mean(values: Iterable[float]) -> float:
+def _mean(values: Sequence[float]) -> float:
     """The mean; of equal values to the bit."""
-    values = [float(value) for value in values]
     return values[0] if len(set(values)) == 1 else sum(values) / len(values)
 
 
@@ -188,7 +187,10 @@ class WorldPlant(KinematicPlant):
         self.contacts: tuple[Contact, ...] = ()
         self._granted = self._clear = self._same_ground = 0.0
         self._changes = surroundings.changes
+        # Where it was stopped; where the ground was looked up last, if 2 cm ago at most; where it would have tilted.
         self._stopped_at: Pose | None = None
+        self._looked: Pose | None = None
+        self._refused: Pose | None = None
         vehicle.guard = self._watch
         vehicle.reach = self._body.reach + abs(vehicle.coefficients.base_link_offset)
         self._put(0.0)
@@ -229,17 +231,30 @@ class WorldPlant(KinematicPlant):
         if part < 1.0:
             self._stop(1.0 - part)
         if self._same_ground < 0.0:
-            deep = self._depth
-            if self._standing.move(_pose(vehicle.motion()), time):
-                self._touch(time)
-                if self._collisions == "stop" and self._depth > deep:  # it would tilt into something
-                    self._standing.restore(plane)
-                    self._move(start, pose, way, step.heading, 0.0)
-                    self._stop(part)
-                    self._clear = 0.0
-            self._same_ground = max(GROUND_EVERY, self._standing.room(_pose(vehicle.motion())))
+            self._look_down(plane, start, part, time)
         self._feel_road()
         self._grant()
+
+    def _look_down(self, plane: Plane, start: Pose, part: float, time: int) -> None:
+        """Find the ground again after a part of a step; a vehicle that would tilt into something is put back."""
+        standing, deep, friction = self._standing, self._depth, self._standing.friction
+        if standing.move(_pose(self._guarded.motion()), time):
+            self._touch(time)
+            if self._collisions == "stop" and self._depth > deep:
+                standing.restore(plane, friction)
+                back = self._looked or start
+                self._guarded.set_pose(back.x, back.y, back.heading)
+                self._stop(part)
+                self._clear = self._same_ground = 0.0
+                self._refused = start
+                return
+        pose = _pose(self._guarded.motion())
+        room = standing.room(pose)
+        if self._refused and math.dist((pose.x, pose.y), (self._refused.x, self._refused.y)) < 2.0 * GROUND_EVERY:
+            room = self._same_ground = 0.0  # the next step is checked too, so that it stands there
+        else:
+            self._refused, self._same_ground = None, max(GROUND_EVERY, room)
+        self._looked = pose if room < GROUND_EVERY else None
 
     def _meet(self, pose: Transform, way: Vector, turn: float, time: int) -> float:
         """Which part of its way is free; notes what it touches, and how far it may go on unwatched."""
@@ -301,7 +316,8 @@ class WorldPlant(KinematicPlant):
             if hasattr(state, "road_bank"):
                 state.road_bank = gravity[1]
             if hasattr(state, "road_friction"):
-                state.road_friction = self._standing.friction
+                tires = vehicle.coefficients.friction  # the smaller one counts at each contact, as in Gazebo
+                state.road_friction = _mean([min(friction, tires) for friction in self._standing.friction])
             vehicle.state = state
 
     def _grant(self) -> None:
@@ -325,7 +341,7 @@ class WorldPlant(KinematicPlant):
         return pose
 
     def _put(self, height: float) -> None:
-        self._stopped_at = None
+        self._stopped_at = self._looked = self._refused = None
         pose = _pose(self.vehicle.motion())
         self._standing.put(pose, height)
         self._same_ground = max(GROUND_EVERY, self._standing.room(pose))
