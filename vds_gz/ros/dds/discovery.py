@@ -79,7 +79,7 @@ class DiscoveryInfo:
 
     def _gid(self, data: bytes) -> Any:
         gid = self._types.new(_GID)
-        gid.data = np.frombuffer(data, np.uint8)
+        gid.data[: len(data)] = np.frombuffer(data, np.uint8)  # Humble's has room for 24 bytes
         return gid
 
 

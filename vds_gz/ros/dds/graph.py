@@ -100,7 +100,7 @@ class DdsGraph:
 
         Args:
             arguments: The command line.
-            environment: ROS_DOMAIN_ID and the other variables of discovery.
+            environment: ROS_DOMAIN_ID and the other variables of discovery, and ROS_DISTRO.
 
         Raises:
             ArgumentError: An environment variable is wrong.
@@ -111,7 +111,8 @@ class DdsGraph:
         how = discovery(environment, interfaces())
         library = Library()
         self._domain = how.domain
-        self.context = Context(library, join(library, how), MessageTypes(), self._warn)
+        types = MessageTypes(environment.get("ROS_DISTRO", ""))
+        self.context = Context(library, join(library, how), types, self._warn)
         self._types = self.context.types
         self._joined = True
         self._time: int | None = None

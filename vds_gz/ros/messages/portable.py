@@ -1,6 +1,6 @@
 """ROS message types without ROS: definitions, default messages, encoding and type hashes.
 
-The definitions of ROS 2 Jazzy and the CDR encoding come from ``rosbags``. Types that it lacks are read from
+The definitions of ROS 2 Jazzy or Humble and the CDR encoding come from ``rosbags``. Types that it lacks are read from
 ``msg/<package>/msg/<Name>.msg`` or ``msg/<package>/srv/<Name>.srv`` beside this file when they are first needed. The
 request and the response of a service are the types ``<Name>_Request`` and ``<Name>_Response``.
 """
@@ -27,7 +27,7 @@ from vds_gz.ros.messages.fields import Field
 __all__ = ["Codec", "MalformedMessageError", "MessageTypes", "UnknownTypeError"]
 
 _DEFINITIONS = Path(__file__).parent / "msg"
-_JAZZY = "rosbags.typesys.stores.ros2_jazzy"
+_DISTRIBUTION = "rosbags.typesys.stores.ros2_{}"
 
 # Defaults in ROS's .msg files that rosbags drops: among Jazzy's common messages only this one.
 _DEFAULTS: dict[str, dict[str, float]] = {"geometry_msgs/msg/Quaternion": {"w": 1.0}}
@@ -36,9 +36,14 @@ _DEFAULTS: dict[str, dict[str, float]] = {"geometry_msgs/msg/Quaternion": {"w": 
 class MessageTypes:
     """All message types, by names such as ``nav_msgs/msg/Odometry``."""
 
-    def __init__(self) -> None:
-        """Read the definitions; everything else is made when it is first needed."""
-        self._store = _Store()
+    def __init__(self, distribution: str = "jazzy") -> None:
+        """Read the definitions; everything else is made when it is first needed.
+
+        Args:
+            distribution: ``humble`` for its definitions, which differ in a few types such as ``rmw_dds_common/msg/Gid``;
+                all others use Jazzy's.
+        """
+        self._store = _Store("humble" if distribution == "humble" else "jazzy")
         self._makers: dict[str, Callable[[], Any]] = {}
 
     def new(self, name: str) -> Message:
@@ -186,9 +191,9 @@ class _Definitions(dict[str, _Definition]):
 class _Store(Typestore):
     """A type store that loads missing definitions, and only generates the code that is used, a tenth of it."""
 
-    def __init__(self) -> None:
-        """The definitions of Jazzy; ``char`` is ``uint8``, as in ROS 2 and its type hashes."""
-        super().__init__(import_module(_JAZZY))
+    def __init__(self, distribution: str) -> None:
+        """The definitions of a distribution; ``char`` is ``uint8``, as in ROS 2 and its type hashes."""
+        super().__init__(import_module(_DISTRIBUTION.format(distribution)))
         #: The code of a type, which the code of other types calls for every message.
         self.get_msgdef = _Definitions(self.define).__getitem__  # type: ignore[method-assign, assignment]
         for name, (constants, fields) in self.fielddefs.items():
