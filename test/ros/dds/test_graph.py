@@ -209,6 +209,16 @@ def test_the_graph_knows_the_node_and_its_endpoints_until_it_leaves(start: Start
     until(lambda: set(nodes()) == {"/probe"}, graph)
 
 
+def test_nodes_of_humble_have_longer_identities(start: Start, join: Join) -> None:
+    graph = join(ROS_DISTRO="humble")
+    nodes = NodeList(graph)
+    start("node", "--ros-args", "-r", "__node:=car", ROS_DISTRO="humble")
+    node = until(lambda: (found := nodes().get("/car")) and len(found.reader_gid_seq) == 8 and found, graph)
+    gids = [bytes(gid.data) for gid in (*node.reader_gid_seq, *node.writer_gid_seq)]
+    assert {(len(gid), gid[16:]) for gid in gids} == {(24, bytes(8))}
+    assert len(set(gids)) == 20
+
+
 def test_closing_twice_is_closing_once(join: Join) -> None:
     graph = join()
     graph.close()
