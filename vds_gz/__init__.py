@@ -124,53 +124,43 @@ __all__ = [
     "ControllerError",
 ]
 
-#: Where each public name is defined, and under which name if it is another one.
+#: Where each public name is defined; ``name/other`` has the public name ``other``.
 _HOMES = {
-    "vds_gz.configuration": ("load_vehicle", "load_parameters"),
-    "vds_gz.vehicle.vehicle": ("Vehicle", "Motion"),
-    "vds_gz.fleet.fleet": ("Fleet",),
-    "vds_gz.fleet.closed_loop": ("ClosedLoop",),
-    "vds_gz.fleet.path": ("Path", "read_path"),
-    "vds_gz.fleet.callback": ("ControllerError",),
-    "vds_gz.parameters.controllers": (
-        "PurePursuitParameters",
-        "StanleyParameters",
-        "LqrParameters",
-        "ControllerParameters",
-    ),
-    "vds_gz.vehicle.compiled": ("CompiledVehicle",),
-    "vds_gz.vehicle.command": ("Command", "twist", "ackermann", "pedals", "control", "gear"),
-    "vds_gz.vehicle.schedule": ("command_records",),
-    "vds_gz.vehicle.catalogue": ("models",),
-    "vds_gz.vehicle.model": ("VehicleModel",),
-    "vds_gz.vehicle.bicycle": ("BICYCLE",),
-    "vds_gz.vehicle.differential": ("DIFFERENTIAL",),
-    "vds_gz.vehicle.omni": ("OMNI",),
-    "vds_gz.vehicle.single_track": ("SINGLE_TRACK",),
-    "vds_gz.parameters.vehicles": (
-        "BicycleParameters",
-        "DifferentialParameters",
-        "OmniParameters",
-        "SingleTrackParameters",
-    ),
-    "vds_gz.parameters.actuators": ("DriveParameters", "SteeringParameters"),
-    "vds_gz.study.reading.bag": ("read_signals",),
-    "vds_gz.study.identify.identification": ("identify",),
-    "vds_gz.commandlog.files": ("read as read_commands",),
-    "vds_gz.study.compare.sources": ("simulate",),
-    "vds_gz.study.reading.run": ("read as read_recording",),
-    "vds_gz.study.sweep.folder": ("collect as read_runs",),
-    "vds_gz.world.load": ("load_world",),
-    "vds_gz.world.scene": ("Scene",),
-    "vds_gz.ros.factory": ("open_graph",),
-    "vds_gz.ros.graph": ("Graph", "QoS"),
-    "vds_gz.errors": ("VdsGzError", "ArgumentError"),
-    "vds_gz.parameters.declaration": ("ParameterError",),
+    "vds_gz.configuration": "load_vehicle load_parameters",
+    "vds_gz.vehicle.vehicle": "Vehicle Motion",
+    "vds_gz.fleet.fleet": "Fleet",
+    "vds_gz.fleet.closed_loop": "ClosedLoop",
+    "vds_gz.fleet.path": "Path read_path",
+    "vds_gz.fleet.callback": "ControllerError",
+    "vds_gz.parameters.controllers": "PurePursuitParameters StanleyParameters LqrParameters ControllerParameters",
+    "vds_gz.vehicle.compiled": "CompiledVehicle",
+    "vds_gz.vehicle.command": "Command twist ackermann pedals control gear",
+    "vds_gz.vehicle.schedule": "command_records",
+    "vds_gz.vehicle.catalogue": "models",
+    "vds_gz.vehicle.model": "VehicleModel",
+    "vds_gz.vehicle.bicycle": "BICYCLE",
+    "vds_gz.vehicle.differential": "DIFFERENTIAL",
+    "vds_gz.vehicle.omni": "OMNI",
+    "vds_gz.vehicle.single_track": "SINGLE_TRACK",
+    "vds_gz.parameters.vehicles": "BicycleParameters DifferentialParameters OmniParameters SingleTrackParameters",
+    "vds_gz.parameters.actuators": "DriveParameters SteeringParameters",
+    "vds_gz.study.reading.bag": "read_signals",
+    "vds_gz.study.identify.identification": "identify",
+    "vds_gz.commandlog.files": "read/read_commands",
+    "vds_gz.study.compare.sources": "simulate",
+    "vds_gz.study.reading.run": "read/read_recording",
+    "vds_gz.study.sweep.folder": "collect/read_runs",
+    "vds_gz.world.load": "load_world",
+    "vds_gz.world.scene": "Scene",
+    "vds_gz.ros.factory": "open_graph",
+    "vds_gz.ros.graph": "Graph QoS",
+    "vds_gz.errors": "VdsGzError ArgumentError",
+    "vds_gz.parameters.declaration": "ParameterError",
 }
 _LAZY = {
     (public or original): (module, original)
     for module, names in _HOMES.items()
-    for original, _, public in (name.partition(" as ") for name in names)
+    for original, _, public in (name.partition("/") for name in names.split())
 }
 
 

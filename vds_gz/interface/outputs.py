@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from vds_gz.description.urdf_reader import UrdfJoint
@@ -167,7 +168,8 @@ class Outputs:
         topic = topics.TWIST_ACTUAL
         message = self._graph.message(topic.type)
         message.header.frame_id = self._frames.base
-        return Output(self._graph, topic, message, ["header.stamp"], _twist_paths("twist"), _twist_values)
+        values = attrgetter("motion.v_x", "motion.v_y", "motion.yaw_rate")
+        return Output(self._graph, topic, message, ["header.stamp"], _twist_paths("twist"), values)
 
     def _make_odometry(self, topic: Topic, frame: str, values: Callable[[Snapshot], Sequence[float]]) -> Output:
         message = self._graph.message(topic.type)
@@ -236,10 +238,6 @@ def _twist_paths(twist: str, flat: bool = True) -> list[str]:
 
 
 # ---------------------------------------------------------------------- what they are
-
-
-def _twist_values(now: Snapshot) -> Sequence[float]:
-    return now.motion.v_x, now.motion.v_y, now.motion.yaw_rate
 
 
 def _measured(now: Snapshot) -> Sequence[float]:
@@ -317,9 +315,9 @@ class AmclOutput:
         if scan.estimate is not None:
             pose, variances = scan.estimate
             # Latched, for later subscribers.
-            self._pose.publish(scan.time, (*_planar(pose), *variances))
+            self._pose.publish(scan.time, (*_pose_values(pose, None), *variances))
         if self._transform.subscribed():
-            self._transform.publish(scan.time + self._ahead, _planar(scan.map_to_odom))
+            self._transform.publish(scan.time + self._ahead, _pose_values(scan.map_to_odom, None))
 
 
 def _transform(graph: Graph, frames: FrameNames) -> PackedTopic:
@@ -327,18 +325,13 @@ def _transform(graph: Graph, frames: FrameNames) -> PackedTopic:
     one = graph.message("geometry_msgs/msg/TransformStamped")
     one.header.frame_id, one.child_frame_id = frames.map, frames.odom
     message.transforms = [one]
-    place = "transforms[0].transform"
-    numbers = [f"{place}.translation.{axis}" for axis in "xy"] + [f"{place}.rotation.{part}" for part in "zw"]
+    numbers = _pose_paths("transforms[0].transform.translation", "transforms[0].transform.rotation", flat=True)
     return PackedTopic(graph, topics.TF, message, ["transforms[0].header.stamp"], numbers)
 
 
 def _pose(graph: Graph, frames: FrameNames) -> PackedTopic:
     message = graph.message(topics.AMCL_POSE.type)
     message.header.frame_id = frames.map
-    numbers = [f"pose.pose.position.{axis}" for axis in "xy"] + [f"pose.pose.orientation.{part}" for part in "zw"]
+    numbers = _pose_paths("pose.pose.position", "pose.pose.orientation", flat=True)
     numbers += [f"pose.covariance[{index}]" for index in (0, 7, 35)]
     return PackedTopic(graph, topics.AMCL_POSE, message, ["header.stamp"], numbers)
-
-
-def _planar(pose: Pose) -> tuple[float, float, float, float]:
-    return pose.x, pose.y, math.sin(0.5 * pose.heading), math.cos(0.5 * pose.heading)

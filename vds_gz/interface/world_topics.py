@@ -78,7 +78,7 @@ def _filled(
         setattr(marker.pose.orientation, name, value)
     marker.color.r, marker.color.g, marker.color.b = (float(part) for part in thing.colour)
     marker.color.a = 1.0
-    marker.points = [_point(graph, *corner) for corner in corners.tolist()]
+    marker.points = [_coordinates(graph, "Point", corner) for corner in corners.tolist()]
     return marker
 
 
@@ -87,10 +87,11 @@ def _orientation(rotation: Array) -> Quaternion:
     return of_axes(x, y, z)
 
 
-def _point(graph: Graph, x: float, y: float, z: float) -> object:
-    point = graph.message("geometry_msgs/msg/Point")
-    point.x, point.y, point.z = x, y, z
-    return point
+def _coordinates(graph: Graph, kind: str, vector: Sequence[float]) -> object:
+    """A message with three coordinates."""
+    message = graph.message(f"geometry_msgs/msg/{kind}")
+    message.x, message.y, message.z = vector
+    return message
 
 
 class ContactsOutput:
@@ -131,14 +132,10 @@ class ContactsOutput:
         message = self._graph.message("ros_gz_interfaces/msg/Contact")
         message.collision1.name, message.collision1.type = self._vehicle, MODEL
         message.collision2.name, message.collision2.type = contact.thing.name, COLLISION
-        message.positions, message.normals = [self._vector(contact.point)], [self._vector(contact.normal)]
+        message.positions = [_coordinates(self._graph, "Vector3", contact.point)]
+        message.normals = [_coordinates(self._graph, "Vector3", contact.normal)]
         message.depths = self._graph.numbers(1)
         message.depths[0] = contact.depth
-        return message
-
-    def _vector(self, vector: Vector) -> object:
-        message = self._graph.message("geometry_msgs/msg/Vector3")
-        message.x, message.y, message.z = vector
         return message
 
 

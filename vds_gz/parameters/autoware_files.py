@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from vds_gz.parameters.declaration import Override, ParameterError, describe
@@ -17,7 +17,7 @@ from vds_gz.parameters.node import MeasurementNoiseParameters
 #: The parameter by which these files are known.
 MODEL_TYPE = "vehicle_model_type"
 
-#: Names that mean something for the node, and what they are here.
+#: The period of the node [ms].
 TIMER = "timer_sampling_time_ms"
 
 #: Names that have no meaning here: what they say comes from elsewhere, or is not simulated.
@@ -91,8 +91,9 @@ def translated(values: Iterable[Override], models: Mapping[str, type]) -> Transl
         elif name in ours:
             result.overrides.append(Override(f"{prefix}.{name}", _path(value.value), value.origin))
         elif name in _DERIVED:
-            for our_name, number in _DERIVED[name](prefix, _number(value)):
-                result.overrides.append(Override(our_name, number, value.origin))
+            for ours_name, number in _DERIVED[name](_number(value)).items():
+                full_name = ours_name if name == TIMER else f"{prefix}.{ours_name}"
+                result.overrides.append(Override(full_name, number, value.origin))
         elif name in theirs or name.startswith("mechanical_params."):
             result.unused.append(value)
         else:
@@ -129,16 +130,9 @@ def _number(value: Override) -> float:
     return float(value.value)
 
 
-def _from_timer(prefix: str, milliseconds: float) -> list[tuple[str, float]]:
-    return [("pub_rate", 1000.0 / milliseconds)]
-
-
-def _from_radius(prefix: str, radius: float) -> list[tuple[str, float]]:
-    return [(f"{prefix}.tire_diameter", 2.0 * radius)]
-
-
-def _from_tread(prefix: str, tread: float) -> list[tuple[str, float]]:
-    return [(f"{prefix}.track_fixed", tread), (f"{prefix}.track_steered", tread)]
-
-
-_DERIVED = {TIMER: _from_timer, "wheel_radius": _from_radius, "wheel_tread": _from_tread}
+#: Our numbers that follow from theirs; all but the rate of the node are of the vehicle.
+_DERIVED: dict[str, Callable[[float], dict[str, float]]] = {
+    TIMER: lambda milliseconds: {"pub_rate": 1000.0 / milliseconds},
+    "wheel_radius": lambda radius: {"tire_diameter": 2.0 * radius},
+    "wheel_tread": lambda tread: {"track_fixed": tread, "track_steered": tread},
+}

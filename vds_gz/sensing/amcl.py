@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from vds_gz.geometry import Pose
 from vds_gz.parameters.node import LocalizationParameters
-from vds_gz.sensing.localization import Odometry
+from vds_gz.sensing.localization import DriftingOdometry, Odometry
 
 #: Standard deviations of x, y [m] and heading [rad].
 Deviations = tuple[float, float, float]
@@ -57,7 +57,7 @@ class Scan(NamedTuple):
     estimate: PoseEstimate | None
 
 
-class Amcl:
+class Amcl(DriftingOdometry):
     """Drifting odometry, and localization in the map.
 
     Attributes:
@@ -89,16 +89,6 @@ class Amcl:
         self.forget()
         if self.active:
             self._begin()
-
-    @property
-    def odom(self) -> Pose:
-        """``odom -> base_link``, drifting without jumps."""
-        return self._odometry.pose
-
-    @property
-    def odom_variance(self) -> tuple[float, float]:
-        """Accumulated variances of ``odom``, of each axis of the position and of the heading [m^2, rad^2]."""
-        return self._odometry.variance
 
     # ------------------------------------------------------------------ inputs
 

@@ -51,6 +51,22 @@ def noise(normal: np.ndarray, translation: float, rotation: float) -> Pose:
     return Pose(spread * normal[0], spread * normal[1], min(max(turn, -math.pi), math.pi))
 
 
+class DriftingOdometry:
+    """What every simulated localization publishes of its odometry."""
+
+    _odometry: Odometry
+
+    @property
+    def odom(self) -> Pose:
+        """``odom -> base_link``, drifting without jumps."""
+        return self._odometry.pose
+
+    @property
+    def odom_variance(self) -> tuple[float, float]:
+        """Accumulated variances of ``odom``, of each axis of the position and of the heading [m^2, rad^2]."""
+        return self._odometry.variance
+
+
 @dataclass(frozen=True, slots=True)
 class Measurement:
     """A measurement: pose [m, m, rad], speed [m/s], tire angle [rad]."""
@@ -89,7 +105,7 @@ class MeasurementNoise:
         )
 
 
-class Localization:
+class Localization(DriftingOdometry):
     """Converts true poses to a localization's results: ``odom -> base_link`` and ``map -> odom``.
 
     Attributes:
@@ -106,16 +122,6 @@ class Localization:
         self._random = np.random.default_rng(self.parameters.seed)
         self._odometry = Odometry(pose, self._random)
         self.map_to_odom = pose
-
-    @property
-    def odom(self) -> Pose:
-        """``odom -> base_link``, drifting without jumps."""
-        return self._odometry.pose
-
-    @property
-    def odom_variance(self) -> tuple[float, float]:
-        """Accumulated variances of ``odom``, of each axis of the position and of the heading [m^2, rad^2]."""
-        return self._odometry.variance
 
     def set_pose(self, pose: Pose) -> None:
         """The vehicle was moved by hand: the odometry does not notice, the map pose does."""

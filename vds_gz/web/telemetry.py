@@ -67,6 +67,7 @@ class Telemetry:
         joints, actuators: Their names.
         version: Counts the changes of all these.
         stamp: The vehicle's time [ns]; 0 while unknown.
+        truth: Its pose and velocity; None while unknown.
     """
 
     def __init__(self, graph: Graph, node: str, described: Callable[[], None]) -> None:
@@ -85,7 +86,7 @@ class Telemetry:
         self.stamp = 0
         self._status_name = f"{node.removeprefix('/')}: vehicle"
         self._described = described
-        self._truth: Message | None = None
+        self.truth: Message | None = None
         self._joint_states: Message | None = None
         self._references: Message | None = None
         self._states: Message | None = None
@@ -113,14 +114,9 @@ class Telemetry:
             except UnknownTypeError:  # without its package, no vehicle takes it either
                 continue
 
-    @property
-    def truth(self) -> Message | None:
-        """The vehicle's pose and velocity; None while they are not known."""
-        return self._truth
-
     def frame(self) -> Frame | None:
         """The present frame; None while there is none."""
-        truth = self._truth
+        truth = self.truth
         if truth is None:
             return None
         pose, twist = truth.pose.pose, truth.twist.twist
@@ -178,7 +174,7 @@ class Telemetry:
             self.version += 1
 
     def _on_truth(self, message: Message, arrival: int) -> None:
-        self._truth = message
+        self.truth = message
         self._received = time.monotonic()
         self.stamp = stamp_ns(message.header.stamp)
 

@@ -49,9 +49,9 @@ def server_options(program: str) -> tuple[str, ...]:
         program: The path of the program ``gz``.
     """
     versions = subprocess.run([program, "sim", "--versions"], capture_output=True, text=True, check=False).stdout
-    newest = versions.partition(".")[0].strip()
-    version = int(newest) if newest.isdecimal() else 0
-    return next((release.options for release in RELEASES if version >= release.version), ())
+    majors = [line.partition(".")[0].strip() for line in versions.splitlines()]
+    newest = max((int(major) for major in majors if major.isdecimal()), default=0)  # the one that gz starts
+    return next((release.options for release in RELEASES if newest >= release.version), ())
 
 
 def transport() -> Any:
