@@ -67,6 +67,16 @@ def test_a_recording_against_its_own_model_differs_by_nothing(folder, capsys):
     assert "The runs are identical." in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("order", [("a.csv", "a.yaml"), ("a.yaml", "a.csv")])
+def test_a_table_of_a_replay_has_the_dead_times_of_its_own_model(folder, order):
+    """Its samples are 20 ms apart, and it does not have the times of its commands."""
+    a = parameter_file(folder, "a")
+    assert main(["replay", "log.csv", "--params", a, "-o", "a.csv"]) == 0
+    assert main(["compare", *order, "--log", "log.csv"]) == 0
+    for one in report(folder)["measured"]:
+        assert one["a"]["dead_time"] == pytest.approx(one["b"]["dead_time"], abs=1e-6), one["name"]
+
+
 def test_twenty_milliseconds_more_are_named(folder, capsys):
     a, b = parameter_file(folder, "a"), parameter_file(folder, "b", **SLOW)
     assert main(["compare", a, b, "--log", "log.csv"]) == 0

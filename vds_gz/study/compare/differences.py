@@ -146,7 +146,7 @@ def compare(a: Recording, b: Recording, *, together: bool = False) -> Comparison
         _path_difference(path_a, path_b) if len(path_a) and len(path_b) else None,
         path_a,
         path_b,
-        tuple(_measured(a, b)),
+        tuple(_measured(a, b, aligned)),
         aligned.doubt,
         apart,
     )
@@ -279,7 +279,12 @@ def _distance(point: Array, path: Array) -> float:
     return float(np.min(np.hypot(*(point - nearest).T)))
 
 
-def _measured(a: Recording, b: Recording) -> Iterator[Measured]:
+def _measured(a: Recording, b: Recording, aligned: Alignment) -> Iterator[Measured]:
+    """Measured parameters; a table of a replay, which lacks the times of its commands, has those of the other run."""
+    times_a, times_b = a.command_times, b.command_times
+    if a.made_by_replay:
+        times_a = times_b - aligned.b + aligned.a
+    elif b.made_by_replay:
+        times_b = times_a - aligned.a + aligned.b
     for one, other in _pairs(a, b):
-        responses = (measure(actuator, run.command_times) for run, actuator in ((a, one), (b, other)))
-        yield Measured(one.name, one.kind, *responses)
+        yield Measured(one.name, one.kind, measure(one, times_a), measure(other, times_b))
