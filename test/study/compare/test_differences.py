@@ -77,6 +77,18 @@ def test_a_table_of_a_replay_has_the_dead_times_of_its_own_model(folder, order):
         assert one["a"]["dead_time"] == pytest.approx(one["b"]["dead_time"], abs=1e-6), one["name"]
 
 
+def test_tables_of_replays_tell_no_smaller_dead_times_than_their_samples(folder, capsys):
+    a = parameter_file(folder, "a")
+    for name, rate in (("a.csv", "50"), ("b.csv", "20")):
+        assert main(["replay", "log.csv", "--params", a, "--rate", rate, "-o", name]) == 0
+    capsys.readouterr()
+    assert main(["compare", "a.csv", "b.csv"]) == 0
+    said = capsys.readouterr().out
+    assert "B against A" not in said
+    assert said.count(" ms +-35") == 2
+    assert [one["resolution"] for one in report(folder)["measured"]] == pytest.approx([0.035, 0.035])
+
+
 def test_twenty_milliseconds_more_are_named(folder, capsys):
     a, b = parameter_file(folder, "a"), parameter_file(folder, "b", **SLOW)
     assert main(["compare", a, b, "--log", "log.csv"]) == 0

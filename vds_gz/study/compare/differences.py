@@ -77,12 +77,18 @@ class PathDifference:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """Measured parameters of one actuator in both runs."""
+    """Measured parameters of one actuator in both runs.
+
+    Attributes:
+        resolution: Of the difference of dead times [s]. Where the times of commands are unknown, a reference changed
+            anywhere between two samples.
+    """
 
     name: str
     kind: str
     a: ActuatorResponse
     b: ActuatorResponse
+    resolution: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,4 +293,9 @@ def _measured(a: Recording, b: Recording, aligned: Alignment) -> Iterator[Measur
     elif b.made_by_replay:
         times_b = times_a - aligned.a + aligned.b
     for one, other in _pairs(a, b):
-        yield Measured(one.name, one.kind, measure(one, times_a), measure(other, times_b))
+        resolution = sum(
+            0.5 * float(np.median(np.diff(series.time)))
+            for series, times in ((one, times_a), (other, times_b))
+            if len(times) < 2 and len(series.time) > 1
+        )
+        yield Measured(one.name, one.kind, measure(one, times_a), measure(other, times_b), resolution)

@@ -39,7 +39,7 @@ def _changes(found: Comparison) -> Iterator[tuple[Measured, float]]:
     for one in found.measured:
         if one.a.dead_time is not None and one.b.dead_time is not None:
             change = one.b.dead_time - one.a.dead_time
-            if abs(change) > 5e-4:
+            if abs(change) > max(5e-4, one.resolution):
                 yield one, change
 
 
@@ -75,6 +75,8 @@ def measured_table(found: Comparison) -> tuple[tuple[str, ...], list[tuple[str, 
         for label, field in (("dead time", "dead_time"), ("time constant", "time_constant")):
             a, b = getattr(one.a, field), getattr(one.b, field)
             change = "" if a is None or b is None else f"{(b - a) * 1e3:+.1f} ms"
+            if change and one.resolution and field == "dead_time":
+                change += f" +-{one.resolution * 1e3:.0f}"
             rows.append((one.name, label, _seconds(a), _seconds(b), change))
     return ("actuator", "measured", "A", "B", "B - A"), rows
 
