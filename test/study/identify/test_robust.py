@@ -53,6 +53,19 @@ def test_intervals_hold_the_true_values(noise):
     assert (held < DRAWS).all()
 
 
+def test_an_interval_of_what_one_block_informs_holds_too():
+    """Blocks cannot tell how such a number repeats; the autocorrelation of all residuals counts."""
+    random, held = np.random.default_rng(4), 0
+    design = np.column_stack((DESIGN, BLOCKS == 5)).astype(float)
+    for _ in range(DRAWS):
+        noise = correlated(random)
+        x = np.linalg.lstsq(design, noise, rcond=None)[0]
+        scale = np.std(noise)
+        half = half_widths((design @ x - noise) / scale, design / scale, BLOCKS, np.zeros((3, 3)))
+        held += abs(x[2]) <= half[2]
+    assert 0.88 * DRAWS <= held < DRAWS
+
+
 def test_intervals_of_white_noise_are_those_of_the_covariance():
     measured = DESIGN @ TRUE + white(np.random.default_rng(3))
     expected = 1.96 * np.sqrt(np.diag(np.linalg.inv(DESIGN.T @ DESIGN)))

@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from vds_gz.study.identify.build import Problem
 from vds_gz.study.identify.estimates import Array, without_spikes
-from vds_gz.study.identify.robust import noise_scale
+from vds_gz.study.identify.robust import autocorrelation_time, noise_scale
 
 #: Residuals are clipped at so many times the larger of their scale by the median and their rms without spikes, so that
 #: transients count and wild samples hardly do.
 CLIPPED = 4.0
-
-#: Autocorrelation below this is noise of its estimate.
-UNCORRELATED = 0.05
-
-#: It is not estimated of fewer residuals, nor where these are below half the resolution.
-FEWEST_RESIDUALS = 8
 
 #: Residuals whose successive correlation is above this are no white noise.
 STRUCTURED = 0.4
@@ -93,25 +86,3 @@ def is_structured(problem: Problem, residuals: Array) -> bool:
         if left[1:] @ left[:-1] > STRUCTURED * (left @ left):
             return True
     return False
-
-
-def autocorrelation_time(runs: Sequence[Array], floor: float = 0.0) -> float:
-    """Integrated autocorrelation time of residuals around 0, in samples: as many count as one independent sample.
-
-    The sum of the autocorrelation up to where it vanishes (A. Sokal, Monte Carlo methods in statistical mechanics,
-    1997, section 3).
-    """
-    count = sum(map(len, runs))
-    power = sum(float(run @ run) for run in runs)
-    if count < FEWEST_RESIDUALS or power <= count * (0.5 * floor) ** 2:
-        return 1.0
-    longest = min(max(map(len, runs)) // 2, 2000)
-    total = np.zeros(longest + 1)
-    for run in runs:
-        size = 1 << (2 * len(run) - 1).bit_length()
-        spectrum = np.fft.rfft(run, size)
-        lags = np.fft.irfft(np.abs(spectrum) ** 2, size)[: min(longest + 1, len(run))]
-        total[: len(lags)] += lags
-    correlation = total[1:] / total[0]
-    vanishing = np.append(correlation < UNCORRELATED, True)
-    return float(min(1.0 + 2.0 * np.sum(correlation[: int(np.argmax(vanishing))]), 0.25 * count))

@@ -6,6 +6,8 @@ that vanish far beyond, so that outliers hardly count, even those that are all t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import chi2, t
@@ -18,6 +20,12 @@ ROBUST = 3.0
 #: Probability that an interval holds the true value.
 CONFIDENCE = 0.95
 
+#: Autocorrelation below this is noise of its estimate.
+UNCORRELATED = 0.05
+
+#: It is not estimated of fewer residuals, nor where these are below half the resolution.
+FEWEST_RESIDUALS = 8
+
 #: Below this part of the largest eigenvalue of the scaled information, a combination of unknowns is not determined.
 SINGULAR = 1e-11
 
@@ -28,6 +36,28 @@ NULL_PART = 1e-4
 def noise_scale(residuals: Array, floor: float) -> float:
     """Standard deviation of residuals without their outliers, by their median magnitude; at least the floor."""
     return max(1.4826 * float(np.median(np.abs(residuals))), floor)
+
+
+def autocorrelation_time(runs: Sequence[Array], floor: float = 0.0) -> float:
+    """Integrated autocorrelation time of residuals around 0, in samples: as many count as one independent sample.
+
+    The sum of the autocorrelation up to where it vanishes (A. Sokal, Monte Carlo methods in statistical mechanics,
+    1997, section 3).
+    """
+    count = sum(map(len, runs))
+    power = sum(float(run @ run) for run in runs)
+    if count < FEWEST_RESIDUALS or power <= count * (0.5 * floor) ** 2:
+        return 1.0
+    longest = min(max(map(len, runs)) // 2, 2000)
+    total = np.zeros(longest + 1)
+    for run in runs:
+        size = 1 << (2 * len(run) - 1).bit_length()
+        spectrum = np.fft.rfft(run, size)
+        lags = np.fft.irfft(np.abs(spectrum) ** 2, size)[: min(longest + 1, len(run))]
+        total[: len(lags)] += lags
+    correlation = total[1:] / total[0]
+    vanishing = np.append(correlation < UNCORRELATED, True)
+    return float(min(1.0 + 2.0 * np.sum(correlation[: int(np.argmax(vanishing))]), 0.25 * count))
 
 
 def weights(residuals: Array) -> Array:
@@ -60,6 +90,9 @@ def half_widths(residuals: Array, jacobian: Array, blocks: NDArray[np.intp], kno
     inverse, null = inverted(information)
     variance = np.diag(inverse) * max(float(np.mean(residuals**2)), 1.0)
     half = widths(residuals, jacobian, jacobian, information, inverse, variance, blocks)
+    # blocks do not tell how a number repeats that few of them inform: what noise is for all samples bounds it
+    time = autocorrelation_time([residuals[blocks == block] for block in np.unique(blocks)], 1.0)
+    half = np.maximum(half, WIDTH * np.sqrt(time * variance))
     return np.where((np.diag(inverse) > 0.0) & ~(np.abs(null) > NULL_PART).any(axis=0), half, np.inf)
 
 
