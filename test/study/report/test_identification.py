@@ -154,6 +154,13 @@ def test_a_report_is_written_whole_and_its_json_has_no_infinity(fit, tmp_path):
         assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
 
 
+def test_of_many_recordings_the_first_and_those_that_fit_worst_are_pictured(fit, tmp_path):
+    channels = tuple(channel("v_x", residual=0.01 + 0.01 * (k % 6), recording=k) for k in range(12))
+    write_report(tmp_path, "runs", dataclasses.replace(fit, channels=channels))
+    pictured = sorted(path.name for path in tmp_path.glob("*.png"))
+    assert pictured == sorted(["identified.png", *(f"identified_{k + 1}.png" for k in (4, 5, 10, 11))])
+
+
 def test_an_autocorrelation_is_that_of_its_process():
     random = np.random.default_rng(3)
     white = random.standard_normal(20_000)

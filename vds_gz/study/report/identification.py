@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -108,6 +109,9 @@ def autocorrelation(values: Array, lags: int) -> Array:
 
 HEAD = ("axis", "number", "value", f"interval ({INTERVAL})")
 
+#: Recordings of which the report has pictures.
+PICTURED = 5
+
 #: Fields of each channel in report.json.
 STATISTICS = ("name", "quantity", "unit", "source", "recording", "noise", "residual", "outliers", "correlation")
 
@@ -167,9 +171,20 @@ def write_report(folder: Path, log: str, fit: VehicleFit) -> None:
 
 
 def _pictures(fit: VehicleFit) -> dict[str, tuple[str, list[Channel]]]:
-    """Channels of each picture, by the names of files: the velocities and the steering angle, and the others."""
+    """Channels of each picture, by the names of files: the velocities and the steering angle, and the others.
+
+    Of many recordings these are the first one and those that the model explains worst.
+    """
     pictures: dict[str, tuple[str, list[Channel]]] = {}
-    for recording in sorted({one.recording for one in fit.channels}):
+    most: dict[str, float] = defaultdict(float)
+    for channel in fit.channels:
+        most[channel.name] = max(most[channel.name], channel.residual)
+    misfit: dict[int, float] = defaultdict(float)
+    for channel in fit.channels:
+        part = channel.residual / most[channel.name] if most[channel.name] else 0.0
+        misfit[channel.recording] = max(misfit[channel.recording], part)
+    first, *later = sorted(misfit)
+    for recording in (first, *sorted(sorted(later, key=misfit.__getitem__)[1 - PICTURED :])):
         there = [one for one in fit.channels if one.recording == recording]
         main = [one for one in there if one.name in QUANTITIES] or there
         others = [one for one in there if one not in main]

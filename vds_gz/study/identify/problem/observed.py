@@ -222,17 +222,14 @@ def start_names(model: AnyModel) -> tuple[str, ...]:
     return ("v_x", "v_y", "yaw_rate") if model.name == "omni" else ("v_x", "yaw_rate")
 
 
-def start_states(model: AnyModel, vehicles: Sequence[object], dt: float, start: Array) -> list[Any]:
+def start_states(model: AnyModel, coefficients: Sequence[Any], start: Array) -> list[Any]:
     """States of vehicles that begin in steady state.
 
     Args:
         model: The vehicle model.
-        vehicles: Their parameters.
-        dt: Length of a step [s].
+        coefficients: Of each vehicle.
         start: Of each what :func:`start_names` says; shape (vehicles, names).
     """
     fields = ["steering_angle" if name == "steering" else name for name in start_names(model)]
     motions = (SteadyMotion(**dict(zip(fields, row, strict=True))) for row in start.tolist())
-    return [
-        model.at(model.coefficients(vehicle, dt), motion) for vehicle, motion in zip(vehicles, motions, strict=True)
-    ]
+    return [model.at(c, motion) for c, motion in zip(coefficients, motions, strict=True)]

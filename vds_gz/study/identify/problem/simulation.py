@@ -54,7 +54,7 @@ class VehicleFamily:
     )
 
     def _simulations(self, points: Array, dt: float) -> tuple[Simulations[Any, Any, Any], list[Any], Geometry]:
-        """The vehicles at some points and their geometry, the last call's where the points are the same."""
+        """The vehicles at some points, their coefficients and geometry; the last call's where the points are the same."""
         key = points.tobytes(), dt
         if key not in self._made:
             self._made.clear()
@@ -64,7 +64,8 @@ class VehicleFamily:
             model = self.model
             if sides and model is DIFFERENTIAL:
                 model, vehicles = SIDED, list(sided(vehicles, geometry))
-            self._made[key] = Simulations(model, vehicles, 1.0 / dt), vehicles, geometry
+            coefficients = [model.coefficients(vehicle, dt) for vehicle in vehicles]
+            self._made[key] = Simulations(model, vehicles, 1.0 / dt), coefficients, geometry
         return self._made[key]
 
     def vehicle(self, point: Array) -> ParameterGroup:
@@ -92,13 +93,13 @@ class VehicleFamily:
             segment: What is commanded.
             readings: What is read.
         """
-        simulations, vehicles, geometry = self._simulations(points, segment.dt)
+        simulations, coefficients, geometry = self._simulations(points, segment.dt)
         values = simulations.read(
             segment.commands,
             segment.begins,
             readings,
             self.calibrations(points),
-            start_states(simulations.model, vehicles, segment.dt, start) if start.any() else None,
+            start_states(simulations.model, coefficients, start) if start.any() else None,
         )
         return values, geometry
 
@@ -171,6 +172,11 @@ class Experiment:
         self.time = np.concatenate([np.empty(0), *(channel.series.time for channel in channels)])
         counts = [len(channel.series.time) for channel in channels]
         self.channel = np.repeat(np.array([index for index, _ in segment.channels], np.intp), counts)
+        self._offset = [
+            (int(k), self.channel == family.terms[k].channel)
+            for k in index_of(family.terms, Kind.SENSOR_OFFSET)
+            if family.terms[k].channel in self.channel
+        ]
         self._names = start_names(family.model)
         self.start, self.start_scale = self._first(channels)
         self._planned: tuple[bytes, Readings, list[list[slice]]] | None = None
@@ -306,14 +312,14 @@ class Experiment:
     def _offsets(self, points: Array) -> Array:
         """What sensors read too much, (N, points)."""
         added = np.zeros((len(self.measured), len(points)))
-        for k in index_of(self.family.terms, Kind.SENSOR_OFFSET):
-            added[self.channel == self.family.terms[k].channel] += points[:, k]
+        for k, own in self._offset:
+            added[own] += points[:, k]
         return added
 
     def _add_calibrations(self, by_terms: Array, now: Array, earlier: Array, free: Mask) -> None:
         """Derivatives by what sensors read too much, and by how late they read; ``earlier`` is read a step earlier."""
-        for k in index_of(self.family.terms, Kind.SENSOR_OFFSET):
-            by_terms[self.channel == self.family.terms[k].channel, k] = 1.0
+        for k, own in self._offset:
+            by_terms[own, k] = 1.0
         for k in index_of(self.family.terms, Kind.LATENCY):
             if free[k]:
                 late = np.isin(self.channel, self.family.terms[k].channels)
