@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from vds_gz.configuration import load_parameters
+from vds_gz.configuration import load_parameters, parameters_of
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "test")]
@@ -28,16 +28,26 @@ from helpers.stepped import drive  # noqa: E402
 from vds_gz.cli.gazebo import environment, in_step  # noqa: E402
 from vds_gz.description import gz_topics as topics  # noqa: E402
 from vds_gz.description.sdf import sdf  # noqa: E402
+from vds_gz.parameters.declaration import Override  # noqa: E402
 from vds_gz.parameters.node import NodeParameters  # noqa: E402
 from vds_gz.plant.gazebo.links import bindings  # noqa: E402
 from vds_gz.plant.gazebo.server import Server, Spawn, populated  # noqa: E402
 from vds_gz.share import share  # noqa: E402
 from vds_gz.vehicle.catalogue import models  # noqa: E402
 
-PRESETS = ("ackermann_car", "autoware_car", "autoware_delay_car", "deepracer", "forklift", "indoor_robot", "scaled_car")
+PRESETS = (
+    *("ackermann_car", "autoware_car", "autoware_delay_car", "deepracer", "f1tenth", "forklift", "indoor_robot"),
+    *("midsize_car", "scaled_car", "slippery_forklift"),
+)
+
+#: Vehicle models with parameters in ``vds_defaults``; the others have their own defaults.
+IN_FILE = ("bicycle", "differential", "omni")
 
 #: Presets, and all vehicle models with what they are by default.
-VEHICLES = {**{name: (name,) for name in PRESETS}, **{name: ("vds_defaults", ("model", name)) for name in models()}}
+VEHICLES = {
+    **{name: (name,) for name in PRESETS},
+    **{name: ("vds_defaults" if name in IN_FILE else "", ("model", name)) for name in models()},
+}
 
 #: Those that are driven in real time too: with lags and without, heavy and light, of each kind.
 LIVE = ("ackermann_car", "autoware_car", "deepracer", "scaled_car", "differential", "omni")
@@ -46,6 +56,9 @@ SECONDS = 10.0
 
 
 def preset(name: str, *overrides: tuple[str, object]) -> NodeParameters:
+    """A preset's parameters; without a name those that a model has by default."""
+    if not name:
+        return parameters_of([Override(parameter, value, "bench") for parameter, value in overrides])
     return load_parameters(name, dict(overrides))
 
 

@@ -54,7 +54,7 @@ class VehicleFamily:
     )
 
     def _simulations(self, points: Array, dt: float) -> tuple[Simulations[Any, Any, Any], list[Any], Geometry]:
-        """The vehicles at some points, their coefficients and geometry; the last call's where the points are the same."""
+        """The vehicles at some points, their coefficients and geometry; the last ones for the same points."""
         key = points.tobytes(), dt
         if key not in self._made:
             self._made.clear()
