@@ -24,7 +24,7 @@ from vds_gz.vehicle.schedule import COMMAND, command_records, fields_of
 
 pytest.importorskip("numba")
 from vds_gz.fleet import sampled as sampled_module
-from vds_gz.fleet.sampled import EXACT, Calibrations, Readings, calibrate, sampled
+from vds_gz.fleet.sampled import EXACT, Calibrations, Drive, Readings, Simulations, calibrate, sampled
 
 DT = 1e-3
 VEHICLES = 70
@@ -247,6 +247,32 @@ def test_any_events_in_any_order(changes, terms, seed, structs):
     read = sampled(STRUCTS if structs else BICYCLE, parameters, records_of(commands), begins, readings)
     for i, p in enumerate(parameters):
         assert read[:, i].tolist() == interpreted(BICYCLE, p, commands, begins, readings)
+
+
+EVENTS = st.tuples(st.lists(CHANGES, min_size=1, max_size=6), st.lists(TERMS, max_size=9))
+
+
+@given(st.lists(EVENTS, min_size=1, max_size=9), st.integers(1, 40), st.integers(0, 10**6), st.booleans())
+@settings(max_examples=25, deadline=None)
+def test_recordings_side_by_side_are_read_as_each_by_itself(recordings, vehicles, seed, structs):
+    """Whatever their number is: a block may hold vehicles of several recordings, a recording may fill several."""
+    random, model = np.random.default_rng(seed), STRUCTS if structs else BICYCLE
+    parameters = [RANDOM["bicycle"](random) for _ in range(vehicles)]
+    coefficients = [model.coefficients(p, DT) for p in parameters]
+    drives = []
+    for changes, terms in recordings:
+        begins = np.sort([0, *(step for step, *_ in changes[1:])])
+        commands = records_of([twist(v_x, 0.0, yaw_rate) for _, v_x, yaw_rate in changes])
+        readings = readings_of([*terms, (END // 2, "v_x", 0, 1.0)], ["v_x", "yaw_rate", "y"], 5)
+        motion = SteadyMotion(v_x=random.uniform(-1, 1), steering_angle=random.uniform(-0.3, 0.3))
+        starts = [model.at(c, motion) for c in coefficients] if random.random() < 0.7 else None
+        drives.append(Drive(commands, begins, readings, starts))
+    calibrations = Calibrations(v_x=random.uniform(0.8, 1.2, vehicles))
+    together = Simulations(model, parameters)
+    for _ in range(2):  # the second time with vehicles that have driven
+        for drive, read in zip(drives, together.read(drives, calibrations), strict=True):
+            alone = Simulations(model, parameters).read([drive], calibrations)[0]
+            assert read.tobytes() == alone.tobytes()
 
 
 def test_what_is_never_read_is_zero_and_nothing_at_all_can_be_read():

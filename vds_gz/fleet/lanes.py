@@ -29,7 +29,7 @@ from vds_gz.fleet.layout import (
     values_of,
 )
 from vds_gz.fleet.program import PHASES, WIDTH, DelayLines, LineRows, Plan, lanes_run, share
-from vds_gz.vehicle.actuators import DriveState, SteeringState, resized_line
+from vds_gz.vehicle.actuators import DriveState, SteeringState, oldest_first
 from vds_gz.vehicle.command import Command
 from vds_gz.vehicle.model import C, P, S, VehicleModel
 
@@ -38,9 +38,6 @@ _LIMITS = ("acceleration", "steering_rate")
 
 #: What a copy recreates.
 _NOT_COPIED = {"states", "commands", "_program"}
-
-#: Block, line, slots and lane.
-_Place: TypeAlias = "tuple[int, int, NDArray[np.intp], int]"
 
 _LINE_FIELDS = [field.name for field in dataclasses.fields(LineRows)]
 
@@ -64,6 +61,7 @@ class Lanes(Generic[P, C, S]):
         *,
         constant_flags: bool = True,
         width: int = WIDTH,
+        copies: int = 1,
     ) -> None:
         """Make vehicles at rest at the origin.
 
@@ -72,6 +70,7 @@ class Lanes(Generic[P, C, S]):
             constant_flags: Flags that all vehicles share are constants of the program: it is a quarter faster, and each
                 choice of flags compiles its own program.
             width: Number of vehicles in a block.
+            copies: There are so many copies of the vehicles, one set after the other.
 
         Raises:
             ArgumentError: The model has too many phases.
@@ -81,14 +80,14 @@ class Lanes(Generic[P, C, S]):
                 f"vehicle model '{model.name}' has {len(model.phases)} phases; it must be at most {PHASES}"
             )
         self.model = model
-        self.parameters = list(parameters)
+        self.parameters = [*parameters] * copies
         self._dt = dt
-        self._width = width
+        self._width, self._copies = width, copies
         coefficients = [model.coefficients(one, dt) for one in parameters]
         rest = model.at_rest(coefficients[0])
         self._line_names = list(_line_names(rest))
         at_rest, lengths = self._at_rest(coefficients)
-        self._count = len(parameters)
+        self._count = len(self.parameters)
         self._blocks = -(-self._count // width)
 
         index = count()
@@ -183,7 +182,10 @@ class Lanes(Generic[P, C, S]):
         """A copy of a vehicle's state, with its delay lines."""
         state = self.model.at_rest(self.model.coefficients(self.parameters[vehicle], self._dt))
         self.states.write_to(state, vehicle)
-        for line, place in self._lines_of(state, vehicle):
+        block, lane = divmod(vehicle, self._width)
+        for k, name in enumerate(self._line_names):
+            line = attrgetter(name)(state)
+            place = block, k, self._slots(len(line.references)), lane
             line.references = self._references[place].tolist()
             if self.plan.limited:
                 line.rates = self._rates[place].tolist()
@@ -191,14 +193,7 @@ class Lanes(Generic[P, C, S]):
 
     def set_state(self, vehicle: int, state: S) -> None:
         """Give a vehicle a copy of a state."""
-        self.states[vehicle] = state
-        for line, place in self._lines_of(state, vehicle):
-            references, rates = (resized_line(one, line.head, len(one) - 1) for one in (line.references, line.rates))
-            self._references[place] = references
-            if not self.plan.limited and min(rates) < math.inf:
-                self.begin_limits()
-            if self.plan.limited:
-                self._rates[place] = rates
+        self.begin([state], np.array([vehicle]))
 
     def place(self, name: str) -> int:
         """The row of a real number of the state by its dotted name.
@@ -210,10 +205,28 @@ class Lanes(Generic[P, C, S]):
             raise ArgumentError(no_such_number(self.model.name, name, self._places))
         return self._places[name]
 
-    def begin(self, states: Sequence[S]) -> None:
-        """Give every vehicle a copy of a state."""
-        for vehicle, state in enumerate(states):
-            self.set_state(vehicle, state)
+    def begin(self, states: Sequence[S], vehicles: NDArray[np.intp]) -> None:
+        """Give vehicles copies of states, one each."""
+        paths, kinds = zip(*kinds_of(states[0]), strict=True)
+        bits = [_bits(kind, values) for kind, values in zip(kinds, values_of(states, paths), strict=True)]
+        self._numbers[slice(*self.plan.changing), vehicles] = bits
+        for k, name in enumerate(self._line_names):
+            lines = list(map(attrgetter(name), states))
+            lengths = np.array([len(line.references) for line in lines])
+            for length in np.unique(lengths):
+                equal = np.flatnonzero(lengths == length)
+                self._fill(k, vehicles[equal], [lines[i] for i in equal])
+
+    def _fill(self, k: int, vehicles: NDArray[np.intp], lines: Sequence[DriveState | SteeringState]) -> None:
+        """Fill the k-th delay line of some vehicles from lines of equal lengths."""
+        blocks, lanes = np.divmod(vehicles[:, np.newaxis], self._width)
+        slots = self._slots(len(lines[0].references))
+        self._references[blocks, k, slots, lanes] = [oldest_first(line.references, line.head) for line in lines]
+        rates = np.array([oldest_first(line.rates, line.head) for line in lines])
+        if not self.plan.limited and rates.min() < math.inf:
+            self.begin_limits()
+        if self.plan.limited:
+            self._rates[blocks, k, slots, lanes] = rates
 
     def configure(self, vehicles: NDArray[np.intp], parameters: Sequence[P]) -> None:
         """Set other parameters of vehicles that are reset next."""
@@ -293,9 +306,10 @@ class Lanes(Generic[P, C, S]):
         return entries
 
     def padded(self, values: NDArray[np.float64] | NDArray[np.int64]) -> Numbers:
-        """Values for all blocks from values of all vehicles, or of one, along the last axis."""
-        missing = self._blocks * self._width - values.shape[-1]
-        return np.concatenate([values, np.repeat(values[..., -1:], missing, axis=-1)], axis=-1)
+        """Values for all blocks from values of all vehicles, of one set of copies or of one, along the last axis."""
+        copies = self._copies if values.shape[-1] * self._copies <= self._count else 1
+        missing = self._blocks * self._width - values.shape[-1] * copies
+        return np.concatenate([*[values] * copies, np.repeat(values[..., -1:], missing, axis=-1)], axis=-1)
 
     def columns(self, layout: Layout, numbers: Reals, first: int = 0) -> Columns:
         """The numbers of a layout for all vehicles, as views of an array whose first row is row ``first``."""
@@ -327,14 +341,9 @@ class Lanes(Generic[P, C, S]):
             lengths.append([len(line(state)) - 1 for line in steps])
         return np.ascontiguousarray(np.array(values, np.float64).T), np.array(lengths, np.int64)
 
-    def _lines_of(self, state: S, vehicle: int) -> Iterator[tuple[DriveState | SteeringState, _Place]]:
-        """The delay lines of a state, and the positions of a vehicle's entries, oldest first."""
-        block, lane = divmod(vehicle, self._width)
-        for k, name in enumerate(self._line_names):
-            line = attrgetter(name)(state)
-            entries = len(line.references)
-            slots = (self._slot - entries + np.arange(entries)) % self._references.shape[2]
-            yield line, (block, k, slots, lane)
+    def _slots(self, entries: int) -> NDArray[np.intp]:
+        """Where the entries of a delay line lie, the oldest first."""
+        return (self._slot - entries + np.arange(entries)) % self._references.shape[2]
 
 
 def _bits(kind: Kind, values: Numbers) -> Reals:

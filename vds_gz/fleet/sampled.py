@@ -1,4 +1,4 @@
-"""Many vehicles driven by a recording's commands, with readings at given instants: the forward model of a fit.
+"""Many vehicles driven by recordings' commands, with readings at given instants: the forward model of a fit.
 
 Each vehicle does the whole run in one call of compiled code. Only the readings are kept, so memory grows with readings
 times vehicles, not with steps.
@@ -32,30 +32,39 @@ from vds_gz.vehicle.schedule import Records
 
 
 class Events(NamedTuple):
-    """Commands and terms of readings, each by its step, in order.
+    """Commands and terms of readings of all recordings, each by its step, in order.
+
+    Every recording has the same vehicles: vehicle ``v`` of recording ``r`` is number ``r * vehicles + v``.
 
     Attributes:
-        commands, begins: So many steps are done when each command begins to hold, none when the first one does.
-        factors: Of shape (5, vehicles): those of ``v_x``, ``v_y``, ``yaw_rate`` and ``steering_angle`` of the commands,
-            and what is added to the last one [rad].
+        commands, begins: So many steps are done when each command begins to hold, none when a recording's first one
+            does.
+        command_ends: Of each recording, the number of commands of it and those before.
+        factors: Of shape (5, vehicles of all recordings): those of ``v_x``, ``v_y``, ``yaw_rate`` and
+            ``steering_angle`` of the commands, and what is added to the last one [rad].
         steps: Of each term, so many steps are done.
         places: Of each term, where its number lies.
         readings: Of each term, the reading to which it is added.
         weights: Of each term.
+        term_ends: Of each recording, the number of terms of it and those before.
+        vehicles: Of each recording.
     """
 
     commands: Records
     begins: Wholes
+    command_ends: Wholes
     factors: Reals
     steps: Wholes
     places: Wholes
     readings: Wholes
     weights: Reals
+    term_ends: Wholes
+    vehicles: int
 
     @property
     def end(self) -> int:
         """The last step that anybody reads."""
-        return int(self.steps[-1]) if len(self.steps) else 0
+        return int(self.steps.max(initial=0))
 
 
 def calibrate(u: Command, given: Command, factors: Reals, vehicle: int) -> None:
@@ -75,24 +84,29 @@ def calibrate(u: Command, given: Command, factors: Reals, vehicle: int) -> None:
     u.slope = given.slope
 
 
-def begun_by(begins: Wholes, entered: int, done: int) -> int:
-    """How many commands have begun when so many steps are done; ``entered`` of them had before."""
-    while entered < begins.size and begins[entered] <= done:
+def begun_by(begins: Wholes, entered: int, end: int, done: int) -> int:
+    """The first command, or ``end``, that has not begun when so many steps are done; those before ``entered`` have."""
+    while entered < end and begins[entered] <= done:
         entered += 1
     return entered
 
 
-def next_event(when: int, begins: Wholes, entered: int) -> int:
+def next_event(when: int, begins: Wholes, entered: int, end: int) -> int:
     """The steps that are done when a number is read or the next command begins, whatever is first."""
-    return begins[entered] if entered < begins.size and begins[entered] < when else when
+    return begins[entered] if entered < end and begins[entered] < when else when
+
+
+def begin_of(ends: Wholes, recording: int) -> int:
+    """Where the entries of a recording begin."""
+    return ends[recording - 1] if recording > 0 else 0
 
 
 def read_structs(structs: AnyStructs, events: Events, count: int) -> Reals:
-    """So many readings of vehicles, of shape (readings, vehicles); see :func:`vds_gz.fleet.sampled.sampled`."""
+    """So many readings, of shape (readings of all recordings, vehicles); see :meth:`Simulations.read`."""
     run = sampled_run_of_structs(structs.model.step, structs.model.set_references)
     arrays = tuple(array.view(np.ndarray) for array in structs.arrays)
     vehicles = len(structs.parameters)
-    out: Reals = np.zeros((vehicles, count))
+    out: Reals = np.zeros((events.vehicles, count))
     numbers: Reals = arrays[1].view(np.float64).reshape(vehicles, -1)
     share(partial(run, *arrays, numbers, events, out), vehicles, vehicles * events.end)
     read: Reals = out.transpose()
@@ -103,76 +117,94 @@ def read_structs(structs: AnyStructs, events: Events, count: int) -> Reals:
 def sampled_run_of_structs(step: FunctionType, set_references: FunctionType) -> Any:
     """``run(c, s, u, numbers, ...)``: some vehicles through all events; arrays have one record a vehicle.
 
-    ``numbers`` are the states as rows of reals, of which ``places`` are columns; ``out`` has the shape (vehicles,
-    readings).
+    ``numbers`` are the states as rows of reals, of which ``places`` are columns; ``out`` has the shape (vehicles of a
+    recording, readings).
     """
-    step_once, refer, command, begun_at, next_at = (
-        part(one, error_model=NO_EXCEPTIONS) for one in (step, set_references, calibrate, begun_by, next_event)
+    step_once, refer, command, begun_at, next_at, begin = (
+        part(function, error_model=NO_EXCEPTIONS)
+        for function in (step, set_references, calibrate, begun_by, next_event, begin_of)
     )
 
     def run(
         c: Records, s: Records, u: Records, numbers: Reals, events: Events, out: Reals, first: int, end: int
     ) -> None:
-        commands, begins, factors, when, places, readings, weights = events
+        commands, begins, command_ends, factors, when, places, readings, weights, term_ends, vehicles = events
         for i in range(first, end):
-            done, entered, read = 0, 0, 0
-            while read < when.size:
-                begun = begun_at(begins, entered, done)
+            recording, vehicle = i // vehicles, i % vehicles
+            done, entered, read = 0, begin(command_ends, recording), begin(term_ends, recording)
+            while read < term_ends[recording]:
+                begun = begun_at(begins, entered, command_ends[recording], done)
                 if begun > entered:
                     command(u[i], commands[begun - 1], factors, i)
                     refer(c[i], s[i], u[i])
                     entered = begun
-                until = next_at(when[read], begins, entered)
+                until = next_at(when[read], begins, entered, command_ends[recording])
                 for _ in range(until - done):
                     step_once(c[i], s[i], u[i])
                 done = until
-                while read < when.size and when[read] == done:
-                    out[i, readings[read]] += weights[read] * numbers[i, places[read]]
+                while read < term_ends[recording] and when[read] == done:
+                    out[vehicle, readings[read]] += weights[read] * numbers[i, places[read]]
                     read += 1
 
     return outermost(run, error_model=NO_EXCEPTIONS, nogil=True, no_cfunc_wrapper=True)
 
 
 def read_lanes(lanes: AnyLanes, events: Events, count: int) -> Reals:
-    """So many readings of vehicles, of shape (readings, vehicles); see :func:`vds_gz.fleet.sampled.sampled`."""
+    """So many readings, of shape (readings of all recordings, vehicles); see :meth:`Simulations.read`."""
     if any((events.commands[name] < math.inf).any() for name in ("acceleration", "steering_rate")):
         lanes.begin_limits()
     events = events._replace(factors=lanes.padded(events.factors).astype(np.float64, copy=False))
-    out: Reals = np.zeros((count, events.factors.shape[1]))
+    out: Reals = np.zeros((count, events.vehicles))
     run = sampled_run_of_lanes(blocks_of(*lanes.phases, lanes.plan))
     lanes.execute(run, lanes.plan.rows, events.end, events, out)
-    return out[:, : len(lanes.parameters)]
+    return out
 
 
 @cache
 def sampled_run_of_lanes(blocks: Blocks) -> Any:
     """The program of :func:`~vds_gz.fleet.program.lanes_run` with a loop over events around the steps.
 
-    ``places`` are rows of a block; ``out`` has the shape (readings, vehicles of all blocks). States are not kept.
+    ``places`` are rows of a block; ``out`` has the shape (readings, vehicles of a recording). States are not kept.
+    A block may hold vehicles of several recordings: it stops at the events of all of them.
     """
     steps, u, width = blocks.steps, blocks.u, blocks.width
-    fetch, command, begun_at, next_at = (inlined(one) for one in (load, calibrate, begun_by, next_event))
+    fetch, command, begun_at, next_at, begin = (
+        inlined(function) for function in (load, calibrate, begun_by, next_event, begin_of)
+    )
 
     def run(
         block: Reals, numbers: Reals, delays: DelayLines, at: int, first: int, end: int, events: Events, out: Reals
     ) -> None:
-        commands, begins, factors, when, places, readings, weights = events
+        commands, begins, command_ends, factors, when, places, readings, weights, term_ends, vehicles = events
+        entered, read = np.empty(term_ends.size, np.int64), np.empty(term_ends.size, np.int64)
         for b in range(first, end):
             fetch(block, 0, numbers, b, width)
-            slot, done, entered, read = at, 0, 0, 0
-            while read < when.size:
-                begun = begun_at(begins, entered, done)
-                if begun > entered:
-                    for i in range(width):
-                        command(u(block, i), commands[begun - 1], factors, b * width + i)
-                    entered = begun
-                until = next_at(when[read], begins, entered)
-                slot = steps(block, b, delays, slot, until - done)
-                done = until
-                while read < when.size and when[read] == done:
-                    for i in range(width):
-                        out[readings[read], b * width + i] += weights[read] * block[places[read] * width + i]
-                    read += 1
+            origin = b * width
+            first_recording = origin // vehicles
+            after_last = min((origin + width - 1) // vehicles + 1, term_ends.size)
+            for r in range(first_recording, after_last):
+                entered[r], read[r] = begin(command_ends, r), begin(term_ends, r)
+            slot, done, until = at, 0, 0
+            while until >= 0:
+                until = -1
+                for r in range(first_recording, after_last):
+                    if read[r] < term_ends[r]:
+                        begun = begun_at(begins, entered[r], command_ends[r], done)
+                        if begun > entered[r]:
+                            for i in range(max(r * vehicles, origin), min((r + 1) * vehicles, origin + width)):
+                                command(u(block, i - origin), commands[begun - 1], factors, i)
+                            entered[r] = begun
+                        event = next_at(when[read[r]], begins, begun, command_ends[r])
+                        until = event if until < 0 or event < until else until
+                if until >= 0:
+                    slot = steps(block, b, delays, slot, until - done)
+                    done = until
+                for r in range(first_recording, after_last):
+                    while read[r] < term_ends[r] and when[read[r]] == done:
+                        t = read[r]
+                        for i in range(max(r * vehicles, origin), min((r + 1) * vehicles, origin + width)):
+                            out[readings[t], i - r * vehicles] += weights[t] * block[places[t] * width + i - origin]
+                        read[r] += 1
 
     return outermost(run, error_model=NO_EXCEPTIONS, nogil=True, no_cfunc_wrapper=True)
 
@@ -238,8 +270,25 @@ class Calibrations(NamedTuple):
 EXACT = Calibrations()
 
 
+class Drive(NamedTuple):
+    """What the vehicles follow in one recording, and what is read.
+
+    Attributes:
+        commands: Of :func:`~vds_gz.vehicle.schedule.command_records`, each the whole command that holds from its step
+            on, with its gear.
+        begins: Step from which each command holds; the first one is 0, and they do not decrease.
+        readings: The readings.
+        starts: The state of each vehicle at the start, as from ``model.at``; at rest if None.
+    """
+
+    commands: Records
+    begins: Wholes
+    readings: Readings
+    starts: Sequence[Any] | None = None
+
+
 class Simulations(Generic[P, C, S]):
-    """Vehicles that follow recordings' commands, one recording after the other.
+    """Vehicles that follow recordings' commands.
 
     Args:
         model: The vehicle model.
@@ -257,67 +306,55 @@ class Simulations(Generic[P, C, S]):
         if not 0.0 < step_rate < math.inf:
             raise ArgumentError(f"step_rate is {step_rate:g}; it must be a finite number greater than 0 [Hz]")
         self.model, self._parameters, self._dt = model, parameters, 1.0 / step_rate
-        self._lanes: Lanes[P, C, S] | None = None
+        self._lanes: tuple[int, Lanes[P, C, S]] | None = None
 
-    def read(
-        self,
-        commands: Records,
-        begins: Wholes,
-        readings: Readings,
-        calibrations: Calibrations = EXACT,
-        starts: Sequence[S] | None = None,
-    ) -> Reals:
-        """Readings of the vehicles, all of which follow the same commands, of shape (readings, vehicles).
+    def read(self, drives: Sequence[Drive], calibrations: Calibrations = EXACT) -> list[Reals]:
+        """Readings of the vehicles in each recording, of shape (readings, vehicles).
 
         Args:
-            commands: Of :func:`~vds_gz.vehicle.schedule.command_records`, each the whole command that holds from its
-                step on, with its gear.
-            begins: Step from which each command holds; the first one is 0, and they do not decrease.
-            readings: The readings.
+            drives: The recordings, which the vehicles follow side by side.
             calibrations: Calibration of the commands.
-            starts: The state of each vehicle at the start, as from ``model.at``; at rest if None.
 
         Raises:
             ArgumentError: The arguments contradict each other.
         """
-        if len(begins) != len(commands) or not len(begins) or begins[0] != 0:
-            begin = f", {begins[0]} first" if len(begins) else ""
-            raise ArgumentError(
-                f"there are {len(commands)} commands, which begin at {len(begins)} steps{begin}; there must be as "
-                "many of both, at least 1, and the first one begins at 0"
-            )
-        _check_steps("steps at which commands begin", begins)
         vehicles = len(self._parameters)
-        lanes = self._at_rest()
-        places = np.array([lanes.place(name) for name in readings.numbers], np.int64)
+        for drive in drives:
+            _check(drive, vehicles)
+        lanes = self._at_rest(len(drives))
+        factors = [_each(name, value, vehicles) for name, value in calibrations._asdict().items()]
+        ends = np.cumsum([drive.readings.count for drive in drives])
+        counts = [len(drive.readings.steps) for drive in drives]
         events = Events(
-            commands=commands,
-            begins=np.asarray(begins, np.int64),
-            factors=np.stack([_each(name, value, vehicles) for name, value in calibrations._asdict().items()]),
-            steps=np.asarray(readings.steps, np.int64),
-            places=places[readings.number],
-            readings=np.asarray(readings.reading, np.int64),
-            weights=np.asarray(readings.weights, np.float64),
+            commands=np.concatenate([drive.commands for drive in drives]),
+            begins=_joined([drive.begins for drive in drives]),
+            command_ends=np.cumsum([len(drive.begins) for drive in drives]),
+            factors=np.tile(np.stack(factors), len(drives)),
+            steps=_joined([drive.readings.steps for drive in drives]),
+            places=_joined([_places(lanes, drive.readings) for drive in drives]),
+            readings=_joined([drive.readings.reading for drive in drives]) + np.repeat(np.append(0, ends[:-1]), counts),
+            weights=np.concatenate([np.asarray(drive.readings.weights, np.float64) for drive in drives]),
+            term_ends=np.cumsum(counts),
+            vehicles=vehicles,
         )
-        if starts is not None:
-            if len(starts) != vehicles:
-                raise ArgumentError(
-                    f"there are {len(starts)} starts and {vehicles} vehicles; there must be one for each"
-                )
-            lanes.begin(starts)
-        if isinstance(lanes, Lanes):
-            return read_lanes(lanes, events, readings.count)
-        return read_structs(lanes, events, readings.count)
+        moving = [k for k, drive in enumerate(drives) if drive.starts is not None]
+        if moving:
+            starts = [start for drive in drives for start in drive.starts or ()]
+            lanes.begin(starts, np.concatenate([k * vehicles + np.arange(vehicles) for k in moving]))
+        count = int(ends[-1])
+        read = read_lanes(lanes, events, count) if isinstance(lanes, Lanes) else read_structs(lanes, events, count)
+        return np.split(read, ends[:-1])
 
-    def _at_rest(self) -> Lanes[P, C, S] | Structs[P, C, S]:
-        """The vehicles; one program of a model serves all of its vehicles, whatever their flags and dead times."""
+    def _at_rest(self, copies: int) -> Lanes[P, C, S] | Structs[P, C, S]:
+        """So many copies of the vehicles; one program of a model serves all, whatever their flags and dead times."""
         if not self.model.lanes:
-            return Structs(self.model, self._parameters, self._dt, room=ROOM)
-        if self._lanes is None:
-            self._lanes = Lanes(self.model, self._parameters, self._dt, constant_flags=False, width=NARROW)
+            return Structs(self.model, self._parameters, self._dt, room=ROOM, copies=copies)
+        if self._lanes is None or self._lanes[0] != copies:
+            made = Lanes(self.model, self._parameters, self._dt, constant_flags=False, width=NARROW, copies=copies)
+            self._lanes = copies, made
         else:
-            self._lanes.reset(np.arange(len(self._parameters)))
-        return self._lanes
+            self._lanes[1].reset(np.arange(copies * len(self._parameters)))
+        return self._lanes[1]
 
 
 def sampled(
@@ -332,7 +369,31 @@ def sampled(
     starts: Sequence[S] | None = None,
 ) -> Reals:
     """Readings of vehicles that follow one recording's commands; see :class:`Simulations`."""
-    return Simulations(model, parameters, step_rate).read(commands, begins, readings, calibrations, starts)
+    drive = Drive(commands, begins, readings, starts)
+    return Simulations(model, parameters, step_rate).read([drive], calibrations)[0]
+
+
+def _check(drive: Drive, vehicles: int) -> None:
+    """Refuse a recording whose parts contradict each other."""
+    commands, begins, _, starts = drive
+    if len(begins) != len(commands) or not len(begins) or begins[0] != 0:
+        begin = f", {begins[0]} first" if len(begins) else ""
+        raise ArgumentError(
+            f"there are {len(commands)} commands, which begin at {len(begins)} steps{begin}; there must be as "
+            "many of both, at least 1, and the first one begins at 0"
+        )
+    _check_steps("steps at which commands begin", begins)
+    if starts is not None and len(starts) != vehicles:
+        raise ArgumentError(f"there are {len(starts)} starts and {vehicles} vehicles; there must be one for each")
+
+
+def _places(lanes: AnyLanes | AnyStructs, readings: Readings) -> Wholes:
+    """Where the number of each term lies."""
+    return np.array([lanes.place(name) for name in readings.numbers], np.int64)[readings.number]
+
+
+def _joined(parts: Sequence[Wholes]) -> Wholes:
+    return np.concatenate([np.asarray(part, np.int64) for part in parts])
 
 
 def _each(name: str, values: ArrayLike, vehicles: int) -> Reals:

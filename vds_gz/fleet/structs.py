@@ -42,17 +42,20 @@ class Structs(Generic[P, C, S]):
         states, commands: Those of all vehicles.
     """
 
-    def __init__(self, model: VehicleModel[P, C, S], parameters: Sequence[P], dt: float, room: int = 1) -> None:
+    def __init__(
+        self, model: VehicleModel[P, C, S], parameters: Sequence[P], dt: float, room: int = 1, copies: int = 1
+    ) -> None:
         """Make vehicles at rest at the origin.
 
         Args:
             model, parameters, dt: Those of the vehicles.
             room: Lists of the state have room for a multiple of so many entries, because programs depend on the room.
+            copies: There are so many copies of the vehicles, one set after the other.
         """
         self.model = model
-        self.parameters = list(parameters)
+        self.parameters = [*parameters] * copies
         self._dt = dt
-        every = [model.coefficients(one, dt) for one in parameters]
+        every = [model.coefficients(one, dt) for one in parameters] * copies
         self._coefficients = records(every)
         self._states = records([model.at_rest(one) for one in every], room)
         self._commands = records([Command() for _ in every])
@@ -97,9 +100,11 @@ class Structs(Generic[P, C, S]):
             raise ArgumentError(no_such_number(self.model.name, name, places))
         return places[name]
 
-    def begin(self, states: Sequence[S]) -> None:
-        """Give every vehicle a copy of a state."""
-        write_columns(self._states.view(np.ndarray), states)
+    def begin(self, states: Sequence[S], vehicles: NDArray[np.intp]) -> None:
+        """Give vehicles copies of states, one each."""
+        begun = self._states.view(np.ndarray)[vehicles]
+        write_columns(begun, states)
+        self._states[vehicles] = begun
 
     def configure(self, vehicles: NDArray[np.intp], parameters: Sequence[P]) -> None:
         """Set other parameters of vehicles that are reset next; longer lists move all vehicles to larger records."""

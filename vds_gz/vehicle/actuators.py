@@ -292,6 +292,11 @@ def steering_report(c: SteeringCoefficients, s: SteeringState) -> ActuatorState:
     return ActuatorState(newest_reference(c, s), 0.0, s.angle, s.rate)
 
 
+def oldest_first(line: list[float], head: int) -> list[float]:
+    """The entries of a delay line, a ring whose oldest entry is at ``head``."""
+    return [*line[head:], *line[:head]]
+
+
 def resized_line(line: list[float], head: int, steps: int) -> list[float]:
     """A delay line of another length that holds the newest of the same entries, oldest first.
 
@@ -300,7 +305,7 @@ def resized_line(line: list[float], head: int, steps: int) -> list[float]:
         head: Index of the oldest entry.
         steps: Dead time wanted, in steps. A longer line repeats the oldest entry, so that nothing jumps.
     """
-    entries = [*line[head:], *line[:head]]
+    entries = oldest_first(line, head)
     wanted = steps + 1
     return [entries[0]] * (wanted - len(entries)) + entries[-wanted:]
 

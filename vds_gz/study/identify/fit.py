@@ -14,7 +14,7 @@ from scipy.optimize import least_squares
 from vds_gz.study.identify.build import Problem
 from vds_gz.study.identify.estimates import Array
 from vds_gz.study.identify.noise import Noise
-from vds_gz.study.identify.problem.simulation import Mask
+from vds_gz.study.identify.problem.simulation import Mask, predictions_of
 from vds_gz.study.identify.robust import ROBUST
 
 #: A start is known to so many of its scale.
@@ -66,8 +66,9 @@ def residual_limits(problem: Problem, noise: Noise) -> Array:
 def evaluate(problem: Problem, point: Array, starts: Sequence[Array], free: Mask) -> tuple[Array, Array, list[Array]]:
     """Residuals of all samples, their derivatives by the terms, and of each experiment those by its start."""
     residuals, jacobians, by_starts = [], [], []
-    for experiment, start, fresh in zip(problem.experiments, starts, problem.fresh, strict=True):
-        predicted = experiment.evaluate(point, start, free, free_start=fresh)
+    points, fresh = point[np.newaxis], any(problem.fresh)
+    predictions = predictions_of(problem.experiments, points, starts, free, free_start=fresh)
+    for experiment, (predicted,) in zip(problem.experiments, predictions, strict=True):
         residuals.append(predicted.values - experiment.measured)
         jacobians.append(predicted.by_terms)
         by_starts.append(predicted.by_start)

@@ -20,7 +20,7 @@ from vds_gz.study.identify.problem.observed import observed
 from vds_gz.study.identify.problem.parameters import GAINS, LEAST_LIMIT, NO_LIMIT, Kind, Term, actuations, value_of
 from vds_gz.study.identify.problem.recorded import FIELDS
 from vds_gz.study.identify.problem.segments import Segment
-from vds_gz.study.identify.problem.simulation import Experiment, Predicted, VehicleFamily
+from vds_gz.study.identify.problem.simulation import Experiment, Predicted, VehicleFamily, predictions_of
 from vds_gz.study.progress import Advance, ignore
 from vds_gz.study.recording import MeasuredChannel, Series
 from vds_gz.vehicle.catalogue import models
@@ -197,7 +197,7 @@ class Forecast:
         experiment = Experiment(self._family, Segment(0, 0.0, records, begins, channels, 1.0 / self.step_rate))
         points = np.hstack([self.points, np.zeros((len(self.points), len(self.noise)))])
         rest, free = np.zeros_like(experiment.start), np.ones(points.shape[1], bool)
-        return experiment.evaluate_all(points, rest, free, free_start=False)
+        return next(predictions_of([experiment], points, [rest], free, free_start=False))
 
     def information(self, records: Records, times: Array, duration: float, windows: int = 1, skipped: int = 0) -> Array:
         """Fisher information of windows of equal length, of shape (windows, vehicles, unknowns, unknowns).

@@ -6,14 +6,14 @@ of steps lies between two vehicles: ``y = y(n) + f (y(n + 1) - y(n))``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vds_gz.fleet.sampled import Calibrations, Readings, Simulations
+from vds_gz.fleet.sampled import Calibrations, Drive, Readings, Simulations
 from vds_gz.parameters.declaration import ParameterGroup
 from vds_gz.study.identify.estimates import Array
 from vds_gz.study.identify.problem.observed import Geometry, Observed, geometry_of, observed, start_names, start_states
@@ -84,24 +84,20 @@ class VehicleFamily:
         chosen = {term.target: points[:, k] for k, term in enumerate(self.terms) if term.kind is Kind.COMMAND_GAIN}
         return Calibrations(**chosen)
 
-    def driven(self, points: Array, start: Array, segment: Segment, readings: Readings) -> tuple[Array, Geometry]:
-        """Readings of vehicles that follow the commands of a segment, (readings, vehicles), and their geometry.
+    def driven(self, points: Array, runs: Sequence[tuple[Segment, Array, Readings]]) -> tuple[list[Array], Geometry]:
+        """Readings of vehicles that follow the commands of segments, of each (readings, vehicles), and their geometry.
 
         Args:
             points: One vehicle a point.
-            start: What each does first, by :func:`~vds_gz.study.identify.problem.observed.start_names`.
-            segment: What is commanded.
-            readings: What is read.
+            runs: Segments of equal steps; of each what the vehicles do first, by
+                :func:`~vds_gz.study.identify.problem.observed.start_names`, and what is read.
         """
-        simulations, coefficients, geometry = self._simulations(points, segment.dt)
-        values = simulations.read(
-            segment.commands,
-            segment.begins,
-            readings,
-            self.calibrations(points),
-            start_states(simulations.model, coefficients, start) if start.any() else None,
-        )
-        return values, geometry
+        simulations, coefficients, geometry = self._simulations(points, runs[0][0].dt)
+        drives = []
+        for segment, start, readings in runs:
+            states = start_states(simulations.model, coefficients, start) if start.any() else None
+            drives.append(Drive(segment.commands, segment.begins, readings, states))
+        return simulations.read(drives, self.calibrations(points)), geometry
 
 
 @dataclass(frozen=True)
@@ -128,23 +124,20 @@ class _Sensor:
         return (time,) if half is None else (time - half, time + half)
 
 
-#: The index of a term, or of a number of the start, the lane in which it differs, and by how much: of a dead time the
-#: part of a step that it is longer than a whole number of them.
-_Place = tuple[int, int, float]
+class _Place(NamedTuple):
+    """A point and its finite differences among the vehicles that are simulated: indices of these.
 
+    Attributes:
+        base: The point, dead times rounded down to steps.
+        later: What differs in a dead time: the term, the vehicle, and the part of a step by which it is longer.
+        columns: What differs in another term: the term, the vehicle, and by how much.
+        beginnings: What differs in the start: the index of the number, and the vehicle.
+    """
 
-@dataclass
-class _Lanes:
-    """Vehicles to simulate: of each the coordinates and the start."""
-
-    points: list[Array] = field(default_factory=list)
-    starts: list[Array] = field(default_factory=list)
-
-    def add(self, point: Array, start: Array) -> int:
-        """One more; its index."""
-        self.points.append(point)
-        self.starts.append(start)
-        return len(self.points) - 1
+    base: int
+    later: list[tuple[int, int, float]]
+    columns: list[tuple[int, int, float]]
+    beginnings: list[tuple[int, int]]
 
 
 class Experiment:
@@ -195,81 +188,68 @@ class Experiment:
             scale.append(max(0.3 * max(float(np.max(commanded)), *tops, 0.0), 1e-3))
         return np.array(begin), np.array(scale)
 
-    # ------------------------------------------------------------------ simulation
-
     def simulate(self, points: Array, starts: Array) -> Array:
         """What would have been measured of many vehicles, (N, S); dead times are rounded to steps."""
-        readings, where = self._plan(points[0])
+        readings, where = self.plan(points[0])
         rounded = points.copy()
         dead = index_of(self.family.terms, Kind.DEAD_TIME)
         rounded[:, dead] = np.rint(points[:, dead] / self.segment.dt) * self.segment.dt
-        values, geometry = self.family.driven(rounded, starts, self.segment, readings)
+        (values,), geometry = self.family.driven(rounded, [(self.segment, starts, readings)])
         return self._read(values, geometry, where, 0) + self._offsets(points)
 
-    def evaluate(self, point: Array, start: Array, free: Mask, *, free_start: bool) -> Predicted:
-        """Predict what would have been measured, with derivatives by the terms that are free."""
-        return self.evaluate_all(point[np.newaxis], start, free, free_start=free_start)[0]
+    def starts(self, start: Array, places: Sequence[_Place], vehicles: int) -> Array:
+        """What each vehicle does first, (vehicles, numbers)."""
+        starts = np.tile(start, (vehicles, 1))
+        for place in places:
+            for j, vehicle in place.beginnings:
+                starts[vehicle, j] += DIFFERENCE * self.start_scale[j]
+        return starts
 
-    def evaluate_all(self, points: Array, start: Array, free: Mask, *, free_start: bool) -> list[Predicted]:
-        """The predictions at several points of equal latencies, which are simulated side by side."""
-        readings, where = self._plan(points[0])
-        lanes = _Lanes()
-        placed = [self._place(lanes, point, start, free, free_start=free_start) for point in points]
-        raw, geometry = self.family.driven(np.array(lanes.points), np.array(lanes.starts), self.segment, readings)
+    def predictions(
+        self,
+        raw: Array,
+        geometry: Geometry,
+        points: Array,
+        starts: Array,
+        places: Sequence[_Place],
+        free: Mask,
+    ) -> list[Predicted]:
+        """What would have been measured at points, with derivatives.
+
+        Args:
+            raw: What was read of each vehicle, as planned.
+            geometry: Of each vehicle.
+            points: Of equal latencies.
+            starts: What each vehicle did first.
+            places: Of the points among the vehicles.
+            free: Terms by which derivatives are needed.
+        """
+        _, where = self.plan(points[0])
         values = self._read(raw, geometry, where, 0)
         late = index_of(self.family.terms, Kind.LATENCY)
         earlier = self._read(raw, geometry, where, 1) if free[late].any() else values
         offsets = self._offsets(points)
         predictions = []
-        for k, (base, later, columns, beginnings) in enumerate(placed):
-            now = values[:, base]
+        for k, place in enumerate(places):
+            now = values[:, place.base]
             predicted = now + offsets[:, k]
             by_terms = np.zeros((len(self.measured), len(self.family.terms)))
-            by_start = np.zeros((len(self.measured), len(start)))
-            for j, lane, fraction in later:
-                slope = values[:, lane] - now
+            by_start = np.zeros((len(self.measured), len(self._names)))
+            for j, vehicle, fraction in place.later:
+                slope = values[:, vehicle] - now
                 predicted += fraction * slope
                 by_terms[:, j] = slope / self.segment.dt
-            for target, chosen in ((by_terms, columns), (by_start, beginnings)):
-                for j, lane, step in chosen:
-                    target[:, j] = (values[:, lane] - now) / step
-            self._add_calibrations(by_terms, now, earlier[:, base], free)
+            for j, vehicle, step in place.columns:
+                by_terms[:, j] = (values[:, vehicle] - now) / step
+            for j, vehicle in place.beginnings:
+                by_start[:, j] = (values[:, vehicle] - now) / (starts[vehicle, j] - starts[place.base, j])
+            self._add_calibrations(by_terms, now, earlier[:, place.base], free)
             predictions.append(Predicted(predicted, by_terms, by_start))
         return predictions
 
-    def _place(
-        self, lanes: _Lanes, point: Array, start: Array, free: Mask, *, free_start: bool
-    ) -> tuple[int, list[_Place], list[_Place], list[_Place]]:
-        """Place a point and its finite differences in lanes: the point, and what differs from it in a dead time, in
-        another term, and in the start."""
-        terms, dt = self.family.terms, self.segment.dt
-        whole, dead = point.copy(), index_of(terms, Kind.DEAD_TIME)
-        steps = np.floor(point[dead] / dt + 1e-7)
-        whole[dead] = steps * dt
-        base = lanes.add(whole, start)
-        later: list[_Place] = []
-        for k, fraction in zip(dead, point[dead] / dt - steps, strict=True):
-            if abs(fraction) > 1e-9 or free[k]:
-                longer = whole.copy()
-                longer[k] += dt
-                later.append((int(k), lanes.add(longer, start), float(fraction)))
-        columns: list[_Place] = []
-        for k, term in enumerate(terms):
-            if free[k] and term.moves_vehicle and term.kind is not Kind.DEAD_TIME and not _none(term, point[k]):
-                step = _difference(term, float(point[k]))
-                changed = whole.copy()
-                changed[k] += step
-                columns.append((k, lanes.add(changed, start), step))
-        beginnings: list[_Place] = []
-        for k in range(len(start)) if free_start else ():
-            moved = start.copy()
-            moved[k] += DIFFERENCE * self.start_scale[k]
-            beginnings.append((k, lanes.add(whole, moved), float(moved[k] - start[k])))
-        return base, later, columns, beginnings
-
     # ------------------------------------------------------------------ sensors
 
-    def _plan(self, point: Array) -> tuple[Readings, list[list[slice]]]:
+    def plan(self, point: Array) -> tuple[Readings, list[list[slice]]]:
         """What is read of each vehicle; of each sensor the readings at each of its instants, of those with a latency
         also a step earlier."""
         late = index_of(self.family.terms, Kind.LATENCY)
@@ -324,6 +304,74 @@ class Experiment:
             if free[k]:
                 late = np.isin(self.channel, self.family.terms[k].channels)
                 by_terms[late, k] = (earlier - now)[late] / self.segment.dt
+
+
+#: Vehicles of several experiments are simulated side by side up to so many readings, which bounds memory.
+MOST_READINGS = 2_000_000
+
+
+def predictions_of(
+    experiments: Sequence[Experiment], points: Array, starts: Sequence[Array], free: Mask, *, free_start: bool
+) -> Iterator[list[Predicted]]:
+    """Of each experiment the predictions at several points.
+
+    Args:
+        experiments: Of one family and of equal steps.
+        points: Of equal latencies.
+        starts: Of the experiments.
+        free: Terms by which derivatives are needed.
+        free_start: Those by the start are needed too.
+    """
+    family, dt = experiments[0].family, experiments[0].segment.dt
+    vehicles: list[Array] = []
+    places = [_placed(family.terms, dt, vehicles, point, free, len(starts[0]) * free_start) for point in points]
+    together = np.array(vehicles)
+    for part in _batches(experiments, len(vehicles)):
+        runs = [
+            (experiment.segment, experiment.starts(start, places, len(vehicles)), experiment.plan(points[0])[0])
+            for experiment, start in zip(experiments[part], starts[part], strict=True)
+        ]
+        values, geometry = family.driven(together, runs)
+        for experiment, raw, (_, own_starts, _) in zip(experiments[part], values, runs, strict=True):
+            yield experiment.predictions(raw, geometry, points, own_starts, places, free)
+
+
+def _batches(experiments: Sequence[Experiment], vehicles: int) -> Iterator[slice]:
+    """Experiments that are simulated side by side."""
+    begin, readings = 0, 0
+    for k, experiment in enumerate(experiments):
+        readings += 2 * len(experiment.measured) * vehicles
+        if readings > MOST_READINGS and k > begin:
+            yield slice(begin, k)
+            begin, readings = k, 2 * len(experiment.measured) * vehicles
+    yield slice(begin, len(experiments))
+
+
+def _placed(terms: Sequence[Term], dt: float, vehicles: list[Array], point: Array, free: Mask, starts: int) -> _Place:
+    """Append a point and its finite differences, also by so many numbers of the start, to the vehicles."""
+    whole, dead = point.copy(), index_of(terms, Kind.DEAD_TIME)
+    steps = np.floor(point[dead] / dt + 1e-7)
+    whole[dead] = steps * dt
+
+    def add(k: int | None = None, step: float = 0.0) -> int:
+        vehicle = whole.copy()
+        if k is not None:
+            vehicle[k] += step
+        vehicles.append(vehicle)
+        return len(vehicles) - 1
+
+    base = add()
+    later = [
+        (int(k), add(k, dt), float(fraction))
+        for k, fraction in zip(dead, point[dead] / dt - steps, strict=True)
+        if abs(fraction) > 1e-9 or free[k]
+    ]
+    columns = []
+    for k, term in enumerate(terms):
+        if free[k] and term.moves_vehicle and term.kind is not Kind.DEAD_TIME and not _none(term, point[k]):
+            step = _difference(term, float(point[k]))
+            columns.append((k, add(k, step), step))
+    return _Place(base, later, columns, [(j, add()) for j in range(starts)])
 
 
 class _Terms:
