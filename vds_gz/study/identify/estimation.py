@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from vds_gz.study.identify.build import FULL_RATE, Problem, coarse_segments, problem_of
-from vds_gz.study.identify.fit import Solution, evaluate, solve
+from vds_gz.study.identify.fit import Solution, evaluate, residual_limits, robust, solve
 from vds_gz.study.identify.intervals import Intervals, intervals_of
 from vds_gz.study.identify.lag_order import lag_findings
 from vds_gz.study.identify.problem.segments import Segment, segments_of
@@ -106,8 +106,10 @@ def _without_shift(setup: Setup, reach: Mapping[str, Reach], coarse: Fitted) -> 
     residuals = evaluate(problem, solution.point, solution.starts, np.zeros_like(free))[0]
     weights = solution.noise.weights[problem.kind]
     jacobian = solution.jacobian[:, free] * weights[:, np.newaxis]
-    covariance = np.linalg.pinv(jacobian.T @ jacobian, rcond=1e-12)
-    shift = covariance @ (jacobian.T @ ((residuals - solution.residuals) * weights))
+    limits = residual_limits(problem, solution.noise)
+    weighted = jacobian * robust((solution.residuals * weights) ** 2, limits)[1][:, np.newaxis]
+    covariance = np.linalg.pinv(jacobian.T @ weighted, rcond=1e-12)
+    shift = covariance @ (weighted.T @ ((residuals - solution.residuals) * weights))
     if (np.abs(shift) <= NOTICEABLE * np.sqrt(np.diag(covariance))).all():
         return coarse
     return Fitted(problem, converged(problem, solution))
