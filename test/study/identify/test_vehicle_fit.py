@@ -20,7 +20,7 @@ from vds_gz.study.recording import Recording, Series
 
 def fit_axis(times, commands, at, measured):
     """What is found of a speed."""
-    [axis] = identify(Recording({"v_x": Series(times, commands)}, {"v_x": Series(at, measured)}))
+    [axis] = identify(Recording({"v_x": Series(times, commands)}, {"v_x": Series(at, measured)}), hold_out=0.0)
     return axis.fit
 
 
@@ -47,7 +47,7 @@ def test_gain_and_offset_are_found_and_limits_are_not_invented(steps):
     times, commands = steps
     fine, answer = exact(times, 0.9 * commands)
     measured = np.interp(times, fine, answer) + 0.05 + 0.01 * np.random.default_rng(1).standard_normal(1500)
-    fit = identify(Recording({"v_x": Series(times, commands)}, {"v_x": Series(times, measured)}))
+    fit = identify(Recording({"v_x": Series(times, commands)}, {"v_x": Series(times, measured)}), hold_out=0.0)
     numbers = fit[0].fit.numbers
     assert numbers["gain"].value == pytest.approx(0.9, abs=0.01)
     assert numbers["offset"].value == pytest.approx(0.05, abs=0.005)
@@ -163,7 +163,7 @@ def test_what_is_only_roughly_known_is_said_with_what_would_tell_more(steps):
     fine, answer = exact(times, 0.2 * commands)
     measured = np.interp(times, fine, answer) + 0.12 * np.random.default_rng(8).standard_normal(1500)
     signals = Recording(commanded={"v_x": Series(times, 0.2 * commands)}, measured={"v_x": Series(times, measured)})
-    fit = identify(signals)
+    fit = identify(signals, hold_out=0.0)
     found = list(advice(fit.numbers, named(fit.model, list(fit.numbers))))
     number = fit[0].fit.numbers["time_constant"]
     assert (number.high - number.low) / 2 > 0.1 * number.value
