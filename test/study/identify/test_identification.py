@@ -94,7 +94,7 @@ def test_commands_that_jitter_on_their_way_leave_the_limits_in_their_intervals()
 
 def test_a_sensor_that_reads_late_is_told_from_the_dead_time_of_the_actuator():
     case = random_case("bicycle fs rd", 3)
-    signals = clean(case, 1, 10.0)
+    signals = clean(case, 1, 7.0)
     yaw_rate = signals.measured["yaw_rate"]
     signals.measured["yaw_rate"] = Series(yaw_rate.time + 0.03, yaw_rate.value)
     fit = identify(signals, vehicle=case.known(), hold_out=0.0)
@@ -105,7 +105,7 @@ def test_a_sensor_that_reads_late_is_told_from_the_dead_time_of_the_actuator():
 
 def test_where_a_bicycle_is_driven_and_steered_is_told_by_its_motion_and_its_wheel_base_too():
     case = CASES["forklift"]
-    signals = clean(case, 4, 10.0)
+    signals = clean(case, 4, 7.0)
     fit = identify(signals, hold_out=0.0)
     assert (fit.parameters.drive_on_steered_wheel, fit.parameters.reverse) == (True, True)
     assert fit.numbers["wheel_base"].value == pytest.approx(2.0, rel=1e-3)
@@ -116,7 +116,7 @@ def test_where_a_bicycle_is_driven_and_steered_is_told_by_its_motion_and_its_whe
 
 def test_of_a_vehicle_that_is_known_to_steer_behind_nothing_is_said():
     case = CASES["forklift"]
-    signals = clean(case, 4, 10.0)
+    signals = clean(case, 4, 7.0)
     fit = identify(signals, vehicle=case.known(), hold_out=0.0)
     assert not [one for one in (*fit.notes, *fit.findings) if "turns against" in one]
 
@@ -144,7 +144,7 @@ def test_recordings_with_offsets_of_their_own_are_one_fit_with_the_geometry():
 
 def test_a_sensor_of_the_held_out_part_alone_has_no_score():
     case = CASES["indoor_robot"]
-    signals = clean(case, 1, 30.0)
+    signals = clean(case, 1, 15.0)
     yaw_rate = signals.measured["yaw_rate"]
     late = yaw_rate.time > 0.9 * yaw_rate.time[-1]
     series = Series(yaw_rate.time[late], yaw_rate.value[late])

@@ -168,7 +168,7 @@ CAR = random_case("bicycle fs rd", 3)
 
 def car(seed, **wheels):
     """A car with the speeds of some of its wheels, whose diameters differ."""
-    log = CAR.log(seed, 12.0)
+    log = CAR.log(seed, 10.0)
     run = simulate(log, CAR.parameters)
     signals = signals_of(log, run)
     motion, half, radius = run.motion, 0.5 * CAR.vehicle.track_fixed, 0.5 * CAR.vehicle.tire_diameter
