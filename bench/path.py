@@ -56,7 +56,7 @@ class Trace:
         twist.linear.x, twist.angular.z = 0.5, 0.1
         while time.monotonic() < end:
             self.twists.publish(twist)
-            simulation.turn(simulation.idle_seconds())
+            simulation.turn()
             self.peer.wait(0.0)
         self.peer.wait(0.05)
         simulation.turn(0.0)
@@ -65,7 +65,7 @@ class Trace:
         self.traced = True
         while not self.stop.requested:
             sys.setprofile(self.note)
-            simulation.turn(simulation.idle_seconds())
+            simulation.turn()
             sys.setprofile(None)
             self.peer.wait(0.0)
         self.peer.close()

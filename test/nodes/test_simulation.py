@@ -7,7 +7,6 @@ import pytest
 from vds_gz.configuration import make_vehicle, parameters_of
 from vds_gz.interface.commands import CommandInputs
 from vds_gz.nodes.clock import ReferenceClock
-from vds_gz.nodes.observations import StateOutputs
 from vds_gz.nodes.simulation import LONGEST_CATCH_UP, Simulation
 from vds_gz.parameters.declaration import Override
 from vds_gz.plant.kinematic import KinematicPlant
@@ -21,7 +20,7 @@ def simulation(domain):
     plant, clock = KinematicPlant(make_vehicle(parameters)), ReferenceClock(1.0)
     graph = open_graph([], "sim_node")
     commands = CommandInputs(graph, plant.vehicle.model.accepts, clock.now, plant.vehicle.enter)
-    yield Simulation(graph, parameters, clock, plant, commands, StateOutputs(graph, parameters, plant))
+    yield Simulation(graph, parameters, clock, plant, commands)
     graph.close()
 
 

@@ -334,11 +334,7 @@ OWN = (
 
 
 def command_types() -> tuple[CommandType, ...]:
-    """All command types.
-
-    Raises:
-        ArgumentError: A package offers something else, or a name or topic that is already used.
-    """
+    """All command types."""
     found = list(OWN)
     for entry in entry_points(group=ENTRY_POINTS):
         one = entry.load()
@@ -357,11 +353,7 @@ def whole_types() -> tuple[CommandType, ...]:
 
 
 def command_type(name: str) -> CommandType:
-    """The command type of this name.
-
-    Raises:
-        KeyError: There is no such type.
-    """
+    """The command type of this name."""
     return {one.name: one for one in command_types()}[name]
 
 
@@ -379,7 +371,6 @@ class Refusals:
     """Counts refused messages by topic, and logs them at a limited rate."""
 
     def __init__(self, graph: Graph) -> None:
-        """Log through this graph."""
         self._graph = graph
         self._logged: dict[str, float] = {}
         self.counts: Counter[str] = Counter()
@@ -413,18 +404,6 @@ class CommandInputs:
         max_age: float = 1.0,
         messages: str = "tier4",
     ) -> None:
-        """Listen.
-
-        Args:
-            graph: Where to listen.
-            accepts: Kinds of commands that the model understands.
-            now: Simulated time at a reading of the monotonic clock.
-            enter: Takes a command, its arrival and its stamp [ns] (None without one); raises ArgumentError for an
-                invalid command.
-            max_age: Maximum age of a stamp [s].
-            messages: Package of the pedals' messages, ``tier4`` or ``autoware``. A type whose package is not installed
-                is left out.
-        """
         self.max_age = round(max_age * NANOSECONDS)
         self.last_arrival: int | None = None
         self.arrived = time.monotonic_ns()

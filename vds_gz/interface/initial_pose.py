@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from vds_gz.geometry import Attitude, Pose, angles
 from vds_gz.interface import topics
@@ -15,26 +14,15 @@ from vds_gz.ros.messages.fields import yaw_of
 #: Maximum distance of a pose from the origin [m].
 FARTHEST = 1e9
 
-
-@dataclass(frozen=True, slots=True)
-class InitialPose:
-    """A requested or assumed pose of base_link.
-
-    Attributes:
-        pose: In the map.
-        attitude: Its attitude out of the plane; None if it is level at height 0.
-        deviations: Standard deviations of x, y [m] and heading [rad]; 0 where none are given.
-    """
-
-    pose: Pose
-    attitude: Attitude | None
-    deviations: tuple[float, float, float]
+#: Takes a pose of base_link in the map, its attitude out of the plane (None if it is level at height 0), and the
+#: standard deviations of x, y [m] and heading [rad], 0 where none are given.
+Accept = Callable[[Pose, Attitude | None, tuple[float, float, float]], None]
 
 
 class InitialPoseInput:
     """The topic that places the vehicle, as RViz's «2D Pose Estimate» does."""
 
-    def __init__(self, graph: Graph, frame: str, refusals: Refusals, accept: Callable[[InitialPose], None]) -> None:
+    def __init__(self, graph: Graph, frame: str, refusals: Refusals, accept: Accept) -> None:
         """Listen for poses in ``frame``."""
         self._frame = frame
         self._refusals = refusals
@@ -56,7 +44,7 @@ class InitialPoseInput:
         else:
             x, y, heading_deviation = (_deviation(float(message.pose.covariance[index])) for index in (0, 7, 35))
             pose = Pose(position.x, position.y, heading)
-            self._accept(InitialPose(pose, attitude_of(message.pose.pose), (x, y, heading_deviation)))
+            self._accept(pose, attitude_of(message.pose.pose), (x, y, heading_deviation))
 
     def _refuse(self, reason: str) -> None:
         self._refusals.add(topics.INITIALPOSE.name, reason)

@@ -86,7 +86,6 @@ class Output(PackedTopic):
         numbers: Sequence[str],
         values: Callable[[Snapshot], Sequence[float]],
     ) -> None:
-        """Announce the topic; see :class:`~vds_gz.ros.messages.packed.PackedTopic`."""
         super().__init__(graph, topic, message, stamps, numbers)
         self.values = values
 
@@ -109,17 +108,6 @@ class Outputs:
         flat: bool = True,
         localized_elsewhere: bool = False,
     ) -> None:
-        """Announce the topics.
-
-        Args:
-            graph: Where to publish.
-            frames: Names of the frames.
-            joints: Names of the joints.
-            actuators: All actuators.
-            fixed_odom: The odometry's frame lies fixed in the map.
-            flat: base_link never leaves the plane, and snapshots have no attitude.
-            localized_elsewhere: Another output, or another node, publishes the transform from map to odometry.
-        """
         self._graph = graph
         self._frames = frames
         self._fixed_odom = fixed_odom
@@ -142,13 +130,7 @@ class Outputs:
         self._tf_static = self._publisher(topics.TF_STATIC)
 
     def publish_latched(self, time: int, description: str, mounts: Iterable[UrdfJoint] = ()) -> None:
-        """Publish the latched messages: the robot's description and the fixed transforms.
-
-        Args:
-            time: Simulated time [ns].
-            description: The robot's URDF.
-            mounts: Fixed joints of the robot whose transforms are published too.
-        """
+        """Publish the latched messages: the robot's description and the fixed transforms."""
         message = self._graph.message(topics.ROBOT_DESCRIPTION.type)
         message.data = description
         self._description.publish(message)
@@ -286,7 +268,6 @@ class ClockOutput(PackedTopic):
     """The topic that gives other nodes the time."""
 
     def __init__(self, graph: Graph) -> None:
-        """Announce the topic."""
         super().__init__(graph, topics.CLOCK, graph.message(topics.CLOCK.type), ["clock"], [])
 
     @property
@@ -299,13 +280,6 @@ class AmclOutput:
     """The transform and the topic of AMCL."""
 
     def __init__(self, graph: Graph, frames: FrameNames, transform_tolerance: float) -> None:
-        """Announce the topics.
-
-        Args:
-            graph: Where to publish.
-            frames: Names of the frames.
-            transform_tolerance: How far transforms are dated into the future [s].
-        """
         self._ahead = round(transform_tolerance * NANOSECONDS)
         self._transform = _transform(graph, frames)
         self._pose = _pose(graph, frames)

@@ -55,7 +55,6 @@ class Reports:
     """The topics of one of Autoware's vehicles."""
 
     def __init__(self, graph: Graph, vehicle: AnyVehicle, frame: str, messages: str) -> None:
-        """Announce them; see :func:`report_outputs`."""
         self._vehicle = vehicle
         self._outputs = report_outputs(graph, vehicle, frame, messages)
 
@@ -78,14 +77,7 @@ def report_of(c: AutowareCoefficients, s: AutowareState, speed: float, steering:
 
 
 def report_outputs(graph: Graph, vehicle: AnyVehicle, frame: str, messages: str) -> list[Output]:
-    """The topics of the reports.
-
-    Args:
-        graph: Where to publish.
-        vehicle: One of Autoware's models.
-        frame: Frame of the vehicle.
-        messages: Package of the pedals' messages, ``tier4`` or ``autoware``.
-    """
+    """The topics of the reports."""
     found = []
     for topic, stamp, fields, values in _reports(vehicle, messages):
         try:

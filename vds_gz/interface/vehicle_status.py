@@ -89,12 +89,7 @@ class VehicleTime:
             self._live_by(topics.CLOCK_IN.name if use_sim_time else SYSTEM_CLOCK)
 
     def follow(self, command_topics: Sequence[str], heard: Callable[[], bool]) -> None:
-        """Follow the clock of a vehicle.
-
-        Args:
-            command_topics: Full names of the topics from which it takes commands.
-            heard: Whether they have subscribers.
-        """
+        """Follow the clock of a vehicle."""
         self._command_topics = frozenset(command_topics)
         self._heard = heard
 

@@ -26,13 +26,7 @@ MOST_TRIANGLES = 10_000
 
 
 def publish_world(graph: Graph, frame: str, things: Sequence[Thing]) -> None:
-    """Publish the things of a world, latched; without ``visualization_msgs`` only a line in the log is written.
-
-    Args:
-        graph: Where to publish.
-        frame: The world's frame.
-        things: The things.
-    """
+    """Publish the things of a world, latched; without ``visualization_msgs`` only a line in the log is written."""
     topic = topics.WORLD
     try:
         message = graph.message(topic.type)
@@ -101,16 +95,6 @@ class ContactsOutput:
     """
 
     def __init__(self, graph: Graph, frame: str, vehicle: str) -> None:
-        """Announce the topic.
-
-        Args:
-            graph: Where to publish.
-            frame: Of the world.
-            vehicle: Name of the vehicle.
-
-        Raises:
-            UnknownTypeError: ROS is sourced without ``ros_gz_interfaces``.
-        """
         topic = topics.CONTACTS
         self._graph = graph
         self._vehicle = vehicle
@@ -140,13 +124,7 @@ class ContactsOutput:
 
 
 def contacts_output(graph: Graph, frame: str, model: str) -> ContactsOutput | None:
-    """Announce the topic; without ``ros_gz_interfaces`` a line in the log says so.
-
-    Args:
-        graph: Where to publish.
-        frame: Of the world.
-        model: The vehicle's model, which names it where it has no namespace.
-    """
+    """Announce the topic; without ``ros_gz_interfaces`` a line in the log says so."""
     try:
         return ContactsOutput(graph, frame, graph.namespace.strip("/") or model)
     except UnknownTypeError as error:

@@ -124,17 +124,7 @@ SETTLING = 3.0
 
 
 def require(purpose: str, *packages: str, part_of: str = "", instead: str = "") -> None:
-    """Make sure that ROS packages are installed.
-
-    Args:
-        purpose: What needs them, for the message.
-        packages: The packages.
-        part_of: A package that brings them all.
-        instead: What can be done without them, for the message.
-
-    Raises:
-        LaunchError: One is not; the message says how to install it.
-    """
+    """Make sure that ROS packages are installed."""
     missing = [package for package in packages if not installed(package)]
     if not missing:
         return

@@ -59,11 +59,7 @@ class LaunchedVehicle:
         return read + [Override(name, value, "launch argument") for name, value in self.overrides.items()]
 
     def parameters(self) -> NodeParameters:
-        """The parameters that the node will have.
-
-        Raises:
-            LaunchError: The node would refuse them.
-        """
+        """The parameters that the node will have."""
         try:
             return parameters_of(self.values())
         except (ArgumentError, ParameterError) as error:
@@ -97,12 +93,7 @@ class LaunchedVehicle:
         )
 
     def robot_state_publisher(self, by_topic: bool) -> Node:
-        """The action that starts robot_state_publisher, which adds base_link -> wheels from joint_states.
-
-        Args:
-            by_topic: The description comes on the topic, from the node; else as a parameter, made here from the same
-                parameters.
-        """
+        """The action that starts robot_state_publisher, which adds base_link -> wheels from joint_states."""
         from launch_ros.actions import Node
         from launch_ros.parameter_descriptions import ParameterValue
 
@@ -174,11 +165,7 @@ class LaunchedVehicle:
         return rviz("vehicle.rviz", on_simulation_time(parameters), self.namespace, self._remaps)
 
     def common_map(self, y: float) -> Node:
-        """The action that hangs the vehicle's map frame up in the frame ``map``.
-
-        Args:
-            y: Where its map has its origin [m]. It needs a frame prefix.
-        """
+        """The action that hangs the vehicle's map frame up in the frame ``map``."""
         from launch_ros.actions import Node
 
         parameters = self.parameters()
@@ -193,12 +180,7 @@ class LaunchedVehicle:
         )
 
     def actions(self, *, robot_state_publisher: bool = True, description: str = "auto") -> list[Action]:
-        """Everything that starts this vehicle.
-
-        Args:
-            robot_state_publisher: Whether that is part of it.
-            description: How it gets the description: ``topic``, ``parameter``, or ``auto``: whichever it can.
-        """
+        """Everything that starts this vehicle."""
         actions = [self.node(), *self.set_initial_pose()]
         if robot_state_publisher:
             by_topic = description_by_topic() if description == "auto" else description == "topic"

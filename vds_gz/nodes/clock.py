@@ -16,46 +16,43 @@ SET_CLOCK = 5_000_000
 
 
 class Clock:
-    """A source of simulated time: base class. Its setters only affect a clock that owns its time.
+    """The time last received from ``/clock`` or from Gazebo, and the base class of the other clocks.
 
     Attributes:
-        owns_time: The node gives the time, so it can be set, paused and paced.
+        owns_time: The node gives the time, so it can be set, held and paced; otherwise these do nothing.
         waits: A node that falls behind catches up in full; otherwise overdue outputs are left out.
-        flat_out: Time advances as fast as possible.
+        speed: Simulated seconds per second; infinite for as fast as possible, 0 if another node decides.
     """
 
     owns_time = False
     waits = True
-    flat_out = False
+    speed = 0.0
+
+    def __init__(self) -> None:
+        self._time: int | None = None
 
     def now(self, monotonic: int) -> int | None:
         """Simulated time at a reading of the monotonic clock; None while it is not known."""
-        raise NotImplementedError
-
-    def seconds_until(self, moment: int, monotonic: int) -> float:
-        """Real seconds until simulated time is ``moment``; infinite if another node decides."""
-        raise NotImplementedError
+        return self._time
 
     def set(self, moment: int, monotonic: int) -> None:
         """Set the present to ``moment``."""
+        self._time = moment
 
-    def pause(self, monotonic: int) -> None:
-        """Stand still."""
-
-    def resume(self, monotonic: int) -> None:
-        """Resume."""
+    def hold(self, held: bool, monotonic: int) -> None:
+        """Stand still, or resume."""
 
     def set_speed(self, speed_factor: float, monotonic: int) -> None:
-        """Continue from the present at another pace."""
+        """Continue from the present at another pace; 0 is as fast as possible."""
 
 
 class SystemClock(Clock):
     """The system's time, read from the monotonic clock, so that only setting it makes a jump."""
 
     waits = False
+    speed = 1.0
 
     def __init__(self) -> None:
-        """Read both clocks."""
         self._offset = time.time_ns() - time.monotonic_ns()
 
     def now(self, monotonic: int) -> int:
@@ -65,29 +62,8 @@ class SystemClock(Clock):
             self._offset = offset
         return monotonic + self._offset
 
-    def seconds_until(self, moment: int, monotonic: int) -> float:
-        """Real seconds until simulated time is ``moment``."""
-        return (moment - self.now(monotonic)) * 1e-9
-
-
-class FollowedClock(Clock):
-    """The time last received from ``/clock`` or from Gazebo."""
-
-    def __init__(self) -> None:
-        """Wait for the first message."""
-        self._time: int | None = None
-
     def set(self, moment: int, monotonic: int) -> None:
-        """Take a time that was received."""
-        self._time = moment
-
-    def now(self, monotonic: int) -> int | None:
-        """The last time received; None before the first."""
-        return self._time
-
-    def seconds_until(self, moment: int, monotonic: int) -> float:
-        """Infinite: only a message can tell."""
-        return math.inf
+        """Do nothing: this time cannot be set."""
 
 
 class ReferenceClock(Clock):
@@ -98,56 +74,36 @@ class ReferenceClock(Clock):
     owns_time = True
 
     def __init__(self, speed_factor: float) -> None:
-        """Begin now.
-
-        Args:
-            speed_factor: Simulated seconds per second; 0 for as fast as possible.
-        """
-        self._paused = False
+        self._held = False
         self.set(self.BEGIN, time.monotonic_ns())
-        self._pace(speed_factor)
+        self.speed = speed_factor or math.inf
 
     def now(self, monotonic: int) -> int:
-        """Simulated time at a reading of the monotonic clock."""
-        if self._paused:
+        """Simulated time at a reading of the monotonic clock; as fast as possible, it is where it was last set."""
+        if self._held or self.speed == math.inf:
             return self._origin
-        return self._origin + round((monotonic - self._begun) * self._speed_factor)
-
-    def seconds_until(self, moment: int, monotonic: int) -> float:
-        """Real seconds until simulated time is ``moment``."""
-        if self.flat_out:
-            return 0.0
-        return (moment - self.now(monotonic)) * 1e-9 / self._speed_factor
+        return self._origin + round((monotonic - self._begun) * self.speed)
 
     def set(self, moment: int, monotonic: int) -> None:
         """Continue from ``moment``, or stand still there."""
         self._origin = moment
         self._begun = monotonic
 
-    def pause(self, monotonic: int) -> None:
-        """Stand still."""
+    def hold(self, held: bool, monotonic: int) -> None:
+        """Stand still, or resume."""
         self.set(self.now(monotonic), monotonic)
-        self._paused = True
-
-    def resume(self, monotonic: int) -> None:
-        """Resume."""
-        self.set(self.now(monotonic), monotonic)
-        self._paused = False
+        self._held = held
 
     def set_speed(self, speed_factor: float, monotonic: int) -> None:
-        """Continue from the present at another pace."""
+        """Continue from the present at another pace; 0 is as fast as possible."""
         self.set(self.now(monotonic), monotonic)
-        self._pace(speed_factor)
-
-    def _pace(self, speed_factor: float) -> None:
-        self._speed_factor = speed_factor
-        self.flat_out = speed_factor == 0.0  # then it is always where it was last set
+        self.speed = speed_factor or math.inf
 
 
 def make_clock(parameters: NodeParameters, *, follows: bool) -> Clock:
     """The clock that the parameters select; with ``follows`` the plant gives the time instead."""
     if parameters.use_sim_time or follows:
-        return FollowedClock()
+        return Clock()
     if parameters.be_reference_clock:
         return ReferenceClock(parameters.speed_factor)
     return SystemClock()
@@ -164,11 +120,10 @@ class PeriodicTimer:
     """
 
     def __init__(self, start: int, rate: float) -> None:
-        """The first point is ``start`` [ns]; ``rate`` in Hz."""
         self.begin(start, rate)
 
     def begin(self, start: int, rate: float) -> None:
-        """Restart."""
+        """Restart: the first point is ``start`` [ns]."""
         self._start = start
         self.rate = rate
         # So many points take so many nanoseconds.

@@ -70,15 +70,15 @@ class VehicleSystem:
         settings = ElementTree.fromstring(sdf.to_string(""))
         arguments = parse(shlex.split(settings.findtext("arguments", "")), NODE_NAME)
         preparation = prepare(arguments.overrides)
-        parameters, model = preparation.parameters, preparation.model
+        parameters = preparation.parameters
         # Every step gets its own command, and nothing takes time on the way.
         parameters = replace(parameters, gazebo=replace(parameters.gazebo, lead=0.0, command_rate=10_000.0))
-        joints = model.joints(parameters.vehicle)
+        joints = preparation.model.joints(parameters.vehicle)
         renamed = joint_map(parameters.gazebo.joint_names)
         self._link = SystemLink(joints, [renamed.get(joint.name, joint.name) for joint in joints])
         self._link.attach(entity, ecm)
         graph = open_graph(arguments, NODE_NAME)
-        plant = gazebo_plant(graph, parameters, model, self._link)
+        plant = gazebo_plant(graph, parameters, self._link)
         self._node = SimNode(graph, replace(preparation, parameters=parameters), plant)
         self._node.begin()
         self._log = settings.findtext("commands", "")

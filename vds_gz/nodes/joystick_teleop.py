@@ -28,7 +28,6 @@ class JoystickTeleop:
     """The node. Everything happens in the thread that calls :meth:`run`."""
 
     def __init__(self, graph: Graph, parameters: JoystickParameters, sim_time: bool | None, stop: StopRequest) -> None:
-        """Announce everything on the graph."""
         self._graph = graph
         self._stop = stop
         stop.wakes(graph.wake)
@@ -52,11 +51,7 @@ class JoystickTeleop:
 
 @command(NODE_NAME)
 def main(argv: list[str]) -> int:
-    """Run the node until it is stopped.
-
-    Returns:
-        0 when it was stopped, 2 when something that it was given is wrong.
-    """
+    """Run the node until it is stopped."""
     arguments = parse(argv, NODE_NAME)
     _parser().parse_args(arguments.rest)
     parameters = load(arguments.overrides, JoystickParameters())

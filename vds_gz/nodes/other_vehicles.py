@@ -57,12 +57,7 @@ class OtherVehicle:
         return bool(self._visuals) and self._received is not None and monotonic_ns() - self._received <= SILENCE
 
     def describe(self, urdf: str) -> None:
-        """Take its shape.
-
-        Raises:
-            DescriptionError: It is not a URDF, or its vehicle is too large.
-            WorldError: Its numbers are too large.
-        """
+        """Take its shape."""
         visuals, collisions = (things_of(urdf, self.name, tag) for tag in ("visual", "collision"))
         shapes = packed([*visuals, *collisions])
         reach = np.maximum(np.abs(shapes.lower), np.abs(shapes.upper)).max(axis=0, initial=0.0)
@@ -115,15 +110,6 @@ class OtherVehicles:
     """
 
     def __init__(self, graph: Graph, namespaces: str) -> None:
-        """Begin to look for them.
-
-        Args:
-            graph: The node's place on the graph.
-            namespaces: Their namespaces, separated by spaces; ``auto`` for all, empty for none.
-
-        Raises:
-            ArgumentError: A namespace is not valid.
-        """
         self.changes = 0
         self._graph = graph
         self._looks = namespaces.strip() == "auto"

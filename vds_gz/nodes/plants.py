@@ -6,7 +6,6 @@ What only Gazebo or a world needs is imported when it is chosen.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from vds_gz.configuration import make_vehicle
@@ -17,7 +16,6 @@ from vds_gz.plant.base import LinkError, Plant
 from vds_gz.plant.kinematic import KinematicPlant
 from vds_gz.ros.graph import Graph, Severity
 from vds_gz.sensing.sensor import needs_of
-from vds_gz.vehicle.model import AnyModel
 
 if TYPE_CHECKING:
     from vds_gz.plant.gazebo.links.base import GazeboLink
@@ -28,94 +26,49 @@ if TYPE_CHECKING:
 SERVER_TIMEOUT = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class PlantSetup:
-    """What a plant is made from.
-
-    Attributes:
-        graph: The node's place on the graph.
-        preparation: What the node starts with.
-        surroundings: The world around the vehicle, if the node simulates it; None without a world.
-    """
-
-    graph: Graph
-    preparation: Preparation
-    surroundings: Surroundings | None
-
-
-@dataclass(frozen=True, slots=True)
-class PlantType:
-    """A plant that the parameter ``backend`` may name.
-
-    Attributes:
-        make: Makes it.
-        in_our_world: The node simulates the world around the vehicle, not the plant.
-    """
-
-    make: Callable[[PlantSetup], Plant]
-    in_our_world: bool
-
-
 def make_plant(graph: Graph, preparation: Preparation) -> tuple[Plant, Surroundings | None]:
-    """The plant that the parameters select, and the surroundings that the node simulates.
-
-    Args:
-        graph: The node's place on the graph.
-        preparation: What the node starts with.
-
-    Raises:
-        DescriptionError: The description cannot be read.
-        LinkError: The link that they select is not available here.
-    """
-    parameters = preparation.parameters
-    backend = parameters.backend
+    """The plant that the parameters select, and the world around it, if the node simulates that."""
+    backend = preparation.parameters.backend
     if backend == "auto":
-        backend, why = choose(parameters)
+        backend, why = choose(preparation.parameters)
         graph.log(Severity.INFO, f"backend: {backend}, because {why}")
-    plant = PLANTS[backend]
-    surroundings = _surroundings(graph, preparation) if plant.in_our_world and preparation.scene else None
-    return plant.make(PlantSetup(graph, preparation, surroundings)), surroundings
+    return PLANTS[backend](graph, preparation)
 
 
-def _kinematic(setup: PlantSetup) -> Plant:
+def _kinematic(graph: Graph, preparation: Preparation) -> tuple[Plant, Surroundings | None]:
     """The vehicle moved by its own kinematics."""
-    parameters = setup.preparation.parameters
+    parameters = preparation.parameters
     felt = "motion" in needs_of(parameters.sensors.values())
-    if setup.surroundings is None:
-        return KinematicPlant(make_vehicle(parameters), felt=felt)
+    if preparation.scene is None:
+        return KinematicPlant(make_vehicle(parameters), felt=felt), None
     from vds_gz.plant.in_world import plant_in_world
-
-    return plant_in_world(parameters, setup.preparation.urdf, setup.surroundings, felt=felt)
-
-
-def _surroundings(graph: Graph, preparation: Preparation) -> Surroundings:
-    """What is around a vehicle that the node itself moves: a scene, obstacles on paths, other vehicles."""
-    from vds_gz.nodes.other_vehicles import OtherVehicles
     from vds_gz.world.surroundings import Movers, Surroundings
 
-    assert preparation.scene is not None
-    still, namespaces = preparation.scene.vectorised(), preparation.parameters.other_vehicles
+    still, namespaces = preparation.scene.vectorised(), parameters.other_vehicles
     movers: list[Movers] = [] if preparation.obstacles is None else [preparation.obstacles]
-    if not namespaces.strip():
-        return Surroundings(still, movers)
-    others = OtherVehicles(graph, namespaces)
-    return Surroundings(still, [*movers, others], others.look)
+    surroundings = Surroundings(still, movers)
+    if namespaces.strip():
+        from vds_gz.nodes.other_vehicles import OtherVehicles
+
+        others = OtherVehicles(graph, namespaces)
+        surroundings = Surroundings(still, [*movers, others], others.look)
+    return plant_in_world(parameters, preparation.urdf, surroundings, felt=felt), surroundings
 
 
-def _gazebo(setup: PlantSetup) -> Plant:
+def _gazebo(graph: Graph, preparation: Preparation) -> tuple[Plant, None]:
     """The vehicle in Gazebo, over the link that the parameters name."""
-    parameters, model = setup.preparation.parameters, setup.preparation.model
-    return gazebo_plant(setup.graph, parameters, model, make_link(setup.graph, parameters))
+    parameters = preparation.parameters
+    return gazebo_plant(graph, parameters, make_link(graph, parameters)), None
 
 
-#: Every plant, by the parameter ``backend``.
-PLANTS: Mapping[str, PlantType] = {
-    "kinematic": PlantType(_kinematic, in_our_world=True),
-    "gazebo": PlantType(_gazebo, in_our_world=False),
+#: Every plant, by the parameter ``backend``: makes it, and the world around it, if the node simulates that.
+PLANTS: Mapping[str, Callable[[Graph, Preparation], tuple[Plant, Surroundings | None]]] = {
+    "kinematic": _kinematic,
+    "gazebo": _gazebo,
 }
 
 
-def gazebo_plant(graph: Graph, parameters: NodeParameters, model: AnyModel, link: GazeboLink) -> GazeboPlant:
+def gazebo_plant(graph: Graph, parameters: NodeParameters, link: GazeboLink) -> GazeboPlant:
     """The vehicle in Gazebo, over this link."""
     from vds_gz.plant.gazebo.plant import GazeboPlant
 
@@ -139,11 +92,7 @@ def choose(parameters: NodeParameters) -> tuple[str, str]:
 
 
 def make_link(graph: Graph, parameters: NodeParameters) -> GazeboLink:
-    """The link that ``gazebo.link`` names.
-
-    Raises:
-        LinkError: It is not available here.
-    """
+    """The link that ``gazebo.link`` names."""
     from vds_gz.plant.gazebo.links.bindings import bindings_fault
 
     name, fault = parameters.gazebo.link, bindings_fault()

@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from vds_gz.configuration import parameters_of
+from vds_gz.description.urdf_reader import BASE_LINK, Robot, UrdfJoint
 from vds_gz.parameters.declaration import Faults, Override
 from vds_gz.parameters.load import MODEL_PARAMS, of_other_models
 from vds_gz.parameters.node import NodeParameters
@@ -48,17 +49,23 @@ class Preparation:
     sources: tuple[str, ...] = ()
     hints: tuple[str, ...] = ()
 
+    def mounts(self) -> list[UrdfJoint]:
+        """The fixed joints of a vehicle with sensors; with another ``base_frame`` only those of the sensors."""
+        sensors, base = self.parameters.sensors, self.parameters.base_frame
+        if not sensors:
+            return []
+        joints = [joint for joint in Robot(self.urdf).joints if joint.kind == "fixed"]
+        if base == BASE_LINK:
+            return joints
+        return [
+            replace(joint, parent=base) if joint.child in sensors else joint
+            for joint in joints
+            if joint.child in sensors or joint.parent in sensors
+        ]
+
 
 def prepare(overrides: Sequence[Override], faults: Faults | None = None) -> Preparation:
-    """Read and check everything that parameters name.
-
-    Args:
-        overrides: Names and values, in the order in which they were given.
-        faults: Errors that reading them found.
-
-    Raises:
-        ParameterError: Something is wrong. The message has a line for each fault, with the line of the file.
-    """
+    """Read and check everything that parameters name."""
     faults = faults or Faults()
     scene, obstacles = _world(overrides, faults)
     with faults.caught():
@@ -72,11 +79,7 @@ def prepare(overrides: Sequence[Override], faults: Faults | None = None) -> Prep
 
 
 def description(parameters: NodeParameters, model: AnyModel) -> str:
-    """The robot's URDF, with its hardware for ros2_control.
-
-    Raises:
-        DescriptionError: The model has no robot description, or it is not valid.
-    """
+    """The robot's URDF, with its hardware for ros2_control."""
     from vds_gz.description.urdf_writer import urdf
 
     text = urdf(model.name, parameters.vehicle, model.xacro, parameters.sensors)

@@ -48,16 +48,6 @@ class Sensors:
         *,
         joints: bool = False,
     ) -> None:
-        """Nothing has been measured yet.
-
-        Args:
-            outputs: The sensors.
-            plant: What they are mounted on.
-            scene_at: The scene at a simulated time [ns]; None without a world.
-            cheap: Whether ray casting is compiled; until then rays are cast only part of the time, so that the vehicle
-                keeps up with time.
-            joints: A sensor needs the positions of the joints.
-        """
         self._plant = plant
         self._joints = joints
         self._scene_at = scene_at
@@ -92,12 +82,7 @@ class Sensors:
         self._look_ahead()
 
     def serve(self, moment: int, *, held: bool) -> None:
-        """Do the measurements due at a time [ns] to which the vehicle has advanced, once the plant has observed it.
-
-        Args:
-            moment: The present [ns].
-            held: The vehicle is paused, so nothing moves.
-        """
+        """Do the measurements due at a time [ns] to which the vehicle has advanced, once the plant has observed it."""
         if moment < self.next and not self._span:
             return
         due = [(output, timer) for output, timer in self._sensors if timer.next == moment]
@@ -143,13 +128,6 @@ class Casting:
     """
 
     def __init__(self, scene: Scene, rays_per_second: float, *, wait: bool) -> None:
-        """Begin.
-
-        Args:
-            scene: What surrounds the vehicle.
-            rays_per_second: How many rays all sensors cast.
-            wait: Compile now, not in the background, because no measurement may be left out.
-        """
         self.scene = scene.vectorised()
         self.ready = not scene.visuals.compiled or rays_per_second * scene.visuals.shapes <= LITTLE
         if self.ready:
@@ -171,19 +149,9 @@ def make_sensors(
     plant: Plant,
     scene: Scene | None,
     surroundings: Surroundings | None,
-    *,
-    flat_out: bool,
+    speed: float,
 ) -> Sensors | None:
-    """Announce all sensors that the node simulates; None if there are none.
-
-    Args:
-        graph: Where they publish.
-        parameters: Of the node.
-        plant: What they are mounted on.
-        scene: The world.
-        surroundings: The moving obstacles, if the node simulates them.
-        flat_out: Time advances as fast as possible.
-    """
+    """Announce all sensors that the node simulates, where time has a speed; None if there are none."""
     if not parameters.sensors:
         return None
     from vds_gz.interface.sensors.setup import sensor_outputs
@@ -191,7 +159,7 @@ def make_sensors(
     joints = plant.vehicle.model.joints(parameters.vehicle)
     outputs = sensor_outputs(graph, parameters, joints, beside_gazebo=plant.senses)
     rays = sum(output.rays * output.rate for output in outputs)
-    if rays and flat_out:
+    if rays and speed == math.inf:
         rays = math.inf  # whatever is saved makes it faster
     casting = Casting(scene, rays, wait=parameters.be_reference_clock) if scene else None
 

@@ -135,11 +135,11 @@ class SimulationServices:
 
     def _get_entity_state(self, request: Message, response: Message) -> None:
         self._check_entity(request.entity)
-        time, motion, attitude = self._simulation.truth()
-        state = response.state
+        plant, state = self._simulation.plant, response.state
+        time = plant.vehicle.time
+        motion, lifted = plant.motion(time), plant.attitude(time) or Attitude()
         set_stamp(state.header.stamp, time)
         state.header.frame_id = self._frame
-        lifted = attitude or Attitude()
         x, y, z, w = quaternion(lifted.roll, lifted.pitch, motion.heading)
         state.pose.position.x, state.pose.position.y, state.pose.position.z = motion.x, motion.y, lifted.z
         turn, linear, angular = state.pose.orientation, state.twist.linear, state.twist.angular
@@ -157,7 +157,9 @@ class SimulationServices:
         linear, angular = state.twist.linear, state.twist.angular
         if frame not in ("", self._frame):
             raise RefusedError(response.INVALID_POSE, f"frame_id is '{frame}'; it must be '{self._frame}'")
-        if not math.isfinite(heading) or not _near(position):
+        if not math.isfinite(heading) or not all(
+            abs(part) <= FARTHEST for part in (position.x, position.y, position.z)
+        ):
             raise RefusedError(response.INVALID_POSE, "the pose must be finite, with a quaternion of length 1")
         if any((linear.x, linear.y, linear.z, angular.x, angular.y, angular.z)):
             raise SimulationError("the twist is not zero; velocities come from the actuators and cannot be set")
@@ -191,19 +193,6 @@ class SimulationServices:
         response.result.error_message = str(error)
 
 
-def _near(position: Message) -> bool:
-    return all(abs(part) <= FARTHEST for part in (position.x, position.y, position.z))
-
-
-def offer_standard(graph: Graph, simulation: Simulation, frame: str) -> SimulationServices | None:
-    """Offer the services, or say in the log (at debug level) that the package is not there."""
-    try:
-        return SimulationServices(graph, simulation, frame)
-    except UnknownTypeError:
-        graph.log(Severity.DEBUG, f"package {PACKAGE} is not installed; its services are not offered")
-        return None
-
-
 #: States of a managed node: https://design.ros2.org/articles/node_lifecycle.html
 UNCONFIGURED, INACTIVE, ACTIVE, FINALIZED = 1, 2, 3, 4
 LABELS = {UNCONFIGURED: "unconfigured", INACTIVE: "inactive", ACTIVE: "active", FINALIZED: "finalized"}
@@ -220,15 +209,9 @@ TRANSITIONS = {
 }
 
 
-def offer(graph: Graph, simulation: Simulation, world: str, amcl: Amcl | None) -> None:
-    """Offer all services.
-
-    Args:
-        graph: Where.
-        simulation: The simulation that they control.
-        world: The frame of the world.
-        amcl: The simulated AMCL.
-    """
+def offer(graph: Graph, simulation: Simulation, frame: str) -> None:
+    """Offer all services that control a simulation; ``frame`` is the frame of the world."""
+    amcl = simulation.amcl
 
     def reset(request: object, response: Message) -> None:
         _respond(response, lambda: simulation.reset(time=False, state=True), "the vehicle stands where it began")
@@ -238,7 +221,10 @@ def offer(graph: Graph, simulation: Simulation, world: str, amcl: Amcl | None) -
 
     graph.service(*topics.RESET, reset)
     graph.service(*topics.PAUSE, pause)
-    offer_standard(graph, simulation, world)
+    try:
+        SimulationServices(graph, simulation, frame)
+    except UnknownTypeError:
+        graph.log(Severity.DEBUG, f"package {PACKAGE} is not installed; its services are not offered")
     if amcl is not None:
         graph.service(*topics.REINITIALIZE_LOCALIZATION, lambda request, response: amcl.globalise())
         graph.service(*topics.NOMOTION_UPDATE, lambda request, response: amcl.request_update())
@@ -258,7 +244,6 @@ class LifeCycle:
     """The services of a managed node. There is no bond: a manager needs ``bond_timeout: 0.0``."""
 
     def __init__(self, graph: Graph, amcl: Amcl) -> None:
-        """Offer the services; the node is active if it processes scans, otherwise unconfigured."""
         self._amcl = amcl
         self._state = ACTIVE if amcl.active else UNCONFIGURED
         graph.service(*topics.AMCL_GET_STATE, self._get_state)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections import deque
+from collections.abc import Callable, Sequence
 from operator import attrgetter
 from time import monotonic_ns
 
@@ -10,10 +12,10 @@ from vds_gz.errors import VdsGzError
 from vds_gz.geometry import Attitude, Pose
 from vds_gz.interface import topics
 from vds_gz.interface.commands import CommandInputs
-from vds_gz.interface.outputs import ClockOutput
+from vds_gz.interface.outputs import ClockOutput, FrameNames, Outputs, Snapshot
 from vds_gz.interface.vehicle_status import GAZEBO_CLOCK, SYSTEM_CLOCK
 from vds_gz.nodes.clock import Clock, PeriodicTimer, ReferenceClock, SystemClock
-from vds_gz.nodes.observations import StateOutputs
+from vds_gz.nodes.observer import make_observer
 from vds_gz.nodes.sensors import Sensors
 from vds_gz.parameters.node import NodeParameters
 from vds_gz.plant.base import Plant
@@ -21,6 +23,7 @@ from vds_gz.ros.graph import Graph, Message, Severity
 from vds_gz.ros.messages.fields import stamp_ns
 from vds_gz.ros.programs import LONGEST_SLEEP, StopRequest
 from vds_gz.vehicle.command import STOP, TWIST, Command
+from vds_gz.vehicle.model import ActuatorState, JointStates
 from vds_gz.vehicle.vehicle import NANOSECONDS, Motion
 
 #: The vehicle is simulated through jumps of time up to this long [ns], and stands still during longer ones.
@@ -29,11 +32,17 @@ LONGEST_CATCH_UP = 60 * NANOSECONDS
 #: Outputs overdue by more than this in real time are left out [ns].
 OVERDUE = NANOSECONDS
 
-#: The next due time of a timer or of sensors [ns].
-_NEXT = attrgetter("next")
-
 #: Real time after which messages are read, even while catching up [ns].
 LONGEST_WORK = 50_000_000
+
+#: Outputs that may wait until the plant has observed their time; older ones are dropped.
+WAITING = 50
+
+#: Stand for joints without subscribers.
+NO_JOINTS = JointStates((), ())
+
+#: The next due time of a timer or of sensors [ns].
+_NEXT = attrgetter("next")
 
 
 class SimulationError(VdsGzError, RuntimeError):
@@ -41,17 +50,16 @@ class SimulationError(VdsGzError, RuntimeError):
 
 
 class Simulation:
-    """A vehicle, its time and its outputs.
-
-    Everything happens in the thread that calls :meth:`run`: it sleeps until the next output is due or a message comes,
-    and then advances the vehicle to the instants at which an output is due.
+    """A vehicle, its time and its outputs. Everything happens in the thread that calls :meth:`run`.
 
     Attributes:
         clock: What gives the time.
         plant: What moves the vehicle.
+        outputs: The topics of the vehicle's state.
+        amcl: The simulated AMCL; None in another style of localization.
         now: The time to which the vehicle has advanced [ns]; None while no time is known.
         held: The vehicle is paused by the node; with a clock of ours, time stands still too.
-        skipped: Total number of outputs left out because they were overdue.
+        left_out: Number of outputs left out because they were overdue, or the plant did not observe their time.
         every_second: Called once a second of real time.
     """
 
@@ -62,33 +70,30 @@ class Simulation:
         clock: Clock,
         plant: Plant,
         commands: CommandInputs,
-        observations: StateOutputs,
         sensors: Sensors | None = None,
         stop: StopRequest | None = None,
     ) -> None:
-        """Nothing has begun yet.
-
-        Args:
-            graph: Where messages come from, and where ``/clock`` goes, if the parameters say so.
-            parameters: Rates of the outputs.
-            clock: What gives the time.
-            plant: What moves the vehicle.
-            commands: Enter commands when they arrive.
-            observations: The outputs at the publish rate.
-            sensors: The sensors, which have their own rates; None without sensors.
-            stop: What ends the loop.
-        """
         self.clock = clock
         self.plant = plant
         self.now: int | None = None
         self.held = False
-        self.skipped = 0
+        self.left_out = 0
         self.every_second: Callable[[], None] = lambda: None
         self._graph = graph
         self._commands = commands
-        self._observations = observations
         self._sensors = sensors
         self._stop = stop or StopRequest()
+        self._observer = make_observer(graph, parameters, plant)
+        self.amcl = self._observer.amcl if self._observer else None
+        self.outputs = Outputs(
+            graph,
+            FrameNames.of(parameters),
+            [joint.name for joint in plant.vehicle.model.joints(parameters.vehicle)],
+            plant.vehicle.model.actuators,
+            parameters.fixed_odom,
+            plant.flat,
+            localized_elsewhere=self.amcl is not None or parameters.localization.external,
+        )
         self._clock_output = ClockOutput(graph) if parameters.be_reference_clock else None
         self._followed_topic = ""
         if parameters.use_sim_time and not plant.gives_time:
@@ -101,6 +106,7 @@ class Simulation:
         self._next_second = self._time_moved + NANOSECONDS
         self._timers = [self._output_timer, self._clock_timer] if self._clock_output else [self._output_timer]
         self._due = [*self._timers, *([sensors] if sensors else [])]
+        self._awaiting: deque[tuple[int, Sequence[ActuatorState]]] = deque()
         self._lateness = 0
         self._measured = (0, monotonic_ns())
 
@@ -109,7 +115,7 @@ class Simulation:
     def run(self) -> None:
         """Run until the stop is requested; then publish the final state."""
         while not self._stop.requested:
-            self.turn(min(LONGEST_SLEEP, self.idle_seconds()))
+            self.turn()
         now = self.present()
         if now is None or self.now is None:
             return
@@ -118,65 +124,95 @@ class Simulation:
         if self._clock_output is not None:
             self._clock_output.publish(self.plant.vehicle.time)
         if not self.plant.gives_time:  # else it has not been seen yet
-            self._observations.publish(self.plant.vehicle.time, self.held)
+            self._publish(self.plant.vehicle.time)
 
-    def turn(self, seconds: float) -> None:
-        """Do what is due, after waiting at most so many seconds for messages."""
+    def turn(self, longest: float = LONGEST_SLEEP) -> None:
+        """Wait at most so long [s] for messages or until something is due, and do it."""
+        monotonic = monotonic_ns()
+        idle = min(longest, (self._next_second - monotonic) * 1e-9)
+        if self.now is not None and self.clock.speed and not (self.held and self.clock.owns_time):
+            due = min(map(_NEXT, self._timers))
+            if self._sensors is not None:  # sensors without subscribers are measured when something else is due
+                due = min(due, self._sensors.next_subscribed)
+            idle = min(idle, (due - (self.clock.now(monotonic) or due)) * 1e-9 / self.clock.speed)
         # Read: messages are commands for the vehicle, or its state in Gazebo.
-        self._graph.wait(seconds)
+        self._graph.wait(max(idle, 0.0))
         if self.plant.gives_time:
             self._observe()
-        # Advance, measure, publish.
         self.catch_up()
         if monotonic_ns() >= self._next_second:
             self._next_second = monotonic_ns() + NANOSECONDS
             self.every_second()
 
     def catch_up(self) -> None:
-        """Advance the vehicle to every instant at which something is due by now; measure and publish it there."""
+        """Advance the vehicle to the present, unless that takes too long."""
         began = monotonic_ns()
         now = self.clock.now(began)
         if now is None:
             return
         latest = self._output_timer.next + OVERDUE
-        if self.now is None or self.held or self.clock.flat_out or not self.now <= now <= latest:
+        flat_out = self.clock.speed == math.inf
+        if self.now is None or self.held or flat_out or not self.now <= now <= latest:
             now = self._adjusted(now)
             if self.holds_time:
                 return
         self.now = now
-        while (moment := min(map(_NEXT, self._due))) <= now:
-            if monotonic_ns() - began > LONGEST_WORK:
-                break
-            self._serve(moment, now)
-        else:
-            if self.plant.gives_time:
-                self.plant.command(now)
-        if self.clock.owns_time and (self.clock.flat_out or now - self.next_instant > OVERDUE):
+        if self._advance(now, began + LONGEST_WORK) and self.plant.gives_time:
+            self.plant.command(now)
+        if self.clock.owns_time and (flat_out or now - self.next_instant > OVERDUE):
             self.now = min(now, self.next_instant)
             self.clock.set(self.now, monotonic_ns())
 
-    def _serve(self, moment: int, now: int) -> None:
-        """Advance the vehicle to an instant, or hold it until then, and send the outputs due then."""
+    def _advance(self, end: int, deadline: int) -> bool:
+        """Advance to every instant up to ``end`` [ns] at which something is due; measure and publish it there.
+
+        Return whether that took no longer than ``deadline`` by the monotonic clock [ns].
+        """
         hold = self.held and not self.clock.owns_time
-        if hold:
-            self.plant.vehicle.skip_to(moment)
-        else:
-            self.plant.advance(moment)
-        if self._simulated:
-            self._graph.set_time(moment)
-        if self._clock_output is not None and self._clock_timer.next == moment:
-            self._clock_timer.advance()
-            self._clock_output.publish(moment)  # first, so that nothing comes before its time
-        if self._output_timer.next == moment:
-            self._lateness = max(self._lateness, now - moment)
-            self._output_timer.advance()
-            if self.plant.gives_time:
-                self._observations.note(moment)
-                self._observations.publish_seen(self.held)
+        while (moment := min(map(_NEXT, self._due))) <= end:
+            if monotonic_ns() > deadline:
+                return False
+            # Advance.
+            if hold:
+                self.plant.vehicle.skip_to(moment)
             else:
-                self._observations.publish(moment, self.held)
-        if self._sensors is not None:
-            self._sensors.serve(moment, held=hold)
+                self.plant.advance(moment)
+            if self._simulated:
+                self._graph.set_time(moment)
+            # Publish the time first, so that nothing comes before its time.
+            if self._clock_output is not None and self._clock_timer.next == moment:
+                self._clock_timer.advance()
+                self._clock_output.publish(moment)
+            # Publish the state.
+            if self._output_timer.next == moment:
+                self._lateness = max(self._lateness, end - moment)
+                self._output_timer.advance()
+                if self.plant.gives_time:
+                    self._awaiting.append((moment, self._actuators()))
+                    self._publish_seen()
+                else:
+                    self._publish(moment)
+            # Measure.
+            if self._sensors is not None:
+                self._sensors.serve(moment, held=hold)
+        return True
+
+    def _publish(self, time: int, actuators: Sequence[ActuatorState] = ()) -> None:
+        """Measure the state at an instant [ns] and publish it; the actuators' is by default their present one."""
+        plant, outputs = self.plant, self.outputs
+        if not actuators and (outputs.references.subscribed() or outputs.states.subscribed()):
+            actuators = self._actuators()
+        motion = plant.motion(time)
+        if self.held:
+            motion = Motion(motion.x, motion.y, motion.heading, 0.0, 0.0, 0.0)
+        joints = plant.joint_states(time) if outputs.joints.subscribed() else NO_JOINTS
+        attitude = None if plant.flat else plant.attitude(time)
+        snapshot = Snapshot(time, motion, motion, (0.0, 0.0), motion.v_x, None, joints, actuators, None, attitude)
+        if self._observer is not None:
+            snapshot = self._observer.observe(snapshot)
+        for output in outputs.outputs:
+            if output.subscribed():
+                output.send(output.write(time, output.values(snapshot)))
 
     # ------------------------------------------------------------------ the time
 
@@ -190,7 +226,7 @@ class Simulation:
         return self._followed_topic or SYSTEM_CLOCK
 
     def present(self) -> int | None:
-        """The present in simulated time [ns]; none while it is not known."""
+        """The present in simulated time [ns]; None while it is not known."""
         return self.clock.now(monotonic_ns())
 
     @property
@@ -202,17 +238,6 @@ class Simulation:
     def next_instant(self) -> int:
         """When the next output or measurement is due [ns]."""
         return int(min(map(_NEXT, self._due)))
-
-    def idle_seconds(self) -> float:
-        """Time until something is due without a message [s]."""
-        monotonic = monotonic_ns()
-        idle = (self._next_second - monotonic) * 1e-9
-        if self.now is not None and not (self.held and self.clock.owns_time):
-            instant = min(map(_NEXT, self._timers))
-            if self._sensors is not None:  # sensors without subscribers are measured when something else is due
-                instant = min(instant, self._sensors.next_subscribed)
-            idle = min(idle, self.clock.seconds_until(instant, monotonic))
-        return max(idle, 0.0)
 
     def _adjusted(self, now: int) -> int:
         """The time to catch up to; handles the beginning, a held vehicle, jumps of time and lateness."""
@@ -231,10 +256,10 @@ class Simulation:
         elif now - self.now > LONGEST_CATCH_UP and not self.clock.owns_time:
             self._warn(f"time jumped ahead by {(now - self.now) * 1e-9:.1f} s; the vehicle stood still meanwhile")
             self._begin(now)
-        if self.clock.flat_out:
+        if self.clock.speed == math.inf:
             return self.next_instant
         if not self.clock.waits and now - self._output_timer.next > OVERDUE:
-            self.skipped += self._output_timer.skip(now)
+            self.left_out += self._output_timer.skip(now)
             if self._sensors is not None:
                 self._sensors.skip(now)
         return now
@@ -252,7 +277,7 @@ class Simulation:
         self._measured = (now, monotonic_ns())
         if self._sensors is not None:
             self._sensors.begin(start)
-        self._observations.forget()
+        self._awaiting.clear()
         self.now = now
 
     def _observe(self) -> None:
@@ -262,9 +287,21 @@ class Simulation:
             if time != self.now:
                 self._end_standstill()
             self.clock.set(time, monotonic_ns())
-        self._observations.publish_seen(self.held)
+        self._publish_seen()
         if self._sensors is not None:
             self._sensors.measure()
+
+    def _publish_seen(self) -> None:
+        """Publish all waiting instants that the plant has observed."""
+        while self._awaiting and self.plant.seen(self._awaiting[0][0]):
+            self._publish(*self._awaiting.popleft())
+        while len(self._awaiting) > WAITING:
+            self._awaiting.popleft()
+            self.left_out += 1
+
+    def _actuators(self) -> Sequence[ActuatorState]:
+        vehicle = self.plant.vehicle
+        return vehicle.model.actuator_states(vehicle.coefficients, vehicle.state)
 
     def _end_standstill(self) -> None:
         """Time advances again. After a long standstill of time, as in a pause, the last command has timed out."""
@@ -301,56 +338,39 @@ class Simulation:
         """Whether the node itself gives the time."""
         return self.clock.owns_time
 
-    def truth(self) -> tuple[int, Motion, Attitude | None]:
-        """The present [ns], the pose and velocity of base_link, and its attitude out of the plane."""
-        time = self.plant.vehicle.time
-        return time, self.plant.motion(time), self.plant.attitude(time)
-
     def stop(self) -> None:
         """End the node soon."""
         self._stop.request()
 
     def set_pose(self, pose: Pose, attitude: Attitude | None = None) -> None:
-        """Put base_link at a pose; without an attitude, level and at its present height.
-
-        Raises:
-            LinkError: The request cannot be sent to Gazebo.
-        """
+        """Put base_link at a pose; without an attitude, level and at its present height."""
         self.plant.set_pose(pose, attitude)
-        self._observations.set_pose(pose)
+        if self._observer is not None:
+            self._observer.set_pose(pose)
 
     def stand_still(self) -> None:
         """Stop the vehicle where it is, and discard its commands."""
         self.plant.stand_still(self.plant.vehicle.time)
 
     def pause(self, paused: bool) -> None:
-        """Hold the vehicle, or release it. As reference clock, and with Gazebo, time stands still too.
-
-        Raises:
-            LinkError: The request cannot be sent to Gazebo.
-        """
+        """Hold the vehicle, or release it. As reference clock, and with Gazebo, time stands still too."""
         if self.plant.pause(paused):
             return
         self.catch_up()
         if paused != self.held:
-            change = self.clock.pause if paused else self.clock.resume
-            change(monotonic_ns())
+            self.clock.hold(paused, monotonic_ns())
         self.held = paused
 
     def reset(self, *, time: bool, state: bool) -> None:
-        """Reset the time, if it is the node's own, the vehicle, or both.
-
-        Raises:
-            LinkError: The request cannot be sent to Gazebo.
-            SimulationError: The vehicle's initial pose is not known yet.
-        """
+        """Reset the time, if it is the node's own, the vehicle, or both."""
         if state:
             pose = self.plant.reset()
             if pose is None:
                 raise SimulationError(
                     "the vehicle stands, but it has not been seen yet, so it is not known where it began"
                 )
-            self._observations.reset(pose)
+            if self._observer is not None:
+                self._observer.reset(pose)
         if time and self.owns_time:
             self.clock.set(ReferenceClock.BEGIN, monotonic_ns())
             self.plant.vehicle.stand_still(ReferenceClock.BEGIN)
@@ -358,11 +378,7 @@ class Simulation:
             self._begin(ReferenceClock.BEGIN)
 
     def step(self, count: int) -> None:
-        """Do so many steps while the node's own time is paused.
-
-        Raises:
-            SimulationError: Time is not the node's own or is not paused, or the node is stopping.
-        """
+        """Do so many steps while the node's own time is paused."""
         self.catch_up()  # the loop may not have run yet
         if not self.holds_time or self.now is None:
             raise SimulationError(
@@ -370,10 +386,10 @@ class Simulation:
             )
         vehicle = self.plant.vehicle
         end = vehicle.time_of(vehicle.steps + count)
-        while (moment := self.next_instant) <= end and not self._stop.requested:
-            self._serve(moment, end)
-        if not self._stop.requested:
-            self.plant.advance(end)
+        while not self._stop.requested:
+            if self._advance(end, monotonic_ns() + LONGEST_WORK):
+                self.plant.advance(end)
+                break
         self.now = vehicle.time
         self.clock.set(self.now, monotonic_ns())
         if self._stop.requested:
@@ -387,7 +403,8 @@ class Simulation:
         vehicle.max_command_age = parameters.twist_reference_max_oldness
         vehicle.dead_time_jitter = parameters.dead_time_jitter
         self._commands.max_age = round(parameters.twist_reference_max_oldness * NANOSECONDS)
-        self._observations.configure(parameters)
+        if self._observer is not None:
+            self._observer.configure(parameters)
         if parameters.speed_factor != before.speed_factor:
             self.clock.set_speed(parameters.speed_factor, monotonic_ns())
         if parameters.pub_rate != before.pub_rate:

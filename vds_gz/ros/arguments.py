@@ -42,22 +42,14 @@ class Remap:
 
 
 def check_node_name(name: str, where: str) -> str:
-    """Check the name of a node.
-
-    Raises:
-        ArgumentError: It is not.
-    """
+    """Check the name of a node."""
     if not _NODE_NAME.fullmatch(name):
         raise ArgumentError(f"node name '{name}' ({where}) must be letters, digits and '_', not starting with a digit")
     return name
 
 
 def check_namespace(name: str, where: str) -> str:
-    """An absolute namespace without a slash at its end, ``/`` for none.
-
-    Raises:
-        ArgumentError: It is relative or contains invalid characters.
-    """
+    """An absolute namespace without a slash at its end, ``/`` for none."""
     if name == "/":
         return name
     stripped = name.removesuffix("/")
@@ -76,11 +68,7 @@ def is_topic(name: str, type_name: str) -> bool:
 
 
 def check_name(name: str, where: str) -> str:
-    """Check a given name of a topic or service: relative, ``/absolute`` or ``~/private``.
-
-    Raises:
-        ArgumentError: It is not valid.
-    """
+    """Check a given name of a topic or service: relative, ``/absolute`` or ``~/private``."""
     if not _GIVEN.fullmatch(name):
         raise ArgumentError(
             f"name '{name}' ({where}) must be letters, digits and '_' joined by single '/', no part starting with a "
@@ -95,16 +83,7 @@ def full_node_name(node: str, namespace: str) -> str:
 
 
 def expand(name: str, node: str, namespace: str) -> str:
-    """The absolute form of a name.
-
-    Args:
-        name: Relative, ``/absolute`` or ``~/private``.
-        node: Name of the node that uses it.
-        namespace: Absolute namespace of that node.
-
-    Raises:
-        ArgumentError: The name is not valid.
-    """
+    """The absolute form of a name."""
     check_name(name, "in the program")
     if name.startswith("/"):
         return name
@@ -172,11 +151,7 @@ class Arguments:
 
     @property
     def use_sim_time(self) -> bool | None:
-        """The given value of the parameter ``use_sim_time``; None if it was not given.
-
-        Raises:
-            ArgumentError: It is neither true nor false.
-        """
+        """The given value of the parameter ``use_sim_time``; None if it was not given."""
         for one in reversed(self.overrides):
             if one.name == "use_sim_time":
                 if not isinstance(one.value, bool):
@@ -186,11 +161,7 @@ class Arguments:
         return None
 
     def refuse_parameters(self) -> None:
-        """Check the overrides for a program without its own parameters.
-
-        Raises:
-            ArgumentError: There is one for another parameter than ``use_sim_time``, which every node has.
-        """
+        """Check the overrides for a program without its own parameters."""
         for override in self.overrides:
             if override.name != "use_sim_time":
                 raise ArgumentError(
@@ -207,15 +178,7 @@ class Arguments:
 
 
 def parse(given: Sequence[str], default_name: str) -> Arguments:
-    """Read a command line, without the program's own name.
-
-    Args:
-        given: The arguments.
-        default_name: The node's name if none is given.
-
-    Raises:
-        ArgumentError: An argument, or a parameter file that it names, is wrong.
-    """
+    """Read a command line, without the program's own name."""
     options, rest = _split(given)
     rules = [_remap_rule(value) for flag, value in options if flag == "remap"]
     name, namespace = node_identity(check_node_name(default_name, "in the program"), rules)

@@ -116,14 +116,6 @@ class CommandLine(argparse.ArgumentParser):
     """A parser whose errors are one line with exit code 2. For an unknown option it proposes the nearest one."""
 
     def __init__(self, prog: str, *, description: str = "", epilog: str = "", usage: str | None = None) -> None:
-        """Make a parser.
-
-        Args:
-            prog: The program's name.
-            description: Its purpose, with a fixed layout.
-            epilog: The text after the options, with a fixed layout.
-            usage: Replaces the usage that follows from the options.
-        """
         by_hand = "\n" in description or "\n" in epilog
         super().__init__(
             prog,

@@ -27,16 +27,7 @@ class JoyError(VdsGzError, ValueError):
 
 
 def drive(parameters: JoystickParameters, axes: Sequence[float], buttons: Sequence[int]) -> Drive | None:
-    """What the driver wants; None if no enabling button is held.
-
-    Args:
-        parameters: The layout.
-        axes: -1 to 1 each; left and forwards positive.
-        buttons: 0 if not pressed.
-
-    Raises:
-        JoyError: There are too few axes or buttons, or a value is no position of an axis.
-    """
+    """What the driver wants; None if no enabling button is held."""
     p = parameters
     forwards = _axis(p, axes, "axis_linear.x", p.axis_linear.x)
     lateral = _axis(p, axes, "axis_linear.y", p.axis_linear.y)
@@ -104,7 +95,6 @@ class JoystickController:
     """
 
     def __init__(self, parameters: JoystickParameters) -> None:
-        """Wait for a first message."""
         self.parameters = parameters
         self.mode = Mode.WAITING
         self.reason = Mode.WAITING.value
@@ -232,11 +222,7 @@ class Teleop:
             self._output.send(STANDSTILL)
 
     def change(self, values: Mapping[str, Value]) -> None:
-        """Take new parameters all together, or none.
-
-        Raises:
-            ParameterError: They contradict each other.
-        """
+        """Take new parameters all together, or none."""
         self._controller.parameters = replaced(self._controller.parameters, values)
 
     def _say(self, now: int) -> None:

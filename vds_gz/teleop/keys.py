@@ -37,7 +37,6 @@ class Terminal:
     """Used with ``with``. Ctrl-C still interrupts; Ctrl-Z does nothing, since no one would stop the vehicle."""
 
     def __init__(self, descriptor: int) -> None:
-        """Take an open terminal."""
         self._descriptor = descriptor
         self._begun = ""
 
@@ -88,12 +87,6 @@ class Ramp:
     """
 
     def __init__(self, push: float, back: float) -> None:
-        """Set the pace.
-
-        Args:
-            push: Seconds from 0 to 1 while a key is held.
-            back: Seconds from 1 to 0 when it is let go, or while the opposite key is held.
-        """
         self.value = 0.0
         self._push, self._back = push, back
         self._direction = 0
@@ -144,7 +137,6 @@ class Keyboard:
     """Speed and direction from keys."""
 
     def __init__(self, parameters: KeyParameters) -> None:
-        """At a standstill."""
         p = self._parameters = parameters
         self._speed = Ramp(p.max_speed / p.acceleration, p.max_speed / p.deceleration)
         self._steering = Ramp(p.steering_time, p.centering_time)
@@ -174,7 +166,6 @@ class KeyDriver:
     def __init__(
         self, graph: Graph, parameters: KeyParameters, terminal: Terminal, sim_time: bool | None, stop: StopRequest
     ) -> None:
-        """Announce everything on the graph."""
         self._graph = graph
         self._terminal = terminal
         self._keyboard = Keyboard(parameters)

@@ -47,14 +47,6 @@ class CommandOutput:
     """Sends commands in the messages that a vehicle understands."""
 
     def __init__(self, graph: Graph, output: str, frame: str, now: Callable[[], int]) -> None:
-        """Announce the topics.
-
-        Args:
-            graph: Where to publish.
-            output: One of ``vds_gz.parameters.teleop.OUTPUTS``.
-            frame: The frame_id of stamped messages.
-            now: Time for stamps [ns].
-        """
         self._now = now
         self._types = [command_type(name) for name in COMBINED.get(output, (output,))]
         offered = [one.topic for one in self._types]

@@ -45,12 +45,6 @@ class Access:
     """
 
     def __init__(self, host: str, with_token: bool = False) -> None:
-        """Set the rules.
-
-        Args:
-            host: The address on which the server listens.
-            with_token: Require a token even if only this machine can connect.
-        """
         self._local = is_loopback(host)
         self.token = secrets.token_urlsafe(24) if with_token or not self._local else ""
         self._cookie = f"vds_gz_{secrets.token_hex(4)}"

@@ -34,12 +34,7 @@ class Lateness:
         self._least = self._before = math.inf
 
     def of(self, sent: float, now: float) -> float:
-        """The lateness of a message [s].
-
-        Args:
-            sent: Its time by the page's clock [s].
-            now: The present by the server's clock [s].
-        """
+        """The lateness of a message [s]."""
         if now - self._begin > WINDOW:
             self._begin, self._before, self._least = now, self._least, math.inf
         self._least = min(self._least, now - sent)
@@ -50,13 +45,6 @@ class DeadMansSwitch:
     """Passes on the commands of one page at a time, each once on arrival; stops the vehicle when they end."""
 
     def __init__(self, make_output: Callable[[], CommandOutput], now: Callable[[], float] = time.monotonic) -> None:
-        """Begin without a driver.
-
-        Args:
-            make_output: Makes the output when somebody begins to drive, so that before this the vehicle does not see
-                another driver.
-            now: Seconds of a clock that never jumps.
-        """
         self._make_output = make_output
         self._now = now
         self._output: CommandOutput | None = None
@@ -66,16 +54,7 @@ class DeadMansSwitch:
         self._next_stop = 0.0
 
     def drive(self, page: object, wanted: Drive, late: float = 0.0) -> None:
-        """Pass a page's command on.
-
-        Args:
-            page: The page.
-            wanted: The command.
-            late: Its lateness [s], for which the page has been silent.
-
-        Raises:
-            NotDrivingError: Another page drives, or the command is too late.
-        """
+        """Pass a page's command on."""
         self.tick()
         if self._page is not None and page is not self._page:
             raise NotDrivingError("another page drives this vehicle; it must let go first")

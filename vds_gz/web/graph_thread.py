@@ -32,14 +32,6 @@ class GraphThread:
     """
 
     def __init__(self, graph: Graph, due: Callable[[], None], end: Callable[[], None], stop: StopRequest) -> None:
-        """Start the thread.
-
-        Args:
-            graph: The graph; no one else may use it from now on.
-            due: Called in the thread after every wait.
-            end: Called in the thread before the graph is closed, also where the thread ends by an error.
-            stop: Requested if the thread ends by an error, so that the program does not continue without its graph.
-        """
         self._graph = graph
         self._due = due
         self._end = end
@@ -53,11 +45,7 @@ class GraphThread:
         self._thread.start()
 
     def submit(self, job: Callable[[], Result]) -> Future[Result]:
-        """Run a job in the graph's thread soon. Safe to call from any thread, at any time.
-
-        Returns:
-            What the job returns or raises; :class:`GraphEndedError` if the thread ends first.
-        """
+        """Run a job in the graph's thread soon. Safe to call from any thread, at any time."""
         future: Future[Result] = Future()
         with self._opening:
             if self._open:

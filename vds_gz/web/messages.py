@@ -71,11 +71,7 @@ Message = Seen | DriveMessage | SetParameter | Pause | Reset
 
 
 def read(text: str) -> Message:
-    """Parse a message.
-
-    Raises:
-        MessageError: The text is not a valid message.
-    """
+    """Parse a message."""
     try:
         fields = json.loads(text, parse_constant=_no_number)
     except MessageError:

@@ -32,7 +32,6 @@ class RemoteNode:
     """
 
     def __init__(self, graph: Graph, node: str) -> None:
-        """Look for the services of the node with a full name."""
         self.table: list[dict[str, object]] = []
         self.values: dict[str, object] = {}
         self.described = self.changed = 0

@@ -48,13 +48,6 @@ class PageServer:
     """Serves the pages of vehicles."""
 
     def __init__(self, graph: GraphThread, vehicles: Mapping[str, WatchedVehicle], access: Access) -> None:
-        """Make the application.
-
-        Args:
-            graph: The graph's thread, the only one that may access a vehicle.
-            vehicles: The vehicles by namespace.
-            access: Who may see and use the page.
-        """
         self._graph = graph
         self._vehicles = vehicles
         self._pages: set[OpenPage] = set()

@@ -48,13 +48,6 @@ class WorldView:
     """
 
     def __init__(self, graph: Graph, namespace: str, truth: Callable[[], Message | None]) -> None:
-        """Listen.
-
-        Args:
-            graph: The vehicle's place on the graph.
-            namespace: Its namespace.
-            truth: The vehicle's present pose.
-        """
         self.polygons: list[dict[str, object]] = []
         self.points: dict[str, list[float]] = {"x": [], "y": []}
         self.contacts: dict[str, list[object]] = {"x": [], "y": [], "names": []}

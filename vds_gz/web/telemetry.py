@@ -71,13 +71,6 @@ class Telemetry:
     """
 
     def __init__(self, graph: Graph, node: str, described: Callable[[], None]) -> None:
-        """Listen.
-
-        Args:
-            graph: The vehicle's place on the graph.
-            node: Full name of its node.
-            described: Called when the vehicle publishes its description, which it does when it starts.
-        """
         self.outline: Outline | None = None
         self.fault = ""
         self.joints: tuple[str, ...] = ()

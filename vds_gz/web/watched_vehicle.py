@@ -60,14 +60,6 @@ class WatchedVehicle:
     """
 
     def __init__(self, graph: Graph, namespace: str, node: str, output: str) -> None:
-        """Look for a vehicle.
-
-        Args:
-            graph: The graph to look on.
-            namespace: Absolute namespace of its topics and its node.
-            node: Name of its node.
-            output: Type of the commands: one of ``vds_gz.parameters.teleop.OUTPUTS``, or ``auto``.
-        """
         self.namespace = namespace
         self._graph = in_namespace(graph, namespace)
         self._output = output

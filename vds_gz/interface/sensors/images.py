@@ -44,7 +44,6 @@ class CameraOutput:
     span = 0
 
     def __init__(self, setup: SensorSetup) -> None:
-        """Announce the topics. There is no noise."""
         sensor = setup.parameters
         assert isinstance(sensor, Camera)
         self.rate, self.rays = sensor.rate, sensor.columns * sensor.rows

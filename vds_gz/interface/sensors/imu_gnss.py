@@ -25,7 +25,6 @@ class ImuOutput(SingleTopicOutput):
     stateful = True
 
     def __init__(self, setup: SensorSetup) -> None:
-        """Announce the topic."""
         sensor = setup.parameters
         assert isinstance(sensor, Imu)
         self._model = ImuModel(sensor, setup.name, setup.seed)
@@ -75,7 +74,6 @@ class FixOutput(SingleTopicOutput):
     stateful = True
 
     def __init__(self, setup: SensorSetup) -> None:
-        """Announce the topic."""
         sensor = setup.parameters
         assert isinstance(sensor, Gnss)
         self._model = GnssModel(sensor, setup.name, setup.seed)

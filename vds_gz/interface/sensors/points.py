@@ -36,14 +36,7 @@ DATATYPES = {"u1": 2, "u2": 4, "u4": 6, "f4": 7, "f8": 8}
 
 
 def cloud_message(graph: Graph, frame: str, dtype: np.dtype[Any], shape: tuple[int, int]) -> PackedMessage:
-    """A cloud of points of a structured type. The only number that changes besides the points is ``is_dense``.
-
-    Args:
-        graph: Serializes it.
-        frame: Its frame.
-        dtype: Fields of a point.
-        shape: Height and width.
-    """
+    """A cloud of points of a structured type. The only number that changes besides the points is ``is_dense``."""
     message: Message = graph.message(POINTS.ros_type)
     message.header.frame_id = frame
     message.height, message.width = shape
@@ -71,7 +64,6 @@ class PointsOutput:
     """
 
     def __init__(self, setup: SensorSetup) -> None:
-        """Announce the topic."""
         sensor = setup.parameters
         assert isinstance(sensor, SpinningLidar)
         self._lidar = LidarModel(setup.name, sensor, setup.seed)
@@ -113,7 +105,6 @@ class Cloud:
     """
 
     def __init__(self, graph: Graph, frame: str, layout: PointLayout) -> None:
-        """Lay out the message."""
         self._layout = layout
         self.message = cloud_message(graph, frame, layout.dtype, layout.shape)
         self._points = self.message.array("data").view(layout.dtype).reshape(layout.shape)
@@ -153,7 +144,6 @@ class ScanOutput:
     """
 
     def __init__(self, setup: SensorSetup) -> None:
-        """Announce the topic."""
         sensor, graph = setup.parameters, setup.graph
         assert isinstance(sensor, PlanarLidar)
         self._lidar = LidarModel(setup.name, sensor, setup.seed)

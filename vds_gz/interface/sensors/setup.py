@@ -68,13 +68,6 @@ class SingleTopicOutput:
     stateful = False
 
     def __init__(self, setup: SensorSetup, message: Message, numbers: Sequence[str]) -> None:
-        """Announce the topic.
-
-        Args:
-            setup: The sensor.
-            message: A message with its constant fields, as from ``setup.message``.
-            numbers: Paths of its numbers that change, such as ``angular_velocity.x``.
-        """
         (stream,) = setup.type.streams
         self.rate = setup.parameters.rate
         self._topic = PackedTopic(setup.graph, setup.topic(stream), message, ["header.stamp"], numbers)
@@ -94,26 +87,14 @@ class SingleTopicOutput:
             self._topic.publish(states[-1].time, values)
 
     def values(self, state: BodyState, scene: Scene | None) -> Sequence[float]:
-        """The numbers of a measurement, in the order of their paths.
-
-        Args:
-            state: The body's state now.
-            scene: The visible scene; None without a world.
-        """
+        """The numbers of a measurement, in the order of their paths."""
         raise NotImplementedError
 
 
 def sensor_outputs(
     graph: Graph, parameters: NodeParameters, joints: Sequence[Joint] = (), *, beside_gazebo: bool = False
 ) -> list[SensorOutput]:
-    """Announce the topics of all sensors that the node simulates.
-
-    Args:
-        graph: Where they publish.
-        parameters: Of the node.
-        joints: Of the vehicle.
-        beside_gazebo: Gazebo simulates the types of sensors that it has.
-    """
+    """Announce the topics of all sensors that the node simulates."""
     types = SensorTypes()
     setups = [
         SensorSetup(graph, name, types[sensor.type], sensor, joints, parameters.frame_prefix, parameters.random_seed)

@@ -41,7 +41,6 @@ class WheelEncoderOutput(SingleTopicOutput):
     """Encoders and their topic: the position of a wheel is its ticks times the angle of a tick."""
 
     def __init__(self, setup: SensorSetup) -> None:
-        """Announce the topic."""
         assert isinstance(setup.parameters, WheelEncoder)
         self._resolution = setup.parameters.resolution
         self._wheels = [i for i, joint in enumerate(setup.joints) if joint.kind == "wheel"]

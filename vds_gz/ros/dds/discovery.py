@@ -32,13 +32,6 @@ class DiscoveryInfo:
     """Announces a node and its endpoints on the graph."""
 
     def __init__(self, context: Context, name: str, namespace: str) -> None:
-        """Announce a node without endpoints.
-
-        Args:
-            context: The node's place on the graph.
-            name: The node's name.
-            namespace: The node's namespace.
-        """
         types = context.types
         channel = EndpointProperties(
             "ros_discovery_info", _TYPE, QoS(1, transient_local=True), {"typehash": types.hash(_TYPE)}
@@ -87,11 +80,6 @@ class PublishedTopics:
     """Knows all writers of the domain that belong to ROS topics."""
 
     def __init__(self, context: Context) -> None:
-        """Begin to listen to discovery.
-
-        Raises:
-            GraphError: Discovery cannot be read.
-        """
         self._library = library = context.library
         reader = library.c.dds_create_reader(context.participant, _WRITERS, None, None)
         self._reader = library.check(reader, "discovery cannot be read")

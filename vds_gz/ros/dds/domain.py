@@ -109,15 +109,7 @@ class Discovery:
 
 
 def discovery(environment: Mapping[str, str], interfaces: Interfaces) -> Discovery:
-    """The discovery settings from the environment.
-
-    Args:
-        environment: ``ROS_DOMAIN_ID``, ``ROS_AUTOMATIC_DISCOVERY_RANGE``, ``ROS_STATIC_PEERS`` ...
-        interfaces: Properties of the network interfaces.
-
-    Raises:
-        ArgumentError: The domain's number is not valid.
-    """
+    """The discovery settings from the environment."""
     warning = note = ""
     reach = environment.get("ROS_AUTOMATIC_DISCOVERY_RANGE", "") or "SUBNET"
     if environment.get("ROS_LOCALHOST_ONLY") == "1":
@@ -139,11 +131,7 @@ def discovery(environment: Mapping[str, str], interfaces: Interfaces) -> Discove
 
 
 def join(library: Library, how: Discovery) -> int:
-    """A participant in the domain, which is set up first if this process has not yet done that.
-
-    Raises:
-        GraphError: It cannot be made.
-    """
+    """A participant in the domain, which is set up first if this process has not yet done that."""
     created = library.c.dds_create_domain(how.domain, how.configuration().encode())
     if not already_exists(created):
         user = f" (CYCLONEDDS_URI is {how.uri!r})" if how.uri else ""

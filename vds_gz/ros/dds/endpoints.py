@@ -63,11 +63,6 @@ class Writer:
     """Sends bytes on one topic."""
 
     def __init__(self, context: Context, channel: EndpointProperties) -> None:
-        """Announce the topic.
-
-        Raises:
-            GraphError: It cannot be announced.
-        """
         self.topic = channel.topic
         self._library = library = context.library
         self._data = bytearray()
@@ -83,11 +78,7 @@ class Writer:
         self.gid = library.identity(self._entity)
 
     def write(self, data: bytearray) -> None:
-        """Send bytes that begin with the CDR header; their number is a multiple of four.
-
-        Raises:
-            GraphError: They were not accepted.
-        """
+        """Send bytes that begin with the CDR header; their number is a multiple of four."""
         if data is not self._data:  # most buffers hold one message, written in place
             self._data, self._memory = data, c.byref(Bytes.of(data))
         sample = self._serialized(self._kind, DATA, 1, self._memory, len(data))
@@ -117,11 +108,6 @@ class Reader:
     """Receives bytes on one topic."""
 
     def __init__(self, context: Context, channel: EndpointProperties) -> None:
-        """Listen to the topic.
-
-        Raises:
-            GraphError: Discovery cannot be read.
-        """
         self.topic = channel.topic
         self._library = library = context.library
         self._entity = _create(context, library.c.dds_create_reader, channel)
@@ -163,7 +149,6 @@ class TopicPublisher:
     __slots__ = ("_encode", "_write", "close", "publish_raw", "subscription_count", "topic")
 
     def __init__(self, topic: str, codec: Codec, writer: Writer, close: Callable[[], None]) -> None:
-        """Made by :meth:`DdsGraph.publisher`."""
         self.topic = topic
         self._encode = codec.encode
         self._write = writer.write
@@ -175,11 +160,7 @@ class TopicPublisher:
         self.close = close
 
     def publish(self, message: Message) -> None:
-        """Send a message; the object may be filled and sent again.
-
-        Raises:
-            GraphError: It was not accepted.
-        """
+        """Send a message; the object may be filled and sent again."""
         self._write(self._encode(message))
 
 
@@ -191,24 +172,13 @@ class Input:
     """
 
     def __init__(self, reader: Reader, where: str, warn: Callable[[str], None]) -> None:
-        """Take a reader.
-
-        Args:
-            reader: The reader.
-            where: Name of the endpoint, for the report.
-            warn: Gets the report of the first malformed sample.
-        """
         self.reader = reader
         self.malformed = 0
         self._where = where
         self._warn = warn
 
     def deliver(self, arrival: int) -> None:
-        """Process all samples that have arrived; malformed ones are counted, and the first is reported.
-
-        Args:
-            arrival: Time of arrival by ``time.monotonic_ns``.
-        """
+        """Process all samples that have arrived; malformed ones are counted, and the first is reported."""
         for data, writer in self.reader.take():
             try:
                 self._receive(data, writer)
@@ -221,11 +191,7 @@ class Input:
             self._warn(f"{self._where}: {error}. Ignored, as further ones will be")
 
     def _receive(self, data: bytearray, writer: int) -> None:
-        """Process one sample.
-
-        Raises:
-            MalformedMessageError: It is not of the type expected.
-        """
+        """Process one sample."""
         raise NotImplementedError
 
 
@@ -244,7 +210,6 @@ class TopicSubscription(Input):
         callback: Callable[[Any, int], None],
         warn: Callable[[str], None],
     ) -> None:
-        """Made by :meth:`DdsGraph.subscribe`."""
         super().__init__(reader, f"topic '{topic}'", warn)
         self.topic = topic
         self._decode = decode
@@ -274,7 +239,6 @@ class Inbox:
     """
 
     def __init__(self, context: Context) -> None:
-        """Make an inbox without inputs."""
         self._library = library = context.library
         self._entity = library.check(library.c.dds_create_waitset(context.participant), "no wait set can be made")
         self._guard = library.check(library.c.dds_create_guardcondition(context.participant), "no guard can be made")

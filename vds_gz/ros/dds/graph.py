@@ -39,15 +39,6 @@ class Log:
     def __init__(
         self, name: str, least: Severity, message: Message, publish: Callable[[Message], None], now: Callable[[], int]
     ) -> None:
-        """Make a logger.
-
-        Args:
-            name: Its name, e.g. ``robot.sim_node``.
-            least: Minimum severity.
-            message: A ``rcl_interfaces/msg/Log``, which each publication fills again.
-            publish: Sends that message.
-            now: The time of the stamps [ns].
-        """
         self._least = least
         self._message = message
         self._publish = publish
@@ -96,17 +87,6 @@ class DdsGraph:
     """
 
     def __init__(self, arguments: Arguments, environment: Mapping[str, str] = os.environ) -> None:
-        """Join the graph.
-
-        Args:
-            arguments: The command line.
-            environment: ROS_DOMAIN_ID and the other variables of discovery, and ROS_DISTRO, where it is ``humble``: its
-                nodes announce themselves in another form.
-
-        Raises:
-            ArgumentError: An environment variable is wrong.
-            GraphError: The graph cannot be joined.
-        """
         self.arguments = arguments
         self.name, self.namespace = arguments.name, arguments.namespace
         how = discovery(environment, interfaces())

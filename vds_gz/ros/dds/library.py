@@ -183,11 +183,6 @@ class Library:
     """
 
     def __init__(self) -> None:
-        """Load the library and declare its functions.
-
-        Raises:
-            GraphError: It is not installed, or its version is not supported.
-        """
         path = library_path()
         if path is None:
             raise GraphError(
@@ -205,11 +200,7 @@ class Library:
             ) from None
 
     def check(self, result: int, what: str) -> int:
-        """The result of a call.
-
-        Raises:
-            GraphError: The result is an error.
-        """
+        """The result of a call."""
         if result < 0:
             reason = self.c.dds_strretcode(result).decode()
             raise GraphError(f"{what}: {reason} (Cyclone DDS, code {result})")
@@ -232,9 +223,6 @@ class Library:
         announced, so peers of all vendors identify the type by its name.
 
         All endpoints of a participant on one topic share it, so their quality of service is not the topic's.
-
-        Raises:
-            GraphError: There is such a topic already, of another type.
         """
         octet = (c.c_uint32 * 3)(0x01_01_00_00, 0, 0)
         descriptor = _TypeDescriptor(size=1, align=1, type_name=type_name.encode(), operation_count=3, operations=octet)

@@ -53,17 +53,6 @@ class Service(Input):
         identity: str,
         callback: Callable[[Message, Message], None],
     ) -> None:
-        """Offer a service.
-
-        Args:
-            context: The node's place on the graph.
-            inbox: Receives requests, and holds replies to clients that are not known yet.
-            name: Absolute name of the service.
-            type_name: Its type, e.g. ``std_srvs/srv/Trigger``.
-            qos: Quality of service of both topics.
-            identity: Shows clients that the two topics belong together.
-            callback: Gets the request and fills the response.
-        """
         types = context.types
         request, response = f"{type_name}_Request", f"{type_name}_Response"
         requests = {"serviceid": identity, "typehash": types.hash(request)}
@@ -116,13 +105,6 @@ class ServiceClient(Input):
     """
 
     def __init__(self, context: Context, name: str, type_name: str) -> None:
-        """Look for a service.
-
-        Args:
-            context: The node's place on the graph.
-            name: Absolute name of the service.
-            type_name: Its type, e.g. ``std_srvs/srv/Trigger``.
-        """
         types = context.types
         request, response = f"{type_name}_Request", f"{type_name}_Response"
         # The mark identifies the client in headers, and its text identifies the client as the owner of both endpoints.
@@ -189,14 +171,6 @@ class Parameters:
         change: Change,
         changed: Callable[[Message], None],
     ) -> None:
-        """Declare parameters.
-
-        Args:
-            types: Message types.
-            descriptions: The parameters; each ``default`` is the present value.
-            change: Applies new values, or raises ParameterError.
-            changed: Gets the changes, as ``rcl_interfaces/msg/ParameterEvent`` without stamp and node.
-        """
         self._types = types
         self._spellings = spellings(descriptions)
         self._descriptions = {one.name: one for same in self._spellings.values() for one in same}
@@ -219,11 +193,7 @@ class Parameters:
         return event
 
     def set(self, wanted: Mapping[str, object]) -> None:
-        """Set all of several parameters, or none.
-
-        Raises:
-            ParameterError: None was set.
-        """
+        """Set all of several parameters, or none."""
         checked = {name: self._checked(name, value) for name, value in wanted.items()}
         self._change({self._spellings[name][0].name: value for name, value in checked.items()})
         values = {one.name: value for name, value in checked.items() for one in self._spellings[name]}

@@ -47,11 +47,7 @@ class Types(Protocol):
 
 @cache
 def open_types() -> Types:
-    """The types that rosbags knows and those of this package; without rosbags, those that ROS has installed.
-
-    Raises:
-        ModuleNotFoundError: Neither is installed.
-    """
+    """The types that rosbags knows and those of this package; without rosbags, those that ROS has installed."""
     if find_spec("rosbags") is None and find_spec("rclpy") is not None:
         from vds_gz.ros.messages.installed import InstalledTypes
 

@@ -34,11 +34,7 @@ _NAMES = {"boolean": "bool", "octet": "byte", "float": "float32", "double": "flo
 
 
 def interface(type_name: str) -> Any:
-    """The Python class of a message or service type such as ``nav_msgs/msg/Odometry``.
-
-    Raises:
-        UnknownTypeError: Its package is not installed, or is of another release.
-    """
+    """The Python class of a message or service type such as ``nav_msgs/msg/Odometry``."""
     package, kind, name = type_name.split("/")
     try:
         module = importlib.import_module(f"{package}.{kind}")
@@ -61,11 +57,7 @@ class InstalledTypes:
     """All message types whose packages are installed."""
 
     def new(self, name: str) -> Message:
-        """A message with every field at its default.
-
-        Raises:
-            UnknownTypeError: The type's package is not installed.
-        """
+        """A message with every field at its default."""
         message: Message = interface(name)()
         return message
 
@@ -75,27 +67,15 @@ class InstalledTypes:
         return array.array(_CODES[kind], values)
 
     def codec(self, name: str) -> InstalledCodec:
-        """The encoding of a type.
-
-        Raises:
-            UnknownTypeError: The type's package is not installed.
-        """
+        """The encoding of a type."""
         return InstalledCodec(name)
 
     def fields(self, name: str) -> list[Field]:
-        """The fields of a type, in the order of its definition.
-
-        Raises:
-            UnknownTypeError: The type's package is not installed.
-        """
+        """The fields of a type, in the order of its definition."""
         return [_field(*one) for one in interface(name).get_fields_and_field_types().items()]
 
     def hash(self, name: str) -> str:
-        """The type hash that ROS nodes exchange, from the description installed beside the type (REP-2016).
-
-        Raises:
-            UnknownTypeError: The type's package is not installed, or is of Humble, which has no hashes.
-        """
+        """The type hash that ROS nodes exchange, from the description installed beside the type (REP-2016)."""
         package, _, rest = name.partition("/")
         for path in installed_files(package, f"{rest}.json"):
             for one in json.loads(path.read_text(encoding="utf-8"))["type_hashes"]:
@@ -122,7 +102,6 @@ class InstalledCodec:
     __slots__ = ("_kind", "_read", "_write", "name")
 
     def __init__(self, name: str) -> None:
-        """Made by :meth:`InstalledTypes.codec`."""
         from rclpy.serialization import deserialize_message, serialize_message
 
         self.name = name
@@ -134,11 +113,7 @@ class InstalledCodec:
         return bytes(self._write(message))
 
     def decode(self, data: bytearray) -> Message:
-        """The message in these bytes.
-
-        Raises:
-            MalformedMessageError: They are not a message of this type.
-        """
+        """The message in these bytes."""
         if len(data) < 4 or data[0] != 0 or data[1] != 1:
             raise MalformedMessageError(f"{len(data)} bytes that begin with {data[:4].hex(' ')} are not a {self.name}")
         try:

@@ -76,11 +76,7 @@ class MessageLayout:
 
     @classmethod
     def of(cls, type_name: str, message: Message) -> MessageLayout:
-        """The layout of messages whose texts and sequences have the same lengths as in this one.
-
-        Raises:
-            UnknownTypeError: There is no such type.
-        """
+        """The layout of messages whose texts and sequences have the same lengths as in this one."""
         places: dict[str, Place] = {}
         arrays: dict[str, ArrayPlace] = {}
         return cls(places, arrays, HEADER + _message(type_name, message, "", 0, places, arrays))
@@ -161,15 +157,6 @@ class PackedMessage:
     def __init__(
         self, graph: Graph, type_name: str, message: Message, stamps: Sequence[str], numbers: Sequence[str]
     ) -> None:
-        """Serialize a message and look up the positions of its changing numbers.
-
-        Args:
-            graph: Serializes the message.
-            type_name: The message's type.
-            message: The message with its constant fields.
-            stamps: Paths of its varying times (``builtin_interfaces/Time``), which are all equal.
-            numbers: Paths of its varying numbers, such as ``pose.covariance[7]``.
-        """
         self._layout = layout = MessageLayout.of(type_name, message)
         self.data = bytearray(graph.serialize(message, type_name))
         # Encoders may pad to a multiple of four; any other length belongs to another definition.
@@ -183,11 +170,7 @@ class PackedMessage:
         self._runs = list(_runs(self.numbers, kept))
 
     def array(self, path: str) -> NDArray[Any]:
-        """A view of the message's bytes: the array or sequence at a path, to be written in place.
-
-        Raises:
-            ValueError: It lies between varying numbers, which are written together with the zeros between them.
-        """
+        """A view of the message's bytes: the array or sequence at a path, to be written in place."""
         import numpy as np  # only sensors with arrays need it
 
         place = self._layout.arrays[path]
@@ -218,15 +201,6 @@ class PackedTopic(PackedMessage):
     def __init__(
         self, graph: Graph, topic: Topic, message: Message, stamps: Sequence[str], numbers: Sequence[str]
     ) -> None:
-        """Announce the topic.
-
-        Args:
-            graph: Where to publish.
-            topic: The topic.
-            message: A message with all that stays as it is.
-            stamps: Paths of its times.
-            numbers: Paths of its numbers that change.
-        """
         super().__init__(graph, topic.type, message, stamps, numbers)
         self._publisher = publisher = graph.publisher(topic.name, topic.type, topic.qos)
         self.topic = topic

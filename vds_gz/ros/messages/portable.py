@@ -36,11 +36,6 @@ class MessageTypes:
     """All message types, by names such as ``nav_msgs/msg/Odometry``."""
 
     def __init__(self, distribution: str = "jazzy") -> None:
-        """Read the definitions; everything else is made when it is first needed.
-
-        Args:
-            distribution: The ROS release that they are of: ``humble``, or ``jazzy``, which serves later ones too.
-        """
         self._store = _Store(distribution)
         self._makers: dict[str, Callable[[], Any]] = {}
 
@@ -48,9 +43,6 @@ class MessageTypes:
         """A message with every field at its default.
 
         Arrays and sequences of numbers are numpy arrays of the field's type; a fixed-size array has its full length.
-
-        Raises:
-            UnknownTypeError: There is no such type.
         """
         maker = self._makers.get(name)
         if maker is None:
@@ -64,28 +56,16 @@ class MessageTypes:
         return np.array(list(values), kind)
 
     def codec(self, name: str) -> Codec:
-        """The encoding of a type.
-
-        Raises:
-            UnknownTypeError: There is no such type.
-        """
+        """The encoding of a type."""
         return Codec(name, self._store)
 
     def fields(self, name: str) -> list[Field]:
-        """The fields of a type, in the order of its definition.
-
-        Raises:
-            UnknownTypeError: There is no such type.
-        """
+        """The fields of a type, in the order of its definition."""
         self._store.need(name)
         return [_described(field, *kind) for field, kind in self._store.fielddefs[name][1]]
 
     def hash(self, name: str) -> str:
-        """The type hash that ROS nodes exchange, ``RIHS01_`` and 64 hexadecimal digits.
-
-        Raises:
-            UnknownTypeError: There is no such type.
-        """
+        """The type hash that ROS nodes exchange, ``RIHS01_`` and 64 hexadecimal digits."""
         self._store.need(name)
         return self._store.hash_rihs01(name)
 
@@ -117,7 +97,6 @@ class Codec:
     __slots__ = ("_kind", "_read", "_size", "_store", "_write", "name")
 
     def __init__(self, name: str, store: _Store) -> None:
-        """Made by :meth:`MessageTypes.codec`."""
         definition = store.get_msgdef(name)
         self.name = name
         self._store = store
@@ -127,12 +106,7 @@ class Codec:
         self._read: Callable[..., tuple[Any, int]] = definition.deserialize_cdr_le
 
     def encode(self, message: Message, header: bytes = b"") -> bytearray:
-        """The bytes of a message, padded to a multiple of four.
-
-        Args:
-            message: The message.
-            header: Precedes the fields; its length must be a multiple of eight, the largest alignment.
-        """
+        """The bytes of a message, padded to a multiple of four."""
         start = 4 + len(header)
         data = bytearray(start + self._size(0, message, self._store) + 3 & ~3)
         data[1] = 1
@@ -141,15 +115,7 @@ class Codec:
         return data
 
     def decode(self, data: bytearray, skip: int = 0) -> Message:
-        """The message in these bytes.
-
-        Args:
-            data: The received bytes; arrays of numbers in the message are views of them.
-            skip: Length of a header before the fields.
-
-        Raises:
-            MalformedMessageError: They are not a message of this type.
-        """
+        """The message in these bytes."""
         start = 4 + skip
         if len(data) < start or data[0] != 0 or data[1] != 1:
             raise MalformedMessageError(f"{len(data)} bytes that begin with {data[:4].hex(' ')} are not a {self.name}")

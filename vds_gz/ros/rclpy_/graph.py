@@ -125,7 +125,6 @@ class RclpyGraph:
     """A node on the graph, by rclpy."""
 
     def __init__(self, arguments: Arguments, default_name: str) -> None:
-        """Join the graph with a command line."""
         rclpy.init(args=[sys.argv[0], *arguments.given], signal_handler_options=SignalHandlerOptions.NO)
         self._node = Node(default_name)
         self.name: str = self._node.get_name()
@@ -318,10 +317,6 @@ class RclpyGraph:
 
         Its errors are raised in :meth:`wait`, as those of all callbacks, and end the node; only a refusal is raised
         here, for the sender of the request.
-
-        Raises:
-            ParameterError: The function refuses the values of parameters.
-            ClosedError: The node leaves the graph and makes no more calls.
         """
         call: Future[Returned] = Future()
 

@@ -44,7 +44,6 @@ class Receiver:
     """A thread that waits for messages and hands them on."""
 
     def __init__(self, context: Context) -> None:
-        """Start it."""
         self.group = NotForExecutors()
         self._context = context
         self._entries: tuple[tuple[Subscription, Deliver], ...] = ()

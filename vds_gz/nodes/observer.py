@@ -1,0 +1,98 @@
+"""What some vehicles know of themselves: an estimate of their pose, Autoware's reports, contacts with the world."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from vds_gz.geometry import Pose
+from vds_gz.interface.outputs import FrameNames, Snapshot
+from vds_gz.parameters.node import NodeParameters
+from vds_gz.plant.base import Plant
+from vds_gz.ros.graph import Graph
+from vds_gz.vehicle.command import CONTROL
+
+if TYPE_CHECKING:
+    from vds_gz.interface.outputs import AmclOutput
+    from vds_gz.interface.reports import Reports
+    from vds_gz.interface.world_topics import ContactsOutput
+    from vds_gz.sensing.amcl import Amcl
+    from vds_gz.sensing.estimate import StateEstimator
+
+
+def make_observer(graph: Graph, parameters: NodeParameters, plant: Plant) -> Observer | None:
+    """The observer of a vehicle; None for one that knows the truth and meets nothing."""
+    measures = CONTROL in plant.vehicle.model.accepts
+    if not (parameters.simulate_localization or measures or plant.contacts is not None):
+        return None
+    return Observer(graph, parameters, plant, measures=measures)
+
+
+class Observer:
+    """A vehicle's own estimate of its state, and the topics that come of it. Imports only what the vehicle has.
+
+    Attributes:
+        amcl: The simulated AMCL; None in another style of localization.
+    """
+
+    def __init__(self, graph: Graph, parameters: NodeParameters, plant: Plant, *, measures: bool) -> None:
+        self._plant = plant
+        self._interval = 1.0 / parameters.pub_rate
+        self.amcl: Amcl | None = None
+        self._estimator: StateEstimator | None = None
+        self._amcl_output: AmclOutput | None = None
+        self._reports: Reports | None = None
+        self._contacts: ContactsOutput | None = None
+        vehicle, frames = plant.vehicle, FrameNames.of(parameters)
+        if parameters.simulate_localization or measures:
+            from vds_gz.sensing.estimate import StateEstimator
+
+            self._estimator = StateEstimator(parameters, measures=measures)
+            self.amcl = self._estimator.amcl
+        if self.amcl is not None:
+            from vds_gz.interface.outputs import AmclOutput
+
+            self._amcl_output = AmclOutput(graph, frames, parameters.localization.amcl.transform_tolerance)
+        if measures:
+            from vds_gz.interface.reports import Reports
+
+            self._reports = Reports(graph, vehicle, frames.base, parameters.actuation_messages)
+        if plant.contacts is not None:
+            from vds_gz.interface.world_topics import contacts_output
+
+            self._contacts = contacts_output(graph, frames.map, vehicle.model.name)
+
+    def observe(self, snapshot: Snapshot) -> Snapshot:
+        """The instant with the vehicle's own estimate; publishes AMCL's results, Autoware's reports and contacts."""
+        motion, reports = snapshot.motion, self._reports
+        if self._estimator is not None:
+            truth = Pose(motion.x, motion.y, motion.heading)
+            steering = reports.steering() if reports else 0.0
+            estimate = self._estimator.update(snapshot.time, truth, motion.v_x, steering, self._interval)
+            snapshot = snapshot._replace(
+                odom=estimate.odom, odom_variance=estimate.odom_variance, map_to_odom=estimate.map_to_odom
+            )
+            if self._amcl_output is not None:
+                for scan in estimate.scans:
+                    self._amcl_output.publish(scan)
+            if reports is not None:
+                reports.publish(snapshot, estimate.speed, estimate.steering)
+                snapshot = snapshot._replace(odom_speed=estimate.speed)
+        if self._contacts is not None:
+            self._contacts.publish(snapshot.time, self._plant.contacts or ())
+        return snapshot
+
+    def set_pose(self, pose: Pose) -> None:
+        """The vehicle was moved to another pose."""
+        if self._estimator is not None:
+            self._estimator.set_pose(pose)
+
+    def reset(self, pose: Pose) -> None:
+        """The vehicle was reset to a pose."""
+        if self._estimator is not None:
+            self._estimator.reset(pose)
+
+    def configure(self, parameters: NodeParameters) -> None:
+        """Take new parameters."""
+        self._interval = 1.0 / parameters.pub_rate
+        if self._estimator is not None:
+            self._estimator.configure(parameters)
