@@ -18,9 +18,16 @@ import numpy as np
 from vds_gz.commandlog.pedal_profile import turns
 from vds_gz.interface.commands import Pedals
 from vds_gz.parameters.autoware import ActuationCmdMechanicalParameters
-from vds_gz.study.identify.mechanism.fit import FREE, MechanismFit, fit_mechanism
+from vds_gz.study.identify.mechanism.fit import (
+    DEAD_ZONE,
+    FREE,
+    LOGARITHMIC,
+    MechanismFit,
+    Problem,
+    fit_mechanism,
+    with_values,
+)
 from vds_gz.study.identify.mechanism.log import MechanismLog
-from vds_gz.study.identify.mechanism.problem import DEAD_ZONE, LOGARITHMIC, Problem, Unknowns, with_values
 from vds_gz.study.recording import Series
 from vds_gz.vehicle.catalogue import models
 from vds_gz.vehicle.compiled import CompiledVehicle
@@ -60,7 +67,7 @@ def trial(seed: int, noise: float, *, dead_zone: bool) -> Trial:
     series = Series(time, wheel), Series(time, speed)
     measured = Series(time, angle + noise * random.standard_normal(len(angle)))
     exact = MechanismLog(*series, Series(time, angle), car, 1000.0)
-    bound = least_deviations(Problem(exact, Unknowns(car, FREE)), noise)
+    bound = least_deviations(Problem(exact, car, FREE), noise)
     return Trial(true, fit_mechanism(*series, measured, GIVEN), bound)
 
 

@@ -123,11 +123,11 @@ def identify_pedals(task: ActuationTask) -> None:
         )
     model = task.given[0].model if task.given else "actuation_cmd"
     found = []
-    for name, table in (("accel", fit.accel_map()), ("brake", fit.brake_map())):
+    for name, table in fit.maps().items():
         path = task.folder / f"{name}_map.csv"
         path.write_text(csv_text(table), encoding="utf-8")
         found.append(Override(f"model_params.{model}.{name}_map_path", str(path.resolve())))
-    found += [one.override(f"model_params.{model}.{name}") for name, one in fit.times.items() if one is not None]
+    found += [one.override(f"model_params.{model}.{name}") for name, one in fit.numbers.items() if one is not None]
     task.write(model, found)
     notes = [*signals.notes, *pedal_notes(fit)]
     rows = write_pedal_report(task.folder, task.log, notes, fit)

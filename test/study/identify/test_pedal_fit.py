@@ -65,7 +65,7 @@ def truth(fit):
         row = min(range(len(table.actuations)), key=lambda i: abs(table.actuations[i] - abs(pedal)))
         return table.values[row][table.states.index(speed)]
 
-    return np.array([[at(pedal, speed) for speed in fit.speeds] for pedal in fit.pedals])
+    return np.array([[at(pedal, speed) for speed in fit.grid.speeds] for pedal in fit.grid.pedals])
 
 
 def test_without_noise_the_maps_and_the_times_are_those_of_the_car(run):
@@ -73,7 +73,7 @@ def test_without_noise_the_maps_and_the_times_are_those_of_the_car(run):
     told = fit.seconds > 0.5
     assert told.sum() > 40
     assert np.sqrt(np.mean((fit.values - truth(fit))[told] ** 2)) < 0.05
-    for name, number in fit.times.items():
+    for name, number in fit.numbers.items():
         assert number.value == pytest.approx(getattr(CAR, name), abs=0.004), name
 
 
@@ -84,7 +84,7 @@ def test_outliers_bend_neither_the_maps_nor_the_times(run):
     error, known = np.abs(fit.values - truth(fit)), ~fit.filled
     assert np.sqrt(np.mean(error[known] ** 2)) < 0.1
     assert np.mean(error[known] <= fit.half[known]) >= 0.9
-    for name, number in fit.times.items():
+    for name, number in fit.numbers.items():
         assert number is not None, name
         assert number.value == pytest.approx(getattr(CAR, name), abs=0.02), name
     assert fit.residual < 0.07
@@ -99,7 +99,7 @@ def test_with_noise_intervals_hold_what_is_true_and_cells_without_data_are_named
     assert np.sqrt(np.mean(error[told] ** 2)) < 0.2
     assert (fit.seconds[fit.filled] < 0.2).all()
     assert np.median(fit.half[fit.filled]) > 3.0 * np.median(fit.half[told])
-    assert fit.times["accel_time_delay"].low <= CAR.accel_time_delay <= fit.times["accel_time_delay"].high
+    assert fit.numbers["accel_time_delay"].low <= CAR.accel_time_delay <= fit.numbers["accel_time_delay"].high
 
 
 @pytest.mark.slow
@@ -112,7 +112,7 @@ def test_more_pedal_always_gives_more_also_where_the_recording_says_otherwise(ru
 
 @pytest.mark.slow
 def test_a_map_is_written_as_it_is_read(run):
-    table = fitted(run, 0.1).accel_map()
+    table = fitted(run, 0.1).maps()["accel"]
     assert parse_map(csv_text(table), "text") == table
 
 
@@ -284,12 +284,12 @@ def test_the_maps_of_an_autoware_run(golden):
     grid = {"speeds": tables[0].states, "accels": tables[0].actuations, "brakes": tables[1].actuations}
     fit = fit_pedals(*pedals, Series(time, speed), **grid, coasts=False)
     for name, true in {"accel_time_delay": 0.1, "accel_time_constant": 0.1, "brake_time_delay": 0.1}.items():
-        assert fit.times[name].value == pytest.approx(true, abs=0.01)
+        assert fit.numbers[name].value == pytest.approx(true, abs=0.01)
     errors = [
-        fit.values[i, j] - tables[int(pedal < 0)].values[row][tables[0].states.index(fit.speeds[j])]
-        for i, pedal in enumerate(fit.pedals)
+        fit.values[i, j] - tables[int(pedal < 0)].values[row][tables[0].states.index(fit.grid.speeds[j])]
+        for i, pedal in enumerate(fit.grid.pedals)
         for row in [int(np.argmin(np.abs(np.array(tables[int(pedal < 0)].actuations) - abs(pedal))))]
-        for j in range(len(fit.speeds))
+        for j in range(len(fit.grid.speeds))
         if not fit.filled[i, j]
     ]
     assert len(errors) > 20

@@ -51,10 +51,10 @@ Rows = Sequence[tuple[str, ...]]
 
 def write_pedal_report(folder: Path, log: str, notes: Sequence[str], fit: PedalFit) -> Rows:
     """Write report.html, report.json, identified.png and pictures of the maps; the rows under :data:`HEAD`."""
-    for name, table in (("accel", fit.accel_map()), ("brake", fit.brake_map())):
+    for name, table in fit.maps().items():
         draw(table, f"{name} map of {Path(log).name}", folder / f"{name}_map.png")
     page = _begun(log, notes, _picture(folder, fit.time, None, fit.measured, fit.modelled, "speed [m/s]"))
-    rows = list(_rows(fit.times, "s"))
+    rows = list(_rows(fit.numbers, "s"))
     page.table(HEAD, rows)
     for name in ("accel", "brake"):
         page.picture((folder / f"{name}_map.png").read_bytes(), f"{name} map")
@@ -63,10 +63,10 @@ def write_pedal_report(folder: Path, log: str, notes: Sequence[str], fit: PedalF
     page.table(CELL_HEAD, _cells(fit))
     (folder / "report.html").write_text(page.html(), encoding="utf-8")
     content = {
-        "times": plain(fit.times),
+        "times": plain(fit.numbers),
         "residual": fit.residual,
-        "speeds": fit.speeds.tolist(),
-        "pedals": fit.pedals.tolist(),
+        "speeds": fit.grid.speeds.tolist(),
+        "pedals": fit.grid.pedals.tolist(),
         "values": fit.values.tolist(),
         "half_intervals": fit.half.tolist(),
         "seconds": fit.seconds.tolist(),
@@ -95,7 +95,7 @@ def pedal_notes(fit: PedalFit) -> Iterator[str]:
     wide = (fit.half > 0.3) & ~fit.filled
     if wide.any():
         yield f"{int(wide.sum())} cells with data are only known to more than 0.3 m/s^2; stay longer at their pedals"
-    unknown = [name for name, number in fit.times.items() if number is None]
+    unknown = [name for name, number in fit.numbers.items() if number is None]
     if unknown:
         yield f"{', '.join(unknown)}: not excited; step on the pedals and release them suddenly, and often"
 
@@ -130,8 +130,8 @@ def _begun(log: str, notes: Sequence[str], picture: bytes) -> ReportPage:
 
 
 def _cells(fit: PedalFit) -> Iterator[tuple[str, ...]]:
-    for i, pedal in enumerate(fit.pedals):
-        for j, speed in enumerate(fit.speeds):
+    for i, pedal in enumerate(fit.grid.pedals):
+        for j, speed in enumerate(fit.grid.speeds):
             value, half = fit.values[i, j], fit.half[i, j]
             mark = "filled from its neighbours" if fit.filled[i, j] else ""
             interval = f"{value - half:.3f} to {value + half:.3f}"

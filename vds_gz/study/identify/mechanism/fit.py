@@ -12,6 +12,8 @@ In Autoware's own steering (``compatibility: autoware``) the dead zone is not es
 
 from __future__ import annotations
 
+import dataclasses
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,10 +25,30 @@ from scipy.stats import qmc
 from vds_gz.parameters.autoware import ActuationCmdMechanicalParameters
 from vds_gz.study.identify.estimates import Array, Estimate
 from vds_gz.study.identify.mechanism.log import MechanismLog
-from vds_gz.study.identify.mechanism.problem import DEAD_ZONE, FRICTION, Problem, Unknowns, with_values
 from vds_gz.study.identify.robust import ROBUST, half_widths, influence, noise_scale
 from vds_gz.study.progress import Advance, ignore
 from vds_gz.study.recording import Series
+
+DEAD_ZONE, FRICTION = "dead_zone_threshold", "friction"
+
+#: Parameters that are positive are estimated as their logarithms.
+LOGARITHMIC = ("kp", "inertia", "damping", "angle_limit", "rate_limit", "steering_torque_limit")
+
+#: Parameters that are not negative.
+NOT_NEGATIVE = ("stiffness", FRICTION, DEAD_ZONE)
+
+#: Scale of a parameter and standard deviation of its prior, which is around the given value: of a logarithm; of
+#: friction and dead zone, as a part of the torque's limit; of others, as a part of the value, at least of this.
+LOGARITHM, TORQUE, OTHER, LEAST = (0.3, 1.5), (0.02, 0.1), (0.5, 1.5), 1e-3
+
+#: The same of the sensor's offset [rad], and of the integral at the begin of the recording [rad s].
+OFFSET, INTEGRAL = (0.01, 1.0), (0.1, 10.0)
+
+#: Scales of a stretch's initial angle [rad], rate [rad/s] and integral [rad s].
+BEGIN = 0.01, 0.1, 0.1
+
+#: Derivatives are differences over this part of an unknown's scale.
+DIFFERENCE = 1e-3
 
 #: Parameters that are estimated unless others are named.
 FREE = ("kp", "ki", "kd", "inertia", "damping", "stiffness", FRICTION, DEAD_ZONE)
@@ -97,15 +119,15 @@ def fit_mechanism(
         SignalError: The recording is too short, or nothing was commanded.
     """
     vehicle = given if given.physical else with_values(given, {DEAD_ZONE: 0.0})
-    unknowns = Unknowns(vehicle, [name for name in free if given.physical or name != DEAD_ZONE])
-    rough = Problem(MechanismLog(wheel, speed, angle, vehicle, min(step_rate, ROUGH_RATE)), unknowns)
-    begin = _search(rough, advance)
-    problem = Problem(MechanismLog(wheel, speed, angle, vehicle, step_rate), unknowns)
-    x, noise = _refine(problem, begin, advance)
-    log = problem.log
-    half = _half_widths(problem, x, noise)
-    numbers = {name: unknowns.estimate(k, float(x[k]), float(half[k])) for k, name in enumerate(unknowns.names)}
-    offset, width = float(x[len(numbers)]), float(half[len(numbers)])
+    names = [name for name in free if given.physical or name != DEAD_ZONE]
+    rough, problem = (
+        Problem(MechanismLog(wheel, speed, angle, vehicle, rate), vehicle, names)
+        for rate in (min(step_rate, ROUGH_RATE), step_rate)
+    )
+    x, noise = _refine(problem, _search(rough, advance), advance)
+    half, log = _half_widths(problem, x, noise), problem.log
+    numbers = {name: problem.estimate(k, float(x[k]), float(half[k])) for k, name in enumerate(names)}
+    offset, width = float(x[len(names)]), float(half[len(names)])
     residuals = noise * problem.residuals(x, noise)[: len(log.stretch)]
     advance(0.2)
     return MechanismFit(
@@ -118,6 +140,103 @@ def fit_mechanism(
         log.angle.value,
         log.angle.value + residuals,
     )
+
+
+def with_values(
+    vehicle: ActuationCmdMechanicalParameters, values: dict[str, float]
+) -> ActuationCmdMechanicalParameters:
+    """The vehicle with other values in its steering."""
+    return dataclasses.replace(vehicle, mechanical_params=dataclasses.replace(vehicle.mechanical_params, **values))
+
+
+class Problem:
+    """Residuals of a recording and of the prior, as functions of all unknowns.
+
+    The unknowns are parameters, the offset of the angle's sensor and the controller's integral at the begin of the
+    recording, which all stretches share, (p,); then of each stretch the initial angle, rate and controller's integral.
+
+    Attributes:
+        log, names: The recording, and parameters in ``mechanical_params``.
+        shared: Number of shared unknowns, p.
+        begin: The vehicle's values, 0 for offset and integral, and guesses of how stretches begin, (n,).
+        lower, scale: Bounds, and steps in which the model is nearly linear, (n,).
+        sigma: Standard deviation of the prior around ``begin``, (n,).
+    """
+
+    def __init__(self, log: MechanismLog, vehicle: ActuationCmdMechanicalParameters, names: Sequence[str]) -> None:
+        self.log, self.names, self.shared = log, tuple(names), len(names) + 2
+        torque = vehicle.mechanical_params.steering_torque_limit
+        values, kinds = [], []
+        for name in names:
+            value = float(getattr(vehicle.mechanical_params, name))
+            kind, size = OTHER, max(abs(value), LEAST)
+            if name in LOGARITHMIC:
+                kind, size, value = LOGARITHM, 1.0, math.log(max(value, LEAST))
+            elif name in (FRICTION, DEAD_ZONE):
+                kind, size = TORQUE, torque
+            values.append(value)
+            kinds.append((kind[0] * size, kind[1] * size))
+        scale, sigma = np.array([*kinds, OFFSET, INTEGRAL]).T
+        lower = [0.0 if name in NOT_NEGATIVE else -math.inf for name in names]
+        self.begin = np.concatenate((values, (0.0, 0.0), log.begins.ravel()))
+        self.lower = np.concatenate((lower, np.full(2 + log.begins.size, -np.inf)))
+        self.scale = np.concatenate((scale, np.tile(BEGIN, len(log.begins))))
+        self.sigma = np.concatenate((sigma, log.deviations.ravel()))
+        self._known = np.flatnonzero(np.isfinite(self.sigma))
+
+    def simulate(self, points: Array, begins: Array) -> Array:
+        """Predicted measurements [rad], (steerings, measurements).
+
+        Args:
+            points: Shared unknowns of each steering, (steerings, p).
+            begins: How its stretches begin, (steerings, stretches, 3).
+        """
+        offset, integral = points[:, -2, np.newaxis], points[:, -1, np.newaxis]
+        parameters = {
+            name.removeprefix("poly_").removeprefix("steering_").removesuffix("_time"): (
+                np.exp(column) if name in LOGARITHMIC else column
+            )
+            for name, column in zip(self.names, points.T, strict=False)
+        }
+        begins = begins.copy()
+        begins[:, :, 0] -= offset
+        # The controller saw the angles without the offset.
+        begins[:, :, 2] += integral + offset * self.log.since
+        return self.log.simulate(parameters, begins) + offset
+
+    def residuals(self, x: Array, noise: float) -> Array:
+        """Of all measurements, with a noise [rad], then of the prior; in standard deviations."""
+        point, begins = self._split(x)
+        left = (self.simulate(point[np.newaxis], begins[np.newaxis])[0] - self.log.angle.value) / noise
+        return np.concatenate((left, (x - self.begin)[self._known] / self.sigma[self._known]))
+
+    def jacobian(self, x: Array, noise: float) -> Array:
+        """Derivatives of the residuals, (residuals, n), by differences: all steerings are simulated in one call."""
+        point, begins = self._split(x)
+        p, count = len(point), len(self.log.stretch)
+        points, all_begins = (np.repeat(v[np.newaxis], 1 + p + len(BEGIN), axis=0) for v in (point, begins))
+        steps = DIFFERENCE * self.scale[: p + len(BEGIN)]
+        points[1 : 1 + p] += np.diag(steps[:p])
+        for j in range(len(BEGIN)):  # stretches do not depend on each other, and so change at once
+            all_begins[1 + p + j, :, j] += steps[p + j]
+        readings = self.simulate(points, all_begins)
+        slopes = ((readings[1:] - readings[0]) / (steps[:, np.newaxis] * noise)).T
+        jacobian = np.zeros((count + len(self._known), len(x)))
+        jacobian[:count, :p] = slopes[:, :p]
+        own = p + len(BEGIN) * self.log.stretch[:, np.newaxis] + np.arange(len(BEGIN))
+        jacobian[np.arange(count)[:, np.newaxis], own] = slopes[:, p:]
+        jacobian[count + np.arange(len(self._known)), self._known] = 1.0 / self.sigma[self._known]
+        return jacobian
+
+    def estimate(self, k: int, number: float, half: float) -> Estimate | None:
+        """Parameter ``k`` by its number in the vector; None where its interval is longer than twice the value."""
+        ends = [max(number - half, self.lower[k]), number, min(number + half, 700.0)]
+        low, value, high = (math.exp(end) if self.names[k] in LOGARITHMIC else end for end in ends)
+        return Estimate(value, low, high) if high - low < 2.0 * abs(value) else None
+
+    def _split(self, x: Array) -> tuple[Array, Array]:
+        """Shared unknowns (p,), and how stretches begin (stretches, 3)."""
+        return x[: self.shared], x[self.shared :].reshape(-1, len(BEGIN))
 
 
 def _search(problem: Problem, advance: Advance) -> Array:
@@ -133,10 +252,11 @@ def _search(problem: Problem, advance: Advance) -> Array:
 
 def _promising(problem: Problem, noise: float) -> list[Array]:
     """The given vehicle, and the best ones of many around it."""
-    unknowns, p = problem.unknowns, len(problem.unknowns.given)
+    p = problem.shared
     cube = qmc.LatinHypercube(p, seed=0).random(TRIED)
-    points = np.maximum(unknowns.given + AROUND * unknowns.sigma * (2.0 * cube - 1.0), unknowns.lower)
-    points[:, len(unknowns.names) :] = 0.0
+    spread = AROUND * problem.sigma[:p] * (2.0 * cube - 1.0)
+    points = np.maximum(problem.begin[:p] + spread, problem.lower[:p])
+    points[:, len(problem.names) :] = 0.0
     angles = problem.simulate(points, np.repeat(problem.log.begins[np.newaxis], TRIED, axis=0))
     cost = np.log1p(((angles - problem.log.angle.value) / (ROBUST * noise)) ** 2).sum(axis=1)
     best = np.argsort(np.where(np.isfinite(cost), cost, np.inf), kind="stable")[:CONTINUED]

@@ -8,6 +8,7 @@ recording. The recording is cut into stretches, each with its own initial angle,
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -38,7 +39,7 @@ NEIGHBOURS = 11
 #: A recording must have so many samples, and measurements count so long after the last command [s].
 LEAST_SAMPLES, LATE = 100, 2.0
 
-#: Least noise that is believed, as a part of the range of the angle.
+#: Least noise that is assumed, as a part of the range of the angle.
 RESOLUTION = 1e-4
 
 #: Initial rate and controller's integral of a stretch are known to so many times what noise makes of them.
@@ -69,13 +70,10 @@ class Inputs(NamedTuple):
 
 
 def turn(c: Any, m: Any, inputs: Inputs, begins: Array, readings: Array, first: int, end: int) -> None:
-    """Write the tire angles of some steerings, from ``first`` up to the one before ``end``, into ``readings``.
+    """Write the tire angles [rad] of some steerings into ``readings``, (steerings, readings).
 
-    Args:
-        c, m: Coefficients of each steering, and each mechanism's state, which changes.
-        inputs: Of every step.
-        begins: Initial angle [rad], rate [rad/s] and controller's integral [rad s], (steerings, stretches, 3).
-        readings: (steerings, readings) [rad].
+    ``c`` has the coefficients of each steering, ``m`` the states of their mechanisms, which change, and ``begins`` the
+    initial angle [rad], rate [rad/s] and controller's integral [rad s], (steerings, stretches, 3).
     """
     for i in range(first, end):
         angle, done, stretch = 0.0, 0, 0
@@ -113,7 +111,7 @@ class MechanismLog:
     Attributes:
         angle: Tire angles as measured [rad].
         level: Standard deviation of their noise [rad].
-        floor: Least standard deviation of it that is believed [rad].
+        floor: Least standard deviation of it that is assumed [rad].
         stretch: Stretch of each measurement, (measurements,).
         since: Time from the begin of the recording to that of each stretch [s].
         begins, deviations: Guess of initial angle [rad], rate [rad/s] and controller's integral [rad s] of each
@@ -128,7 +126,6 @@ class MechanismLog:
         vehicle: ActuationCmdMechanicalParameters,
         step_rate: float,
     ) -> None:
-        """Arguments are those of :func:`vds_gz.study.identify.mechanism.fit.fit_mechanism`."""
         if not len(wheel.time) or (speed is not None and not len(speed.time)):
             raise SignalError("there are 0 commands of the steering wheel, or 0 speeds; needed is at least 1 of each")
         inside = (angle.time >= wheel.time[0]) & (angle.time <= wheel.time[-1] + LATE)
@@ -141,7 +138,6 @@ class MechanismLog:
         self.angle = Series(angle.time[inside], angle.value[inside])
         self.level = noise(self.angle.value)
         self.floor = max(RESOLUTION * float(np.ptp(self.angle.value)), 1e-9)
-        self._vehicle = vehicle
         dt, begin = 1.0 / step_rate, float(self.angle.time[0])
         time = begin + dt * np.arange(max(1, math.ceil((self.angle.time[-1] - begin) / dt - 1e-9)))
         at = np.searchsorted(wheel.time, time - vehicle.steer_time_delay + 1e-9, side="right") - 1
@@ -152,6 +148,7 @@ class MechanismLog:
         first = _cuts(held, STRETCH if vehicle.physical else SHORT_STRETCH, dt)
         self._inputs = Inputs(held, driven, first, step, place - step, vehicle.steer_lim, dt)
         self.stretch = np.searchsorted(first, step, side="right") - 1
+        self._steering = mechanism(vehicle, dt)
         self.since = first * dt
         starts = [self._start(begin + float(since)) for since in self.since]
         angles, rates, unsure = np.array(starts).T
@@ -159,44 +156,43 @@ class MechanismLog:
         drift = self.level * np.sqrt(self.since * float(np.median(np.diff(self.angle.time))))
         self.deviations = np.maximum(LOOSE * np.column_stack((np.full(len(first), np.inf), unsure, drift)), 1e-6)
 
-    def coefficients(self, count: int) -> Records:
-        """Of so many steerings like that of the vehicle."""
-        from vds_gz.vehicle.compiled import records
-
-        return records([mechanism(self._vehicle, self._inputs.dt)]).repeat(count)
-
-    def simulate(self, coefficients: Records, begins: Array) -> Array:
+    def simulate(self, parameters: Mapping[str, Array], begins: Array) -> Array:
         """Tire angles at the times of the measurements, (steerings, measurements) [rad].
 
         Args:
-            coefficients: Of each steering.
+            parameters: Fields of the mechanism that differ from the vehicle's, (steerings,) each.
             begins: Initial angle, rate and controller's integral, (steerings, stretches, 3).
         """
         from vds_gz.compiling import compiled
         from vds_gz.fleet.program import NO_EXCEPTIONS, share
-        from vds_gz.vehicle.compiled import records
 
         count = len(begins)
-        m = records([steering_at_rest(mechanism(self._vehicle, self._inputs.dt)).mechanism]).repeat(count)
+        c, m = (rows.repeat(count) for rows in self._records())
+        for field, values in parameters.items():
+            c["mechanism"][field] = values
         readings = np.empty((count, len(self.angle.time)))
         run = compiled(turn, inlined=True, nogil=True, error_model=NO_EXCEPTIONS)
-        run = partial(run, coefficients.view(np.ndarray), m.view(np.ndarray), self._inputs, begins, readings)
-        share(run, count, count * len(self._inputs.wheel))
+        share(partial(run, c, m, self._inputs, begins, readings), count, count * len(self._inputs.wheel))
         return readings
 
     def commanded(self) -> Array:
         """Commanded tire angles by the steering gear, at the times of the measurements [rad]."""
-        c, inputs = mechanism(self._vehicle, self._inputs.dt), self._inputs
+        inputs = self._inputs
         rows = zip(inputs.wheel[inputs.at], inputs.speed[inputs.at], self.angle.value, strict=True)
-        return np.array([geared_angle(c, *row) for row in rows])
+        return np.array([geared_angle(self._steering, *row) for row in rows])
+
+    def _records(self) -> tuple[Records, Records]:
+        """Coefficients of the vehicle's steering, and its mechanism's state at rest."""
+        from vds_gz.vehicle.compiled import records
+
+        at_rest = steering_at_rest(self._steering).mechanism
+        return records([self._steering]).view(np.ndarray), records([at_rest]).view(np.ndarray)
 
     def _integral(self) -> Array:
         """The controller's integral before every step for the measured angles [rad s]."""
         from vds_gz.compiling import compiled
-        from vds_gz.vehicle.compiled import records
 
-        steering = mechanism(self._vehicle, self._inputs.dt)
-        c, m = (records([record]).view(np.ndarray) for record in (steering, steering_at_rest(steering).mechanism))
+        c, m = self._records()
         steps, integral = np.arange(len(self._inputs.wheel)), np.empty(len(self._inputs.wheel))
         angles = np.interp(steps, self._inputs.at + self._inputs.part, self.angle.value)
         compiled(controller_integral)(c[0], m[0], self._inputs, angles, integral)

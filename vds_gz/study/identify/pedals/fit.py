@@ -20,30 +20,41 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import least_squares
+from scipy.optimize import least_squares, lsq_linear
 
 from vds_gz.parameters.maps import ActuationMap
 from vds_gz.study.identify.estimates import CERTAIN, CERTAIN_TIME, TIME_RESOLUTION, WIDTH, Array, Estimate
-from vds_gz.study.identify.pedals.grid import Grid, covering
-from vds_gz.study.identify.pedals.problem import Cells, Problem, rising
-from vds_gz.study.identify.pedals.record import INTERVAL, STANDING, Mask, Record, median_speed
-from vds_gz.study.identify.robust import half_widths
+from vds_gz.study.identify.pedals.record import (
+    INTERVAL,
+    STANDING,
+    Grid,
+    Mask,
+    Record,
+    covering,
+    interpolated,
+    median_speed,
+)
+from vds_gz.study.identify.robust import half_widths, noise_scale, weights
 from vds_gz.study.progress import Advance, ignore
 from vds_gz.study.recording import Series, SignalError
 
 #: A cell with fewer seconds of data is filled from its neighbours [s].
 LEAST_SECONDS = 0.2
 
+#: More pedal must give so much more [m/s^2] from row to row, so that a controller can invert the map.
+LEAST_RISE = 0.005
+
+#: Speeds within this time are averaged to one [s]; a piece with fewer of them does not show how it begins.
+BIN, FEWEST_BINS = 0.1, 3
+
 #: The times in the order of the vectors.
 TIMES = ("accel_time_delay", "accel_time_constant", "brake_time_delay", "brake_time_constant")
 
-#: Least time constant of the models [s].
-SHORTEST = 0.03
-
-#: Longest dead times and time constants that are searched for, in the order of the vectors [s].
-LONGEST_TIMES = 1.5, 3.0, 1.5, 3.0
+#: Shortest and longest times of the search, in the order of the vectors [s]. The models have no shorter lag.
+SHORTEST_TIMES, LONGEST_TIMES = (0.0, 0.03, 0.0, 0.03), (1.5, 3.0, 1.5, 3.0)
 
 #: Dead times [s] and time constants [s] that are tried, the same for both pedals.
 DELAYS, LAGS = (0.0, 0.1, 0.2, 0.35, 0.5, 0.8), (0.03, 0.1, 0.25, 0.5)
@@ -51,7 +62,7 @@ DELAYS, LAGS = (0.0, 0.1, 0.2, 0.35, 0.5, 0.8), (0.03, 0.1, 0.25, 0.5)
 #: The weights are settled when no time moves by more than this [s], or after so many rounds.
 SETTLED, ROUNDS = 5e-4, 6
 
-#: Least noise that is believed, as a part of the range of the speed; the same before any model.
+#: Least noise that is assumed, as a part of the range of the speed; the same before any model.
 RESOLUTION, ROUGH = 1e-3, 1e-2
 
 #: A time of this part of the longest one that is searched for, or more, is not determined.
@@ -66,40 +77,41 @@ class PedalFit:
     """Maps and times of a car.
 
     Attributes:
-        speeds: Keys of the columns [m/s].
-        pedals: Keys of the rows, brake negative.
+        grid: Speeds and pedals.
         values: Acceleration [m/s^2], (rows, columns).
         half: Half the width of the 95 % interval of each [m/s^2].
         seconds: Time that the recording spent around the cell [s].
-        filled: The cell has next to no data and follows from its neighbours.
         moved: Number of cells that were moved so that more pedal gives more.
-        times: By the names of :data:`TIMES`.
+        numbers: By the names of :data:`TIMES`.
         residual: Standard deviation of the speeds, averaged over 0.1 s, from the model [m/s]; outliers weigh little.
         time, measured, modelled: For pictures; nan where the car stood.
     """
 
-    speeds: Array
-    pedals: Array
+    grid: Grid
     values: Array
     half: Array
     seconds: Array
-    filled: Mask
     moved: int
-    times: dict[str, Estimate | None]
+    numbers: dict[str, Estimate | None]
     residual: float
     time: Array
     measured: Array
     modelled: Array
 
-    def accel_map(self) -> ActuationMap:
-        """The part with the accelerator."""
-        rows = self.pedals >= 0.0
-        return _table("accel", self.speeds, self.pedals[rows], self.values[rows])
+    @property
+    def filled(self) -> Mask:
+        """The cell has next to no data and follows from its neighbours."""
+        return self.seconds < LEAST_SECONDS
 
-    def brake_map(self) -> ActuationMap:
-        """The part with the brake, most brake last."""
-        rows = self.pedals <= 0.0
-        return _table("brake", self.speeds, -self.pedals[rows][::-1] + 0.0, self.values[rows][::-1])
+    def maps(self) -> dict[str, ActuationMap]:
+        """The maps of the two pedals, ``accel`` and ``brake``."""
+        pedals, speeds = self.grid.pedals, tuple(self.grid.speeds.tolist())
+        maps = {}
+        for name, rows, sign in (("accel", pedals >= 0.0, 1), ("brake", pedals <= 0.0, -1)):
+            values = tuple(tuple(round(float(value), 4) for value in row) for row in self.values[rows][::sign])
+            keys = tuple((sign * pedals[rows][::sign] + 0.0).tolist())
+            maps[name] = ActuationMap(f"{name} / speed [m/s] -> acceleration [m/s^2]", speeds, keys, values)
+        return maps
 
 
 def csv_text(table: ActuationMap) -> str:
@@ -143,21 +155,18 @@ def fit_pedals(
     cells = problem.solve(times)
     half = _half_widths(problem, times, cells)
     driving = record.piece >= 0
-    seconds = INTERVAL * cells.presence[driving].sum(axis=0).reshape(grid.shape)
-    values, moved = rising(cells, grid)
+    values, moved = _rising(cells, grid)
     return PedalFit(
-        grid.speeds,
-        grid.pedals,
+        grid,
         values.reshape(grid.shape),
         half[len(times) :].reshape(grid.shape),
-        seconds,
-        seconds < LEAST_SECONDS,
+        INTERVAL * cells.system.presence[driving].sum(axis=0).reshape(grid.shape),
         moved,
         estimates(times, half),
         math.sqrt(float(np.mean(cells.residuals**2) / np.mean(problem.weight))),
         speed.time,
         speed.value,
-        np.interp(speed.time, record.time, np.where(driving, cells.modelled, math.nan)),
+        np.interp(speed.time, record.time, np.where(driving, problem.modelled(cells), math.nan)),
     )
 
 
@@ -169,6 +178,96 @@ def estimates(times: Array, half: Array) -> dict[str, Estimate | None]:
         sure = width <= max(CERTAIN * value, CERTAIN_TIME) and value < AT_END * end
         numbers[name] = Estimate(value, max(value - width, 0.0), value + width) if sure else None
     return numbers
+
+
+class System(NamedTuple):
+    """The linear problem of the cells for some times, in standard deviations.
+
+    Attributes:
+        design, measured: Of each bin, less the initial speed and acceleration of its piece, (bins, cells) and (bins,).
+        speeds, launch, presence: As of :meth:`~vds_gz.study.identify.pedals.record.Record.contributions`.
+        initial: Initial speed and acceleration of each piece by column of cells, launch and measured speed.
+    """
+
+    design: Array
+    measured: Array
+    speeds: Array
+    launch: Array
+    presence: Array
+    initial: tuple[Array, Array]
+
+
+class Cells(NamedTuple):
+    """The accelerations of the cells [m/s^2] for some times, with their residuals and their information."""
+
+    system: System
+    values: Array
+    residuals: Array
+    information: Array
+
+
+class Problem:
+    """A recording with weights of its speeds, by their residuals from the model so far.
+
+    Attributes:
+        record: The recording.
+        owner, weight: Piece of each bin of speeds that counts, and its weight [s^2/m^2].
+        widening: Factor by which the robust loss makes standard deviations larger than those of weighted least squares;
+            see :func:`~vds_gz.study.identify.robust.influence`.
+    """
+
+    def __init__(self, record: Record, modelled: Array, least_noise: float) -> None:
+        """The maps are read at the modelled speeds; the noise [m/s] is the least that is assumed."""
+        self.record, self._at_speed = record, record.at_speed(modelled)
+        time, value = record.speed.time, record.speed.value
+        residuals = value - np.interp(time, record.time, modelled)
+        noise = noise_scale(residuals[record.piece_at(time) >= 0], least_noise)
+        weight = weights(residuals / noise)
+        self.widening = float(np.mean(weight) / np.mean(weight * (2.0 * weight - 1.0)))
+        place = np.floor((time - time[0]) / BIN).astype(int)
+        total, times, values = (np.bincount(place, weight * factor) for factor in (np.ones_like(time), time, value))
+        owner = record.piece_at(times / np.where(total > 0.0, total, 1.0))
+        counts = (total > 0.0) & (owner >= 0)
+        self.owner, self.weight = owner[counts], total[counts] / noise**2
+        self._time, self._value = times[counts] / total[counts], values[counts] / total[counts]
+
+    def system(self, times: Array) -> System:
+        """The linear problem for dead times and time constants [s]."""
+        speeds, launch, presence = self.record.contributions(times, self._at_speed)
+        columns = interpolated(self.record.time, np.column_stack((speeds, launch)), self._time)
+        root = np.sqrt(self.weight)[:, np.newaxis]
+        columns = root * np.column_stack((columns, self._value))
+        # Initial speed and, of a drive's first piece, acceleration are unknown: what they explain is left out.
+        first = self._explained(columns, root)
+        columns -= root * first[self.owner]
+        direction = columns[:, -2:-1].copy()
+        second = self._explained(columns, direction)
+        columns -= direction * second[self.owner]
+        return System(columns[:, :-2], columns[:, -1], speeds, launch, presence, (first, second))
+
+    def solve(self, times: Array) -> Cells:
+        """The cells for dead times and time constants [s]."""
+        system, prior = self.system(times), self.record.prior
+        information = system.design.T @ system.design + prior.T @ prior
+        values = np.linalg.solve(information, system.design.T @ system.measured)
+        return Cells(system, values, system.design @ values - system.measured, information)
+
+    def modelled(self, cells: Cells) -> Array:
+        """The model's speeds at the even times; where the car stands, the measured ones."""
+        piece, system = self.record.piece, cells.system
+        speed, acceleration = ((rows[:, -1] - rows[:, :-2] @ cells.values)[piece] for rows in system.initial)
+        launch = system.launch - system.initial[0][piece, -2]
+        known = (piece >= 0) & (np.bincount(self.owner, minlength=piece.max() + 1)[piece] >= FEWEST_BINS)
+        measured = np.interp(self.record.time, self.record.speed.time, self.record.median)
+        return np.where(known, system.speeds @ cells.values + speed + acceleration * launch, measured)
+
+    def _explained(self, columns: Array, direction: Array) -> Array:
+        """Coefficients of a direction (bins, 1) in columns (bins, n), in each piece by itself, (pieces, n)."""
+        coefficients = np.zeros((self.record.piece.max() + 1, columns.shape[1]))
+        starts = np.flatnonzero(np.diff(self.owner, prepend=-1))
+        products, power = (np.add.reduceat(rows * direction, starts, axis=0) for rows in (columns, direction))
+        coefficients[self.owner[starts]] = products / np.maximum(power, 1e-9)
+        return coefficients
 
 
 def _search(record: Record, advance: Advance) -> tuple[Problem, Array]:
@@ -184,7 +283,7 @@ def _search(record: Record, advance: Advance) -> tuple[Problem, Array]:
     advance(0.4)
     for _ in range(ROUNDS):
         before = times
-        problem = Problem(record, problem.solve(times).modelled, RESOLUTION * span)
+        problem = Problem(record, problem.modelled(problem.solve(times)), RESOLUTION * span)
         times = _least_squares(problem, times)
         if np.abs(times - before).max() < SETTLED:
             break
@@ -194,11 +293,10 @@ def _search(record: Record, advance: Advance) -> tuple[Problem, Array]:
 
 def _least_squares(problem: Problem, start: Array) -> Array:
     """The times of the least weighted squares."""
-    lower = np.array((0.0, SHORTEST, 0.0, SHORTEST))
     solution = least_squares(
         lambda times: problem.solve(times).residuals,
-        np.maximum(start, lower + np.array((0.01, 1e-3, 0.01, 1e-3))),
-        bounds=(lower, LONGEST_TIMES),
+        np.maximum(start, np.array(SHORTEST_TIMES) + np.array((0.01, 1e-3, 0.01, 1e-3))),
+        bounds=(SHORTEST_TIMES, LONGEST_TIMES),
         x_scale=0.05,
         diff_step=0.02,
         max_nfev=8,
@@ -216,9 +314,23 @@ def _half_widths(problem: Problem, times: Array, cells: Cells) -> Array:
         low[k], high[k] = max(times[k] - DIFFERENCE, 0.0), times[k] + DIFFERENCE
         down, up = (system.design @ cells.values - system.measured for system in map(problem.system, (low, high)))
         slopes.append((up - down) / (high[k] - low[k]))
-    prior = np.pad(problem.record.grid.prior(), ((0, 0), (len(times), 0)))
-    jacobian = np.column_stack((*slopes, cells.design))
+    prior = np.pad(problem.record.prior, ((0, 0), (len(times), 0)))
+    jacobian = np.column_stack((*slopes, cells.system.design))
     return half_widths(problem.widening * cells.residuals, jacobian, problem.owner, prior.T @ prior)
+
+
+def _rising(cells: Cells, grid: Grid) -> tuple[Array, int]:
+    """The cells nearest to the solution in which more pedal gives more, and the number of cells that this moved."""
+    rows, columns = grid.shape
+    if (np.diff(cells.values.reshape(grid.shape), axis=0) >= LEAST_RISE).all():
+        return cells.values, 0
+    # Each column as its lowest value and the rise from row to row.
+    sums = np.kron(np.tril(np.ones((rows, rows))), np.eye(columns))
+    root = np.linalg.cholesky(cells.information).T
+    lowest = np.full(rows * columns, LEAST_RISE)
+    lowest[:columns] = -np.inf
+    values = sums @ lsq_linear(root @ sums, root @ cells.values, bounds=(lowest, np.inf), tol=1e-9).x
+    return values, int(np.sum(np.abs(values - cells.values) > 0.01))
 
 
 def _check(accel: Series, brake: Series, speed: Series) -> None:
@@ -233,9 +345,3 @@ def _check(accel: Series, brake: Series, speed: Series) -> None:
             raise SignalError(f"the {name} goes down to {low:g}; positions must be 0 or more. Is it another column?")
         if name == "accelerator" and high <= 0.0:
             raise SignalError("the accelerator was never pressed; there is nothing to identify")
-
-
-def _table(name: str, speeds: Array, pedals: Array, values: Array) -> ActuationMap:
-    label = f"{name} / speed [m/s] -> acceleration [m/s^2]"
-    rows = tuple(tuple(round(float(value), 4) for value in row) for row in values)
-    return ActuationMap(label, tuple(speeds.tolist()), tuple(pedals.tolist()), rows)

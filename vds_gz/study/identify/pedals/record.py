@@ -1,4 +1,4 @@
-"""A recording at even times: which cells of the map act when, and what they contribute to the speed.
+"""A recording of pedals at even times: which cells of the map act when, and what they contribute to the speed.
 
 Drives are cut into pieces, each with its own initial speed, so that slopes and drift do not accumulate.
 """
@@ -6,8 +6,9 @@ Drives are cut into pieces, each with its own initial speed, so that slopes and 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +16,16 @@ from scipy.ndimage import median_filter, uniform_filter1d
 from scipy.signal import lfilter
 
 from vds_gz.study.identify.estimates import Array, noise
-from vds_gz.study.identify.pedals.grid import Grid, HeldPedal, shares_of
 from vds_gz.study.recording import Series, SignalError
 
 Indices = NDArray[np.intp]
 Mask = NDArray[np.bool_]
+
+#: Standard deviation of the map's second differences [m/s^2]: from pedal to pedal, from speed to speed.
+CURVATURE = 1.0, 0.5
+
+#: Standard deviation of an acceleration without any data [m/s^2].
+LIKELY = 20.0
 
 #: The motion is integrated in steps of this length, in which the pedals act with their mean [s].
 INTERVAL = 0.02
@@ -40,37 +46,54 @@ SMOOTHING = 0.3
 _WIDTH = max(1, round(SMOOTHING / INTERVAL))
 
 
-class Contributions(NamedTuple):
-    """Contributions to the speed at the even times since the begin of a piece.
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Keys of a map's columns, the speeds [m/s], and of its rows, the pedals: brake negative, accelerator positive."""
 
-    Attributes:
-        cells: Of a unit of acceleration in each cell [s], (times, cells).
-        launch: Of a unit of acceleration at the begin of a drive [s], (times,).
-        presence: Weight of each cell in the acceleration that is aimed at, (times, cells).
-    """
+    speeds: Array
+    pedals: Array
 
-    cells: Array
-    launch: Array
-    presence: Array
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows, columns."""
+        return len(self.pedals), len(self.speeds)
+
+    @property
+    def released(self) -> int:
+        """The row without a pedal."""
+        return int(np.searchsorted(self.pedals, 0.0))
+
+    def prior(self) -> Array:
+        """Second differences along both directions and the cells, in standard deviations, (differences, cells)."""
+        places = np.arange(len(self.pedals) * len(self.speeds)).reshape(self.shape)
+        rows = [np.eye(places.size) / LIKELY]
+        for keys, lines, expected in zip((self.pedals, self.speeds), (places, places.T), CURVATURE, strict=True):
+            for i in range(1, len(keys) - 1):
+                before, after = keys[i] - keys[i - 1], keys[i + 1] - keys[i]
+                left, right = 0.5 * (before + after) / before, 0.5 * (before + after) / after
+                cells = np.eye(places.size)[lines[i - 1 : i + 2]]
+                rows.append((left * cells[0] - (left + right) * cells[1] + right * cells[2]) / expected)
+        return np.concatenate(rows)
+
+
+def covering(keys: Sequence[float], maximum: float) -> Array:
+    """The keys up to the first that is not below the maximum; at least two, from 0 on."""
+    rising = np.array(sorted({0.0, *keys}))
+    return rising[: max(2, int(np.searchsorted(rising, maximum - 1e-9)) + 1)]
 
 
 class Record:
-    """A recording.
+    """A recording of a car that is driven by pedals.
 
     Attributes:
-        speed: As measured.
-        grid: Of the maps.
+        speed, grid: The measured speed, and the grid of the maps.
         time: Even times [s].
         median: Medians of the measured speed at its samples [m/s].
         piece: Piece of each even time, -1 where the car stands.
+        prior: As of the grid.
     """
 
     def __init__(self, accel: Series, brake: Series, speed: Series, grid: Grid, *, coasts: bool) -> None:
-        """Arguments are those of :func:`vds_gz.study.identify.pedals.fit.fit_pedals`.
-
-        Raises:
-            SignalError: Pedals and speeds hardly overlap, or the car hardly drives.
-        """
         first, last = min(accel.time[0], brake.time[0]), max(accel.time[-1], brake.time[-1])
         self.time = np.arange(max(speed.time[0], first), speed.time[-1], INTERVAL)
         if len(self.time) * INTERVAL < LEAST_TIME or last <= speed.time[0]:
@@ -80,9 +103,9 @@ class Record:
                 "the clocks the same?"
             )
         self.speed, self.grid, self._coasts = speed, grid, coasts
-        self.median = median_speed(speed)
-        self._accel = HeldPedal(accel, grid.pedals[grid.none :])
-        self._brake = HeldPedal(brake, -grid.pedals[: grid.none + 1][::-1])
+        self.prior, self.median = grid.prior(), median_speed(speed)
+        self._accel = _held(accel, grid.pedals[grid.released :])
+        self._brake = _held(brake, -grid.pedals[: grid.released + 1][::-1])
         smooth = _smooth(np.interp(self.time, speed.time, self.median))
         level = max(noise(self.median), 1e-3 * float(np.ptp(self.median)))
         self.piece, self._launched = _pieces(smooth > STANDING + 2.0 * level)
@@ -100,10 +123,14 @@ class Record:
         """Weight of each column in the interval after each even time, for the speeds at these times."""
         smooth = _smooth(driven)
         middle = 0.5 * (smooth + np.append(smooth[1:], smooth[-1]))
-        return shares_of(np.clip(middle, 0.0, self.grid.speeds[-1]), self.grid.speeds)
+        return _shares(np.clip(middle, 0.0, self.grid.speeds[-1]), self.grid.speeds)
 
-    def contributions(self, times: Array, at_speed: Array) -> Contributions:
-        """What each cell contributes to the speed, for dead times and time constants [s] of accelerator and brake."""
+    def contributions(self, times: Array, at_speed: Array) -> tuple[Array, Array, Array]:
+        """Contributions to the speed since the begin of a piece, for dead times and time constants [s] of both pedals.
+
+        Those of a unit of acceleration in each cell [s], (times, cells), and at the begin of a drive [s], (times,);
+        and the weight of each cell in the acceleration that is aimed at, (times, cells).
+        """
         rows, braking = self._rows(times)
         presence = (rows[:, :, np.newaxis] * at_speed[:, np.newaxis, :]).reshape(len(self.time), -1)
         lag = np.maximum(np.where(braking > 0.5, times[3], times[1]), 1e-3)
@@ -114,17 +141,17 @@ class Record:
         passed, begin = _sums(INTERVAL / lag), self._begin
         launch = _sums(self._launched[begin] * np.exp(passed[begin] - passed) * area)
         speeds = _sums(gained)
-        return Contributions(speeds - speeds[begin], launch - launch[begin], presence)
+        return speeds - speeds[begin], launch - launch[begin], presence
 
     def _rows(self, times: Array) -> tuple[Array, Array]:
         """Mean weight of each row in each interval of time, and the part of it in which the brake acts."""
-        accel, pressed = self._accel.mean(self.time - times[0], INTERVAL)
-        brake, braking = self._brake.mean(self.time - times[2], INTERVAL)
+        accel, pressed = self._accel(self.time - times[0])
+        brake, braking = self._brake(self.time - times[2])
         brake = brake * (1.0 - pressed)[:, np.newaxis]
         rows = np.column_stack((brake[:, :0:-1], accel))
-        rows[:, self.grid.none] += brake[:, 0]
+        rows[:, self.grid.released] += brake[:, 0]
         if self._coasts:
-            rows[:, self.grid.none] += (1.0 - pressed) * (1.0 - braking)
+            rows[:, self.grid.released] += (1.0 - pressed) * (1.0 - braking)
         return rows, braking * (1.0 - pressed)
 
 
@@ -132,6 +159,39 @@ def median_speed(speed: Series) -> Array:
     """Medians of the speeds around each sample, which outliers do not move."""
     samples = round(SMOOTHING / max(float(np.median(np.diff(speed.time))), 1e-4))
     return np.asarray(median_filter(speed.value, max(3, samples | 1), mode="nearest"), dtype=float)
+
+
+def interpolated(x: Array, rows: Array, at: Array) -> Array:
+    """Rows that belong to ``x``, interpolated."""
+    place = np.clip(np.searchsorted(x, at, side="right") - 1, 0, len(x) - 2)
+    share = ((at - x[place]) / (x[place + 1] - x[place]))[:, np.newaxis]
+    return np.asarray(rows[place] + (rows[place + 1] - rows[place]) * share)
+
+
+def _shares(values: Array, keys: Array) -> Array:
+    """Weight of each key in a linear interpolation, (values, keys)."""
+    return np.column_stack([np.interp(values, keys, row) for row in np.eye(len(keys))])
+
+
+def _held(pedal: Series, keys: Array) -> Callable[[Array], tuple[Array, Array]]:
+    """Mean weight of each key, and the part it was pressed, in intervals that begin at some times.
+
+    The pedal holds each position until the next. Keys have no weight where it is released.
+    """
+    changed = np.concatenate(([True], np.diff(pedal.value) != 0.0))
+    value = np.clip(pedal.value[changed], 0.0, keys[-1])
+    edges = np.concatenate(([pedal.time[0] - 1e3], pedal.time[changed][1:], [pedal.time[-1] + 1e3]))
+    shares = np.column_stack((_shares(value, keys), value > 0.0))
+    shares[value <= 0.0] = 0.0
+    steps = shares * np.diff(edges)[:, np.newaxis]
+    integral = np.concatenate((np.zeros((1, shares.shape[1])), np.cumsum(steps, axis=0)))
+
+    def mean(times: Array) -> tuple[Array, Array]:
+        begin, end = (interpolated(edges, integral, at) for at in (times, times + INTERVAL))
+        means = (end - begin) / INTERVAL
+        return means[:, :-1], means[:, -1]
+
+    return mean
 
 
 def _smooth(driven: Array) -> Array:
